@@ -1,0 +1,175 @@
+//! Applying a fact to a life. It calculates and never decides; of arithmetic only + − × ÷ and the square
+//! root, which every machine computes alike; and every constant comes from the birth record or the laws.
+
+use crate::event::{Account, Event};
+use crate::heartbeat::State;
+use crate::life::{Deposit, Life};
+use crate::limits;
+use crate::money::Usdc;
+use crate::mortality::economic::Purse;
+use crate::mortality::epistemic::{self, Senescence};
+use crate::mortality::vitality;
+use crate::policy::Stage;
+use crate::time::Time;
+
+pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
+    life.now = at;
+    match event {
+        Event::Born(_) => unreachable!("a life begins with its birth and has no other"),
+
+        Event::Funded { transfer, credit, capital } => {
+            life.transfers_taken = *transfer;
+            life.purse.credit += *credit;
+            life.purse.given += *credit;
+            life.purse.funding = life.purse.funding.max(life.purse.credit);
+            life.capital.cash += *capital;
+            life.capital.given += *capital;
+            life.capital.peak += *capital;
+        }
+        Event::Withdrew { deposit, from, amount } => {
+            life.deposits_made = *deposit;
+            life.deposits.push(Deposit { number: *deposit, amount: *amount });
+            match from {
+                Account::Credit => {
+                    life.purse.credit -= *amount;
+                    life.purse.withdrawn += *amount;
+                }
+                Account::Capital => {
+                    life.capital.cash -= *amount;
+                    life.capital.withdrawn += *amount;
+                    life.capital.peak = (life.capital.peak - *amount).max(Usdc::ZERO);
+                }
+            }
+        }
+        Event::Deposited { deposit } => life.deposits.retain(|d| d.number != *deposit),
+
+        Event::Obeyed { command } => {
+            if life.commands.len() == limits::COMMANDS {
+                life.commands.remove(0);
+            }
+            life.commands.push(*command);
+        }
+        Event::Refused { .. } => {}
+        Event::Paused => {
+            life.heartbeat.paused = true;
+            life.heartbeat.epoch += 1;
+        }
+        Event::Resumed => {
+            life.heartbeat.paused = false;
+            life.heartbeat.epoch += 1;
+            life.lived_until = at;
+        }
+        Event::Froze { .. } => {
+            life.heartbeat.frozen = true;
+            life.heartbeat.epoch += 1;
+        }
+        Event::Thawed => {
+            life.heartbeat.frozen = false;
+            life.heartbeat.epoch += 1;
+        }
+
+        Event::Turned(state) => {
+            life.heartbeat.epoch += u32::from(*state == State::Dying);
+            life.heartbeat.state = *state;
+        }
+        Event::Sensed { until, bars, values, unit } => {
+            let mean_keep = life.laws().mean_keep;
+            life.seen.sense(*until, *bars, values, *unit, mean_keep);
+            let worth = life.capital.worth(*unit);
+            life.capital.peak = life.capital.peak.max(worth);
+        }
+        Event::DreamStarted { until } => {
+            life.heartbeat.dream_until = Some(*until);
+            life.heartbeat.state = State::Dreaming;
+            life.heartbeat.epoch += 1;
+        }
+        Event::DreamEnded => {
+            life.heartbeat.dream_until = None;
+            life.heartbeat.state = State::Sleeping;
+            life.heartbeat.epoch += 1;
+        }
+
+        Event::Claimed(claim) => {
+            life.claims_made = claim.id;
+            life.claims.push(*claim);
+        }
+        Event::Resolved { claim, actual } => {
+            if let Some(at) = life.claims.iter().position(|c| c.id == *claim) {
+                let claim = life.claims.remove(at);
+                let measure = life.birth.constitution.epistemic.measure;
+                life.epistemic.resolve(&claim, *actual, life.tick, measure);
+            }
+        }
+        Event::Lapsed { claim } => life.claims.retain(|c| c.id != *claim),
+
+        Event::Intended(flight) => {
+            life.flights_made = flight.key;
+            life.capital.cash -= flight.reserved;
+            life.capital.reserved += flight.reserved;
+            if let (true, Some(death)) = (flight.closing, &mut life.death) {
+                death.closing_attempts += 1;
+            }
+            life.flights.push(flight.clone());
+        }
+        Event::Permitted { key, quote, expires } => {
+            if let Some(flight) = life.flights.iter_mut().find(|f| f.key == *key) {
+                flight.stage = Stage::Permitted;
+                flight.quote = Some(*quote);
+                flight.deadline = *expires;
+            }
+        }
+        Event::Settled { key, outcome } => {
+            land(life, *key);
+            life.capital.settle(outcome);
+        }
+        Event::Abandoned { key } => land(life, *key),
+
+        Event::Aged { lived, cost } => {
+            let (burn, keep) = (cost.as_f64(), life.laws().burn_keep);
+            life.purse.dust = Purse::dust_after(life, *lived);
+            life.purse.spend(*cost, life.age);
+            life.purse.burn_rate =
+                if life.tick == 0 { burn } else { life.purse.burn_rate * keep + burn * (1.0 - keep) };
+            life.tick += 1;
+            life.age = life.age + *lived;
+            life.lived_until = at;
+            life.epistemic.fade(life.birth.constitution.fitness_window());
+        }
+        Event::EconomicCritical => life.purse.critical = true,
+        Event::EconomicRelieved => life.purse.critical = false,
+        Event::Echoed => life.epistemic.echoed += 1,
+        Event::EchoBroken => life.epistemic.echoed = 0,
+        Event::EpistemicWarned => life.epistemic.declining_since = Some(life.tick),
+        Event::EpistemicRelieved => life.epistemic.declining_since = None,
+        Event::GraceOpened => life.epistemic.senescence = Senescence::Grace { since: life.tick },
+        Event::Senesced => life.epistemic.senescence = Senescence::Senescent { since: life.tick },
+        Event::Recovered => life.epistemic.senescence = Senescence::Sound,
+        Event::VitalityUpdated { composite } => {
+            let fitness = epistemic::fitness(life);
+            life.epistemic.peak = life.epistemic.peak.max(fitness);
+            life.vitality.economic = life.purse.score(life);
+            life.vitality.epistemic = fitness;
+            life.vitality.age_factor = vitality::age_factor(life);
+            life.vitality.composite = *composite;
+            life.vitality.ticks_in_phase += 1;
+            life.vitality.last_computed = at;
+        }
+        Event::PhaseChanged { from, to, .. } => {
+            life.vitality.previous_phase = Some(*from);
+            life.vitality.phase = *to;
+            life.vitality.ticks_in_phase = 0;
+            life.heartbeat.epoch += 1;
+        }
+        Event::Rolled { .. } => {}
+        Event::Died(death) => life.death = Some(death.clone()),
+    }
+}
+
+/// A flight is over: what it had reserved is free again.
+fn land(life: &mut Life, key: u64) {
+    if let Some(at) = life.flights.iter().position(|f| f.key == key) {
+        let flight = life.flights.remove(at);
+        life.capital.reserved -= flight.reserved;
+        life.capital.cash += flight.reserved;
+    }
+}

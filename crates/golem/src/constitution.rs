@@ -1,0 +1,221 @@
+//! What a golem is made of: every figure its life runs by, fixed in its birth record.
+//!
+//! The defaults are the specification's. They are configuration, so they are not laws: two golems under
+//! the same laws may have different constitutions.
+
+use serde::{Deserialize, Serialize};
+
+use crate::money::Usdc;
+use crate::time::{REFERENCE_TICK, Span};
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Constitution {
+    pub mode: Mode,
+    pub clocks: Clocks,
+    /// How often the golem looks; in a replay, one bar.
+    pub interval: Span,
+    pub vitality: VitalityFigures,
+    pub economic: EconomicFigures,
+    pub epistemic: EpistemicFigures,
+    pub stochastic: StochasticFigures,
+    pub policy: PolicyFigures,
+    pub reflex: Reflex,
+}
+
+/// Who bears the cost of living, and whether it ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Mode {
+    Hosted,
+    SelfHosted,
+    Immortal,
+}
+
+/// Which clocks may kill. Each can be switched singly, for experiments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Clocks {
+    pub economic: bool,
+    pub epistemic: bool,
+    pub stochastic: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct VitalityFigures {
+    pub economic_center: f64,
+    pub economic_steepness: f64,
+    pub epistemic_center: f64,
+    pub epistemic_steepness: f64,
+    pub age_drag: f64,
+    pub hysteresis: f64,
+    /// The age at which the age factor reaches one.
+    pub lifespan: Span,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct EconomicFigures {
+    pub reserve_floor: Usdc,
+    /// Share of the funding kept for dying, in basis points.
+    pub reserve_bps: u32,
+    /// Below this score the owner is warned.
+    pub critical: f64,
+    pub machine_per_day: Usdc,
+    /// What a self-hosted golem may spend in thirty days.
+    pub monthly_allowance: Usdc,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct EpistemicFigures {
+    pub measure: Measure,
+    /// In reference ticks; scaled to the interval, never below 200 looks.
+    pub window: u32,
+    pub warning: f64,
+    pub senescence: f64,
+    pub recovery: f64,
+    /// In reference ticks; scaled to the interval, never below 50 looks.
+    pub grace: u32,
+}
+
+/// How being right is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Measure {
+    /// Skill against the naive forecast: one half is exactly as good as naive.
+    Skill,
+    /// R² over the last hundred pairs, as the documents first had it.
+    R2,
+}
+
+/// Gompertz–Makeham, per reference tick.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StochasticFigures {
+    pub base_hazard: f64,
+    pub aging_hazard: f64,
+    pub aging_rate: f64,
+    pub max_hazard: f64,
+    pub frailty: f64,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PolicyFigures {
+    /// The most one action may commit, in basis points of capital.
+    pub per_action_bps: u32,
+    /// The fall from the highest worth that ends the golem, in basis points; zero switches it off.
+    pub max_drawdown_bps: u32,
+    pub on_death: OnDeath,
+}
+
+/// What death does to what is held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OnDeath {
+    Close,
+    Hold,
+    HandOver,
+}
+
+/// The mind of a golem that has no rules yet: it expects the next value to be the last one, pulled a
+/// little towards the mean, and it is not quite sure.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Reflex {
+    /// Noise on every forecast, as a share of the usual change.
+    pub noise: f64,
+    /// Pull towards the running mean; negative is stubbornly wrong.
+    pub pull: f64,
+    /// Take up or give up exposure every so many ticks; zero never acts.
+    pub act_every: u32,
+}
+
+impl Default for Constitution {
+    fn default() -> Self {
+        Constitution {
+            mode: Mode::Hosted,
+            clocks: Clocks { economic: true, epistemic: true, stochastic: true },
+            interval: REFERENCE_TICK,
+            vitality: VitalityFigures {
+                economic_center: 0.3,
+                economic_steepness: 10.0,
+                epistemic_center: 0.4,
+                epistemic_steepness: 8.0,
+                age_drag: 0.3,
+                hysteresis: 0.05,
+                lifespan: REFERENCE_TICK.times(200_000),
+            },
+            economic: EconomicFigures {
+                reserve_floor: Usdc::cents(30),
+                reserve_bps: 200,
+                critical: 0.30,
+                machine_per_day: Usdc::micros(168_000),
+                monthly_allowance: Usdc::dollars(5),
+            },
+            epistemic: EpistemicFigures {
+                measure: Measure::Skill,
+                window: 2_000,
+                warning: 0.50,
+                senescence: 0.35,
+                recovery: 0.45,
+                grace: 500,
+            },
+            stochastic: StochasticFigures {
+                base_hazard: 1e-6,
+                aging_hazard: 1e-8,
+                aging_rate: 5e-5,
+                max_hazard: 1e-3,
+                frailty: 2.0,
+            },
+            policy: PolicyFigures { per_action_bps: 2_500, max_drawdown_bps: 1_300, on_death: OnDeath::Close },
+            reflex: Reflex { noise: 0.2, pull: 0.02, act_every: 90 },
+        }
+    }
+}
+
+impl Constitution {
+    /// A clock ticks if it is switched on and the mode has it at all.
+    pub fn clocks(&self) -> Clocks {
+        match self.mode {
+            Mode::Hosted => self.clocks,
+            Mode::SelfHosted => Clocks { economic: false, ..self.clocks },
+            Mode::Immortal => Clocks { economic: false, epistemic: false, stochastic: false },
+        }
+    }
+
+    pub fn fitness_window(&self) -> f64 {
+        self.scaled(self.epistemic.window, 200)
+    }
+
+    pub fn grace(&self) -> u64 {
+        self.scaled(self.epistemic.grace, 50) as u64
+    }
+
+    /// A window counted in reference ticks, as looks of this golem, but never fewer than the floor.
+    fn scaled(&self, ticks: u32, floor: u32) -> f64 {
+        let looks = f64::from(ticks) * REFERENCE_TICK.as_millis() as f64 / self.interval.as_millis().max(1) as f64;
+        looks.max(f64::from(floor))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn windows_scale_with_the_interval_but_keep_their_floors() {
+        let looks = |interval| {
+            let c = Constitution { interval, ..Constitution::default() };
+            (c.fitness_window(), c.grace())
+        };
+        assert_eq!(looks(Span::seconds(40)), (2_000.0, 500));
+        assert_eq!(looks(Span::seconds(80)), (1_000.0, 250));
+        assert_eq!(looks(Span::seconds(3_600)), (200.0, 50));
+    }
+
+    #[test]
+    fn modes_take_clocks_away_and_never_add_one() {
+        let with = |mode, clocks| Constitution { mode, clocks, ..Constitution::default() }.clocks();
+        let all = Clocks { economic: true, epistemic: true, stochastic: true };
+        let none = Clocks { economic: false, epistemic: false, stochastic: false };
+        assert_eq!(with(Mode::Hosted, all), all);
+        assert_eq!(with(Mode::Hosted, none), none);
+        assert_eq!(with(Mode::SelfHosted, all), Clocks { economic: false, ..all });
+        assert_eq!(with(Mode::Immortal, all), none);
+    }
+}

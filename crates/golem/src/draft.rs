@@ -1,0 +1,38 @@
+//! The only door to a changed Life: emitting an event applies it and puts it into the record, in one act.
+
+use std::ops::Deref;
+
+use crate::apply::apply;
+use crate::event::Event;
+use crate::life::Life;
+use crate::time::Time;
+
+/// A step in the making. It reads like Life and writes only by [`Draft::emit`].
+#[derive(Debug)]
+pub(crate) struct Draft<'a> {
+    life: &'a mut Life,
+    at: Time,
+    events: &'a mut Vec<Event>,
+}
+
+impl<'a> Draft<'a> {
+    pub(crate) fn new(life: &'a mut Life, at: Time, events: &'a mut Vec<Event>) -> Draft<'a> {
+        Draft { life, at, events }
+    }
+
+    pub(crate) fn at(&self) -> Time {
+        self.at
+    }
+
+    pub(crate) fn emit(&mut self, event: Event) {
+        apply(self.life, self.at, &event);
+        self.events.push(event);
+    }
+}
+
+impl Deref for Draft<'_> {
+    type Target = Life;
+    fn deref(&self) -> &Life {
+        self.life
+    }
+}

@@ -1,0 +1,87 @@
+//! Events: past-tense facts. Together they *are* the life; everything else can be computed from them.
+//!
+//! The journal stores them by position, so the order of variants and of their fields is frozen: new
+//! events go at the end, and a changed one is a new one.
+
+use serde::{Deserialize, Serialize};
+
+use crate::heartbeat::State;
+use crate::id::CommandId;
+use crate::life::Birth;
+use crate::money::Usdc;
+use crate::mortality::Clock;
+use crate::mortality::death::Death;
+use crate::mortality::phase::Phase;
+use crate::policy::{Flight, Rule};
+use crate::prediction::Claim;
+use crate::time::{Span, Time};
+use crate::world::{Outcome, Quote, Values};
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Event {
+    Born(Box<Birth>),
+
+    // Money between the golem and its owner.
+    Funded { transfer: u64, credit: Usdc, capital: Usdc },
+    Withdrew { deposit: u64, from: Account, amount: Usdc },
+    Deposited { deposit: u64 },
+
+    // The owner's word.
+    Obeyed { command: CommandId },
+    Refused { rule: Rule },
+    Paused,
+    Resumed,
+    Froze { reason: String },
+    Thawed,
+
+    // The heartbeat.
+    Turned(State),
+    Sensed { until: Time, bars: u32, values: Values, unit: Usdc },
+    DreamStarted { until: Time },
+    DreamEnded,
+
+    // Being right or wrong.
+    Claimed(Claim),
+    Resolved { claim: u64, actual: f64 },
+    Lapsed { claim: u64 },
+
+    // Acting.
+    Intended(Flight),
+    Permitted { key: u64, quote: Quote, expires: Time },
+    Settled { key: u64, outcome: Outcome },
+    Abandoned { key: u64 },
+
+    // Mortality, in the order of its eight steps.
+    Aged { lived: Span, cost: Usdc },
+    EconomicCritical,
+    EconomicRelieved,
+    Echoed,
+    EchoBroken,
+    EpistemicWarned,
+    EpistemicRelieved,
+    GraceOpened,
+    Senesced,
+    Recovered,
+    VitalityUpdated { composite: f64 },
+    PhaseChanged { from: Phase, to: Phase, trigger: Clock },
+    Rolled { hazard: f64, roll: u64 },
+    Died(Box<Death>),
+
+}
+
+/// Which of a golem's two accounts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Account {
+    Credit,
+    Capital,
+}
+
+/// What one input came to: the unit of durability.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Record {
+    /// 1 for the birth, then one more each.
+    pub seq: u64,
+    pub at: Time,
+    pub events: Vec<Event>,
+}

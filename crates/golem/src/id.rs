@@ -1,0 +1,119 @@
+//! Identities. Drawn by the host; the core only carries and compares them.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+/// Who a golem is, for ever and everywhere.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct GolemId(pub [u8; 16]);
+
+/// Marks one command of the owner, so that delivering it twice obeys it once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct CommandId(pub [u8; 8]);
+
+impl fmt::Display for GolemId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl fmt::Debug for GolemId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self}")
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("'{0}' is not a golem id (32 hexadecimal digits)")]
+pub struct IdError(String);
+
+impl FromStr for GolemId {
+    type Err = IdError;
+
+    fn from_str(text: &str) -> Result<GolemId, IdError> {
+        let wrong = || IdError(text.to_owned());
+        if text.len() != 32 || !text.is_ascii() {
+            return Err(wrong());
+        }
+        let mut id = [0; 16];
+        for (byte, pair) in id.iter_mut().zip(text.as_bytes().chunks(2)) {
+            let pair = std::str::from_utf8(pair).map_err(|_| wrong())?;
+            *byte = u8::from_str_radix(pair, 16).map_err(|_| wrong())?;
+        }
+        Ok(GolemId(id))
+    }
+}
+
+/// Why a name was refused; names become folders, so they are kept plain.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("'{0}' cannot be a golem's name; use 1 to {max} of a-z, 0-9 and '-', beginning with a letter", max = crate::limits::NAME)]
+pub struct NameError(String);
+
+/// A golem's name: what its owner calls it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Name(String);
+
+impl Name {
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl FromStr for Name {
+    type Err = NameError;
+
+    fn from_str(text: &str) -> Result<Name, NameError> {
+        let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+        if text.len() > crate::limits::NAME
+            || !text.starts_with(|c: char| c.is_ascii_lowercase())
+            || !text.chars().all(plain)
+        {
+            return Err(NameError(text.to_owned()));
+        }
+        Ok(Name(text.to_owned()))
+    }
+}
+
+impl TryFrom<String> for Name {
+    type Error = NameError;
+    fn try_from(text: String) -> Result<Name, NameError> {
+        text.parse()
+    }
+}
+
+impl From<Name> for String {
+    fn from(name: Name) -> String {
+        name.0
+    }
+}
+
+impl fmt::Display for Name {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_survives_being_printed() {
+        let id = GolemId([7; 16]);
+        assert_eq!(id.to_string().parse::<GolemId>().unwrap(), id);
+        assert!("xyz".parse::<GolemId>().is_err());
+    }
+
+    #[test]
+    fn names_that_could_leave_their_folder_are_refused() {
+        for bad in ["", "..", "a/b", "Ada", "-ada", "a b", "ä", &"a".repeat(41)] {
+            assert!(bad.parse::<Name>().is_err(), "{bad}");
+        }
+        assert!("ada-2".parse::<Name>().is_ok());
+    }
+}

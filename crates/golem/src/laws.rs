@@ -1,0 +1,59 @@
+//! Laws: the constants that folding a journal depends on.
+//!
+//! A set is numbered, recorded at birth and frozen once released, so that a journal written years ago
+//! still folds to the same Life. A changed constant is a new set, adopted by an event.
+
+/// The newest set; what a golem born today lives under.
+pub const NEWEST: u16 = 1;
+
+#[derive(Debug)]
+pub struct Laws {
+    /// How much of the old burn rate survives a tick.
+    pub burn_keep: f64,
+    /// Resolved claims (decayed) a domain needs before it counts.
+    pub domain_minimum: f64,
+    /// Fitness of a golem that has shown nothing yet: exactly as good as naive.
+    pub fitness_unknown: f64,
+    /// Being worse than naive by this share is hopeless.
+    pub hopeless: f64,
+    /// Forecasts closer to naive than this share of naive's own error are echoes.
+    pub echo: f64,
+    /// Where the fitness of an echo drifts to.
+    pub echo_fitness: f64,
+    /// How much of the old mean survives an observation.
+    pub mean_keep: f64,
+}
+
+static FIRST: Laws = Laws {
+    burn_keep: 0.95,
+    domain_minimum: 20.0,
+    fitness_unknown: 0.5,
+    hopeless: 0.5,
+    echo: 0.01,
+    echo_fitness: 0.40,
+    mean_keep: 0.99,
+};
+
+/// The set with this number, if this version of the program knows it.
+pub fn laws(number: u16) -> Option<&'static Laws> {
+    match number {
+        1 => Some(&FIRST),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn released_laws_are_frozen() {
+        let shown = format!("{:?}", laws(1).unwrap());
+        assert_eq!(
+            shown,
+            "Laws { burn_keep: 0.95, domain_minimum: 20.0, fitness_unknown: 0.5, hopeless: 0.5, echo: 0.01, \
+             echo_fitness: 0.4, mean_keep: 0.99 }"
+        );
+        assert!(laws(NEWEST).is_some() && laws(NEWEST + 1).is_none());
+    }
+}

@@ -1,0 +1,30 @@
+#![doc = include_str!("../README.md")]
+
+mod apply;
+pub mod constitution;
+mod draft;
+pub mod event;
+mod golem;
+pub mod heartbeat;
+pub mod id;
+pub mod laws;
+pub mod life;
+pub mod limits;
+pub mod money;
+pub mod mortality;
+mod owed;
+pub mod policy;
+pub mod prediction;
+mod step;
+pub mod time;
+pub mod wire;
+pub mod world;
+
+pub use event::{Event, Record};
+pub use golem::{FoldError, Golem};
+pub use id::{CommandId, GolemId, Name};
+pub use life::{Birth, Life};
+pub use money::Usdc;
+pub use owed::Owed;
+pub use step::{Command, Fault, Input, What};
+pub use time::{Span, Time};

@@ -1,0 +1,131 @@
+//! Life: everything a golem is at this moment, and nothing else.
+//!
+//! It is small, bounded and serialisable, and it changes only when an event is applied to it. Nobody
+//! outside this crate can get hold of a mutable one that matters: [`crate::Golem`] keeps it.
+
+use arrayvec::ArrayVec;
+use serde::{Deserialize, Serialize};
+
+use crate::constitution::Constitution;
+use crate::heartbeat::Heartbeat;
+use crate::id::{CommandId, GolemId, Name};
+use crate::laws::{Laws, laws};
+use crate::limits;
+use crate::money::Usdc;
+use crate::mortality::death::Death;
+use crate::mortality::economic::Purse;
+use crate::mortality::epistemic::Epistemic;
+use crate::mortality::phase::Phase;
+use crate::mortality::vitality::Vitality;
+use crate::policy::{Capital, Flight};
+use crate::prediction::{Claim, Seen};
+use crate::time::{Span, Time};
+use crate::world::Manifest;
+
+/// Who was born, of what, into which world.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Birth {
+    pub id: GolemId,
+    pub name: Name,
+    pub generation: u32,
+    pub laws: u16,
+    /// Hash of the secret behind every roll; the secret itself never comes near this crate.
+    pub secret_hash: [u8; 32],
+    /// The secret was derived from a public seed, so this life can be foreseen. Experiments only.
+    pub seeded: bool,
+    pub constitution: Constitution,
+    pub world: Manifest,
+}
+
+/// Money on its way to the treasury until the treasury says it has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Deposit {
+    pub number: u64,
+    pub amount: Usdc,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Life {
+    pub birth: Box<Birth>,
+    pub born: Time,
+    /// World time of the newest record.
+    pub now: Time,
+    /// Up to where the clocks have run.
+    pub lived_until: Time,
+    pub age: Span,
+    pub tick: u64,
+    pub heartbeat: Heartbeat,
+    pub purse: Purse,
+    pub capital: Capital,
+    pub vitality: Vitality,
+    pub epistemic: Epistemic,
+    pub seen: Seen,
+    pub claims: ArrayVec<Claim, { limits::CLAIMS }>,
+    pub claims_made: u64,
+    pub flights: ArrayVec<Flight, { limits::FLIGHTS }>,
+    pub flights_made: u64,
+    pub transfers_taken: u64,
+    pub deposits: ArrayVec<Deposit, { limits::DEPOSITS }>,
+    pub deposits_made: u64,
+    pub commands: ArrayVec<CommandId, { limits::COMMANDS }>,
+    pub death: Option<Box<Death>>,
+}
+
+impl Life {
+    pub(crate) fn new(birth: Birth, at: Time) -> Life {
+        let domains = birth.world.domains.len();
+        Life {
+            born: at,
+            now: at,
+            lived_until: at,
+            age: Span::ZERO,
+            tick: 0,
+            heartbeat: Heartbeat::default(),
+            purse: Purse::default(),
+            capital: Capital::default(),
+            vitality: Vitality::newborn(at),
+            epistemic: Epistemic::new(domains),
+            seen: Seen::default(),
+            claims: ArrayVec::new(),
+            claims_made: 0,
+            flights: ArrayVec::new(),
+            flights_made: 0,
+            transfers_taken: 0,
+            deposits: ArrayVec::new(),
+            deposits_made: 0,
+            commands: ArrayVec::new(),
+            death: None,
+            birth: Box::new(birth),
+        }
+    }
+
+    pub fn id(&self) -> GolemId {
+        self.birth.id
+    }
+
+    pub fn constitution(&self) -> &Constitution {
+        &self.birth.constitution
+    }
+
+    pub fn phase(&self) -> Phase {
+        self.vitality.phase
+    }
+
+    pub fn is_dead(&self) -> bool {
+        self.death.is_some()
+    }
+
+    /// How often it looks now: phases that save look less often.
+    pub fn interval(&self) -> Span {
+        self.constitution().interval.times(self.phase().behaviour().interval_times)
+    }
+
+    /// When the next look is due.
+    pub fn due(&self) -> Time {
+        self.lived_until + self.interval()
+    }
+
+    pub(crate) fn laws(&self) -> &'static Laws {
+        laws(self.birth.laws).expect("a golem is born only under laws this version knows")
+    }
+}

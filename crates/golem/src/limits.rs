@@ -1,0 +1,29 @@
+//! A limit on everything. Life is kept whole in memory, hashed and snapshotted, so nothing in it may grow
+//! without bound; what would is a row in the vault instead.
+
+/// Domains a world may declare claims in.
+pub const DOMAINS: usize = 8;
+/// Actions a world may declare.
+pub const ACTIONS: usize = 8;
+/// Claims open at once.
+pub const CLAIMS: usize = 32;
+/// Asks under way at once.
+pub const FLIGHTS: usize = 4;
+/// Deposits to the treasury not yet confirmed.
+pub const DEPOSITS: usize = 8;
+/// Owner's commands remembered, so that one delivered twice is obeyed once.
+pub const COMMANDS: usize = 32;
+/// Pairs kept when fitness is measured as R².
+pub const PAIRS: usize = 100;
+/// Bars one observation may carry; a longer absence is told in several.
+pub const BARS: usize = 4_096;
+/// Characters in a golem's name.
+pub const NAME: usize = 40;
+/// Characters in an owner's reason.
+pub const REASON: usize = 200;
+/// Bytes a serialised Life may take.
+pub const LIFE_BYTES: usize = 64 * 1024;
+
+const _: () = assert!(DOMAINS <= u8::MAX as usize && ACTIONS <= u8::MAX as usize);
+// A whole window of R² pairs in every domain must still leave most of Life for everything else.
+const _: () = assert!(PAIRS * DOMAINS * 16 < LIFE_BYTES / 4);

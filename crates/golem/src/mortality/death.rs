@@ -1,0 +1,136 @@
+//! Death: its causes with their evidence, and the way from it to the end.
+//!
+//! Dying is a state, not an instant. What is held is closed, held or handed over as the owner chose, the
+//! rest goes back to the treasury, and only then has the life ended.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::vitality::Vitality;
+use crate::constitution::OnDeath;
+use crate::draft::Draft;
+use crate::event::{Account, Event};
+use crate::heartbeat::State;
+use crate::money::Usdc;
+use crate::policy::{self, Stage};
+use crate::time::Time;
+use crate::world::Effect;
+
+/// Attempts to close what is held before it is handed over instead.
+const CLOSING_ATTEMPTS: u32 = 3;
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Death {
+    pub at: Time,
+    pub tick: u64,
+    pub cause: Cause,
+    pub vitality: Vitality,
+    pub closing_attempts: u32,
+}
+
+/// What killed it, with the evidence.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Cause {
+    Economic {
+        balance: Usdc,
+        burn_rate: f64,
+        ticks_alive: u64,
+    },
+    EpistemicSenescence {
+        final_fitness: f64,
+        fitness_at_peak: f64,
+        ticks_in_senescence: u64,
+        failing_domains: Vec<String>,
+        last_successful_prediction: u64,
+    },
+    Stochastic {
+        hazard_rate: f64,
+        death_roll: f64,
+        tick_at_death: u64,
+        epistemic_fitness: f64,
+        credit_balance: Usdc,
+        was_in_senescence: bool,
+    },
+    OwnerKill {
+        reason: String,
+    },
+    KillSwitch {
+        trigger: String,
+    },
+}
+
+impl Cause {
+    pub fn name(&self) -> &'static str {
+        match self {
+            Cause::Economic { .. } => "economic",
+            Cause::EpistemicSenescence { .. } => "epistemic_senescence",
+            Cause::Stochastic { .. } => "stochastic",
+            Cause::OwnerKill { .. } => "owner_kill",
+            Cause::KillSwitch { .. } => "kill_switch",
+        }
+    }
+}
+
+impl fmt::Display for Cause {
+    /// In plain words, with the figure that decided it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Cause::Economic { balance, burn_rate, .. } => {
+                write!(f, "out of money: {balance} left, burning ${:.6} a tick", burn_rate / 1e6)
+            }
+            Cause::EpistemicSenescence { final_fitness, failing_domains, .. } => {
+                write!(f, "out of touch: skill {final_fitness:.2}")?;
+                if failing_domains.is_empty() {
+                    return Ok(());
+                }
+                write!(f, ", failing in {}", failing_domains.join(", "))
+            }
+            Cause::Stochastic { hazard_rate, death_roll, .. } => {
+                write!(f, "by chance: rolled {death_roll:.3e} against a risk of {hazard_rate:.3e}")
+            }
+            Cause::OwnerKill { reason } if reason.is_empty() => write!(f, "retired by its owner"),
+            Cause::OwnerKill { reason } => write!(f, "retired by its owner: {reason}"),
+            Cause::KillSwitch { trigger } => write!(f, "kill switch: {trigger}"),
+        }
+    }
+}
+
+pub(crate) fn die(draft: &mut Draft<'_>, cause: Cause) {
+    let death = Death {
+        at: draft.at(),
+        tick: draft.tick,
+        cause,
+        vitality: draft.vitality.clone(),
+        closing_attempts: 0,
+    };
+    draft.emit(Event::Died(Box::new(death)));
+    draft.emit(Event::Turned(State::Dying));
+}
+
+/// Goes as far towards the end as it can without an answer from outside.
+pub(crate) fn proceed(draft: &mut Draft<'_>) {
+    let Some(death) = draft.death.clone() else { return };
+    let unsent = draft.flights.iter().filter(|f| f.stage == Stage::Asked && !f.closing);
+    for key in unsent.map(|f| f.key).collect::<Vec<_>>() {
+        draft.emit(Event::Abandoned { key });
+    }
+    if !draft.flights.is_empty() {
+        return;
+    }
+    let close = draft.constitution().policy.on_death == OnDeath::Close && draft.capital.holding > 0;
+    if close && death.closing_attempts < CLOSING_ATTEMPTS && draft.birth.world.action(Effect::Reduces).is_some() {
+        policy::close_all(draft);
+        return;
+    }
+    for (account, amount) in [(Account::Credit, draft.purse.credit), (Account::Capital, draft.capital.cash)] {
+        if amount.is_positive() && !draft.deposits.is_full() {
+            draft.emit(Event::Withdrew { deposit: draft.deposits_made + 1, from: account, amount });
+        }
+    }
+    let settled = draft.deposits.is_empty() && !draft.purse.credit.is_positive() && !draft.capital.cash.is_positive();
+    if settled && draft.heartbeat.state != State::Dead {
+        draft.emit(Event::Turned(State::Dead));
+    }
+}

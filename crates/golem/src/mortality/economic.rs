@@ -1,0 +1,123 @@
+//! The economic clock: what a golem lives on, and how long that will last.
+
+use serde::{Deserialize, Serialize};
+
+use crate::constitution::Mode;
+use crate::draft::Draft;
+use crate::event::Event;
+use crate::life::Life;
+use crate::money::Usdc;
+use crate::time::Span;
+
+const DAY: i128 = Span::DAY.as_millis() as i128;
+
+/// Credit is what a golem lives on; what it acts with is [`crate::policy::Capital`], a separate account.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Purse {
+    /// The yardstick of the score: the most it was ever given to live on at once.
+    pub funding: Usdc,
+    /// What is left, the reserve included.
+    pub credit: Usdc,
+    pub given: Usdc,
+    pub spent: Usdc,
+    pub withdrawn: Usdc,
+    /// Cost of living not yet worth a whole micro-USDC, in micro-USDC × milliseconds ÷ day.
+    pub dust: i64,
+    /// Smoothed cost of a tick, in micro-USDC.
+    pub burn_rate: f64,
+    /// Thirty days of age, counted, and what was spent in the present thirty.
+    pub month: u64,
+    pub spent_this_month: Usdc,
+    /// The owner has been told that money is short.
+    pub critical: bool,
+}
+
+impl Purse {
+    /// Kept back for dying well; no living cost may touch it.
+    pub fn reserve(&self, life: &Life) -> Usdc {
+        let figures = &life.constitution().economic;
+        figures.reserve_floor.max(self.funding.share(i64::from(figures.reserve_bps), 10_000))
+    }
+
+    pub fn free(&self, life: &Life) -> Usdc {
+        (self.credit - self.reserve(life)).max(Usdc::ZERO)
+    }
+
+    /// 0 at the reserve, 1 at full funding.
+    pub fn score(&self, life: &Life) -> f64 {
+        if !life.constitution().clocks().economic {
+            return 1.0;
+        }
+        let whole = (self.funding - self.reserve(life)).as_f64();
+        if whole <= 0.0 { 0.0 } else { ((self.credit - self.reserve(life)).as_f64() / whole).clamp(0.0, 1.0) }
+    }
+
+    /// What living this long costs, to the whole micro-USDC; the fraction waits in `dust`. A golem that
+    /// cannot pay in full pays what it has above the reserve.
+    pub(crate) fn living_cost(&self, life: &Life, lived: Span) -> Usdc {
+        let due = (i128::from(self.dust) + Self::accrued(life, lived)) / DAY;
+        Usdc::micros(i64::try_from(due).expect("micro-USDC overflow")).min(self.free(life)).min(self.allowance(life))
+    }
+
+    /// What may still be spent this month. The purse is the limit where the owner rents the machine.
+    fn allowance(&self, life: &Life) -> Usdc {
+        match life.constitution().mode {
+            Mode::Hosted => Usdc::MOST,
+            _ if Self::month_at(life.age) > self.month => life.constitution().economic.monthly_allowance,
+            _ => (life.constitution().economic.monthly_allowance - self.spent_this_month).max(Usdc::ZERO),
+        }
+    }
+
+    fn month_at(age: Span) -> u64 {
+        age.as_millis() / Span::DAY.times(30).as_millis()
+    }
+
+    pub(crate) fn spend(&mut self, cost: Usdc, age: Span) {
+        let month = Self::month_at(age);
+        let before = if month == self.month { self.spent_this_month } else { Usdc::ZERO };
+        self.month = month;
+        self.spent_this_month = before + cost;
+        self.credit -= cost;
+        self.spent += cost;
+    }
+
+    /// In micro-USDC × milliseconds: whole numbers, so that any split of time costs the same.
+    fn accrued(life: &Life, lived: Span) -> i128 {
+        // An owner who hosts the golem pays for the machine elsewhere.
+        let machine = match life.constitution().mode {
+            Mode::Hosted => life.constitution().economic.machine_per_day,
+            Mode::SelfHosted | Mode::Immortal => Usdc::ZERO,
+        };
+        let per_day = machine + life.birth.world.data_per_day;
+        i128::from(per_day.as_micros()) * i128::from(lived.as_millis())
+    }
+
+    /// The fraction left over after this much living; what could not be paid is forgiven, not owed.
+    pub(crate) fn dust_after(life: &Life, lived: Span) -> i64 {
+        ((i128::from(life.purse.dust) + Self::accrued(life, lived)) % DAY) as i64
+    }
+
+    /// Ticks until hunger at the present burn rate; none if nothing burns.
+    pub fn projected_ticks(&self, life: &Life) -> Option<u64> {
+        let burning = self.burn_rate > 0.0 && life.constitution().clocks().economic;
+        burning.then(|| (self.free(life).as_f64() / self.burn_rate) as u64)
+    }
+
+    /// World time until hunger at the present burn rate.
+    pub fn projected_life(&self, life: &Life) -> Option<Span> {
+        self.projected_ticks(life).map(|ticks| life.interval().times(ticks))
+    }
+}
+
+/// Tells the owner once when money runs short, and again only after it had recovered.
+pub(crate) fn watch(draft: &mut Draft<'_>) {
+    if !draft.constitution().clocks().economic {
+        return;
+    }
+    let (score, critical) = (draft.purse.score(draft), draft.constitution().economic.critical);
+    match draft.purse.critical {
+        false if score < critical => draft.emit(Event::EconomicCritical),
+        true if score >= critical + draft.constitution().vitality.hysteresis => draft.emit(Event::EconomicRelieved),
+        _ => {}
+    }
+}

@@ -1,0 +1,125 @@
+//! Vitality: the three clocks as one number. The parts multiply, so none makes up for another.
+
+use serde::{Deserialize, Serialize};
+
+use super::Clock;
+use super::phase::Phase;
+use crate::life::Life;
+use crate::time::Time;
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Vitality {
+    /// What is left to live on, of what was given: 0 at the reserve, 1 fully funded.
+    pub economic: f64,
+    /// Skill (epistemic fitness): one half is exactly as good as the naive forecast.
+    pub epistemic: f64,
+    /// Age as a share of the reference lifespan.
+    pub age_factor: f64,
+    pub composite: f64,
+    pub phase: Phase,
+    pub ticks_in_phase: u64,
+    pub previous_phase: Option<Phase>,
+    pub last_computed: Time,
+}
+
+impl Vitality {
+    /// Fully funded, nothing shown yet: born stable; thriving is earned.
+    pub(crate) fn newborn(at: Time) -> Vitality {
+        Vitality {
+            economic: 1.0,
+            epistemic: 0.5,
+            age_factor: 0.0,
+            composite: sigmoid(1.0, 0.3, 10.0) * sigmoid(0.5, 0.4, 8.0),
+            phase: Phase::Stable,
+            ticks_in_phase: 0,
+            previous_phase: None,
+            last_computed: at,
+        }
+    }
+}
+
+/// The factors of the composite; a clock that is switched off counts as one.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Parts {
+    pub(crate) economic: f64,
+    pub(crate) epistemic: f64,
+    pub(crate) age: f64,
+}
+
+impl Parts {
+    pub(crate) fn of(life: &Life, fitness: f64) -> Parts {
+        let figures = &life.constitution().vitality;
+        let clocks = life.constitution().clocks();
+        let economic = sigmoid(life.purse.score(life), figures.economic_center, figures.economic_steepness);
+        let epistemic = sigmoid(fitness, figures.epistemic_center, figures.epistemic_steepness);
+        let age = (1.0 - figures.age_drag * age_factor(life)).max(0.0);
+        // Displayed as it is for an immortal: the comparison is the point of the control group.
+        let immortal = life.constitution().mode == crate::constitution::Mode::Immortal;
+        Parts {
+            economic: if clocks.economic { economic } else { 1.0 },
+            epistemic: if clocks.epistemic || immortal { epistemic } else { 1.0 },
+            age: if clocks.stochastic || immortal { age } else { 1.0 },
+        }
+    }
+
+    pub(crate) fn composite(&self) -> f64 {
+        (self.economic * self.epistemic * self.age).clamp(0.0, 1.0)
+    }
+
+    /// The clock that drags most.
+    pub(crate) fn weakest(&self) -> Clock {
+        if self.economic <= self.epistemic && self.economic <= self.age {
+            Clock::Economic
+        } else if self.epistemic <= self.age {
+            Clock::Epistemic
+        } else {
+            Clock::Stochastic
+        }
+    }
+}
+
+pub(crate) fn age_factor(life: &Life) -> f64 {
+    let lifespan = life.constitution().vitality.lifespan;
+    life.age.as_millis() as f64 / lifespan.as_millis().max(1) as f64
+}
+
+/// A sharp but smooth step around `center`.
+pub fn sigmoid(x: f64, center: f64, steepness: f64) -> f64 {
+    1.0 / (1.0 + libm::exp(-steepness * (x - center)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check_near(actual: f64, expected: f64, tolerance: f64) {
+        assert!((actual - expected).abs() < tolerance, "{actual} is not {expected}");
+    }
+
+    #[test]
+    fn sigmoids_have_the_documents_values() {
+        for (x, y) in [(0.3, 0.5), (0.1, 0.12), (0.5, 0.88)] {
+            check_near(sigmoid(x, 0.3, 10.0), y, 0.005);
+        }
+        for (x, y) in [(0.4, 0.5), (0.2, 0.17), (0.6, 0.83)] {
+            check_near(sigmoid(x, 0.4, 8.0), y, 0.005);
+        }
+    }
+
+    #[test]
+    fn wealth_cannot_make_up_for_being_wrong() {
+        let parts = Parts { economic: sigmoid(0.9, 0.3, 10.0), epistemic: sigmoid(0.2, 0.4, 8.0), age: 1.0 };
+        check_near(parts.economic, 0.998, 0.001);
+        check_near(parts.epistemic, 0.168, 0.001);
+        check_near(parts.composite(), 0.168, 0.001);
+        assert_eq!(Phase::after(Phase::Stable, parts.composite(), 0.05), Phase::Declining);
+        assert_eq!(parts.weakest(), Clock::Epistemic);
+    }
+
+    #[test]
+    fn a_newborn_is_stable_at_069() {
+        let newborn = Vitality::newborn(Time::default());
+        check_near(newborn.composite, 0.69, 0.005);
+        assert_eq!(Phase::after(Phase::Thriving, newborn.composite, 0.05), newborn.phase);
+    }
+}

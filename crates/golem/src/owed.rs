@@ -1,0 +1,33 @@
+//! What a life owes the outside: a function of Life, so a crash cannot lose it and a restart cannot add to it.
+
+use crate::life::Life;
+use crate::money::Usdc;
+use crate::policy::Stage;
+
+/// Something the host must do, and whose answer must come back as an input.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Owed {
+    Preview { key: u64, action: u8, units: i64 },
+    /// Send it, now that it is on record; never twice.
+    Commit { key: u64, action: u8, units: i64, limit: Usdc },
+    /// Ask what became of it; never send it.
+    Reconcile { key: u64 },
+    /// Hand money back to the treasury.
+    Deposit { deposit: u64, amount: Usdc },
+}
+
+pub(crate) fn owed(life: &Life) -> Vec<Owed> {
+    let flights = life.flights.iter().map(|flight| {
+        let (key, action, units) = (flight.key, flight.action, flight.units);
+        let fresh = flight.closing || flight.epoch == life.heartbeat.epoch;
+        match flight.stage {
+            Stage::Asked => Owed::Preview { key, action, units },
+            Stage::Permitted if fresh && life.now <= flight.deadline => {
+                Owed::Commit { key, action, units, limit: flight.reserved }
+            }
+            Stage::Permitted => Owed::Reconcile { key },
+        }
+    });
+    let deposits = life.deposits.iter().map(|d| Owed::Deposit { deposit: d.number, amount: d.amount });
+    flights.chain(deposits).collect()
+}

@@ -1,0 +1,223 @@
+//! One step: an input meets a life. A page of branches; the leaves are elsewhere.
+
+use serde::{Deserialize, Serialize};
+
+use crate::draft::Draft;
+use crate::event::{Account, Event};
+use crate::heartbeat::{self, State};
+use crate::id::CommandId;
+use crate::life::Life;
+use crate::limits;
+use crate::money::Usdc;
+use crate::mortality;
+use crate::mortality::death::{self, Cause};
+use crate::policy::{self, Rule};
+use crate::time::{Span, Time};
+use crate::world::{Observation, Outcome, Quote};
+
+/// Everything that reaches a golem: when, with which chance, and what.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Input {
+    pub now: Time,
+    /// Chance for the present tick, drawn outside.
+    pub roll: u64,
+    pub what: What,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum What {
+    /// Every bar closed since the last observation.
+    Observed(Observation),
+    /// The treasury has sent money; transfers are numbered per golem from 1.
+    Funded { transfer: u64, credit: Usdc, capital: Usdc },
+    /// The treasury has received a deposit.
+    Deposited { deposit: u64 },
+    /// The world's preview of a flight; none if it would not have it.
+    Previewed { key: u64, quote: Option<Quote> },
+    /// What came of a commit; none if it certainly never happened.
+    Landed { key: u64, outcome: Option<Outcome> },
+    /// The owner's word.
+    Commanded { id: CommandId, command: Command },
+}
+
+/// What an owner may tell a golem.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "command")]
+pub enum Command {
+    Pause,
+    Resume,
+    Freeze { reason: String },
+    Withdraw { from: Account, amount: Usdc },
+    Dream { millis: u64 },
+    Retire { reason: String },
+    Halt { trigger: String },
+}
+
+/// An input that breaks its own contract. It changes nothing.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum Fault {
+    #[error("time ran backwards: {now:?} comes after {last:?}")]
+    Backwards { now: Time, last: Time },
+    #[error("the world broke its word at bar {bar}: {why}")]
+    World { bar: usize, why: &'static str },
+    #[error("transfer {got} arrived when {expected} was next")]
+    Transfer { expected: u64, got: u64 },
+    #[error("an amount is out of bounds")]
+    Amount,
+}
+
+pub(crate) fn step(life: &mut Life, input: &Input, events: &mut Vec<Event>) -> Result<(), Fault> {
+    check(life, input)?;
+    let draft = &mut Draft::new(life, input.now, events);
+    match &input.what {
+        What::Observed(observation) => observed(draft, observation, input.roll),
+        What::Funded { transfer, .. } if *transfer <= draft.transfers_taken => {}
+        What::Funded { transfer, credit, capital } => {
+            draft.emit(Event::Funded { transfer: *transfer, credit: *credit, capital: *capital });
+        }
+        What::Deposited { deposit } => {
+            if draft.deposits.iter().any(|d| d.number == *deposit) {
+                draft.emit(Event::Deposited { deposit: *deposit });
+            }
+        }
+        What::Previewed { key, quote } => policy::previewed(draft, *key, *quote),
+        What::Landed { key, outcome } => policy::landed(draft, *key, *outcome),
+        What::Commanded { id, command } => {
+            if !draft.commands.contains(id) {
+                obey(draft, command);
+                draft.emit(Event::Obeyed { command: *id });
+            }
+        }
+    }
+    if draft.is_dead() {
+        death::proceed(draft);
+    }
+    Ok(())
+}
+
+/// A look at the world; and if a tick has passed, mortality, whatever else is going on.
+fn observed(draft: &mut Draft<'_>, observation: &Observation, roll: u64) {
+    let ticks = draft.at() >= draft.due() && !draft.heartbeat.paused && !draft.is_dead();
+    if !ticks {
+        crate::prediction::sense(draft, observation);
+        return;
+    }
+    heartbeat::beat(draft, observation);
+    mortality::run(draft, draft.at(), roll);
+    breaker(draft, observation);
+}
+
+/// Protection never sleeps: checked on every tick in every mode.
+fn breaker(draft: &mut Draft<'_>, observation: &Observation) {
+    let limit = i64::from(draft.constitution().policy.max_drawdown_bps);
+    let worst = observation.bars.iter().map(|bar| bar.unit).min();
+    let (Some(worst), true) = (worst, limit > 0 && !draft.is_dead()) else { return };
+    let fall = policy::drawdown_bps(draft, worst);
+    if fall >= limit {
+        let trigger = format!("drawdown breaker: {}.{:02} % below the highest worth", fall / 100, fall % 100);
+        death::die(draft, Cause::KillSwitch { trigger });
+    }
+}
+
+fn obey(draft: &mut Draft<'_>, command: &Command) {
+    if draft.is_dead() {
+        draft.emit(Event::Refused { rule: Rule::Dead });
+        return;
+    }
+    match command {
+        Command::Pause if draft.heartbeat.paused => {}
+        Command::Pause => draft.emit(Event::Paused),
+        Command::Resume => {
+            if draft.heartbeat.paused {
+                draft.emit(Event::Resumed);
+            }
+            if draft.heartbeat.frozen {
+                draft.emit(Event::Thawed);
+            }
+        }
+        Command::Freeze { .. } if draft.heartbeat.frozen => {}
+        Command::Freeze { reason } => draft.emit(Event::Froze { reason: clip(reason) }),
+        Command::Withdraw { from, amount } => match withdrawable(draft, *from, *amount) {
+            Ok(()) => draft.emit(Event::Withdrew { deposit: draft.deposits_made + 1, from: *from, amount: *amount }),
+            Err(rule) => draft.emit(Event::Refused { rule }),
+        },
+        Command::Dream { millis } => {
+            if draft.heartbeat.state == State::Sleeping && !draft.heartbeat.paused {
+                draft.emit(Event::DreamStarted { until: draft.at() + Span::millis(*millis) });
+            } else {
+                draft.emit(Event::Refused { rule: Rule::Busy });
+            }
+        }
+        Command::Retire { reason } => death::die(draft, Cause::OwnerKill { reason: clip(reason) }),
+        Command::Halt { trigger } => death::die(draft, Cause::KillSwitch { trigger: clip(trigger) }),
+    }
+}
+
+fn withdrawable(life: &Life, from: Account, amount: Usdc) -> Result<(), Rule> {
+    if !amount.is_positive() || amount > Usdc::MOST {
+        return Err(Rule::Bounds);
+    }
+    if life.deposits.len() + 2 > limits::DEPOSITS {
+        return Err(Rule::Busy);
+    }
+    match from {
+        Account::Credit if amount > life.purse.credit => Err(Rule::Funds),
+        Account::Credit if amount > life.purse.free(life) => Err(Rule::Reserve),
+        Account::Capital if amount > life.capital.cash => Err(Rule::Funds),
+        _ => Ok(()),
+    }
+}
+
+fn clip(text: &str) -> String {
+    text.chars().filter(|c| !c.is_control()).take(limits::REASON).collect()
+}
+
+/// Refuses an input that contradicts what is already known, before anything is emitted.
+fn check(life: &Life, input: &Input) -> Result<(), Fault> {
+    if input.now < life.now {
+        return Err(Fault::Backwards { now: input.now, last: life.now });
+    }
+    match &input.what {
+        What::Observed(observation) => check_observation(life, input.now, observation),
+        What::Funded { transfer, credit, capital } => {
+            let bounded = |amount: Usdc| amount >= Usdc::ZERO && amount <= Usdc::MOST;
+            let sums = bounded(life.purse.given + *credit) && bounded(life.capital.given + *capital);
+            if *transfer > life.transfers_taken + 1 {
+                Err(Fault::Transfer { expected: life.transfers_taken + 1, got: *transfer })
+            } else if bounded(*credit) && bounded(*capital) && sums {
+                Ok(())
+            } else {
+                Err(Fault::Amount)
+            }
+        }
+        _ => Ok(()),
+    }
+}
+
+fn check_observation(life: &Life, now: Time, observation: &Observation) -> Result<(), Fault> {
+    let mut last = life.seen.until;
+    let domains = life.birth.world.domains.len();
+    if observation.bars.len() > limits::BARS {
+        return Err(Fault::World { bar: limits::BARS, why: "too many bars in one observation" });
+    }
+    for (bar, seen) in observation.bars.iter().enumerate() {
+        let fault = |why| Err(Fault::World { bar, why });
+        if seen.closed <= last {
+            return fault("a bar is told twice or out of order");
+        }
+        if seen.closed > now {
+            return fault("a bar is told before it has closed");
+        }
+        if seen.values.len() != domains {
+            return fault("not one value for every domain");
+        }
+        if seen.values.iter().any(|v| !v.is_finite()) {
+            return fault("a value is not a number");
+        }
+        if seen.unit < Usdc::ZERO || seen.unit > Usdc::MOST {
+            return fault("the worth of a unit is out of bounds");
+        }
+        last = seen.closed;
+    }
+    Ok(())
+}

@@ -1,0 +1,144 @@
+//! Events under the names the documents give them, with their payloads: what leaves the process.
+//!
+//! Inside, events are past-tense and terse; a message adds from the life what a listener needs to read
+//! it alone.
+
+use serde::Serialize;
+
+use crate::event::{Account, Event};
+use crate::heartbeat::State;
+use crate::life::Life;
+use crate::money::Usdc;
+use crate::mortality::death::Cause;
+use crate::mortality::phase::Phase;
+use crate::mortality::vitality::Vitality;
+use crate::mortality::{Clock, stochastic};
+use crate::policy::Rule;
+use crate::time::Time;
+
+/// One message. Money is in micro-USDC, times in milliseconds of world time.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "event")]
+pub enum Message<'a> {
+    #[serde(rename = "golem.born")]
+    Born { name: &'a str, id: String, world: &'a str, laws: u16, seeded: bool },
+    #[serde(rename = "golem.funded")]
+    Funded { credit: Usdc, capital: Usdc },
+    #[serde(rename = "golem.withdrew")]
+    Withdrew { deposit: u64, from: Account, amount: Usdc },
+    #[serde(rename = "golem.refused")]
+    Refused { rule: Rule, why: String },
+    #[serde(rename = "golem.frozen")]
+    Froze { reason: &'a str },
+    #[serde(rename = "golem.thawed")]
+    Thawed,
+    #[serde(rename = "golem.action")]
+    Settled { key: u64, units: i64, cash: Usdc, fee: Usdc, holding: i64 },
+    #[serde(rename = "mode_change")]
+    ModeChanged { mode: &'static str },
+    #[serde(rename = "DreamStart")]
+    DreamStarted { until: Time },
+    #[serde(rename = "DreamEnd")]
+    DreamEnded,
+    #[serde(rename = "mortality.vitality_update")]
+    VitalityUpdated { economic: f64, epistemic: f64, stochastic: f64, composite: f64, phase: Phase, tick: u64 },
+    #[serde(rename = "mortality.phase_transition")]
+    PhaseChanged { from_phase: Phase, to_phase: Phase, composite: f64, trigger_clock: Clock },
+    #[serde(rename = "mortality.economic_critical")]
+    EconomicCritical { remaining: Usdc, burn_rate: f64, projected_ticks: Option<u64> },
+    #[serde(rename = "mortality.epistemic_warning")]
+    EpistemicWarned { fitness: f64, senescence_threshold: f64, ticks_in_decline: u64 },
+    #[serde(rename = "mortality.senescence")]
+    Senescence { state: &'static str, fitness: f64 },
+    #[serde(rename = "mortality.stochastic_roll")]
+    Rolled { hazard_rate: f64, roll: f64, survived: bool },
+    #[serde(rename = "mortality.dead")]
+    Died { cause: &'a Cause, final_vitality: &'a Vitality, ticks_alive: u64 },
+    #[serde(rename = "golem.ended")]
+    Ended { swept: u64 },
+}
+
+impl Message<'_> {
+    /// Routine messages come every tick; the rest are worth a person's attention.
+    pub fn is_routine(&self) -> bool {
+        matches!(self, Message::VitalityUpdated { .. } | Message::Rolled { .. })
+    }
+}
+
+/// The message an event makes, given the life it left behind; none if it is nobody else's business.
+pub fn message<'a>(event: &'a Event, life: &'a Life) -> Option<Message<'a>> {
+    let fitness = crate::mortality::epistemic::fitness;
+    let senescence = |state| Message::Senescence { state, fitness: fitness(life) };
+    Some(match event {
+        Event::Born(birth) => Message::Born {
+            name: birth.name.as_str(),
+            id: birth.id.to_string(),
+            world: &birth.world.world,
+            laws: birth.laws,
+            seeded: birth.seeded,
+        },
+        Event::Funded { credit, capital, .. } => Message::Funded { credit: *credit, capital: *capital },
+        Event::Withdrew { deposit, from, amount } => {
+            Message::Withdrew { deposit: *deposit, from: *from, amount: *amount }
+        }
+        Event::Refused { rule } => Message::Refused { rule: *rule, why: rule.to_string() },
+        Event::Paused => Message::ModeChanged { mode: "paused" },
+        Event::Resumed => Message::ModeChanged { mode: "running" },
+        Event::Froze { reason } => Message::Froze { reason },
+        Event::Thawed => Message::Thawed,
+        Event::Settled { key, outcome } => Message::Settled {
+            key: *key,
+            units: outcome.units,
+            cash: outcome.cash,
+            fee: outcome.fee,
+            holding: life.capital.holding,
+        },
+        Event::DreamStarted { until } => Message::DreamStarted { until: *until },
+        Event::DreamEnded => Message::DreamEnded,
+        Event::VitalityUpdated { composite } => Message::VitalityUpdated {
+            economic: life.vitality.economic,
+            epistemic: life.vitality.epistemic,
+            stochastic: survival(life),
+            composite: *composite,
+            phase: life.phase(),
+            tick: life.tick,
+        },
+        Event::PhaseChanged { from, to, trigger } => Message::PhaseChanged {
+            from_phase: *from,
+            to_phase: *to,
+            composite: life.vitality.composite,
+            trigger_clock: *trigger,
+        },
+        Event::EconomicCritical => Message::EconomicCritical {
+            remaining: life.purse.credit,
+            burn_rate: life.purse.burn_rate,
+            projected_ticks: life.purse.projected_ticks(life),
+        },
+        Event::EpistemicWarned => Message::EpistemicWarned {
+            fitness: fitness(life),
+            senescence_threshold: life.constitution().epistemic.senescence,
+            ticks_in_decline: life.epistemic.declining_since.map_or(0, |since| life.tick - since),
+        },
+        Event::GraceOpened => senescence("grace"),
+        Event::Senesced => senescence("senescent"),
+        Event::Recovered => senescence("sound"),
+        Event::Rolled { hazard, roll } => Message::Rolled {
+            hazard_rate: *hazard,
+            roll: stochastic::fraction(*roll),
+            survived: !stochastic::dies(*hazard, *roll),
+        },
+        Event::Died(death) => {
+            Message::Died { cause: &death.cause, final_vitality: &death.vitality, ticks_alive: death.tick }
+        }
+        Event::Turned(State::Dead) => Message::Ended { swept: life.deposits_made },
+        _ => return None,
+    })
+}
+
+/// The chance of outliving a tick at this age; one where the stochastic clock is off.
+fn survival(life: &Life) -> f64 {
+    if !life.constitution().clocks().stochastic {
+        return 1.0;
+    }
+    1.0 - stochastic::rate(&life.constitution().stochastic, life.age, life.vitality.epistemic)
+}
