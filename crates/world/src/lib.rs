@@ -1,7 +1,6 @@
 //! What a golem lives in. A world shows bars, says what an action would do, does it, and can be asked
 //! afterwards what became of it; the golem's core never sees more of it than that.
 
-use golem::limits;
 use golem::time::Time;
 use golem::world::{Manifest, Observation, Outcome, Quote};
 
@@ -17,7 +16,7 @@ pub trait World {
     fn end(&self) -> Option<Time>;
 
     /// Appends every bar closed after `since` and not after `now`, oldest first, at most
-    /// [`limits::BARS`] of them; the rest is told next time.
+    /// [`golem::limits::BARS`] of them; the rest is told next time.
     fn observe(&mut self, since: Time, now: Time, into: &mut Observation) -> Result<(), Error>;
 
     /// What the action would do; none if the world would not have it.
@@ -40,4 +39,11 @@ pub struct Order {
     pub units: i64,
     /// The most that may be paid, fee included, where the action pays.
     pub limit: golem::Usdc,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The world's own record could not be read or written.
+    #[error("{what} {path}: {source}")]
+    Io { what: &'static str, path: std::path::PathBuf, source: std::io::Error },
 }

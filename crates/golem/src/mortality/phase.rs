@@ -73,7 +73,8 @@ impl Phase {
     /// The phase after this one at this vitality: down at the thresholds, up only past a margin.
     pub fn after(current: Phase, composite: f64, hysteresis: f64) -> Phase {
         let highest = |margin: f64| {
-            let reached = |p: &&Phase| composite >= p.behaviour().from + margin;
+            // 0.1 + 0.05 is a hair more than 0.15 in binary; nobody should stay dying for that hair.
+            let reached = |p: &&Phase| composite >= p.behaviour().from + margin - 1e-12;
             *Phase::ALL.iter().rev().find(reached).unwrap_or(&Phase::Terminal)
         };
         let raw = highest(0.0);
