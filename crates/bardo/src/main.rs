@@ -1,1 +1,84 @@
-fn main() {}
+//! The command line. It parses, calls the host, and prints; every decision is made elsewhere.
+
+mod args;
+mod commands;
+mod output;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use args::{Args, Verb};
+use host::{Error, Home};
+
+/// Exit codes, as documented.
+mod exit {
+    pub(crate) const ERROR: u8 = 1;
+    pub(crate) const USAGE: u8 = 2;
+    pub(crate) const CONFIG: u8 = 3;
+    pub(crate) const DEAD: u8 = 4;
+    pub(crate) const BUDGET: u8 = 5;
+    pub(crate) const REFUSED: u8 = 6;
+    pub(crate) const INTERRUPTED: u8 = 130;
+}
+
+fn main() -> ExitCode {
+    let args = Args::parse();
+    let Some(verb) = args.verb else {
+        print!("{}", output::WELCOME);
+        return ExitCode::SUCCESS;
+    };
+    let home = match home(args.home) {
+        Ok(home) => home,
+        Err(e) => return fail(&e),
+    };
+    match dispatch(&home, verb, args.json) {
+        Ok(code) => code,
+        Err(e) => fail(&e),
+    }
+}
+
+fn dispatch(home: &Home, verb: Verb, json: bool) -> Result<ExitCode, Error> {
+    match verb {
+        Verb::Init => commands::home::init(home, json),
+        Verb::Golem(verb) => commands::golem::dispatch(home, verb, json),
+        Verb::Halt(halt) => commands::owner::halt(home, &halt, json),
+        Verb::Treasury(treasury) => commands::home::treasury(home, &treasury, json),
+        Verb::Data(data) => commands::home::data(home, &data, json),
+        Verb::Doctor => commands::home::doctor(home, json),
+        Verb::Config(config) => commands::config::dispatch(home, &config, json),
+        Verb::Completions { shell } => {
+            clap_complete::generate(
+                shell,
+                &mut <Args as clap::CommandFactory>::command(),
+                "bardo",
+                &mut std::io::stdout(),
+            );
+            Ok(ExitCode::SUCCESS)
+        }
+    }
+}
+
+/// `--home`, then `$BARDO_HOME`, then the platform's data folder.
+fn home(given: Option<PathBuf>) -> Result<Home, Error> {
+    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let data = || match set("HOME") {
+        Some(user) if cfg!(target_os = "macos") => Some(user.join("Library/Application Support")),
+        Some(user) => Some(set("XDG_DATA_HOME").unwrap_or_else(|| user.join(".local/share"))),
+        None => None,
+    };
+    let root = given.or_else(|| set("BARDO_HOME")).or_else(|| data().map(|data| data.join("bardo")));
+    root.map(Home::at).ok_or_else(|| Error::Advice("cannot tell where home is; set BARDO_HOME or pass --home".into()))
+}
+
+fn fail(error: &Error) -> ExitCode {
+    eprintln!("bardo: {error}");
+    ExitCode::from(match error {
+        Error::Config(_) => exit::CONFIG,
+        Error::Dead(..) => exit::DEAD,
+        Error::Refused(_) => exit::REFUSED,
+        Error::Vault(vault::Error::TreasuryShort { .. }) => exit::BUDGET,
+        _ => exit::ERROR,
+    })
+}

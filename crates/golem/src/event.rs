@@ -66,7 +66,6 @@ pub enum Event {
     PhaseChanged { from: Phase, to: Phase, trigger: Clock },
     Rolled { hazard: f64, roll: u64 },
     Died(Box<Death>),
-
 }
 
 /// Which of a golem's two accounts.

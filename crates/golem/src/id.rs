@@ -54,8 +54,7 @@ impl FromStr for GolemId {
 pub struct NameError(String);
 
 /// A golem's name: what its owner calls it.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Name(String);
 
 impl Name {
@@ -79,16 +78,13 @@ impl FromStr for Name {
     }
 }
 
-impl TryFrom<String> for Name {
-    type Error = NameError;
-    fn try_from(text: String) -> Result<Name, NameError> {
-        text.parse()
-    }
-}
-
-impl From<Name> for String {
-    fn from(name: Name) -> String {
-        name.0
+impl<'de> Deserialize<'de> for Name {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Name, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(rename = "Name")]
+        struct Unchecked(String);
+        let Unchecked(text) = Unchecked::deserialize(deserializer)?;
+        text.parse().map_err(serde::de::Error::custom)
     }
 }
 

@@ -7,13 +7,27 @@ use crate::policy::Stage;
 /// Something the host must do, and whose answer must come back as an input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Owed {
-    Preview { key: u64, action: u8, units: i64 },
+    Preview {
+        key: u64,
+        action: u8,
+        units: i64,
+    },
     /// Send it, now that it is on record; never twice.
-    Commit { key: u64, action: u8, units: i64, limit: Usdc },
+    Commit {
+        key: u64,
+        action: u8,
+        units: i64,
+        limit: Usdc,
+    },
     /// Ask what became of it; never send it.
-    Reconcile { key: u64 },
+    Reconcile {
+        key: u64,
+    },
     /// Hand money back to the treasury.
-    Deposit { deposit: u64, amount: Usdc },
+    Deposit {
+        deposit: u64,
+        amount: Usdc,
+    },
 }
 
 pub(crate) fn owed(life: &Life) -> Vec<Owed> {

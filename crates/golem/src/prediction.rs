@@ -97,11 +97,11 @@ pub(crate) fn forecast(draft: &mut Draft<'_>) {
     }
 }
 
-
 /// Uniform with variance one, a pure function of who, when and what: nothing secret hangs on it.
 fn noise(life: &Life, domain: usize) -> f64 {
     let id = u64::from_le_bytes(life.birth.id.0[..8].try_into().expect("eight of sixteen bytes"));
-    let mut z = id ^ life.tick.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ (domain as u64).wrapping_mul(0xd1b5_4a32_d192_ed03);
+    let mut z =
+        id ^ life.tick.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ (domain as u64).wrapping_mul(0xd1b5_4a32_d192_ed03);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     z ^= z >> 31;

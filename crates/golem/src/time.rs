@@ -95,7 +95,8 @@ impl fmt::Display for Span {
     /// `40s`, `6h`, `2d 14h`: the two largest units that say something.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let seconds = self.0 / 1_000;
-        let units = [("d", seconds / 86_400), ("h", seconds / 3_600 % 24), ("m", seconds / 60 % 60), ("s", seconds % 60)];
+        let units =
+            [("d", seconds / 86_400), ("h", seconds / 3_600 % 24), ("m", seconds / 60 % 60), ("s", seconds % 60)];
         let first = units.iter().position(|(_, n)| *n > 0).unwrap_or(3);
         let mut text = format!("{}{}", units[first].1, units[first].0);
         if let Some((unit, n)) = units.get(first + 1)

@@ -17,6 +17,8 @@ pub type Values = ArrayVec<f64, { limits::DOMAINS }>;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Manifest {
     pub world: String,
+    /// How to open this world again; the core only carries it.
+    pub spec: String,
     /// How long one bar of observation lasts.
     pub bar: Span,
     pub domains: ArrayVec<DomainSpec, { limits::DOMAINS }>,

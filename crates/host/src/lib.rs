@@ -1,1 +1,18 @@
+//! The shell around the core: it keeps the home, drives a golem through its world, writes down what
+//! happened before anything leaves the process, performs what is owed, and passes on the owner's word.
 
+pub mod chance;
+pub mod config;
+pub mod data;
+pub mod doctor;
+mod error;
+pub mod herald;
+pub mod home;
+pub mod inbox;
+pub mod keeper;
+pub mod living;
+pub mod rehearsal;
+
+pub use error::Error;
+pub use home::{GolemHome, Home};
+pub use living::Living;

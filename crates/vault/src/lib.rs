@@ -1,1 +1,13 @@
+//! What survives: the journal of a life, its snapshots, the anchored head that guards its end, and the
+//! owner's treasury. Everything here is about never losing, doubling or bending what was acknowledged.
 
+pub mod codec;
+mod error;
+mod head;
+mod journal;
+pub mod treasury;
+
+pub use error::Error;
+pub use head::{Anchor, Head};
+pub use journal::{Check, Notice, Place, Reader, Vault};
+pub use treasury::Treasury;

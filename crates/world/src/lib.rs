@@ -1,8 +1,29 @@
 //! What a golem lives in. A world shows bars, says what an action would do, does it, and can be asked
 //! afterwards what became of it; the golem's core never sees more of it than that.
+//!
+//! Here are a simulated market, a replay of recorded candles and a job queue, which is no market at all.
+//! Whoever builds another world can hold it against [`conformance::check`].
+
+mod chance;
+pub mod conformance;
+mod ledger;
+pub mod market;
+mod queue;
+mod spec;
+mod walk;
+
+use std::path::PathBuf;
 
 use golem::time::Time;
 use golem::world::{Manifest, Observation, Outcome, Quote};
+
+pub use ledger::{Entry, Ledger};
+pub use market::candles::{Candle, Candles, Gap, Problem, Report};
+pub use market::regime::{Regime, Relations};
+pub use market::replay::{Replay, ReplayConfig};
+pub use market::sim::{Sim, SimConfig, Truth};
+pub use queue::{Queue, QueueConfig};
+pub use spec::Spec;
 
 /// Something to live in. One instance serves one golem.
 pub trait World {
@@ -14,6 +35,9 @@ pub trait World {
 
     /// World time after which nothing more will ever be seen; none if it goes on for ever.
     fn end(&self) -> Option<Time>;
+
+    /// Brings the world to where a returning golem last saw it, so that actions meet the bar it knows.
+    fn seek(&mut self, until: Time) -> Result<(), Error>;
 
     /// Appends every bar closed after `since` and not after `now`, oldest first, at most
     /// [`golem::limits::BARS`] of them; the rest is told next time.
@@ -43,7 +67,20 @@ pub struct Order {
 
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The world's own record could not be read or written.
+    /// The world's own record, or what it is made from, could not be read or written.
     #[error("{what} {path}: {source}")]
-    Io { what: &'static str, path: std::path::PathBuf, source: std::io::Error },
+    Io { what: &'static str, path: PathBuf, source: std::io::Error },
+    /// The record holds something this program never wrote.
+    #[error("{path} line {line}: {why}")]
+    Ledger { path: PathBuf, line: u64, why: String },
+    /// Two worlds may not share one record.
+    #[error("{path} is in use by another process")]
+    Busy { path: PathBuf },
+    /// After a failed write nobody knows what reached the disk; only reopening tells.
+    #[error("an earlier write to {path} failed; open it again before doing more")]
+    Stuck { path: PathBuf },
+    #[error("cannot use {path} as candles: {why}")]
+    Candles { path: PathBuf, why: String },
+    #[error("{what} {why}")]
+    Config { what: &'static str, why: &'static str },
 }

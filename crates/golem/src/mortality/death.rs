@@ -98,13 +98,8 @@ impl fmt::Display for Cause {
 }
 
 pub(crate) fn die(draft: &mut Draft<'_>, cause: Cause) {
-    let death = Death {
-        at: draft.at(),
-        tick: draft.tick,
-        cause,
-        vitality: draft.vitality.clone(),
-        closing_attempts: 0,
-    };
+    let death =
+        Death { at: draft.at(), tick: draft.tick, cause, vitality: draft.vitality.clone(), closing_attempts: 0 };
     draft.emit(Event::Died(Box::new(death)));
     draft.emit(Event::Turned(State::Dying));
 }

@@ -57,7 +57,8 @@ static TABLE: [Behaviour; 5] = [
 ];
 
 impl Phase {
-    pub const ALL: [Phase; 5] = [Phase::Terminal, Phase::Declining, Phase::Conservation, Phase::Stable, Phase::Thriving];
+    pub const ALL: [Phase; 5] =
+        [Phase::Terminal, Phase::Declining, Phase::Conservation, Phase::Stable, Phase::Thriving];
 
     pub fn behaviour(self) -> &'static Behaviour {
         &TABLE[self as usize]
@@ -101,7 +102,18 @@ mod tests {
 
     #[test]
     fn phases_begin_at_the_documents_thresholds() {
-        for (composite, phase) in [(0.0, Terminal), (0.0999, Terminal), (0.1, Declining), (0.2999, Declining), (0.3, Conservation), (0.4999, Conservation), (0.5, Stable), (0.6999, Stable), (0.7, Thriving), (1.0, Thriving)] {
+        for (composite, phase) in [
+            (0.0, Terminal),
+            (0.0999, Terminal),
+            (0.1, Declining),
+            (0.2999, Declining),
+            (0.3, Conservation),
+            (0.4999, Conservation),
+            (0.5, Stable),
+            (0.6999, Stable),
+            (0.7, Thriving),
+            (1.0, Thriving),
+        ] {
             assert_eq!(Phase::after(Thriving, composite, 0.05), phase, "{composite}");
         }
     }

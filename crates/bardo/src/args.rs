@@ -1,0 +1,247 @@
+//! What can be typed.
+
+use std::path::PathBuf;
+
+use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
+use golem::{Name, Usdc};
+use host::living::Pace;
+
+/// A runtime for agents that can die.
+///
+/// A golem watches a world, makes claims about it, lives on money it was given, and ends: out of money,
+/// out of touch with the world, or by chance. All money is paper unless you say otherwise.
+#[derive(Debug, Parser)]
+#[command(name = "bardo", version, disable_help_subcommand = true, max_term_width = 100)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    pub(crate) verb: Option<Verb>,
+    /// Where everything is kept [default: $BARDO_HOME, or the platform's data folder]
+    #[arg(long, global = true, value_name = "FOLDER")]
+    pub(crate) home: Option<PathBuf>,
+    /// Print JSON instead of words; JSON lines on runs
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Verb {
+    /// Make a home: a treasury with paper money, and a place for golems
+    Init,
+    /// Make, run, look at and steer golems
+    #[command(subcommand)]
+    Golem(GolemVerb),
+    /// Kill switch: end every golem here at once
+    Halt(Halt),
+    /// Show the treasury, or add paper money to it
+    Treasury(TreasuryArgs),
+    /// Bring in candles to replay
+    #[command(subcommand)]
+    Data(DataVerb),
+    /// Examine the whole home: every record, every roll, every cent
+    Doctor,
+    /// Show, check and describe the configuration
+    #[command(subcommand)]
+    Config(ConfigVerb),
+    /// Print shell completions
+    Completions { shell: clap_complete::Shell },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum GolemVerb {
+    /// Bring a golem into the world and fund it from the treasury
+    New(New),
+    /// Live its life: at the pace of the world, faster, or as fast as possible
+    Run(RunArgs),
+    /// All golems, living and dead
+    List,
+    /// One golem: vitality, money, skill, chance, and how it died
+    Show { name: String },
+    /// What happened, from birth on
+    Events {
+        name: String,
+        /// Also what happens every tick
+        #[arg(long)]
+        all: bool,
+    },
+    /// Give it money from the treasury
+    Fund(Money),
+    /// Take money back to the treasury
+    Withdraw(Money),
+    /// Stop world time and clocks until resumed
+    Pause { name: String },
+    /// Undo a pause or a freeze
+    Resume { name: String },
+    /// Forbid new exposure at once, even if the process hangs
+    Freeze {
+        name: String,
+        #[arg(long, default_value = "")]
+        reason: String,
+    },
+    /// End it: death by its owner
+    #[command(alias = "kill")]
+    Retire(Retire),
+    /// Copy a life into a folder, even while it is being lived
+    Backup {
+        name: String,
+        /// Folder to make; must not be there yet
+        to: PathBuf,
+    },
+    /// Take a backup or a moved life into this home
+    Restore(Restore),
+    /// Seal a life here and leave it in a folder for another home to take in
+    Move {
+        name: String,
+        /// Folder to make; must not be there yet
+        to: PathBuf,
+    },
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct New {
+    pub(crate) name: Name,
+    /// What to live in
+    #[arg(long, value_enum)]
+    pub(crate) world: Option<WorldKind>,
+    /// Make the life repeatable: identity, chance and world all follow from this number
+    #[arg(long)]
+    pub(crate) seed: Option<u64>,
+    /// Imported data to replay (see `bardo data`)
+    #[arg(long)]
+    pub(crate) data: Option<String>,
+    /// How often it looks, such as 40s or 1h
+    #[arg(long)]
+    pub(crate) interval: Option<String>,
+    /// Money to live on
+    #[arg(long, value_name = "USDC")]
+    pub(crate) credit: Option<Usdc>,
+    /// Money to act with
+    #[arg(long, value_name = "USDC")]
+    pub(crate) capital: Option<Usdc>,
+    /// Any key of golem.toml, such as mortality.stochastic.enabled=false
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// A golem.toml to start from
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum WorldKind {
+    Sim,
+    Replay,
+    Queue,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct RunArgs {
+    pub(crate) name: String,
+    /// Pace of world time: 1x, 100x, or max
+    #[arg(long, default_value = "1x", value_parser = pace)]
+    pub(crate) speed: Pace,
+    /// Stop after so many ticks
+    #[arg(long)]
+    pub(crate) ticks: Option<u64>,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Money {
+    pub(crate) name: String,
+    /// In dollars, such as 5 or 0.25
+    pub(crate) amount: Usdc,
+    /// The money it acts with, not the money it lives on
+    #[arg(long)]
+    pub(crate) capital: bool,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Retire {
+    pub(crate) name: String,
+    #[arg(long, default_value = "")]
+    pub(crate) reason: String,
+    /// Its name again, instead of being asked
+    #[arg(long, value_name = "NAME")]
+    pub(crate) confirm: Option<String>,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Restore {
+    pub(crate) from: PathBuf,
+    /// Call it something else here
+    #[arg(long)]
+    pub(crate) name: Option<Name>,
+    /// Undo what this home has seen of the same life since
+    #[arg(long)]
+    pub(crate) rewind: bool,
+    /// The original is gone for good; this copy is the life now
+    #[arg(long)]
+    pub(crate) take_over: bool,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Halt {
+    /// Every golem in this home
+    #[arg(long, required = true)]
+    pub(crate) all: bool,
+    /// Do not ask
+    #[arg(long)]
+    pub(crate) yes: bool,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct TreasuryArgs {
+    #[command(subcommand)]
+    pub(crate) verb: Option<TreasuryVerb>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum TreasuryVerb {
+    /// Add paper money
+    Add { amount: Usdc },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum DataVerb {
+    /// Read a CSV of candles (plain or gzip), report what is wrong with it, and keep it
+    Import {
+        file: PathBuf,
+        /// What to call it
+        #[arg(long)]
+        name: Name,
+    },
+    /// What has been imported
+    List,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ConfigVerb {
+    /// Every key, its value and where that comes from
+    Show {
+        /// A golem; without one, the home's own
+        name: Option<String>,
+    },
+    /// Check a bardo.toml or golem.toml
+    Check { file: Option<PathBuf> },
+    /// JSON schema of a configuration file
+    Schema {
+        #[arg(value_enum)]
+        file: ConfigFile,
+    },
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum ConfigFile {
+    Bardo,
+    Golem,
+}
+
+fn pace(text: &str) -> Result<Pace, String> {
+    if text == "max" {
+        return Ok(Pace::Max);
+    }
+    let times: f64 = text.trim_end_matches('x').parse().map_err(|_| "write 1x, 100x or max".to_owned())?;
+    if times.is_finite() && (0.001..=1e6).contains(&times) {
+        Ok(Pace::Times(times))
+    } else {
+        Err("between 0.001x and 1000000x, or max".to_owned())
+    }
+}

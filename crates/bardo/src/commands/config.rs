@@ -1,0 +1,44 @@
+//! `config show|check|schema`.
+
+use std::process::ExitCode;
+
+use host::config::{File, Settings, schema};
+use host::{Error, Home};
+
+use crate::args::{ConfigFile, ConfigVerb};
+use crate::output::{self, line};
+
+pub(crate) fn dispatch(home: &Home, verb: &ConfigVerb, json: bool) -> Result<ExitCode, Error> {
+    match verb {
+        ConfigVerb::Show { name } => {
+            let settings = match name {
+                None => super::home::settings(home)?,
+                Some(name) => {
+                    let path = home.golem(name)?.config();
+                    Settings::load(File::Golem, Some(&path), std::iter::empty(), &[])?
+                }
+            };
+            if json { output::json(&settings.show_json()) } else { line(settings.show().trim_end()) }
+        }
+        ConfigVerb::Check { file } => {
+            let path = file.clone().unwrap_or_else(|| home.config());
+            let kind = match path.file_name().and_then(|name| name.to_str()) {
+                Some("bardo.toml") => File::Bardo,
+                _ => File::Golem,
+            };
+            let settings = Settings::load(kind, Some(&path), std::iter::empty(), &[])?;
+            if kind == File::Golem {
+                settings.constitution()?;
+            }
+            line(format!("{} is fine", path.display()));
+        }
+        ConfigVerb::Schema { file } => {
+            let schema = schema(match file {
+                ConfigFile::Bardo => File::Bardo,
+                ConfigFile::Golem => File::Golem,
+            });
+            line(serde_json::to_string_pretty(&schema).expect("plain data"));
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}

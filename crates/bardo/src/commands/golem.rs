@@ -1,0 +1,221 @@
+//! `golem new|list|show|events|backup|restore|move`: making golems and looking at them.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use golem::Name;
+use host::config::{File, Origin, Settings};
+use host::herald::Herald;
+use host::keeper::{self, Consent, Wish};
+use host::{Error, GolemHome, Home, chance::Secret};
+use serde_json::json;
+use vault::{Head, Reader};
+use world::{Candles, Spec};
+
+use crate::args::{GolemVerb, New, Restore};
+use crate::commands::{owner, run};
+use crate::output::{self, count, date, line, portrait, sentence};
+
+pub(crate) fn dispatch(home: &Home, verb: GolemVerb, json: bool) -> Result<ExitCode, Error> {
+    match verb {
+        GolemVerb::New(new) => create(home, new, json),
+        GolemVerb::Run(args) => run::run(home, &args, json),
+        GolemVerb::List => list(home, json),
+        GolemVerb::Show { name } => show(&home.golem(&name)?, json),
+        GolemVerb::Events { name, all } => events(&home.golem(&name)?, all || json, json),
+        GolemVerb::Fund(money) => owner::fund(home, &money, json),
+        GolemVerb::Withdraw(money) => owner::withdraw(home, &money, json),
+        GolemVerb::Pause { name } => owner::pause(home, &name, json),
+        GolemVerb::Resume { name } => owner::resume(home, &name, json),
+        GolemVerb::Freeze { name, reason } => owner::freeze(home, &name, &reason, json),
+        GolemVerb::Retire(retire) => owner::retire(home, &retire, json),
+        GolemVerb::Backup { name, to } => backup(&home.golem(&name)?, &to, json),
+        GolemVerb::Restore(restore) => take_in(home, &restore, json),
+        GolemVerb::Move { name, to } => move_out(home, &home.golem(&name)?, &to, json),
+    }
+}
+
+/// Flags are keys by another name, so they are checked and shown like any other.
+fn create(home: &Home, new: New, json: bool) -> Result<ExitCode, Error> {
+    let mut flags = new.set;
+    let mut flag = |key: &str, value: Option<String>| flags.extend(value.map(|value| format!("{key}={value}")));
+    flag("world.kind", new.world.map(|kind| format!("{kind:?}").to_lowercase()));
+    flag("world.seed", new.seed.map(|seed| seed.to_string()));
+    flag("world.data", new.data.clone());
+    flag("heartbeat.interval", new.interval);
+    flag("funds.credit", new.credit.map(plain));
+    flag("funds.capital", new.capital.map(plain));
+    let load = |flags: &[String]| Settings::load(File::Golem, new.config.as_deref(), std::env::vars(), flags);
+    let mut settings = load(&flags)?;
+    if settings.text("world.kind") == Some("replay") && matches!(settings.origin("world.bar"), Origin::Default) {
+        // A replay moves as its data does, unless the owner says otherwise.
+        let (candles, _) = Candles::read(&home.data().join(data_file(home, &settings)?))?;
+        flags.push(format!("world.bar={}ms", candles.interval().as_millis()));
+        settings = load(&flags)?;
+    }
+    let seed = settings.seed("world.seed");
+    let wish = Wish { name: new.name, spec: spec(home, &settings, seed)?, seed, settings };
+    let living = keeper::birth(home, wish)?;
+    let life = living.life();
+    if json {
+        output::json(&json!({ "name": life.birth.name, "id": life.id().to_string(), "seeded": life.birth.seeded }));
+    } else {
+        line(format!(
+            "{} is born: {} to live on, {} to act with",
+            life.birth.name, life.purse.credit, life.capital.cash
+        ));
+        line(format!("next: bardo golem run {} --speed max", life.birth.name));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// An amount as configuration text.
+fn plain(amount: golem::Usdc) -> String {
+    amount.to_string().trim_start_matches('$').to_owned()
+}
+
+/// Which world, from the settings. A world without a seed gets a random one.
+fn spec(home: &Home, settings: &Settings, seed: Option<u64>) -> Result<Spec, Error> {
+    let seed = seed.unwrap_or_else(random);
+    let bar_ms = settings.span("world.bar").as_millis();
+    Ok(match settings.text("world.kind") {
+        Some("queue") => Spec::Queue { seed, bar_ms },
+        Some("replay") => {
+            let path = Path::new("data").join(data_file(home, settings)?);
+            Spec::Replay { path, start: settings.moment("world.start").map(|at| at.as_seconds()) }
+        }
+        _ => Spec::Sim { seed, bar_ms, relations_change_days: settings.number("world.relations_change_days") },
+    })
+}
+
+/// The file an imported name stands for.
+fn data_file(home: &Home, settings: &Settings) -> Result<String, Error> {
+    let Some(name) = settings.text("world.data") else {
+        return Err(Error::Advice("a replay needs data: --data NAME (see `bardo data list`)".into()));
+    };
+    let file = format!("{name}.csv");
+    if name.parse::<Name>().is_err() || !home.data().join(&file).exists() {
+        return Err(Error::Advice(format!("there is no data named {name}; see `bardo data list`")));
+    }
+    Ok(file)
+}
+
+fn random() -> u64 {
+    let id = host::chance::identity(None, "");
+    u64::from_le_bytes(id.0[..8].try_into().expect("eight of sixteen bytes"))
+}
+
+fn list(home: &Home, json: bool) -> Result<ExitCode, Error> {
+    let golems = home.list()?;
+    if golems.is_empty() && !json {
+        line("no golems yet; make one with `bardo golem new NAME --world sim`");
+    } else if !json {
+        line(format!("{:<20} {:<13} {:>8} {:>10} {:>9} {:>12}", "NAME", "STATE", "VITALITY", "AGE", "TICKS", "CREDIT"));
+    }
+    for place in golems {
+        let woken = Reader::open(&place.database()).and_then(|reader| reader.wake());
+        match woken {
+            Ok((golem, _)) => {
+                let life = golem.life();
+                let running = Head::is_taken(&home.heads(), life.id());
+                let state = if life.is_dead() { "dead".to_owned() } else { life.phase().to_string() };
+                if json {
+                    output::json(&json!({
+                        "name": place.name, "id": life.id().to_string(), "state": state, "running": running,
+                        "vitality": life.vitality.composite, "age_ms": life.age, "ticks": life.tick,
+                        "credit": life.purse.credit,
+                    }));
+                } else {
+                    let state = if running { format!("{state} *") } else { state };
+                    line(format!(
+                        "{:<20} {state:<13} {:>8.2} {:>10} {:>9} {:>12}",
+                        place.name,
+                        life.vitality.composite,
+                        life.age,
+                        count(life.tick),
+                        life.purse.credit
+                    ));
+                }
+            }
+            Err(e) if json => output::json(&json!({ "name": place.name, "error": e.to_string() })),
+            Err(e) => line(format!("{:<20} cannot be read: {e}", place.name)),
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn show(place: &GolemHome, json: bool) -> Result<ExitCode, Error> {
+    let reader = Reader::open(&place.database())?;
+    let (golem, notices) = reader.wake()?;
+    notices.iter().for_each(|notice| eprintln!("bardo: {notice}"));
+    let life = golem.life();
+    let running = Head::is_taken(&place.home().heads(), life.id());
+    // What decided its rolls is nobody's business while it lives, and everybody's afterwards.
+    let secret = if life.is_dead() { Some(Secret::load(&place.secret())?.reveal()) } else { None };
+    if json {
+        let mut value = serde_json::to_value(life).expect("plain data");
+        value["running"] = json!(running);
+        value["records"] = json!(golem.seq());
+        if let Some(secret) = secret {
+            value["secret"] = json!(secret);
+        }
+        output::json(&value);
+        return Ok(ExitCode::SUCCESS);
+    }
+    line(portrait(life, running));
+    if let Some(secret) = secret {
+        line(format!("  secret     {secret} (verify every roll with `bardo doctor`)"));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn events(place: &GolemHome, all: bool, json: bool) -> Result<ExitCode, Error> {
+    let mut herald = Herald::new();
+    let mut failed = None;
+    Reader::open(&place.database())?.replay(|record| {
+        let told = herald.tell(&record, |told| {
+            if json {
+                output::json(&told);
+            } else if all || !told.message.is_routine() {
+                line(format!("{}  {:>9}  {}", date(told.at), count(told.tick), sentence(&told.message)));
+            }
+        });
+        failed = failed.take().or(told.err());
+        Ok(())
+    })?;
+    failed.map_or(Ok(ExitCode::SUCCESS), Err)
+}
+
+fn backup(place: &GolemHome, to: &Path, json: bool) -> Result<ExitCode, Error> {
+    let label = keeper::backup(place, to)?;
+    if json {
+        output::json(&label);
+    } else {
+        line(format!("{} at tick {} is in {}", label.name, count(label.tick), to.display()));
+        line("it holds the golem's secret: keep it where only you can read it");
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn move_out(home: &Home, place: &GolemHome, to: &Path, json: bool) -> Result<ExitCode, Error> {
+    let every = super::home::settings(home)?.integer("run.snapshot_every") as u64;
+    let label = keeper::move_out(place, to, every)?;
+    if json {
+        output::json(&label);
+    } else {
+        line(format!("{} is sealed here; its life at tick {} is in {}", label.name, count(label.tick), to.display()));
+        line("next, in the other home: bardo golem restore FOLDER");
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn take_in(home: &Home, args: &Restore, json: bool) -> Result<ExitCode, Error> {
+    let consent = Consent { rewind: args.rewind, take_over: args.take_over };
+    let (name, life) = keeper::restore(home, &args.from, args.name.clone(), consent)?;
+    if json {
+        output::json(&json!({ "name": name, "id": life.id().to_string(), "tick": life.tick }));
+    } else {
+        line(format!("{name} is here, at tick {}", count(life.tick)));
+    }
+    Ok(ExitCode::SUCCESS)
+}

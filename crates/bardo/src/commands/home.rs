@@ -1,0 +1,100 @@
+//! `init`, `treasury`, `data`, `doctor`: verbs about the home as a whole.
+
+use std::process::ExitCode;
+
+use host::config::{File, Settings};
+use host::{Error, Home, data as imported, doctor as examination};
+use serde_json::json;
+
+use crate::args::{DataVerb, TreasuryArgs, TreasuryVerb};
+use crate::exit;
+use crate::output::{self, line};
+
+/// The home's own configuration: file, then environment.
+pub(crate) fn settings(home: &Home) -> Result<Settings, Error> {
+    let path = home.config();
+    let path = path.exists().then_some(path.as_path());
+    Ok(Settings::load(File::Bardo, path, std::env::vars(), &[])?)
+}
+
+pub(crate) fn init(home: &Home, json: bool) -> Result<ExitCode, Error> {
+    let new = home.init(&settings(home)?)?;
+    let balance = home.treasury()?.balance()?;
+    if json {
+        output::json(&json!({ "home": home.root(), "new": new, "treasury": balance }));
+    } else {
+        let made = if new { "made a home at" } else { "there is a home at" };
+        line(format!("{made} {}", home.root().display()));
+        line(format!("the treasury holds {balance} of paper money"));
+        if new {
+            line("next: bardo golem new ada --world sim");
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+pub(crate) fn treasury(home: &Home, args: &TreasuryArgs, json: bool) -> Result<ExitCode, Error> {
+    let mut treasury = home.treasury()?;
+    if let Some(TreasuryVerb::Add { amount }) = args.verb {
+        treasury.add(amount)?;
+    }
+    let (balance, entries) = (treasury.balance()?, treasury.entries(20)?);
+    if json {
+        output::json(&json!({ "balance": balance, "entries": entries }));
+        return Ok(ExitCode::SUCCESS);
+    }
+    line(format!("{balance} of paper money, free to give"));
+    for entry in entries {
+        let who = entry.golem.as_deref().map_or_else(String::new, |id| name_of(home, id));
+        line(format!("  {:<9} {:>14} {who:<20} {:>16}", entry.kind, entry.amount, entry.balance));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn name_of(home: &Home, id: &str) -> String {
+    let named = home.list().ok().and_then(|golems| {
+        let same = |g: &&host::GolemHome| {
+            vault::Reader::open(&g.database()).and_then(|r| r.id()).is_ok_and(|other| other.to_string() == id)
+        };
+        golems.iter().find(same).map(|g| g.name.to_string())
+    });
+    named.unwrap_or_else(|| format!("{}…", &id[..8]))
+}
+
+pub(crate) fn data(home: &Home, verb: &DataVerb, json: bool) -> Result<ExitCode, Error> {
+    match verb {
+        DataVerb::Import { file, name } => {
+            let report = imported::import(home, file, name)?;
+            if json {
+                output::json(&report);
+            } else {
+                line(report.to_string());
+                line(format!("next: bardo golem new NAME --world replay --data {name}"));
+            }
+        }
+        DataVerb::List => {
+            let names = imported::list(home)?;
+            if json {
+                output::json(&names);
+            } else if names.is_empty() {
+                line("nothing imported yet; bring in candles with `bardo data import FILE --name NAME`");
+            } else {
+                names.iter().for_each(line);
+            }
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+pub(crate) fn doctor(home: &Home, json: bool) -> Result<ExitCode, Error> {
+    let mut fine = true;
+    examination::examine(home, |finding| {
+        fine &= finding.fine;
+        if json {
+            output::json(&finding);
+        } else {
+            line(format!("{} {:<24} {}", if finding.fine { "ok   " } else { "WRONG" }, finding.what, finding.detail));
+        }
+    })?;
+    Ok(if fine { ExitCode::SUCCESS } else { ExitCode::from(exit::ERROR) })
+}

@@ -1,0 +1,7 @@
+//! One file per family of verbs.
+
+pub(crate) mod config;
+pub(crate) mod golem;
+pub(crate) mod home;
+pub(crate) mod owner;
+pub(crate) mod run;

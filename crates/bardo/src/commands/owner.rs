@@ -1,0 +1,180 @@
+//! The owner's word: `fund`, `withdraw`, `pause`, `resume`, `freeze`, `retire`, `halt`.
+//!
+//! A golem nobody is living is woken, told and put back to sleep; one that is being lived gets a letter.
+
+use std::fs;
+use std::io::{IsTerminal, Write};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use golem::event::Account;
+use golem::{Command, Usdc};
+use host::inbox::{self, Body, Reply};
+use host::living::Silent;
+use host::{Error, GolemHome, Home, Living};
+use serde_json::json;
+use vault::Reader;
+
+use crate::args::{Halt, Money, Retire};
+use crate::exit;
+use crate::output::{self, line};
+
+/// How long a living golem has to answer before the owner is told that the letter waits.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+enum Heard {
+    Done,
+    /// Nobody answered; the letter waits.
+    Waiting,
+}
+
+/// Passes a command on and says what came of it.
+fn tell(home: &Home, place: &GolemHome, body: Body) -> Result<Heard, Error> {
+    let every = super::home::settings(home)?.integer("run.snapshot_every") as u64;
+    let reply = match Living::open(place.clone(), every) {
+        Ok((mut living, _)) => {
+            if living.life().is_dead() && matches!(body, Body::Command(_)) {
+                return Err(dead(place, living.life()));
+            }
+            living.take_money(&mut Silent)?;
+            match body {
+                Body::Command(command) => living.obey(inbox::new_id(), command, &mut Silent)?,
+                Body::Money => Reply::Done,
+            }
+        }
+        Err(Error::Vault(vault::Error::Locked(_))) => {
+            let reply = inbox::send(&place.inbox(), body)?;
+            match inbox::await_reply(&reply, PATIENCE)? {
+                Some(reply) => reply,
+                None => return Ok(Heard::Waiting),
+            }
+        }
+        Err(other) => return Err(other),
+    };
+    match reply {
+        Reply::Done => Ok(Heard::Done),
+        Reply::Refused(why) => Err(Error::Refused(why)),
+    }
+}
+
+fn dead(place: &GolemHome, life: &golem::Life) -> Error {
+    let cause = life.death.as_ref().map(|death| death.cause.to_string()).unwrap_or_default();
+    Error::Dead(place.name.clone(), cause)
+}
+
+fn report(place: &GolemHome, heard: &Heard, done: &str, json: bool) -> ExitCode {
+    let waiting = matches!(heard, Heard::Waiting);
+    if json {
+        output::json(&json!({ "name": place.name, "done": !waiting, "waiting": waiting }));
+    } else if waiting {
+        line(format!("{} has not answered yet; the order waits and is obeyed when it wakes", place.name));
+    } else {
+        line(format!("{} {done}", place.name));
+    }
+    ExitCode::SUCCESS
+}
+
+fn order(home: &Home, name: &str, command: Command, done: &str, json: bool) -> Result<ExitCode, Error> {
+    let place = home.golem(name)?;
+    let heard = tell(home, &place, Body::Command(command))?;
+    Ok(report(&place, &heard, done, json))
+}
+
+pub(crate) fn fund(home: &Home, money: &Money, json: bool) -> Result<ExitCode, Error> {
+    let place = home.golem(&money.name)?;
+    let (golem, _) = Reader::open(&place.database())?.wake()?;
+    if golem.life().is_dead() {
+        return Err(dead(&place, golem.life()));
+    }
+    let (credit, capital) = if money.capital { (Usdc::ZERO, money.amount) } else { (money.amount, Usdc::ZERO) };
+    home.treasury()?.send(golem.life().id(), golem.life().transfers_taken, credit, capital)?;
+    let heard = tell(home, &place, Body::Money)?;
+    Ok(report(&place, &heard, &format!("was given {}", money.amount), json))
+}
+
+pub(crate) fn withdraw(home: &Home, money: &Money, json: bool) -> Result<ExitCode, Error> {
+    let from = if money.capital { Account::Capital } else { Account::Credit };
+    let command = Command::Withdraw { from, amount: money.amount };
+    order(home, &money.name, command, &format!("returned {} to the treasury", money.amount), json)
+}
+
+pub(crate) fn pause(home: &Home, name: &str, json: bool) -> Result<ExitCode, Error> {
+    order(home, name, Command::Pause, "is paused; its clocks stand still", json)
+}
+
+pub(crate) fn resume(home: &Home, name: &str, json: bool) -> Result<ExitCode, Error> {
+    let place = home.golem(name)?;
+    let marker = place.frozen_marker();
+    if let Err(e) = fs::remove_file(&marker)
+        && e.kind() != std::io::ErrorKind::NotFound
+    {
+        return Err(Error::Io { what: "cannot remove", path: marker, source: e });
+    }
+    order(home, name, Command::Resume, "goes on: neither paused nor frozen", json)
+}
+
+/// The marker first: from here on no new exposure, whatever the process is doing.
+pub(crate) fn freeze(home: &Home, name: &str, reason: &str, json: bool) -> Result<ExitCode, Error> {
+    let place = home.golem(name)?;
+    let marker = place.frozen_marker();
+    fs::write(&marker, reason).and_then(|()| fs::File::open(&marker)?.sync_all()).map_err(|source| Error::Io {
+        what: "cannot write",
+        path: marker,
+        source,
+    })?;
+    let heard = match tell(home, &place, Body::Command(Command::Freeze { reason: reason.to_owned() })) {
+        Err(Error::Vault(_)) => Heard::Waiting,
+        other => other?,
+    };
+    if matches!(heard, Heard::Waiting) && !json {
+        line(format!("{} is frozen: no new exposure, though it has not answered yet", place.name));
+        return Ok(ExitCode::SUCCESS);
+    }
+    Ok(report(&place, &heard, "is frozen: no new exposure", json))
+}
+
+pub(crate) fn retire(home: &Home, args: &Retire, json: bool) -> Result<ExitCode, Error> {
+    let place = home.golem(&args.name)?;
+    let question = format!("retiring {0} ends its life for good. Type its name to go on: ", args.name);
+    if !confirmed(args.confirm.as_deref(), &args.name, &question) {
+        eprintln!("bardo: nothing was changed; to retire {0}, repeat with --confirm {0}", args.name);
+        return Ok(ExitCode::from(exit::USAGE));
+    }
+    let command = Command::Retire { reason: args.reason.clone() };
+    let heard = tell(home, &place, Body::Command(command))?;
+    Ok(report(&place, &heard, "is dead, retired by its owner; what it had is back in the treasury", json))
+}
+
+pub(crate) fn halt(home: &Home, args: &Halt, json: bool) -> Result<ExitCode, Error> {
+    let question = "this ends every golem here for good. Type 'halt' to go on: ";
+    if !confirmed(args.yes.then_some("halt"), "halt", question) {
+        eprintln!("bardo: nothing was changed; to end every golem, repeat with --yes");
+        return Ok(ExitCode::from(exit::USAGE));
+    }
+    let mut failed = false;
+    for place in home.list()? {
+        match tell(home, &place, Body::Command(Command::Halt { trigger: "bardo halt".into() })) {
+            Ok(heard) => drop(report(&place, &heard, "is dead, by the kill switch", json)),
+            Err(Error::Dead(..)) => {}
+            Err(e) => {
+                eprintln!("bardo: {}: {e}", place.name);
+                failed = true;
+            }
+        }
+    }
+    Ok(if failed { ExitCode::from(exit::ERROR) } else { ExitCode::SUCCESS })
+}
+
+/// Asked on a terminal; elsewhere only a flag counts.
+fn confirmed(given: Option<&str>, expected: &str, question: &str) -> bool {
+    if let Some(given) = given {
+        return given == expected;
+    }
+    if !std::io::stdin().is_terminal() {
+        return false;
+    }
+    eprint!("{question}");
+    let _ = std::io::stderr().flush();
+    let mut answer = String::new();
+    std::io::stdin().read_line(&mut answer).is_ok() && answer.trim() == expected
+}

@@ -1,0 +1,131 @@
+//! `golem run`: results on stdout once they are durable, progress on stderr, Ctrl-C a clean stop.
+
+use std::io::{IsTerminal, Write};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+use golem::{Golem, Life, Record};
+use host::herald::Herald;
+use host::living::{Ending, Listener, Living, Run};
+use host::{Error, Home};
+
+use crate::args::RunArgs;
+use crate::exit;
+use crate::output::{self, count, date, line, sentence};
+
+struct Crier {
+    herald: Herald,
+    json: bool,
+    interrupts: Arc<AtomicU32>,
+    progress: Option<Instant>,
+}
+
+pub(crate) fn run(home: &Home, args: &RunArgs, json: bool) -> Result<ExitCode, Error> {
+    let settings = super::home::settings(home)?;
+    let place = home.golem(&args.name)?;
+    let (mut living, notices) = Living::open(place.clone(), settings.integer("run.snapshot_every") as u64)?;
+    notices.iter().for_each(|notice| eprintln!("bardo: {notice}"));
+    if let (Some(death), true) = (&living.life().death, living.golem().owes_nothing()) {
+        return Err(Error::Dead(place.name, death.cause.to_string()));
+    }
+    if living.life().heartbeat.paused {
+        eprintln!("bardo: {0} is paused; `bardo golem resume {0}` lets it go on", args.name);
+    }
+    let mut crier = Crier::new(living.golem(), json, catch_interrupts()?);
+    let batch = settings.integer("run.batch") as u64;
+    let ending = living.run(Run { pace: args.speed, ticks: args.ticks, batch }, &mut crier)?;
+    crier.clear_progress();
+    if !json {
+        match ending {
+            Ending::Dead => {}
+            Ending::Ticks => line(summary(living.life())),
+            Ending::Stopped => line(format!("stopped; {}", summary(living.life()))),
+            Ending::WorldOver => line(format!("the world has nothing more to show; {}", summary(living.life()))),
+        }
+    }
+    Ok(match ending {
+        Ending::Stopped => ExitCode::from(exit::INTERRUPTED),
+        _ => ExitCode::SUCCESS,
+    })
+}
+
+fn summary(life: &Life) -> String {
+    format!(
+        "{} is {} at tick {}, {} old, vitality {:.2}, {} left",
+        life.birth.name,
+        life.phase(),
+        count(life.tick),
+        life.age,
+        life.vitality.composite,
+        life.purse.credit
+    )
+}
+
+/// The first interrupt asks for a clean stop, the second leaves at once; both lose nothing acknowledged.
+fn catch_interrupts() -> Result<Arc<AtomicU32>, Error> {
+    let interrupts = Arc::new(AtomicU32::new(0));
+    let seen = Arc::clone(&interrupts);
+    ctrlc::set_handler(move || {
+        if seen.fetch_add(1, Ordering::SeqCst) > 0 {
+            std::process::exit(i32::from(exit::INTERRUPTED));
+        }
+    })
+    .map_err(|e| Error::Advice(format!("cannot listen for Ctrl-C: {e}")))?;
+    Ok(interrupts)
+}
+
+impl Crier {
+    fn new(golem: &Golem, json: bool, interrupts: Arc<AtomicU32>) -> Crier {
+        let progress = (!json && std::io::stderr().is_terminal()).then(Instant::now);
+        Crier { herald: Herald::following(golem), json, interrupts, progress }
+    }
+
+    fn show_progress(&mut self, life: &Life) {
+        if let Some(last) = &mut self.progress
+            && last.elapsed() >= Duration::from_millis(200)
+        {
+            *last = Instant::now();
+            let (tick, phase) = (count(life.tick), life.phase());
+            eprint!(
+                "\r\x1b[K{}  tick {tick}  {phase} {:.2}  {}",
+                date(life.now),
+                life.vitality.composite,
+                life.purse.credit
+            );
+            let _ = std::io::stderr().flush();
+        }
+    }
+
+    fn clear_progress(&mut self) {
+        if self.progress.is_some() {
+            eprint!("\r\x1b[K");
+        }
+    }
+}
+
+impl Listener for Crier {
+    fn acknowledged(&mut self, records: &[Record], life: &Life) -> Result<(), Error> {
+        for record in records {
+            let mut lines = Vec::new();
+            self.herald.tell(record, |told| {
+                if self.json {
+                    output::json(&told);
+                } else if !told.message.is_routine() {
+                    lines.push(format!("{}  {:>9}  {}", date(told.at), count(told.tick), sentence(&told.message)));
+                }
+            })?;
+            if !lines.is_empty() {
+                self.clear_progress();
+                lines.iter().for_each(line);
+            }
+        }
+        self.show_progress(life);
+        Ok(())
+    }
+
+    fn stop(&mut self) -> bool {
+        self.interrupts.load(Ordering::SeqCst) > 0
+    }
+}

@@ -1,0 +1,187 @@
+//! How things look on a terminal: words first, figures a person can take in, nothing that needs a TTY.
+
+use std::io::{self, Write};
+
+use golem::life::Life;
+use golem::mortality::epistemic::domain_fitness;
+use golem::mortality::stochastic;
+use golem::wire::Message;
+use golem::{Span, Time};
+use serde::Serialize;
+
+pub(crate) const WELCOME: &str = "\
+bardo runs agents that can die.
+
+A golem watches a world, makes claims about it, lives on money it was given, and ends: out of
+money, out of touch with the world, or by chance. All money is paper unless you say otherwise.
+
+  bardo init                            make a home, with paper money in its treasury
+  bardo golem new ada --world sim       bring a golem into the world
+  bardo golem run ada --speed max       live its whole life now
+  bardo golem show ada                  how it is, or how it died
+  bardo golem events ada                what happened
+
+  bardo --help                          everything else
+";
+
+/// Prints a line; a reader that has gone away is no reason to complain.
+pub(crate) fn line(text: impl AsRef<str>) {
+    let mut out = io::stdout().lock();
+    if let Err(e) = writeln!(out, "{}", text.as_ref())
+        && e.kind() == io::ErrorKind::BrokenPipe
+    {
+        std::process::exit(0);
+    }
+}
+
+pub(crate) fn json(value: &impl Serialize) {
+    line(serde_json::to_string(value).expect("plain data"));
+}
+
+/// `2024-01-13 04:00:40`, world time.
+pub(crate) fn date(at: Time) -> String {
+    i64::try_from(at.as_millis())
+        .ok()
+        .and_then(|millis| jiff::Timestamp::from_millisecond(millis).ok())
+        .map_or_else(|| at.as_seconds().to_string(), |stamp| stamp.strftime("%F %T").to_string())
+}
+
+/// 26310 as 26,310.
+pub(crate) fn count(n: u64) -> String {
+    let digits = n.to_string();
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at) % 3 == 0 {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+fn units(millionths: i64) -> String {
+    let text = format!("{:.6}", millionths as f64 / 1e6);
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+/// One life, on one screen.
+pub(crate) fn portrait(life: &Life, running: bool) -> String {
+    let mut rows: Vec<(&str, String)> = Vec::new();
+    let head = match &life.death {
+        Some(death) => format!("{}  dead", life.birth.name) + &format!("\n  died       {}", death.cause),
+        None => {
+            let notes = [(life.heartbeat.paused, "paused"), (life.heartbeat.frozen, "frozen"), (running, "running")];
+            let notes: Vec<&str> = notes.iter().filter(|(on, _)| *on).map(|(_, note)| *note).collect();
+            let notes = if notes.is_empty() { String::new() } else { format!("  ({})", notes.join(", ")) };
+            format!("{}  {}  vitality {:.2}{notes}", life.birth.name, life.phase(), life.vitality.composite)
+        }
+    };
+    let world = &life.birth.world;
+    rows.push(("world", format!("{}, looked at every {}", world.world, life.constitution().interval)));
+    let lifespan = life.constitution().vitality.lifespan;
+    rows.push(("age", format!("{} of about {lifespan}, {} ticks", life.age, count(life.tick))));
+    rows.push(("time", date(life.now)));
+    rows.push(("credit", credit(life)));
+    let capital = &life.capital;
+    if capital.given.is_positive() {
+        let held = if capital.holding != 0 {
+            format!(" and {} {} acquired for {}", units(capital.holding), world.unit, capital.cost)
+        } else {
+            String::new()
+        };
+        let worth = capital.worth(life.seen.unit);
+        rows.push((
+            "capital",
+            format!("{worth}: {} in cash{held}; {} given, {} in fees", capital.cash, capital.given, capital.fees),
+        ));
+    }
+    rows.push(("skill", skill(life)));
+    rows.push(("chance", chance(life)));
+    rows.push(("heartbeat", life.heartbeat.state.to_string()));
+    rows.push((
+        "id",
+        format!("{}{}", life.id(), if life.birth.seeded { " (seeded: this life can be foreseen)" } else { "" }),
+    ));
+    rows.iter().fold(head, |text, (label, value)| text + &format!("\n  {label:<10} {value}"))
+}
+
+fn credit(life: &Life) -> String {
+    let purse = &life.purse;
+    let mut text = format!(
+        "{} of {}, {} of it kept for dying",
+        purse.credit,
+        purse.funding,
+        purse.reserve(life).min(purse.credit)
+    );
+    if life.is_dead() {
+        return format!("{} given, {} spent, {} returned", purse.given, purse.spent, purse.withdrawn);
+    }
+    if let Some(left) = purse.projected_life(life) {
+        text += &format!("; enough for {left}");
+    }
+    text
+}
+
+fn skill(life: &Life) -> String {
+    let each = life.birth.world.domains.iter().enumerate().map(|(at, spec)| match domain_fitness(life, at) {
+        Some(fitness) => format!("{} {fitness:.2}", spec.name),
+        None => format!("{} unknown", spec.name),
+    });
+    format!("{:.2} ({}); 0.50 is as good as naive", life.vitality.epistemic, each.collect::<Vec<_>>().join(", "))
+}
+
+fn chance(life: &Life) -> String {
+    if !life.constitution().clocks().stochastic {
+        return "off".to_owned();
+    }
+    let rate = stochastic::rate(&life.constitution().stochastic, life.age, life.vitality.epistemic);
+    let per_day = rate * Span::DAY.reference_ticks();
+    format!("dies within a day with a probability of about {:.3} %", per_day.min(1.0) * 100.0)
+}
+
+/// A message in words.
+pub(crate) fn sentence(message: &Message<'_>) -> String {
+    match message {
+        Message::Born { name, world, .. } => format!("{name} was born into the {world} world"),
+        Message::Funded { credit, capital } => format!("was given {credit} to live on and {capital} to act with"),
+        Message::Withdrew { from, amount, .. } => {
+            format!(
+                "returned {amount} of its {} to the treasury",
+                if *from == golem::event::Account::Credit { "credit" } else { "capital" }
+            )
+        }
+        Message::Refused { why, .. } => format!("was refused: {why}"),
+        Message::Froze { reason } if reason.is_empty() => "was frozen: no new exposure".to_owned(),
+        Message::Froze { reason } => format!("was frozen: no new exposure ({reason})"),
+        Message::Thawed => "may take new exposure again".to_owned(),
+        Message::Settled { units: filled, cash, fee, .. } => {
+            format!("acted: {:+} units, cash {cash}, fee {fee}", *filled as f64 / 1e6)
+        }
+        Message::ModeChanged { mode } => format!("is {mode}"),
+        Message::DreamStarted { until } => format!("fell asleep until {}", date(*until)),
+        Message::DreamEnded => "woke up".to_owned(),
+        Message::VitalityUpdated { economic, epistemic, composite, phase, .. } => {
+            format!("vitality {composite:.3} ({phase}): money {economic:.3}, skill {epistemic:.3}")
+        }
+        Message::PhaseChanged { from_phase, to_phase, composite, trigger_clock } => {
+            let clock = match trigger_clock {
+                golem::mortality::Clock::Economic => "money",
+                golem::mortality::Clock::Epistemic => "skill",
+                golem::mortality::Clock::Stochastic => "age",
+            };
+            format!("{from_phase} → {to_phase} at vitality {composite:.2} (weakest: {clock})")
+        }
+        Message::EconomicCritical { remaining, .. } => format!("money is short: {remaining} left"),
+        Message::EpistemicWarned { fitness, .. } => format!("skill fell below naive: {fitness:.3}"),
+        Message::Senescence { state, fitness } => match *state {
+            "grace" => format!("is losing touch: skill {fitness:.3}; time to recover"),
+            "senescent" => format!("has lost touch: skill {fitness:.3}"),
+            _ => format!("has found its touch again: skill {fitness:.3}"),
+        },
+        Message::Rolled { hazard_rate, roll, survived } => {
+            format!("rolled {roll:.6} against {hazard_rate:.3e}: {}", if *survived { "lives" } else { "dies" })
+        }
+        Message::Died { cause, ticks_alive, .. } => format!("died after {} ticks, {cause}", count(*ticks_alive)),
+        Message::Ended { .. } => "its affairs are settled".to_owned(),
+    }
+}

@@ -1,0 +1,149 @@
+//! A golem in a world of two numbers, driven by hand.
+#![allow(dead_code, unreachable_pub)]
+
+use golem::constitution::Constitution;
+use golem::event::Event;
+use golem::life::Birth;
+use golem::world::{ActionSpec, Bar, DomainSpec, Effect, Manifest, Observation, Outcome, Quote};
+use golem::{Command, CommandId, Fault, Golem, GolemId, Input, Owed, Record, Span, Time, Usdc, What, laws};
+
+pub const START: Time = Time::seconds(1_700_000_000);
+/// A roll nobody dies of.
+pub const SAFE: u64 = u64::MAX;
+
+pub struct Rig {
+    pub golem: Golem,
+    pub records: Vec<Record>,
+    commands: u64,
+    wave: u64,
+}
+
+pub fn manifest() -> Manifest {
+    let domain = |name: &str, weight| DomainSpec { name: name.into(), weight };
+    let action = |name: &str, effect| ActionSpec { name: name.into(), effect };
+    Manifest {
+        world: "rig".into(),
+        spec: String::new(),
+        bar: Span::seconds(40),
+        domains: [domain("tide", 0.5), domain("wind", 0.5)].into_iter().collect(),
+        actions: [action("take", Effect::Adds), action("give", Effect::Reduces)].into_iter().collect(),
+        unit: "stone".into(),
+        data_per_day: Usdc::ZERO,
+    }
+}
+
+pub fn birth(constitution: Constitution) -> Birth {
+    Birth {
+        id: GolemId([5; 16]),
+        name: "rig".parse().unwrap(),
+        generation: 0,
+        laws: laws::NEWEST,
+        secret_hash: [0; 32],
+        seeded: true,
+        constitution,
+        world: manifest(),
+    }
+}
+
+impl Rig {
+    pub fn new(constitution: Constitution) -> Rig {
+        let (golem, record) = Golem::born(birth(constitution), START);
+        let mut rig = Rig { golem, records: vec![record], commands: 0, wave: 0 };
+        rig.feed(What::Funded { transfer: 1, credit: Usdc::dollars(10), capital: Usdc::dollars(100) }).unwrap();
+        rig
+    }
+
+    pub fn with(change: impl FnOnce(&mut Constitution)) -> Rig {
+        let mut constitution = Constitution::default();
+        constitution.reflex.act_every = 0;
+        change(&mut constitution);
+        Rig::new(constitution)
+    }
+
+    pub fn feed(&mut self, what: What) -> Result<Vec<Event>, Fault> {
+        self.feed_at(self.golem.life().now, SAFE, what)
+    }
+
+    pub fn feed_at(&mut self, now: Time, roll: u64, what: What) -> Result<Vec<Event>, Fault> {
+        let record = self.golem.step(&Input { now, roll, what })?;
+        let events = record.as_ref().map(|r| r.events.clone()).unwrap_or_default();
+        self.records.extend(record);
+        Ok(events)
+    }
+
+    /// Two numbers that wander without trend.
+    pub fn bar(&mut self, closed: Time) -> Bar {
+        self.wave += 1;
+        let wander = |salt: u64| {
+            let z = (self.wave ^ salt).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            let z = (z ^ (z >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            ((z >> 40) as f64 / (1 << 24) as f64) * 2.0 - 1.0
+        };
+        Bar { closed, values: [100.0 + wander(1), 50.0 + wander(2)].into_iter().collect(), unit: Usdc::dollars(10) }
+    }
+
+    /// One ordinary tick when it is due.
+    pub fn tick(&mut self) -> Vec<Event> {
+        self.tick_rolling(SAFE)
+    }
+
+    pub fn tick_rolling(&mut self, roll: u64) -> Vec<Event> {
+        let life = self.golem.life();
+        // The world goes on even where the clocks stand still.
+        let due = life.due().max(life.seen.until + Span::seconds(40));
+        let bar = self.bar(due);
+        self.feed_at(due, roll, What::Observed(Observation { bars: vec![bar] })).unwrap()
+    }
+
+    pub fn ticks(&mut self, n: u64) {
+        for _ in 0..n {
+            if self.golem.life().is_dead() {
+                return;
+            }
+            self.tick();
+        }
+    }
+
+    pub fn command(&mut self, command: Command) -> Vec<Event> {
+        self.commands += 1;
+        let id = CommandId(self.commands.to_le_bytes());
+        self.feed(What::Commanded { id, command }).unwrap()
+    }
+
+    /// Answers everything owed until nothing is, as a world would that takes a cent for its trouble.
+    pub fn settle(&mut self) {
+        while let Some(owed) = self.golem.owed().first().cloned() {
+            let worth = |units: i64| Usdc::micros(units * 10);
+            let what = match owed {
+                Owed::Preview { key, action, units } => {
+                    let cash = if action == 0 { -worth(units) } else { worth(units) };
+                    What::Previewed { key, quote: Some(Quote { cash, fee: Usdc::cents(1) }) }
+                }
+                Owed::Commit { key, action, units, .. } => {
+                    let (units, cash) = if action == 0 { (units, -worth(units)) } else { (-units, worth(units)) };
+                    What::Landed { key, outcome: Some(Outcome { units, cash, fee: Usdc::cents(1) }) }
+                }
+                Owed::Reconcile { key } => What::Landed { key, outcome: None },
+                Owed::Deposit { deposit, .. } => What::Deposited { deposit },
+            };
+            self.feed(what).unwrap();
+        }
+    }
+
+    /// The same life, folded from its records.
+    pub fn folded(&self) -> Golem {
+        let mut golem = Golem::reborn(&self.records[0]).unwrap();
+        for record in &self.records[1..] {
+            golem.fold(record).unwrap();
+        }
+        golem
+    }
+
+    /// What was given less everything it became.
+    pub fn unaccounted(&self) -> Usdc {
+        let (purse, capital) = (&self.golem.life().purse, &self.golem.life().capital);
+        let lived_on = purse.given - purse.credit - purse.spent - purse.withdrawn;
+        let acted = capital.given + capital.realised - capital.cash - capital.reserved - capital.cost - capital.fees;
+        lived_on + acted - capital.withdrawn
+    }
+}

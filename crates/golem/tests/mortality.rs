@@ -1,0 +1,353 @@
+//! The chapter on mortality, as sentences: how a golem ages, weakens, recovers and dies.
+
+mod common;
+
+use common::{Rig, START};
+use golem::constitution::{Clocks, Measure, Mode};
+use golem::event::Event;
+use golem::heartbeat::State;
+use golem::mortality::death::Cause;
+use golem::mortality::epistemic::Senescence;
+use golem::mortality::phase::Phase;
+use golem::mortality::{Clock, TERMINAL_TICKS};
+use golem::{Command, Span, Usdc};
+
+fn cause(rig: &Rig) -> &Cause {
+    &rig.golem.life().death.as_ref().expect("it should be dead").cause
+}
+
+const ONLY_MONEY: Clocks = Clocks { economic: true, epistemic: false, stochastic: false };
+const ONLY_SKILL: Clocks = Clocks { economic: false, epistemic: true, stochastic: false };
+const ONLY_CHANCE: Clocks = Clocks { economic: false, epistemic: false, stochastic: true };
+const NO_CLOCK: Clocks = Clocks { economic: false, epistemic: false, stochastic: false };
+
+#[test]
+fn a_golem_without_funds_dies_of_hunger_and_never_touches_its_reserve() {
+    let mut rig = Rig::with(|c| {
+        c.clocks = ONLY_MONEY;
+        c.economic.machine_per_day = Usdc::dollars(100);
+    });
+    rig.ticks(100_000);
+    let Cause::Economic { balance, ticks_alive, .. } = cause(&rig) else { panic!("{:?}", cause(&rig)) };
+    assert_eq!(*balance, Usdc::cents(30), "exactly the reserve is left");
+    assert_eq!(*ticks_alive, rig.golem.life().tick);
+    rig.settle();
+    let life = rig.golem.life();
+    assert_eq!(life.heartbeat.state, State::Dead);
+    assert_eq!((life.purse.credit, life.capital.cash), (Usdc::ZERO, Usdc::ZERO), "everything was returned");
+    assert_eq!(life.purse.withdrawn + life.capital.withdrawn, Usdc::cents(30) + Usdc::dollars(100));
+}
+
+#[test]
+fn the_way_down_passes_through_every_phase_and_says_so() {
+    let mut rig = Rig::with(|c| {
+        c.clocks = ONLY_MONEY;
+        c.economic.machine_per_day = Usdc::dollars(20);
+    });
+    rig.ticks(100_000);
+    let changes: Vec<(Phase, Phase, Clock)> = rig
+        .records
+        .iter()
+        .flat_map(|r| &r.events)
+        .filter_map(|e| match e {
+            Event::PhaseChanged { from, to, trigger } => Some((*from, *to, *trigger)),
+            _ => None,
+        })
+        .collect();
+    let down = [Phase::Stable, Phase::Thriving, Phase::Stable, Phase::Conservation, Phase::Declining, Phase::Terminal];
+    assert_eq!(changes.iter().map(|c| c.1).collect::<Vec<_>>(), down[1..], "{changes:?}");
+    assert!(changes[2..].iter().all(|c| c.2 == Clock::Economic));
+    let critical = rig.records.iter().flat_map(|r| &r.events).filter(|e| **e == Event::EconomicCritical).count();
+    assert_eq!(critical, 1, "told once");
+}
+
+#[test]
+fn living_costs_the_same_however_time_is_cut() {
+    let spent = |interval| {
+        let mut rig = Rig::with(|c| {
+            c.clocks = NO_CLOCK;
+            c.interval = interval;
+        });
+        while rig.golem.life().age < Span::DAY.times(7) {
+            rig.tick();
+        }
+        rig.golem.life().purse.spent
+    };
+    let expected = Usdc::micros(168_000 * 7);
+    for seconds in [40, 280, 3_600] {
+        assert_eq!(spent(Span::seconds(seconds)), expected, "{seconds} s");
+    }
+}
+
+#[test]
+fn conservation_looks_half_as_often() {
+    let mut rig = Rig::with(|c| {
+        c.clocks = ONLY_MONEY;
+        c.economic.machine_per_day = Usdc::dollars(20);
+    });
+    while rig.golem.life().phase() != Phase::Conservation {
+        rig.tick();
+    }
+    assert_eq!(rig.golem.life().interval(), Span::seconds(80));
+    // Bars resolve claims, looks make them: what falls due between two looks resolves all the same.
+    for _ in 0..20 {
+        let (resolved, made) = (rig.golem.life().epistemic.domains[0].resolved, rig.golem.life().claims_made);
+        let due = rig.golem.life().due();
+        let bars = vec![rig.bar(due - Span::seconds(40)), rig.bar(due)];
+        rig.feed_at(due, common::SAFE, golem::What::Observed(golem::world::Observation { bars })).unwrap();
+        assert_eq!(rig.golem.life().epistemic.domains[0].resolved, resolved + 1);
+        assert_eq!(rig.golem.life().claims_made, made + 2, "one in each domain");
+    }
+}
+
+#[test]
+fn staying_confidently_wrong_leads_through_grace_into_senescence_and_death() {
+    let mut rig = Rig::with(|c| {
+        c.clocks = Clocks { stochastic: false, ..c.clocks };
+        c.reflex.pull = -3.0;
+        // Being wrong alone does not bring this one below a tenth; being poor as well does.
+        c.vitality.epistemic_center = 0.25;
+        c.economic.machine_per_day = Usdc::dollars(12);
+    });
+    rig.ticks(50_000);
+    let Cause::EpistemicSenescence { final_fitness, ticks_in_senescence, failing_domains, .. } = cause(&rig) else {
+        panic!("{:?}", cause(&rig))
+    };
+    assert!(*final_fitness < 0.1, "{final_fitness}");
+    assert_eq!(failing_domains, &["tide", "wind"]);
+    assert!(*ticks_in_senescence > 0);
+    assert!(first(&rig, &Event::Senesced) >= first(&rig, &Event::GraceOpened) + 500);
+    assert!(rig.golem.life().purse.withdrawn > Usdc::cents(30), "it had money left");
+}
+
+#[test]
+fn wasting_away_in_terminal_kills_after_fifty_ticks_and_blames_the_weaker_clock() {
+    let mut rig = Rig::with(|c| {
+        c.clocks = ONLY_SKILL;
+        c.reflex.pull = -3.0;
+        c.epistemic.grace = 1_000_000;
+    });
+    rig.ticks(20_000);
+    let Cause::EpistemicSenescence { .. } = cause(&rig) else { panic!("{:?}", cause(&rig)) };
+    assert_eq!(rig.golem.life().vitality.ticks_in_phase, TERMINAL_TICKS);
+    assert_eq!(rig.golem.life().phase(), Phase::Terminal);
+}
+
+#[test]
+fn recovery_from_senescence_takes_more_than_it_took_to_fall() {
+    let mut rig = Rig::with(|c| {
+        c.clocks = ONLY_SKILL;
+        // Weakened but not terminal, so that there is time to watch.
+        c.vitality.epistemic_center = 0.0;
+        c.reflex.pull = -0.6;
+        c.epistemic.window = 200;
+        c.epistemic.grace = 50;
+    });
+    rig.ticks(1_000);
+    let life = rig.golem.life();
+    assert!(life.vitality.epistemic < 0.35, "{}", life.vitality.epistemic);
+    assert!(matches!(life.epistemic.senescence, Senescence::Senescent { .. }), "{:?}", life.epistemic.senescence);
+    let opened = first(&rig, &Event::GraceOpened);
+    assert!(first(&rig, &Event::Senesced) >= opened + 50, "not before the grace is over");
+}
+
+fn first(rig: &Rig, event: &Event) -> u64 {
+    let mut tick = 0;
+    for event_seen in rig.records.iter().flat_map(|r| &r.events) {
+        tick += u64::from(matches!(event_seen, Event::Aged { .. }));
+        if event_seen == event {
+            return tick;
+        }
+    }
+    panic!("{event:?} never happened")
+}
+
+#[test]
+fn echoing_the_naive_forecast_everywhere_is_not_knowing() {
+    let mut rig = Rig::with(|c| {
+        c.clocks = ONLY_SKILL;
+        c.reflex.noise = 0.0;
+        c.reflex.pull = 0.0;
+        c.epistemic.window = 300;
+    });
+    rig.ticks(300);
+    assert_eq!(rig.golem.life().vitality.epistemic, 0.5, "a window of patience");
+    rig.ticks(400);
+    assert!((rig.golem.life().vitality.epistemic - 0.40).abs() < 1e-9, "{}", rig.golem.life().vitality.epistemic);
+}
+
+#[test]
+fn knowing_something_shows() {
+    let mut rig = Rig::with(|c| {
+        c.clocks = ONLY_SKILL;
+        c.reflex.pull = 0.9;
+        c.reflex.noise = 0.01;
+    });
+    rig.ticks(500);
+    assert!(rig.golem.life().vitality.epistemic > 0.65, "{}", rig.golem.life().vitality.epistemic);
+    assert_eq!(rig.golem.life().phase(), Phase::Thriving);
+}
+
+#[test]
+fn r_squared_can_be_chosen_instead() {
+    let fitness = |measure| {
+        let mut rig = Rig::with(|c| {
+            c.clocks = NO_CLOCK;
+            c.epistemic.measure = measure;
+            c.reflex.pull = 0.9;
+        });
+        rig.ticks(200);
+        assert!(rig.golem.life().epistemic.domains[0].pairs.len() <= 100);
+        rig.golem.life().vitality.epistemic
+    };
+    let (skill, r2) = (fitness(Measure::Skill), fitness(Measure::R2));
+    assert!(skill > 0.6 && r2 < 0.1, "good against naive ({skill}), yet explains almost no variance ({r2})");
+}
+
+#[test]
+fn a_fatal_roll_kills_the_healthiest() {
+    let mut rig = Rig::with(|c| c.clocks = ONLY_CHANCE);
+    rig.ticks(10);
+    rig.tick_rolling(0);
+    let Cause::Stochastic { hazard_rate, death_roll, tick_at_death, .. } = cause(&rig) else { panic!() };
+    assert!(*hazard_rate > 0.0 && *death_roll == 0.0 && *tick_at_death == 11);
+}
+
+#[test]
+fn a_clock_that_is_switched_off_never_kills() {
+    for roll in [0, u64::MAX] {
+        let mut rig = Rig::with(|c| {
+            c.clocks = NO_CLOCK;
+            c.economic.machine_per_day = Usdc::dollars(1_000);
+            c.reflex.pull = -3.0;
+            c.vitality.lifespan = Span::seconds(4_000);
+        });
+        for _ in 0..3_000 {
+            rig.tick_rolling(roll);
+        }
+        assert!(!rig.golem.life().is_dead());
+    }
+    // Ancient by its lifespan and terminal because of it, but chance is off and money is fine.
+    let mut rig = Rig::with(|c| {
+        c.clocks = ONLY_MONEY;
+        c.vitality.lifespan = Span::seconds(4_000);
+    });
+    rig.ticks(3_000);
+    assert!(!rig.golem.life().is_dead());
+}
+
+#[test]
+fn an_immortal_shows_its_decline_but_neither_weakens_nor_dies() {
+    let mut rig = Rig::with(|c| {
+        c.mode = Mode::Immortal;
+        c.reflex.pull = -3.0;
+        c.vitality.lifespan = Span::seconds(40_000);
+    });
+    for _ in 0..4_000 {
+        rig.tick_rolling(0);
+    }
+    let life = rig.golem.life();
+    assert!(life.vitality.composite < 0.1, "displayed: {}", life.vitality.composite);
+    assert!(life.phase() >= Phase::Stable && !life.is_dead());
+}
+
+#[test]
+fn the_self_hosted_live_on_an_allowance_that_holds() {
+    let mut rig = Rig::with(|c| {
+        c.mode = Mode::SelfHosted;
+        c.interval = Span::seconds(3_600);
+        c.economic.monthly_allowance = Usdc::cents(5);
+    });
+    rig.ticks(24 * 29);
+    assert_eq!(rig.golem.life().vitality.economic, 1.0);
+    assert_eq!(rig.golem.life().purse.spent, Usdc::ZERO, "the machine is paid for elsewhere");
+}
+
+#[test]
+fn paused_time_is_not_lived() {
+    let mut rig = Rig::with(|_| {});
+    rig.ticks(10);
+    let (age, now) = (rig.golem.life().age, rig.golem.life().now);
+    rig.command(Command::Pause);
+    let later = now + Span::DAY.times(30);
+    let bar = rig.bar(later);
+    rig.feed_at(later, 0, golem::What::Observed(golem::world::Observation { bars: vec![bar] })).unwrap();
+    rig.command(Command::Resume);
+    assert_eq!((rig.golem.life().age, rig.golem.life().tick), (age, 10));
+    assert!(!rig.golem.life().is_dead(), "not even a fatal roll counts");
+    rig.tick();
+    assert_eq!(rig.golem.life().age, age + Span::seconds(40));
+}
+
+#[test]
+fn a_host_that_was_away_does_not_age_its_golem_by_the_whole_absence() {
+    let mut rig = Rig::with(|_| {});
+    rig.ticks(10);
+    let age = rig.golem.life().age;
+    let later = rig.golem.life().now + Span::DAY.times(30);
+    let bar = rig.bar(later);
+    rig.feed_at(later, common::SAFE, golem::What::Observed(golem::world::Observation { bars: vec![bar] })).unwrap();
+    assert_eq!(rig.golem.life().age, age + Span::seconds(40).times(golem::mortality::LONGEST_STEP));
+}
+
+#[test]
+fn sleep_is_not_immortality() {
+    let mut rig = Rig::with(|_| {});
+    rig.ticks(10);
+    rig.command(Command::Dream { millis: 400_000 });
+    assert_eq!(rig.golem.life().heartbeat.state, State::Dreaming);
+    let (spent, claims) = (rig.golem.life().purse.spent, rig.golem.life().claims_made);
+    rig.ticks(5);
+    assert_eq!(rig.golem.life().tick, 15);
+    assert!(rig.golem.life().purse.spent > spent, "costs run");
+    assert_eq!(rig.golem.life().claims_made, claims, "no new claims");
+    assert!(rig.golem.life().claims.is_empty(), "but old ones still resolve");
+    rig.ticks(6);
+    assert_eq!(rig.golem.life().heartbeat.state, State::Sleeping, "and it wakes");
+    rig.command(Command::Dream { millis: 400_000 });
+    rig.tick_rolling(0);
+    assert!(matches!(cause(&rig), Cause::Stochastic { .. }), "one can die in a dream");
+}
+
+#[test]
+fn owners_and_switches_kill_with_their_reasons() {
+    let mut rig = Rig::with(|_| {});
+    rig.ticks(3);
+    rig.command(Command::Retire { reason: "enough".into() });
+    assert_eq!(cause(&rig), &Cause::OwnerKill { reason: "enough".into() });
+    let again = rig.command(Command::Halt { trigger: "twice".into() });
+    assert!(again.iter().any(|e| matches!(e, Event::Refused { .. })), "one dies once");
+
+    let mut rig = Rig::with(|_| {});
+    rig.command(Command::Halt { trigger: "bardo halt".into() });
+    assert_eq!(cause(&rig), &Cause::KillSwitch { trigger: "bardo halt".into() });
+}
+
+#[test]
+fn a_deep_fall_trips_the_breaker() {
+    let mut rig = Rig::with(|c| {
+        c.reflex.act_every = 1;
+        c.policy.per_action_bps = 10_000;
+    });
+    rig.ticks(2);
+    rig.settle();
+    assert!(rig.golem.life().capital.holding > 0);
+    let due = rig.golem.life().due();
+    let mut bar = rig.bar(due);
+    bar.unit = Usdc::dollars(8);
+    rig.feed_at(due, common::SAFE, golem::What::Observed(golem::world::Observation { bars: vec![bar] })).unwrap();
+    let Cause::KillSwitch { trigger } = cause(&rig) else { panic!("{:?}", cause(&rig)) };
+    assert!(trigger.starts_with("drawdown breaker: 18."), "{trigger}");
+}
+
+#[test]
+fn a_life_begins_at_its_start_and_everything_is_on_record() {
+    let mut rig = Rig::with(|c| c.reflex.act_every = 7);
+    for _ in 0..500 {
+        rig.tick();
+        rig.settle();
+    }
+    assert_eq!(rig.golem.life().born, START);
+    assert_eq!(rig.folded(), rig.golem);
+    assert!(rig.golem.life().capital.fees > Usdc::ZERO, "it acted");
+}

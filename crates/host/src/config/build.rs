@@ -1,0 +1,178 @@
+//! From settings to a constitution, and what a table of single keys cannot see: figures that are each
+//! fine and contradict one another. Every such message says what to change.
+
+use golem::Usdc;
+use golem::constitution::{
+    Clocks, Constitution, EconomicFigures, EpistemicFigures, Measure, Mode, OnDeath, PolicyFigures, Reflex,
+    StochasticFigures, VitalityFigures,
+};
+
+use super::kind::write_span;
+use super::{ConfigError, File, Origin, Problem, Settings};
+
+impl Settings {
+    /// What a golem born of these settings is made of.
+    pub fn constitution(&self) -> Result<Constitution, ConfigError> {
+        assert_eq!(self.file(), File::Golem, "only {} makes a golem", File::Golem);
+        let constitution = Constitution {
+            mode: self.mode(),
+            clocks: Clocks {
+                economic: self.flag("mortality.economic.enabled"),
+                epistemic: self.flag("mortality.epistemic.enabled"),
+                stochastic: self.flag("mortality.stochastic.enabled"),
+            },
+            interval: self.span("heartbeat.interval"),
+            vitality: self.vitality(),
+            economic: self.economic(),
+            epistemic: self.epistemic(),
+            stochastic: self.stochastic(),
+            policy: self.policy(),
+            reflex: Reflex {
+                noise: self.number("reflex.noise"),
+                pull: self.number("reflex.pull"),
+                act_every: self.count("reflex.act_every"),
+            },
+        };
+        let mut problems = self.contradictions();
+        problems.extend(self.born_dead(&constitution));
+        ConfigError::unless_empty(problems)?;
+        Ok(constitution)
+    }
+
+    fn mode(&self) -> Mode {
+        match self.text("mortality.mode") {
+            _ if self.flag("mortality.immortal") => Mode::Immortal,
+            Some("hosted") => Mode::Hosted,
+            Some("self_hosted") => Mode::SelfHosted,
+            Some("immortal") => Mode::Immortal,
+            other => unreachable!("the table offers no mode {other:?}"),
+        }
+    }
+
+    fn vitality(&self) -> VitalityFigures {
+        let figure = |name: &str| self.number(&format!("mortality.vitality.{name}"));
+        VitalityFigures {
+            economic_center: figure("economic_center"),
+            economic_steepness: figure("economic_steepness"),
+            epistemic_center: figure("epistemic_center"),
+            epistemic_steepness: figure("epistemic_steepness"),
+            age_drag: figure("age_drag"),
+            hysteresis: figure("hysteresis"),
+            lifespan: self.span("mortality.lifespan"),
+        }
+    }
+
+    fn economic(&self) -> EconomicFigures {
+        EconomicFigures {
+            reserve_floor: self.money("mortality.economic.death_reserve_floor_usdc"),
+            reserve_bps: self.share("mortality.economic.reserve_share"),
+            critical: self.number("mortality.economic.conservation_threshold"),
+            machine_per_day: self.money("mortality.economic.machine_per_day"),
+            monthly_allowance: self.money("mortality.economic.monthly_allowance"),
+        }
+    }
+
+    fn epistemic(&self) -> EpistemicFigures {
+        EpistemicFigures {
+            measure: match self.text("mortality.epistemic.measure") {
+                Some("skill") => Measure::Skill,
+                Some("r2") => Measure::R2,
+                other => unreachable!("the table offers no measure {other:?}"),
+            },
+            window: self.count("mortality.epistemic.fitness_window"),
+            warning: self.number("mortality.epistemic.warning"),
+            senescence: self.number("mortality.epistemic.senescence_threshold"),
+            recovery: self.number("mortality.epistemic.recovery_threshold"),
+            grace: self.count("mortality.epistemic.recovery_grace_period"),
+        }
+    }
+
+    fn stochastic(&self) -> StochasticFigures {
+        let figure = |name: &str| self.number(&format!("mortality.stochastic.{name}"));
+        StochasticFigures {
+            base_hazard: figure("base_hazard_rate"),
+            aging_hazard: figure("aging_hazard"),
+            aging_rate: figure("aging_rate"),
+            max_hazard: figure("max_hazard_rate"),
+            frailty: figure("frailty"),
+        }
+    }
+
+    fn policy(&self) -> PolicyFigures {
+        PolicyFigures {
+            per_action_bps: self.share("policy.per_action"),
+            max_drawdown_bps: self.share("policy.max_drawdown"),
+            on_death: match self.text("policy.on_death") {
+                Some("close") => OnDeath::Close,
+                Some("hold") => OnDeath::Hold,
+                Some("hand_over") => OnDeath::HandOver,
+                other => unreachable!("the table offers no {other:?} on death"),
+            },
+        }
+    }
+
+    fn count(&self, path: &str) -> u32 {
+        u32::try_from(self.integer(path)).expect("the table keeps counts small")
+    }
+
+    fn contradictions(&self) -> Vec<Problem> {
+        let mut problems = Vec::new();
+        if self.flag("mortality.immortal") && self.text("mortality.mode") == Some("hosted") {
+            let message = "'mortality.immortal' is for self-hosted golems only; \
+                set mortality.mode = \"self_hosted\", or leave mortality.immortal out";
+            problems.push(self.problem(&["mortality.immortal"], message.to_owned()));
+        }
+
+        let (interval, bar) = (self.span("heartbeat.interval"), self.span("world.bar"));
+        if !interval.as_millis().is_multiple_of(bar.as_millis()) {
+            let (interval, bar) = (write_span(interval), write_span(bar));
+            let message = format!(
+                "'heartbeat.interval' is {interval}, which is no whole number of bars of {bar} (world.bar); \
+                 leave heartbeat.interval out to look once a bar, or make it a multiple of {bar}"
+            );
+            problems.push(self.problem(&["heartbeat.interval", "world.bar"], message));
+        }
+
+        if self.text("world.kind") == Some("replay") && self.text("world.data").is_none() {
+            let message = "a replay needs 'world.data', the name of imported data; `bardo data list` shows them";
+            problems.push(self.problem(&["world.kind"], message.to_owned()));
+        }
+
+        for (upper, lower, strictly) in [
+            ("mortality.epistemic.recovery_threshold", "mortality.epistemic.senescence_threshold", true),
+            ("mortality.epistemic.warning", "mortality.epistemic.senescence_threshold", false),
+            ("mortality.stochastic.max_hazard_rate", "mortality.stochastic.base_hazard_rate", false),
+        ] {
+            let (high, low) = (self.number(upper), self.number(lower));
+            if high < low || (strictly && high == low) {
+                let must = if strictly { "must be above" } else { "must not be below" };
+                let message =
+                    format!("'{upper}' is {high:?} and {must} '{lower}', {low:?}; raise one or lower the other");
+                problems.push(self.problem(&[upper, lower], message));
+            }
+        }
+        problems
+    }
+
+    /// A golem whose purse holds no more than its reserve would die on its first tick.
+    fn born_dead(&self, constitution: &Constitution) -> Option<Problem> {
+        let credit = self.money("funds.credit");
+        let figures = &constitution.economic;
+        let reserve = figures.reserve_floor.max(credit.share(i64::from(figures.reserve_bps), 10_000));
+        if !constitution.clocks().economic || credit > reserve {
+            return None;
+        }
+        let funds = if credit == Usdc::ZERO { "nothing".to_owned() } else { credit.to_string() };
+        let message = format!(
+            "'funds.credit' is {funds}, no more than the {reserve} kept back for dying; \
+             give it more than that to live on, or lower mortality.economic.death_reserve_floor_usdc"
+        );
+        Some(self.problem(&["funds.credit", "mortality.economic.death_reserve_floor_usdc"], message))
+    }
+
+    /// Placed where the first of these keys that somebody set was set.
+    fn problem(&self, paths: &[&str], message: String) -> Problem {
+        let set = paths.iter().map(|path| self.origin(path)).find(|origin| !matches!(origin, Origin::Default));
+        Problem::new(set.unwrap_or(&Origin::Default).to_string(), message)
+    }
+}

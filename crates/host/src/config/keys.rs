@@ -1,0 +1,241 @@
+//! The one table of keys. Checking, showing, the schema, the templates and the spellings of the documents
+//! all read it; a key that is not here does not exist.
+
+use golem::Span;
+
+use super::File;
+use super::kind::{Kind, Value};
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Key {
+    pub file: File,
+    pub path: &'static str,
+    pub kind: Kind,
+    /// As a flag would say it.
+    pub default: &'static str,
+    /// One line, in plain words.
+    pub about: &'static str,
+}
+
+/// Another name for a key, with what makes its number readable there.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Spelling {
+    pub(super) spelled: &'static str,
+    pub(super) path: &'static str,
+    pub(super) unit: &'static str,
+}
+
+/// Names the documents use for a key that is called something else here.
+pub(super) static SPELLINGS: &[Spelling] = &[
+    Spelling { spelled: "mortality.vitality.reference_lifespan", path: "mortality.lifespan", unit: " ticks" },
+    Spelling { spelled: "succession.strategy_drift_allowed", path: "succession.min_divergence", unit: "" },
+    Spelling { spelled: "dream_inference_provider", path: "dream.inference_provider", unit: "" },
+    Spelling { spelled: "dream.autonomous_threshold", path: "dream.schedule.autonomous_threshold", unit: "" },
+];
+
+const UNIT: Kind = Kind::Number { min: 0.0, max: 1.0 };
+const STEEPNESS: Kind = Kind::Number { min: 0.1, max: 1_000.0 };
+const TICKS: Kind = Kind::Integer { min: 1, max: 10_000_000 };
+const COUNT: Kind = Kind::Integer { min: 0, max: 10_000_000 };
+const BEAT: Kind = Kind::Span { min: Span::seconds(1), max: Span::DAY.times(30) };
+const LIFESPAN: Kind = Kind::Span { min: Span::seconds(60), max: Span::DAY.times(36_500) };
+const WORLDS: Kind = Kind::Choice(&["sim", "replay", "queue"]);
+const MODES: Kind = Kind::Choice(&["hosted", "self_hosted", "immortal"]);
+const MEASURES: Kind = Kind::Choice(&["skill", "r2"]);
+const ON_DEATH: Kind = Kind::Choice(&["close", "hold", "hand_over"]);
+
+macro_rules! keys {
+    ($($file:ident $path:literal, $kind:expr, $default:literal, $about:literal;)*) => {
+        pub static KEYS: &[Key] = &[
+            $(Key { file: File::$file, path: $path, kind: $kind, default: $default, about: $about },)*
+        ];
+    };
+}
+
+keys! {
+    Bardo "treasury.opening", Kind::Money, "1000", "paper money that `bardo init` puts into the treasury";
+    Bardo "run.batch", Kind::Integer { min: 1, max: 256 }, "256", "ticks written in one transaction when a life runs faster than its world";
+    Bardo "run.snapshot_every", Kind::Integer { min: 1, max: 10_000_000 }, "5000", "records between two snapshots; fewer start faster and take more room";
+
+    Bardo "models.provider", Kind::NotYet, "", "who answers: an OpenAI-compatible server, or Anthropic";
+    Bardo "models.url", Kind::NotYet, "", "address of the model server";
+    Bardo "models.key_variable", Kind::NotYet, "", "environment variable that holds the provider's key";
+    Bardo "models.t1", Kind::NotYet, "", "model for cheap questions";
+    Bardo "models.t2", Kind::NotYet, "", "model for hard questions";
+    Bardo "models.embedding", Kind::NotYet, "", "model that turns memories into vectors";
+    Bardo "styx.url", Kind::NotYet, "", "address of the relay between golems";
+    Bardo "api.listen", Kind::NotYet, "", "address the HTTP API listens on";
+    Bardo "notify.channels", Kind::NotYet, "", "where the owner is told of warnings and deaths";
+    Bardo "journal.retention", Kind::NotYet, "", "how much of an old journal is kept";
+
+    Golem "world.kind", WORLDS, "sim", "the world it lives in: a simulated market, your own candles, or a queue of work";
+    Golem "world.seed", Kind::Seed, "random", "fixes the chance in a simulated market or queue";
+    Golem "world.bar", BEAT, "40s", "how long one bar of the world lasts";
+    Golem "world.relations_change_days", Kind::Number { min: 0.0, max: 36_500.0 }, "0", "days between changes in how things relate in a simulated market, on average; 0 for never";
+    Golem "world.data", Kind::Name, "", "name of the imported data a replay reads";
+    Golem "world.start", Kind::Moment, "", "where in a replay the life begins; empty for the beginning of the data";
+
+    Golem "funds.credit", Kind::Money, "10", "what it gets to live on";
+    Golem "funds.capital", Kind::Money, "100", "what it gets to act with";
+    Golem "funds.harvest", Kind::NotYet, "", "share of realised profit that becomes credit";
+
+    Golem "heartbeat.interval", BEAT, "40s", "how often it looks; one bar of the world where nothing is said";
+
+    Golem "mortality.mode", MODES, "hosted", "who bears the cost of living, and whether it ends";
+    Golem "mortality.immortal", Kind::Bool, "false", "no clock may kill; for self-hosted golems only";
+    Golem "mortality.lifespan", LIFESPAN, "8000000s", "the age at which age weighs in full; the hazard does not read it";
+    Golem "mortality.economic.enabled", Kind::Bool, "true", "it may die of running out of money";
+    Golem "mortality.economic.death_reserve_floor_usdc", Kind::Money, "0.30", "the least kept back for dying";
+    Golem "mortality.economic.reserve_share", Kind::Share { max: 0.9 }, "0.02", "share of its funding kept back for dying, where that is more";
+    Golem "mortality.economic.conservation_threshold", UNIT, "0.30", "economic score below which the owner is warned";
+    Golem "mortality.economic.machine_per_day", Kind::Money, "0.168", "what its machine costs a day";
+    Golem "mortality.economic.monthly_allowance", Kind::Money, "5", "what a self-hosted golem may spend in thirty days";
+    Golem "mortality.epistemic.enabled", Kind::Bool, "true", "it may die of losing touch with the world";
+    Golem "mortality.epistemic.measure", MEASURES, "skill", "how being right is measured: against the naive forecast, or as R²";
+    Golem "mortality.epistemic.fitness_window", TICKS, "2000", "ticks of 40 s that fitness looks back; never fewer than 200 looks";
+    Golem "mortality.epistemic.warning", UNIT, "0.5", "fitness below which decline begins";
+    Golem "mortality.epistemic.senescence_threshold", UNIT, "0.35", "fitness below which the grace period opens";
+    Golem "mortality.epistemic.recovery_threshold", UNIT, "0.45", "fitness above which it has recovered";
+    Golem "mortality.epistemic.recovery_grace_period", COUNT, "500", "ticks of 40 s to recover before senescence; never fewer than 50 looks";
+    Golem "mortality.stochastic.enabled", Kind::Bool, "true", "it may die by chance";
+    Golem "mortality.stochastic.base_hazard_rate", UNIT, "1e-6", "chance of death a tick of 40 s at any age";
+    Golem "mortality.stochastic.aging_hazard", UNIT, "1e-8", "chance of death a tick of 40 s that grows with age, at birth";
+    Golem "mortality.stochastic.aging_rate", UNIT, "5e-5", "how fast that chance grows, a tick of 40 s";
+    Golem "mortality.stochastic.max_hazard_rate", UNIT, "1e-3", "the most the chance of death a tick of 40 s may become";
+    Golem "mortality.stochastic.frailty", Kind::Number { min: 0.0, max: 1_000.0 }, "2", "how much being wrong adds to the hazard";
+    Golem "mortality.vitality.economic_center", UNIT, "0.3", "economic score at which vitality is halved";
+    Golem "mortality.vitality.economic_steepness", STEEPNESS, "10", "how sharply vitality falls there";
+    Golem "mortality.vitality.epistemic_center", UNIT, "0.4", "fitness at which vitality is halved";
+    Golem "mortality.vitality.epistemic_steepness", STEEPNESS, "8", "how sharply vitality falls there";
+    Golem "mortality.vitality.age_drag", UNIT, "0.3", "the part of vitality that age takes by the end of the lifespan";
+    Golem "mortality.vitality.hysteresis", Kind::Number { min: 0.0, max: 0.25 }, "0.05", "how far above a phase's mark vitality must rise to return to it";
+    Golem "mortality.affect.enabled", Kind::NotYet, "", "it has moods";
+    Golem "mortality.affect.appraisal_model", Kind::NotYet, "", "how an event becomes a mood";
+    Golem "mortality.affect.mood_decay_rate", Kind::NotYet, "", "how much of a mood is left a tick later";
+
+    Golem "policy.per_action", Kind::Share { max: 1.0 }, "0.25", "the most one action may commit, as a share of capital";
+    Golem "policy.max_drawdown", Kind::Share { max: 1.0 }, "0.13", "fall from the highest worth that ends the golem; 0 switches it off";
+    Golem "policy.on_death", ON_DEATH, "close", "what death does to what is held";
+    Golem "policy.rebalances_per_day", Kind::NotYet, "", "actions it may take a day";
+    Golem "policy.per_transaction", Kind::NotYet, "", "the most one transaction may move";
+    Golem "policy.per_day", Kind::NotYet, "", "the most a day's transactions may move";
+    Golem "policy.tokens", Kind::NotYet, "", "tokens it may hold";
+    Golem "policy.pools", Kind::NotYet, "", "pools it may trade in";
+
+    Golem "reflex.noise", Kind::Number { min: 0.0, max: 100.0 }, "0.2", "noise on every forecast, as a share of the usual change";
+    Golem "reflex.pull", Kind::Number { min: -1.0, max: 1.0 }, "0.02", "pull of a forecast towards the running mean; negative is stubbornly wrong";
+    Golem "reflex.act_every", COUNT, "90", "ticks between two actions; 0 for never";
+
+    Golem "dream.enabled", Kind::NotYet, "", "it dreams";
+    Golem "dream.tier", Kind::NotYet, "", "what dreams may ask of models: core or hardened";
+    Golem "dream.inference_provider", Kind::NotYet, "", "who answers in dreams";
+    Golem "dream.schedule.mode", Kind::NotYet, "", "who decides when it dreams";
+    Golem "dream.schedule.autonomous_threshold", Kind::NotYet, "", "urgency that starts a dream outside the windows";
+    Golem "dream.windows.windows", Kind::NotYet, "", "when it sleeps";
+    Golem "dream.budget.per_cycle_max", Kind::NotYet, "", "the most one dream may cost";
+    Golem "dream.budget.per_session_max", Kind::NotYet, "", "the most one night may cost";
+    Golem "dream.budget.monthly_max", Kind::NotYet, "", "the most a month of dreams may cost";
+    Golem "dream.phases.nrem_allocation", Kind::NotYet, "", "share of a dream spent on replay";
+    Golem "dream.phases.rem_allocation", Kind::NotYet, "", "share of a dream spent on imagination";
+    Golem "dream.phases.integration_allocation", Kind::NotYet, "", "share of a dream spent on integration";
+    Golem "dream.replay.batch_size", Kind::NotYet, "", "episodes replayed at once";
+    Golem "dream.replay.prioritization", Kind::NotYet, "", "which episodes are replayed first";
+    Golem "dream.replay.perturbation_rate", Kind::NotYet, "", "share of replays that are disturbed";
+    Golem "dream.imagination.counterfactual_depth", Kind::NotYet, "", "alternatives imagined for a decision";
+    Golem "dream.imagination.creative_sessions", Kind::NotYet, "", "recombinations in a dream";
+    Golem "dream.imagination.threat_scenarios", Kind::NotYet, "", "threats imagined in a dream";
+    Golem "dream.imagination.exploration_temperature", Kind::NotYet, "", "how freely a model imagines";
+    Golem "dream.consolidation.hypothesis_confidence", Kind::NotYet, "", "confidence a dreamt hypothesis begins with";
+    Golem "dream.consolidation.insight_confidence", Kind::NotYet, "", "confidence a dreamt insight begins with";
+    Golem "dream.consolidation.validation_required", Kind::NotYet, "", "waking life must confirm what was dreamt";
+    Golem "dream.consolidation.max_staged_revisions", Kind::NotYet, "", "revisions that may wait for confirmation";
+    Golem "dream.wake_interrupts.enabled", Kind::NotYet, "", "something urgent may end a dream";
+    Golem "dream.wake_interrupts.market_thresholds", Kind::NotYet, "", "moves of the market that end a dream";
+
+    Golem "stress.max_stressors", Kind::NotYet, "", "stressors active at once";
+    Golem "stress.escalation_rates.futility", Kind::NotYet, "", "growth of futility a day";
+    Golem "stress.escalation_rates.invisibility", Kind::NotYet, "", "growth of invisibility a day";
+    Golem "stress.escalation_rates.identity_violation", Kind::NotYet, "", "growth of identity violation a day";
+    Golem "stress.escalation_rates.existential_threat", Kind::NotYet, "", "growth of existential threat a day";
+    Golem "stress.escalation_rates.repeated_failure", Kind::NotYet, "", "growth of repeated failure a day";
+    Golem "stress.escalation_rates.purposelessness", Kind::NotYet, "", "growth of purposelessness a day";
+
+    Golem "succession.auto", Kind::NotYet, "", "an heir is made at death without asking";
+    Golem "succession.budget_usdc", Kind::NotYet, "", "what the heir is given";
+    Golem "succession.min_divergence", Kind::NotYet, "", "how much of its playbook an heir must change";
+    Golem "succession.inherit_grimoire", Kind::NotYet, "", "the heir inherits the memory";
+    Golem "succession.min_playbook_divergence", Kind::NotYet, "", "how much of the inherited playbook a life must change";
+    Golem "succession.min_novel_entries", Kind::NotYet, "", "entries a life must add to the playbook";
+    Golem "succession.min_invalidated_entries", Kind::NotYet, "", "inherited entries a life must refute";
+    Golem "succession.require_explicit_gaps", Kind::NotYet, "", "memories must name what they do not know";
+    Golem "succession.min_question_ratio", Kind::NotYet, "", "share of memories that are questions";
+    Golem "death.bloodstain_retrieval_boost", Kind::NotYet, "", "how much sooner knowledge paid for by a death is recalled";
+    Golem "death.bloodstain_decay_multiplier", Kind::NotYet, "", "how much slower such knowledge fades";
+    Golem "clade.enabled", Kind::NotYet, "", "it shares what it learns with its owner's other golems";
+    Golem "clade.sharing_threshold", Kind::NotYet, "", "confidence from which an entry is shared";
+    Golem "styx.vault.ttl", Kind::NotYet, "", "how long the relay keeps its backups";
+}
+
+impl Key {
+    pub fn is_available(&self) -> bool {
+        self.kind != Kind::NotYet
+    }
+
+    pub fn default_value(&self) -> Value {
+        self.kind.read(self.default).expect("a test reads every default in the table")
+    }
+
+    /// `mortality.epistemic` and `fitness_window`.
+    pub(super) fn split(&self) -> (&'static str, &'static str) {
+        self.path.rsplit_once('.').expect("every key stands in a section")
+    }
+}
+
+/// The available keys of a file, in the order of the table.
+pub fn available(file: File) -> impl Iterator<Item = &'static Key> {
+    KEYS.iter().filter(move |key| key.file == file && key.is_available())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::super::spelling::snake;
+    use super::*;
+
+    #[test]
+    fn every_default_is_valid_for_its_kind_and_survives_a_file() {
+        for key in KEYS.iter().filter(|key| key.is_available()) {
+            let value = key.kind.read(key.default).unwrap_or_else(|| panic!("{}: {}", key.path, key.default));
+            let written = value.to_toml().parse().unwrap();
+            assert_eq!(key.kind.read_toml(&written), Some(value), "{}", key.path);
+        }
+    }
+
+    #[test]
+    fn paths_are_plain_and_stand_once() {
+        let mut seen = BTreeSet::new();
+        for key in KEYS {
+            assert!(seen.insert(key.path), "{} stands twice", key.path);
+            assert!(key.path.split('.').all(|part| snake(part) == part && !part.is_empty()), "{}", key.path);
+            assert!(key.path.contains('.'), "{} stands in no section", key.path);
+            assert!(!key.about.is_empty() && !key.about.contains('\n'), "{}", key.path);
+        }
+    }
+
+    #[test]
+    fn no_key_is_also_a_section() {
+        for key in KEYS {
+            let inside = format!("{}.", key.path);
+            assert!(!KEYS.iter().any(|other| other.path.starts_with(&inside)), "{}", key.path);
+        }
+    }
+
+    #[test]
+    fn every_other_spelling_leads_to_a_key() {
+        for spelling in SPELLINGS {
+            assert!(KEYS.iter().any(|key| key.path == spelling.path), "{}", spelling.spelled);
+            assert!(KEYS.iter().all(|key| key.path != spelling.spelled), "{}", spelling.spelled);
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! The JSON Schema of a file, for editors: it accepts what checking accepts, key by key. Keys that are
+//! not available yet are left out, and the documents' spellings are in it as deprecated.
+
+use serde_json::{Map, Value as Json, json};
+
+use super::File;
+use super::keys::{Key, SPELLINGS, available};
+use super::kind::Kind;
+use super::spelling::camel;
+
+const SPAN: &str = r"^\s*([0-9]+\s*(ms|s|m|min|h|d)|[0-9_]+\s*ticks)\s*$";
+const MONEY: &str = r"^\s*\$?[0-9_]+(\.[0-9_]{0,6})?\s*$";
+
+/// JSON Schema, draft 2020-12.
+pub fn schema(file: File) -> Json {
+    let mut root = object();
+    for key in available(file) {
+        insert(&mut root, key.path, describe(key));
+    }
+    for spelling in SPELLINGS {
+        if let Some(key) = available(file).find(|key| key.path == spelling.path) {
+            let old = json!({ "type": "integer", "minimum": 0 });
+            insert(&mut root, spelling.spelled, deprecated(old, key.path));
+        }
+    }
+    root["$schema"] = "https://json-schema.org/draft/2020-12/schema".into();
+    root["title"] = file.name().into();
+    root
+}
+
+fn describe(key: &Key) -> Json {
+    let mut shape = match key.kind {
+        Kind::Bool => json!({ "type": "boolean" }),
+        Kind::Integer { min, max } => json!({ "type": "integer", "minimum": min, "maximum": max }),
+        Kind::Number { min, max } => json!({ "type": "number", "minimum": min, "maximum": max }),
+        Kind::Share { max } => json!({ "type": "number", "minimum": 0, "maximum": max }),
+        Kind::Money => {
+            json!({ "type": ["string", "number"], "pattern": MONEY, "minimum": 0, "maximum": 1_000_000_000 })
+        }
+        Kind::Span { .. } => json!({ "type": "string", "pattern": SPAN }),
+        Kind::Choice(words) => json!({ "type": "string", "enum": words }),
+        Kind::Name => {
+            json!({ "type": "string", "pattern": "^([A-Za-z0-9_][A-Za-z0-9._-]{0,63})?$" })
+        }
+        Kind::Seed => {
+            json!({ "type": ["integer", "string"], "minimum": 0, "pattern": "^(random|[0-9]+)$" })
+        }
+        Kind::Moment => json!({ "type": "string" }),
+        Kind::NotYet => unreachable!("only available keys are described"),
+    };
+    shape["default"] = key.default_value().to_json();
+    shape["description"] = format!("{} ({})", key.about, key.kind.expected()).into();
+    shape
+}
+
+fn deprecated(mut shape: Json, instead: &str) -> Json {
+    shape["deprecated"] = true.into();
+    shape["description"] = format!("write {instead}").into();
+    shape
+}
+
+fn object() -> Json {
+    json!({ "type": "object", "additionalProperties": false, "properties": Map::new() })
+}
+
+/// Puts a shape where its path says, and the camelCase of its last word beside it.
+fn insert(root: &mut Json, path: &str, shape: Json) {
+    let (sections, word) = path.rsplit_once('.').expect("every key stands in a section");
+    let mut at = root;
+    for section in sections.split('.') {
+        let properties = at["properties"].as_object_mut().expect("an object has properties");
+        at = properties.entry(section).or_insert_with(object);
+    }
+    let properties = at["properties"].as_object_mut().expect("an object has properties");
+    let other = camel(word);
+    if other != word {
+        properties.insert(other, deprecated(shape.clone(), path));
+    }
+    properties.insert(word.to_owned(), shape);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::template;
+    use super::super::tests::{another, uncommented};
+    use super::*;
+
+    #[test]
+    fn the_schema_accepts_the_template_and_nothing_the_check_refuses() {
+        for file in [File::Bardo, File::Golem] {
+            let schema = schema(file);
+            assert_eq!(accepts(&schema, &uncommented(&template(file))), Ok(()));
+            for key in available(file) {
+                let (section, word) = key.split();
+                let say = |word: &str, value: &str| format!("[{section}]\n{word} = {value}");
+                assert_eq!(accepts(&schema, &say(word, &another(key).to_toml())), Ok(()), "{}", key.path);
+                assert_eq!(accepts(&schema, &say(&camel(word), &another(key).to_toml())), Ok(()));
+                assert!(accepts(&schema, &say(word, "[1]")).is_err(), "{}", key.path);
+                assert!(accepts(&schema, &say(&format!("{word}_"), "1")).is_err(), "{}", key.path);
+            }
+        }
+        let golem = schema(File::Golem);
+        for refused in ["[dream]\nenabled = true", "world.seed = -1", "policy.on_death = \"sell\"", "reflex.pull = 2"] {
+            assert!(accepts(&golem, refused).is_err(), "{refused}");
+        }
+        assert_eq!(accepts(&golem, "mortality.vitality.reference_lifespan = 1000"), Ok(()));
+    }
+
+    /// As much of JSON Schema as ours uses, patterns left out.
+    fn accepts(schema: &serde_json::Value, text: &str) -> Result<(), String> {
+        let document: toml_edit::DocumentMut = text.parse().map_err(|error| format!("{error}"))?;
+        accepts_table(schema, document.as_table())
+    }
+
+    fn accepts_table(schema: &serde_json::Value, table: &dyn toml_edit::TableLike) -> Result<(), String> {
+        assert_eq!((&schema["type"], &schema["additionalProperties"]), (&"object".into(), &false.into()));
+        for (word, item) in table.iter() {
+            let shape = schema["properties"].get(word).ok_or_else(|| format!("{word} is not in it"))?;
+            match item.as_table_like() {
+                Some(table) => accepts_table(shape, table)?,
+                None => accepts_value(shape, item.as_value().unwrap()).map_err(|error| format!("{word}: {error}"))?,
+            }
+        }
+        Ok(())
+    }
+
+    fn accepts_value(shape: &serde_json::Value, value: &toml_edit::Value) -> Result<(), String> {
+        let number = value.as_float().or(value.as_integer().map(|n| n as f64));
+        let is = |name: &serde_json::Value| match name.as_str().unwrap() {
+            "string" => value.is_str(),
+            "boolean" => value.is_bool(),
+            "integer" => value.is_integer(),
+            "number" => number.is_some(),
+            _ => false,
+        };
+        let typed = shape["type"].as_array().map_or_else(|| is(&shape["type"]), |names| names.iter().any(is));
+        let listed =
+            shape["enum"].as_array().is_none_or(|words| words.iter().any(|word| word.as_str() == value.as_str()));
+        let above = number.is_none_or(|n| shape["minimum"].as_f64().is_none_or(|min| n >= min));
+        let below = number.is_none_or(|n| shape["maximum"].as_f64().is_none_or(|max| n <= max));
+        if typed && listed && above && below { Ok(()) } else { Err(format!("{value} is not {shape}")) }
+    }
+}

@@ -1,0 +1,37 @@
+//! Imported data: candles the owner brings, checked once and kept under a plain name.
+
+use std::fs;
+use std::path::Path;
+
+use golem::Name;
+use world::{Candles, Report};
+
+use crate::Error;
+use crate::home::Home;
+
+/// Reads a file, keeps a copy under `name`, and says what was wrong with it.
+pub fn import(home: &Home, file: &Path, name: &Name) -> Result<Report, Error> {
+    let kept = home.require()?.data().join(format!("{name}.csv"));
+    if kept.exists() {
+        return Err(Error::Advice(format!("there is already data named {name}; choose another with --name")));
+    }
+    let (_, report) = Candles::read(file)?;
+    let partial = kept.with_extension("partial");
+    fs::copy(file, &partial).map_err(Error::io("cannot copy", file))?;
+    fs::rename(&partial, &kept).map_err(Error::io("cannot create", &kept))?;
+    Ok(report)
+}
+
+/// The names of what has been imported.
+pub fn list(home: &Home) -> Result<Vec<String>, Error> {
+    let folder = home.require()?.data();
+    let mut names: Vec<String> = fs::read_dir(&folder)
+        .map_err(Error::io("cannot read", &folder))?
+        .filter_map(|entry| {
+            let name = entry.ok()?.file_name().into_string().ok()?;
+            name.strip_suffix(".csv").map(str::to_owned)
+        })
+        .collect();
+    names.sort();
+    Ok(names)
+}

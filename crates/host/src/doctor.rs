@@ -1,0 +1,123 @@
+//! A full examination of a home: every file, every record, every roll, every cent.
+
+use golem::event::Event;
+use golem::{Golem, Life, Usdc};
+use serde::Serialize;
+use vault::Reader;
+
+use crate::Error;
+use crate::chance::Secret;
+use crate::home::{GolemHome, Home};
+
+/// One thing that was looked at.
+#[derive(Debug, Serialize)]
+pub struct Finding {
+    pub what: String,
+    pub fine: bool,
+    pub detail: String,
+}
+
+impl Finding {
+    fn fine(what: impl Into<String>, detail: impl Into<String>) -> Finding {
+        Finding { what: what.into(), fine: true, detail: detail.into() }
+    }
+
+    fn wrong(what: impl Into<String>, detail: impl Into<String>) -> Finding {
+        Finding { what: what.into(), fine: false, detail: detail.into() }
+    }
+}
+
+/// Looks at everything, in order, telling each finding as it is made.
+pub fn examine(home: &Home, mut tell: impl FnMut(Finding)) -> Result<(), Error> {
+    tell(Finding::fine("home", home.require()?.root().display().to_string()));
+    let treasury = home.treasury()?;
+    tell(Finding::fine("treasury", format!("{} free", treasury.balance()?)));
+    for golem in home.list()? {
+        examine_golem(&golem, &mut tell);
+    }
+    Ok(())
+}
+
+fn examine_golem(place: &GolemHome, tell: &mut impl FnMut(Finding)) {
+    let name = place.name.as_str();
+    let verified = Reader::open(&place.database()).and_then(|reader| reader.verify(&place.home().heads()));
+    let golem = match verified {
+        Ok((golem, check)) => {
+            let detail = format!(
+                "{} records, chain whole, {} state hashes right, {} bytes",
+                check.records, check.state_hashes, check.bytes
+            );
+            tell(Finding::fine(format!("{name}: journal"), detail));
+            golem
+        }
+        Err(e) => return tell(Finding::wrong(format!("{name}: journal"), e.to_string())),
+    };
+    tell(examine_money(name, golem.life()));
+    tell(examine_secret(place, &golem));
+}
+
+fn examine_money(name: &str, life: &Life) -> Finding {
+    let gap = unaccounted(life);
+    let what = format!("{name}: money");
+    if gap == Usdc::ZERO {
+        Finding::fine(what, "accounted for to the micro-USDC")
+    } else {
+        Finding::wrong(what, format!("{gap} is not accounted for"))
+    }
+}
+
+/// What was given, less everything it became: zero, always.
+pub fn unaccounted(life: &Life) -> Usdc {
+    let (purse, capital) = (&life.purse, &life.capital);
+    let lived_on = purse.given - purse.credit - purse.spent - purse.withdrawn;
+    let acted_with = capital.given + capital.realised
+        - capital.cash
+        - capital.reserved
+        - capital.cost
+        - capital.fees
+        - capital.withdrawn;
+    lived_on + acted_with
+}
+
+/// The living keep their secret; the dead are held to every roll.
+fn examine_secret(place: &GolemHome, golem: &Golem) -> Finding {
+    let what = format!("{}: chance", place.name);
+    let secret = match Secret::load(&place.secret()) {
+        Ok(secret) => secret,
+        Err(e) => return Finding::wrong(what, e.to_string()),
+    };
+    if secret.hash() != golem.life().birth.secret_hash {
+        return Finding::wrong(what, "the secret is not the one it was born with");
+    }
+    if !golem.life().is_dead() {
+        return Finding::fine(what, "the secret is the one it was born with; rolls can be verified after death");
+    }
+    match verify_rolls(place, &secret) {
+        Ok(rolls) => Finding::fine(what, format!("all {rolls} rolls verified against the revealed secret")),
+        Err(e) => Finding::wrong(what, e.to_string()),
+    }
+}
+
+/// Recomputes every roll of a life from its secret.
+pub fn verify_rolls(place: &GolemHome, secret: &Secret) -> Result<u64, Error> {
+    let (mut golem, mut rolls, mut false_at) = (None::<Golem>, 0, None);
+    Reader::open(&place.database())?.replay(|record| {
+        let Some(living) = &mut golem else {
+            golem = Golem::reborn(&record).ok();
+            return Ok(());
+        };
+        let _ = living.fold_with(&record, |event, life| {
+            if let Event::Rolled { roll, .. } = event {
+                rolls += 1;
+                if *roll != secret.roll(life.id(), life.tick) && false_at.is_none() {
+                    false_at = Some(life.tick);
+                }
+            }
+        });
+        Ok(())
+    })?;
+    match false_at {
+        None => Ok(rolls),
+        Some(tick) => Err(Error::Advice(format!("the roll of tick {tick} is not the one the secret gives"))),
+    }
+}

@@ -1,0 +1,42 @@
+//! One error for the shell; each variant is a different thing for the caller to do.
+
+use std::path::{Path, PathBuf};
+
+use golem::Name;
+
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    #[error("no home at {0}; make one with `bardo init`")]
+    NoHome(PathBuf),
+    #[error("there is no golem named {0}; see `bardo golem list`")]
+    NoGolem(String),
+    #[error("there is already a golem named {0}; choose another name")]
+    NameTaken(Name),
+    #[error("{0} holds no readable secret; restore a backup of this golem")]
+    Secret(PathBuf),
+    #[error("the secret in {0} is not the one this golem was born with")]
+    WrongSecret(PathBuf),
+    #[error("{0} is dead: {1}")]
+    Dead(Name, String),
+    #[error("refused: {0}")]
+    Refused(String),
+    #[error("{0}")]
+    Advice(String),
+    #[error("{0}")]
+    Config(#[from] crate::config::ConfigError),
+    #[error("{0}")]
+    Vault(#[from] vault::Error),
+    #[error("{0}")]
+    World(#[from] world::Error),
+    #[error("the world and the golem disagree: {0}")]
+    Fault(#[from] golem::Fault),
+    #[error("{what} {path}: {source}")]
+    Io { what: &'static str, path: PathBuf, source: std::io::Error },
+}
+
+impl Error {
+    pub(crate) fn io(what: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> Error {
+        let path = path.to_owned();
+        move |source| Error::Io { what, path, source }
+    }
+}

@@ -1,0 +1,65 @@
+//! The herald tells the outside what has been acknowledged, under the documents' names.
+//!
+//! It lives the acknowledged records again on a copy of its own, so what it says of each event is true of
+//! that very moment, live or years later from the journal.
+
+use golem::wire::{Message, message};
+use golem::{Event, Golem, Life, Record};
+use serde::Serialize;
+
+use crate::Error;
+
+#[derive(Debug)]
+pub struct Herald {
+    golem: Option<Golem>,
+}
+
+/// A message with its place in the life.
+#[derive(Debug, Serialize)]
+pub struct Told<'a> {
+    pub seq: u64,
+    pub at: golem::Time,
+    pub tick: u64,
+    #[serde(flatten)]
+    pub message: Message<'a>,
+}
+
+impl Herald {
+    /// Begins before the birth.
+    pub fn new() -> Herald {
+        Herald { golem: None }
+    }
+
+    /// Begins after the newest record of a life that is awake.
+    pub fn following(golem: &Golem) -> Herald {
+        Herald { golem: Some(golem.clone()) }
+    }
+
+    pub fn life(&self) -> Option<&Life> {
+        self.golem.as_ref().map(Golem::life)
+    }
+
+    pub fn tell(&mut self, record: &Record, mut each: impl FnMut(Told<'_>)) -> Result<(), Error> {
+        let mut say = |event: &Event, life: &Life| {
+            if let Some(message) = message(event, life) {
+                each(Told { seq: record.seq, at: record.at, tick: life.tick, message });
+            }
+        };
+        let folded = match &mut self.golem {
+            Some(golem) => golem.fold_with(record, say),
+            None => Golem::reborn(record).map(|golem| {
+                for event in &record.events {
+                    say(event, golem.life());
+                }
+                self.golem = Some(golem);
+            }),
+        };
+        folded.map_err(|e| Error::Advice(format!("record {} cannot be told: {e}", record.seq)))
+    }
+}
+
+impl Default for Herald {
+    fn default() -> Self {
+        Herald::new()
+    }
+}

@@ -1,0 +1,110 @@
+//! The owner's word to a golem that another process is living: letters in a folder, each written whole and
+//! answered in writing. No lock is shared with the golem, so a wedged one can still be written to.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use golem::{Command, CommandId};
+use serde::{Deserialize, Serialize};
+
+use crate::Error;
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Letter {
+    pub id: CommandId,
+    pub body: Body,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Body {
+    Command(Command),
+    /// The treasury has something for you.
+    Money,
+}
+
+/// What came of a letter.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reply {
+    Done,
+    Refused(String),
+}
+
+pub fn new_id() -> CommandId {
+    let mut id = [0; 8];
+    getrandom::fill(&mut id).expect("the operating system gives random bytes");
+    CommandId(id)
+}
+
+/// Puts a letter in; returns where its reply will be.
+pub fn send(inbox: &Path, body: Body) -> Result<PathBuf, Error> {
+    fs::create_dir_all(inbox).map_err(Error::io("cannot create", inbox))?;
+    let letter = Letter { id: new_id(), body };
+    // Letters are read in the order of their names.
+    let nanos = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
+    let stem = format!("{nanos:022}-{}", u64::from_le_bytes(letter.id.0));
+    let draft = inbox.join(format!("{stem}.draft"));
+    let bytes = serde_json::to_vec(&letter).expect("a letter is plain data");
+    fs::write(&draft, bytes).map_err(Error::io("cannot write", &draft))?;
+    let path = inbox.join(format!("{stem}.letter"));
+    fs::rename(&draft, &path).map_err(Error::io("cannot write", &path))?;
+    Ok(inbox.join(format!("{stem}.reply")))
+}
+
+/// Waits for the reply; none if nobody answered in time.
+pub fn await_reply(reply: &Path, patience: Duration) -> Result<Option<Reply>, Error> {
+    let deadline = Instant::now() + patience;
+    loop {
+        match fs::read(reply) {
+            Ok(bytes) => {
+                if let Ok(said) = serde_json::from_slice(&bytes) {
+                    let _ = fs::remove_file(reply);
+                    return Ok(Some(said));
+                }
+            }
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => {}
+            Err(e) => return Err(Error::io("cannot read", reply)(e)),
+        }
+        if Instant::now() >= deadline {
+            return Ok(None);
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// The letters waiting, oldest first. One that cannot be read is set aside, not obeyed.
+pub fn waiting(inbox: &Path) -> Result<Vec<(PathBuf, Letter)>, Error> {
+    let entries = match fs::read_dir(inbox) {
+        Ok(entries) => entries,
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(e) => return Err(Error::io("cannot read", inbox)(e)),
+    };
+    let mut paths: Vec<PathBuf> = entries
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|path| path.extension().is_some_and(|kind| kind == "letter"))
+        .collect();
+    paths.sort();
+    let mut letters = Vec::new();
+    for path in paths {
+        let bytes = fs::read(&path).map_err(Error::io("cannot read", &path))?;
+        match serde_json::from_slice(&bytes) {
+            Ok(letter) => letters.push((path, letter)),
+            Err(_) => {
+                fs::rename(&path, path.with_extension("unreadable")).map_err(Error::io("cannot set aside", &path))?
+            }
+        }
+    }
+    Ok(letters)
+}
+
+/// Answers a letter and takes it out of the inbox. Called only once what came of it is durable.
+pub fn answer(letter: &Path, reply: &Reply) -> Result<(), Error> {
+    let draft = letter.with_extension("reply-draft");
+    let bytes = serde_json::to_vec(reply).expect("a reply is plain data");
+    fs::write(&draft, bytes).map_err(Error::io("cannot write", &draft))?;
+    let path = letter.with_extension("reply");
+    fs::rename(&draft, &path).map_err(Error::io("cannot write", &path))?;
+    fs::remove_file(letter).map_err(Error::io("cannot remove", letter))
+}

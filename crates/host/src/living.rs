@@ -1,0 +1,343 @@
+//! Living one life: the loop that looks, steps, writes down, acknowledges and performs.
+//!
+//! The order never varies. An input is stepped and staged; a commit makes it durable; only then is it
+//! acknowledged and only then is anything it owes performed, whose answer is the next input. A commit
+//! that was on its way when the process died is never sent again: the world is asked what became of it.
+
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+
+use golem::event::Event;
+use golem::heartbeat::State;
+use golem::world::{Effect, Observation};
+use golem::{Command, CommandId, Golem, Input, Life, Owed, Record, Span, Time, What};
+use vault::{Notice, Treasury, Vault};
+use world::{Ledger, Order, World};
+
+use crate::Error;
+use crate::chance::Secret;
+use crate::home::GolemHome;
+use crate::inbox::{self, Body, Reply};
+
+/// How often the inbox is looked into while nothing else needs doing.
+const INBOX_EVERY: Duration = Duration::from_millis(50);
+
+pub struct Living {
+    pub place: GolemHome,
+    golem: Golem,
+    vault: Vault,
+    world: Box<dyn World + Send>,
+    secret: Secret,
+    treasury: Treasury,
+    observation: Observation,
+    /// Records stepped but not yet durable.
+    unsaid: Vec<Record>,
+    /// Commits that may or may not have been sent before this process began.
+    doubtful: BTreeSet<u64>,
+    transactions: u64,
+}
+
+/// How fast world time goes by.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Pace {
+    /// World seconds per second of the owner's.
+    Times(f64),
+    Max,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct Run {
+    pub pace: Pace,
+    /// Stop after so many ticks.
+    pub ticks: Option<u64>,
+    /// Ticks in one transaction at most.
+    pub batch: u64,
+}
+
+/// Why a run is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    Dead,
+    Ticks,
+    Stopped,
+    /// The world has nothing more to show.
+    WorldOver,
+}
+
+/// Who listens to a run. Everything told is durable already.
+pub trait Listener {
+    fn acknowledged(&mut self, records: &[Record], life: &Life) -> Result<(), Error>;
+    /// Called often; true asks for a clean stop.
+    fn stop(&mut self) -> bool;
+}
+
+impl Living {
+    /// Takes the life's lock and wakes it.
+    pub fn open(place: GolemHome, snapshot_every: u64) -> Result<(Living, Vec<Notice>), Error> {
+        let treasury = place.home().treasury()?;
+        let (vault, golem, notices) = Vault::open(&place.vault(), snapshot_every)?;
+        Ok((Living::awake(place, vault, golem, treasury)?, notices))
+    }
+
+    pub(crate) fn awake(place: GolemHome, vault: Vault, golem: Golem, treasury: Treasury) -> Result<Living, Error> {
+        let secret = Secret::load(&place.secret())?;
+        if secret.hash() != golem.life().birth.secret_hash {
+            return Err(Error::WrongSecret(place.secret()));
+        }
+        let mut world = place.home().open_world(&golem.life().birth.world.spec, Ledger::file(place.ledger())?)?;
+        world.seek(golem.life().seen.until)?;
+        let sent_or_not = |owed| if let Owed::Commit { key, .. } = owed { Some(key) } else { None };
+        let doubtful = golem.owed().into_iter().filter_map(sent_or_not).collect();
+        Ok(Living {
+            place,
+            golem,
+            vault,
+            world,
+            secret,
+            treasury,
+            observation: Observation::default(),
+            unsaid: Vec::new(),
+            doubtful,
+            transactions: 0,
+        })
+    }
+
+    pub fn life(&self) -> &Life {
+        self.golem.life()
+    }
+
+    pub fn golem(&self) -> &Golem {
+        &self.golem
+    }
+
+    /// Transactions written since it was opened.
+    pub fn transactions(&self) -> u64 {
+        self.transactions
+    }
+
+    /// Hands over the vault, to be sealed or copied; nothing may be under way.
+    pub(crate) fn into_vault(self) -> Vault {
+        self.vault
+    }
+
+    /// Lives until something ends it.
+    pub fn run(&mut self, run: Run, listener: &mut impl Listener) -> Result<Ending, Error> {
+        let last_tick = run.ticks.map(|ticks| self.life().tick + ticks);
+        let mut looked = Instant::now();
+        let mut pending = 0;
+        self.look_into_inbox(listener)?;
+        loop {
+            self.settle(listener)?;
+            if self.life().heartbeat.state == State::Dead {
+                self.flush(listener)?;
+                return Ok(Ending::Dead);
+            }
+            if listener.stop() {
+                self.flush(listener)?;
+                return Ok(Ending::Stopped);
+            }
+            if last_tick.is_some_and(|last| self.life().tick >= last) {
+                self.flush(listener)?;
+                return Ok(Ending::Ticks);
+            }
+            if looked.elapsed() >= INBOX_EVERY {
+                self.look_into_inbox(listener)?;
+                looked = Instant::now();
+                continue;
+            }
+            if self.life().heartbeat.paused || self.life().is_dead() {
+                self.flush(listener)?;
+                std::thread::sleep(INBOX_EVERY);
+                continue;
+            }
+            let due = self.life().due();
+            if self.world.end().is_some_and(|end| due > end) {
+                self.flush(listener)?;
+                return Ok(Ending::WorldOver);
+            }
+            if let Pace::Times(speed) = run.pace {
+                self.flush(listener)?;
+                pending = 0;
+                if !self.wait(self.life().interval(), speed, listener)? {
+                    continue;
+                }
+            }
+            self.tick(due)?;
+            pending += 1;
+            if pending >= run.batch {
+                self.flush(listener)?;
+                pending = 0;
+            }
+        }
+    }
+
+    /// Looks at the world as of `now` and lives what it shows.
+    fn tick(&mut self, now: Time) -> Result<(), Error> {
+        loop {
+            let since = self.life().seen.until.max(self.life().born);
+            let mut observation = std::mem::take(&mut self.observation);
+            observation.bars.clear();
+            self.world.observe(since, now, &mut observation)?;
+            let more = observation.bars.len() >= golem::limits::BARS;
+            self.observation = self.feed(now, What::Observed(observation))?;
+            if !more {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Steps one input; gives an observation back so that its memory can be used again.
+    fn feed(&mut self, now: Time, what: What) -> Result<Observation, Error> {
+        let roll = self.secret.roll(self.life().id(), self.life().tick + 1);
+        let input = Input { now, roll, what };
+        if let Some(record) = self.golem.step(&input)? {
+            self.vault.stage(&record, self.golem.life());
+            self.unsaid.push(record);
+        }
+        match input.what {
+            What::Observed(observation) => Ok(observation),
+            _ => Ok(Observation::default()),
+        }
+    }
+
+    /// Makes durable what was stepped, then says so.
+    fn flush(&mut self, listener: &mut impl Listener) -> Result<(), Error> {
+        if self.unsaid.is_empty() {
+            return Ok(());
+        }
+        self.vault.commit(self.golem.life())?;
+        self.transactions += 1;
+        listener.acknowledged(&self.unsaid, self.golem.life())?;
+        self.unsaid.clear();
+        Ok(())
+    }
+
+    /// Performs what is owed until nothing more is; everything owed is on record before it is done.
+    fn settle(&mut self, listener: &mut impl Listener) -> Result<(), Error> {
+        while !self.golem.owes_nothing() {
+            self.flush(listener)?;
+            let before = self.golem.seq();
+            for owed in self.golem.owed() {
+                let what = self.perform(&owed)?;
+                self.feed(self.life().now, what)?;
+                self.flush(listener)?;
+            }
+            if self.golem.seq() == before {
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+
+    fn perform(&mut self, owed: &Owed) -> Result<What, Error> {
+        Ok(match *owed {
+            Owed::Preview { key, action, units } => {
+                let order = Order { action, units, limit: golem::Usdc::MOST };
+                What::Previewed { key, quote: self.world.preview(&order)? }
+            }
+            Owed::Commit { key, .. } if self.doubtful.remove(&key) => {
+                What::Landed { key, outcome: self.world.reconcile(key)? }
+            }
+            Owed::Commit { key, action, units, limit } => {
+                let adds = self.life().birth.world.actions[usize::from(action)].effect == Effect::Adds;
+                // The last look before money moves: an owner's freeze counts even if nobody has read it yet.
+                let outcome = if adds && self.place.is_marked_frozen() {
+                    self.world.reconcile(key)?
+                } else {
+                    self.world.commit(key, &Order { action, units, limit })?
+                };
+                What::Landed { key, outcome }
+            }
+            Owed::Reconcile { key } => What::Landed { key, outcome: self.world.reconcile(key)? },
+            Owed::Deposit { deposit, amount } => {
+                self.treasury.receive(self.golem.life().id(), deposit, amount)?;
+                What::Deposited { deposit }
+            }
+        })
+    }
+
+    /// Takes in what the owner has said and sent since the last look.
+    fn look_into_inbox(&mut self, listener: &mut impl Listener) -> Result<(), Error> {
+        if self.place.is_marked_frozen() && !self.life().heartbeat.frozen && !self.life().is_dead() {
+            self.feed(self.life().now, freeze_command("marked frozen"))?;
+            self.flush(listener)?;
+        }
+        self.take_money(listener)?;
+        for (path, letter) in inbox::waiting(&self.place.inbox())? {
+            let reply = match letter.body {
+                Body::Money => self.take_money(listener).map(|()| Reply::Done)?,
+                Body::Command(command) => self.obey(letter.id, command, listener)?,
+            };
+            inbox::answer(&path, &reply)?;
+        }
+        Ok(())
+    }
+
+    /// Takes what the treasury has sent, in order, each once.
+    pub fn take_money(&mut self, listener: &mut impl Listener) -> Result<(), Error> {
+        for sent in self.treasury.undelivered(self.life().id(), self.life().transfers_taken)? {
+            let what = What::Funded { transfer: sent.number, credit: sent.credit, capital: sent.capital };
+            self.feed(self.life().now, what)?;
+        }
+        self.flush(listener)?;
+        self.settle(listener)
+    }
+
+    /// Obeys or refuses one command, durably.
+    pub fn obey(&mut self, id: CommandId, command: Command, listener: &mut impl Listener) -> Result<Reply, Error> {
+        let unsaid = self.unsaid.len();
+        self.feed(self.life().now, What::Commanded { id, command })?;
+        let refusal = self.unsaid[unsaid..].iter().flat_map(|record| &record.events).find_map(|event| match event {
+            Event::Refused { rule } => Some(rule.to_string()),
+            _ => None,
+        });
+        self.flush(listener)?;
+        self.settle(listener)?;
+        Ok(refusal.map_or(Reply::Done, Reply::Refused))
+    }
+
+    /// Sleeps one interval of the owner's time; false if something wants attention first.
+    fn wait(&mut self, interval: Span, speed: f64, listener: &mut impl Listener) -> Result<bool, Error> {
+        let until = Instant::now() + Duration::from_secs_f64(interval.as_millis() as f64 / 1_000.0 / speed);
+        loop {
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Ok(true);
+            }
+            std::thread::sleep(left.min(INBOX_EVERY));
+            if listener.stop() {
+                return Ok(false);
+            }
+            if left > INBOX_EVERY {
+                let seq = self.golem.seq();
+                self.look_into_inbox(listener)?;
+                if self.golem.seq() != seq {
+                    return Ok(false);
+                }
+            }
+        }
+    }
+}
+
+fn freeze_command(reason: &str) -> What {
+    What::Commanded { id: inbox::new_id(), command: Command::Freeze { reason: reason.to_owned() } }
+}
+
+/// A listener that hears nothing and never stops anyone.
+#[derive(Debug)]
+pub struct Silent;
+
+impl Listener for Silent {
+    fn acknowledged(&mut self, _: &[Record], _: &Life) -> Result<(), Error> {
+        Ok(())
+    }
+    fn stop(&mut self) -> bool {
+        false
+    }
+}
+
+impl std::fmt::Debug for Living {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Living").field("name", &self.place.name).field("seq", &self.golem.seq()).finish_non_exhaustive()
+    }
+}

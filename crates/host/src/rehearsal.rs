@@ -1,0 +1,98 @@
+//! A life in memory: the same step, the same world, the same chance, no disk. For experiments, benchmarks
+//! and tests; nothing that happens here is promised to anyone.
+
+use golem::heartbeat::State;
+use golem::world::Observation;
+use golem::{Golem, Input, Life, Owed, Record, Usdc, What};
+use world::{Order, World};
+
+use crate::Error;
+use crate::chance::Secret;
+
+pub struct Rehearsal {
+    golem: Golem,
+    world: Box<dyn World + Send>,
+    secret: Secret,
+    observation: Observation,
+    /// Money that has come back.
+    pub returned: Usdc,
+}
+
+impl Rehearsal {
+    pub fn new(golem: Golem, world: Box<dyn World + Send>, secret: Secret) -> Rehearsal {
+        Rehearsal { golem, world, secret, observation: Observation::default(), returned: Usdc::ZERO }
+    }
+
+    pub fn life(&self) -> &Life {
+        self.golem.life()
+    }
+
+    pub fn golem(&self) -> &Golem {
+        &self.golem
+    }
+
+    pub fn is_over(&self) -> bool {
+        self.life().heartbeat.state == State::Dead || self.world.end().is_some_and(|end| self.life().due() > end)
+    }
+
+    /// One look at the world and everything that follows from it.
+    pub fn tick(&mut self, each: &mut impl FnMut(&Record, &Life)) -> Result<(), Error> {
+        let now = self.life().due();
+        let since = self.life().seen.until.max(self.life().born);
+        let mut observation = std::mem::take(&mut self.observation);
+        observation.bars.clear();
+        self.world.observe(since, now, &mut observation)?;
+        let input = self.feed_at(now, What::Observed(observation), each)?;
+        if let What::Observed(observation) = input.what {
+            self.observation = observation;
+        }
+        self.settle(each)
+    }
+
+    pub fn feed(&mut self, what: What, each: &mut impl FnMut(&Record, &Life)) -> Result<(), Error> {
+        self.feed_at(self.life().now, what, each)?;
+        self.settle(each)
+    }
+
+    fn feed_at(&mut self, now: golem::Time, what: What, each: &mut impl FnMut(&Record, &Life)) -> Result<Input, Error> {
+        let roll = self.secret.roll(self.life().id(), self.life().tick + 1);
+        let input = Input { now, roll, what };
+        if let Some(record) = self.golem.step(&input)? {
+            each(&record, self.golem.life());
+        }
+        Ok(input)
+    }
+
+    fn settle(&mut self, each: &mut impl FnMut(&Record, &Life)) -> Result<(), Error> {
+        while !self.golem.owes_nothing() {
+            let before = self.golem.seq();
+            for owed in self.golem.owed() {
+                let what = match owed {
+                    Owed::Preview { key, action, units } => {
+                        let order = Order { action, units, limit: Usdc::MOST };
+                        What::Previewed { key, quote: self.world.preview(&order)? }
+                    }
+                    Owed::Commit { key, action, units, limit } => {
+                        What::Landed { key, outcome: self.world.commit(key, &Order { action, units, limit })? }
+                    }
+                    Owed::Reconcile { key } => What::Landed { key, outcome: self.world.reconcile(key)? },
+                    Owed::Deposit { deposit, amount } => {
+                        self.returned += amount;
+                        What::Deposited { deposit }
+                    }
+                };
+                self.feed_at(self.life().now, what, each)?;
+            }
+            if self.golem.seq() == before {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl std::fmt::Debug for Rehearsal {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Rehearsal").field("seq", &self.golem.seq()).finish_non_exhaustive()
+    }
+}

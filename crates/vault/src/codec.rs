@@ -1,0 +1,110 @@
+//! The bytes of a record and of a snapshot.
+//!
+//! A record is postcard behind a version byte: fields by position, no names, about a quarter of what
+//! named fields would take. So that a file still describes itself, each one carries the layout of its
+//! records (names and types of every field, by [`layout`]), from which a stranger can read it.
+
+use golem::{Event, Golem, Life, Record, Time};
+use serde::{Deserialize, Serialize};
+
+/// Version of the record encoding. Old versions stay readable for ever.
+pub const RECORD: u8 = 1;
+/// Version of Life's own layout, which snapshots and state hashes depend on. Changing Life raises it;
+/// older snapshots are then passed over and the life is folded again.
+pub const LIFE: u16 = 1;
+
+pub(crate) const STATE_EVERY: u64 = 500;
+
+pub(crate) type Hash = [u8; 32];
+
+/// What stands in a row of the journal, beside its number.
+#[derive(Serialize, Deserialize)]
+struct Body {
+    version: u8,
+    at: Time,
+    events: Vec<Event>,
+    state: Option<StateMark>,
+}
+
+/// The hash of the whole Life after a record, every so often, so that a wrong fold is found where it begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StateMark {
+    pub layout: u16,
+    pub hash: Hash,
+}
+
+pub fn encode(record: &Record, state: Option<StateMark>) -> Vec<u8> {
+    #[derive(Serialize)]
+    struct Borrowed<'a> {
+        version: u8,
+        at: Time,
+        events: &'a [Event],
+        state: Option<StateMark>,
+    }
+    let body = Borrowed { version: RECORD, at: record.at, events: &record.events, state };
+    postcard::to_stdvec(&body).expect("a record is always encodable")
+}
+
+pub fn decode(seq: u64, bytes: &[u8]) -> Result<(Record, Option<StateMark>), String> {
+    match bytes.first() {
+        Some(&RECORD) => {
+            let (body, left) = postcard::take_from_bytes::<Body>(bytes).map_err(|e| e.to_string())?;
+            if !left.is_empty() {
+                return Err(format!("{} bytes too many", left.len()));
+            }
+            Ok((Record { seq, at: body.at, events: body.events }, body.state))
+        }
+        Some(version) => Err(format!("record version {version} is not known here")),
+        None => Err("empty".to_owned()),
+    }
+}
+
+pub fn encode_life(life: &Life) -> Vec<u8> {
+    postcard::to_stdvec(life).expect("a life is always encodable")
+}
+
+pub fn decode_life(bytes: &[u8], seq: u64) -> Result<Golem, String> {
+    let life: Life = postcard::from_bytes(bytes).map_err(|e| e.to_string())?;
+    Golem::resume(life, seq).map_err(|e| e.to_string())
+}
+
+pub(crate) fn state_mark(seq: u64, life: &Life) -> Option<StateMark> {
+    (seq % STATE_EVERY == 0).then(|| StateMark { layout: LIFE, hash: *blake3::hash(&encode_life(life)).as_bytes() })
+}
+
+/// Each record's hash covers its number, its bytes and the hash before it.
+pub(crate) fn chain(previous: &Hash, seq: u64, body: &[u8]) -> Hash {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(previous).update(&seq.to_le_bytes()).update(body);
+    *hasher.finalize().as_bytes()
+}
+
+/// The layout of every type in a record, as JSON: enough to decode a journal without this program.
+pub fn layout() -> String {
+    use serde_reflection::{Samples, Tracer, TracerConfig};
+    let mut tracer = Tracer::new(TracerConfig::default());
+    let mut samples = Samples::new();
+    let name: golem::Name = "a".parse().expect("a plain name");
+    tracer.trace_value(&mut samples, &name).expect("a name has a layout");
+    // An enum inside another is traced once per visit; each is named here so that none stays half known.
+    macro_rules! whole {
+        ($($kind:ty),*) => { $(tracer.trace_type::<$kind>(&samples).expect("every kind has a layout");)* };
+    }
+    whole!(
+        golem::event::Account,
+        golem::mortality::death::Cause,
+        golem::mortality::Clock,
+        golem::world::Effect,
+        golem::constitution::Measure,
+        golem::constitution::Mode,
+        golem::constitution::OnDeath,
+        golem::mortality::phase::Phase,
+        golem::policy::Rule,
+        golem::policy::Stage,
+        golem::heartbeat::State,
+        Event
+    );
+    tracer.trace_type::<Body>(&samples).expect("records have a layout");
+    let registry = tracer.registry().expect("every enum was traced whole");
+    serde_json::to_string(&registry).expect("a registry is plain data")
+}

@@ -1,0 +1,73 @@
+//! One error, a variant per reaction of the caller; each says in plain words what is wrong and what to do.
+
+use std::path::{Path, PathBuf};
+
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    #[error("there is no life at {0}")]
+    Missing(PathBuf),
+    #[error("another process is living this life (lock on {0}); stop it first")]
+    Locked(PathBuf),
+    #[error("{what}; {advice}")]
+    Damaged { what: String, advice: &'static str },
+    /// Records that were acknowledged are not here.
+    #[error(
+        "this copy ends at record {here}, but record {known} of this life has been acknowledged: it is an old copy, \
+         or its -wal file was left behind or damaged; bring back the newest files or restore a backup"
+    )]
+    Stale { here: u64, known: u64 },
+    #[error(
+        "this copy and the life known here went different ways at record {0}: one of two copies must stay \
+         asleep; remove this one, or restore it under `--rewind` if it is the one to keep"
+    )]
+    Forked(u64),
+    #[error("this life was moved to {0}; run it there")]
+    Sealed(String),
+    #[error(
+        "this home has no head for life {0}: its files were copied here by hand; adopt them with \
+         `bardo golem restore FOLDER`"
+    )]
+    NoHead(golem::GolemId),
+    #[error("written by a newer version of bardo (format {0}); upgrade bardo to open it")]
+    TooNew(u32),
+    #[error("not enough in the treasury: {asked} asked, {there} there; add paper money with `bardo treasury add`")]
+    TreasuryShort { asked: golem::Usdc, there: golem::Usdc },
+    #[error("{what} {path}: {source}")]
+    Io { what: &'static str, path: PathBuf, source: std::io::Error },
+    #[error("{what}: {source}")]
+    Sqlite { what: &'static str, source: rusqlite::Error },
+}
+
+const ADVICE: &str = "nothing was changed; restore a backup with `bardo golem restore`";
+
+impl Error {
+    pub(crate) fn damaged(what: impl Into<String>) -> Error {
+        Error::Damaged { what: what.into(), advice: ADVICE }
+    }
+
+    pub(crate) fn io(what: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> Error {
+        let path = path.to_owned();
+        move |source| Error::Io { what, path, source }
+    }
+
+    /// Tells damage from ordinary failure: a full disk is not a corrupt file.
+    pub(crate) fn sqlite(what: &'static str) -> impl FnOnce(rusqlite::Error) -> Error {
+        use rusqlite::ErrorCode::{
+            ApiMisuse, ConstraintViolation, DatabaseCorrupt, NotADatabase, TypeMismatch, Unknown,
+        };
+        move |source| {
+            let broken = match &source {
+                rusqlite::Error::SqliteFailure(failure, _) => matches!(
+                    failure.code,
+                    DatabaseCorrupt | NotADatabase | TypeMismatch | ConstraintViolation | ApiMisuse | Unknown
+                ),
+                _ => true,
+            };
+            if broken {
+                Error::damaged(format!("{what}: the file is damaged ({source})"))
+            } else {
+                Error::Sqlite { what, source }
+            }
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! The head of a life: its newest acknowledged record, kept outside the database, and the lock on living it.
+//!
+//! A hash chain cannot see that its own tail is missing, and SQLite silently drops damaged frames of its
+//! write-ahead log. So after every commit the number and hash of the newest record are written here. Two
+//! slots take turns: whatever happens to one, the other still holds a lower bound. The file is written
+//! after the commit is durable and is itself not synced: being behind is harmless, being ahead impossible.
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+
+use golem::GolemId;
+
+use crate::codec::Hash;
+use crate::error::Error;
+
+const SLOT: usize = 64;
+const MAGIC: &[u8; 4] = b"BHD1";
+
+/// The newest record known to have been acknowledged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Anchor {
+    pub seq: u64,
+    pub hash: Hash,
+    /// Moved away: this life goes on elsewhere.
+    pub sealed: bool,
+}
+
+/// A locked head. Whoever holds it is the only one living this life in this home.
+#[derive(Debug)]
+pub struct Head {
+    file: File,
+    path: PathBuf,
+    turn: usize,
+    anchor: Anchor,
+}
+
+impl Anchor {
+    fn to_slot(self) -> [u8; SLOT] {
+        let mut slot = [0; SLOT];
+        slot[..4].copy_from_slice(MAGIC);
+        slot[4] = u8::from(self.sealed);
+        slot[8..16].copy_from_slice(&self.seq.to_le_bytes());
+        slot[16..48].copy_from_slice(&self.hash);
+        let check = blake3::hash(&slot[..48]);
+        slot[48..].copy_from_slice(&check.as_bytes()[..16]);
+        slot
+    }
+
+    fn from_slot(slot: &[u8]) -> Option<Anchor> {
+        let check = blake3::hash(slot.get(..48)?);
+        let good = slot.len() == SLOT && slot[..4] == *MAGIC && slot[48..] == check.as_bytes()[..16];
+        good.then(|| Anchor {
+            seq: u64::from_le_bytes(slot[8..16].try_into().expect("eight bytes")),
+            hash: slot[16..48].try_into().expect("thirty-two bytes"),
+            sealed: slot[4] != 0,
+        })
+    }
+}
+
+impl Head {
+    pub fn path(heads: &Path, id: GolemId) -> PathBuf {
+        heads.join(id.to_string())
+    }
+
+    /// Takes the lock, then reads the anchor.
+    pub fn open(heads: &Path, id: GolemId) -> Result<Head, Error> {
+        let path = Head::path(heads, id);
+        let file = match OpenOptions::new().read(true).write(true).open(&path) {
+            Ok(file) => file,
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Err(Error::NoHead(id)),
+            Err(e) => return Err(Error::io("cannot open", &path)(e)),
+        };
+        lock(&file, &path)?;
+        let (anchor, turn) = newest(&fs::read(&path).map_err(Error::io("cannot read", &path))?)
+            .ok_or_else(|| Error::damaged(format!("the head of this life ({}) is damaged", path.display())))?;
+        Ok(Head { file, path, turn, anchor })
+    }
+
+    /// A head for a life that has none here yet, or whose owner has chosen to replace it.
+    pub fn create(heads: &Path, id: GolemId, anchor: Anchor) -> Result<Head, Error> {
+        fs::create_dir_all(heads).map_err(Error::io("cannot create", heads))?;
+        let path = Head::path(heads, id);
+        let file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(&path)
+            .map_err(Error::io("cannot create", &path))?;
+        lock(&file, &path)?;
+        let mut head = Head { file, path, turn: 0, anchor };
+        head.advance(anchor)?;
+        head.advance(anchor)?;
+        head.file.sync_all().map_err(Error::io("cannot sync", &head.path))?;
+        Ok(head)
+    }
+
+    /// What is known of a life without taking its lock; none if nothing is or nothing can be trusted.
+    pub fn peek(heads: &Path, id: GolemId) -> Option<Anchor> {
+        newest(&fs::read(Head::path(heads, id)).ok()?).map(|(anchor, _)| anchor)
+    }
+
+    /// Whether some process is living this life right now.
+    pub fn is_taken(heads: &Path, id: GolemId) -> bool {
+        let Ok(file) = File::open(Head::path(heads, id)) else { return false };
+        matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock))
+    }
+
+    pub fn anchor(&self) -> Anchor {
+        self.anchor
+    }
+
+    pub fn advance(&mut self, anchor: Anchor) -> Result<(), Error> {
+        let turn = 1 - self.turn;
+        self.file
+            .write_all_at(&anchor.to_slot(), (turn * SLOT) as u64)
+            .map_err(Error::io("cannot write", &self.path))?;
+        (self.turn, self.anchor) = (turn, anchor);
+        Ok(())
+    }
+
+    /// Moved away. Synced, because forgetting this would make two lives of one.
+    pub fn seal(&mut self) -> Result<(), Error> {
+        let sealed = Anchor { sealed: true, ..self.anchor };
+        self.advance(sealed)?;
+        self.advance(sealed)?;
+        self.file.sync_all().map_err(Error::io("cannot sync", &self.path))
+    }
+}
+
+fn lock(file: &File, path: &Path) -> Result<(), Error> {
+    // Someone may be holding it for a blink, only to see whether it is taken.
+    for _ in 0..20 {
+        match file.try_lock() {
+            Ok(()) => return Ok(()),
+            Err(TryLockError::WouldBlock) => std::thread::sleep(std::time::Duration::from_millis(5)),
+            Err(TryLockError::Error(e)) => return Err(Error::io("cannot lock", path)(e)),
+        }
+    }
+    Err(Error::Locked(path.to_owned()))
+}
+
+/// The better of the two slots, and which one it is. A seal on either counts.
+fn newest(bytes: &[u8]) -> Option<(Anchor, usize)> {
+    let slots = bytes.chunks(SLOT).take(2).map(Anchor::from_slot).enumerate();
+    let good: Vec<(Anchor, usize)> = slots.filter_map(|(at, slot)| slot.map(|anchor| (anchor, at))).collect();
+    let sealed = good.iter().any(|(anchor, _)| anchor.sealed);
+    let best = good.into_iter().max_by_key(|(anchor, _)| anchor.seq)?;
+    Some((Anchor { sealed, ..best.0 }, best.1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whatever_happens_to_one_slot_the_other_still_bounds_the_life() {
+        let dir = tempfile::tempdir().unwrap();
+        let id = GolemId([1; 16]);
+        let anchor = |seq| Anchor { seq, hash: [seq as u8; 32], sealed: false };
+        let mut head = Head::create(dir.path(), id, anchor(1)).unwrap();
+        for seq in 2..10 {
+            head.advance(anchor(seq)).unwrap();
+        }
+        drop(head);
+        let path = Head::path(dir.path(), id);
+        let whole = fs::read(&path).unwrap();
+        for bit in 0..whole.len() * 8 {
+            let mut bytes = whole.clone();
+            bytes[bit / 8] ^= 1 << (bit % 8);
+            let seq = newest(&bytes).expect("one slot is left").0.seq;
+            assert!((8..=9).contains(&seq), "bit {bit}: {seq}");
+        }
+    }
+
+    #[test]
+    fn only_one_may_hold_a_head() {
+        let dir = tempfile::tempdir().unwrap();
+        let id = GolemId([2; 16]);
+        let anchor = Anchor { seq: 1, hash: [0; 32], sealed: false };
+        assert!(matches!(Head::open(dir.path(), id), Err(Error::NoHead(_))));
+        let head = Head::create(dir.path(), id, anchor).unwrap();
+        assert!(Head::is_taken(dir.path(), id));
+        assert!(matches!(Head::open(dir.path(), id), Err(Error::Locked(_))));
+        drop(head);
+        assert!(!Head::is_taken(dir.path(), id));
+        assert_eq!(Head::open(dir.path(), id).unwrap().anchor(), anchor);
+    }
+}

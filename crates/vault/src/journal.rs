@@ -1,0 +1,462 @@
+//! One life in one file: an append-only journal, each record chained to the one before by hash, and
+//! snapshots that only save time.
+//!
+//! To open a life is to take its lock, find the newest good snapshot, fold what came after, and hold the
+//! end against the anchored head. Damage is told in plain words and never skipped.
+
+use std::path::{Path, PathBuf};
+
+use golem::{Golem, GolemId, Life, Record, Span, Time};
+use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
+
+use crate::codec::{self, Hash};
+use crate::error::Error;
+use crate::head::{Anchor, Head};
+
+/// Version of the file as a whole.
+const FORMAT: u32 = 1;
+/// Snapshots bound how long waking up takes, not how much is lost: that is nothing.
+const SNAPSHOT_SPAN: Span = Span::seconds(6 * 3_600);
+const SNAPSHOTS_KEPT: u64 = 3;
+const GENESIS: &[u8] = b"bardo journal";
+
+/// Where a life is kept: its own folder, and the home's folder of heads.
+#[derive(Clone, Debug)]
+pub struct Place {
+    pub folder: PathBuf,
+    pub heads: PathBuf,
+}
+
+/// Something that was wrong and did no harm.
+pub type Notice = String;
+
+/// An open, locked, writable life.
+#[derive(Debug)]
+pub struct Vault {
+    db: Connection,
+    head: Head,
+    tip: Hash,
+    staged: Vec<(u64, Vec<u8>, Hash)>,
+    snapshot_every: u64,
+    last_snapshot: (u64, Time),
+    /// Something went wrong: leave every file as it is.
+    spoilt: bool,
+}
+
+/// A life that is only looked at; it may be lived by someone else meanwhile.
+#[derive(Debug)]
+pub struct Reader {
+    db: Connection,
+}
+
+/// What a full check found.
+#[derive(Debug, Default)]
+pub struct Check {
+    pub records: u64,
+    pub state_hashes: u64,
+    pub bytes: u64,
+}
+
+impl Place {
+    pub fn database(&self) -> PathBuf {
+        self.folder.join("life.db")
+    }
+}
+
+impl Vault {
+    /// Writes down a birth.
+    pub fn create(place: &Place, record: &Record, life: &Life, snapshot_every: u64) -> Result<Vault, Error> {
+        let path = place.database();
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
+        let db = connect(&path, flags)?;
+        prepare(&db).map_err(Error::sqlite("cannot create the journal"))?;
+        let meta = "INSERT INTO meta(key, value) VALUES(?1, ?2)";
+        let write = |key: &str, value: String| db.execute(meta, params![key, value]);
+        write("format", FORMAT.to_string())
+            .and_then(|_| write("golem", life.id().to_string()))
+            .and_then(|_| write("layout", codec::layout()))
+            .map_err(Error::sqlite("cannot create the journal"))?;
+        let head = Head::create(&place.heads, life.id(), Anchor { seq: 0, hash: genesis(life.id()), sealed: false })?;
+        let mut vault = Vault {
+            db,
+            tip: genesis(life.id()),
+            head,
+            staged: Vec::new(),
+            snapshot_every,
+            last_snapshot: (0, record.at),
+            spoilt: false,
+        };
+        vault.stage(record, life);
+        vault.commit(life)?;
+        Ok(vault)
+    }
+
+    /// Takes the lock and wakes the life up to its last acknowledged record.
+    pub fn open(place: &Place, snapshot_every: u64) -> Result<(Vault, Golem, Vec<Notice>), Error> {
+        let db = existing(&place.database(), OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+        // On damage nothing may be tidied away: a closing connection would fold the log into the file.
+        db.set_db_config(rusqlite::config::DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)
+            .map_err(Error::sqlite("cannot open the journal"))?;
+        let head = Head::open(&place.heads, identity(&db)?)?;
+        if head.anchor().sealed {
+            let to = std::fs::read_to_string(place.folder.join("MOVED")).unwrap_or_else(|_| "another home".into());
+            return Err(Error::Sealed(to.trim().to_owned()));
+        }
+        configure(&db).map_err(Error::sqlite("cannot open the journal"))?;
+        let (golem, tip, snapshot, notices) = wake(&db)?;
+        hold_against(&db, &head.anchor(), golem.seq())?;
+        db.set_db_config(rusqlite::config::DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false)
+            .map_err(Error::sqlite("cannot open the journal"))?;
+        let last_snapshot = (snapshot, golem.life().now);
+        let vault = Vault { db, head, tip, staged: Vec::new(), snapshot_every, last_snapshot, spoilt: false };
+        Ok((vault, golem, notices))
+    }
+
+    /// Queues a record, with the life it led to, for the next commit.
+    pub fn stage(&mut self, record: &Record, life: &Life) {
+        let body = codec::encode(record, codec::state_mark(record.seq, life));
+        self.tip = codec::chain(&self.tip, record.seq, &body);
+        self.staged.push((record.seq, body, self.tip));
+    }
+
+    pub fn staged(&self) -> usize {
+        self.staged.len()
+    }
+
+    /// Makes everything staged durable in one transaction, then anchors it. Only after this may anything
+    /// leave the process. If it fails, the life in memory is ahead of its record: drop it and open again.
+    pub fn commit(&mut self, life: &Life) -> Result<(), Error> {
+        let Some(&(seq, _, hash)) = self.staged.last() else { return Ok(()) };
+        assert!(!self.spoilt, "a vault that failed must be opened again");
+        self.spoilt = true;
+        self.write(seq, life).map_err(Error::sqlite("cannot write the journal"))?;
+        self.head.advance(Anchor { seq, hash, sealed: false })?;
+        self.spoilt = false;
+        Ok(())
+    }
+
+    fn write(&mut self, seq: u64, life: &Life) -> rusqlite::Result<()> {
+        let due = seq - self.last_snapshot.0 >= self.snapshot_every
+            || (life.now.since(self.last_snapshot.1) >= SNAPSHOT_SPAN && seq > self.last_snapshot.0);
+        let tx = self.db.transaction()?;
+        {
+            let mut insert = tx.prepare_cached("INSERT INTO journal(seq, body, hash) VALUES(?1, ?2, ?3)")?;
+            for (seq, body, hash) in &self.staged {
+                insert.execute(params![*seq as i64, body, hash])?;
+            }
+            if due {
+                let body = codec::encode_life(life);
+                let check = snapshot_check(seq, &body, &self.tip);
+                tx.prepare_cached("INSERT INTO snapshot(seq, layout, body, hash) VALUES(?1, ?2, ?3, ?4)")?
+                    .execute(params![seq as i64, codec::LIFE, body, check])?;
+                tx.prepare_cached(
+                    "DELETE FROM snapshot WHERE seq NOT IN (SELECT seq FROM snapshot ORDER BY seq DESC LIMIT ?1)",
+                )?
+                .execute(params![SNAPSHOTS_KEPT as i64])?;
+            }
+        }
+        tx.commit()?;
+        self.staged.clear();
+        if due {
+            self.last_snapshot = (seq, life.now);
+        }
+        Ok(())
+    }
+
+    /// Moved away: this copy refuses to live from now on.
+    pub fn seal(mut self, folder: &Path, to: &str) -> Result<(), Error> {
+        let note = folder.join("MOVED");
+        std::fs::write(&note, to).map_err(Error::io("cannot write", &note))?;
+        self.head.seal()
+    }
+
+    pub fn anchor(&self) -> Anchor {
+        self.head.anchor()
+    }
+}
+
+impl Reader {
+    pub fn open(database: &Path) -> Result<Reader, Error> {
+        let db = existing(database, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+        db.busy_timeout(std::time::Duration::from_secs(5)).map_err(Error::sqlite("cannot open the journal"))?;
+        check_format(&db)?;
+        Ok(Reader { db })
+    }
+
+    pub fn id(&self) -> Result<GolemId, Error> {
+        identity(&self.db)
+    }
+
+    /// The life as of its newest record.
+    pub fn wake(&self) -> Result<(Golem, Vec<Notice>), Error> {
+        let view = self.db.unchecked_transaction().map_err(Error::sqlite("cannot read the journal"))?;
+        let (golem, _, _, notices) = wake(&view)?;
+        Ok((golem, notices))
+    }
+
+    /// Every record from the first, each with its chain verified, handed to `each`.
+    pub fn replay(&self, mut each: impl FnMut(Record) -> Result<(), Error>) -> Result<Check, Error> {
+        let view = self.db.unchecked_transaction().map_err(Error::sqlite("cannot read the journal"))?;
+        let mut tip = genesis(identity(&view)?);
+        let mut check = Check::default();
+        rows(&view, 0, &mut tip, |record, state, bytes| {
+            check.records = record.seq;
+            check.bytes += bytes as u64;
+            check.state_hashes += u64::from(state.is_some());
+            each(record)
+        })?;
+        Ok(check)
+    }
+
+    /// Everything that can be known to be right: SQLite's own structure, the chain, every state hash, every
+    /// snapshot, and that the anchored head is there.
+    pub fn verify(&self, heads: &Path) -> Result<(Golem, Check), Error> {
+        let view = self.db.unchecked_transaction().map_err(Error::sqlite("cannot read the journal"))?;
+        let id = identity(&view)?;
+        let sound: String = view
+            .query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))
+            .map_err(Error::sqlite("cannot check the file"))?;
+        if sound != "ok" {
+            return Err(Error::damaged(format!("the file is damaged: {sound}")));
+        }
+        let snapshots = good_snapshots(&view)?;
+        let mut tip = genesis(id);
+        let (mut golem, mut check) = (None, Check::default());
+        rows(&view, 0, &mut tip, |record, state, bytes| {
+            let seq = record.seq;
+            fold(&mut golem, &record)?;
+            let golem = golem.as_ref().expect("just folded");
+            check_state(golem, state)?;
+            if let Some((_, life)) = snapshots.iter().find(|(at, _)| *at == seq)
+                && *life != codec::encode_life(golem.life())
+            {
+                return Err(Error::damaged(format!("the snapshot at record {seq} is not the life lived until then")));
+            }
+            check.records = seq;
+            check.bytes += bytes as u64;
+            check.state_hashes += u64::from(state.is_some());
+            Ok(())
+        })?;
+        let golem = golem.ok_or_else(|| Error::damaged("the journal is empty"))?;
+        if let Some(anchor) = Head::peek(heads, id) {
+            hold_against(&view, &anchor, golem.seq())?;
+        }
+        Ok((golem, check))
+    }
+
+    /// A consistent copy, even of a life that is being lived.
+    pub fn copy_to(&self, database: &Path) -> Result<(), Error> {
+        let mut copy = Connection::open(database).map_err(Error::sqlite("cannot create the copy"))?;
+        let backup = rusqlite::backup::Backup::new(&self.db, &mut copy).map_err(Error::sqlite("cannot copy"))?;
+        backup.run_to_completion(4_096, std::time::Duration::ZERO, None).map_err(Error::sqlite("cannot copy"))?;
+        drop(backup);
+        copy.pragma_update(None, "journal_mode", "DELETE").map_err(Error::sqlite("cannot copy"))?;
+        drop(copy);
+        std::fs::File::open(database).and_then(|file| file.sync_all()).map_err(Error::io("cannot sync", database))
+    }
+
+    /// The newest record's number and hash.
+    pub fn tip(&self) -> Result<Anchor, Error> {
+        let sql = "SELECT seq, hash FROM journal ORDER BY seq DESC LIMIT 1";
+        let (seq, hash): (i64, Hash) = self
+            .db
+            .query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?)))
+            .map_err(Error::sqlite("cannot read the journal"))?;
+        Ok(Anchor { seq: seq as u64, hash, sealed: false })
+    }
+}
+
+fn existing(path: &Path, flags: OpenFlags) -> Result<Connection, Error> {
+    if !path.exists() {
+        return Err(Error::Missing(path.to_owned()));
+    }
+    connect(path, flags)
+}
+
+fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, Error> {
+    Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)
+        .map_err(Error::sqlite("cannot open the journal"))
+}
+
+fn prepare(db: &Connection) -> rusqlite::Result<()> {
+    configure(db)?;
+    db.execute_batch(
+        "CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
+         CREATE TABLE journal(seq INTEGER PRIMARY KEY, body BLOB NOT NULL, hash BLOB NOT NULL) STRICT;
+         CREATE TABLE snapshot(seq INTEGER PRIMARY KEY, layout INTEGER NOT NULL, body BLOB NOT NULL,
+                               hash BLOB NOT NULL) STRICT;",
+    )
+}
+
+fn configure(db: &Connection) -> rusqlite::Result<()> {
+    db.pragma_update(None, "journal_mode", "WAL")?;
+    db.pragma_update(None, "synchronous", "FULL")?;
+    db.pragma_update(None, "cell_size_check", true)?;
+    db.busy_timeout(std::time::Duration::from_secs(10))
+}
+
+fn genesis(id: GolemId) -> Hash {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(GENESIS).update(&id.0);
+    *hasher.finalize().as_bytes()
+}
+
+fn snapshot_check(seq: u64, body: &[u8], tip: &Hash) -> Hash {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(&seq.to_le_bytes()).update(tip).update(body);
+    *hasher.finalize().as_bytes()
+}
+
+fn meta(db: &Connection, key: &str) -> Result<String, Error> {
+    db.query_row("SELECT value FROM meta WHERE key = ?1", [key], |row| row.get(0))
+        .map_err(Error::sqlite("cannot read what this file is"))
+}
+
+fn identity(db: &Connection) -> Result<GolemId, Error> {
+    check_format(db)?;
+    let text = meta(db, "golem")?;
+    text.parse().map_err(|_| Error::damaged("the file does not say whose life it is"))
+}
+
+fn check_format(db: &Connection) -> Result<(), Error> {
+    match meta(db, "format")?.parse::<u32>() {
+        Ok(FORMAT) => Ok(()),
+        Ok(newer) if newer > FORMAT => Err(Error::TooNew(newer)),
+        _ => Err(Error::damaged("the file does not say which format it has")),
+    }
+}
+
+/// The newest good snapshot, and everything after it.
+fn wake(db: &Connection) -> Result<(Golem, Hash, u64, Vec<Notice>), Error> {
+    let mut notices = Vec::new();
+    let (mut golem, mut from, mut tip) = (None, 0, genesis(identity(db)?));
+    for row in snapshots(db)? {
+        match try_snapshot(db, &row) {
+            Ok(Some((waking, hash))) => {
+                (golem, from, tip) = (Some(waking), row.seq, hash);
+                break;
+            }
+            Ok(None) => {}
+            Err(why) => {
+                notices.push(format!("the snapshot at record {} is damaged ({why}); used an older one", row.seq))
+            }
+        }
+    }
+    rows(db, from, &mut tip, |record, state, _| {
+        fold(&mut golem, &record)?;
+        check_state(golem.as_ref().expect("just folded"), state)
+    })?;
+    let golem = golem.ok_or_else(|| Error::damaged("the journal is empty"))?;
+    Ok((golem, tip, from, notices))
+}
+
+struct SnapshotRow {
+    seq: u64,
+    layout: u16,
+    body: Vec<u8>,
+    hash: Vec<u8>,
+}
+
+fn snapshots(db: &Connection) -> Result<Vec<SnapshotRow>, Error> {
+    let what = "cannot read the snapshots";
+    let mut query =
+        db.prepare("SELECT seq, layout, body, hash FROM snapshot ORDER BY seq DESC").map_err(Error::sqlite(what))?;
+    let rows = query
+        .query_map([], |row| {
+            let seq = row.get::<_, i64>(0)? as u64;
+            Ok(SnapshotRow { seq, layout: row.get(1)?, body: row.get(2)?, hash: row.get(3)? })
+        })
+        .map_err(Error::sqlite(what))?;
+    rows.collect::<rusqlite::Result<_>>().map_err(Error::sqlite(what))
+}
+
+/// The life in a snapshot, if it is in today's layout; an error if it is not what was written.
+fn try_snapshot(db: &Connection, row: &SnapshotRow) -> Result<Option<(Golem, Hash)>, String> {
+    if row.layout != codec::LIFE {
+        return Ok(None);
+    }
+    let tip: Option<Hash> = db
+        .query_row("SELECT hash FROM journal WHERE seq = ?1", [row.seq as i64], |r| r.get(0))
+        .optional()
+        .map_err(|e| e.to_string())?;
+    let tip = tip.ok_or("the record it belongs to is missing")?;
+    if snapshot_check(row.seq, &row.body, &tip) != row.hash[..] {
+        return Err("its hash does not match".to_owned());
+    }
+    codec::decode_life(&row.body, row.seq).map(|golem| Some((golem, tip)))
+}
+
+fn good_snapshots(db: &Connection) -> Result<Vec<(u64, Vec<u8>)>, Error> {
+    let mut good = Vec::new();
+    for row in snapshots(db)? {
+        match try_snapshot(db, &row) {
+            Ok(Some(_)) => good.push((row.seq, row.body)),
+            Ok(None) => {}
+            Err(why) => return Err(Error::damaged(format!("the snapshot at record {} is damaged ({why})", row.seq))),
+        }
+    }
+    Ok(good)
+}
+
+/// Reads on from record `after`, checking that none is missing and that each chains to the one before.
+fn rows(
+    db: &Connection,
+    after: u64,
+    tip: &mut Hash,
+    mut each: impl FnMut(Record, Option<codec::StateMark>, usize) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let what = "cannot read the journal";
+    let mut query =
+        db.prepare("SELECT seq, body, hash FROM journal WHERE seq > ?1 ORDER BY seq").map_err(Error::sqlite(what))?;
+    let mut rows = query.query([after as i64]).map_err(Error::sqlite(what))?;
+    let mut expected = after + 1;
+    while let Some(row) = rows.next().map_err(Error::sqlite(what))? {
+        let cell = |e: rusqlite::types::FromSqlError| Error::damaged(format!("record {expected} is damaged ({e})"));
+        let seq = row.get::<_, i64>(0).map_err(Error::sqlite(what))? as u64;
+        if seq != expected {
+            return Err(Error::damaged(format!("record {expected} is missing; the next one is {seq}")));
+        }
+        let body = row.get_ref(1).map_err(Error::sqlite(what))?.as_blob().map_err(cell)?;
+        let hash = row.get_ref(2).map_err(Error::sqlite(what))?.as_blob().map_err(cell)?;
+        *tip = codec::chain(tip, seq, body);
+        if hash != &tip[..] {
+            return Err(Error::damaged(format!("record {seq} is damaged: its hash does not match")));
+        }
+        let (record, state) =
+            codec::decode(seq, body).map_err(|why| Error::damaged(format!("record {seq} cannot be read: {why}")))?;
+        each(record, state, body.len())?;
+        expected += 1;
+    }
+    Ok(())
+}
+
+fn fold(golem: &mut Option<Golem>, record: &Record) -> Result<(), Error> {
+    let folded = match golem {
+        Some(golem) => golem.fold(record),
+        None => Golem::reborn(record).map(|born| *golem = Some(born)),
+    };
+    folded.map_err(|e| Error::damaged(format!("record {}: {e}", record.seq)))
+}
+
+fn check_state(golem: &Golem, state: Option<codec::StateMark>) -> Result<(), Error> {
+    match state {
+        Some(mark) if mark.layout == codec::LIFE && Some(mark) != codec::state_mark(golem.seq(), golem.life()) => {
+            Err(Error::damaged(format!("after record {} the life is not the one that was lived", golem.seq())))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The anchored record must be here, and be the same.
+fn hold_against(db: &Connection, anchor: &Anchor, here: u64) -> Result<(), Error> {
+    if anchor.seq == 0 {
+        return Ok(());
+    }
+    if here < anchor.seq {
+        return Err(Error::Stale { here, known: anchor.seq });
+    }
+    let hash: Hash = db
+        .query_row("SELECT hash FROM journal WHERE seq = ?1", [anchor.seq as i64], |row| row.get(0))
+        .map_err(Error::sqlite("cannot read the journal"))?;
+    if hash == anchor.hash { Ok(()) } else { Err(Error::Forked(anchor.seq)) }
+}

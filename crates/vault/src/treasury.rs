@@ -1,0 +1,207 @@
+//! The owner's purse: one ledger in the home, from which golems are funded and to which they return.
+//!
+//! Money on its way is never nowhere: a transfer to a golem is numbered here before the golem takes it, a
+//! deposit is numbered by the golem before the treasury does, and each number counts once.
+
+use std::path::Path;
+
+use golem::{GolemId, Usdc};
+use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
+use serde::Serialize;
+
+use crate::error::Error;
+
+#[derive(Debug)]
+pub struct Treasury {
+    db: Connection,
+}
+
+/// Money sent to a golem.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Transfer {
+    pub number: u64,
+    pub credit: Usdc,
+    pub capital: Usdc,
+}
+
+/// One line of the ledger.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Entry {
+    pub kind: String,
+    pub golem: Option<String>,
+    pub number: u64,
+    pub amount: Usdc,
+    pub balance: Usdc,
+}
+
+impl Treasury {
+    pub fn open(path: &Path) -> Result<Treasury, Error> {
+        let setup = || -> rusqlite::Result<Connection> {
+            let db = Connection::open(path)?;
+            db.busy_timeout(std::time::Duration::from_secs(10))?;
+            db.pragma_update(None, "journal_mode", "WAL")?;
+            db.pragma_update(None, "synchronous", "FULL")?;
+            db.execute_batch(
+                "CREATE TABLE IF NOT EXISTS ledger(
+                   line INTEGER PRIMARY KEY, kind TEXT NOT NULL, golem TEXT, number INTEGER NOT NULL,
+                   credit INTEGER NOT NULL, capital INTEGER NOT NULL, balance INTEGER NOT NULL CHECK(balance >= 0),
+                   UNIQUE(kind, golem, number)) STRICT;",
+            )?;
+            Ok(db)
+        };
+        Ok(Treasury { db: setup().map_err(Error::sqlite("cannot open the treasury"))? })
+    }
+
+    pub fn balance(&self) -> Result<Usdc, Error> {
+        balance(&self.db).map_err(Error::sqlite("cannot read the treasury"))
+    }
+
+    /// Money from outside. Paper, until an owner says otherwise.
+    pub fn add(&mut self, amount: Usdc) -> Result<Usdc, Error> {
+        self.write(|tx| {
+            let number = lines(tx)? + 1;
+            post(tx, "added", None, number, amount, Usdc::ZERO, amount)
+        })
+    }
+
+    /// Sets money aside for a golem, which will take it under the number returned. `taken` is the highest
+    /// number the golem has taken already, perhaps from another home's treasury.
+    pub fn send(&mut self, to: GolemId, taken: u64, credit: Usdc, capital: Usdc) -> Result<Transfer, Error> {
+        let (asked, mut number, mut there) = (credit + capital, 0, Usdc::ZERO);
+        self.write(|tx| {
+            there = balance(tx)?;
+            if asked > there {
+                return Ok(there);
+            }
+            let sql = "SELECT MAX(number) FROM ledger WHERE kind = 'sent' AND golem = ?1";
+            let last: Option<i64> = tx.query_row(sql, [to.to_string()], |row| row.get(0))?;
+            number = taken.max(last.unwrap_or(0) as u64) + 1;
+            post(tx, "sent", Some(to), number, credit, capital, -asked)
+        })?;
+        if number == 0 { Err(Error::TreasuryShort { asked, there }) } else { Ok(Transfer { number, credit, capital }) }
+    }
+
+    /// What was sent to a golem after the last it took, in order.
+    pub fn undelivered(&self, to: GolemId, taken: u64) -> Result<Vec<Transfer>, Error> {
+        let read = || -> rusqlite::Result<Vec<Transfer>> {
+            let sql = "SELECT number, credit, capital FROM ledger
+                       WHERE kind = 'sent' AND golem = ?1 AND number > ?2 ORDER BY number";
+            let mut query = self.db.prepare_cached(sql)?;
+            let rows = query.query_map(params![to.to_string(), taken as i64], |row| {
+                Ok(Transfer {
+                    number: row.get::<_, i64>(0)? as u64,
+                    credit: Usdc::micros(row.get(1)?),
+                    capital: Usdc::micros(row.get(2)?),
+                })
+            })?;
+            rows.collect()
+        };
+        read().map_err(Error::sqlite("cannot read the treasury"))
+    }
+
+    /// Takes a deposit in, once: the same number again changes nothing.
+    pub fn receive(&mut self, from: GolemId, number: u64, amount: Usdc) -> Result<(), Error> {
+        self.write(|tx| {
+            let sql = "SELECT 1 FROM ledger WHERE kind = 'received' AND golem = ?1 AND number = ?2";
+            let known = tx.query_row(sql, params![from.to_string(), number as i64], |_| Ok(())).optional()?;
+            if known.is_some() {
+                return balance(tx);
+            }
+            post(tx, "received", Some(from), number, amount, Usdc::ZERO, amount)
+        })
+        .map(|_| ())
+    }
+
+    /// The highest deposit number received from a golem.
+    pub fn received(&self, from: GolemId) -> Result<u64, Error> {
+        let sql = "SELECT MAX(number) FROM ledger WHERE kind = 'received' AND golem = ?1";
+        self.db
+            .query_row(sql, [from.to_string()], |row| row.get::<_, Option<i64>>(0))
+            .map(|number| number.unwrap_or(0) as u64)
+            .map_err(Error::sqlite("cannot read the treasury"))
+    }
+
+    /// The newest lines, newest first.
+    pub fn entries(&self, most: usize) -> Result<Vec<Entry>, Error> {
+        let read = || -> rusqlite::Result<Vec<Entry>> {
+            let sql = "SELECT kind, golem, number, credit + capital, balance FROM ledger ORDER BY line DESC LIMIT ?1";
+            let mut query = self.db.prepare(sql)?;
+            let rows = query.query_map([most as i64], |row| {
+                Ok(Entry {
+                    kind: row.get(0)?,
+                    golem: row.get(1)?,
+                    number: row.get::<_, i64>(2)? as u64,
+                    amount: Usdc::micros(row.get(3)?),
+                    balance: Usdc::micros(row.get(4)?),
+                })
+            })?;
+            rows.collect()
+        };
+        read().map_err(Error::sqlite("cannot read the treasury"))
+    }
+
+    fn write(&mut self, work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<Usdc>) -> Result<Usdc, Error> {
+        let what = "cannot write the treasury";
+        let tx = self.db.transaction_with_behavior(TransactionBehavior::Immediate).map_err(Error::sqlite(what))?;
+        let balance = work(&tx).map_err(Error::sqlite(what))?;
+        tx.commit().map_err(Error::sqlite(what))?;
+        Ok(balance)
+    }
+}
+
+fn balance(db: &Connection) -> rusqlite::Result<Usdc> {
+    let sql = "SELECT balance FROM ledger ORDER BY line DESC LIMIT 1";
+    Ok(Usdc::micros(db.query_row(sql, [], |row| row.get(0)).optional()?.unwrap_or(0)))
+}
+
+fn lines(tx: &Transaction<'_>) -> rusqlite::Result<u64> {
+    tx.query_row("SELECT COUNT(*) FROM ledger", [], |row| row.get::<_, i64>(0)).map(|n| n as u64)
+}
+
+fn post(
+    tx: &Transaction<'_>,
+    kind: &str,
+    golem: Option<GolemId>,
+    number: u64,
+    credit: Usdc,
+    capital: Usdc,
+    change: Usdc,
+) -> rusqlite::Result<Usdc> {
+    let after = balance(tx)? + change;
+    let sql = "INSERT INTO ledger(kind, golem, number, credit, capital, balance) VALUES(?1, ?2, ?3, ?4, ?5, ?6)";
+    let golem = golem.map(|id| id.to_string());
+    tx.execute(sql, params![kind, golem, number as i64, credit.as_micros(), capital.as_micros(), after.as_micros()])?;
+    Ok(after)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_number_counts_once_and_nothing_is_lost() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("treasury.db");
+        let ada = GolemId([1; 16]);
+        let mut treasury = Treasury::open(&path).unwrap();
+        treasury.add(Usdc::dollars(100)).unwrap();
+        let first = treasury.send(ada, 0, Usdc::dollars(10), Usdc::dollars(50)).unwrap();
+        assert_eq!(first.number, 1);
+        assert!(matches!(
+            treasury.send(ada, 0, Usdc::dollars(41), Usdc::ZERO),
+            Err(Error::TreasuryShort { there, .. }) if there == Usdc::dollars(40)
+        ));
+        drop(treasury);
+
+        let mut treasury = Treasury::open(&path).unwrap();
+        assert_eq!(treasury.undelivered(ada, 0).unwrap(), vec![first]);
+        assert_eq!(treasury.undelivered(ada, 1).unwrap(), vec![]);
+        for _ in 0..3 {
+            treasury.receive(ada, 1, Usdc::dollars(60)).unwrap();
+        }
+        assert_eq!(treasury.balance().unwrap(), Usdc::dollars(100));
+        assert_eq!(treasury.received(ada).unwrap(), 1);
+        // A golem that came from another home goes on counting where it was.
+        assert_eq!(treasury.send(ada, 7, Usdc::dollars(1), Usdc::ZERO).unwrap().number, 8);
+    }
+}

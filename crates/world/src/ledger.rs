@@ -1,0 +1,333 @@
+//! What a world remembers of actions, as a chain would: each key has one fate, written down and synced
+//! before anyone hears of it. A key asked about before it was ever done is ruled out for good, so a golem
+//! that comes back from a crash can rely on the answer.
+//!
+//! On disk it is one line of JSON for each key. A last line without its newline was never acknowledged
+//! and is cut off; anything else that cannot be read is damage, and damage is not guessed around.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+
+use golem::time::Time;
+use golem::world::Outcome;
+use serde::{Deserialize, Serialize};
+
+use crate::Error;
+
+/// The fate of one key; no outcome means it was refused or ruled out, for good.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// World time at which it was decided.
+    pub at: Time,
+    pub outcome: Option<Outcome>,
+}
+
+#[derive(Debug)]
+pub struct Ledger {
+    entries: BTreeMap<u64, Entry>,
+    held: i64,
+    paper: Option<Paper>,
+}
+
+#[derive(Debug)]
+struct Paper {
+    file: File,
+    path: PathBuf,
+    /// A write failed half-way: what the file holds is unknown until it is read again.
+    stuck: bool,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Line {
+    key: u64,
+    at: Time,
+    // Without this a line that lost its outcome would read as a refusal.
+    #[serde(deserialize_with = "Option::deserialize")]
+    outcome: Option<Outcome>,
+}
+
+impl Ledger {
+    /// Forgotten with the process: for lives that are lived in one go.
+    pub fn memory() -> Ledger {
+        Ledger { entries: BTreeMap::new(), held: 0, paper: None }
+    }
+
+    /// Opens or begins the record at this path and keeps it locked while in use.
+    pub fn file(path: impl AsRef<Path>) -> Result<Ledger, Error> {
+        let path = path.as_ref();
+        let failed = |what| move |source| Error::Io { what, path: path.to_owned(), source };
+        let mut options = OpenOptions::new();
+        let mut file = options.read(true).append(true).create(true).open(path).map_err(failed("cannot open"))?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                return Err(Error::Busy { path: path.to_owned() });
+            }
+            Err(TryLockError::Error(source)) => return Err(failed("cannot lock")(source)),
+        }
+        let mut text = Vec::new();
+        file.read_to_end(&mut text).map_err(failed("cannot read"))?;
+        let whole = text.iter().rposition(|byte| *byte == b'\n').map_or(0, |newline| newline + 1);
+        if whole < text.len() {
+            file.set_len(whole as u64).map_err(failed("cannot cut the torn end off"))?;
+        }
+        // A line that reached the file but not the disk is about to be believed; it must not vanish after.
+        file.sync_all().and_then(|()| sync_folder(path)).map_err(failed("cannot sync"))?;
+
+        let mut ledger = Ledger::memory();
+        for (index, line) in text[..whole].split_inclusive(|byte| *byte == b'\n').enumerate() {
+            let damaged = |why| Error::Ledger { path: path.to_owned(), line: index as u64 + 1, why };
+            let line: Line = serde_json::from_slice(line).map_err(|e| damaged(e.to_string()))?;
+            if ledger.entries.contains_key(&line.key) {
+                return Err(damaged(format!("key {} has two fates", line.key)));
+            }
+            ledger.note(line.key, Entry { at: line.at, outcome: line.outcome });
+        }
+        ledger.paper = Some(Paper { file, path: path.to_owned(), stuck: false });
+        Ok(ledger)
+    }
+
+    /// The fate of a key; if it has none yet, `act` decides it, once and for all.
+    pub fn once(
+        &mut self,
+        key: u64,
+        at: Time,
+        act: impl FnOnce() -> Option<Outcome>,
+    ) -> Result<Option<Outcome>, Error> {
+        if let Some(entry) = self.entries.get(&key) {
+            return Ok(entry.outcome);
+        }
+        let outcome = act();
+        if let Some(paper) = &mut self.paper {
+            paper.write(&Line { key, at, outcome })?;
+        }
+        self.note(key, Entry { at, outcome });
+        Ok(outcome)
+    }
+
+    /// The fate of a key; if it has none yet, it is ruled out.
+    pub fn reconcile(&mut self, key: u64, at: Time) -> Result<Option<Outcome>, Error> {
+        self.once(key, at, || None)
+    }
+
+    /// Forgets every key above this one, as if it had never been asked for: a golem restored from an older
+    /// copy of itself will use those keys for something else.
+    pub fn forget_after(&mut self, last: u64) -> Result<(), Error> {
+        let kept = self.entries.iter().filter(|(key, _)| **key <= last).map(|(key, entry)| (*key, *entry)).collect();
+        if let Some(paper) = &mut self.paper {
+            paper.rewrite(&kept)?;
+        }
+        self.held = 0;
+        self.entries.clear();
+        for (key, entry) in kept {
+            self.note(key, entry);
+        }
+        Ok(())
+    }
+
+    /// Units given out and not given back, in millionths.
+    pub fn held(&self) -> i64 {
+        self.held
+    }
+
+    /// Every key that has a fate, in order of keys.
+    pub fn entries(&self) -> impl Iterator<Item = (u64, Entry)> + '_ {
+        self.entries.iter().map(|(key, entry)| (*key, *entry))
+    }
+
+    fn note(&mut self, key: u64, entry: Entry) {
+        self.held = self.held.saturating_add(entry.outcome.map_or(0, |outcome| outcome.units));
+        self.entries.insert(key, entry);
+    }
+}
+
+impl Paper {
+    fn write(&mut self, line: &Line) -> Result<(), Error> {
+        if self.stuck {
+            return Err(Error::Stuck { path: self.path.clone() });
+        }
+        let text = line.text();
+        self.stuck = true;
+        self.file.write_all(&text).and_then(|()| self.file.sync_data()).map_err(|source| Error::Io {
+            what: "cannot write",
+            path: self.path.clone(),
+            source,
+        })?;
+        self.stuck = false;
+        Ok(())
+    }
+
+    /// Puts a whole new file in place of this one: after a crash there is either, never half of each.
+    fn rewrite(&mut self, entries: &BTreeMap<u64, Entry>) -> Result<(), Error> {
+        if self.stuck {
+            return Err(Error::Stuck { path: self.path.clone() });
+        }
+        let text: Vec<u8> = entries
+            .iter()
+            .flat_map(|(key, entry)| Line { key: *key, at: entry.at, outcome: entry.outcome }.text())
+            .collect();
+        let mut name = self.path.clone().into_os_string();
+        name.push(".new");
+        let replace = |path: &Path| {
+            // Appending from the start, since this handle goes on as the record.
+            let mut file = OpenOptions::new().read(true).append(true).create(true).open(&name)?;
+            file.lock()?;
+            file.set_len(0)?;
+            file.write_all(&text)?;
+            file.sync_all()?;
+            fs::rename(&name, path)?;
+            sync_folder(path)?;
+            Ok(file)
+        };
+        self.stuck = true;
+        self.file = replace(&self.path).map_err(|source| Error::Io {
+            what: "cannot rewrite",
+            path: self.path.clone(),
+            source,
+        })?;
+        self.stuck = false;
+        Ok(())
+    }
+}
+
+impl Line {
+    fn text(&self) -> Vec<u8> {
+        let mut text = serde_json::to_vec(self).expect("a line of plain numbers");
+        text.push(b'\n');
+        text
+    }
+}
+
+/// A new file is durable only when its folder is.
+fn sync_folder(path: &Path) -> io::Result<()> {
+    if !cfg!(unix) {
+        return Ok(());
+    }
+    let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    File::open(folder)?.sync_all()
+}
+
+#[cfg(test)]
+mod tests {
+    use golem::Usdc;
+
+    use super::*;
+
+    const NOON: Time = Time::seconds(43_200);
+
+    fn outcome(units: i64) -> Option<Outcome> {
+        Some(Outcome { units, cash: Usdc::micros(-units * 2), fee: Usdc::micros(3) })
+    }
+
+    fn written(path: &Path) -> Vec<u8> {
+        let mut ledger = Ledger::file(path).unwrap();
+        ledger.once(1, NOON, || outcome(500)).unwrap();
+        ledger.once(2, NOON, || None).unwrap();
+        ledger.reconcile(7, NOON).unwrap();
+        ledger.once(3, NOON, || outcome(-200)).unwrap();
+        fs::read(path).unwrap()
+    }
+
+    #[test]
+    fn a_key_has_one_fate_across_reopening() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("ledger");
+        let text = String::from_utf8(written(&path)).unwrap();
+        assert_eq!(
+            text.lines().take(2).collect::<Vec<_>>(),
+            [
+                r#"{"key":1,"at":43200000,"outcome":{"units":500,"cash":-1000,"fee":3}}"#,
+                r#"{"key":2,"at":43200000,"outcome":null}"#
+            ]
+        );
+        let mut ledger = Ledger::file(&path).unwrap();
+        assert_eq!(ledger.held(), 300);
+        assert_eq!(ledger.once(1, NOON, || panic!("done already")).unwrap(), outcome(500));
+        assert_eq!(ledger.once(2, NOON, || panic!("refused already")).unwrap(), None);
+        assert_eq!(ledger.once(7, NOON, || panic!("ruled out already")).unwrap(), None);
+        assert_eq!(ledger.reconcile(3, NOON).unwrap(), outcome(-200));
+        drop(ledger);
+        assert_eq!(fs::read_to_string(&path).unwrap(), text);
+    }
+
+    #[test]
+    fn wherever_the_file_is_torn_the_whole_lines_survive_and_writing_goes_on() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("ledger");
+        let text = written(&path);
+        for cut in 0..=text.len() {
+            fs::write(&path, &text[..cut]).unwrap();
+            let lines = text[..cut].iter().filter(|byte| **byte == b'\n').count();
+            let mut ledger = Ledger::file(&path).unwrap();
+            assert_eq!(ledger.entries().count(), lines, "cut at {cut}");
+            ledger.once(9, NOON, || outcome(1)).unwrap();
+            drop(ledger);
+            let ledger = Ledger::file(&path).unwrap();
+            assert_eq!(ledger.entries().count(), lines + 1, "cut at {cut}");
+        }
+    }
+
+    #[test]
+    fn damage_is_named_by_line_and_not_guessed_around() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("ledger");
+        let good = r#"{"key":1,"at":0,"outcome":null}"#;
+        for (bad, why) in [
+            ("\0\0\0\0", "expected value"),
+            ("", "EOF"),
+            (good, "key 1 has two fates"),
+            (r#"{"key":2,"at":0}"#, "missing field `outcome`"),
+            (r#"{"key":2,"at":0,"outcome":null,"x":1}"#, "unknown field"),
+            (r#"{"key":2,"at":0,"outcome":null}{"#, "trailing"),
+        ] {
+            fs::write(&path, format!("{good}\n{bad}\n")).unwrap();
+            let error = Ledger::file(&path).unwrap_err().to_string();
+            assert!(error.contains("ledger line 2: ") && error.contains(why), "{error}");
+            assert_eq!(fs::read_to_string(&path).unwrap(), format!("{good}\n{bad}\n"));
+        }
+    }
+
+    #[test]
+    fn two_worlds_cannot_share_one_record() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("ledger");
+        let first = Ledger::file(&path).unwrap();
+        assert!(matches!(Ledger::file(&path), Err(Error::Busy { .. })));
+        drop(first);
+        Ledger::file(&path).unwrap();
+    }
+
+    #[test]
+    fn after_a_failed_write_nothing_more_is_done_until_it_is_opened_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("ledger");
+        let mut ledger = Ledger::file(&path).unwrap();
+        ledger.paper.as_mut().unwrap().file = File::open(&path).unwrap();
+        assert!(matches!(ledger.once(1, NOON, || outcome(1)), Err(Error::Io { .. })));
+        assert!(matches!(ledger.once(2, NOON, || outcome(1)), Err(Error::Stuck { .. })));
+        assert_eq!(ledger.held(), 0);
+        drop(ledger);
+        assert_eq!(Ledger::file(&path).unwrap().reconcile(1, NOON).unwrap(), None);
+    }
+
+    #[test]
+    fn a_restored_golem_finds_its_later_keys_unused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("ledger");
+        written(&path);
+        let mut ledger = Ledger::file(&path).unwrap();
+        ledger.forget_after(2).unwrap();
+        assert_eq!(ledger.held(), 500);
+        assert!(matches!(Ledger::file(&path), Err(Error::Busy { .. })));
+        assert_eq!(ledger.once(3, NOON, || outcome(7)).unwrap(), outcome(7));
+        drop(ledger);
+        let mut ledger = Ledger::file(&path).unwrap();
+        let known: Vec<u64> = ledger.entries().map(|(key, _)| key).collect();
+        assert_eq!((known, ledger.held()), (vec![1, 2, 3], 507));
+        assert_eq!(ledger.once(7, NOON, || outcome(1)).unwrap(), outcome(1));
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+}

@@ -1,0 +1,381 @@
+//! A world that is no market: a service with a queue of jobs and servers that work them off. Jobs
+//! come with the hour of the day and in bursts; a golem may rent servers and hand them back, and from the
+//! next bar on the queue is the shorter or longer for it.
+//!
+//! What a server is worth when handed back rises with demand, so foresight pays here too.
+
+use golem::Usdc;
+use golem::time::{REFERENCE_TICK, Span, Time};
+use golem::world::{ActionSpec, Bar, DomainSpec, Effect, Manifest, Observation, Outcome, Quote, Values};
+
+use crate::chance::{Chance, Odds};
+use crate::walk::{self, Walk};
+use crate::{Error, Ledger, Order, World};
+
+const ADD: u8 = 0;
+const REMOVE: u8 = 1;
+/// Millionths that make one server.
+const SERVER: i64 = 1_000_000;
+
+/// 2024-01-01T00:00:00Z.
+const START: Time = Time::seconds(1_704_067_200);
+const HOUR_MS: u64 = 3_600_000;
+const MINUTE_MS: f64 = 60_000.0;
+
+/// Servers the service has of its own; only what comes on top is the golem's.
+const OWN_SERVERS: i64 = 11;
+const MOST_SERVERS: i64 = 1_000;
+const JOBS_A_MINUTE_A_SERVER: f64 = 12.0;
+/// Jobs a minute at each full hour of the day.
+const DEMAND: [f64; 24] = [
+    48.0, 42.0, 38.0, 36.0, 36.0, 40.0, 52.0, 70.0, 88.0, 100.0, 106.0, 108.0, 104.0, 106.0, 110.0, 112.0, 108.0,
+    100.0, 94.0, 92.0, 90.0, 82.0, 70.0, 58.0,
+];
+const BURSTS_A_DAY: f64 = 3.0;
+const BURST_HALF_LIFE_HOURS: f64 = 0.5;
+/// Demand strays from its daily course by this, as a fraction, for about this long.
+const STRAY: f64 = 0.10;
+const STRAY_HALF_LIFE_HOURS: f64 = 3.0;
+/// Whoever has waited this long gives up.
+const PATIENCE_MINUTES: f64 = 30.0;
+
+/// What a server is worth at no demand and how much a minute's job adds.
+const WORTH: f64 = 1.60;
+const WORTH_A_JOB: f64 = 0.005;
+const FEE_PER_CENT: i64 = 1;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct QueueConfig {
+    pub seed: u64,
+    pub bar: Span,
+}
+
+impl Default for QueueConfig {
+    fn default() -> QueueConfig {
+        QueueConfig { seed: 1, bar: REFERENCE_TICK }
+    }
+}
+
+#[derive(Debug)]
+pub struct Queue {
+    config: QueueConfig,
+    ledger: Ledger,
+    /// Servers gained or given up and when, in order of time.
+    changes: Vec<(Time, i64)>,
+    pace: Pace,
+    state: State,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Pace {
+    minutes: f64,
+    burst: Odds,
+    burst_keep: f64,
+    stray_keep: f64,
+    stray_noise: f64,
+}
+
+#[derive(Clone, Debug)]
+struct State {
+    closed: Time,
+    servers: i64,
+    /// How many of the changes are in force.
+    changed: usize,
+    stray: f64,
+    burst: f64,
+    /// Jobs a minute in the last bar, and what was to be expected.
+    arrivals: f64,
+    demand: f64,
+    waiting: f64,
+    chance: Chance,
+}
+
+impl Queue {
+    pub fn new(config: QueueConfig, ledger: Ledger) -> Result<Queue, Error> {
+        if config.bar == Span::ZERO || config.bar > Span::DAY {
+            return Err(Error::Config { what: "the bar", why: "must last at least a millisecond and at most a day" });
+        }
+        let mut changes: Vec<(Time, i64)> =
+            ledger.entries().filter_map(|(_, entry)| Some((entry.at, entry.outcome?.units / SERVER))).collect();
+        changes.sort_by_key(|(at, _)| *at);
+        Ok(Queue { config, ledger, changes, pace: Pace::new(config.bar), state: State::new(config.seed) })
+    }
+
+    /// Servers at work in the newest bar, the service's own included.
+    pub fn servers(&self) -> u32 {
+        u32::try_from(self.state.servers).expect("between its own and the most there are")
+    }
+
+    /// What would come of it: whole servers only, and only those the golem has can go.
+    fn outcome(&self, order: &Order) -> Option<Outcome> {
+        let (servers, held) = (order.units / SERVER, self.ledger.held() / SERVER);
+        let (room, sign) = match order.action {
+            ADD => (MOST_SERVERS - OWN_SERVERS - held, 1),
+            REMOVE => (held, -1),
+            _ => return None,
+        };
+        if servers < 1 || servers > room {
+            return None;
+        }
+        let worth = self.worth().as_micros() * servers;
+        let fee = (worth * FEE_PER_CENT + 99) / 100;
+        Some(Outcome { units: sign * servers * SERVER, cash: Usdc::micros(-sign * worth), fee: Usdc::micros(fee) })
+    }
+
+    fn worth(&self) -> Usdc {
+        Usdc::micros(((WORTH + WORTH_A_JOB * self.state.demand) * 1e6) as i64)
+    }
+
+    /// Seconds until a job that comes now is taken up: those before it, and the usual crowding.
+    fn wait(&self) -> f64 {
+        let capacity = self.state.servers as f64 * JOBS_A_MINUTE_A_SERVER;
+        let load = (self.state.arrivals / capacity).min(0.95);
+        let crowding = load / (1.0 - load) / JOBS_A_MINUTE_A_SERVER;
+        (self.state.waiting / capacity + crowding) * 60.0
+    }
+}
+
+impl World for Queue {
+    fn manifest(&self) -> Manifest {
+        let domain = |name: &str| DomainSpec { name: name.to_owned(), weight: 0.5 };
+        let action = |name: &str, effect| ActionSpec { name: name.to_owned(), effect };
+        Manifest {
+            world: "job queue".to_owned(),
+            // Whoever opened it knows how.
+            spec: String::new(),
+            bar: self.config.bar,
+            domains: [domain("arrivals"), domain("wait")].into_iter().collect(),
+            actions: [action("add_server", Effect::Adds), action("remove_server", Effect::Reduces)]
+                .into_iter()
+                .collect(),
+            unit: "server".to_owned(),
+            data_per_day: Usdc::cents(2),
+        }
+    }
+
+    fn start(&self) -> Time {
+        START
+    }
+
+    fn end(&self) -> Option<Time> {
+        None
+    }
+
+    fn seek(&mut self, until: Time) -> Result<(), Error> {
+        walk::seek(self, until);
+        Ok(())
+    }
+
+    fn observe(&mut self, since: Time, now: Time, into: &mut Observation) -> Result<(), Error> {
+        walk::observe(self, since, now, into);
+        Ok(())
+    }
+
+    fn preview(&mut self, order: &Order) -> Result<Option<Quote>, Error> {
+        Ok(self.outcome(order).map(|outcome| Quote { cash: outcome.cash, fee: outcome.fee }))
+    }
+
+    fn commit(&mut self, key: u64, order: &Order) -> Result<Option<Outcome>, Error> {
+        let affordable = |outcome: &Outcome| order.action != ADD || outcome.fee - outcome.cash <= order.limit;
+        let (at, found) = (self.state.closed, self.outcome(order).filter(affordable));
+        let mut change = None;
+        let outcome = self.ledger.once(key, at, || {
+            change = found.map(|outcome| outcome.units / SERVER);
+            found
+        })?;
+        if let Some(change) = change {
+            let place = self.changes.partition_point(|(earlier, _)| *earlier <= at);
+            self.changes.insert(place, (at, change));
+        }
+        Ok(outcome)
+    }
+
+    fn reconcile(&mut self, key: u64) -> Result<Option<Outcome>, Error> {
+        self.ledger.reconcile(key, self.state.closed)
+    }
+}
+
+impl Walk for Queue {
+    fn closed(&self) -> Time {
+        self.state.closed
+    }
+
+    fn next(&self) -> Option<Time> {
+        Some(self.state.closed + self.config.bar)
+    }
+
+    fn advance(&mut self) {
+        let state = &mut self.state;
+        while let Some((at, change)) = self.changes.get(state.changed)
+            && *at <= state.closed
+        {
+            state.servers += change;
+            state.changed += 1;
+        }
+        state.advance(&self.pace, self.config.bar);
+    }
+
+    fn rewind(&mut self) {
+        self.state = State::new(self.config.seed);
+    }
+
+    fn bar(&self) -> Bar {
+        let values = [self.state.arrivals, self.wait()];
+        Bar { closed: self.state.closed, values: Values::from_iter(values), unit: self.worth() }
+    }
+}
+
+impl State {
+    fn new(seed: u64) -> State {
+        State {
+            closed: START,
+            servers: OWN_SERVERS,
+            changed: 0,
+            stray: 0.0,
+            burst: 0.0,
+            arrivals: DEMAND[0],
+            demand: DEMAND[0],
+            waiting: 0.0,
+            chance: Chance::new(seed, 3),
+        }
+    }
+
+    fn advance(&mut self, pace: &Pace, bar: Span) {
+        let [stray, own] = self.chance.normals();
+        self.closed = self.closed + bar;
+        self.stray = self.stray * pace.stray_keep + pace.stray_noise * stray;
+        self.burst *= pace.burst_keep;
+        if self.chance.happens(pace.burst) {
+            self.burst += self.chance.between(0.3, 1.5);
+        }
+        self.demand = daily(self.closed) * (1.0 + self.stray + self.burst).max(0.1);
+        let expected = self.demand * pace.minutes;
+        let jobs = (expected + libm::sqrt(expected) * own).max(0.0);
+        self.arrivals = jobs / pace.minutes;
+        let capacity = self.servers as f64 * JOBS_A_MINUTE_A_SERVER;
+        self.waiting = (self.waiting + jobs - capacity * pace.minutes).clamp(0.0, capacity * PATIENCE_MINUTES);
+    }
+}
+
+impl Pace {
+    fn new(bar: Span) -> Pace {
+        let millis = bar.as_millis() as f64;
+        let keep = |hours: f64| libm::exp(-std::f64::consts::LN_2 * millis / (hours * HOUR_MS as f64));
+        let stray_keep = keep(STRAY_HALF_LIFE_HOURS);
+        Pace {
+            minutes: millis / MINUTE_MS,
+            burst: Odds::new(BURSTS_A_DAY * millis / (24 * HOUR_MS) as f64),
+            burst_keep: keep(BURST_HALF_LIFE_HOURS),
+            stray_keep,
+            stray_noise: STRAY * libm::sqrt(1.0 - stray_keep * stray_keep),
+        }
+    }
+}
+
+/// Jobs a minute at this time of day, between the full hours in a straight line.
+fn daily(time: Time) -> f64 {
+    let hours = time.as_millis() / HOUR_MS;
+    let past = (time.as_millis() % HOUR_MS) as f64 / HOUR_MS as f64;
+    let (from, to) = (DEMAND[(hours % 24) as usize], DEMAND[((hours + 1) % 24) as usize]);
+    from + (to - from) * past
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn queue(ledger: Ledger) -> Queue {
+        Queue::new(QueueConfig::default(), ledger).unwrap()
+    }
+
+    fn day(queue: &mut Queue, n: u64) -> Vec<Bar> {
+        let mut told = Observation::default();
+        queue.observe(START + Span::DAY.times(n), START + Span::DAY.times(n + 1), &mut told).unwrap();
+        told.bars
+    }
+
+    fn order(action: u8, servers: i64) -> Order {
+        Order { action, units: servers * SERVER, limit: Usdc::MOST }
+    }
+
+    fn mean(bars: &[Bar], domain: usize) -> f64 {
+        bars.iter().map(|bar| bar.values[domain]).sum::<f64>() / bars.len() as f64
+    }
+
+    #[test]
+    fn afternoons_are_busier_than_nights() {
+        let mut queue = queue(Ledger::memory());
+        let (mut nights, mut afternoons) = (0.0, 0.0);
+        for n in 0..60 {
+            let bars = day(&mut queue, n);
+            nights += mean(&bars[180..360], 0);
+            afternoons += mean(&bars[1_170..1_440], 0);
+        }
+        assert!(afternoons > 2.0 * nights, "{afternoons} {nights}");
+    }
+
+    #[test]
+    fn more_servers_shorten_the_wait_from_the_next_bar_on_and_for_the_arrivals_nothing_changes() {
+        let (mut few, mut many) = (queue(Ledger::memory()), queue(Ledger::memory()));
+        let before = day(&mut many, 0);
+        assert_eq!(before, day(&mut few, 0));
+        many.commit(1, &order(ADD, 10)).unwrap().unwrap();
+        assert_eq!(many.bar(), *before.last().unwrap());
+        let (without, with) = (day(&mut few, 1), day(&mut many, 1));
+        assert_eq!(many.servers(), 21);
+        assert_eq!(mean(&without, 0), mean(&with, 0));
+        assert!(with.iter().zip(&without).all(|(with, without)| with.values[1] < without.values[1]));
+        assert!(mean(&without, 1) > 1.5 * mean(&with, 1));
+    }
+
+    #[test]
+    fn a_reopened_queue_has_the_servers_it_had_when_it_had_them() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("ledger");
+        let mut first = queue(Ledger::file(&path).unwrap());
+        let mut told = day(&mut first, 0);
+        first.commit(9, &order(ADD, 7)).unwrap().unwrap();
+        told.extend(day(&mut first, 1));
+        first.commit(4, &order(REMOVE, 3)).unwrap().unwrap();
+        told.extend(day(&mut first, 2));
+        assert_eq!(first.servers(), 15);
+        let newest = first.bar();
+        drop(first);
+
+        let mut again = queue(Ledger::file(&path).unwrap());
+        again.seek(START + Span::DAY.times(3)).unwrap();
+        assert_eq!((again.bar(), again.servers()), (newest, 15));
+        let retold: Vec<Bar> = (0..3).flat_map(|n| day(&mut again, n)).collect();
+        assert_eq!(retold, told);
+    }
+
+    #[test]
+    fn servers_come_whole_and_only_rented_ones_go() {
+        let mut queue = queue(Ledger::memory());
+        let half = Order { units: SERVER - 1, ..order(ADD, 1) };
+        assert_eq!(queue.commit(1, &half).unwrap(), None);
+        assert_eq!(queue.commit(2, &order(REMOVE, 1)).unwrap(), None);
+        let two_and_a_half = Order { units: 2 * SERVER + SERVER / 2, ..order(ADD, 1) };
+        assert_eq!(queue.commit(3, &two_and_a_half).unwrap().unwrap().units, 2 * SERVER);
+        assert_eq!(queue.commit(4, &order(REMOVE, 3)).unwrap(), None);
+        assert_eq!(queue.commit(5, &order(REMOVE, 2)).unwrap().unwrap().units, -2 * SERVER);
+        assert_eq!(queue.commit(6, &order(ADD, MOST_SERVERS - OWN_SERVERS + 1)).unwrap(), None);
+    }
+
+    #[test]
+    fn the_service_copes_on_most_days_and_nobody_waits_for_ever() {
+        let mut queue = queue(Ledger::memory());
+        let bars: Vec<Bar> = (0..120).flat_map(|n| day(&mut queue, n)).collect();
+        let late = bars.iter().filter(|bar| bar.values[1] > 120.0).count() as f64 / bars.len() as f64;
+        assert!((0.01..0.30).contains(&late), "{late}");
+        assert!(bars.iter().all(|bar| bar.values[1] < (PATIENCE_MINUTES + 2.0) * 60.0));
+        assert!(bars.iter().all(|bar| bar.unit > Usdc::cents(150) && bar.unit < Usdc::cents(500)));
+    }
+
+    #[test]
+    fn no_word_of_trading_is_needed_to_describe_it() {
+        let text = format!("{:?}", queue(Ledger::memory()).manifest()).to_lowercase();
+        let words = ["market", "trad", "price", "buy", "sell", "candle", "eth", "volatility", "liquid"];
+        assert!(words.iter().all(|word| !text.contains(word)), "{text}");
+    }
+}

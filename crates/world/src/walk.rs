@@ -1,0 +1,50 @@
+//! Worlds that go bar by bar and can begin again. What is told depends only on what is asked for, never
+//! on what was asked before: asking for the past again rewinds, asking for the future walks there.
+
+use golem::limits;
+use golem::time::Time;
+use golem::world::{Bar, Observation};
+
+pub(crate) trait Walk {
+    /// When the bar it stands on closed; there is always one.
+    fn closed(&self) -> Time;
+
+    /// When the next one will have closed; none after the last.
+    fn next(&self) -> Option<Time>;
+
+    /// To the next bar; only if there is one.
+    fn advance(&mut self);
+
+    /// Back to the first bar.
+    fn rewind(&mut self);
+
+    /// The bar it stands on.
+    fn bar(&self) -> Bar;
+}
+
+/// Stands on the newest bar closed by then, or on the first.
+pub(crate) fn seek(world: &mut impl Walk, until: Time) {
+    if world.closed() > until {
+        world.rewind();
+    }
+    while world.next().is_some_and(|closes| closes <= until) {
+        world.advance();
+    }
+}
+
+pub(crate) fn observe(world: &mut impl Walk, since: Time, now: Time, into: &mut Observation) {
+    if now <= since {
+        return;
+    }
+    seek(world, since);
+    let mut room = limits::BARS.saturating_sub(into.bars.len());
+    if world.closed() > since && world.closed() <= now && room > 0 {
+        into.bars.push(world.bar());
+        room -= 1;
+    }
+    while room > 0 && world.next().is_some_and(|closes| closes <= now) {
+        world.advance();
+        into.bars.push(world.bar());
+        room -= 1;
+    }
+}

@@ -1,0 +1,49 @@
+# Common tasks. `just` alone lists them.
+
+export CARGO_TARGET_DIR := env("CARGO_TARGET_DIR", env("XDG_CACHE_HOME", env("HOME") / ".cache") / "bardo/target")
+tools := env("XDG_CACHE_HOME", env("HOME") / ".cache") / "bardo/tools"
+
+[private]
+default:
+    @just --list --unsorted
+
+# Everything that must hold before a change lands; .ci/run runs exactly this.
+ci: fmt lint test docs deny
+
+# Formatting, unchanged.
+fmt:
+    cargo fmt --all --check
+
+# Clippy with warnings denied.
+lint:
+    cargo clippy --workspace --all-targets --locked -- -D warnings
+
+# All tests, with the share of the big counts that fits into CI.
+test:
+    cargo nextest run --workspace --locked --no-fail-fast
+    cargo test --workspace --doc --locked --quiet
+
+# Arrows between crates, purity of the core, file lengths, stray words.
+tidy:
+    cargo nextest run -p bardo --test tidy
+
+# The book and the API documentation.
+docs:
+    {{tools}}/bin/mdbook build docs
+    RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked --quiet
+
+# Bans, licences and sources of every dependency.
+deny:
+    {{tools}}/bin/cargo-deny --log-level error check bans licenses sources
+
+# The big counts, all of them; takes about an hour.
+full:
+    BARDO_FULL=1 cargo nextest run --release --workspace --no-fail-fast --profile full
+
+# Speed, as ratios in one run.
+bench:
+    cargo run --release -p bardo --example bench
+
+# What CI needs and a fresh machine lacks.
+setup:
+    .ci/setup
