@@ -163,7 +163,7 @@ impl Default for Constitution {
                 frailty: 2.0,
             },
             policy: PolicyFigures { per_action_bps: 2_500, max_drawdown_bps: 1_300, on_death: OnDeath::Close },
-            reflex: Reflex { noise: 0.2, pull: 0.02, act_every: 90 },
+            reflex: Reflex { noise: 0.2, pull: 0.02, act_every: 2_160 },
         }
     }
 }

@@ -59,9 +59,10 @@ pub enum Message<'a> {
 }
 
 impl Message<'_> {
-    /// Routine messages come every tick; the rest are worth a person's attention.
+    /// What comes every tick or with every action; the rest are the turns of a life.
     pub fn is_routine(&self) -> bool {
-        matches!(self, Message::VitalityUpdated { .. } | Message::Rolled { .. })
+        use Message::{Refused, Rolled, Settled, VitalityUpdated};
+        matches!(self, VitalityUpdated { .. } | Rolled { .. } | Settled { .. } | Refused { .. })
     }
 }
 

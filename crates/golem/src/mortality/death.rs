@@ -78,10 +78,10 @@ impl fmt::Display for Cause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Cause::Economic { balance, burn_rate, .. } => {
-                write!(f, "out of money: {balance} left, burning ${:.6} a tick", burn_rate / 1e6)
+                write!(f, "ran out of money: {balance} left, burning ${:.6} a tick", burn_rate / 1e6)
             }
             Cause::EpistemicSenescence { final_fitness, failing_domains, .. } => {
-                write!(f, "out of touch: skill {final_fitness:.2}")?;
+                write!(f, "lost touch: skill {final_fitness:.2}")?;
                 if failing_domains.is_empty() {
                     return Ok(());
                 }

@@ -219,8 +219,8 @@ impl fmt::Display for Rule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Rule::Dead => write!(f, "it is dead"),
-            Rule::Frozen => write!(f, "it is frozen: no new exposure until it is resumed"),
-            Rule::Phase(phase) => write!(f, "a {phase} golem may not do that"),
+            Rule::Frozen => write!(f, "no new exposure while frozen"),
+            Rule::Phase(phase) => write!(f, "no new exposure while {phase}"),
             Rule::Busy => write!(f, "too much is under way already; try again in a moment"),
             Rule::Funds => write!(f, "there is not that much to take"),
             Rule::Reserve => write!(f, "the rest is the reserve for dying and cannot be taken"),

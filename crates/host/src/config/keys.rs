@@ -124,7 +124,7 @@ keys! {
 
     Golem "reflex.noise", Kind::Number { min: 0.0, max: 100.0 }, "0.2", "noise on every forecast, as a share of the usual change";
     Golem "reflex.pull", Kind::Number { min: -1.0, max: 1.0 }, "0.02", "pull of a forecast towards the running mean; negative is stubbornly wrong";
-    Golem "reflex.act_every", COUNT, "90", "ticks between two actions; 0 for never";
+    Golem "reflex.act_every", COUNT, "2160", "ticks between two actions; 0 for never";
 
     Golem "dream.enabled", Kind::NotYet, "", "it dreams";
     Golem "dream.tier", Kind::NotYet, "", "what dreams may ask of models: core or hardened";
