@@ -134,7 +134,7 @@ fn chance(life: &Life) -> String {
     if !life.constitution().clocks().stochastic {
         return "off".to_owned();
     }
-    let rate = stochastic::rate(&life.constitution().stochastic, life.age, life.vitality.epistemic);
+    let rate = stochastic::rate(&life.constitution().stochastic, life.age, stochastic::robustness(life));
     let per_day = rate * Span::DAY.reference_ticks();
     format!("dies within a day with a probability of about {:.3} %", per_day.min(1.0) * 100.0)
 }
@@ -181,7 +181,7 @@ pub(crate) fn sentence(message: &Message<'_>) -> String {
         Message::Rolled { hazard_rate, roll, survived } => {
             format!("rolled {roll:.6} against {hazard_rate:.3e}: {}", if *survived { "lives" } else { "dies" })
         }
-        Message::Died { cause, ticks_alive, .. } => format!("died after {} ticks, {cause}", count(*ticks_alive)),
+        Message::Died { cause, ticks_alive, .. } => format!("died after {} ticks: {cause}", count(*ticks_alive)),
         Message::Ended { .. } => "its affairs are settled".to_owned(),
     }
 }

@@ -141,5 +141,5 @@ fn survival(life: &Life) -> f64 {
     if !life.constitution().clocks().stochastic {
         return 1.0;
     }
-    1.0 - stochastic::rate(&life.constitution().stochastic, life.age, life.vitality.epistemic)
+    1.0 - stochastic::rate(&life.constitution().stochastic, life.age, stochastic::robustness(life))
 }

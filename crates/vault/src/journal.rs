@@ -75,6 +75,7 @@ impl Vault {
         write("format", FORMAT.to_string())
             .and_then(|_| write("golem", life.id().to_string()))
             .and_then(|_| write("layout", codec::layout()))
+            .and_then(|_| write("layout_hash", blake3::hash(codec::layout().as_bytes()).to_hex().to_string()))
             .map_err(Error::sqlite("cannot create the journal"))?;
         let head = Head::create(&place.heads, life.id(), Anchor { seq: 0, hash: genesis(life.id()), sealed: false })?;
         let mut vault = Vault {
@@ -218,6 +219,9 @@ impl Reader {
             .map_err(Error::sqlite("cannot check the file"))?;
         if sound != "ok" {
             return Err(Error::damaged(format!("the file is damaged: {sound}")));
+        }
+        if meta(&view, "layout_hash")? != blake3::hash(meta(&view, "layout")?.as_bytes()).to_hex().as_str() {
+            return Err(Error::damaged("the description of the records is damaged"));
         }
         let snapshots = good_snapshots(&view)?;
         let mut tip = genesis(id);

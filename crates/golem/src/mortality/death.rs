@@ -78,21 +78,20 @@ impl fmt::Display for Cause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Cause::Economic { balance, burn_rate, .. } => {
-                write!(f, "ran out of money: {balance} left, burning ${:.6} a tick", burn_rate / 1e6)
+                write!(f, "ran out of money ({balance} left, burning ${:.6} a tick)", burn_rate / 1e6)
+            }
+            Cause::EpistemicSenescence { final_fitness, failing_domains, .. } if failing_domains.is_empty() => {
+                write!(f, "lost touch (skill {final_fitness:.2})")
             }
             Cause::EpistemicSenescence { final_fitness, failing_domains, .. } => {
-                write!(f, "lost touch: skill {final_fitness:.2}")?;
-                if failing_domains.is_empty() {
-                    return Ok(());
-                }
-                write!(f, ", failing in {}", failing_domains.join(", "))
+                write!(f, "lost touch (skill {final_fitness:.2}, failing in {})", failing_domains.join(", "))
             }
             Cause::Stochastic { hazard_rate, death_roll, .. } => {
-                write!(f, "by chance: rolled {death_roll:.3e} against a risk of {hazard_rate:.3e}")
+                write!(f, "by chance (rolled {death_roll:.3e} against a risk of {hazard_rate:.3e})")
             }
             Cause::OwnerKill { reason } if reason.is_empty() => write!(f, "retired by its owner"),
-            Cause::OwnerKill { reason } => write!(f, "retired by its owner: {reason}"),
-            Cause::KillSwitch { trigger } => write!(f, "kill switch: {trigger}"),
+            Cause::OwnerKill { reason } => write!(f, "retired by its owner ({reason})"),
+            Cause::KillSwitch { trigger } => write!(f, "kill switch ({trigger})"),
         }
     }
 }

@@ -82,14 +82,14 @@ fn by_chance(draft: &mut Draft<'_>, from: Span, roll: u64) -> Option<Cause> {
     if !draft.constitution().clocks().stochastic {
         return None;
     }
-    let fitness = draft.vitality.epistemic;
-    let hazard = stochastic::risk(&draft.constitution().stochastic, from, draft.age, fitness);
+    let robustness = stochastic::robustness(draft);
+    let hazard = stochastic::risk(&draft.constitution().stochastic, from, draft.age, robustness);
     draft.emit(Event::Rolled { hazard, roll });
     stochastic::dies(hazard, roll).then(|| Cause::Stochastic {
         hazard_rate: hazard,
         death_roll: stochastic::fraction(roll),
         tick_at_death: draft.tick,
-        epistemic_fitness: fitness,
+        epistemic_fitness: draft.vitality.epistemic,
         credit_balance: draft.purse.credit,
         was_in_senescence: matches!(draft.epistemic.senescence, Senescence::Senescent { .. }),
     })

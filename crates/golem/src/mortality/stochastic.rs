@@ -4,7 +4,13 @@
 //! The chance is drawn outside and arrives as a 64-bit roll; death is an integer comparison.
 
 use crate::constitution::StochasticFigures;
+use crate::life::Life;
 use crate::time::Span;
+
+/// The fitness that frailty is measured by: a clock that is switched off counts as one, here as elsewhere.
+pub fn robustness(life: &Life) -> f64 {
+    if life.constitution().clocks().epistemic { life.vitality.epistemic } else { 1.0 }
+}
 
 /// Probability of dying between two ages.
 pub fn risk(figures: &StochasticFigures, from: Span, to: Span, fitness: f64) -> f64 {

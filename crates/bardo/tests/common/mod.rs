@@ -1,0 +1,122 @@
+//! A home of its own for each test, and the real binary.
+#![allow(dead_code, unreachable_pub)]
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use golem::{Golem, Usdc};
+use host::{GolemHome, Home};
+use vault::Reader;
+
+pub struct Tent {
+    pub folder: tempfile::TempDir,
+}
+
+pub fn full(full: u64, share: u64) -> u64 {
+    if std::env::var_os("BARDO_FULL").is_some() { full } else { share }
+}
+
+impl Tent {
+    /// An empty folder where a home could be.
+    pub fn bare() -> Tent {
+        Tent { folder: tempfile::tempdir().unwrap() }
+    }
+
+    pub fn new() -> Tent {
+        let tent = Tent::bare();
+        tent.ok(["init"]);
+        tent
+    }
+
+    pub fn root(&self) -> PathBuf {
+        self.folder.path().join("home")
+    }
+
+    pub fn home(&self) -> Home {
+        Home::at(self.root())
+    }
+
+    pub fn golem(&self, name: &str) -> GolemHome {
+        self.home().golem(name).unwrap()
+    }
+
+    pub fn command<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_bardo"));
+        command.env("BARDO_HOME", self.root()).args(args);
+        for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("BARDO__")) {
+            command.env_remove(name);
+        }
+        command
+    }
+
+    pub fn run<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Output {
+        self.command(args).output().unwrap()
+    }
+
+    /// Runs it, expects success, gives what it printed.
+    pub fn ok<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> String {
+        let output = self.run(args);
+        assert!(output.status.success(), "{}\n{}", text(&output.stdout), text(&output.stderr));
+        text(&output.stdout)
+    }
+
+    /// Runs it, expects this exit code, gives what it complained.
+    pub fn fails<S: AsRef<OsStr>>(&self, code: i32, args: impl IntoIterator<Item = S>) -> String {
+        let output = self.run(args);
+        assert_eq!(output.status.code(), Some(code), "{}\n{}", text(&output.stdout), text(&output.stderr));
+        assert!(output.stdout.is_empty(), "complaints belong on stderr: {}", text(&output.stdout));
+        text(&output.stderr)
+    }
+
+    /// The life as its journal has it, everything verified.
+    pub fn verified(&self, name: &str) -> Golem {
+        let place = self.golem(name);
+        let reader = Reader::open(&place.database()).unwrap();
+        let (golem, _) = reader.verify(&self.home().heads()).unwrap_or_else(|e| panic!("{name}: {e}"));
+        golem
+    }
+
+    /// All the money there is, wherever it is now, plus what it became.
+    pub fn all_money(&self) -> Usdc {
+        let treasury = self.home().treasury().unwrap();
+        let mut sum = treasury.balance().unwrap();
+        for place in self.home().list().unwrap() {
+            let (golem, _) = Reader::open(&place.database()).unwrap().wake().unwrap();
+            let (life, purse, capital) = (golem.life(), &golem.life().purse, &golem.life().capital);
+            sum += purse.credit + purse.spent;
+            sum += capital.cash + capital.reserved + capital.cost + capital.fees - capital.realised;
+            let sent = treasury.undelivered(life.id(), life.transfers_taken).unwrap();
+            sum += sent.iter().map(|t| t.credit + t.capital).sum();
+            let received = treasury.received(life.id()).unwrap();
+            sum += life.deposits.iter().filter(|d| d.number > received).map(|d| d.amount).sum();
+        }
+        sum
+    }
+}
+
+pub fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// Every file below a folder.
+pub fn files(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() { found.extend(files(&path)) } else { found.push(path) }
+    }
+    found
+}
+
+/// Small, fast, good enough to choose instants and bits by.
+pub struct Dice(pub u64);
+
+impl Dice {
+    pub fn roll(&mut self, below: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (z ^ (z >> 31)) % below
+    }
+}
