@@ -1,9 +1,11 @@
 //! How things look on a terminal: words first, figures a person can take in, nothing that needs a TTY.
 
 use std::io::{self, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use golem::life::Life;
 use golem::mortality::epistemic::domain_fitness;
+use golem::mortality::phase::Phase;
 use golem::mortality::stochastic;
 use golem::wire::Message;
 use golem::{Span, Time};
@@ -24,14 +26,18 @@ money, out of touch with the world, or by chance. All money is paper unless you 
   bardo --help                          everything else
 ";
 
-/// Prints a line; a reader that has gone away is no reason to complain.
+static READER_GONE: AtomicBool = AtomicBool::new(false);
+
+/// Prints a line. A reader that has gone away is no reason to complain, nor to leave work half done: what
+/// streams asks [`reader_is_gone`] and stops by itself.
 pub(crate) fn line(text: impl AsRef<str>) {
-    let mut out = io::stdout().lock();
-    if let Err(e) = writeln!(out, "{}", text.as_ref())
-        && e.kind() == io::ErrorKind::BrokenPipe
-    {
-        std::process::exit(0);
+    if writeln!(io::stdout().lock(), "{}", text.as_ref()).is_err() {
+        READER_GONE.store(true, Ordering::Relaxed);
     }
+}
+
+pub(crate) fn reader_is_gone() -> bool {
+    READER_GONE.load(Ordering::Relaxed)
 }
 
 pub(crate) fn json(value: &impl Serialize) {
@@ -68,7 +74,7 @@ fn units(millionths: i64) -> String {
 pub(crate) fn portrait(life: &Life, running: bool) -> String {
     let mut rows: Vec<(&str, String)> = Vec::new();
     let head = match &life.death {
-        Some(death) => format!("{}  dead", life.birth.name) + &format!("\n  died       {}", death.cause),
+        Some(death) => format!("{}  dead\n  died       {}", life.birth.name, death.cause),
         None => {
             let notes = [(life.heartbeat.paused, "paused"), (life.heartbeat.frozen, "frozen"), (running, "running")];
             let notes: Vec<&str> = notes.iter().filter(|(on, _)| *on).map(|(_, note)| *note).collect();
@@ -82,22 +88,14 @@ pub(crate) fn portrait(life: &Life, running: bool) -> String {
     rows.push(("age", format!("{} of about {lifespan}, {} ticks", life.age, count(life.tick))));
     rows.push(("time", date(life.now)));
     rows.push(("credit", credit(life)));
-    let capital = &life.capital;
-    if capital.given.is_positive() {
-        let held = if capital.holding != 0 {
-            format!(" and {} {} acquired for {}", units(capital.holding), world.unit, capital.cost)
-        } else {
-            String::new()
-        };
-        let worth = capital.worth(life.seen.unit);
-        rows.push((
-            "capital",
-            format!("{worth}: {} in cash{held}; {} given, {} in fees", capital.cash, capital.given, capital.fees),
-        ));
+    if life.capital.given.is_positive() {
+        rows.push(("capital", capital(life)));
     }
     rows.push(("skill", skill(life)));
-    rows.push(("chance", chance(life)));
-    rows.push(("heartbeat", life.heartbeat.state.to_string()));
+    if !life.is_dead() {
+        rows.push(("chance", chance(life)));
+        rows.push(("heartbeat", life.heartbeat.state.to_string()));
+    }
     rows.push((
         "id",
         format!("{}{}", life.id(), if life.birth.seeded { " (seeded: this life can be foreseen)" } else { "" }),
@@ -122,6 +120,20 @@ fn credit(life: &Life) -> String {
     text
 }
 
+fn capital(life: &Life) -> String {
+    let capital = &life.capital;
+    let held = if capital.holding == 0 {
+        String::new()
+    } else {
+        format!(" and {} {} acquired for {}", units(capital.holding), life.birth.world.unit, capital.cost)
+    };
+    let past = format!("{} given, {} returned, {} in fees", capital.given, capital.withdrawn, capital.fees);
+    if life.is_dead() && capital.holding == 0 {
+        return past;
+    }
+    format!("{}: {} in cash{held}; {past}", capital.worth(life.seen.unit), capital.cash)
+}
+
 fn skill(life: &Life) -> String {
     let each = life.birth.world.domains.iter().enumerate().map(|(at, spec)| match domain_fitness(life, at) {
         Some(fitness) => format!("{} {fitness:.2}", spec.name),
@@ -139,10 +151,15 @@ fn chance(life: &Life) -> String {
     format!("dies within a day with a probability of about {:.3} %", per_day.min(1.0) * 100.0)
 }
 
+/// `ada is stable`, but `ada is in conservation`.
+pub(crate) fn phase(phase: Phase) -> String {
+    if phase == Phase::Conservation { format!("in {phase}") } else { phase.to_string() }
+}
+
 /// A message in words.
 pub(crate) fn sentence(message: &Message<'_>) -> String {
     match message {
-        Message::Born { name, world, .. } => format!("{name} was born into the {world} world"),
+        Message::Born { name, world, .. } => format!("{name} was born (world: {world})"),
         Message::Funded { credit, capital } => format!("was given {credit} to live on and {capital} to act with"),
         Message::Withdrew { from, amount, .. } => {
             format!(
@@ -172,7 +189,7 @@ pub(crate) fn sentence(message: &Message<'_>) -> String {
             format!("{from_phase} → {to_phase} at vitality {composite:.2} (weakest: {clock})")
         }
         Message::EconomicCritical { remaining, .. } => format!("money is short: {remaining} left"),
-        Message::EpistemicWarned { fitness, .. } => format!("skill fell below naive: {fitness:.3}"),
+        Message::EpistemicWarned { fitness, .. } => format!("skill fell below naive ({fitness:.4})"),
         Message::Senescence { state, fitness } => match *state {
             "grace" => format!("is losing touch: skill {fitness:.3}; time to recover"),
             "senescent" => format!("has lost touch: skill {fitness:.3}"),

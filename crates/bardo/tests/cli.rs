@@ -12,6 +12,22 @@ use golem::Usdc;
 use golem::event::Event;
 use vault::Reader;
 
+/// A run that ends with its test, however that ends.
+struct Run(Child);
+
+impl Run {
+    fn start(tent: &Tent, args: &[&str]) -> Run {
+        Run(tent.command(args).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap())
+    }
+}
+
+impl Drop for Run {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
 fn signal(child: &Child, name: &str) {
     let sent = std::process::Command::new("kill").args([&format!("-{name}"), &child.id().to_string()]).status();
     assert!(sent.unwrap().success());
@@ -144,10 +160,10 @@ fn halting_ends_everyone_running_or_not() {
     for name in ["ada", "eva"] {
         tent.ok(["golem", "new", name, "--credit", "5", "--capital", "5"]);
     }
-    let mut running = tent.command(["golem", "run", "eva"]).stdout(Stdio::null()).spawn().unwrap();
+    let mut running = Run::start(&tent, &["golem", "run", "eva"]);
     wait_until("eva runs", || tent.ok(["golem", "list"]).contains('*'));
     tent.ok(["halt", "--all", "--yes"]);
-    assert!(running.wait().unwrap().success());
+    assert!(running.0.wait().unwrap().success());
     for name in ["ada", "eva"] {
         assert!(tent.ok(["golem", "show", name]).contains("kill switch (bardo halt)"));
     }
@@ -159,7 +175,7 @@ fn a_stopped_process_that_is_frozen_takes_no_new_exposure_when_it_goes_on() {
     let tent = Tent::new();
     // Acts at every tick: takes up, gives up, in turn.
     tent.ok(["golem", "new", "ada", "--seed", "9", "--set", "reflex.act_every=1", "--set", "policy.max_drawdown=0"]);
-    let mut child = tent.command(["golem", "run", "ada", "--speed", "4000x"]).stdout(Stdio::null()).spawn().unwrap();
+    let mut child = Run::start(&tent, &["golem", "run", "ada", "--speed", "4000x"]);
     let settled = || {
         let mut adding = Vec::new();
         Reader::open(&tent.golem("ada").database())
@@ -173,26 +189,26 @@ fn a_stopped_process_that_is_frozen_takes_no_new_exposure_when_it_goes_on() {
         adding.len()
     };
     wait_until("it acts", || settled() >= 3);
-    signal(&child, "STOP");
+    signal(&child.0, "STOP");
     let frozen = tent.ok(["golem", "freeze", "ada", "--reason", "a bad night"]);
     assert!(frozen.contains("is frozen"), "{frozen}");
     let before = settled();
     let tick = tent.verified("ada").life().tick;
-    signal(&child, "CONT");
+    signal(&child.0, "CONT");
     wait_until("it goes on", || tent.verified("ada").life().tick > tick + 40);
     assert_eq!(settled(), before, "not one new exposure");
     assert_eq!(tent.verified("ada").life().capital.holding, 0, "though giving up was open");
     tent.ok(["golem", "resume", "ada"]);
     wait_until("it acts again", || settled() > before);
-    signal(&child, "INT");
-    assert_eq!(child.wait().unwrap().code(), Some(130));
+    signal(&child.0, "INT");
+    assert_eq!(child.0.wait().unwrap().code(), Some(130));
 }
 
 #[test]
 fn commands_reach_a_golem_that_is_being_lived() {
     let tent = Tent::new();
     tent.ok(["golem", "new", "ada", "--seed", "3"]);
-    let mut child = tent.command(["golem", "run", "ada", "--speed", "2000x"]).stdout(Stdio::piped()).spawn().unwrap();
+    let mut child = Run::start(&tent, &["golem", "run", "ada", "--speed", "2000x"]);
     wait_until("it runs", || tent.ok(["golem", "list"]).contains('*'));
     assert!(tent.fails(1, ["golem", "run", "ada"]).contains("another process is living this life"));
     assert!(tent.ok(["golem", "fund", "ada", "5"]).contains("was given $5.00"));
@@ -206,7 +222,7 @@ fn commands_reach_a_golem_that_is_being_lived() {
     wait_until("it goes on", || tent.verified("ada").life().tick > tick);
     tent.ok(["golem", "backup", "ada", tent.root().join("copy").to_str().unwrap()]);
     tent.ok(["golem", "retire", "ada", "--confirm", "ada"]);
-    assert!(child.wait().unwrap().success(), "the run ends with its golem");
+    assert!(child.0.wait().unwrap().success(), "the run ends with its golem");
     assert_eq!(tent.home().treasury().unwrap().received(tent.verified("ada").life().id()).unwrap(), 3);
     assert_eq!(fs::read_dir(tent.golem("ada").inbox()).unwrap().count(), 0, "nothing is left lying about");
 }
@@ -215,13 +231,13 @@ fn commands_reach_a_golem_that_is_being_lived() {
 fn interrupting_is_a_clean_stop() {
     let tent = Tent::new();
     tent.ok(["golem", "new", "ada", "--seed", "3"]);
-    let mut child = tent.command(["golem", "run", "ada"]).stdout(Stdio::piped()).spawn().unwrap();
+    let mut child = Run::start(&tent, &["golem", "run", "ada"]);
     wait_until("it runs", || tent.ok(["golem", "list"]).contains('*'));
     std::thread::sleep(Duration::from_millis(100));
-    signal(&child, "INT");
-    assert_eq!(child.wait().unwrap().code(), Some(130));
+    signal(&child.0, "INT");
+    assert_eq!(child.0.wait().unwrap().code(), Some(130));
     let mut said = String::new();
-    child.stdout.take().unwrap().read_to_string(&mut said).unwrap();
+    child.0.stdout.take().unwrap().read_to_string(&mut said).unwrap();
     assert!(said.starts_with("stopped; ada is stable"), "{said}");
 }
 

@@ -165,7 +165,9 @@ fn whatever_is_killed_nothing_acknowledged_is_lost_or_doubled() {
         deaths += 1;
         commits += life.flights_made;
     }
-    println!("{killed} kills over {deaths} lives, {acknowledged_total} messages acknowledged, {commits} actions asked for");
+    println!(
+        "{killed} kills over {deaths} lives, {acknowledged_total} messages acknowledged, {commits} actions asked for"
+    );
     assert!(acknowledged_total > 1_000, "the kills came too early to mean anything");
 }
 

@@ -3,13 +3,12 @@
 
 use crate::event::{Account, Event};
 use crate::heartbeat::State;
+use crate::id::CommandId;
 use crate::life::{Deposit, Life};
-use crate::limits;
-use crate::money::Usdc;
 use crate::mortality::economic::Purse;
 use crate::mortality::epistemic::{self, Senescence};
 use crate::mortality::vitality;
-use crate::policy::Stage;
+use crate::policy::{Rule, Stage};
 use crate::time::Time;
 
 pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
@@ -22,9 +21,9 @@ pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
             life.purse.credit += *credit;
             life.purse.given += *credit;
             life.purse.funding = life.purse.funding.max(life.purse.credit);
+            life.capital.rescale_peak(*capital, life.seen.unit);
             life.capital.cash += *capital;
             life.capital.given += *capital;
-            life.capital.peak += *capital;
         }
         Event::Withdrew { deposit, from, amount } => {
             life.deposits_made = *deposit;
@@ -35,20 +34,16 @@ pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
                     life.purse.withdrawn += *amount;
                 }
                 Account::Capital => {
+                    life.capital.rescale_peak(-*amount, life.seen.unit);
                     life.capital.cash -= *amount;
                     life.capital.withdrawn += *amount;
-                    life.capital.peak = (life.capital.peak - *amount).max(Usdc::ZERO);
                 }
             }
         }
         Event::Deposited { deposit } => life.deposits.retain(|d| d.number != *deposit),
 
-        Event::Obeyed { command } => {
-            if life.commands.len() == limits::COMMANDS {
-                life.commands.remove(0);
-            }
-            life.commands.push(*command);
-        }
+        Event::Obeyed { command } => remember(life, *command, None),
+        Event::Declined { command, rule } => remember(life, *command, Some(*rule)),
         Event::Refused { .. } => {}
         Event::Paused => {
             life.heartbeat.paused = true;
@@ -96,8 +91,8 @@ pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
         Event::Resolved { claim, actual } => {
             if let Some(at) = life.claims.iter().position(|c| c.id == *claim) {
                 let claim = life.claims.remove(at);
-                let measure = life.birth.constitution.epistemic.measure;
-                life.epistemic.resolve(&claim, *actual, life.tick, measure);
+                let (measure, pairs_kept) = (life.birth.constitution.epistemic.measure, life.laws().pairs_kept);
+                life.epistemic.resolve(&claim, *actual, life.tick, measure, pairs_kept);
             }
         }
         Event::Lapsed { claim } => life.claims.retain(|c| c.id != *claim),
@@ -163,6 +158,14 @@ pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
         Event::Rolled { .. } => {}
         Event::Died(death) => life.death = Some(death.clone()),
     }
+}
+
+/// The newest commands, so that one delivered twice is obeyed once.
+fn remember(life: &mut Life, command: CommandId, declined: Option<Rule>) {
+    if life.commands.len() >= life.laws().commands_kept {
+        life.commands.remove(0);
+    }
+    life.commands.push((command, declined));
 }
 
 /// A flight is over: what it had reserved is free again.

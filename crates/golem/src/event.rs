@@ -28,6 +28,7 @@ pub enum Event {
 
     // The owner's word.
     Obeyed { command: CommandId },
+    Declined { command: CommandId, rule: Rule },
     Refused { rule: Rule },
     Paused,
     Resumed,

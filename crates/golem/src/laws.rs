@@ -3,6 +3,8 @@
 //! A set is numbered, recorded at birth and frozen once released, so that a journal written years ago
 //! still folds to the same Life. A changed constant is a new set, adopted by an event.
 
+use crate::limits;
+
 /// The newest set; what a golem born today lives under.
 pub const NEWEST: u16 = 1;
 
@@ -22,9 +24,18 @@ pub struct Laws {
     pub echo_fitness: f64,
     /// How much of the old mean survives an observation.
     pub mean_keep: f64,
+    /// Vitality of a newborn, before its first tick.
+    pub newborn: f64,
+    /// Commands remembered, so that one delivered twice is obeyed once.
+    pub commands_kept: usize,
+    /// Pairs remembered where fitness is measured as R².
+    pub pairs_kept: usize,
 }
 
-static FIRST: Laws = Laws {
+// Life has room for what the laws want kept.
+const _: () = assert!(FIRST.commands_kept <= limits::COMMANDS && FIRST.pairs_kept <= limits::PAIRS);
+
+const FIRST: Laws = Laws {
     burn_keep: 0.95,
     domain_minimum: 20.0,
     fitness_unknown: 0.5,
@@ -32,12 +43,15 @@ static FIRST: Laws = Laws {
     echo: 0.01,
     echo_fitness: 0.40,
     mean_keep: 0.99,
+    newborn: 0.69,
+    commands_kept: 32,
+    pairs_kept: 100,
 };
 
 /// The set with this number, if this version of the program knows it.
 pub fn laws(number: u16) -> Option<&'static Laws> {
     match number {
-        1 => Some(&FIRST),
+        1 => Some(&const { FIRST }),
         _ => None,
     }
 }
@@ -52,7 +66,7 @@ mod tests {
         assert_eq!(
             shown,
             "Laws { burn_keep: 0.95, domain_minimum: 20.0, fitness_unknown: 0.5, hopeless: 0.5, echo: 0.01, \
-             echo_fitness: 0.4, mean_keep: 0.99 }"
+             echo_fitness: 0.4, mean_keep: 0.99, newborn: 0.69, commands_kept: 32, pairs_kept: 100 }"
         );
         assert!(laws(NEWEST).is_some() && laws(NEWEST + 1).is_none());
     }

@@ -17,7 +17,7 @@ use crate::mortality::economic::Purse;
 use crate::mortality::epistemic::Epistemic;
 use crate::mortality::phase::Phase;
 use crate::mortality::vitality::Vitality;
-use crate::policy::{Capital, Flight};
+use crate::policy::{Capital, Flight, Rule};
 use crate::prediction::{Claim, Seen};
 use crate::time::{Span, Time};
 use crate::world::Manifest;
@@ -67,7 +67,8 @@ pub struct Life {
     pub transfers_taken: u64,
     pub deposits: ArrayVec<Deposit, { limits::DEPOSITS }>,
     pub deposits_made: u64,
-    pub commands: ArrayVec<CommandId, { limits::COMMANDS }>,
+    /// The owner's newest commands, and the rule by which each was declined.
+    pub commands: ArrayVec<(CommandId, Option<Rule>), { limits::COMMANDS }>,
     pub death: Option<Box<Death>>,
 }
 
@@ -83,7 +84,7 @@ impl Life {
             heartbeat: Heartbeat::default(),
             purse: Purse::default(),
             capital: Capital::default(),
-            vitality: Vitality::newborn(at),
+            vitality: Vitality::newborn(at, laws(birth.laws).map_or(0.0, |laws| laws.newborn)),
             epistemic: Epistemic::new(domains),
             seen: Seen::default(),
             claims: ArrayVec::new(),

@@ -13,7 +13,7 @@ use crate::mortality;
 use crate::mortality::death::{self, Cause};
 use crate::policy::{self, Rule};
 use crate::time::{Span, Time};
-use crate::world::{Observation, Outcome, Quote};
+use crate::world::{Effect, Observation, Outcome, Quote};
 
 /// Everything that reaches a golem: when, with which chance, and what.
 #[derive(Clone, Debug, PartialEq)]
@@ -64,6 +64,8 @@ pub enum Fault {
     Transfer { expected: u64, got: u64 },
     #[error("an amount is out of bounds")]
     Amount,
+    #[error("the world says action {key} came to something that was never asked for")]
+    Outcome { key: u64 },
 }
 
 pub(crate) fn step(life: &mut Life, input: &Input, events: &mut Vec<Event>) -> Result<(), Fault> {
@@ -83,9 +85,12 @@ pub(crate) fn step(life: &mut Life, input: &Input, events: &mut Vec<Event>) -> R
         What::Previewed { key, quote } => policy::previewed(draft, *key, *quote),
         What::Landed { key, outcome } => policy::landed(draft, *key, *outcome),
         What::Commanded { id, command } => {
-            if !draft.commands.contains(id) {
-                obey(draft, command);
-                draft.emit(Event::Obeyed { command: *id });
+            if !draft.commands.iter().any(|(known, _)| known == id) {
+                let done = obey(draft, command);
+                draft.emit(match done {
+                    Ok(()) => Event::Obeyed { command: *id },
+                    Err(rule) => Event::Declined { command: *id, rule },
+                });
             }
         }
     }
@@ -98,16 +103,16 @@ pub(crate) fn step(life: &mut Life, input: &Input, events: &mut Vec<Event>) -> R
 /// A look at the world; and if a tick has passed, mortality, whatever else is going on.
 fn observed(draft: &mut Draft<'_>, observation: &Observation, roll: u64) {
     let ticks = draft.at() >= draft.due() && !draft.heartbeat.paused && !draft.is_dead();
-    if !ticks {
+    if ticks {
+        heartbeat::beat(draft, observation);
+        mortality::run(draft, draft.at(), roll);
+    } else {
         crate::prediction::sense(draft, observation);
-        return;
     }
-    heartbeat::beat(draft, observation);
-    mortality::run(draft, draft.at(), roll);
     breaker(draft, observation);
 }
 
-/// Protection never sleeps: checked on every tick in every mode.
+/// Protection never sleeps: checked on every observation in every mode.
 fn breaker(draft: &mut Draft<'_>, observation: &Observation) {
     let limit = i64::from(draft.constitution().policy.max_drawdown_bps);
     let worst = observation.bars.iter().map(|bar| bar.unit).min();
@@ -119,10 +124,9 @@ fn breaker(draft: &mut Draft<'_>, observation: &Observation) {
     }
 }
 
-fn obey(draft: &mut Draft<'_>, command: &Command) {
+fn obey(draft: &mut Draft<'_>, command: &Command) -> Result<(), Rule> {
     if draft.is_dead() {
-        draft.emit(Event::Refused { rule: Rule::Dead });
-        return;
+        return Err(Rule::Dead);
     }
     match command {
         Command::Pause if draft.heartbeat.paused => {}
@@ -137,20 +141,18 @@ fn obey(draft: &mut Draft<'_>, command: &Command) {
         }
         Command::Freeze { .. } if draft.heartbeat.frozen => {}
         Command::Freeze { reason } => draft.emit(Event::Froze { reason: clip(reason) }),
-        Command::Withdraw { from, amount } => match withdrawable(draft, *from, *amount) {
-            Ok(()) => draft.emit(Event::Withdrew { deposit: draft.deposits_made + 1, from: *from, amount: *amount }),
-            Err(rule) => draft.emit(Event::Refused { rule }),
-        },
-        Command::Dream { millis } => {
-            if draft.heartbeat.state == State::Sleeping && !draft.heartbeat.paused {
-                draft.emit(Event::DreamStarted { until: draft.at() + Span::millis(*millis) });
-            } else {
-                draft.emit(Event::Refused { rule: Rule::Busy });
-            }
+        Command::Withdraw { from, amount } => {
+            withdrawable(draft, *from, *amount)?;
+            draft.emit(Event::Withdrew { deposit: draft.deposits_made + 1, from: *from, amount: *amount });
         }
+        Command::Dream { .. } if draft.heartbeat.state != State::Sleeping || draft.heartbeat.paused => {
+            return Err(Rule::Busy);
+        }
+        Command::Dream { millis } => draft.emit(Event::DreamStarted { until: draft.at() + Span::millis(*millis) }),
         Command::Retire { reason } => death::die(draft, Cause::OwnerKill { reason: clip(reason) }),
         Command::Halt { trigger } => death::die(draft, Cause::KillSwitch { trigger: clip(trigger) }),
     }
+    Ok(())
 }
 
 fn withdrawable(life: &Life, from: Account, amount: Usdc) -> Result<(), Rule> {
@@ -190,8 +192,35 @@ fn check(life: &Life, input: &Input) -> Result<(), Fault> {
                 Err(Fault::Amount)
             }
         }
+        What::Previewed { quote: Some(quote), .. } => {
+            if sane(quote.cash) && sane(quote.fee) && quote.fee >= Usdc::ZERO { Ok(()) } else { Err(Fault::Amount) }
+        }
+        What::Landed { key, outcome: Some(outcome) } => check_outcome(life, *key, outcome),
         _ => Ok(()),
     }
+}
+
+fn sane(amount: Usdc) -> bool {
+    amount <= Usdc::MOST && amount >= -Usdc::MOST
+}
+
+/// A world may do less than it was asked to, never more, and never for more than was set aside.
+fn check_outcome(life: &Life, key: u64, outcome: &Outcome) -> Result<(), Fault> {
+    let Some(flight) = life.flights.iter().find(|flight| flight.key == key) else { return Ok(()) };
+    let effect = life.birth.world.actions[usize::from(flight.action)].effect;
+    let bounded = sane(outcome.cash) && sane(outcome.fee) && outcome.fee >= Usdc::ZERO;
+    let asked = bounded
+        && match effect {
+            Effect::Adds => {
+                let paid = outcome.fee - outcome.cash;
+                (0..=flight.units).contains(&outcome.units) && outcome.cash <= Usdc::ZERO && paid <= flight.reserved
+            }
+            Effect::Reduces => {
+                let left = life.capital.cash + outcome.cash - outcome.fee;
+                (-flight.units..=0).contains(&outcome.units) && outcome.cash >= Usdc::ZERO && left >= Usdc::ZERO
+            }
+        };
+    if asked { Ok(()) } else { Err(Fault::Outcome { key }) }
 }
 
 fn check_observation(life: &Life, now: Time, observation: &Observation) -> Result<(), Fault> {

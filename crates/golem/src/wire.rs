@@ -16,7 +16,7 @@ use crate::mortality::{Clock, stochastic};
 use crate::policy::Rule;
 use crate::time::Time;
 
-/// One message. Money is in micro-USDC, times in milliseconds of world time.
+/// One message. Money is in micro-USDC, times in milliseconds of world time; the tick stands in the envelope.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "event")]
 pub enum Message<'a> {
@@ -41,7 +41,7 @@ pub enum Message<'a> {
     #[serde(rename = "DreamEnd")]
     DreamEnded,
     #[serde(rename = "mortality.vitality_update")]
-    VitalityUpdated { economic: f64, epistemic: f64, stochastic: f64, composite: f64, phase: Phase, tick: u64 },
+    VitalityUpdated { economic: f64, epistemic: f64, stochastic: f64, composite: f64, phase: Phase },
     #[serde(rename = "mortality.phase_transition")]
     PhaseChanged { from_phase: Phase, to_phase: Phase, composite: f64, trigger_clock: Clock },
     #[serde(rename = "mortality.economic_critical")]
@@ -82,7 +82,9 @@ pub fn message<'a>(event: &'a Event, life: &'a Life) -> Option<Message<'a>> {
         Event::Withdrew { deposit, from, amount } => {
             Message::Withdrew { deposit: *deposit, from: *from, amount: *amount }
         }
-        Event::Refused { rule } => Message::Refused { rule: *rule, why: rule.to_string() },
+        Event::Refused { rule } | Event::Declined { rule, .. } => {
+            Message::Refused { rule: *rule, why: rule.to_string() }
+        }
         Event::Paused => Message::ModeChanged { mode: "paused" },
         Event::Resumed => Message::ModeChanged { mode: "running" },
         Event::Froze { reason } => Message::Froze { reason },
@@ -102,7 +104,6 @@ pub fn message<'a>(event: &'a Event, life: &'a Life) -> Option<Message<'a>> {
             stochastic: survival(life),
             composite: *composite,
             phase: life.phase(),
-            tick: life.tick,
         },
         Event::PhaseChanged { from, to, trigger } => Message::PhaseChanged {
             from_phase: *from,

@@ -58,7 +58,7 @@ fn withdrawals_respect_the_reserve_and_say_why_not() {
     let mut rig = Rig::with(|_| {});
     let mut refused = |from, amount| {
         let events = rig.command(Command::Withdraw { from, amount });
-        events.iter().find_map(|e| if let Event::Refused { rule } = e { Some(*rule) } else { None })
+        events.iter().find_map(|e| if let Event::Declined { rule, .. } = e { Some(*rule) } else { None })
     };
     assert_eq!(refused(Account::Credit, Usdc::dollars(11)), Some(Rule::Funds));
     assert_eq!(refused(Account::Credit, Usdc::micros(9_700_001)), Some(Rule::Reserve));
@@ -141,6 +141,7 @@ fn a_permit_from_before_a_freeze_is_never_sent_only_asked_after() {
     assert_eq!(rig.golem.owed(), vec![Owed::Reconcile { key }]);
     // It had been sent all the same: the money is settled.
     let outcome = Outcome { units: 1_000_000, cash: -Usdc::dollars(10), fee: Usdc::cents(1) };
+    assert!(rig.golem.life().flights[0].units > 1_000_000);
     rig.feed(What::Landed { key, outcome: Some(outcome) }).unwrap();
     assert_eq!(rig.golem.life().capital.holding, 1_000_000);
     assert_eq!(rig.unaccounted(), Usdc::ZERO);
@@ -177,6 +178,53 @@ fn what_is_more_than_was_reserved_is_not_permitted() {
     quote.fee = Usdc::dollars(50);
     rig.feed(What::Previewed { key, quote: Some(quote) }).unwrap();
     assert!(rig.golem.life().flights.is_empty());
+}
+
+#[test]
+fn a_refusal_is_remembered_as_one() {
+    let mut rig = Rig::with(|_| {});
+    let order = What::Commanded {
+        id: CommandId([4; 8]),
+        command: Command::Withdraw { from: Account::Credit, amount: Usdc::dollars(99) },
+    };
+    rig.feed(order.clone()).unwrap();
+    rig.feed(order).unwrap();
+    assert_eq!(rig.golem.life().commands.last(), Some(&(CommandId([4; 8]), Some(Rule::Funds))));
+}
+
+#[test]
+fn a_world_that_takes_more_than_it_was_given_is_not_believed() {
+    let mut rig = asking();
+    let (key, quote) = quote(&rig);
+    rig.feed(What::Previewed { key, quote: Some(quote) }).unwrap();
+    let before = rig.golem.clone();
+    let units = before.life().flights[0].units;
+    let fair = Outcome { units, cash: -Usdc::dollars(20), fee: Usdc::cents(1) };
+    let unfair = [
+        Outcome { units: units + 1, ..fair },
+        Outcome { units: -1, ..fair },
+        Outcome { cash: -Usdc::dollars(26), ..fair },
+        Outcome { cash: Usdc::dollars(1), ..fair },
+        Outcome { fee: -Usdc::cents(1), ..fair },
+        Outcome { fee: Usdc::micros(i64::MAX), ..fair },
+    ];
+    for outcome in unfair {
+        assert!(rig.feed(What::Landed { key, outcome: Some(outcome) }).is_err(), "{outcome:?}");
+        assert_eq!(rig.golem, before);
+    }
+    rig.feed(What::Landed { key, outcome: Some(fair) }).unwrap();
+}
+
+#[test]
+fn giving_and_taking_money_is_neither_gain_nor_loss() {
+    let mut rig = Rig::with(|_| {});
+    rig.ticks(2);
+    rig.command(Command::Withdraw { from: Account::Capital, amount: Usdc::dollars(80) });
+    rig.ticks(5);
+    assert!(!rig.golem.life().is_dead(), "a withdrawal does not trip the breaker");
+    assert_eq!(rig.golem.life().capital.peak, Usdc::dollars(20));
+    rig.feed(What::Funded { transfer: 2, credit: Usdc::ZERO, capital: Usdc::dollars(30) }).unwrap();
+    assert_eq!(rig.golem.life().capital.peak, Usdc::dollars(50));
 }
 
 #[derive(Clone, Debug)]

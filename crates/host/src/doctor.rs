@@ -3,7 +3,7 @@
 use golem::event::Event;
 use golem::{Golem, Life, Usdc};
 use serde::Serialize;
-use vault::Reader;
+use vault::{Anchor, Head, Reader, Seal, Treasury};
 
 use crate::Error;
 use crate::chance::Secret;
@@ -31,14 +31,17 @@ impl Finding {
 pub fn examine(home: &Home, mut tell: impl FnMut(Finding)) -> Result<(), Error> {
     tell(Finding::fine("home", home.require()?.root().display().to_string()));
     let treasury = home.treasury()?;
-    tell(Finding::fine("treasury", format!("{} free", treasury.balance()?)));
+    tell(match treasury.audit()? {
+        None => Finding::fine("treasury", format!("{} free, every line adds up", treasury.balance()?)),
+        Some(line) => Finding::wrong("treasury", format!("line {line} of the ledger does not add up")),
+    });
     for golem in home.list()? {
-        examine_golem(&golem, &mut tell);
+        examine_golem(&golem, &treasury, &mut tell);
     }
     Ok(())
 }
 
-fn examine_golem(place: &GolemHome, tell: &mut impl FnMut(Finding)) {
+fn examine_golem(place: &GolemHome, treasury: &Treasury, tell: &mut impl FnMut(Finding)) {
     let name = place.name.as_str();
     let verified = Reader::open(&place.database()).and_then(|reader| reader.verify(&place.home().heads()));
     let golem = match verified {
@@ -52,17 +55,36 @@ fn examine_golem(place: &GolemHome, tell: &mut impl FnMut(Finding)) {
         }
         Err(e) => return tell(Finding::wrong(format!("{name}: journal"), e.to_string())),
     };
-    tell(examine_money(name, golem.life()));
+    tell(examine_head(place, golem.life()));
+    tell(examine_money(place, golem.life(), treasury));
     tell(examine_secret(place, &golem));
 }
 
-fn examine_money(name: &str, life: &Life) -> Finding {
+fn examine_head(place: &GolemHome, life: &Life) -> Finding {
+    let what = format!("{}: head", place.name);
+    match Head::peek(&place.home().heads(), life.id()) {
+        None => Finding::wrong(what, "missing or damaged, so it cannot be run; restore a backup of this golem"),
+        Some(Anchor { seal: Seal::Open, seq, .. }) => {
+            Finding::fine(what, format!("record {seq} acknowledged and there"))
+        }
+        Some(_) => Finding::fine(what, "sealed: this life was moved away"),
+    }
+}
+
+fn examine_money(place: &GolemHome, life: &Life, treasury: &Treasury) -> Finding {
+    let what = format!("{}: money", place.name);
     let gap = unaccounted(life);
-    let what = format!("{name}: money");
-    if gap == Usdc::ZERO {
-        Finding::fine(what, "accounted for to the micro-USDC")
-    } else {
-        Finding::wrong(what, format!("{gap} is not accounted for"))
+    if gap != Usdc::ZERO {
+        return Finding::wrong(what, format!("{gap} is not accounted for"));
+    }
+    let moved = Head::peek(&place.home().heads(), life.id()).is_some_and(|anchor| anchor.seal != Seal::Open);
+    match treasury.undelivered(life.id(), life.transfers_taken) {
+        Err(e) => Finding::wrong(what, e.to_string()),
+        Ok(sent) if sent.is_empty() || moved => Finding::fine(what, "accounted for to the micro-USDC"),
+        Ok(sent) => {
+            let sum: Usdc = sent.iter().map(|transfer| transfer.credit + transfer.capital).sum();
+            Finding::fine(what, format!("accounted for; {sum} is on its way and taken at the next run"))
+        }
     }
 }
 

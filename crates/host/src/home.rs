@@ -8,7 +8,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use golem::{Name, Usdc};
+use golem::{GolemId, Name};
 use vault::{Place, Treasury};
 use world::{Ledger, Spec, World};
 
@@ -44,10 +44,7 @@ impl Home {
         }
         let new = !self.treasury_path().exists();
         let mut treasury = Treasury::open(&self.treasury_path())?;
-        // A home whose making was interrupted has a treasury and nothing in it.
-        if treasury.entries(1)?.is_empty() && settings.money("treasury.opening") > Usdc::ZERO {
-            treasury.add(settings.money("treasury.opening"))?;
-        }
+        treasury.begin_with(settings.money("treasury.opening"))?;
         Ok(new)
     }
 
@@ -157,7 +154,14 @@ impl GolemHome {
         self.folder.join("FROZEN")
     }
 
-    pub fn is_marked_frozen(&self) -> bool {
-        self.frozen_marker().exists()
+    /// The owner's reason, if it is marked frozen; a marker nobody can read still counts.
+    pub fn frozen(&self) -> Option<String> {
+        let marker = self.frozen_marker();
+        marker.exists().then(|| std::fs::read_to_string(marker).unwrap_or_default())
+    }
+
+    /// Whether this folder holds the life with this id.
+    pub fn is(&self, id: GolemId) -> bool {
+        vault::Reader::open(&self.database()).and_then(|reader| reader.id()).is_ok_and(|other| other == id)
     }
 }

@@ -88,10 +88,9 @@ pub fn waiting(inbox: &Path) -> Result<Vec<(PathBuf, Letter)>, Error> {
     paths.sort();
     let mut letters = Vec::new();
     for path in paths {
-        let bytes = fs::read(&path).map_err(Error::io("cannot read", &path))?;
-        match serde_json::from_slice(&bytes) {
-            Ok(letter) => letters.push((path, letter)),
-            Err(_) => {
+        match fs::read(&path).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok()) {
+            Some(letter) => letters.push((path, letter)),
+            None => {
                 fs::rename(&path, path.with_extension("unreadable")).map_err(Error::io("cannot set aside", &path))?
             }
         }

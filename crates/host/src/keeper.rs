@@ -8,10 +8,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use golem::life::Birth;
+use golem::policy::Stage;
 use golem::world::Manifest;
-use golem::{Golem, GolemId, Life, Name, laws};
+use golem::{Golem, Life, Name, laws};
 use serde::{Deserialize, Serialize};
-use vault::{Anchor, Head, Place, Reader, Vault};
+use vault::{Head, Place, Reader, Seal, Vault};
 use world::{Ledger, Spec};
 
 use crate::Error;
@@ -55,14 +56,13 @@ const ADOPTED: &str = "ADOPTED";
 
 /// Brings a golem into the world and funds it.
 pub fn birth(home: &Home, wish: Wish) -> Result<Living, Error> {
-    let mut treasury = home.treasury()?;
     let place = home.place(&wish.name);
     if place.folder.exists() {
         return Err(Error::NameTaken(wish.name));
     }
     let constitution = wish.settings.constitution()?;
     let (credit, capital) = (wish.settings.money("funds.credit"), wish.settings.money("funds.capital"));
-    let there = treasury.balance()?;
+    let there = home.treasury()?.balance()?;
     if credit + capital > there {
         return Err(vault::Error::TreasuryShort { asked: credit + capital, there }.into());
     }
@@ -87,7 +87,8 @@ pub fn birth(home: &Home, wish: Wish) -> Result<Living, Error> {
         constitution,
         world: manifest,
     };
-    if Head::peek(&home.heads(), birth.id).is_some() {
+    // A head without its first money is a birth that was cut short: nobody has lived there.
+    if Head::peek(&home.heads(), birth.id).is_some_and(|anchor| anchor.seq > 1) {
         return Err(Error::Advice(format!(
             "a golem with this seed and name has lived here before; choose another seed or name than {}",
             wish.name
@@ -95,22 +96,31 @@ pub fn birth(home: &Home, wish: Wish) -> Result<Living, Error> {
     }
 
     // Made aside and moved into place whole: a birth cut short leaves no half-made golem behind.
-    let cradle = home.golems().join(format!(".birth-{}", wish.name));
-    let _ = fs::remove_dir_all(&cradle);
-    fs::create_dir_all(&cradle).map_err(Error::io("cannot create", &cradle))?;
+    let id = birth.id;
+    let cradle = aside(&home.golems(), "birth")?;
     let config = cradle.join("golem.toml");
     fs::write(&config, wish.settings.to_toml()).map_err(Error::io("cannot write", &config))?;
     secret.save(&cradle.join("secret"))?;
     let (golem, record) = Golem::born(birth, world.start());
     let nursery = Place { folder: cradle.clone(), heads: home.heads() };
     drop(Vault::create(&nursery, &record, golem.life(), 1)?);
-    fs::rename(&cradle, &place.folder).map_err(Error::io("cannot create", &place.folder))?;
+    sync_folder(&cradle)?;
+    if fs::rename(&cradle, &place.folder).is_err() {
+        let _ = fs::remove_dir_all(&cradle);
+        return Err(Error::NameTaken(wish.name));
+    }
     sync_folder(&home.golems())?;
 
-    treasury.send(golem.life().id(), 0, credit, capital)?;
-    let (mut living, _) = Living::open(place, 1)?;
-    living.take_money(&mut Silent)?;
-    Ok(living)
+    match Living::open(place.clone(), 1) {
+        Ok((living, _)) => Ok(living),
+        Err(Error::Vault(short @ vault::Error::TreasuryShort { .. })) => {
+            // Somebody else was quicker with the money: this birth never was.
+            let _ = fs::remove_dir_all(&place.folder);
+            let _ = fs::remove_file(Head::path(&home.heads(), id));
+            Err(short.into())
+        }
+        Err(other) => Err(other),
+    }
 }
 
 /// A consistent copy of a life into a new folder, whether or not it is being lived.
@@ -119,31 +129,48 @@ pub fn backup(place: &GolemHome, to: &Path) -> Result<Label, Error> {
 }
 
 /// Seals this life here and leaves it in `to`, from where another home can take it in. Cut short, it can be
-/// repeated: the source stays sealed and the archive is completed.
+/// repeated: the source stays sealed, and there is only ever one complete archive.
 pub fn move_out(place: &GolemHome, to: &Path, snapshot_every: u64) -> Result<Label, Error> {
-    match Living::open(place.clone(), snapshot_every) {
-        Ok((living, _)) => {
+    must_be_free(to)?;
+    let mut head = match Living::open(place.clone(), snapshot_every) {
+        Ok((mut living, _)) => {
+            living.look_into_inbox(&mut Silent)?;
             if !living.golem().owes_nothing() {
                 return Err(Error::Advice("something is still under way; run it for a tick and try again".into()));
             }
-            living.into_vault().seal(&place.folder, &to.display().to_string())?;
+            living.into_vault().seal(&place.folder, &to.display().to_string())?
         }
-        Err(Error::Vault(vault::Error::Sealed(_))) if !to.exists() => {}
+        Err(Error::Vault(vault::Error::Sealed(gone_to))) => {
+            let head = Head::open(&place.home().heads(), Reader::open(&place.database())?.id()?)?;
+            if head.anchor().seal == Seal::Gone {
+                return Err(vault::Error::Sealed(gone_to).into());
+            }
+            head
+        }
         Err(other) => return Err(other),
+    };
+    let label = archive(place, to, true)?;
+    head.seal(Seal::Gone)?;
+    Ok(label)
+}
+
+fn must_be_free(to: &Path) -> Result<(), Error> {
+    if to.exists() {
+        Err(Error::Advice(format!("{} is already there; choose a new folder", to.display())))
+    } else {
+        Ok(())
     }
-    archive(place, to, true)
 }
 
 fn archive(place: &GolemHome, to: &Path, moved: bool) -> Result<Label, Error> {
-    if to.exists() {
-        return Err(Error::Advice(format!("{} is already there; choose a new folder", to.display())));
-    }
-    let partial = to.with_extension("partial");
-    let _ = fs::remove_dir_all(&partial);
-    fs::create_dir_all(&partial).map_err(Error::io("cannot create", &partial))?;
+    must_be_free(to)?;
+    let parent = std::path::absolute(to).map_err(Error::io("cannot find", to))?;
+    let parent = parent.parent().unwrap_or(Path::new("/")).to_owned();
+    fs::create_dir_all(&parent).map_err(Error::io("cannot create", &parent))?;
+    let partial = aside(&parent, "archive")?;
     // The journal first: whatever the world did later belongs to ticks this copy does not have.
     Reader::open(&place.database())?.copy_to(&partial.join("life.db"))?;
-    for file in [place.config(), place.secret(), place.ledger()] {
+    for file in [place.config(), place.secret(), place.ledger(), place.frozen_marker()] {
         copy_if_there(&file, &partial)?;
     }
     let (golem, _) = Reader::open(&partial.join("life.db"))?.wake()?;
@@ -156,119 +183,148 @@ fn archive(place: &GolemHome, to: &Path, moved: bool) -> Result<Label, Error> {
     };
     let path = partial.join(LABEL);
     fs::write(&path, serde_json::to_vec_pretty(&label).expect("plain data"))
+        .and_then(|()| fs::File::open(&path)?.sync_all())
         .map_err(Error::io("cannot write", &path))?;
     sync_folder(&partial)?;
     fs::rename(&partial, to).map_err(Error::io("cannot create", to))?;
+    sync_folder(&parent)?;
     Ok(label)
 }
 
 /// Takes a backup, a moved life or a hand-made copy of a golem's folder into this home.
 pub fn restore(home: &Home, from: &Path, name: Option<Name>, consent: Consent) -> Result<(Name, Life), Error> {
-    let treasury = home.treasury()?;
+    home.require()?;
     let reader = Reader::open(&from.join("life.db"))?;
     let tip = reader.tip()?;
     let (golem, _) = reader.verify(Path::new(""))?;
     let (life, id) = (golem.life(), golem.life().id());
     let label: Option<Label> = fs::read(from.join(LABEL)).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
     let moved = label.as_ref().is_some_and(|label| label.moved);
-    if let Some(label) = &label
-        && label.records != golem.seq()
-    {
-        let (here, known) = (golem.seq(), label.records);
-        return Err(vault::Error::Stale { here, known }.into());
+    if let Some(known) = label.map(|label| label.records).filter(|known| *known != golem.seq()) {
+        return Err(vault::Error::Stale { here: golem.seq(), known }.into());
     }
-    let secret = Secret::load(&from.join("secret"))?;
-    if secret.hash() != life.birth.secret_hash {
+    if Secret::load(&from.join("secret"))?.hash() != life.birth.secret_hash {
         return Err(Error::WrongSecret(from.join("secret")));
     }
-    if treasury.received(id)? > life.deposits_made {
-        return Err(Error::Advice(
-            "the treasury has since received money that this copy still holds; it cannot be restored here".into(),
-        ));
-    }
-    may_replace(home, id, &tip, moved, consent)?;
-    if moved {
-        adopt(from)?;
-    }
     let name = name.unwrap_or_else(|| life.birth.name.clone());
-    put_in_place(home, from, &name, &golem)?;
+    let place = home.place(&name);
+    if place.folder.exists() && !place.is(id) {
+        return Err(Error::NameTaken(name));
+    }
+    may_replace(home, &reader, life, moved, consent)?;
+    money_allows(home, life)?;
+
+    put_in_place(home, from, &place, &golem)?;
+    if moved && let Err(taken) = adopt(home, from) {
+        let _ = fs::remove_dir_all(&place.folder);
+        return Err(taken);
+    }
     drop(Head::create(&home.heads(), id, tip)?);
     Ok((name, life.clone()))
 }
 
 /// Whether this copy may become the life this home knows.
-fn may_replace(home: &Home, id: GolemId, tip: &Anchor, moved: bool, consent: Consent) -> Result<(), Error> {
+fn may_replace(home: &Home, copy: &Reader, life: &Life, moved: bool, consent: Consent) -> Result<(), Error> {
+    let (id, tip) = (life.id(), copy.tip()?);
     if Head::is_taken(&home.heads(), id) {
         return Err(vault::Error::Locked(Head::path(&home.heads(), id)).into());
     }
-    match Head::peek(&home.heads(), id) {
-        None if moved || consent.take_over => Ok(()),
-        None => Err(Error::Advice(
-            "this home has never seen this life, and the original may still be running elsewhere; two copies of one \
-             life would spend twice. If the original is gone for good, repeat with --take-over; to bring a living \
-             golem over, use `bardo golem move` there"
-                .into(),
-        )),
-        Some(known) if known.sealed && moved && known.seq == tip.seq => Ok(()),
-        Some(known) if consent.rewind && !known.sealed => Ok(()),
-        Some(known) if known.seq > tip.seq => Err(Error::Advice(format!(
+    let Some(known) = Head::peek(&home.heads(), id) else {
+        return if moved || consent.take_over { Ok(()) } else { Err(Error::Advice(STRANGE.into())) };
+    };
+    // A copy that has what is known here, and perhaps more, goes on from it.
+    let goes_on = known.seq == 0 || copy.hash_at(known.seq)? == Some(known.hash);
+    match (known.seal, goes_on) {
+        (Seal::Open, true) if tip.seq == known.seq && home.list()?.iter().any(|place| place.is(id)) => {
+            Err(Error::Advice("this life is here already and nothing of it is missing".into()))
+        }
+        (Seal::Open, true) => Ok(()),
+        (Seal::Open, false) if consent.rewind => Ok(()),
+        (Seal::Open, false) if known.seq > tip.seq => Err(Error::Advice(format!(
             "this copy ends at record {}, but this home has acknowledged record {} of the same life; restoring \
              would undo what happened since. If that is what you want, repeat with --rewind",
             tip.seq, known.seq
         ))),
-        Some(known) if known.sealed => Err(vault::Error::Sealed("another home".into()).into()),
-        Some(known) if known.hash != tip.hash => Err(vault::Error::Forked(tip.seq).into()),
-        Some(_) if exists_here(home, id)? => {
-            Err(Error::Advice("this life is here already and nothing of it is missing".into()))
-        }
-        Some(_) => Ok(()),
+        (Seal::Open, false) => Err(vault::Error::Forked(known.seq).into()),
+        (_, true) if moved => Ok(()),
+        _ => Err(vault::Error::Sealed("another home; only the archive of a later move brings it back".into()).into()),
     }
 }
 
-fn exists_here(home: &Home, id: GolemId) -> Result<bool, Error> {
-    let same = |place: &GolemHome| Reader::open(&place.database()).and_then(|r| r.id()).is_ok_and(|other| other == id);
-    Ok(home.list()?.iter().any(same))
+const STRANGE: &str = "this home has never seen this life, and the original may still be running elsewhere; two copies \
+     of one life would spend twice. If the original is gone for good, repeat with --take-over; to bring a living golem \
+     over, use `bardo golem move` there";
+
+/// Money the copy still holds must not have arrived elsewhere, and money it lacks must be there to be sent again.
+fn money_allows(home: &Home, copy: &Life) -> Result<(), Error> {
+    let treasury = home.treasury()?;
+    let known = home.list()?.into_iter().find(|place| place.is(copy.id()));
+    let known = known.and_then(|place| Reader::open(&place.database()).ok()?.wake().ok()).map(|(golem, _)| golem);
+    let returned = known.as_ref().map_or(0, |golem| golem.life().deposits_made).max(treasury.received(copy.id())?);
+    if returned > copy.deposits_made {
+        return Err(Error::Advice(
+            "money that this copy still holds has been returned to a treasury since; it cannot be restored".into(),
+        ));
+    }
+    let taken = known.as_ref().map_or(0, |golem| golem.life().transfers_taken);
+    let again = treasury.undelivered(copy.id(), copy.transfers_taken)?.iter().filter(|t| t.number <= taken).count();
+    if taken > copy.transfers_taken + again as u64 {
+        return Err(Error::Advice(
+            "another home's treasury has funded this life since; it cannot be restored to before that".into(),
+        ));
+    }
+    Ok(())
 }
 
-/// A moved archive is taken in once.
-fn adopt(from: &Path) -> Result<(), Error> {
+/// A moved archive is taken in by one home; that home may try again.
+fn adopt(home: &Home, from: &Path) -> Result<(), Error> {
     let path = from.join(ADOPTED);
-    let new = fs::OpenOptions::new().write(true).create_new(true).open(&path);
-    match new {
-        Ok(file) => file.sync_all().map_err(Error::io("cannot write", &path)),
-        Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists => Err(Error::Advice(
-            "this archive has been taken in by a home already; of two copies of one life, one must stay asleep".into(),
-        )),
+    let me = std::path::absolute(home.root()).unwrap_or_else(|_| home.root().to_owned()).display().to_string();
+    match fs::OpenOptions::new().write(true).create_new(true).open(&path) {
+        Ok(mut file) => std::io::Write::write_all(&mut file, me.as_bytes())
+            .and_then(|()| file.sync_all())
+            .map_err(Error::io("cannot write", &path)),
+        Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists => {
+            if fs::read_to_string(&path).is_ok_and(|by| by == me) {
+                return Ok(());
+            }
+            Err(Error::Advice(
+                "this archive has been taken in by a home already; of two copies of one life, one must stay asleep"
+                    .into(),
+            ))
+        }
         Err(e) => Err(Error::io("cannot write", &path)(e)),
     }
 }
 
-fn put_in_place(home: &Home, from: &Path, name: &Name, golem: &Golem) -> Result<(), Error> {
-    let id = golem.life().id();
-    let place = home.place(name);
-    let crib = home.golems().join(format!(".restore-{name}"));
-    let _ = fs::remove_dir_all(&crib);
-    fs::create_dir_all(&crib).map_err(Error::io("cannot create", &crib))?;
+fn put_in_place(home: &Home, from: &Path, place: &GolemHome, golem: &Golem) -> Result<(), Error> {
+    let life = golem.life();
+    let crib = aside(&home.golems(), "restore")?;
     Reader::open(&from.join("life.db"))?.copy_to(&crib.join("life.db"))?;
-    for file in ["golem.toml", "secret", "world.log"] {
+    for file in ["golem.toml", "secret", "world.log", "FROZEN"] {
         copy_if_there(&from.join(file), &crib)?;
     }
-    Ledger::file(crib.join("world.log"))?.forget_after(golem.life().flights_made)?;
+    // The world may have gone on after the journal was copied; what the copy has not permitted never happened to it.
+    let asked = life.flights.iter().filter(|flight| flight.stage == Stage::Asked).map(|flight| flight.key - 1).min();
+    Ledger::file(crib.join("world.log"))?.forget_after(asked.unwrap_or(life.flights_made))?;
 
-    // Whatever of this life is here already goes to the attic; another golem of that name stays.
-    for old in home.list()? {
-        let same = Reader::open(&old.database()).and_then(|r| r.id()).is_ok_and(|other| other == id);
-        if same {
-            fs::create_dir_all(home.attic()).map_err(Error::io("cannot create", &home.attic()))?;
-            let kept = free_name(&home.attic(), old.name.as_str());
-            fs::rename(&old.folder, &kept).map_err(Error::io("cannot set aside", &old.folder))?;
-        }
+    // Whatever of this life is here already goes to the attic. A freeze outlives it.
+    for old in home.list()?.into_iter().filter(|old| old.is(life.id())) {
+        copy_if_there(&old.frozen_marker(), &crib)?;
+        fs::create_dir_all(home.attic()).map_err(Error::io("cannot create", &home.attic()))?;
+        let kept = free_name(&home.attic(), old.name.as_str());
+        fs::rename(&old.folder, &kept).map_err(Error::io("cannot set aside", &old.folder))?;
     }
-    if place.folder.exists() {
-        return Err(Error::NameTaken(name.clone()));
-    }
+    sync_folder(&crib)?;
     fs::rename(&crib, &place.folder).map_err(Error::io("cannot create", &place.folder))?;
     sync_folder(&home.golems())
+}
+
+/// A fresh folder that nobody else is using, to make something whole in.
+fn aside(parent: &Path, what: &str) -> Result<PathBuf, Error> {
+    let folder = parent.join(format!(".{what}-{}", chance::identity(None, "")));
+    fs::create_dir(&folder).map_err(Error::io("cannot create", &folder))?;
+    Ok(folder)
 }
 
 fn free_name(folder: &Path, name: &str) -> PathBuf {

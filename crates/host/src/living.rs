@@ -7,15 +7,15 @@
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
-use golem::event::Event;
 use golem::heartbeat::State;
 use golem::world::{Effect, Observation};
-use golem::{Command, CommandId, Golem, Input, Life, Owed, Record, Span, Time, What};
+use golem::{Command, CommandId, Golem, Input, Life, Owed, Record, Time, What};
 use vault::{Notice, Treasury, Vault};
 use world::{Ledger, Order, World};
 
 use crate::Error;
 use crate::chance::Secret;
+use crate::config::{File, Settings};
 use crate::home::GolemHome;
 use crate::inbox::{self, Body, Reply};
 
@@ -76,10 +76,22 @@ impl Living {
     pub fn open(place: GolemHome, snapshot_every: u64) -> Result<(Living, Vec<Notice>), Error> {
         let treasury = place.home().treasury()?;
         let (vault, golem, notices) = Vault::open(&place.vault(), snapshot_every)?;
-        Ok((Living::awake(place, vault, golem, treasury)?, notices))
+        let mut living = Living::awake(place, vault, golem, treasury)?;
+        living.complete_birth()?;
+        Ok((living, notices))
     }
 
-    pub(crate) fn awake(place: GolemHome, vault: Vault, golem: Golem, treasury: Treasury) -> Result<Living, Error> {
+    /// A birth is complete with its first money; one that was cut short before gets it now.
+    fn complete_birth(&mut self) -> Result<(), Error> {
+        let id = self.life().id();
+        if self.life().transfers_taken == 0 && !self.treasury.has_sent(id)? {
+            let settings = Settings::load(File::Golem, Some(&self.place.config()), std::iter::empty(), &[])?;
+            self.treasury.send(id, 0, settings.money("funds.credit"), settings.money("funds.capital"))?;
+        }
+        if self.life().transfers_taken == 0 { self.take_money(&mut Silent) } else { Ok(()) }
+    }
+
+    fn awake(place: GolemHome, vault: Vault, golem: Golem, treasury: Treasury) -> Result<Living, Error> {
         let secret = Secret::load(&place.secret())?;
         if secret.hash() != golem.life().birth.secret_hash {
             return Err(Error::WrongSecret(place.secret()));
@@ -124,12 +136,14 @@ impl Living {
     pub fn run(&mut self, run: Run, listener: &mut impl Listener) -> Result<Ending, Error> {
         let last_tick = run.ticks.map(|ticks| self.life().tick + ticks);
         let mut looked = Instant::now();
-        let mut pending = 0;
+        let (mut pending, mut alarm) = (0, None);
         self.look_into_inbox(listener)?;
         loop {
             self.settle(listener)?;
             if self.life().heartbeat.state == State::Dead {
                 self.flush(listener)?;
+                // What the owner sent while it was dying goes back with the rest.
+                self.take_money(listener)?;
                 return Ok(Ending::Dead);
             }
             if listener.stop() {
@@ -158,9 +172,12 @@ impl Living {
             if let Pace::Times(speed) = run.pace {
                 self.flush(listener)?;
                 pending = 0;
-                if !self.wait(self.life().interval(), speed, listener)? {
+                // Being spoken to does not put off the next look.
+                let until = *alarm.get_or_insert_with(|| Instant::now() + self.interval_at(speed));
+                if !self.wait(until, listener)? {
                     continue;
                 }
+                alarm = None;
             }
             self.tick(due)?;
             pending += 1;
@@ -241,7 +258,7 @@ impl Living {
             Owed::Commit { key, action, units, limit } => {
                 let adds = self.life().birth.world.actions[usize::from(action)].effect == Effect::Adds;
                 // The last look before money moves: an owner's freeze counts even if nobody has read it yet.
-                let outcome = if adds && self.place.is_marked_frozen() {
+                let outcome = if adds && self.place.frozen().is_some() {
                     self.world.reconcile(key)?
                 } else {
                     self.world.commit(key, &Order { action, units, limit })?
@@ -257,10 +274,9 @@ impl Living {
     }
 
     /// Takes in what the owner has said and sent since the last look.
-    fn look_into_inbox(&mut self, listener: &mut impl Listener) -> Result<(), Error> {
-        if self.place.is_marked_frozen() && !self.life().heartbeat.frozen && !self.life().is_dead() {
-            self.feed(self.life().now, freeze_command("marked frozen"))?;
-            self.flush(listener)?;
+    pub fn look_into_inbox(&mut self, listener: &mut impl Listener) -> Result<(), Error> {
+        if let (false, Some(reason)) = (self.life().heartbeat.frozen || self.life().is_dead(), self.place.frozen()) {
+            self.obey(inbox::new_id(), Command::Freeze { reason }, listener)?;
         }
         self.take_money(listener)?;
         for (path, letter) in inbox::waiting(&self.place.inbox())? {
@@ -285,20 +301,20 @@ impl Living {
 
     /// Obeys or refuses one command, durably.
     pub fn obey(&mut self, id: CommandId, command: Command, listener: &mut impl Listener) -> Result<Reply, Error> {
-        let unsaid = self.unsaid.len();
         self.feed(self.life().now, What::Commanded { id, command })?;
-        let refusal = self.unsaid[unsaid..].iter().flat_map(|record| &record.events).find_map(|event| match event {
-            Event::Refused { rule } => Some(rule.to_string()),
-            _ => None,
-        });
         self.flush(listener)?;
         self.settle(listener)?;
-        Ok(refusal.map_or(Reply::Done, Reply::Refused))
+        // Also true of a command that was obeyed or declined before, and whose answer got lost.
+        let declined = self.life().commands.iter().find(|(known, _)| *known == id).and_then(|(_, rule)| *rule);
+        Ok(declined.map_or(Reply::Done, |rule| Reply::Refused(rule.to_string())))
     }
 
-    /// Sleeps one interval of the owner's time; false if something wants attention first.
-    fn wait(&mut self, interval: Span, speed: f64, listener: &mut impl Listener) -> Result<bool, Error> {
-        let until = Instant::now() + Duration::from_secs_f64(interval.as_millis() as f64 / 1_000.0 / speed);
+    fn interval_at(&self, speed: f64) -> Duration {
+        Duration::from_secs_f64(self.life().interval().as_millis() as f64 / 1_000.0 / speed)
+    }
+
+    /// Sleeps until the alarm; false if something wants attention first.
+    fn wait(&mut self, until: Instant, listener: &mut impl Listener) -> Result<bool, Error> {
         loop {
             let left = until.saturating_duration_since(Instant::now());
             if left.is_zero() {
@@ -317,10 +333,6 @@ impl Living {
             }
         }
     }
-}
-
-fn freeze_command(reason: &str) -> What {
-    What::Commanded { id: inbox::new_id(), command: Command::Freeze { reason: reason.to_owned() } }
 }
 
 /// A listener that hears nothing and never stops anyone.

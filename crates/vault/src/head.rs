@@ -22,8 +22,17 @@ const MAGIC: &[u8; 4] = b"BHD1";
 pub struct Anchor {
     pub seq: u64,
     pub hash: Hash,
-    /// Moved away: this life goes on elsewhere.
-    pub sealed: bool,
+    pub seal: Seal,
+}
+
+/// Whether a life may still be lived here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Seal {
+    Open,
+    /// A move has begun: it may be completed, nothing else.
+    Leaving,
+    /// The archive is complete: this life goes on elsewhere.
+    Gone,
 }
 
 /// A locked head. Whoever holds it is the only one living this life in this home.
@@ -39,7 +48,7 @@ impl Anchor {
     fn to_slot(self) -> [u8; SLOT] {
         let mut slot = [0; SLOT];
         slot[..4].copy_from_slice(MAGIC);
-        slot[4] = u8::from(self.sealed);
+        slot[4] = self.seal as u8;
         slot[8..16].copy_from_slice(&self.seq.to_le_bytes());
         slot[16..48].copy_from_slice(&self.hash);
         let check = blake3::hash(&slot[..48]);
@@ -50,10 +59,11 @@ impl Anchor {
     fn from_slot(slot: &[u8]) -> Option<Anchor> {
         let check = blake3::hash(slot.get(..48)?);
         let good = slot.len() == SLOT && slot[..4] == *MAGIC && slot[48..] == check.as_bytes()[..16];
+        let seal = [Seal::Open, Seal::Leaving, Seal::Gone].into_iter().find(|seal| *seal as u8 == slot[4])?;
         good.then(|| Anchor {
             seq: u64::from_le_bytes(slot[8..16].try_into().expect("eight bytes")),
             hash: slot[16..48].try_into().expect("thirty-two bytes"),
-            sealed: slot[4] != 0,
+            seal,
         })
     }
 }
@@ -120,9 +130,9 @@ impl Head {
         Ok(())
     }
 
-    /// Moved away. Synced, because forgetting this would make two lives of one.
-    pub fn seal(&mut self) -> Result<(), Error> {
-        let sealed = Anchor { sealed: true, ..self.anchor };
+    /// Synced, because forgetting this would make two lives of one.
+    pub fn seal(&mut self, seal: Seal) -> Result<(), Error> {
+        let sealed = Anchor { seal, ..self.anchor };
         self.advance(sealed)?;
         self.advance(sealed)?;
         self.file.sync_all().map_err(Error::io("cannot sync", &self.path))
@@ -145,9 +155,9 @@ fn lock(file: &File, path: &Path) -> Result<(), Error> {
 fn newest(bytes: &[u8]) -> Option<(Anchor, usize)> {
     let slots = bytes.chunks(SLOT).take(2).map(Anchor::from_slot).enumerate();
     let good: Vec<(Anchor, usize)> = slots.filter_map(|(at, slot)| slot.map(|anchor| (anchor, at))).collect();
-    let sealed = good.iter().any(|(anchor, _)| anchor.sealed);
+    let seal = good.iter().map(|(anchor, _)| anchor.seal).max()?;
     let best = good.into_iter().max_by_key(|(anchor, _)| anchor.seq)?;
-    Some((Anchor { sealed, ..best.0 }, best.1))
+    Some((Anchor { seal, ..best.0 }, best.1))
 }
 
 #[cfg(test)]
@@ -158,7 +168,7 @@ mod tests {
     fn whatever_happens_to_one_slot_the_other_still_bounds_the_life() {
         let dir = tempfile::tempdir().unwrap();
         let id = GolemId([1; 16]);
-        let anchor = |seq| Anchor { seq, hash: [seq as u8; 32], sealed: false };
+        let anchor = |seq| Anchor { seq, hash: [seq as u8; 32], seal: Seal::Open };
         let mut head = Head::create(dir.path(), id, anchor(1)).unwrap();
         for seq in 2..10 {
             head.advance(anchor(seq)).unwrap();
@@ -178,7 +188,7 @@ mod tests {
     fn only_one_may_hold_a_head() {
         let dir = tempfile::tempdir().unwrap();
         let id = GolemId([2; 16]);
-        let anchor = Anchor { seq: 1, hash: [0; 32], sealed: false };
+        let anchor = Anchor { seq: 1, hash: [0; 32], seal: Seal::Open };
         assert!(matches!(Head::open(dir.path(), id), Err(Error::NoHead(_))));
         let head = Head::create(dir.path(), id, anchor).unwrap();
         assert!(Head::is_taken(dir.path(), id));

@@ -4,6 +4,7 @@
 //! To open a life is to take its lock, find the newest good snapshot, fold what came after, and hold the
 //! end against the anchored head. Damage is told in plain words and never skipped.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
 use golem::{Golem, GolemId, Life, Record, Span, Time};
@@ -11,7 +12,7 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
 
 use crate::codec::{self, Hash};
 use crate::error::Error;
-use crate::head::{Anchor, Head};
+use crate::head::{Anchor, Head, Seal};
 
 /// Version of the file as a whole.
 const FORMAT: u32 = 1;
@@ -77,7 +78,8 @@ impl Vault {
             .and_then(|_| write("layout", codec::layout()))
             .and_then(|_| write("layout_hash", blake3::hash(codec::layout().as_bytes()).to_hex().to_string()))
             .map_err(Error::sqlite("cannot create the journal"))?;
-        let head = Head::create(&place.heads, life.id(), Anchor { seq: 0, hash: genesis(life.id()), sealed: false })?;
+        let head =
+            Head::create(&place.heads, life.id(), Anchor { seq: 0, hash: genesis(life.id()), seal: Seal::Open })?;
         let mut vault = Vault {
             db,
             tip: genesis(life.id()),
@@ -99,7 +101,7 @@ impl Vault {
         db.set_db_config(rusqlite::config::DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)
             .map_err(Error::sqlite("cannot open the journal"))?;
         let head = Head::open(&place.heads, identity(&db)?)?;
-        if head.anchor().sealed {
+        if head.anchor().seal != Seal::Open {
             let to = std::fs::read_to_string(place.folder.join("MOVED")).unwrap_or_else(|_| "another home".into());
             return Err(Error::Sealed(to.trim().to_owned()));
         }
@@ -131,7 +133,7 @@ impl Vault {
         assert!(!self.spoilt, "a vault that failed must be opened again");
         self.spoilt = true;
         self.write(seq, life).map_err(Error::sqlite("cannot write the journal"))?;
-        self.head.advance(Anchor { seq, hash, sealed: false })?;
+        self.head.advance(Anchor { seq, hash, seal: Seal::Open })?;
         self.spoilt = false;
         Ok(())
     }
@@ -164,11 +166,12 @@ impl Vault {
         Ok(())
     }
 
-    /// Moved away: this copy refuses to live from now on.
-    pub fn seal(mut self, folder: &Path, to: &str) -> Result<(), Error> {
+    /// Begins a move: this copy refuses to live from now on.
+    pub fn seal(mut self, folder: &Path, to: &str) -> Result<Head, Error> {
         let note = folder.join("MOVED");
         std::fs::write(&note, to).map_err(Error::io("cannot write", &note))?;
-        self.head.seal()
+        self.head.seal(Seal::Leaving)?;
+        Ok(self.head)
     }
 
     pub fn anchor(&self) -> Anchor {
@@ -212,6 +215,8 @@ impl Reader {
     /// Everything that can be known to be right: SQLite's own structure, the chain, every state hash, every
     /// snapshot, and that the anchored head is there.
     pub fn verify(&self, heads: &Path) -> Result<(Golem, Check), Error> {
+        // Before the view is taken: a life that is being lived meanwhile only gets ahead of its old head.
+        let anchor = Head::peek(heads, identity(&self.db)?);
         let view = self.db.unchecked_transaction().map_err(Error::sqlite("cannot read the journal"))?;
         let id = identity(&view)?;
         let sound: String = view
@@ -242,7 +247,7 @@ impl Reader {
             Ok(())
         })?;
         let golem = golem.ok_or_else(|| Error::damaged("the journal is empty"))?;
-        if let Some(anchor) = Head::peek(heads, id) {
+        if let Some(anchor) = anchor {
             hold_against(&view, &anchor, golem.seq())?;
         }
         Ok((golem, check))
@@ -259,6 +264,14 @@ impl Reader {
         std::fs::File::open(database).and_then(|file| file.sync_all()).map_err(Error::io("cannot sync", database))
     }
 
+    /// The hash of one record, if it is here.
+    pub fn hash_at(&self, seq: u64) -> Result<Option<Hash>, Error> {
+        self.db
+            .query_row("SELECT hash FROM journal WHERE seq = ?1", [seq as i64], |row| row.get(0))
+            .optional()
+            .map_err(Error::sqlite("cannot read the journal"))
+    }
+
     /// The newest record's number and hash.
     pub fn tip(&self) -> Result<Anchor, Error> {
         let sql = "SELECT seq, hash FROM journal ORDER BY seq DESC LIMIT 1";
@@ -266,7 +279,7 @@ impl Reader {
             .db
             .query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?)))
             .map_err(Error::sqlite("cannot read the journal"))?;
-        Ok(Anchor { seq: seq as u64, hash, sealed: false })
+        Ok(Anchor { seq: seq as u64, hash, seal: Seal::Open })
     }
 }
 
@@ -435,10 +448,12 @@ fn rows(
 }
 
 fn fold(golem: &mut Option<Golem>, record: &Record) -> Result<(), Error> {
-    let folded = match golem {
+    // A forged record with a valid hash may claim the impossible; the core then panics rather than bend.
+    let folded = catch_unwind(AssertUnwindSafe(|| match golem {
         Some(golem) => golem.fold(record),
         None => Golem::reborn(record).map(|born| *golem = Some(born)),
-    };
+    }));
+    let folded = folded.map_err(|_| Error::damaged(format!("record {} cannot have happened", record.seq)))?;
     folded.map_err(|e| Error::damaged(format!("record {}: {e}", record.seq)))
 }
 

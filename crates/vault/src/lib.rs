@@ -8,6 +8,6 @@ mod journal;
 pub mod treasury;
 
 pub use error::Error;
-pub use head::{Anchor, Head};
+pub use head::{Anchor, Head, Seal};
 pub use journal::{Check, Notice, Place, Reader, Vault};
 pub use treasury::Treasury;

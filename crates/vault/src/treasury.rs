@@ -56,6 +56,40 @@ impl Treasury {
         balance(&self.db).map_err(Error::sqlite("cannot read the treasury"))
     }
 
+    /// The first money of a treasury that has never had any; does nothing to one that has.
+    pub fn begin_with(&mut self, amount: Usdc) -> Result<Usdc, Error> {
+        self.write(|tx| match lines(tx)? {
+            0 if amount.is_positive() => post(tx, "added", None, 1, amount, Usdc::ZERO, amount),
+            _ => balance(tx),
+        })
+    }
+
+    /// Whether anything was ever sent to a golem from here.
+    pub fn has_sent(&self, to: GolemId) -> Result<bool, Error> {
+        let sql = "SELECT 1 FROM ledger WHERE kind = 'sent' AND golem = ?1 LIMIT 1";
+        let found = self.db.query_row(sql, [to.to_string()], |_| Ok(())).optional();
+        Ok(found.map_err(Error::sqlite("cannot read the treasury"))?.is_some())
+    }
+
+    /// Recomputes every balance from the first line; the number of the first line that does not add up.
+    pub fn audit(&self) -> Result<Option<u64>, Error> {
+        let read = || -> rusqlite::Result<Option<u64>> {
+            let mut query =
+                self.db.prepare("SELECT line, kind, credit + capital, balance FROM ledger ORDER BY line")?;
+            let mut rows = query.query([])?;
+            let mut sum = 0_i64;
+            while let Some(row) = rows.next()? {
+                let amount: i64 = row.get(2)?;
+                sum += if row.get::<_, String>(1)? == "sent" { -amount } else { amount };
+                if sum != row.get::<_, i64>(3)? {
+                    return row.get::<_, i64>(0).map(|line| Some(line as u64));
+                }
+            }
+            Ok(None)
+        };
+        read().map_err(Error::sqlite("cannot read the treasury"))
+    }
+
     /// Money from outside. Paper, until an owner says otherwise.
     pub fn add(&mut self, amount: Usdc) -> Result<Usdc, Error> {
         self.write(|tx| {

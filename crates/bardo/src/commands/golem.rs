@@ -9,7 +9,7 @@ use host::herald::Herald;
 use host::keeper::{self, Consent, Wish};
 use host::{Error, GolemHome, Home, chance::Secret};
 use serde_json::json;
-use vault::{Head, Reader};
+use vault::{Head, Reader, Seal};
 use world::{Candles, Spec};
 
 use crate::args::{GolemVerb, New, Restore};
@@ -112,13 +112,20 @@ fn list(home: &Home, json: bool) -> Result<ExitCode, Error> {
     } else if !json {
         line(format!("{:<20} {:<13} {:>8} {:>10} {:>9} {:>12}", "NAME", "STATE", "VITALITY", "AGE", "TICKS", "CREDIT"));
     }
+    let mut anyone_runs = false;
     for place in golems {
         let woken = Reader::open(&place.database()).and_then(|reader| reader.wake());
         match woken {
             Ok((golem, _)) => {
                 let life = golem.life();
                 let running = Head::is_taken(&home.heads(), life.id());
-                let state = if life.is_dead() { "dead".to_owned() } else { life.phase().to_string() };
+                let moved = Head::peek(&home.heads(), life.id()).is_some_and(|anchor| anchor.seal != Seal::Open);
+                let state = match (moved, life.is_dead()) {
+                    (true, _) => "moved".to_owned(),
+                    (_, true) => "dead".to_owned(),
+                    _ => life.phase().to_string(),
+                };
+                anyone_runs |= running;
                 if json {
                     output::json(&json!({
                         "name": place.name, "id": life.id().to_string(), "state": state, "running": running,
@@ -140,6 +147,9 @@ fn list(home: &Home, json: bool) -> Result<ExitCode, Error> {
             Err(e) if json => output::json(&json!({ "name": place.name, "error": e.to_string() })),
             Err(e) => line(format!("{:<20} cannot be read: {e}", place.name)),
         }
+    }
+    if anyone_runs && !json {
+        line("* being lived right now");
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -173,6 +183,9 @@ fn events(place: &GolemHome, all: bool, json: bool) -> Result<ExitCode, Error> {
     let mut herald = Herald::new();
     let mut failed = None;
     Reader::open(&place.database())?.replay(|record| {
+        if output::reader_is_gone() {
+            std::process::exit(0);
+        }
         let told = herald.tell(&record, |told| {
             if json {
                 output::json(&told);
@@ -199,6 +212,7 @@ fn backup(place: &GolemHome, to: &Path, json: bool) -> Result<ExitCode, Error> {
 
 fn move_out(home: &Home, place: &GolemHome, to: &Path, json: bool) -> Result<ExitCode, Error> {
     let every = super::home::settings(home)?.integer("run.snapshot_every") as u64;
+    let to = &std::path::absolute(to).unwrap_or_else(|_| to.to_owned());
     let label = keeper::move_out(place, to, every)?;
     if json {
         output::json(&label);

@@ -36,6 +36,7 @@ pub(crate) fn init(home: &Home, json: bool) -> Result<ExitCode, Error> {
 pub(crate) fn treasury(home: &Home, args: &TreasuryArgs, json: bool) -> Result<ExitCode, Error> {
     let mut treasury = home.treasury()?;
     if let Some(TreasuryVerb::Add { amount }) = args.verb {
+        super::owner::must_be_some(amount)?;
         treasury.add(amount)?;
     }
     let (balance, entries) = (treasury.balance()?, treasury.entries(20)?);
@@ -53,12 +54,10 @@ pub(crate) fn treasury(home: &Home, args: &TreasuryArgs, json: bool) -> Result<E
 
 fn name_of(home: &Home, id: &str) -> String {
     let named = home.list().ok().and_then(|golems| {
-        let same = |g: &&host::GolemHome| {
-            vault::Reader::open(&g.database()).and_then(|r| r.id()).is_ok_and(|other| other.to_string() == id)
-        };
-        golems.iter().find(same).map(|g| g.name.to_string())
+        let id: golem::GolemId = id.parse().ok()?;
+        golems.iter().find(|golem| golem.is(id)).map(|golem| golem.name.to_string())
     });
-    named.unwrap_or_else(|| format!("{}…", &id[..8]))
+    named.unwrap_or_else(|| id.chars().take(8).chain(['…']).collect())
 }
 
 pub(crate) fn data(home: &Home, verb: &DataVerb, json: bool) -> Result<ExitCode, Error> {

@@ -4,8 +4,9 @@
 
 use std::fs;
 use std::io::{IsTerminal, Write};
+use std::path::PathBuf;
 use std::process::ExitCode;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use golem::event::Account;
 use golem::{Command, Usdc};
@@ -28,38 +29,57 @@ enum Heard {
     Waiting,
 }
 
-/// Passes a command on and says what came of it.
-fn tell(home: &Home, place: &GolemHome, body: Body) -> Result<Heard, Error> {
+/// Where an order has got to.
+enum Order {
+    Answered(Reply),
+    /// A living process has been written to; its answer will be here.
+    Sent(PathBuf),
+}
+
+/// Passes an order on: to the golem itself if nobody is living it, else as a letter.
+fn pass_on(home: &Home, place: &GolemHome, body: Body) -> Result<Order, Error> {
     let every = super::home::settings(home)?.integer("run.snapshot_every") as u64;
-    let reply = match Living::open(place.clone(), every) {
+    match Living::open(place.clone(), every) {
         Ok((mut living, _)) => {
+            // What was said before comes first.
+            living.look_into_inbox(&mut Silent)?;
             if living.life().is_dead() && matches!(body, Body::Command(_)) {
                 return Err(dead(place, living.life()));
             }
-            living.take_money(&mut Silent)?;
-            match body {
+            Ok(Order::Answered(match body {
                 Body::Command(command) => living.obey(inbox::new_id(), command, &mut Silent)?,
                 Body::Money => Reply::Done,
-            }
+            }))
         }
-        Err(Error::Vault(vault::Error::Locked(_))) => {
-            let reply = inbox::send(&place.inbox(), body)?;
-            match inbox::await_reply(&reply, PATIENCE)? {
-                Some(reply) => reply,
-                None => return Ok(Heard::Waiting),
-            }
-        }
-        Err(other) => return Err(other),
+        Err(Error::Vault(vault::Error::Locked(_))) => Ok(Order::Sent(inbox::send(&place.inbox(), body)?)),
+        Err(other) => Err(other),
+    }
+}
+
+/// What came of it, waiting for an answer no longer than this.
+fn hear(order: Order, patience: Duration) -> Result<Heard, Error> {
+    let reply = match order {
+        Order::Answered(reply) => Some(reply),
+        Order::Sent(reply) => inbox::await_reply(&reply, patience)?,
     };
     match reply {
-        Reply::Done => Ok(Heard::Done),
-        Reply::Refused(why) => Err(Error::Refused(why)),
+        Some(Reply::Done) => Ok(Heard::Done),
+        Some(Reply::Refused(why)) => Err(Error::Refused(why)),
+        None => Ok(Heard::Waiting),
     }
+}
+
+fn tell(home: &Home, place: &GolemHome, body: Body) -> Result<Heard, Error> {
+    hear(pass_on(home, place, body)?, PATIENCE)
 }
 
 fn dead(place: &GolemHome, life: &golem::Life) -> Error {
     let cause = life.death.as_ref().map(|death| death.cause.to_string()).unwrap_or_default();
     Error::Dead(place.name.clone(), cause)
+}
+
+pub(crate) fn must_be_some(amount: Usdc) -> Result<(), Error> {
+    if amount.is_positive() { Ok(()) } else { Err(Error::Advice("the amount must be more than nothing".into())) }
 }
 
 fn report(place: &GolemHome, heard: &Heard, done: &str, json: bool) -> ExitCode {
@@ -80,20 +100,34 @@ fn order(home: &Home, name: &str, command: Command, done: &str, json: bool) -> R
     Ok(report(&place, &heard, done, json))
 }
 
+/// Money is sent only to a golem that can take it.
 pub(crate) fn fund(home: &Home, money: &Money, json: bool) -> Result<ExitCode, Error> {
+    must_be_some(money.amount)?;
     let place = home.golem(&money.name)?;
     let (golem, _) = Reader::open(&place.database())?.wake()?;
-    if golem.life().is_dead() {
-        return Err(dead(&place, golem.life()));
+    let life = golem.life();
+    if life.is_dead() {
+        // Something may still be on its way to it; that goes back.
+        drop(tell(home, &place, Body::Money));
+        return Err(dead(&place, life));
     }
     let (credit, capital) = if money.capital { (Usdc::ZERO, money.amount) } else { (money.amount, Usdc::ZERO) };
-    home.treasury()?.send(golem.life().id(), golem.life().transfers_taken, credit, capital)?;
+    if (life.purse.given + credit).max(life.capital.given + capital) > Usdc::MOST {
+        return Err(Error::Advice(format!("no golem may ever be given more than {}", Usdc::MOST)));
+    }
+    let every = super::home::settings(home)?.integer("run.snapshot_every") as u64;
+    match Living::open(place.clone(), every) {
+        Ok(_) | Err(Error::Vault(vault::Error::Locked(_))) => {}
+        Err(other) => return Err(other),
+    }
+    home.treasury()?.send(life.id(), life.transfers_taken, credit, capital)?;
     let heard = tell(home, &place, Body::Money)?;
     Ok(report(&place, &heard, &format!("was given {}", money.amount), json))
 }
 
 pub(crate) fn withdraw(home: &Home, money: &Money, json: bool) -> Result<ExitCode, Error> {
     let from = if money.capital { Account::Capital } else { Account::Credit };
+    must_be_some(money.amount)?;
     let command = Command::Withdraw { from, amount: money.amount };
     order(home, &money.name, command, &format!("returned {} to the treasury", money.amount), json)
 }
@@ -116,16 +150,19 @@ pub(crate) fn resume(home: &Home, name: &str, json: bool) -> Result<ExitCode, Er
 /// The marker first: from here on no new exposure, whatever the process is doing.
 pub(crate) fn freeze(home: &Home, name: &str, reason: &str, json: bool) -> Result<ExitCode, Error> {
     let place = home.golem(name)?;
+    // Only what certainly has no future is spared; a life that cannot be read is frozen all the same.
+    if let Ok((golem, _)) = Reader::open(&place.database()).and_then(|reader| reader.wake())
+        && golem.life().is_dead()
+    {
+        return Err(dead(&place, golem.life()));
+    }
     let marker = place.frozen_marker();
     fs::write(&marker, reason).and_then(|()| fs::File::open(&marker)?.sync_all()).map_err(|source| Error::Io {
         what: "cannot write",
         path: marker,
         source,
     })?;
-    let heard = match tell(home, &place, Body::Command(Command::Freeze { reason: reason.to_owned() })) {
-        Err(Error::Vault(_)) => Heard::Waiting,
-        other => other?,
-    };
+    let heard = tell(home, &place, Body::Command(Command::Freeze { reason: reason.to_owned() }))?;
     if matches!(heard, Heard::Waiting) && !json {
         line(format!("{} is frozen: no new exposure, though it has not answered yet", place.name));
         return Ok(ExitCode::SUCCESS);
@@ -151,10 +188,18 @@ pub(crate) fn halt(home: &Home, args: &Halt, json: bool) -> Result<ExitCode, Err
         eprintln!("bardo: nothing was changed; to end every golem, repeat with --yes");
         return Ok(ExitCode::from(exit::USAGE));
     }
+    // Everyone is told before anyone is waited for.
+    let command = || Body::Command(Command::Halt { trigger: "bardo halt".into() });
+    let orders: Vec<_> = home.list()?.into_iter().map(|place| (pass_on(home, &place, command()), place)).collect();
+    let deadline = Instant::now() + PATIENCE;
     let mut failed = false;
-    for place in home.list()? {
-        match tell(home, &place, Body::Command(Command::Halt { trigger: "bardo halt".into() })) {
-            Ok(heard) => drop(report(&place, &heard, "is dead, by the kill switch", json)),
+    for (order, place) in orders {
+        let heard = order.and_then(|order| hear(order, deadline.saturating_duration_since(Instant::now())));
+        match heard {
+            Ok(heard) => {
+                failed |= matches!(heard, Heard::Waiting);
+                report(&place, &heard, "is dead, by the kill switch", json);
+            }
             Err(Error::Dead(..)) => {}
             Err(e) => {
                 eprintln!("bardo: {}: {e}", place.name);

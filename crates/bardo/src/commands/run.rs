@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use golem::{Golem, Life, Record};
 use host::herald::Herald;
-use host::living::{Ending, Listener, Living, Run};
+use host::living::{Ending, Listener, Living, Run, Silent};
 use host::{Error, Home};
 
 use crate::args::RunArgs;
@@ -27,6 +27,9 @@ pub(crate) fn run(home: &Home, args: &RunArgs, json: bool) -> Result<ExitCode, E
     let place = home.golem(&args.name)?;
     let (mut living, notices) = Living::open(place.clone(), settings.integer("run.snapshot_every") as u64)?;
     notices.iter().for_each(|notice| eprintln!("bardo: {notice}"));
+    if living.life().is_dead() {
+        living.take_money(&mut Silent)?;
+    }
     if let (Some(death), true) = (&living.life().death, living.golem().owes_nothing()) {
         return Err(Error::Dead(place.name, death.cause.to_string()));
     }
@@ -55,7 +58,7 @@ fn summary(life: &Life) -> String {
     format!(
         "{} is {} at tick {}, {} old, vitality {:.2}, {} left",
         life.birth.name,
-        life.phase(),
+        output::phase(life.phase()),
         count(life.tick),
         life.age,
         life.vitality.composite,
@@ -126,6 +129,6 @@ impl Listener for Crier {
     }
 
     fn stop(&mut self) -> bool {
-        self.interrupts.load(Ordering::SeqCst) > 0
+        self.interrupts.load(Ordering::SeqCst) > 0 || output::reader_is_gone()
     }
 }

@@ -78,7 +78,7 @@ impl fmt::Display for Cause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Cause::Economic { balance, burn_rate, .. } => {
-                write!(f, "ran out of money ({balance} left, burning ${:.6} a tick)", burn_rate / 1e6)
+                write!(f, "for want of money ({balance} left, burning ${:.6} a tick)", burn_rate / 1e6)
             }
             Cause::EpistemicSenescence { final_fitness, failing_domains, .. } if failing_domains.is_empty() => {
                 write!(f, "lost touch (skill {final_fitness:.2})")

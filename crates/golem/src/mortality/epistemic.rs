@@ -15,6 +15,9 @@ use crate::life::Life;
 use crate::limits;
 use crate::prediction::Claim;
 
+/// How far above the warning level fitness must rise before falling below it is news again.
+const RELIEF: f64 = 0.02;
+
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Epistemic {
     pub domains: ArrayVec<Domain, { limits::DOMAINS }>,
@@ -78,7 +81,7 @@ impl Epistemic {
         }
     }
 
-    pub(crate) fn resolve(&mut self, claim: &Claim, actual: f64, tick: u64, measure: Measure) {
+    pub(crate) fn resolve(&mut self, claim: &Claim, actual: f64, tick: u64, measure: Measure, pairs_kept: usize) {
         let domain = &mut self.domains[usize::from(claim.domain)];
         let (error, naive_error) = ((claim.value - actual).abs(), (claim.naive - actual).abs());
         domain.error += error;
@@ -88,7 +91,7 @@ impl Epistemic {
         domain.resolved += 1;
         if measure == Measure::R2 {
             domain.pairs.insert(0, (claim.value, actual));
-            domain.pairs.truncate(limits::PAIRS);
+            domain.pairs.truncate(pairs_kept);
         }
         if error < naive_error {
             self.last_success = tick;
@@ -177,14 +180,15 @@ pub(crate) fn watch(draft: &mut Draft<'_>, fitness: f64) {
     let (tick, grace) = (draft.tick, draft.constitution().grace());
     match draft.epistemic.declining_since {
         None if fitness < figures.warning => draft.emit(Event::EpistemicWarned),
-        Some(_) if fitness >= figures.warning => draft.emit(Event::EpistemicRelieved),
+        Some(_) if fitness >= figures.warning + RELIEF => draft.emit(Event::EpistemicRelieved),
         _ => {}
     }
     match draft.epistemic.senescence {
         Senescence::Sound if fitness < figures.senescence => draft.emit(Event::GraceOpened),
         Senescence::Grace { .. } if fitness > figures.recovery => draft.emit(Event::Recovered),
-        Senescence::Grace { since } if tick >= since + grace => {
-            draft.emit(if fitness < figures.senescence { Event::Senesced } else { Event::Recovered });
+        // Between the two marks nothing is decided: the grace goes on until one of them is passed.
+        Senescence::Grace { since } if tick >= since + grace && fitness < figures.senescence => {
+            draft.emit(Event::Senesced);
         }
         Senescence::Senescent { .. } if fitness > figures.recovery => draft.emit(Event::Recovered),
         _ => {}

@@ -108,7 +108,8 @@ fn by_losing_touch(life: &Life, parts: &Parts) -> Option<Cause> {
     if clocks.epistemic && matches!(life.epistemic.senescence, Senescence::Senescent { .. }) {
         return Some(epistemic_cause(life));
     }
-    if life.vitality.ticks_in_phase < TERMINAL_TICKS {
+    // The tick that entered the phase was its first.
+    if life.vitality.ticks_in_phase + 1 < TERMINAL_TICKS {
         return None;
     }
     // Wasted away: put it down to the weaker of the two clocks that were running.

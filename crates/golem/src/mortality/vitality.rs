@@ -24,12 +24,12 @@ pub struct Vitality {
 
 impl Vitality {
     /// Fully funded, nothing shown yet: born stable; thriving is earned.
-    pub(crate) fn newborn(at: Time) -> Vitality {
+    pub(crate) fn newborn(at: Time, composite: f64) -> Vitality {
         Vitality {
             economic: 1.0,
             epistemic: 0.5,
             age_factor: 0.0,
-            composite: sigmoid(1.0, 0.3, 10.0) * sigmoid(0.5, 0.4, 8.0),
+            composite,
             phase: Phase::Stable,
             ticks_in_phase: 0,
             previous_phase: None,
@@ -118,8 +118,8 @@ mod tests {
 
     #[test]
     fn a_newborn_is_stable_at_069() {
-        let newborn = Vitality::newborn(Time::default());
-        check_near(newborn.composite, 0.69, 0.005);
+        let newborn = Vitality::newborn(Time::default(), crate::laws::laws(1).unwrap().newborn);
+        check_near(newborn.composite, sigmoid(1.0, 0.3, 10.0) * sigmoid(0.5, 0.4, 8.0), 0.005);
         assert_eq!(Phase::after(Phase::Thriving, newborn.composite, 0.05), newborn.phase);
     }
 }

@@ -74,9 +74,23 @@ pub enum Rule {
 }
 
 impl Capital {
-    /// Worth of everything, at this worth of a million units.
+    /// Worth of everything, at this worth of a million units; an absurd one is as good as the most there is.
     pub fn worth(&self, unit: Usdc) -> Usdc {
-        self.cash + self.reserved + unit.share(self.holding, 1_000_000)
+        let held = i128::from(unit.as_micros()) * i128::from(self.holding) / 1_000_000;
+        let whole = i128::from((self.cash + self.reserved).as_micros()) + held;
+        Usdc::micros(whole.clamp(0, i128::from(Usdc::MOST.as_micros())) as i64)
+    }
+
+    /// Money given or taken is neither gain nor loss: the fall from the peak stays the same share.
+    pub(crate) fn rescale_peak(&mut self, change: Usdc, unit: Usdc) {
+        let before = self.worth(unit).as_micros();
+        let after = before + change.as_micros();
+        let scaled = if before > 0 {
+            i128::from(self.peak.as_micros()) * i128::from(after) / i128::from(before)
+        } else {
+            i128::from(after)
+        };
+        self.peak = Usdc::micros(scaled.clamp(0, i128::from(Usdc::MOST.as_micros())) as i64);
     }
 
     pub(crate) fn settle(&mut self, outcome: &Outcome) {

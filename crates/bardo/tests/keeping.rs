@@ -1,0 +1,187 @@
+//! Ways in which money was once made or lost, a life doubled or stranded. Each opens with what happened.
+
+mod common;
+
+use std::process::Stdio;
+
+use common::{Tent, text};
+use golem::Usdc;
+use vault::Reader;
+
+fn folder(tent: &Tent, name: &str) -> String {
+    tent.folder.path().join(name).to_str().unwrap().to_owned()
+}
+
+fn born(name: &str, seed: &str) -> Tent {
+    let tent = Tent::new();
+    tent.ok(["golem", "new", name, "--seed", seed]);
+    tent
+}
+
+/// `move` could be repeated into a second folder, and both archives were taken in.
+#[test]
+fn a_life_is_moved_out_once() {
+    let tent = born("ada", "1");
+    tent.ok(["golem", "move", "ada", &folder(&tent, "one")]);
+    let again = tent.fails(1, ["golem", "move", "ada", &folder(&tent, "two")]);
+    assert!(again.contains("was moved to"), "{again}");
+    assert!(tent.ok(["golem", "list"]).contains("moved"));
+}
+
+/// `fund` debited the treasury before it knew that the golem had moved away.
+#[test]
+fn money_is_not_sent_to_who_cannot_take_it() {
+    let tent = born("ada", "1");
+    tent.ok(["golem", "move", "ada", &folder(&tent, "gone")]);
+    let before = tent.home().treasury().unwrap().balance().unwrap();
+    tent.fails(1, ["golem", "fund", "ada", "50"]);
+    assert_eq!(tent.home().treasury().unwrap().balance().unwrap(), before);
+    assert!(tent.fails(1, ["golem", "fund", "ada", "0"]).contains("more than nothing"));
+}
+
+/// A restore that failed for a taken name left the archive marked as taken in: the life was stranded.
+#[test]
+fn a_failed_restore_leaves_the_archive_and_the_living_as_they_were() {
+    let (here, there) = (born("ada", "1"), born("ada", "2"));
+    here.ok(["golem", "move", "ada", &folder(&here, "moved")]);
+    assert!(there.fails(1, ["golem", "restore", &folder(&here, "moved")]).contains("already a golem named ada"));
+    there.ok(["golem", "restore", &folder(&here, "moved"), "--name", "ada-two"]);
+    there.ok(["golem", "run", "ada-two", "--speed", "max", "--ticks", "5"]);
+
+    // And the golem to be rewound vanished into the attic when the new name was taken.
+    there.ok(["golem", "backup", "ada-two", &folder(&there, "old")]);
+    there.ok(["golem", "run", "ada-two", "--speed", "max", "--ticks", "5"]);
+    there.fails(1, ["golem", "restore", &folder(&there, "old"), "--rewind", "--name", "ada"]);
+    assert!(there.ok(["golem", "list"]).contains("ada-two"));
+}
+
+/// A life that had moved away, lived and come back was refused at home.
+#[test]
+fn a_life_can_come_home() {
+    let (here, there) = (born("ada", "1"), Tent::new());
+    here.ok(["golem", "move", "ada", &folder(&here, "out")]);
+    there.ok(["golem", "restore", &folder(&here, "out")]);
+    there.ok(["golem", "run", "ada", "--speed", "max", "--ticks", "10"]);
+    there.ok(["golem", "move", "ada", &folder(&here, "back")]);
+    here.ok(["golem", "restore", &folder(&here, "back")]);
+    here.ok(["golem", "run", "ada", "--speed", "max", "--ticks", "10"]);
+    assert_eq!(here.verified("ada").life().tick, 20);
+}
+
+/// Rewinding in another home brought back money that the first home's treasury had received, and left
+/// transfer numbers with a gap that no treasury could fill.
+#[test]
+fn money_that_went_elsewhere_cannot_be_rewound() {
+    let (here, there) = (born("ada", "1"), Tent::new());
+    here.ok(["golem", "backup", "ada", &folder(&here, "early")]);
+    here.ok(["golem", "withdraw", "ada", "90", "--capital"]);
+    here.ok(["golem", "move", "ada", &folder(&here, "moved")]);
+    there.ok(["golem", "restore", &folder(&here, "moved")]);
+    let refused = there.fails(1, ["golem", "restore", &folder(&here, "early"), "--rewind"]);
+    assert!(refused.contains("returned to a treasury"), "{refused}");
+
+    let (here, there) = (born("ada", "1"), Tent::new());
+    here.ok(["golem", "backup", "ada", &folder(&here, "early")]);
+    here.ok(["golem", "fund", "ada", "5"]);
+    here.ok(["golem", "move", "ada", &folder(&here, "moved")]);
+    there.ok(["golem", "restore", &folder(&here, "moved")]);
+    there.ok(["golem", "fund", "ada", "5"]);
+    let refused = there.fails(1, ["golem", "restore", &folder(&here, "early"), "--rewind"]);
+    assert!(refused.contains("another home's treasury"), "{refused}");
+    there.ok(["golem", "run", "ada", "--speed", "max", "--ticks", "3"]);
+}
+
+/// In its own home a rewind gives the transfers since again, once.
+#[test]
+fn a_rewind_at_home_is_funded_again() {
+    let tent = born("ada", "1");
+    let total = tent.all_money();
+    tent.ok(["golem", "backup", "ada", &folder(&tent, "early")]);
+    tent.ok(["golem", "fund", "ada", "5"]);
+    tent.ok(["golem", "freeze", "ada", "--reason", "a bad night"]);
+    tent.ok(["golem", "run", "ada", "--speed", "max", "--ticks", "50"]);
+    tent.ok(["golem", "restore", &folder(&tent, "early"), "--rewind"]);
+    tent.ok(["golem", "run", "ada", "--speed", "max", "--ticks", "1"]);
+    let golem = tent.verified("ada");
+    assert_eq!(golem.life().purse.given, Usdc::dollars(15));
+    assert!(golem.life().heartbeat.frozen, "a freeze outlives a rewind");
+    assert!(tent.ok(["golem", "events", "ada"]).contains("a bad night"));
+    assert_eq!(tent.all_money(), total);
+}
+
+/// Two births of one name shared a cradle; two births with money for one left a golem with nothing.
+#[test]
+fn births_at_the_same_time_do_not_mix() {
+    for round in 0..6 {
+        let tent = Tent::new();
+        let names = if round % 2 == 0 { ["ada", "ada"] } else { ["ada", "eva"] };
+        let money = if round % 2 == 0 { "10" } else { "900" };
+        let births = names.map(|name| {
+            let new = ["golem", "new", name, "--credit", "5", "--capital", money];
+            tent.command(new).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
+        });
+        let results = births.map(|child| child.wait_with_output().unwrap());
+        let well = results.iter().filter(|output| output.status.success()).count();
+        assert_eq!(well, 1, "{}{}", text(&results[0].stderr), text(&results[1].stderr));
+        assert_eq!(tent.home().list().unwrap().len(), 1);
+        let name = tent.home().list().unwrap()[0].name.to_string();
+        tent.ok(["golem", "run", &name, "--speed", "max", "--ticks", "5"]);
+        assert!(tent.verified(&name).life().purse.given == Usdc::dollars(5));
+        assert_eq!(tent.all_money(), Usdc::dollars(1_000));
+        assert!(tent.ok(["doctor"]).lines().all(|line| line.starts_with("ok")));
+    }
+}
+
+/// A transfer that was on its way when the golem died could never return.
+#[test]
+fn money_on_its_way_to_the_dead_comes_back() {
+    let tent = born("ada", "1");
+    tent.ok(["golem", "retire", "ada", "--confirm", "ada"]);
+    let life = tent.verified("ada");
+    // As if `fund` had been killed between the treasury and the golem.
+    let mut treasury = tent.home().treasury().unwrap();
+    treasury.send(life.life().id(), life.life().transfers_taken, Usdc::dollars(7), Usdc::ZERO).unwrap();
+    assert!(tent.ok(["doctor"]).contains("$7.00 is on its way"));
+    tent.fails(4, ["golem", "run", "ada"]);
+    assert_eq!(treasury.balance().unwrap(), Usdc::dollars(1_000));
+}
+
+/// The kill switch stopped at the first golem when nobody was reading what it printed.
+#[test]
+fn the_kill_switch_does_not_need_a_reader() {
+    let tent = Tent::new();
+    for name in ["ada", "bob", "eva"] {
+        tent.ok(["golem", "new", name, "--credit", "5", "--capital", "0"]);
+    }
+    let mut child = tent.command(["halt", "--all", "--yes"]).stdout(Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    assert!(child.wait().unwrap().success());
+    for name in ["ada", "bob", "eva"] {
+        let (golem, _) = Reader::open(&tent.golem(name).database()).unwrap().wake().unwrap();
+        assert!(golem.life().is_dead(), "{name}");
+    }
+}
+
+/// An order that waited for a process that died was obeyed after a later one.
+#[test]
+fn orders_are_obeyed_in_the_order_given() {
+    let tent = born("ada", "1");
+    let place = tent.golem("ada");
+    host::inbox::send(&place.inbox(), host::inbox::Body::Command(golem::Command::Pause)).unwrap();
+    tent.ok(["golem", "resume", "ada"]);
+    assert!(!tent.verified("ada").life().heartbeat.paused);
+    // A letter nobody can read is set aside and stops no one.
+    std::fs::create_dir_all(place.inbox().join("0.letter")).unwrap();
+    tent.ok(["golem", "run", "ada", "--speed", "max", "--ticks", "2"]);
+}
+
+/// A folder that happened to be called like the archive's scratch folder was deleted.
+#[test]
+fn a_backup_touches_nothing_but_its_own_folder() {
+    let tent = born("ada", "1");
+    let bystander = tent.folder.path().join("ada.partial");
+    std::fs::create_dir(&bystander).unwrap();
+    std::fs::write(bystander.join("diary"), "mine").unwrap();
+    tent.ok(["golem", "backup", "ada", &folder(&tent, "ada.2026")]);
+    assert!(bystander.join("diary").exists());
+}
