@@ -104,7 +104,7 @@ pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
             if let (true, Some(death)) = (flight.closing, &mut life.death) {
                 death.closing_attempts += 1;
             }
-            life.flights.push(flight.clone());
+            life.flights.push((**flight).clone());
         }
         Event::Permitted { key, quote, expires } => {
             if let Some(flight) = life.flights.iter_mut().find(|f| f.key == *key) {

@@ -1,7 +1,7 @@
 //! Events: past-tense facts. Together they *are* the life; everything else can be computed from them.
 //!
 //! The journal stores them by position, so the order of variants and of their fields is frozen: new
-//! events go at the end, and a changed one is a new one.
+//! events go at the end, and a changed one is a new one. Only births and deaths are written with names.
 
 use serde::{Deserialize, Serialize};
 
@@ -19,7 +19,7 @@ use crate::world::{Outcome, Quote, Values};
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Event {
-    Born(Box<Birth>),
+    Born(#[serde(with = "crate::prose::birth")] Box<Birth>),
 
     // Money between the golem and its owner.
     Funded { transfer: u64, credit: Usdc, capital: Usdc },
@@ -47,7 +47,7 @@ pub enum Event {
     Lapsed { claim: u64 },
 
     // Acting.
-    Intended(Flight),
+    Intended(Box<Flight>),
     Permitted { key: u64, quote: Quote, expires: Time },
     Settled { key: u64, outcome: Outcome },
     Abandoned { key: u64 },
@@ -66,7 +66,7 @@ pub enum Event {
     VitalityUpdated { composite: f64 },
     PhaseChanged { from: Phase, to: Phase, trigger: Clock },
     Rolled { hazard: f64, roll: u64 },
-    Died(Box<Death>),
+    Died(#[serde(with = "crate::prose::death")] Box<Death>),
 }
 
 /// Which of a golem's two accounts.

@@ -15,6 +15,7 @@ pub mod mortality;
 mod owed;
 pub mod policy;
 pub mod prediction;
+mod prose;
 mod step;
 pub mod time;
 pub mod wire;
@@ -28,3 +29,6 @@ pub use money::Usdc;
 pub use owed::Owed;
 pub use step::{Command, Fault, Input, What};
 pub use time::{Span, Time};
+
+// Events are moved by the dozen every tick; a fat one would be paid for by all.
+const _: () = assert!(size_of::<Event>() <= 104);

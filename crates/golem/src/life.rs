@@ -46,6 +46,7 @@ pub struct Deposit {
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Life {
+    #[serde(with = "crate::prose::birth")]
     pub birth: Box<Birth>,
     pub born: Time,
     /// World time of the newest record.

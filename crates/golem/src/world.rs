@@ -14,7 +14,7 @@ use crate::time::{Span, Time};
 pub type Values = ArrayVec<f64, { limits::DOMAINS }>;
 
 /// What a world declares of itself, recorded at birth.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Manifest {
     pub world: String,
     /// How to open this world again; the core only carries it.

@@ -84,20 +84,17 @@ pub fn layout() -> String {
     use serde_reflection::{Samples, Tracer, TracerConfig};
     let mut tracer = Tracer::new(TracerConfig::default());
     let mut samples = Samples::new();
-    let name: golem::Name = "a".parse().expect("a plain name");
-    tracer.trace_value(&mut samples, &name).expect("a name has a layout");
+    // Births and deaths are text with a form of its own; an example of each shows the tracer what it looks like.
+    for example in examples() {
+        tracer.trace_value(&mut samples, &example).expect("an example has a layout");
+    }
     // An enum inside another is traced once per visit; each is named here so that none stays half known.
     macro_rules! whole {
         ($($kind:ty),*) => { $(tracer.trace_type::<$kind>(&samples).expect("every kind has a layout");)* };
     }
     whole!(
         golem::event::Account,
-        golem::mortality::death::Cause,
         golem::mortality::Clock,
-        golem::world::Effect,
-        golem::constitution::Measure,
-        golem::constitution::Mode,
-        golem::constitution::OnDeath,
         golem::mortality::phase::Phase,
         golem::policy::Rule,
         golem::policy::Stage,
@@ -107,4 +104,24 @@ pub fn layout() -> String {
     tracer.trace_type::<Body>(&samples).expect("records have a layout");
     let registry = tracer.registry().expect("every enum was traced whole");
     serde_json::to_string(&registry).expect("a registry is plain data")
+}
+
+/// A birth and a death, of nobody.
+fn examples() -> [Event; 2] {
+    let birth = golem::Birth {
+        id: golem::GolemId([0; 16]),
+        name: "a".parse().expect("a plain name"),
+        generation: 0,
+        laws: golem::laws::NEWEST,
+        secret_hash: [0; 32],
+        seeded: true,
+        constitution: golem::constitution::Constitution::default(),
+        world: golem::world::Manifest::default(),
+    };
+    let (mut golem, born) = Golem::born(birth, Time::default());
+    let id = golem::CommandId([0; 8]);
+    let what = golem::What::Commanded { id, command: golem::Command::Retire { reason: String::new() } };
+    let died = golem.step(&golem::Input { now: Time::default(), roll: 0, what });
+    let died = died.ok().flatten().and_then(|record| record.events.into_iter().find(|e| matches!(e, Event::Died(_))));
+    [born.events[0].clone(), died.expect("retiring ends a life")]
 }

