@@ -21,7 +21,7 @@ lint:
 # All tests, with the share of the big counts that fits into CI.
 test:
     cargo nextest run --workspace --locked --no-fail-fast
-    cargo test --workspace --doc --locked --quiet
+    cargo test --workspace --doc --locked --quiet > /dev/null
 
 # Arrows between crates, purity of the core, file lengths, stray words.
 tidy:

@@ -57,7 +57,7 @@ pub(crate) fn count(n: u64) -> String {
     let digits = n.to_string();
     let mut text = String::new();
     for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at) % 3 == 0 {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
             text.push(',');
         }
         text.push(digit);
@@ -168,7 +168,7 @@ pub(crate) fn sentence(message: &Message<'_>) -> String {
             )
         }
         Message::Refused { why, .. } => format!("was refused: {why}"),
-        Message::Froze { reason } if reason.is_empty() => "was frozen: no new exposure".to_owned(),
+        Message::Froze { reason: "" } => "was frozen: no new exposure".to_owned(),
         Message::Froze { reason } => format!("was frozen: no new exposure ({reason})"),
         Message::Thawed => "may take new exposure again".to_owned(),
         Message::Settled { units: filled, cash, fee, .. } => {

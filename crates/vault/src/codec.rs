@@ -69,7 +69,8 @@ pub fn decode_life(bytes: &[u8], seq: u64) -> Result<Golem, String> {
 }
 
 pub(crate) fn state_mark(seq: u64, life: &Life) -> Option<StateMark> {
-    (seq % STATE_EVERY == 0).then(|| StateMark { layout: LIFE, hash: *blake3::hash(&encode_life(life)).as_bytes() })
+    seq.is_multiple_of(STATE_EVERY)
+        .then(|| StateMark { layout: LIFE, hash: *blake3::hash(&encode_life(life)).as_bytes() })
 }
 
 /// Each record's hash covers its number, its bytes and the hash before it.

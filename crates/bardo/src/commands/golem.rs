@@ -49,7 +49,7 @@ fn create(home: &Home, new: New, json: bool) -> Result<ExitCode, Error> {
     let mut settings = load(&flags)?;
     if settings.text("world.kind") == Some("replay") && matches!(settings.origin("world.bar"), Origin::Default) {
         // A replay moves as its data does, unless the owner says otherwise.
-        let (candles, _) = Candles::read(&home.data().join(data_file(home, &settings)?))?;
+        let (candles, _) = Candles::read(home.data().join(data_file(home, &settings)?))?;
         flags.push(format!("world.bar={}ms", candles.interval().as_millis()));
         settings = load(&flags)?;
     }

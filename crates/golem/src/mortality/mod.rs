@@ -1,6 +1,6 @@
 //! Mortality: three clocks, one life. Whichever kills first, kills.
 //!
-//! [`run`] is the documents' sequence of eight steps, in their order, at the end of every tick, waking or
+//! `run` is the documents' sequence of eight steps, in their order, at the end of every tick, waking or
 //! dreaming, whether or not the heartbeat has come round.
 
 pub mod death;
