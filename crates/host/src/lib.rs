@@ -5,6 +5,7 @@ pub mod chance;
 pub mod config;
 pub mod data;
 pub mod doctor;
+mod effects;
 mod error;
 pub mod herald;
 pub mod home;

@@ -11,11 +11,12 @@ use golem::heartbeat::State;
 use golem::world::{Effect, Observation};
 use golem::{Command, CommandId, Golem, Input, Life, Owed, Record, Time, What};
 use vault::{Notice, Treasury, Vault};
-use world::{Ledger, Order, World};
+use world::{Ledger, World};
 
 use crate::Error;
 use crate::chance::Secret;
 use crate::config::{File, Settings};
+use crate::effects;
 use crate::home::GolemHome;
 use crate::inbox::{self, Body, Reply};
 
@@ -247,30 +248,21 @@ impl Living {
     }
 
     fn perform(&mut self, owed: &Owed) -> Result<What, Error> {
-        Ok(match *owed {
-            Owed::Preview { key, action, units } => {
-                let order = Order { action, units, limit: golem::Usdc::MOST };
-                What::Previewed { key, quote: self.world.preview(&order)? }
-            }
-            Owed::Commit { key, .. } if self.doubtful.remove(&key) => {
-                What::Landed { key, outcome: self.world.reconcile(key)? }
-            }
-            Owed::Commit { key, action, units, limit } => {
+        match *owed {
+            Owed::Commit { key, action, .. } => {
+                let doubtful = self.doubtful.remove(&key);
                 let adds = self.life().birth.world.actions[usize::from(action)].effect == Effect::Adds;
                 // The last look before money moves: an owner's freeze counts even if nobody has read it yet.
-                let outcome = if adds && self.place.frozen().is_some() {
-                    self.world.reconcile(key)?
-                } else {
-                    self.world.commit(key, &Order { action, units, limit })?
-                };
-                What::Landed { key, outcome }
+                let only_ask = doubtful || (adds && self.place.frozen().is_some());
+                let owed = if only_ask { &Owed::Reconcile { key } } else { owed };
+                effects::ask_world(self.world.as_mut(), owed)
             }
-            Owed::Reconcile { key } => What::Landed { key, outcome: self.world.reconcile(key)? },
             Owed::Deposit { deposit, amount } => {
                 self.treasury.receive(self.golem.life().id(), deposit, amount)?;
-                What::Deposited { deposit }
+                Ok(What::Deposited { deposit })
             }
-        })
+            _ => effects::ask_world(self.world.as_mut(), owed),
+        }
     }
 
     /// Takes in what the owner has said and sent since the last look.

@@ -4,10 +4,11 @@
 use golem::heartbeat::State;
 use golem::world::Observation;
 use golem::{Golem, Input, Life, Owed, Record, Usdc, What};
-use world::{Order, World};
+use world::World;
 
 use crate::Error;
 use crate::chance::Secret;
+use crate::effects;
 
 pub struct Rehearsal {
     golem: Golem,
@@ -68,18 +69,11 @@ impl Rehearsal {
             let before = self.golem.seq();
             for owed in self.golem.owed() {
                 let what = match owed {
-                    Owed::Preview { key, action, units } => {
-                        let order = Order { action, units, limit: Usdc::MOST };
-                        What::Previewed { key, quote: self.world.preview(&order)? }
-                    }
-                    Owed::Commit { key, action, units, limit } => {
-                        What::Landed { key, outcome: self.world.commit(key, &Order { action, units, limit })? }
-                    }
-                    Owed::Reconcile { key } => What::Landed { key, outcome: self.world.reconcile(key)? },
                     Owed::Deposit { deposit, amount } => {
                         self.returned += amount;
                         What::Deposited { deposit }
                     }
+                    _ => effects::ask_world(self.world.as_mut(), &owed)?,
                 };
                 self.feed_at(self.life().now, what, each)?;
             }

@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use golem::Usdc;
 use host::config::{File, Settings};
 use host::{Error, Home, data as imported, doctor as examination};
 use serde_json::json;
@@ -36,7 +37,7 @@ pub(crate) fn init(home: &Home, json: bool) -> Result<ExitCode, Error> {
 pub(crate) fn treasury(home: &Home, args: &TreasuryArgs, json: bool) -> Result<ExitCode, Error> {
     let mut treasury = home.treasury()?;
     if let Some(TreasuryVerb::Add { amount }) = args.verb {
-        super::owner::must_be_some(amount)?;
+        must_be_some(amount)?;
         treasury.add(amount)?;
     }
     let (balance, entries) = (treasury.balance()?, treasury.entries(20)?);
@@ -50,6 +51,10 @@ pub(crate) fn treasury(home: &Home, args: &TreasuryArgs, json: bool) -> Result<E
         line(format!("  {:<9} {:>14} {who:<20} {:>16}", entry.kind, entry.amount, entry.balance));
     }
     Ok(ExitCode::SUCCESS)
+}
+
+pub(crate) fn must_be_some(amount: Usdc) -> Result<(), Error> {
+    if amount.is_positive() { Ok(()) } else { Err(Error::Advice("the amount must be more than nothing".into())) }
 }
 
 fn name_of(home: &Home, id: &str) -> String {

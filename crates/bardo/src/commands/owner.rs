@@ -78,10 +78,6 @@ fn dead(place: &GolemHome, life: &golem::Life) -> Error {
     Error::Dead(place.name.clone(), cause)
 }
 
-pub(crate) fn must_be_some(amount: Usdc) -> Result<(), Error> {
-    if amount.is_positive() { Ok(()) } else { Err(Error::Advice("the amount must be more than nothing".into())) }
-}
-
 fn report(place: &GolemHome, heard: &Heard, done: &str, json: bool) -> ExitCode {
     let waiting = matches!(heard, Heard::Waiting);
     if json {
@@ -102,7 +98,7 @@ fn order(home: &Home, name: &str, command: Command, done: &str, json: bool) -> R
 
 /// Money is sent only to a golem that can take it.
 pub(crate) fn fund(home: &Home, money: &Money, json: bool) -> Result<ExitCode, Error> {
-    must_be_some(money.amount)?;
+    super::home::must_be_some(money.amount)?;
     let place = home.golem(&money.name)?;
     let (golem, _) = Reader::open(&place.database())?.wake()?;
     let life = golem.life();
@@ -127,7 +123,7 @@ pub(crate) fn fund(home: &Home, money: &Money, json: bool) -> Result<ExitCode, E
 
 pub(crate) fn withdraw(home: &Home, money: &Money, json: bool) -> Result<ExitCode, Error> {
     let from = if money.capital { Account::Capital } else { Account::Credit };
-    must_be_some(money.amount)?;
+    super::home::must_be_some(money.amount)?;
     let command = Command::Withdraw { from, amount: money.amount };
     order(home, &money.name, command, &format!("returned {} to the treasury", money.amount), json)
 }
