@@ -341,7 +341,8 @@ fn imported_candles_are_reported_and_replayed_to_their_end() {
     let report = tent.ok(["data", "import", csv.to_str().unwrap(), "--name", "eth"]);
     assert!(report.contains("line 52"), "{report}");
     assert_eq!(tent.ok(["data", "list"]), "eth\n");
-    tent.ok(["golem", "new", "ada", "--world", "replay", "--data", "eth"]);
+    let quiet = ["--seed", "1", "--set", "mortality.stochastic.enabled=false"];
+    tent.ok([&["golem", "new", "ada", "--world", "replay", "--data", "eth"][..], &quiet].concat());
     let ran = tent.ok(["golem", "run", "ada", "--speed", "max"]);
     assert!(ran.contains("nothing more to show"), "{ran}");
     let life = tent.verified("ada");

@@ -28,6 +28,27 @@ fn a_life_is_moved_out_once() {
     assert!(tent.ok(["golem", "list"]).contains("moved"));
 }
 
+/// A move killed just before its last step could be repeated into a second complete archive.
+#[test]
+fn a_move_cut_short_is_completed_not_repeated() {
+    let tent = born("ada", "1");
+    let id = tent.verified("ada").life().id();
+    tent.ok(["golem", "move", "ada", &folder(&tent, "one")]);
+    // As if the power had gone between the archive and the final seal.
+    let mut head = vault::Head::open(&tent.home().heads(), id).unwrap();
+    head.seal(vault::Seal::Leaving).unwrap();
+    for slot in 0..2 {
+        let anchor = vault::Anchor { seal: vault::Seal::Leaving, ..head.anchor() };
+        head.advance(anchor).unwrap_or_else(|e| panic!("slot {slot}: {e}"));
+    }
+    drop(head);
+    let again = tent.fails(1, ["golem", "move", "ada", &folder(&tent, "two")]);
+    assert!(again.contains("take it from there"), "{again}");
+    assert!(!tent.folder.path().join("two").exists());
+    // And the kill switch does not stumble over a life that is elsewhere.
+    tent.ok(["halt", "--all", "--yes"]);
+}
+
 /// `fund` debited the treasury before it knew that the golem had moved away.
 #[test]
 fn money_is_not_sent_to_who_cannot_take_it() {

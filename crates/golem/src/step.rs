@@ -102,6 +102,7 @@ pub(crate) fn step(life: &mut Life, input: &Input, events: &mut Vec<Event>) -> R
 
 /// A look at the world; and if a tick has passed, mortality, whatever else is going on.
 fn observed(draft: &mut Draft<'_>, observation: &Observation, roll: u64) {
+    let fall = policy::worst_fall_bps(draft, observation);
     let ticks = draft.at() >= draft.due() && !draft.heartbeat.paused && !draft.is_dead();
     if ticks {
         heartbeat::beat(draft, observation);
@@ -109,16 +110,13 @@ fn observed(draft: &mut Draft<'_>, observation: &Observation, roll: u64) {
     } else {
         crate::prediction::sense(draft, observation);
     }
-    breaker(draft, observation);
+    breaker(draft, fall);
 }
 
 /// Protection never sleeps: checked on every observation in every mode.
-fn breaker(draft: &mut Draft<'_>, observation: &Observation) {
+fn breaker(draft: &mut Draft<'_>, fall: i64) {
     let limit = i64::from(draft.constitution().policy.max_drawdown_bps);
-    let worst = observation.bars.iter().map(|bar| bar.unit).min();
-    let (Some(worst), true) = (worst, limit > 0 && !draft.is_dead()) else { return };
-    let fall = policy::drawdown_bps(draft, worst);
-    if fall >= limit {
+    if limit > 0 && fall >= limit && !draft.is_dead() {
         let trigger = format!("drawdown breaker: {}.{:02} % below the highest worth", fall / 100, fall % 100);
         death::die(draft, Cause::KillSwitch { trigger });
     }

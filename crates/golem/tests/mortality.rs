@@ -340,6 +340,28 @@ fn a_deep_fall_trips_the_breaker() {
     assert!(trigger.starts_with("drawdown breaker: 18."), "{trigger}");
 }
 
+/// The peak was lifted by the newest bar before the older ones of the same observation were held against it.
+#[test]
+fn a_rise_does_not_trip_the_breaker() {
+    let mut rig = Rig::with(|c| {
+        c.reflex.act_every = 1;
+        c.policy.per_action_bps = 10_000;
+    });
+    rig.ticks(2);
+    rig.settle();
+    let due = rig.golem.life().due();
+    let bars: Vec<_> = (1..=4)
+        .map(|n| {
+            let mut bar = rig.bar(due + Span::seconds(40 * n));
+            bar.unit = Usdc::dollars(10 + 3 * n as i64);
+            bar
+        })
+        .collect();
+    let now = bars[3].closed;
+    rig.feed_at(now, common::SAFE, golem::What::Observed(golem::world::Observation { bars })).unwrap();
+    assert!(!rig.golem.life().is_dead());
+}
+
 #[test]
 fn a_life_begins_at_its_start_and_everything_is_on_record() {
     let mut rig = Rig::with(|c| c.reflex.act_every = 7);

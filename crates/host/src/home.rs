@@ -48,6 +48,18 @@ impl Home {
         Ok(new)
     }
 
+    /// Tells this home from every other, wherever it stands; drawn when first asked for.
+    pub fn identity(&self) -> Result<String, Error> {
+        let path = self.root.join("home-id");
+        if !path.exists() {
+            let id = crate::chance::identity(None, "").to_string();
+            fs::write(&path, id)
+                .and_then(|()| fs::File::open(&path)?.sync_all())
+                .map_err(Error::io("cannot write", &path))?;
+        }
+        fs::read_to_string(&path).map_err(Error::io("cannot read", &path))
+    }
+
     pub fn require(&self) -> Result<&Home, Error> {
         if self.treasury_path().exists() { Ok(self) } else { Err(Error::NoHome(self.root.clone())) }
     }

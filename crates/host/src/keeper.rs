@@ -5,12 +5,13 @@
 //! never once the treasury has received money the backup still holds.
 
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use golem::life::Birth;
 use golem::policy::Stage;
 use golem::world::Manifest;
-use golem::{Golem, Life, Name, laws};
+use golem::{Golem, GolemId, Life, Name, laws};
 use serde::{Deserialize, Serialize};
 use vault::{Head, Place, Reader, Seal, Vault};
 use world::{Ledger, Spec};
@@ -141,10 +142,19 @@ pub fn move_out(place: &GolemHome, to: &Path, snapshot_every: u64) -> Result<Lab
             living.into_vault().seal(&place.folder, &to.display().to_string())?
         }
         Err(Error::Vault(vault::Error::Sealed(gone_to))) => {
-            let head = Head::open(&place.home().heads(), Reader::open(&place.database())?.id()?)?;
+            let mut head = Head::open(&place.home().heads(), Reader::open(&place.database())?.id()?)?;
             if head.anchor().seal == Seal::Gone {
                 return Err(vault::Error::Sealed(gone_to).into());
             }
+            // Cut short: if the archive was complete it is the life, wherever it is wanted now.
+            if let Some(label) = label_of(Path::new(&gone_to)) {
+                head.seal(Seal::Gone)?;
+                return Err(Error::Advice(format!(
+                    "{} had already been moved to {gone_to}; take it from there",
+                    label.name
+                )));
+            }
+            note_move(place, to)?;
             head
         }
         Err(other) => return Err(other),
@@ -152,6 +162,15 @@ pub fn move_out(place: &GolemHome, to: &Path, snapshot_every: u64) -> Result<Lab
     let label = archive(place, to, true)?;
     head.seal(Seal::Gone)?;
     Ok(label)
+}
+
+fn note_move(place: &GolemHome, to: &Path) -> Result<(), Error> {
+    let note = place.folder.join("MOVED");
+    fs::write(&note, to.display().to_string()).map_err(Error::io("cannot write", &note))
+}
+
+fn label_of(archive: &Path) -> Option<Label> {
+    serde_json::from_slice(&fs::read(archive.join(LABEL)).ok()?).ok()
 }
 
 fn must_be_free(to: &Path) -> Result<(), Error> {
@@ -198,7 +217,7 @@ pub fn restore(home: &Home, from: &Path, name: Option<Name>, consent: Consent) -
     let tip = reader.tip()?;
     let (golem, _) = reader.verify(Path::new(""))?;
     let (life, id) = (golem.life(), golem.life().id());
-    let label: Option<Label> = fs::read(from.join(LABEL)).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
+    let label = label_of(from);
     let moved = label.as_ref().is_some_and(|label| label.moved);
     if let Some(known) = label.map(|label| label.records).filter(|known| *known != golem.seq()) {
         return Err(vault::Error::Stale { here: golem.seq(), known }.into());
@@ -214,11 +233,12 @@ pub fn restore(home: &Home, from: &Path, name: Option<Name>, consent: Consent) -
     may_replace(home, &reader, life, moved, consent)?;
     money_allows(home, life)?;
 
-    put_in_place(home, from, &place, &golem)?;
+    let crib = make_ready(home, from, &golem)?;
     if moved && let Err(taken) = adopt(home, from) {
-        let _ = fs::remove_dir_all(&place.folder);
+        let _ = fs::remove_dir_all(&crib);
         return Err(taken);
     }
+    put_in_place(home, &crib, &place, id)?;
     drop(Head::create(&home.heads(), id, tip)?);
     Ok((name, life.clone()))
 }
@@ -278,26 +298,24 @@ fn money_allows(home: &Home, copy: &Life) -> Result<(), Error> {
 
 /// A moved archive is taken in by one home; that home may try again.
 fn adopt(home: &Home, from: &Path) -> Result<(), Error> {
-    let path = from.join(ADOPTED);
-    let me = std::path::absolute(home.root()).unwrap_or_else(|_| home.root().to_owned()).display().to_string();
+    let (path, me) = (from.join(ADOPTED), home.identity()?);
     match fs::OpenOptions::new().write(true).create_new(true).open(&path) {
-        Ok(mut file) => std::io::Write::write_all(&mut file, me.as_bytes())
-            .and_then(|()| file.sync_all())
-            .map_err(Error::io("cannot write", &path)),
-        Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists => {
-            if fs::read_to_string(&path).is_ok_and(|by| by == me) {
-                return Ok(());
-            }
-            Err(Error::Advice(
+        Ok(mut file) => {
+            file.write_all(me.as_bytes()).and_then(|()| file.sync_all()).map_err(Error::io("cannot write", &path))
+        }
+        Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists => match fs::read_to_string(&path) {
+            Ok(by) if by == me => Ok(()),
+            _ => Err(Error::Advice(
                 "this archive has been taken in by a home already; of two copies of one life, one must stay asleep"
                     .into(),
-            ))
-        }
+            )),
+        },
         Err(e) => Err(Error::io("cannot write", &path)(e)),
     }
 }
 
-fn put_in_place(home: &Home, from: &Path, place: &GolemHome, golem: &Golem) -> Result<(), Error> {
+/// Copies an archive into a folder aside, whole, before anything in this home is touched.
+fn make_ready(home: &Home, from: &Path, golem: &Golem) -> Result<PathBuf, Error> {
     let life = golem.life();
     let crib = aside(&home.golems(), "restore")?;
     Reader::open(&from.join("life.db"))?.copy_to(&crib.join("life.db"))?;
@@ -307,16 +325,19 @@ fn put_in_place(home: &Home, from: &Path, place: &GolemHome, golem: &Golem) -> R
     // The world may have gone on after the journal was copied; what the copy has not permitted never happened to it.
     let asked = life.flights.iter().filter(|flight| flight.stage == Stage::Asked).map(|flight| flight.key - 1).min();
     Ledger::file(crib.join("world.log"))?.forget_after(asked.unwrap_or(life.flights_made))?;
+    sync_folder(&crib)?;
+    Ok(crib)
+}
 
-    // Whatever of this life is here already goes to the attic. A freeze outlives it.
-    for old in home.list()?.into_iter().filter(|old| old.is(life.id())) {
-        copy_if_there(&old.frozen_marker(), &crib)?;
+/// Whatever of this life is here already goes to the attic, but a freeze outlives it.
+fn put_in_place(home: &Home, crib: &Path, place: &GolemHome, id: GolemId) -> Result<(), Error> {
+    for old in home.list()?.into_iter().filter(|old| old.is(id)) {
+        copy_if_there(&old.frozen_marker(), crib)?;
         fs::create_dir_all(home.attic()).map_err(Error::io("cannot create", &home.attic()))?;
         let kept = free_name(&home.attic(), old.name.as_str());
         fs::rename(&old.folder, &kept).map_err(Error::io("cannot set aside", &old.folder))?;
     }
-    sync_folder(&crib)?;
-    fs::rename(&crib, &place.folder).map_err(Error::io("cannot create", &place.folder))?;
+    fs::rename(crib, &place.folder).map_err(Error::io("cannot create", &place.folder))?;
     sync_folder(&home.golems())
 }
 

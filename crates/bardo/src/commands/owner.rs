@@ -196,7 +196,8 @@ pub(crate) fn halt(home: &Home, args: &Halt, json: bool) -> Result<ExitCode, Err
                 failed |= matches!(heard, Heard::Waiting);
                 report(&place, &heard, "is dead, by the kill switch", json);
             }
-            Err(Error::Dead(..)) => {}
+            // The dead cannot be ended, and what was moved away is another home's to end.
+            Err(Error::Dead(..) | Error::Vault(vault::Error::Sealed(_))) => {}
             Err(e) => {
                 eprintln!("bardo: {}: {e}", place.name);
                 failed = true;

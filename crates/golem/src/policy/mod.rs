@@ -14,7 +14,7 @@ use crate::life::Life;
 use crate::money::Usdc;
 use crate::mortality::phase::Phase;
 use crate::time::{Span, Time};
-use crate::world::{Effect, Outcome, Quote};
+use crate::world::{Effect, Observation, Outcome, Quote};
 
 /// How long an ask may take.
 const PATIENCE: u64 = 4;
@@ -220,13 +220,17 @@ pub(crate) fn landed(draft: &mut Draft<'_>, key: u64, outcome: Option<Outcome>) 
     crate::heartbeat::rest(draft);
 }
 
-/// The fall from the highest worth, in basis points, at the worst of these unit values.
-pub(crate) fn drawdown_bps(life: &Life, worst_unit: Usdc) -> i64 {
-    let (peak, worth) = (life.capital.peak, life.capital.worth(worst_unit));
-    if !peak.is_positive() || worth >= peak {
-        return 0;
+/// The deepest fall from the highest worth so far, in basis points, as these bars went by one after another.
+pub(crate) fn worst_fall_bps(life: &Life, observation: &Observation) -> i64 {
+    let (mut peak, mut worst) = (life.capital.peak, 0);
+    for bar in &observation.bars {
+        let worth = life.capital.worth(bar.unit);
+        peak = peak.max(worth);
+        if peak.is_positive() {
+            worst = worst.max(i128::from((peak - worth).as_micros()) * 10_000 / i128::from(peak.as_micros()));
+        }
     }
-    ((peak - worth).as_micros() as i128 * 10_000 / peak.as_micros() as i128) as i64
+    worst as i64
 }
 
 impl fmt::Display for Rule {
