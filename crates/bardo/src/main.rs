@@ -26,7 +26,7 @@ mod exit {
 fn main() -> ExitCode {
     let args = Args::parse();
     let Some(verb) = args.verb else {
-        print!("{}", output::WELCOME);
+        output::line(output::WELCOME.trim_end());
         return ExitCode::SUCCESS;
     };
     let home = match home(args.home) {
@@ -49,12 +49,9 @@ fn dispatch(home: &Home, verb: Verb, json: bool) -> Result<ExitCode, Error> {
         Verb::Doctor => commands::home::doctor(home, json),
         Verb::Config(config) => commands::config::dispatch(home, &config, json),
         Verb::Completions { shell } => {
-            clap_complete::generate(
-                shell,
-                &mut <Args as clap::CommandFactory>::command(),
-                "bardo",
-                &mut std::io::stdout(),
-            );
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut <Args as clap::CommandFactory>::command(), "bardo", &mut script);
+            output::line(String::from_utf8_lossy(&script).trim_end());
             Ok(ExitCode::SUCCESS)
         }
     }

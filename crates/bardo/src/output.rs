@@ -65,7 +65,7 @@ pub(crate) fn count(n: u64) -> String {
     text
 }
 
-fn units(millionths: i64) -> String {
+pub(crate) fn units(millionths: i64) -> String {
     let text = format!("{:.6}", millionths as f64 / 1e6);
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
@@ -199,6 +199,9 @@ pub(crate) fn sentence(message: &Message<'_>) -> String {
             format!("rolled {roll:.6} against {hazard_rate:.3e}: {}", if *survived { "lives" } else { "dies" })
         }
         Message::Died { cause, ticks_alive, .. } => format!("died after {} ticks: {cause}", count(*ticks_alive)),
-        Message::Ended { .. } => "its affairs are settled".to_owned(),
+        Message::Ended { left: 0, .. } => "its affairs are settled".to_owned(),
+        Message::Ended { left, unit, .. } => {
+            format!("its affairs are settled; {} {unit} is left to its owner", units(*left))
+        }
     }
 }

@@ -30,21 +30,16 @@ fn a_life_is_moved_out_once() {
 
 /// A move killed just before its last step could be repeated into a second complete archive.
 #[test]
-fn a_move_cut_short_is_completed_not_repeated() {
+fn a_move_cut_short_is_finished_not_repeated() {
     let tent = born("ada", "1");
-    let id = tent.verified("ada").life().id();
+    let place = tent.golem("ada");
     tent.ok(["golem", "move", "ada", &folder(&tent, "one")]);
-    // As if the power had gone between the archive and the final seal.
-    let mut head = vault::Head::open(&tent.home().heads(), id).unwrap();
-    head.seal(vault::Seal::Leaving).unwrap();
-    for slot in 0..2 {
-        let anchor = vault::Anchor { seal: vault::Seal::Leaving, ..head.anchor() };
-        head.advance(anchor).unwrap_or_else(|e| panic!("slot {slot}: {e}"));
-    }
-    drop(head);
-    let again = tent.fails(1, ["golem", "move", "ada", &folder(&tent, "two")]);
-    assert!(again.contains("take it from there"), "{again}");
-    assert!(!tent.folder.path().join("two").exists());
+    // As if the power had gone after the final seal, before the archive got its name.
+    let built = std::fs::read_to_string(place.folder.join("MOVED-FROM")).unwrap();
+    std::fs::rename(tent.folder.path().join("one"), &built).unwrap();
+    tent.ok(["golem", "move", "ada", &folder(&tent, "two")]);
+    assert!(tent.folder.path().join("two/life.db").exists() && !tent.folder.path().join("one").exists());
+    assert!(tent.fails(1, ["golem", "move", "ada", &folder(&tent, "three")]).contains("was moved to"));
     // And the kill switch does not stumble over a life that is elsewhere.
     tent.ok(["halt", "--all", "--yes"]);
 }
@@ -194,6 +189,110 @@ fn orders_are_obeyed_in_the_order_given() {
     // A letter nobody can read is set aside and stops no one.
     std::fs::create_dir_all(place.inbox().join("0.letter")).unwrap();
     tent.ok(["golem", "run", "ada", "--speed", "max", "--ticks", "2"]);
+}
+
+/// Killed between making its mark and writing it, a restore left an archive that nobody could take in; and
+/// killed anywhere, births, moves and restores must leave the money whole and the life somewhere, once.
+#[test]
+fn births_moves_and_restores_can_be_killed_anywhere() {
+    let mut dice = common::Dice(5);
+    for round in 0..common::full(300, 25) {
+        let (here, there) = (Tent::new(), Tent::new());
+        let mut kill = |tent: &Tent, args: &[&str]| {
+            let mut child = tent.command(args).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+            std::thread::sleep(std::time::Duration::from_micros(dice.roll(25_000)));
+            let _ = child.kill();
+            let _ = child.wait();
+        };
+        let archive = folder(&here, "moved");
+        kill(&here, &["golem", "new", "ada", "--seed", "3"]);
+        assert_eq!(here.all_money(), Usdc::dollars(1_000), "round {round}");
+        if here.home().list().unwrap().is_empty() {
+            here.ok(["golem", "new", "ada", "--seed", "3"]);
+        }
+        here.ok(["golem", "run", "ada", "--speed", "max", "--ticks", "20"]);
+        kill(&here, &["golem", "move", "ada", &archive]);
+        if !std::path::Path::new(&archive).exists() {
+            here.ok(["golem", "move", "ada", &archive]);
+        }
+        here.fails(1, ["golem", "run", "ada", "--speed", "max", "--ticks", "1"]);
+        kill(&there, &["golem", "restore", &archive]);
+        if there.run(["golem", "run", "ada", "--speed", "max", "--ticks", "1"]).status.code() != Some(0) {
+            there.ok(["golem", "restore", &archive]);
+            there.ok(["golem", "run", "ada", "--speed", "max", "--ticks", "1"]);
+        }
+        assert_eq!(there.verified("ada").life().tick, 21);
+        assert!(Tent::new().fails(1, ["golem", "restore", &archive]).contains("one must stay asleep"));
+        let both = here.home().treasury().unwrap().balance().unwrap() + there.all_money();
+        assert_eq!(both, Usdc::dollars(2_000), "round {round}");
+    }
+}
+
+/// Money was set aside for a golem that was just being moved away: nobody could ever take it.
+#[test]
+fn a_living_process_takes_the_money_itself_and_once() {
+    let tent = born("ada", "1");
+    let (place, before) = (tent.golem("ada"), tent.home().treasury().unwrap().balance().unwrap());
+    let letter = host::inbox::Body::Fund { credit: Usdc::dollars(5), capital: Usdc::ZERO };
+    host::inbox::send(&place.inbox(), letter).unwrap();
+    assert_eq!(tent.home().treasury().unwrap().balance().unwrap(), before, "a letter moves no money");
+    let copy: Vec<_> = std::fs::read_dir(place.inbox()).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let kept = std::fs::read(&copy[0]).unwrap();
+    tent.ok(["golem", "run", "ada", "--speed", "max", "--ticks", "1"]);
+    // The same letter again, as after a kill between taking the money and answering.
+    std::fs::write(&copy[0], kept).unwrap();
+    tent.ok(["golem", "run", "ada", "--speed", "max", "--ticks", "1"]);
+    assert_eq!(tent.verified("ada").life().purse.given, Usdc::dollars(15));
+    assert!(tent.fails(5, ["golem", "fund", "ada", "999999"]).contains("treasury"));
+}
+
+/// Two homes with the README's seed had one life between them, and a restore put one of them in the attic.
+#[test]
+fn a_life_that_is_here_is_never_replaced_unasked() {
+    let (here, there) = (born("ada", "7"), born("ada", "7"));
+    there.ok(["golem", "run", "ada", "--speed", "max", "--ticks", "9"]);
+    there.ok(["golem", "move", "ada", &folder(&there, "moved")]);
+    let twin = here.fails(1, ["golem", "restore", &folder(&there, "moved"), "--name", "ada-two"]);
+    assert!(twin.contains("here already") && twin.contains("--rewind"), "{twin}");
+    here.ok(["golem", "run", "ada", "--speed", "max", "--ticks", "2"]);
+    assert!(
+        here.fails(1, ["golem", "backup", "ada", &format!("{}/golems/twin", here.root().display())])
+            .contains("outside")
+    );
+}
+
+/// Death left what was held where nobody looked, and said that everything was back.
+#[test]
+fn what_death_leaves_is_told() {
+    for (on_death, expected) in
+        [("close", "is back in the treasury"), ("hold", "is left as it was"), ("hand_over", "is left as it was")]
+    {
+        let tent = Tent::new();
+        let set = format!("policy.on_death={on_death}");
+        tent.ok(["golem", "new", "ada", "--seed", "1", "--set", "reflex.act_every=3", "--set", &set]);
+        tent.ok(["golem", "run", "ada", "--speed", "max", "--ticks", "3"]);
+        assert!(tent.verified("ada").life().capital.holding > 0);
+        let said = tent.ok(["golem", "retire", "ada", "--confirm", "ada"]);
+        assert!(said.contains(expected), "{on_death}: {said}");
+        assert_eq!(tent.verified("ada").life().capital.holding == 0, on_death == "close");
+        assert_eq!(tent.ok(["golem", "events", "ada"]).contains("is left to its owner"), on_death != "close");
+    }
+}
+
+/// A replay went on, without a word, in other data under the same name.
+#[test]
+fn a_replay_goes_on_only_in_its_own_data() {
+    let tent = Tent::new();
+    let csv = tent.folder.path().join("a.csv");
+    let rows: String =
+        (0..300).map(|i| format!("{},{}\n", 1_700_000_000 / 3_600 * 3_600 + i * 3_600, 100 + i % 7)).collect();
+    std::fs::write(&csv, format!("ts,price\n{rows}")).unwrap();
+    tent.ok(["data", "import", csv.to_str().unwrap(), "--name", "waves"]);
+    tent.ok(["golem", "new", "ada", "--data", "waves", "--seed", "1"]);
+    tent.ok(["golem", "run", "ada", "--speed", "max", "--ticks", "20"]);
+    let kept = tent.home().data().join("waves.csv");
+    std::fs::write(&kept, format!("ts,price\n{}", rows.replace(",10", ",20"))).unwrap();
+    assert!(tent.fails(1, ["golem", "run", "ada", "--speed", "max"]).contains("not the data this golem was born into"));
 }
 
 /// A folder that happened to be called like the archive's scratch folder was deleted.

@@ -122,7 +122,8 @@ pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
         Event::Aged { lived, cost } => {
             let (burn, keep) = (cost.as_f64(), life.laws().burn_keep);
             life.purse.dust = Purse::dust_after(life, *lived);
-            life.purse.spend(*cost, life.age);
+            let laws = life.laws();
+            life.purse.spend(*cost, life.age, laws);
             life.purse.burn_rate =
                 if life.tick == 0 { burn } else { life.purse.burn_rate * keep + burn * (1.0 - keep) };
             life.tick += 1;

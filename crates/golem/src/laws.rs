@@ -30,6 +30,10 @@ pub struct Laws {
     pub commands_kept: usize,
     /// Pairs remembered where fitness is measured as R².
     pub pairs_kept: usize,
+    /// Pairs needed before R² says anything.
+    pub pairs_needed: usize,
+    /// Days in a month of allowance.
+    pub month_days: u64,
 }
 
 // Life has room for what the laws want kept.
@@ -46,6 +50,8 @@ const FIRST: Laws = Laws {
     newborn: 0.69,
     commands_kept: 32,
     pairs_kept: 100,
+    pairs_needed: 10,
+    month_days: 30,
 };
 
 /// The set with this number, if this version of the program knows it.
@@ -66,7 +72,7 @@ mod tests {
         assert_eq!(
             shown,
             "Laws { burn_keep: 0.95, domain_minimum: 20.0, fitness_unknown: 0.5, hopeless: 0.5, echo: 0.01, \
-             echo_fitness: 0.4, mean_keep: 0.99, newborn: 0.69, commands_kept: 32, pairs_kept: 100 }"
+             echo_fitness: 0.4, mean_keep: 0.99, newborn: 0.69, commands_kept: 32, pairs_kept: 100, pairs_needed: 10, month_days: 30 }"
         );
         assert!(laws(NEWEST).is_some() && laws(NEWEST + 1).is_none());
     }

@@ -55,7 +55,7 @@ pub enum Message<'a> {
     #[serde(rename = "mortality.dead")]
     Died { cause: &'a Cause, final_vitality: &'a Vitality, ticks_alive: u64 },
     #[serde(rename = "golem.ended")]
-    Ended { swept: u64 },
+    Ended { swept: u64, left: i64, unit: &'a str },
 }
 
 impl Message<'_> {
@@ -132,7 +132,9 @@ pub fn message<'a>(event: &'a Event, life: &'a Life) -> Option<Message<'a>> {
         Event::Died(death) => {
             Message::Died { cause: &death.cause, final_vitality: &death.vitality, ticks_alive: death.tick }
         }
-        Event::Turned(State::Dead) => Message::Ended { swept: life.deposits_made },
+        Event::Turned(State::Dead) => {
+            Message::Ended { swept: life.deposits_made, left: life.capital.holding, unit: &life.birth.world.unit }
+        }
         _ => return None,
     })
 }

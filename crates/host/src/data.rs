@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use golem::Name;
+use sha2::{Digest, Sha256};
 use world::{Candles, Report};
 
 use crate::Error;
@@ -34,4 +35,10 @@ pub fn list(home: &Home) -> Result<Vec<String>, Error> {
         .collect();
     names.sort();
     Ok(names)
+}
+
+/// SHA-256 of a file, so that a life goes on in the data it was born into.
+pub fn digest(file: &Path) -> Result<String, Error> {
+    let bytes = fs::read(file).map_err(Error::io("this golem's data is gone: cannot read", file))?;
+    Ok(Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect())
 }

@@ -38,7 +38,17 @@ pub fn examine(home: &Home, mut tell: impl FnMut(Finding)) -> Result<(), Error> 
     for golem in home.list()? {
         examine_golem(&golem, &treasury, &mut tell);
     }
+    for left in leftovers(home) {
+        tell(Finding::wrong("leftover", format!("{left} is from a command that was cut short; remove it")));
+    }
     Ok(())
+}
+
+/// Folders made aside by a command that never came to its end; they may hold a secret.
+fn leftovers(home: &Home) -> Vec<String> {
+    let entries = std::fs::read_dir(home.golems()).into_iter().flatten().flatten();
+    let aside = entries.filter(|entry| entry.file_name().to_string_lossy().starts_with('.'));
+    aside.map(|entry| entry.path().display().to_string()).collect()
 }
 
 fn examine_golem(place: &GolemHome, treasury: &Treasury, tell: &mut impl FnMut(Finding)) {
@@ -80,7 +90,8 @@ fn examine_money(place: &GolemHome, life: &Life, treasury: &Treasury) -> Finding
     let moved = Head::peek(&place.home().heads(), life.id()).is_some_and(|anchor| anchor.seal != Seal::Open);
     match treasury.undelivered(life.id(), life.transfers_taken) {
         Err(e) => Finding::wrong(what, e.to_string()),
-        Ok(sent) if sent.is_empty() || moved => Finding::fine(what, "accounted for to the micro-USDC"),
+        Ok(sent) if sent.is_empty() => Finding::fine(what, "accounted for to the micro-USDC"),
+        Ok(_) if moved => Finding::wrong(what, "money was sent to it that it never took before it was moved away"),
         Ok(sent) => {
             let sum: Usdc = sent.iter().map(|transfer| transfer.credit + transfer.capital).sum();
             Finding::fine(what, format!("accounted for; {sum} is on its way and taken at the next run"))
@@ -128,7 +139,7 @@ pub fn verify_rolls(place: &GolemHome, secret: &Secret) -> Result<u64, Error> {
             golem = Golem::reborn(&record).ok();
             return Ok(());
         };
-        let _ = living.fold_with(&record, |event, life| {
+        let folded = living.fold_with(&record, |event, life| {
             if let Event::Rolled { roll, .. } = event {
                 rolls += 1;
                 if *roll != secret.roll(life.id(), life.tick) && false_at.is_none() {
@@ -136,9 +147,14 @@ pub fn verify_rolls(place: &GolemHome, secret: &Secret) -> Result<u64, Error> {
                 }
             }
         });
-        Ok(())
+        folded.map_err(|e| vault::Error::unfoldable(record.seq, &e))
     })?;
+    let ticks =
+        golem.as_ref().filter(|golem| golem.life().constitution().clocks().stochastic).map(|golem| golem.life().tick);
     match false_at {
+        None if ticks.is_some_and(|ticks| ticks != rolls) => {
+            Err(Error::Advice(format!("{rolls} rolls for {} ticks: some are missing", ticks.unwrap_or(0))))
+        }
         None => Ok(rolls),
         Some(tick) => Err(Error::Advice(format!("the roll of tick {tick} is not the one the secret gives"))),
     }

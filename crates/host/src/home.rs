@@ -101,8 +101,14 @@ impl Home {
     pub fn open_world(&self, spec: &str, ledger: Ledger) -> Result<Box<dyn World + Send>, Error> {
         let mut spec: Spec = serde_json::from_str(spec)
             .map_err(|e| Error::Advice(format!("the world this golem was born into cannot be opened: {e}")))?;
-        if let Spec::Replay { path, .. } = &mut spec {
+        if let Spec::Replay { path, sha256, .. } = &mut spec {
             *path = self.root.join(&*path);
+            if sha256.is_some() && *sha256 != Some(crate::data::digest(path)?) {
+                return Err(Error::Advice(format!(
+                    "{} is not the data this golem was born into; bring the old file back",
+                    path.display()
+                )));
+            }
         }
         Ok(spec.open(ledger)?)
     }

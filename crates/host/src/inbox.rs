@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use golem::{Command, CommandId};
+use golem::{Command, CommandId, Usdc};
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
@@ -20,8 +20,11 @@ pub struct Letter {
 #[serde(rename_all = "snake_case")]
 pub enum Body {
     Command(Command),
-    /// The treasury has something for you.
-    Money,
+    /// Money for it. Whoever holds the golem's lock takes it out of the treasury.
+    Fund {
+        credit: Usdc,
+        capital: Usdc,
+    },
 }
 
 /// What came of a letter.
@@ -30,6 +33,8 @@ pub enum Body {
 pub enum Reply {
     Done,
     Refused(String),
+    /// It is dead, of this.
+    Dead(String),
 }
 
 pub fn new_id() -> CommandId {

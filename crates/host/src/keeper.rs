@@ -5,7 +5,6 @@
 //! never once the treasury has received money the backup still holds.
 
 use std::fs;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use golem::life::Birth;
@@ -13,7 +12,7 @@ use golem::policy::Stage;
 use golem::world::Manifest;
 use golem::{Golem, GolemId, Life, Name, laws};
 use serde::{Deserialize, Serialize};
-use vault::{Head, Place, Reader, Seal, Vault};
+use vault::{Anchor, Head, Place, Reader, Seal, Vault};
 use world::{Ledger, Spec};
 
 use crate::Error;
@@ -54,6 +53,8 @@ pub struct Consent {
 
 const LABEL: &str = "backup.json";
 const ADOPTED: &str = "ADOPTED";
+/// Names the folder a move was built in.
+const BUILT: &str = "MOVED-FROM";
 
 /// Brings a golem into the world and funds it.
 pub fn birth(home: &Home, wish: Wish) -> Result<Living, Error> {
@@ -126,13 +127,14 @@ pub fn birth(home: &Home, wish: Wish) -> Result<Living, Error> {
 
 /// A consistent copy of a life into a new folder, whether or not it is being lived.
 pub fn backup(place: &GolemHome, to: &Path) -> Result<Label, Error> {
-    archive(place, to, false)
+    archive(place, to)
 }
 
-/// Seals this life here and leaves it in `to`, from where another home can take it in. Cut short, it can be
-/// repeated: the source stays sealed, and there is only ever one complete archive.
+/// Seals this life here and leaves it in `to`, from where another home can take it in. There is only ever one
+/// complete archive: it is built aside, the seal is made final, and then it gets its name. Cut short before the
+/// final seal a move starts over; after it, repeating only finishes the naming.
 pub fn move_out(place: &GolemHome, to: &Path, snapshot_every: u64) -> Result<Label, Error> {
-    must_be_free(to)?;
+    let parent = must_be_free(place, to)?;
     let mut head = match Living::open(place.clone(), snapshot_every) {
         Ok((mut living, _)) => {
             living.look_into_inbox(&mut Silent)?;
@@ -142,57 +144,72 @@ pub fn move_out(place: &GolemHome, to: &Path, snapshot_every: u64) -> Result<Lab
             living.into_vault().seal(&place.folder, &to.display().to_string())?
         }
         Err(Error::Vault(vault::Error::Sealed(gone_to))) => {
-            let mut head = Head::open(&place.home().heads(), Reader::open(&place.database())?.id()?)?;
-            if head.anchor().seal == Seal::Gone {
-                return Err(vault::Error::Sealed(gone_to).into());
+            let head = Head::open(&place.home().heads(), Reader::open(&place.database())?.id()?)?;
+            let built = fs::read_to_string(place.folder.join(BUILT)).ok().map(PathBuf::from);
+            let built = built.filter(|built| label_of(built).is_some());
+            match (head.anchor().seal, built) {
+                (Seal::Gone, Some(built)) => return finish_move(place, &built, to, &parent),
+                (Seal::Gone, None) => return Err(vault::Error::Sealed(gone_to).into()),
+                _ => head,
             }
-            // Cut short: if the archive was complete it is the life, wherever it is wanted now.
-            if let Some(label) = label_of(Path::new(&gone_to)) {
-                head.seal(Seal::Gone)?;
-                return Err(Error::Advice(format!(
-                    "{} had already been moved to {gone_to}; take it from there",
-                    label.name
-                )));
-            }
-            note_move(place, to)?;
-            head
         }
         Err(other) => return Err(other),
     };
-    let label = archive(place, to, true)?;
+    let built = build_archive(place, &parent, true)?;
+    let note = place.folder.join(BUILT);
+    fs::write(&note, built.display().to_string())
+        .and_then(|()| fs::File::open(&note)?.sync_all())
+        .map_err(Error::io("cannot write", &note))?;
     head.seal(Seal::Gone)?;
-    Ok(label)
+    finish_move(place, &built, to, &parent)
 }
 
-fn note_move(place: &GolemHome, to: &Path) -> Result<(), Error> {
+fn finish_move(place: &GolemHome, built: &Path, to: &Path, parent: &Path) -> Result<Label, Error> {
+    let label = label_of(built).ok_or_else(|| vault::Error::Missing(built.to_owned()))?;
     let note = place.folder.join("MOVED");
-    fs::write(&note, to.display().to_string()).map_err(Error::io("cannot write", &note))
+    fs::write(&note, to.display().to_string()).map_err(Error::io("cannot write", &note))?;
+    fs::rename(built, to).map_err(Error::io("cannot create", to))?;
+    sync_folder(parent)?;
+    Ok(label)
 }
 
 fn label_of(archive: &Path) -> Option<Label> {
     serde_json::from_slice(&fs::read(archive.join(LABEL)).ok()?).ok()
 }
 
-fn must_be_free(to: &Path) -> Result<(), Error> {
+/// The folder `to` will stand in. A home is no place for copies of its own golems.
+fn must_be_free(place: &GolemHome, to: &Path) -> Result<PathBuf, Error> {
+    let whole = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     if to.exists() {
-        Err(Error::Advice(format!("{} is already there; choose a new folder", to.display())))
-    } else {
-        Ok(())
+        return Err(Error::Advice(format!("{} is already there; choose a new folder", to.display())));
     }
+    if whole(to).starts_with(whole(place.home().root()).join("golems")) {
+        return Err(Error::Advice(
+            "choose a folder outside the home's golems: a copy in there would be a golem".into(),
+        ));
+    }
+    let parent = whole(to).parent().unwrap_or(Path::new("/")).to_owned();
+    fs::create_dir_all(&parent).map_err(Error::io("cannot create", &parent))?;
+    Ok(parent)
 }
 
-fn archive(place: &GolemHome, to: &Path, moved: bool) -> Result<Label, Error> {
-    must_be_free(to)?;
-    let parent = std::path::absolute(to).map_err(Error::io("cannot find", to))?;
-    let parent = parent.parent().unwrap_or(Path::new("/")).to_owned();
-    fs::create_dir_all(&parent).map_err(Error::io("cannot create", &parent))?;
-    let partial = aside(&parent, "archive")?;
+fn archive(place: &GolemHome, to: &Path) -> Result<Label, Error> {
+    let parent = must_be_free(place, to)?;
+    let built = build_archive(place, &parent, false)?;
+    fs::rename(&built, to).map_err(Error::io("cannot create", to))?;
+    sync_folder(&parent)?;
+    label_of(to).ok_or_else(|| vault::Error::Missing(to.to_owned()).into())
+}
+
+/// Everything of a life in a folder aside, complete and synced.
+fn build_archive(place: &GolemHome, parent: &Path, moved: bool) -> Result<PathBuf, Error> {
+    let built = aside(parent, "archive")?;
     // The journal first: whatever the world did later belongs to ticks this copy does not have.
-    Reader::open(&place.database())?.copy_to(&partial.join("life.db"))?;
+    Reader::open(&place.database())?.copy_to(&built.join("life.db"))?;
     for file in [place.config(), place.secret(), place.ledger(), place.frozen_marker()] {
-        copy_if_there(&file, &partial)?;
+        copy_if_there(&file, &built)?;
     }
-    let (golem, _) = Reader::open(&partial.join("life.db"))?.wake()?;
+    let (golem, _) = Reader::open(&built.join("life.db"))?.wake()?;
     let label = Label {
         name: place.name.clone(),
         id: golem.life().id().to_string(),
@@ -200,66 +217,92 @@ fn archive(place: &GolemHome, to: &Path, moved: bool) -> Result<Label, Error> {
         records: golem.seq(),
         moved,
     };
-    let path = partial.join(LABEL);
+    let path = built.join(LABEL);
     fs::write(&path, serde_json::to_vec_pretty(&label).expect("plain data"))
         .and_then(|()| fs::File::open(&path)?.sync_all())
         .map_err(Error::io("cannot write", &path))?;
-    sync_folder(&partial)?;
-    fs::rename(&partial, to).map_err(Error::io("cannot create", to))?;
-    sync_folder(&parent)?;
-    Ok(label)
+    sync_folder(&built)?;
+    Ok(built)
+}
+
+/// A life that wants to come in.
+struct Arrival<'a> {
+    from: &'a Path,
+    reader: Reader,
+    golem: Golem,
+    moved: bool,
 }
 
 /// Takes a backup, a moved life or a hand-made copy of a golem's folder into this home.
 pub fn restore(home: &Home, from: &Path, name: Option<Name>, consent: Consent) -> Result<(Name, Life), Error> {
     home.require()?;
-    let reader = Reader::open(&from.join("life.db"))?;
-    let tip = reader.tip()?;
-    let (golem, _) = reader.verify(Path::new(""))?;
-    let (life, id) = (golem.life(), golem.life().id());
-    let label = label_of(from);
-    let moved = label.as_ref().is_some_and(|label| label.moved);
-    if let Some(known) = label.map(|label| label.records).filter(|known| *known != golem.seq()) {
-        return Err(vault::Error::Stale { here: golem.seq(), known }.into());
-    }
-    if Secret::load(&from.join("secret"))?.hash() != life.birth.secret_hash {
-        return Err(Error::WrongSecret(from.join("secret")));
-    }
+    let arrival = Arrival::look_at(from)?;
+    let (life, id) = (arrival.golem.life(), arrival.golem.life().id());
     let name = name.unwrap_or_else(|| life.birth.name.clone());
     let place = home.place(&name);
     if place.folder.exists() && !place.is(id) {
         return Err(Error::NameTaken(name));
     }
-    may_replace(home, &reader, life, moved, consent)?;
-    money_allows(home, life)?;
-
-    let crib = make_ready(home, from, &golem)?;
-    if moved && let Err(taken) = adopt(home, from) {
-        let _ = fs::remove_dir_all(&crib);
-        return Err(taken);
+    // From here to the end nobody else may live, move or restore this life.
+    let (mut head, known) = lock(home, id, consent)?;
+    if let Err(refused) = arrival.come_in(home, &place, known, consent) {
+        if known.is_none() {
+            let _ = fs::remove_file(Head::path(&home.heads(), id));
+        }
+        return Err(refused);
     }
-    put_in_place(home, &crib, &place, id)?;
-    drop(Head::create(&home.heads(), id, tip)?);
+    head.set(arrival.reader.tip()?)?;
     Ok((name, life.clone()))
 }
 
-/// Whether this copy may become the life this home knows.
-fn may_replace(home: &Home, copy: &Reader, life: &Life, moved: bool, consent: Consent) -> Result<(), Error> {
-    let (id, tip) = (life.id(), copy.tip()?);
-    if Head::is_taken(&home.heads(), id) {
-        return Err(vault::Error::Locked(Head::path(&home.heads(), id)).into());
+impl Arrival<'_> {
+    /// Everything about it is checked before anything here is touched.
+    fn look_at(from: &Path) -> Result<Arrival<'_>, Error> {
+        let reader = Reader::open(&from.join("life.db"))?;
+        let (golem, _) = reader.verify(Path::new(""))?;
+        let label = label_of(from);
+        let moved = label.as_ref().is_some_and(|label| label.moved);
+        if let Some(known) = label.map(|label| label.records).filter(|known| *known != golem.seq()) {
+            return Err(vault::Error::Stale { here: golem.seq(), known }.into());
+        }
+        if Secret::load(&from.join("secret"))?.hash() != golem.life().birth.secret_hash {
+            return Err(Error::WrongSecret(from.join("secret")));
+        }
+        Ok(Arrival { from, reader, golem, moved })
     }
-    let Some(known) = Head::peek(&home.heads(), id) else {
-        return if moved || consent.take_over { Ok(()) } else { Err(Error::Advice(STRANGE.into())) };
-    };
-    // A copy that has what is known here, and perhaps more, goes on from it.
-    let goes_on = known.seq == 0 || copy.hash_at(known.seq)? == Some(known.hash);
-    match (known.seal, goes_on) {
-        (Seal::Open, true) if tip.seq == known.seq && home.list()?.iter().any(|place| place.is(id)) => {
+
+    fn come_in(&self, home: &Home, place: &GolemHome, known: Option<Anchor>, consent: Consent) -> Result<(), Error> {
+        self.may_replace(home, known, consent)?;
+        money_allows(home, self.golem.life())?;
+        let crib = make_ready(home, self.from, &self.golem)?;
+        if self.moved
+            && let Err(taken) = adopt(home, self.from)
+        {
+            let _ = fs::remove_dir_all(&crib);
+            return Err(taken);
+        }
+        put_in_place(home, &crib, place, self.golem.life().id())
+    }
+
+    /// Whether this copy may become the life this home knows.
+    fn may_replace(&self, home: &Home, known: Option<Anchor>, consent: Consent) -> Result<(), Error> {
+        let (tip, moved) = (self.reader.tip()?, self.moved);
+        let Some(known) = known else {
+            return if moved || consent.take_over { Ok(()) } else { Err(Error::Advice(STRANGE.into())) };
+        };
+        // A copy that has what is known here, and perhaps more, goes on from it.
+        let goes_on = self.reader.hash_at(known.seq)? == Some(known.hash);
+        let here = home.list()?.iter().any(|place| place.is(self.golem.life().id()));
+        match (known.seal, goes_on) {
+        (Seal::Open, _) if consent.rewind => Ok(()),
+        (Seal::Open, true) if here && tip.seq == known.seq => {
             Err(Error::Advice("this life is here already and nothing of it is missing".into()))
         }
+        (Seal::Open, true) if here => Err(Error::Advice(
+            "this life is here already, and the copy goes on from it; if the copy is the one to keep, repeat with --rewind"
+                .into(),
+        )),
         (Seal::Open, true) => Ok(()),
-        (Seal::Open, false) if consent.rewind => Ok(()),
         (Seal::Open, false) if known.seq > tip.seq => Err(Error::Advice(format!(
             "this copy ends at record {}, but this home has acknowledged record {} of the same life; restoring \
              would undo what happened since. If that is what you want, repeat with --rewind",
@@ -268,6 +311,23 @@ fn may_replace(home: &Home, copy: &Reader, life: &Life, moved: bool, consent: Co
         (Seal::Open, false) => Err(vault::Error::Forked(known.seq).into()),
         (_, true) if moved => Ok(()),
         _ => Err(vault::Error::Sealed("another home; only the archive of a later move brings it back".into()).into()),
+    }
+    }
+}
+
+/// The life's lock, and what is known of it; a life never seen here gets a head that knows nothing yet.
+fn lock(home: &Home, id: GolemId, consent: Consent) -> Result<(Head, Option<Anchor>), Error> {
+    let nothing = Anchor { seq: 0, hash: [0; 32], seal: Seal::Open };
+    match Head::open(&home.heads(), id) {
+        Ok(head) => {
+            let known = head.anchor();
+            Ok((head, Some(known).filter(|known| known.seq > 0)))
+        }
+        Err(vault::Error::NoHead(_)) => Ok((Head::create(&home.heads(), id, nothing)?, None)),
+        Err(vault::Error::Damaged { .. }) if consent.rewind || consent.take_over => {
+            Ok((Head::create(&home.heads(), id, nothing)?, None))
+        }
+        Err(other) => Err(other.into()),
     }
 }
 
@@ -296,13 +356,17 @@ fn money_allows(home: &Home, copy: &Life) -> Result<(), Error> {
     Ok(())
 }
 
-/// A moved archive is taken in by one home; that home may try again.
+/// A moved archive is taken in by one home; that home may try again. The mark appears whole or not at all.
 fn adopt(home: &Home, from: &Path) -> Result<(), Error> {
     let (path, me) = (from.join(ADOPTED), home.identity()?);
-    match fs::OpenOptions::new().write(true).create_new(true).open(&path) {
-        Ok(mut file) => {
-            file.write_all(me.as_bytes()).and_then(|()| file.sync_all()).map_err(Error::io("cannot write", &path))
-        }
+    let draft = from.join(format!("{ADOPTED}-{}", chance::identity(None, "")));
+    fs::write(&draft, &me)
+        .and_then(|()| fs::File::open(&draft)?.sync_all())
+        .map_err(Error::io("cannot write", &draft))?;
+    let marked = fs::hard_link(&draft, &path);
+    let _ = fs::remove_file(&draft);
+    match marked {
+        Ok(()) => sync_folder(from),
         Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists => match fs::read_to_string(&path) {
             Ok(by) if by == me => Ok(()),
             _ => Err(Error::Advice(

@@ -8,8 +8,9 @@ use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use golem::heartbeat::State;
+use golem::policy::Rule;
 use golem::world::{Effect, Observation};
-use golem::{Command, CommandId, Golem, Input, Life, Owed, Record, Time, What};
+use golem::{Command, CommandId, Golem, Input, Life, Owed, Record, Time, Usdc, What};
 use vault::{Notice, Treasury, Vault};
 use world::{Ledger, World};
 
@@ -135,7 +136,7 @@ impl Living {
 
     /// Lives until something ends it.
     pub fn run(&mut self, run: Run, listener: &mut impl Listener) -> Result<Ending, Error> {
-        let last_tick = run.ticks.map(|ticks| self.life().tick + ticks);
+        let last_tick = run.ticks.map(|ticks| self.life().tick.saturating_add(ticks));
         let mut looked = Instant::now();
         let (mut pending, mut alarm) = (0, None);
         self.look_into_inbox(listener)?;
@@ -273,7 +274,7 @@ impl Living {
         self.take_money(listener)?;
         for (path, letter) in inbox::waiting(&self.place.inbox())? {
             let reply = match letter.body {
-                Body::Money => self.take_money(listener).map(|()| Reply::Done)?,
+                Body::Fund { credit, capital } => self.fund(letter.id, credit, capital, listener)?,
                 Body::Command(command) => self.obey(letter.id, command, listener)?,
             };
             inbox::answer(&path, &reply)?;
@@ -298,7 +299,43 @@ impl Living {
         self.settle(listener)?;
         // Also true of a command that was obeyed or declined before, and whose answer got lost.
         let declined = self.life().commands.iter().find(|(known, _)| *known == id).and_then(|(_, rule)| *rule);
-        Ok(declined.map_or(Reply::Done, |rule| Reply::Refused(rule.to_string())))
+        Ok(match declined {
+            None => Reply::Done,
+            Some(Rule::Dead) => Reply::Dead(self.cause()),
+            Some(rule) => Reply::Refused(rule.to_string()),
+        })
+    }
+
+    /// Takes money out of the treasury and in, once for each letter. Only who holds the lock may: money is never
+    /// on its way to a life that cannot take it.
+    pub fn fund(
+        &mut self,
+        letter: CommandId,
+        credit: Usdc,
+        capital: Usdc,
+        listener: &mut impl Listener,
+    ) -> Result<Reply, Error> {
+        self.take_money(listener)?;
+        let life = self.life();
+        if life.is_dead() {
+            return Ok(Reply::Dead(self.cause()));
+        }
+        if (life.purse.given + credit).max(life.capital.given + capital) > Usdc::MOST {
+            return Ok(Reply::Refused(format!("no golem may ever be given more than {}", Usdc::MOST)));
+        }
+        let letter: String = letter.0.iter().map(|byte| format!("{byte:02x}")).collect();
+        let (id, taken) = (life.id(), life.transfers_taken);
+        match self.treasury.send_for(Some(&letter), id, taken, credit, capital) {
+            Ok(_) => {}
+            Err(short @ vault::Error::TreasuryShort { .. }) => return Ok(Reply::Refused(short.to_string())),
+            Err(other) => return Err(other.into()),
+        }
+        self.take_money(listener)?;
+        Ok(Reply::Done)
+    }
+
+    fn cause(&self) -> String {
+        self.life().death.as_ref().map(|death| death.cause.to_string()).unwrap_or_default()
     }
 
     fn interval_at(&self, speed: f64) -> Duration {

@@ -45,6 +45,11 @@ impl Error {
         Error::Damaged { what: what.into(), advice: ADVICE }
     }
 
+    /// A record that contradicts the ones before it.
+    pub fn unfoldable(seq: u64, why: &golem::FoldError) -> Error {
+        Error::damaged(format!("record {seq}: {why}"))
+    }
+
     pub(crate) fn io(what: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> Error {
         let path = path.to_owned();
         move |source| Error::Io { what, path, source }

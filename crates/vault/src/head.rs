@@ -100,10 +100,15 @@ impl Head {
             .map_err(Error::io("cannot create", &path))?;
         lock(&file, &path)?;
         let mut head = Head { file, path, turn: 0, anchor };
-        head.advance(anchor)?;
-        head.advance(anchor)?;
-        head.file.sync_all().map_err(Error::io("cannot sync", &head.path))?;
+        head.set(anchor)?;
         Ok(head)
+    }
+
+    /// Makes another record the newest one known, durably: the owner has chosen this copy.
+    pub fn set(&mut self, anchor: Anchor) -> Result<(), Error> {
+        self.advance(anchor)?;
+        self.advance(anchor)?;
+        self.file.sync_all().map_err(Error::io("cannot sync", &self.path))
     }
 
     /// What is known of a life without taking its lock; none if nothing is or nothing can be trusted.
@@ -132,10 +137,7 @@ impl Head {
 
     /// Synced, because forgetting this would make two lives of one.
     pub fn seal(&mut self, seal: Seal) -> Result<(), Error> {
-        let sealed = Anchor { seal, ..self.anchor };
-        self.advance(sealed)?;
-        self.advance(sealed)?;
-        self.file.sync_all().map_err(Error::io("cannot sync", &self.path))
+        self.set(Anchor { seal, ..self.anchor })
     }
 }
 

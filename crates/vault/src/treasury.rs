@@ -45,7 +45,7 @@ impl Treasury {
                 "CREATE TABLE IF NOT EXISTS ledger(
                    line INTEGER PRIMARY KEY, kind TEXT NOT NULL, golem TEXT, number INTEGER NOT NULL,
                    credit INTEGER NOT NULL, capital INTEGER NOT NULL, balance INTEGER NOT NULL CHECK(balance >= 0),
-                   UNIQUE(kind, golem, number)) STRICT;",
+                   letter TEXT UNIQUE, UNIQUE(kind, golem, number)) STRICT;",
             )?;
             Ok(db)
         };
@@ -101,16 +101,36 @@ impl Treasury {
     /// Sets money aside for a golem, which will take it under the number returned. `taken` is the highest
     /// number the golem has taken already, perhaps from another home's treasury.
     pub fn send(&mut self, to: GolemId, taken: u64, credit: Usdc, capital: Usdc) -> Result<Transfer, Error> {
+        self.send_for(None, to, taken, credit, capital)
+    }
+
+    /// The same, on account of a letter: the same letter again sends nothing more.
+    pub fn send_for(
+        &mut self,
+        letter: Option<&str>,
+        to: GolemId,
+        taken: u64,
+        credit: Usdc,
+        capital: Usdc,
+    ) -> Result<Transfer, Error> {
         let (asked, mut number, mut there) = (credit + capital, 0, Usdc::ZERO);
         self.write(|tx| {
             there = balance(tx)?;
+            let known = "SELECT number FROM ledger WHERE letter = ?1";
+            if let Some(sent) = tx.query_row(known, [letter], |row| row.get::<_, i64>(0)).optional()? {
+                number = sent as u64;
+                return Ok(there);
+            }
             if asked > there {
                 return Ok(there);
             }
             let sql = "SELECT MAX(number) FROM ledger WHERE kind = 'sent' AND golem = ?1";
             let last: Option<i64> = tx.query_row(sql, [to.to_string()], |row| row.get(0))?;
             number = taken.max(last.unwrap_or(0) as u64) + 1;
-            post(tx, "sent", Some(to), number, credit, capital, -asked)
+            let after = post(tx, "sent", Some(to), number, credit, capital, -asked)?;
+            let mark = "UPDATE ledger SET letter = ?1 WHERE kind = 'sent' AND golem = ?2 AND number = ?3";
+            tx.execute(mark, params![letter, to.to_string(), number as i64])?;
+            Ok(after)
         })?;
         if number == 0 { Err(Error::TreasuryShort { asked, there }) } else { Ok(Transfer { number, credit, capital }) }
     }

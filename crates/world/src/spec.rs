@@ -25,6 +25,9 @@ pub enum Spec {
         /// Seconds since the epoch.
         #[serde(default)]
         start: Option<u64>,
+        /// SHA-256 of the file, where whoever opens it wants to be sure it is the same.
+        #[serde(default)]
+        sha256: Option<String>,
     },
     /// A job queue and its servers.
     Queue {
@@ -45,7 +48,7 @@ impl Spec {
                 };
                 Box::new(Sim::new(config, ledger)?)
             }
-            Spec::Replay { path, start } => {
+            Spec::Replay { path, start, .. } => {
                 let (candles, _) = Candles::read(path)?;
                 let file = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
                 let stem = file.split('.').next().unwrap_or(&file);
@@ -88,7 +91,8 @@ mod tests {
         let spec = Spec::Sim { seed: 1, bar_ms: 1, relations_change_days: f64::NAN };
         assert_eq!(opened(spec), "relations_change_days must be a number of days, 0 for never");
         assert!(
-            opened(Spec::Replay { path: "no/such.csv".into(), start: None }).starts_with("cannot open no/such.csv")
+            opened(Spec::Replay { path: "no/such.csv".into(), start: None, sha256: None })
+                .starts_with("cannot open no/such.csv")
         );
         assert!(serde_json::from_str::<Spec>(r#"{"kind":"sim","seed":7,"sede":8}"#).is_err());
     }

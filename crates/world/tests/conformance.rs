@@ -47,7 +47,7 @@ fn replayed_candles_with_gaps_and_bad_rows_conform() {
     let (_, report) = Candles::read(&path).unwrap();
     assert_eq!((report.problems.len(), report.gaps.len()), (1, 4));
     for start in [None, Some(60_000), Some(342_000)] {
-        check(&Spec::Replay { path: path.clone(), start });
+        check(&Spec::Replay { path: path.clone(), start, sha256: None });
     }
 }
 

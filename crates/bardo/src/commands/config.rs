@@ -14,8 +14,13 @@ pub(crate) fn dispatch(home: &Home, verb: &ConfigVerb, json: bool) -> Result<Exi
             let settings = match name {
                 None => super::home::settings(home)?,
                 Some(name) => {
-                    let path = home.golem(name)?.config();
-                    Settings::load(File::Golem, Some(&path), std::iter::empty(), &[])?
+                    let place = home.golem(name)?;
+                    let settings = Settings::load(File::Golem, Some(&place.config()), std::iter::empty(), &[])?;
+                    let (golem, _) = vault::Reader::open(&place.database())?.wake()?;
+                    if settings.constitution().ok().as_ref() != Some(golem.life().constitution()) {
+                        eprintln!("bardo: golem.toml differs from what {name} was born with; only the birth counts");
+                    }
+                    settings
                 }
             };
             if json { output::json(&settings.show_json()) } else { line(settings.show().trim_end()) }
@@ -30,7 +35,11 @@ pub(crate) fn dispatch(home: &Home, verb: &ConfigVerb, json: bool) -> Result<Exi
             if kind == File::Golem {
                 settings.constitution()?;
             }
-            line(format!("{} is fine", path.display()));
+            if json {
+                output::json(&serde_json::json!({ "file": path, "fine": true }));
+            } else {
+                line(format!("{} is fine", path.display()));
+            }
         }
         ConfigVerb::Schema { file } => {
             let schema = schema(match file {

@@ -12,7 +12,7 @@ use serde_json::json;
 use vault::{Head, Reader, Seal};
 use world::{Candles, Spec};
 
-use crate::args::{GolemVerb, New, Restore};
+use crate::args::{GolemVerb, New, Restore, WorldKind};
 use crate::commands::{owner, run};
 use crate::output::{self, count, date, line, portrait, sentence};
 
@@ -39,7 +39,9 @@ pub(crate) fn dispatch(home: &Home, verb: GolemVerb, json: bool) -> Result<ExitC
 fn create(home: &Home, new: New, json: bool) -> Result<ExitCode, Error> {
     let mut flags = new.set;
     let mut flag = |key: &str, value: Option<String>| flags.extend(value.map(|value| format!("{key}={value}")));
-    flag("world.kind", new.world.map(|kind| format!("{kind:?}").to_lowercase()));
+    // Data is for replaying; nobody who names it wants anything else.
+    let replay = new.data.is_some().then_some(WorldKind::Replay);
+    flag("world.kind", new.world.or(replay).map(|kind| format!("{kind:?}").to_lowercase()));
     flag("world.seed", new.seed.map(|seed| seed.to_string()));
     flag("world.data", new.data.clone());
     flag("heartbeat.interval", new.interval);
@@ -82,7 +84,8 @@ fn spec(home: &Home, settings: &Settings, seed: Option<u64>) -> Result<Spec, Err
         Some("queue") => Spec::Queue { seed, bar_ms },
         Some("replay") => {
             let path = Path::new("data").join(data_file(home, settings)?);
-            Spec::Replay { path, start: settings.moment("world.start").map(|at| at.as_seconds()) }
+            let sha256 = Some(host::data::digest(&home.root().join(&path))?);
+            Spec::Replay { path, start: settings.moment("world.start").map(|at| at.as_seconds()), sha256 }
         }
         _ => Spec::Sim { seed, bar_ms, relations_change_days: settings.number("world.relations_change_days") },
     })
@@ -218,7 +221,7 @@ fn move_out(home: &Home, place: &GolemHome, to: &Path, json: bool) -> Result<Exi
         output::json(&label);
     } else {
         line(format!("{} is sealed here; its life at tick {} is in {}", label.name, count(label.tick), to.display()));
-        line("next, in the other home: bardo golem restore FOLDER");
+        line(format!("next, in the other home: bardo golem restore {}", to.display()));
     }
     Ok(ExitCode::SUCCESS)
 }

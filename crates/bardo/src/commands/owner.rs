@@ -43,12 +43,13 @@ fn pass_on(home: &Home, place: &GolemHome, body: Body) -> Result<Order, Error> {
         Ok((mut living, _)) => {
             // What was said before comes first.
             living.look_into_inbox(&mut Silent)?;
-            if living.life().is_dead() && matches!(body, Body::Command(_)) {
+            if living.life().is_dead() {
                 return Err(dead(place, living.life()));
             }
+            let id = inbox::new_id();
             Ok(Order::Answered(match body {
-                Body::Command(command) => living.obey(inbox::new_id(), command, &mut Silent)?,
-                Body::Money => Reply::Done,
+                Body::Command(command) => living.obey(id, command, &mut Silent)?,
+                Body::Fund { credit, capital } => living.fund(id, credit, capital, &mut Silent)?,
             }))
         }
         Err(Error::Vault(vault::Error::Locked(_))) => Ok(Order::Sent(inbox::send(&place.inbox(), body)?)),
@@ -57,7 +58,7 @@ fn pass_on(home: &Home, place: &GolemHome, body: Body) -> Result<Order, Error> {
 }
 
 /// What came of it, waiting for an answer no longer than this.
-fn hear(order: Order, patience: Duration) -> Result<Heard, Error> {
+fn hear(place: &GolemHome, order: Order, patience: Duration) -> Result<Heard, Error> {
     let reply = match order {
         Order::Answered(reply) => Some(reply),
         Order::Sent(reply) => inbox::await_reply(&reply, patience)?,
@@ -65,12 +66,13 @@ fn hear(order: Order, patience: Duration) -> Result<Heard, Error> {
     match reply {
         Some(Reply::Done) => Ok(Heard::Done),
         Some(Reply::Refused(why)) => Err(Error::Refused(why)),
+        Some(Reply::Dead(cause)) => Err(Error::Dead(place.name.clone(), cause)),
         None => Ok(Heard::Waiting),
     }
 }
 
 fn tell(home: &Home, place: &GolemHome, body: Body) -> Result<Heard, Error> {
-    hear(pass_on(home, place, body)?, PATIENCE)
+    hear(place, pass_on(home, place, body)?, PATIENCE)
 }
 
 fn dead(place: &GolemHome, life: &golem::Life) -> Error {
@@ -96,28 +98,15 @@ fn order(home: &Home, name: &str, command: Command, done: &str, json: bool) -> R
     Ok(report(&place, &heard, done, json))
 }
 
-/// Money is sent only to a golem that can take it.
 pub(crate) fn fund(home: &Home, money: &Money, json: bool) -> Result<ExitCode, Error> {
     super::home::must_be_some(money.amount)?;
     let place = home.golem(&money.name)?;
-    let (golem, _) = Reader::open(&place.database())?.wake()?;
-    let life = golem.life();
-    if life.is_dead() {
-        // Something may still be on its way to it; that goes back.
-        drop(tell(home, &place, Body::Money));
-        return Err(dead(&place, life));
-    }
     let (credit, capital) = if money.capital { (Usdc::ZERO, money.amount) } else { (money.amount, Usdc::ZERO) };
-    if (life.purse.given + credit).max(life.capital.given + capital) > Usdc::MOST {
-        return Err(Error::Advice(format!("no golem may ever be given more than {}", Usdc::MOST)));
+    let there = home.treasury()?.balance()?;
+    if money.amount > there {
+        return Err(vault::Error::TreasuryShort { asked: money.amount, there }.into());
     }
-    let every = super::home::settings(home)?.integer("run.snapshot_every") as u64;
-    match Living::open(place.clone(), every) {
-        Ok(_) | Err(Error::Vault(vault::Error::Locked(_))) => {}
-        Err(other) => return Err(other),
-    }
-    home.treasury()?.send(life.id(), life.transfers_taken, credit, capital)?;
-    let heard = tell(home, &place, Body::Money)?;
+    let heard = tell(home, &place, Body::Fund { credit, capital })?;
     Ok(report(&place, &heard, &format!("was given {}", money.amount), json))
 }
 
@@ -175,7 +164,14 @@ pub(crate) fn retire(home: &Home, args: &Retire, json: bool) -> Result<ExitCode,
     }
     let command = Command::Retire { reason: args.reason.clone() };
     let heard = tell(home, &place, Body::Command(command))?;
-    Ok(report(&place, &heard, "is dead, retired by its owner; what it had is back in the treasury", json))
+    let left = Reader::open(&place.database())?.wake()?.0;
+    let left = match (left.life().capital.holding, &left.life().birth.world.unit) {
+        (0, _) => "what it had is back in the treasury".to_owned(),
+        (holding, unit) => {
+            format!("its money is back in the treasury, {} {unit} is left as it was", output::units(holding))
+        }
+    };
+    Ok(report(&place, &heard, &format!("is dead, retired by its owner; {left}"), json))
 }
 
 pub(crate) fn halt(home: &Home, args: &Halt, json: bool) -> Result<ExitCode, Error> {
@@ -190,7 +186,7 @@ pub(crate) fn halt(home: &Home, args: &Halt, json: bool) -> Result<ExitCode, Err
     let deadline = Instant::now() + PATIENCE;
     let mut failed = false;
     for (order, place) in orders {
-        let heard = order.and_then(|order| hear(order, deadline.saturating_duration_since(Instant::now())));
+        let heard = order.and_then(|order| hear(&place, order, deadline.saturating_duration_since(Instant::now())));
         match heard {
             Ok(heard) => {
                 failed |= matches!(heard, Heard::Waiting);

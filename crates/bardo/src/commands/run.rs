@@ -10,6 +10,7 @@ use golem::{Golem, Life, Record};
 use host::herald::Herald;
 use host::living::{Ending, Listener, Living, Run, Silent};
 use host::{Error, Home};
+use vault::Reader;
 
 use crate::args::RunArgs;
 use crate::exit;
@@ -25,6 +26,13 @@ struct Crier {
 pub(crate) fn run(home: &Home, args: &RunArgs, json: bool) -> Result<ExitCode, Error> {
     let settings = super::home::settings(home)?;
     let place = home.golem(&args.name)?;
+    // The dead need neither lock nor world, unless money is still on its way to them.
+    let (golem, _) = Reader::open(&place.database())?.wake()?;
+    if let (Some(death), true) = (&golem.life().death, golem.owes_nothing())
+        && home.treasury()?.undelivered(golem.life().id(), golem.life().transfers_taken)?.is_empty()
+    {
+        return Err(Error::Dead(place.name, death.cause.to_string()));
+    }
     let (mut living, notices) = Living::open(place.clone(), settings.integer("run.snapshot_every") as u64)?;
     notices.iter().for_each(|notice| eprintln!("bardo: {notice}"));
     if living.life().is_dead() {

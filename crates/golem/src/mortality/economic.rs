@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::constitution::Mode;
 use crate::draft::Draft;
 use crate::event::Event;
+use crate::laws::Laws;
 use crate::life::Life;
 use crate::money::Usdc;
 use crate::time::Span;
@@ -63,17 +64,17 @@ impl Purse {
     fn allowance(&self, life: &Life) -> Usdc {
         match life.constitution().mode {
             Mode::Hosted => Usdc::MOST,
-            _ if Self::month_at(life.age) > self.month => life.constitution().economic.monthly_allowance,
+            _ if Self::month_at(life.age, life.laws()) > self.month => life.constitution().economic.monthly_allowance,
             _ => (life.constitution().economic.monthly_allowance - self.spent_this_month).max(Usdc::ZERO),
         }
     }
 
-    fn month_at(age: Span) -> u64 {
-        age.as_millis() / Span::DAY.times(30).as_millis()
+    fn month_at(age: Span, laws: &Laws) -> u64 {
+        age.as_millis() / Span::DAY.times(laws.month_days).as_millis()
     }
 
-    pub(crate) fn spend(&mut self, cost: Usdc, age: Span) {
-        let month = Self::month_at(age);
+    pub(crate) fn spend(&mut self, cost: Usdc, age: Span, laws: &Laws) {
+        let month = Self::month_at(age, laws);
         let before = if month == self.month { self.spent_this_month } else { Usdc::ZERO };
         self.month = month;
         self.spent_this_month = before + cost;

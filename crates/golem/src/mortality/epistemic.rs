@@ -129,7 +129,7 @@ pub(crate) fn from_skill(skill: f64, laws: &Laws) -> f64 {
 }
 
 fn r_squared(pairs: &[(f64, f64)], laws: &Laws) -> Option<f64> {
-    if pairs.len() < 10 {
+    if pairs.len() < laws.pairs_needed {
         return None;
     }
     let n = pairs.len() as f64;

@@ -46,18 +46,23 @@ pub fn birth(constitution: Constitution) -> Birth {
 }
 
 impl Rig {
-    pub fn new(constitution: Constitution) -> Rig {
-        let (golem, record) = Golem::born(birth(constitution), START);
+    fn born(birth: Birth) -> Rig {
+        let (golem, record) = Golem::born(birth, START);
         let mut rig = Rig { golem, records: vec![record], commands: 0, wave: 0 };
         rig.feed(What::Funded { transfer: 1, credit: Usdc::dollars(10), capital: Usdc::dollars(100) }).unwrap();
         rig
     }
 
     pub fn with(change: impl FnOnce(&mut Constitution)) -> Rig {
-        let mut constitution = Constitution::default();
-        constitution.reflex.act_every = 0;
-        change(&mut constitution);
-        Rig::new(constitution)
+        Rig::in_world(change, |_| {})
+    }
+
+    pub fn in_world(change: impl FnOnce(&mut Constitution), alter: impl FnOnce(&mut Manifest)) -> Rig {
+        let mut birth = birth(Constitution::default());
+        birth.constitution.reflex.act_every = 0;
+        change(&mut birth.constitution);
+        alter(&mut birth.world);
+        Rig::born(birth)
     }
 
     pub fn feed(&mut self, what: What) -> Result<Vec<Event>, Fault> {
