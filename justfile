@@ -8,7 +8,7 @@ default:
     @just --list --unsorted
 
 # Everything that must hold before a change lands; .ci/run runs exactly this.
-ci: fmt lint test docs deny
+ci: fmt lint test realdata docs deny
 
 # Formatting, unchanged.
 fmt:
@@ -22,6 +22,10 @@ lint:
 test:
     cargo nextest run --workspace --locked --no-fail-fast
     cargo test --workspace --doc --locked --quiet > /dev/null
+
+# No look-ahead, no death by accident: real candles, which must be there.
+realdata:
+    BARDO_REALDATA=1 cargo nextest run -p bardo-lab --test realdata --locked --success-output final
 
 # Arrows between crates, purity of the core, file lengths, stray words.
 tidy:

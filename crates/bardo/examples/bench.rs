@@ -7,7 +7,7 @@ use std::hint::black_box;
 use std::path::Path;
 use std::time::Instant;
 
-use golem::constitution::{Clocks, Constitution};
+use golem::constitution::{Clocks, Constitution, MindKind};
 use golem::life::Birth;
 use golem::world::Observation;
 use golem::{Golem, GolemId, Record, Usdc, What, laws};
@@ -26,17 +26,19 @@ fn main() {
         "{ticks} ticks; {} build\n",
         if cfg!(debug_assertions) { "DEBUG: figures mean nothing" } else { "release" }
     );
-    in_memory(ticks);
+    in_memory(ticks, MindKind::Reflex);
+    in_memory(ticks, MindKind::Rules);
     transactions();
     journal(ticks);
 }
 
 /// A golem that outlives any benchmark.
-fn newborn() -> (Golem, Record, Box<dyn World + Send>, Secret) {
+fn newborn(mind: MindKind) -> (Golem, Record, Box<dyn World + Send>, Secret) {
     let world = SPEC.open(Ledger::memory()).expect("the sim opens");
     let secret = Secret::from_seed(1, "bench");
     let clocks = Clocks { economic: false, epistemic: false, stochastic: true };
     let mut constitution = Constitution { clocks, ..Constitution::default() };
+    constitution.mind.kind = mind;
     constitution.policy.max_drawdown_bps = 0;
     constitution.stochastic.base_hazard = 1e-15;
     constitution.stochastic.aging_hazard = 1e-18;
@@ -54,8 +56,8 @@ fn newborn() -> (Golem, Record, Box<dyn World + Send>, Secret) {
     (golem, record, world, secret)
 }
 
-fn funded() -> Rehearsal {
-    let (golem, _, world, secret) = newborn();
+fn funded(mind: MindKind) -> Rehearsal {
+    let (golem, _, world, secret) = newborn(mind);
     let mut life = Rehearsal::new(golem, world, secret);
     let money = What::Funded { transfer: 1, credit: Usdc::dollars(100), capital: Usdc::dollars(100) };
     life.feed(money, &mut |_, _| {}).expect("money is taken");
@@ -67,9 +69,9 @@ fn best(mut work: impl FnMut() -> f64) -> f64 {
     (0..5).map(|_| work()).fold(0.0, f64::max)
 }
 
-fn in_memory(ticks: u64) {
+fn in_memory(ticks: u64, mind: MindKind) {
     let whole = best(|| {
-        let mut life = funded();
+        let mut life = funded(mind);
         let began = Instant::now();
         for _ in 0..ticks {
             life.tick(&mut |record, _| {
@@ -100,7 +102,10 @@ fn in_memory(ticks: u64) {
         }
         ticks as f64 / began.elapsed().as_secs_f64()
     });
-    println!("a. in memory, one core: step + apply + sim + roll");
+    println!(
+        "a. in memory, one core: step + apply + sim + roll, mind of {}",
+        if mind == MindKind::Reflex { "reflex" } else { "rules" }
+    );
     println!("   whole tick   {:>6.2} million/s", whole / 1e6);
     println!(
         "   sim alone    {:>6.2} million/s   {:.2} of a whole tick's time",
@@ -118,7 +123,7 @@ fn in_memory(ticks: u64) {
 fn transactions() {
     const EACH: usize = 2_000;
     let folder = tempfile::tempdir().expect("a scratch folder");
-    let (golem, born, world, secret) = newborn();
+    let (golem, born, world, secret) = newborn(MindKind::Rules);
     let place = Place { folder: folder.path().to_owned(), heads: folder.path().join("heads") };
     let mut vault = Vault::create(&place, &born, golem.life(), u64::MAX).expect("a vault opens");
     let mut bare = bare_table(&folder.path().join("bare.db"));
@@ -173,7 +178,7 @@ fn bare_table(path: &Path) -> Connection {
 
 fn journal(ticks: u64) {
     let folder = tempfile::tempdir().expect("a scratch folder");
-    let (golem, born, world, secret) = newborn();
+    let (golem, born, world, secret) = newborn(MindKind::Rules);
     let place = Place { folder: folder.path().to_owned(), heads: folder.path().join("heads") };
     let mut vault = Vault::create(&place, &born, golem.life(), 5_000).expect("a vault opens");
     let mut life = Rehearsal::new(golem, world, secret);

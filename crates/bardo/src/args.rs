@@ -37,6 +37,9 @@ pub(crate) enum Verb {
     /// Bring in candles to replay
     #[command(subcommand)]
     Data(DataVerb),
+    /// Live whole populations in memory, to find out
+    #[command(subcommand)]
+    Lab(LabVerb),
     /// Examine the whole home: every record, every roll, every cent
     Doctor,
     /// Show, check and describe the configuration
@@ -210,6 +213,46 @@ pub(crate) enum DataVerb {
     },
     /// What has been imported
     List,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum LabVerb {
+    /// So many whole lives, each on a path of its own
+    Lives(LivesArgs),
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct LivesArgs {
+    /// How many
+    #[arg(long, default_value_t = 100)]
+    pub(crate) lives: u64,
+    /// What to live in
+    #[arg(long, value_enum)]
+    pub(crate) world: Option<WorldKind>,
+    /// Imported data to replay (see `bardo data`)
+    #[arg(long)]
+    pub(crate) data: Option<String>,
+    /// Every path and every roll follows from this number
+    #[arg(long, default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// Threads to live on [default: one for each core]
+    #[arg(long)]
+    pub(crate) threads: Option<usize>,
+    /// How often they look, such as 40s or 1h
+    #[arg(long)]
+    pub(crate) interval: Option<String>,
+    /// No life is lived longer than this many ticks
+    #[arg(long, default_value_t = 400_000)]
+    pub(crate) most_ticks: u64,
+    /// Any key of golem.toml, such as mortality.stochastic.enabled=false or mind.learning=false
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// Write the plan here, to be repeated with --plan
+    #[arg(long, value_name = "FILE")]
+    pub(crate) manifest: Option<PathBuf>,
+    /// Repeat a plan written before; the other choices come from it
+    #[arg(long, value_name = "FILE")]
+    pub(crate) plan: Option<PathBuf>,
 }
 
 #[derive(Debug, Subcommand)]

@@ -39,7 +39,7 @@ fn collect(tent: &Tent, name: &str) -> Specimen {
 /// Closed cleanly: everything in the database, with snapshots.
 fn closed() -> Specimen {
     let tent = Tent::new();
-    tent.ok(["golem", "new", "ada", "--seed", "3", "--set", "reflex.act_every=40"]);
+    tent.ok(["golem", "new", "ada", "--seed", "3", "--set", "mind.kind=reflex", "--set", "reflex.act_every=40"]);
     tent.ok(["golem", "run", "ada", "--speed", "max", "--ticks", "900"]);
     collect(&tent, "ada")
 }
@@ -47,7 +47,7 @@ fn closed() -> Specimen {
 /// Killed in the middle of life: the newest records only in the write-ahead log.
 fn killed() -> Specimen {
     let tent = Tent::new();
-    tent.ok(["golem", "new", "ada", "--seed", "4", "--set", "reflex.act_every=40"]);
+    tent.ok(["golem", "new", "ada", "--seed", "4", "--set", "mind.kind=reflex", "--set", "reflex.act_every=40"]);
     tent.ok(["golem", "run", "ada", "--speed", "max", "--ticks", "200"]);
     let run = ["--json", "golem", "run", "ada", "--speed", "1000000x"];
     let mut child = tent.command(run).stdout(Stdio::piped()).spawn().unwrap();

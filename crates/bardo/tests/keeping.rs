@@ -269,7 +269,19 @@ fn what_death_leaves_is_told() {
     {
         let tent = Tent::new();
         let set = format!("policy.on_death={on_death}");
-        tent.ok(["golem", "new", "ada", "--seed", "1", "--set", "reflex.act_every=3", "--set", &set]);
+        tent.ok([
+            "golem",
+            "new",
+            "ada",
+            "--seed",
+            "1",
+            "--set",
+            "mind.kind=reflex",
+            "--set",
+            "reflex.act_every=3",
+            "--set",
+            &set,
+        ]);
         tent.ok(["golem", "run", "ada", "--speed", "max", "--ticks", "3"]);
         assert!(tent.verified("ada").life().capital.holding > 0);
         let said = tent.ok(["golem", "retire", "ada", "--confirm", "ada"]);

@@ -132,7 +132,12 @@ fn whatever_is_killed_nothing_acknowledged_is_lost_or_doubled() {
         let seed = generation.to_string();
         let world = if generation % 4 == 0 { "queue" } else { "sim" };
         // Busy lives that also end: something is owed every few ticks, and death comes within the test.
-        let set = ["reflex.act_every=7", "mortality.economic.machine_per_day=2", "policy.max_drawdown=0.4"];
+        let set = [
+            "mind.kind=reflex",
+            "reflex.act_every=7",
+            "mortality.economic.machine_per_day=2",
+            "policy.max_drawdown=0.4",
+        ];
         let mut new = vec!["golem", "new", "ada", "--world", world, "--seed", &seed];
         set.iter().for_each(|key| new.extend(["--set", key]));
         tent.ok(new);

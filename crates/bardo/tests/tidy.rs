@@ -11,7 +11,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("vault", &["golem"]),
     ("world", &["golem"]),
     ("host", &["golem", "vault", "world"]),
-    ("bardo", &["golem", "vault", "world", "host"]),
+    ("lab", &["golem", "world", "host"]),
+    ("bardo", &["golem", "vault", "world", "host", "lab"]),
 ];
 
 /// Everything the core may stand on: nothing here can tell time, draw chance or touch a file.

@@ -9,6 +9,8 @@ use crate::mortality::economic::Purse;
 use crate::mortality::epistemic::{self, Senescence};
 use crate::mortality::vitality;
 use crate::policy::{Rule, Stage};
+use crate::prediction::Prediction;
+use crate::rule::{Heuristic, learning};
 use crate::time::Time;
 
 pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
@@ -158,6 +160,51 @@ pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
         }
         Event::Rolled { .. } => {}
         Event::Died(death) => life.death = Some(death.clone()),
+
+        Event::Adopted { slot, heuristic } => adopt(life, usize::from(*slot), heuristic),
+        Event::Predicted { domain, value, naive, fired } => {
+            let at = usize::from(*domain);
+            let due = life.seen.until + life.horizon(at);
+            let base = life.seen.values[at];
+            life.open[at].push_back(Prediction { due, base, value: *value, naive: *naive, fired: *fired });
+        }
+        Event::Scored { domain, actual } => score(life, usize::from(*domain), *actual),
+        Event::Voided { domain } => {
+            life.open[usize::from(*domain)].pop_front();
+        }
+    }
+}
+
+/// A heuristic takes a slot. Whoever had it before leaves no debts: what was claimed with its say teaches
+/// the newcomer nothing.
+fn adopt(life: &mut Life, slot: usize, heuristic: &Heuristic) {
+    life.heuristics_made = life.heuristics_made.max(heuristic.id);
+    if slot == life.playbook.len() {
+        life.playbook.push(heuristic.clone());
+        return;
+    }
+    for claim in life.open.iter_mut().flatten() {
+        claim.fired &= !(1 << slot);
+    }
+    life.playbook[slot] = heuristic.clone();
+}
+
+/// The oldest claim of a domain met its bar: fitness feels it, and whoever had a say learns.
+fn score(life: &mut Life, domain: usize, actual: f64) {
+    let Some(claim) = life.open[domain].pop_front() else { return };
+    let (laws, kind) = (life.laws(), life.birth.world.domains[domain].kind);
+    let error = learning::error(kind, claim.base, claim.value, actual);
+    let naive_error = learning::error(kind, claim.base, claim.naive, actual);
+    let departure = learning::departure(kind, claim.value, claim.naive);
+    life.epistemic.score(domain, error, naive_error, departure, life.tick);
+    life.seen.count_rise(domain, learning::rise(claim.base, actual), laws.rises_kept);
+    if life.birth.constitution.mind.learning {
+        let mut fired = claim.fired;
+        while fired != 0 {
+            let slot = fired.trailing_zeros() as usize;
+            life.playbook[slot].learn(kind, &claim, actual, laws);
+            fired &= fired - 1;
+        }
     }
 }
 

@@ -20,6 +20,8 @@ pub struct Constitution {
     pub stochastic: StochasticFigures,
     pub policy: PolicyFigures,
     pub reflex: Reflex,
+    #[serde(default)]
+    pub mind: Mind,
 }
 
 /// Who bears the cost of living, and whether it ends.
@@ -113,6 +115,32 @@ pub enum OnDeath {
     HandOver,
 }
 
+/// How it makes up its mind.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Mind {
+    pub kind: MindKind,
+    /// Whether heuristics learn from what came of their claims. Off is for experiments.
+    pub learning: bool,
+    /// Try a new heuristic every so many ticks; zero never does.
+    pub explore_every: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MindKind {
+    /// Expects more of the same, and acts by the calendar: a yardstick for the others.
+    Reflex,
+    /// Heuristics over the world's features, learning.
+    Rules,
+}
+
+impl Default for Mind {
+    /// What lives born before there were rules have.
+    fn default() -> Self {
+        Mind { kind: MindKind::Reflex, learning: true, explore_every: 0 }
+    }
+}
+
 /// The mind of a golem that has no rules yet: it expects the next value to be the last one, pulled a
 /// little towards the mean, and it is not quite sure.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -164,6 +192,7 @@ impl Default for Constitution {
             },
             policy: PolicyFigures { per_action_bps: 2_500, max_drawdown_bps: 1_300, on_death: OnDeath::Close },
             reflex: Reflex { noise: 0.2, pull: 0.02, act_every: 2_160 },
+            mind: Mind { kind: MindKind::Rules, learning: true, explore_every: 200 },
         }
     }
 }

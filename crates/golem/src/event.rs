@@ -14,6 +14,7 @@ use crate::mortality::death::Death;
 use crate::mortality::phase::Phase;
 use crate::policy::{Flight, Rule};
 use crate::prediction::Claim;
+use crate::rule::Heuristic;
 use crate::time::{Span, Time};
 use crate::world::{Outcome, Quote, Values};
 
@@ -22,38 +23,81 @@ pub enum Event {
     Born(#[serde(with = "crate::prose::birth")] Box<Birth>),
 
     // Money between the golem and its owner.
-    Funded { transfer: u64, credit: Usdc, capital: Usdc },
-    Withdrew { deposit: u64, from: Account, amount: Usdc },
-    Deposited { deposit: u64 },
+    Funded {
+        transfer: u64,
+        credit: Usdc,
+        capital: Usdc,
+    },
+    Withdrew {
+        deposit: u64,
+        from: Account,
+        amount: Usdc,
+    },
+    Deposited {
+        deposit: u64,
+    },
 
     // The owner's word.
-    Obeyed { command: CommandId },
-    Declined { command: CommandId, rule: Rule },
-    Refused { rule: Rule },
+    Obeyed {
+        command: CommandId,
+    },
+    Declined {
+        command: CommandId,
+        rule: Rule,
+    },
+    Refused {
+        rule: Rule,
+    },
     Paused,
     Resumed,
-    Froze { reason: String },
+    Froze {
+        reason: String,
+    },
     Thawed,
 
     // The heartbeat.
     Turned(State),
-    Sensed { until: Time, bars: u32, values: Values, unit: Usdc },
-    DreamStarted { until: Time },
+    Sensed {
+        until: Time,
+        bars: u32,
+        values: Values,
+        unit: Usdc,
+    },
+    DreamStarted {
+        until: Time,
+    },
     DreamEnded,
 
     // Being right or wrong.
     Claimed(Claim),
-    Resolved { claim: u64, actual: f64 },
-    Lapsed { claim: u64 },
+    Resolved {
+        claim: u64,
+        actual: f64,
+    },
+    Lapsed {
+        claim: u64,
+    },
 
     // Acting.
     Intended(Box<Flight>),
-    Permitted { key: u64, quote: Quote, expires: Time },
-    Settled { key: u64, outcome: Outcome },
-    Abandoned { key: u64 },
+    Permitted {
+        key: u64,
+        quote: Quote,
+        expires: Time,
+    },
+    Settled {
+        key: u64,
+        outcome: Outcome,
+    },
+    Abandoned {
+        key: u64,
+    },
 
     // Mortality, in the order of its eight steps.
-    Aged { lived: Span, cost: Usdc },
+    Aged {
+        lived: Span,
+        cost: Usdc,
+    },
     EconomicCritical,
     EconomicRelieved,
     Echoed,
@@ -63,10 +107,40 @@ pub enum Event {
     GraceOpened,
     Senesced,
     Recovered,
-    VitalityUpdated { composite: f64 },
-    PhaseChanged { from: Phase, to: Phase, trigger: Clock },
-    Rolled { hazard: f64, roll: u64 },
+    VitalityUpdated {
+        composite: f64,
+    },
+    PhaseChanged {
+        from: Phase,
+        to: Phase,
+        trigger: Clock,
+    },
+    Rolled {
+        hazard: f64,
+        roll: u64,
+    },
     Died(#[serde(with = "crate::prose::death")] Box<Death>),
+
+    // A mind of rules. Claims in one domain come due in the order they were made, so a domain is enough to
+    // say which.
+    Adopted {
+        slot: u8,
+        #[serde(with = "crate::prose::heuristic")]
+        heuristic: Box<Heuristic>,
+    },
+    Predicted {
+        domain: u8,
+        value: f64,
+        naive: f64,
+        fired: u64,
+    },
+    Scored {
+        domain: u8,
+        actual: f64,
+    },
+    Voided {
+        domain: u8,
+    },
 }
 
 /// Which of a golem's two accounts.

@@ -1,10 +1,12 @@
 //! A golem: one Life, and the two ways it may change. `step` lives forward, `fold` lives again.
 
 use crate::apply::apply;
+use crate::constitution::MindKind;
 use crate::event::{Event, Record};
 use crate::laws::laws;
 use crate::life::{Birth, Life};
 use crate::owed::{Owed, owed};
+use crate::rule::mind;
 use crate::step::{Fault, Input, step};
 use crate::time::Time;
 
@@ -31,8 +33,15 @@ impl Golem {
     /// A birth, and its record. Panics if the birth names laws this version does not know.
     pub fn born(birth: Birth, at: Time) -> (Golem, Record) {
         assert!(laws(birth.laws).is_some(), "born under unknown laws");
-        let record = Record { seq: 1, at, events: vec![Event::Born(Box::new(birth.clone()))] };
-        (Golem { life: Life::new(birth, at), seq: 1 }, record)
+        let mut events = vec![Event::Born(Box::new(birth.clone()))];
+        let mut life = Life::new(birth, at);
+        if life.constitution().mind.kind == MindKind::Rules {
+            for instinct in mind::instincts(&life.birth) {
+                apply(&mut life, at, &instinct);
+                events.push(instinct);
+            }
+        }
+        (Golem { life, seq: 1 }, Record { seq: 1, at, events })
     }
 
     /// Continues from a snapshot.

@@ -34,6 +34,24 @@ pub struct Laws {
     pub pairs_needed: usize,
     /// Days in a month of allowance.
     pub month_days: u64,
+    /// Claims after which half of what a heuristic learned is from before.
+    pub heuristic_memory: f64,
+    /// Claims a heuristic must have been tried in for half its say.
+    pub say_half: f64,
+    /// How much of the skill a heuristic has shown is taken for luck, by the root of how often it was tried.
+    pub luck: f64,
+    /// The same for rises and falls, where there is far more luck about.
+    pub luck_of_direction: f64,
+    /// What nobody knows has this much say in every forecast.
+    pub doubt: f64,
+    /// How fast an effect moves: at first, how soon it eases, and for ever after.
+    pub learning_first: f64,
+    pub learning_ease: f64,
+    pub learning_last: f64,
+    /// Rises a heuristic must see before its own share outweighs an even chance.
+    pub direction_prior: f64,
+    /// Bars over which the usual share of rises is taken.
+    pub rises_kept: f64,
 }
 
 // Life has room for what the laws want kept.
@@ -52,6 +70,16 @@ const FIRST: Laws = Laws {
     pairs_kept: 100,
     pairs_needed: 10,
     month_days: 30,
+    heuristic_memory: 500.0,
+    say_half: 40.0,
+    luck: 0.4,
+    luck_of_direction: 3.0,
+    doubt: 0.01,
+    learning_first: 0.6,
+    learning_ease: 6.0,
+    learning_last: 0.004,
+    direction_prior: 60.0,
+    rises_kept: 2_000.0,
 };
 
 /// The set with this number, if this version of the program knows it.
@@ -72,7 +100,10 @@ mod tests {
         assert_eq!(
             shown,
             "Laws { burn_keep: 0.95, domain_minimum: 20.0, fitness_unknown: 0.5, hopeless: 0.5, echo: 0.01, \
-             echo_fitness: 0.4, mean_keep: 0.99, newborn: 0.69, commands_kept: 32, pairs_kept: 100, pairs_needed: 10, month_days: 30 }"
+             echo_fitness: 0.4, mean_keep: 0.99, newborn: 0.69, commands_kept: 32, pairs_kept: 100, \
+             pairs_needed: 10, month_days: 30, heuristic_memory: 500.0, say_half: 40.0, luck: 0.4, luck_of_direction: 3.0, doubt: 0.01, \
+             learning_first: 0.6, learning_ease: 6.0, learning_last: 0.004, direction_prior: 60.0, \
+             rises_kept: 2000.0 }"
         );
         assert!(laws(NEWEST).is_some() && laws(NEWEST + 1).is_none());
     }

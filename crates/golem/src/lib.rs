@@ -16,6 +16,8 @@ mod owed;
 pub mod policy;
 pub mod prediction;
 mod prose;
+pub mod regime;
+pub mod rule;
 mod step;
 pub mod time;
 pub mod wire;

@@ -3,6 +3,8 @@
 //! It is small, bounded and serialisable, and it changes only when an event is applied to it. Nobody
 //! outside this crate can get hold of a mutable one that matters: [`crate::Golem`] keeps it.
 
+use std::collections::VecDeque;
+
 use arrayvec::ArrayVec;
 use serde::{Deserialize, Serialize};
 
@@ -18,7 +20,8 @@ use crate::mortality::epistemic::Epistemic;
 use crate::mortality::phase::Phase;
 use crate::mortality::vitality::Vitality;
 use crate::policy::{Capital, Flight, Rule};
-use crate::prediction::{Claim, Seen};
+use crate::prediction::{Claim, Prediction, Seen};
+use crate::rule::Heuristic;
 use crate::time::{Span, Time};
 use crate::world::Manifest;
 
@@ -63,6 +66,11 @@ pub struct Life {
     pub seen: Seen,
     pub claims: ArrayVec<Claim, { limits::CLAIMS }>,
     pub claims_made: u64,
+    /// Heuristics at work, by slot.
+    pub playbook: Vec<Heuristic>,
+    pub heuristics_made: u64,
+    /// Claims of the rule mind, by domain, oldest first.
+    pub open: ArrayVec<VecDeque<Prediction>, { limits::DOMAINS }>,
     pub flights: ArrayVec<Flight, { limits::FLIGHTS }>,
     pub flights_made: u64,
     pub transfers_taken: u64,
@@ -90,6 +98,9 @@ impl Life {
             seen: Seen::default(),
             claims: ArrayVec::new(),
             claims_made: 0,
+            playbook: Vec::new(),
+            heuristics_made: 0,
+            open: (0..domains).map(|_| VecDeque::new()).collect(),
             flights: ArrayVec::new(),
             flights_made: 0,
             transfers_taken: 0,
@@ -125,6 +136,14 @@ impl Life {
     /// When the next look is due.
     pub fn due(&self) -> Time {
         self.lived_until + self.interval()
+    }
+
+    /// How far ahead a claim in a domain looks.
+    pub(crate) fn horizon(&self, domain: usize) -> Span {
+        match self.birth.world.domains[domain].horizon {
+            0 => self.constitution().interval,
+            bars => self.birth.world.bar.times(u64::from(bars)),
+        }
     }
 
     pub(crate) fn laws(&self) -> &'static Laws {

@@ -3,10 +3,18 @@
 
 /// Domains a world may declare claims in.
 pub const DOMAINS: usize = 8;
+/// Features a world may declare.
+pub const FEATURES: usize = 24;
+/// Comparisons in one condition.
+pub const COMPARISONS: usize = 4;
+/// Heuristics at work at once; each has a bit in every claim it had a say in.
+pub const HEURISTICS: usize = 64;
 /// Actions a world may declare.
 pub const ACTIONS: usize = 8;
 /// Claims open at once.
 pub const CLAIMS: usize = 32;
+/// Claims of the rule mind open at once in one domain.
+pub const OPEN: usize = 64;
 /// Asks under way at once.
 pub const FLIGHTS: usize = 4;
 /// Deposits to the treasury not yet confirmed.

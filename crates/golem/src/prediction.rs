@@ -1,16 +1,21 @@
 //! Claims about the world, made before and resolved after, each at exactly its own bar.
 //!
-//! The forecaster here is a reflex: it expects the next value to be the last, pulled towards the mean,
-//! and adds a little noise. It gives the epistemic clock something honest to measure.
+//! Two minds make them. The rules are in [`crate::rule`]. The reflex is here: it expects the next value to
+//! be the last, pulled towards the mean, and adds a little noise; a yardstick for the other.
 
 use serde::{Deserialize, Serialize};
 
+use crate::constitution::MindKind;
 use crate::draft::Draft;
 use crate::event::Event;
 use crate::life::Life;
 use crate::money::Usdc;
+use crate::rule::mind;
 use crate::time::Time;
 use crate::world::{Bar, Observation, Values};
+
+/// Before anything was seen, rises are as likely as not: as if so many answers had been even.
+const EVEN: f64 = 40.0;
 
 /// A forecast with a date, beside what a naive forecaster would have said.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -20,6 +25,18 @@ pub struct Claim {
     pub due: Time,
     pub value: f64,
     pub naive: f64,
+}
+
+/// A claim of the rule mind. Claims of one domain come due in the order they were made.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Prediction {
+    pub due: Time,
+    /// The value when it was made.
+    pub base: f64,
+    pub value: f64,
+    pub naive: f64,
+    /// Which slots of the playbook had a say, one bit each.
+    pub fired: u64,
 }
 
 /// What has been seen of the world so far, as far as forecasts need it.
@@ -32,13 +49,25 @@ pub struct Seen {
     /// The usual size of a change.
     pub changes: Values,
     pub unit: Usdc,
+    /// The usual share of rises in each domain, and how many it was taken from.
+    pub rises: Values,
+    pub rises_seen: Values,
 }
 
 impl Seen {
+    /// One more answer to "did it rise?", the old ones fading.
+    pub(crate) fn count_rise(&mut self, domain: usize, rise: f64, kept: f64) {
+        self.rises_seen[domain] += 1.0;
+        let n = self.rises_seen[domain].min(kept) + EVEN;
+        self.rises[domain] += (rise - self.rises[domain]) / n;
+    }
+
     pub(crate) fn sense(&mut self, until: Time, bars: u32, values: &Values, unit: Usdc, keep: f64) {
         if self.bars == 0 {
             self.means = values.clone();
             self.changes = values.iter().map(|_| 0.0).collect();
+            self.rises = values.iter().map(|_| 0.5).collect();
+            self.rises_seen = values.iter().map(|_| 0.0).collect();
         } else {
             for at in 0..values.len() {
                 self.means[at] = keep * self.means[at] + (1.0 - keep) * values[at];
@@ -68,6 +97,17 @@ pub(crate) fn sense(draft: &mut Draft<'_>, observation: &Observation) {
 }
 
 fn resolve(draft: &mut Draft<'_>, bar: &Bar) {
+    for domain in 0..draft.open.len() {
+        while let Some(claim) = draft.open[domain].front().filter(|claim| claim.due <= bar.closed) {
+            let met = claim.due == bar.closed;
+            let domain = domain as u8;
+            draft.emit(if met {
+                Event::Scored { domain, actual: bar.values[usize::from(domain)] }
+            } else {
+                Event::Voided { domain }
+            });
+        }
+    }
     while let Some(claim) = draft.claims.iter().find(|c| c.due <= bar.closed).copied() {
         let actual = bar.values[usize::from(claim.domain)];
         draft.emit(if claim.due == bar.closed {
@@ -79,11 +119,16 @@ fn resolve(draft: &mut Draft<'_>, bar: &Bar) {
     }
 }
 
-/// One claim in every domain, due one interval from the newest bar.
-pub(crate) fn forecast(draft: &mut Draft<'_>) {
-    if draft.seen.bars < 2 {
-        return;
+/// Makes the claims of this look, in every domain.
+pub(crate) fn forecast(draft: &mut Draft<'_>, observation: &Observation) {
+    let Some(bar) = observation.bars.last().filter(|_| draft.seen.bars >= 2) else { return };
+    match draft.constitution().mind.kind {
+        MindKind::Rules => mind::think(draft, bar),
+        MindKind::Reflex => expect_more_of_the_same(draft),
     }
+}
+
+fn expect_more_of_the_same(draft: &mut Draft<'_>) {
     let reflex = draft.constitution().reflex.clone();
     let due = draft.seen.until + draft.constitution().interval;
     for domain in 0..draft.seen.values.len() {

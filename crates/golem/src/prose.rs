@@ -1,5 +1,5 @@
-//! What is written once in a life, its birth and its death, is written with names, as JSON inside the
-//! compact record: it costs nothing there, and it can gain fields for as long as lives are kept.
+//! What is written once in a life or now and then, births, deaths and heuristics, is written with names, as
+//! JSON inside the compact record: it costs nothing there, and it can gain fields for as long as lives are kept.
 //! What is written every tick has no names and is frozen.
 
 /// A module for `#[serde(with = "…")]`: plain data for people, JSON text under one name for journals.
@@ -31,4 +31,5 @@ macro_rules! as_json {
 }
 
 as_json!(birth, Box<crate::life::Birth>, "BirthJson");
+as_json!(heuristic, Box<crate::rule::Heuristic>, "HeuristicJson");
 as_json!(death, Box<crate::mortality::death::Death>, "DeathJson");

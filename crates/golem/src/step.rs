@@ -238,7 +238,10 @@ fn check_observation(life: &Life, now: Time, observation: &Observation) -> Resul
         if seen.values.len() != domains {
             return fault("not one value for every domain");
         }
-        if seen.values.iter().any(|v| !v.is_finite()) {
+        if seen.features.len() != life.birth.world.features.len() {
+            return fault("not one value for every feature");
+        }
+        if seen.values.iter().chain(&seen.features).any(|v| !v.is_finite()) {
             return fault("a value is not a number");
         }
         if seen.unit < Usdc::ZERO || seen.unit > Usdc::MOST {

@@ -13,6 +13,9 @@ use crate::time::{Span, Time};
 /// One number per declared domain.
 pub type Values = ArrayVec<f64, { limits::DOMAINS }>;
 
+/// One number per declared feature.
+pub type Features = ArrayVec<f64, { limits::FEATURES }>;
+
 /// What a world declares of itself, recorded at birth.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Manifest {
@@ -22,6 +25,12 @@ pub struct Manifest {
     /// How long one bar of observation lasts.
     pub bar: Span,
     pub domains: ArrayVec<DomainSpec, { limits::DOMAINS }>,
+    /// What conditions can be about, by name.
+    #[serde(default)]
+    pub features: Vec<String>,
+    /// Heuristics a golem in this world is born with, as text.
+    #[serde(default)]
+    pub instincts: Vec<String>,
     pub actions: ArrayVec<ActionSpec, { limits::ACTIONS }>,
     /// What a unit of holding is called, for screens.
     pub unit: String,
@@ -30,10 +39,32 @@ pub struct Manifest {
 }
 
 /// Something claims can be made about, and how much being right there weighs.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct DomainSpec {
     pub name: String,
     pub weight: f64,
+    #[serde(default)]
+    pub kind: DomainKind,
+    /// How many bars ahead a claim here looks; 0 is one look of the golem.
+    #[serde(default)]
+    pub horizon: u32,
+    /// What the naive forecast takes for the half-width of a range, as a share of the value: the feature of
+    /// this number. Only ranges need one.
+    #[serde(default)]
+    pub scale: Option<u8>,
+}
+
+/// What is claimed in a domain, and so how being wrong is measured.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DomainKind {
+    /// A value; absolute error against the last value.
+    #[default]
+    Value,
+    /// The probability of a rise; Brier score against the usual share of rises.
+    Direction,
+    /// A band around the last value; interval score against the band of the usual size.
+    Range,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -56,6 +87,8 @@ pub struct Bar {
     pub closed: Time,
     /// The value of each declared domain, in the manifest's order.
     pub values: Values,
+    /// The value of each declared feature, in the manifest's order.
+    pub features: Features,
     /// What a million units of holding are worth.
     pub unit: Usdc,
 }

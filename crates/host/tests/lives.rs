@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use golem::constitution::{Clocks, Constitution, Measure, Mode};
+use golem::constitution::{Clocks, Constitution, Measure, MindKind, Mode};
 use golem::event::Account;
 use golem::life::Birth;
 use golem::world::Observation;
@@ -77,6 +77,10 @@ fn varied(seed: u64) -> (Rehearsal, Record) {
     let mut c = Constitution { interval, ..Constitution::default() };
     c.mode = [Mode::Hosted, Mode::Hosted, Mode::SelfHosted, Mode::Immortal][pick(3, 4)];
     c.clocks = Clocks { economic: pick(4, 5) > 0, epistemic: pick(5, 5) > 0, stochastic: pick(6, 5) > 0 };
+    // A mind of rules for half of them, frozen for some of those.
+    c.mind.kind = if pick(12, 2) == 0 { MindKind::Rules } else { MindKind::Reflex };
+    c.mind.learning = pick(13, 4) > 0;
+    c.mind.explore_every = pick(14, 60) as u32;
     c.reflex.pull = [0.02, 0.3, -2.0][pick(7, 3)];
     c.reflex.act_every = pick(8, 40) as u32;
     c.economic.machine_per_day = Usdc::micros(pick(9, 40_000_000) as i64);
@@ -279,6 +283,7 @@ fn every_clock_kills_and_a_switched_off_one_never_does() {
         for seed in 0..lives(200, 40) {
             let mut c = Constitution { clocks, ..Constitution::default() };
             c.economic.machine_per_day = Usdc::dollars(20);
+            c.mind.kind = MindKind::Reflex;
             c.reflex.pull = if seed.is_multiple_of(2) { 0.02 } else { -2.0 };
             c.stochastic.base_hazard = 2e-4;
             let (mut life, _) = newborn(seed, &Spec::Sim { seed, bar_ms: 40_000, relations_change_days: 0.0 }, c);

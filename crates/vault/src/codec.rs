@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 pub const RECORD: u8 = 1;
 /// Version of Life's own layout, which snapshots and state hashes depend on. Changing Life raises it;
 /// older snapshots are then passed over and the life is folded again.
-pub const LIFE: u16 = 1;
+pub const LIFE: u16 = 2;
 
 pub(crate) const STATE_EVERY: u64 = 500;
 
@@ -107,8 +107,8 @@ pub fn layout() -> String {
     serde_json::to_string(&registry).expect("a registry is plain data")
 }
 
-/// A birth and a death, of nobody.
-fn examples() -> [Event; 2] {
+/// A birth, a heuristic and a death, of nobody.
+fn examples() -> [Event; 3] {
     let birth = golem::Birth {
         id: golem::GolemId([0; 16]),
         name: "a".parse().expect("a plain name"),
@@ -117,12 +117,16 @@ fn examples() -> [Event; 2] {
         secret_hash: [0; 32],
         seeded: true,
         constitution: golem::constitution::Constitution::default(),
-        world: golem::world::Manifest::default(),
+        world: golem::world::Manifest {
+            domains: [golem::world::DomainSpec { name: "a".into(), ..Default::default() }].into_iter().collect(),
+            instincts: vec!["always expect a".into()],
+            ..golem::world::Manifest::default()
+        },
     };
     let (mut golem, born) = Golem::born(birth, Time::default());
     let id = golem::CommandId([0; 8]);
     let what = golem::What::Commanded { id, command: golem::Command::Retire { reason: String::new() } };
     let died = golem.step(&golem::Input { now: Time::default(), roll: 0, what });
     let died = died.ok().flatten().and_then(|record| record.events.into_iter().find(|e| matches!(e, Event::Died(_))));
-    [born.events[0].clone(), died.expect("retiring ends a life")]
+    [born.events[0].clone(), born.events[1].clone(), died.expect("retiring ends a life")]
 }

@@ -9,6 +9,7 @@ pub mod conformance;
 mod ledger;
 pub mod market;
 mod queue;
+mod running;
 mod spec;
 mod walk;
 

@@ -6,9 +6,12 @@
 
 use golem::Usdc;
 use golem::time::{REFERENCE_TICK, Span, Time};
-use golem::world::{ActionSpec, Bar, DomainSpec, Effect, Manifest, Observation, Outcome, Quote, Values};
+use golem::world::{
+    ActionSpec, Bar, DomainKind, DomainSpec, Effect, Features, Manifest, Observation, Outcome, Quote, Values,
+};
 
 use crate::chance::{Chance, Odds};
+use crate::running::Slow;
 use crate::walk::{self, Walk};
 use crate::{Error, Ledger, Order, World};
 
@@ -43,6 +46,30 @@ const PATIENCE_MINUTES: f64 = 30.0;
 const WORTH: f64 = 1.60;
 const WORTH_A_JOB: f64 = 0.005;
 const FEE_PER_CENT: i64 = 1;
+
+/// How many bars ahead it is claimed about.
+const HORIZON: u32 = 15;
+const FEATURES: [&str; 7] = ["arrivals", "arrivals_ratio", "wait", "queue", "busy", "servers", "hour"];
+/// Arrivals are held against what they were over about so long.
+const USUAL_HOURS: f64 = 1.0;
+
+/// Heuristics to begin with; what they expect is learned.
+const INSTINCTS: &str = "\
+when arrivals_ratio < 0.8 expect arrivals over 15
+when arrivals_ratio > 0.8 and arrivals_ratio < 1.0 expect arrivals over 15
+when arrivals_ratio > 1.0 and arrivals_ratio < 1.25 expect arrivals over 15
+when arrivals_ratio > 1.25 expect arrivals over 15
+when hour < 4.5 expect arrivals over 15
+when hour > 4.5 and hour < 9.5 expect arrivals over 15
+when hour > 9.5 and hour < 19.5 expect arrivals over 15
+when hour > 19.5 expect arrivals over 15
+when arrivals_ratio < 0.8 expect wait over 15
+when arrivals_ratio > 1.25 expect wait over 15
+when busy > 0.95 expect wait over 15
+when queue > 50 expect wait over 15
+when hour > 4.5 and hour < 9.5 expect wait over 15
+when hour > 19.5 expect wait over 15
+";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QueueConfig {
@@ -86,7 +113,10 @@ struct State {
     /// Jobs a minute in the last bar, and what was to be expected.
     arrivals: f64,
     demand: f64,
+    usual: Slow,
     waiting: f64,
+    /// The part of what the servers could do that they had to.
+    busy: f64,
     chance: Chance,
 }
 
@@ -98,7 +128,7 @@ impl Queue {
         let mut changes: Vec<(Time, i64)> =
             ledger.entries().filter_map(|(_, entry)| Some((entry.at, entry.outcome?.units / SERVER))).collect();
         changes.sort_by_key(|(at, _)| *at);
-        Ok(Queue { config, ledger, changes, pace: Pace::new(config.bar), state: State::new(config.seed) })
+        Ok(Queue { config, ledger, changes, pace: Pace::new(config.bar), state: State::new(&config) })
     }
 
     /// Servers at work in the newest bar, the service's own included.
@@ -137,7 +167,13 @@ impl Queue {
 
 impl World for Queue {
     fn manifest(&self) -> Manifest {
-        let domain = |name: &str| DomainSpec { name: name.to_owned(), weight: 0.5 };
+        let domain = |name: &str| DomainSpec {
+            name: name.to_owned(),
+            weight: 0.5,
+            kind: DomainKind::Value,
+            horizon: HORIZON,
+            scale: None,
+        };
         let action = |name: &str, effect| ActionSpec { name: name.to_owned(), effect };
         Manifest {
             world: "job queue".to_owned(),
@@ -145,6 +181,8 @@ impl World for Queue {
             spec: String::new(),
             bar: self.config.bar,
             domains: [domain("arrivals"), domain("wait")].into_iter().collect(),
+            features: FEATURES.map(str::to_owned).to_vec(),
+            instincts: INSTINCTS.lines().map(str::to_owned).collect(),
             actions: [action("add_server", Effect::Adds), action("remove_server", Effect::Reduces)]
                 .into_iter()
                 .collect(),
@@ -216,17 +254,34 @@ impl Walk for Queue {
     }
 
     fn rewind(&mut self) {
-        self.state = State::new(self.config.seed);
+        self.state = State::new(&self.config);
     }
 
     fn bar(&self) -> Bar {
-        let values = [self.state.arrivals, self.wait()];
-        Bar { closed: self.state.closed, values: Values::from_iter(values), unit: self.worth() }
+        let State { closed, arrivals, waiting, busy, .. } = self.state;
+        let wait = self.wait();
+        let features: [f64; FEATURES.len()] = [
+            arrivals,
+            self.state.usual.ratio(arrivals),
+            wait,
+            waiting,
+            busy,
+            self.state.servers as f64,
+            walk::hour(closed),
+        ];
+        Bar {
+            closed,
+            values: Values::from_iter([arrivals, wait]),
+            features: Features::from_iter(features),
+            unit: self.worth(),
+        }
     }
 }
 
 impl State {
-    fn new(seed: u64) -> State {
+    fn new(config: &QueueConfig) -> State {
+        let mut usual = Slow::new((USUAL_HOURS * HOUR_MS as f64 / config.bar.as_millis() as f64).max(2.0));
+        usual.push(DEMAND[0]);
         State {
             closed: START,
             servers: OWN_SERVERS,
@@ -235,8 +290,10 @@ impl State {
             burst: 0.0,
             arrivals: DEMAND[0],
             demand: DEMAND[0],
+            usual,
             waiting: 0.0,
-            chance: Chance::new(seed, 3),
+            busy: DEMAND[0] / (OWN_SERVERS as f64 * JOBS_A_MINUTE_A_SERVER),
+            chance: Chance::new(config.seed, 3),
         }
     }
 
@@ -252,7 +309,9 @@ impl State {
         let expected = self.demand * pace.minutes;
         let jobs = (expected + libm::sqrt(expected) * own).max(0.0);
         self.arrivals = jobs / pace.minutes;
+        self.usual.push(self.arrivals);
         let capacity = self.servers as f64 * JOBS_A_MINUTE_A_SERVER;
+        self.busy = ((self.waiting + jobs) / (capacity * pace.minutes)).min(1.0);
         self.waiting = (self.waiting + jobs - capacity * pace.minutes).clamp(0.0, capacity * PATIENCE_MINUTES);
     }
 }
@@ -370,6 +429,25 @@ mod tests {
         assert!((0.01..0.30).contains(&late), "{late}");
         assert!(bars.iter().all(|bar| bar.values[1] < (PATIENCE_MINUTES + 2.0) * 60.0));
         assert!(bars.iter().all(|bar| bar.unit > Usdc::cents(150) && bar.unit < Usdc::cents(500)));
+    }
+
+    #[test]
+    fn what_is_seen_is_what_there_was() {
+        let mut queue = queue(Ledger::memory());
+        queue.commit(1, &order(ADD, 2)).unwrap().unwrap();
+        let bars: Vec<Bar> = (0..20).flat_map(|n| day(&mut queue, n)).collect();
+        let memory = 90;
+        let (mut usual, mut strained) = (DEMAND[0], 0);
+        for (n, bar) in bars.iter().enumerate() {
+            let [arrivals, ratio, wait, waiting, busy, servers, hour] = bar.features[..] else { panic!("{bar:?}") };
+            usual += (arrivals - usual) / (n + 2).min(memory) as f64;
+            assert!((ratio - arrivals / usual).abs() < 1e-9);
+            assert_eq!((arrivals, wait, servers), (bar.values[0], bar.values[1], 13.0));
+            assert!((0.0..=1.0).contains(&busy) && (waiting == 0.0 || busy == 1.0), "{bar:?}");
+            assert!((hour - ((n + 1) % 2_160) as f64 / 90.0).abs() < 1e-9, "{hour}");
+            strained += usize::from(busy == 1.0);
+        }
+        assert!(strained > 100 && strained < bars.len() / 3, "{strained}");
     }
 
     #[test]

@@ -2,8 +2,10 @@
 //! on what was asked before: asking for the past again rewinds, asking for the future walks there.
 
 use golem::limits;
-use golem::time::Time;
+use golem::time::{Span, Time};
 use golem::world::{Bar, Observation};
+
+const HOUR_MS: f64 = 3_600_000.0;
 
 pub(crate) trait Walk {
     /// When the bar it stands on closed; there is always one.
@@ -47,4 +49,9 @@ pub(crate) fn observe(world: &mut impl Walk, since: Time, now: Time, into: &mut 
         into.bars.push(world.bar());
         room -= 1;
     }
+}
+
+/// Hours since midnight, UTC.
+pub(crate) fn hour(time: Time) -> f64 {
+    (time.as_millis() % Span::DAY.as_millis()) as f64 / HOUR_MS
 }

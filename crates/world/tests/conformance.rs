@@ -110,7 +110,10 @@ enum Lie {
     TellsEarly,
     SkipsABar,
     ForgetsWhatItSaidBefore,
-    FillsBetterThanQuoted,
+    NamesAFeatureTwice,
+    HidesAFeature,
+    ShowsNoNumber,
+    FillsTooWell,
     IgnoresTheLimit,
     ActsTwice,
     ForgetsItsFates,
@@ -119,7 +122,11 @@ enum Lie {
 
 impl World for Liar {
     fn manifest(&self) -> Manifest {
-        self.sim.manifest()
+        let mut manifest = self.sim.manifest();
+        if matches!(self.lie, Lie::NamesAFeatureTwice) {
+            manifest.features[5] = manifest.features[4].clone();
+        }
+        manifest
     }
 
     fn start(&self) -> Time {
@@ -142,6 +149,8 @@ impl World for Liar {
         match self.lie {
             Lie::SkipsABar => into.bars.retain(|b| b.closed != self.sim.start() + bar.times(77) || self.asked < 3),
             Lie::ForgetsWhatItSaidBefore => into.bars.iter_mut().for_each(|b| b.values[0] += (self.asked / 10) as f64),
+            Lie::HidesAFeature => into.bars.iter_mut().skip(9).for_each(|b| b.features.truncate(3)),
+            Lie::ShowsNoNumber => into.bars.iter_mut().skip(9).for_each(|b| b.features[3] = f64::NAN),
             _ => {}
         }
         Ok(())
@@ -165,8 +174,8 @@ impl World for Liar {
             _ => *order,
         };
         let mut outcome = self.sim.commit(key, &order)?;
-        if let (Lie::FillsBetterThanQuoted, Some(outcome)) = (self.lie, &mut outcome) {
-            outcome.cash = outcome.cash.share(99, 100);
+        if let (Lie::FillsTooWell, Some(outcome)) = (self.lie, &mut outcome) {
+            outcome.cash = if outcome.units > 0 { outcome.cash.share(99, 100) } else { outcome.cash };
         }
         Ok(outcome)
     }
@@ -197,7 +206,10 @@ fn the_suite_notices_every_broken_promise() {
         (Lie::TellsEarly, "is told earlier"),
         (Lie::SkipsABar, "asked in chunks it tells other bars"),
         (Lie::ForgetsWhatItSaidBefore, "asked in chunks it tells other bars"),
-        (Lie::FillsBetterThanQuoted, "no fill is better than that"),
+        (Lie::NamesAFeatureTwice, "two features are named vol_24"),
+        (Lie::HidesAFeature, "has not one value for every feature"),
+        (Lie::ShowsNoNumber, "NaN"),
+        (Lie::FillsTooWell, "must not pay"),
         (Lie::IgnoresTheLimit, "was the limit"),
         (Lie::ActsTwice, "something was done twice"),
         (Lie::ForgetsItsFates, "it has forgotten what became of key 1"),
@@ -205,6 +217,42 @@ fn the_suite_notices_every_broken_promise() {
     ] {
         let said = broken(lie).unwrap_or_else(|| panic!("{lie:?} went unnoticed"));
         assert!(said.contains(sentence), "{lie:?}: {said}");
+    }
+}
+
+/// `when FEATURE > NUMBER [and FEATURE < NUMBER …] expect DOMAIN over BARS`, of what is declared.
+fn check_instinct(text: &str, manifest: &Manifest) {
+    let (condition, rest) = text.split_once(" expect ").unwrap();
+    let (domain, bars) = rest.split_once(" over ").unwrap();
+    let domain = manifest.domains.iter().find(|spec| spec.name == domain).unwrap_or_else(|| panic!("{text}"));
+    assert_eq!(bars.parse(), Ok(domain.horizon), "{text}");
+    let comparisons: Vec<&str> = condition.strip_prefix("when ").unwrap().split(" and ").collect();
+    assert!(comparisons.len() <= golem::limits::COMPARISONS);
+    for comparison in comparisons {
+        let [feature, is, than] = comparison.split(' ').collect::<Vec<_>>()[..] else { panic!("{text}") };
+        assert!(manifest.features.iter().any(|name| name == feature), "{text}");
+        assert!(is == ">" || is == "<", "{text}");
+        assert!(than.trim_end_matches('%').parse::<f64>().is_ok(), "{text}");
+    }
+}
+
+#[test]
+fn instincts_speak_of_declared_features_and_domains_and_leave_room_to_explore() {
+    let worlds = [
+        Spec::Sim { seed: 1, bar_ms: 40_000, relations_change_days: 0.0 },
+        Spec::Sim { seed: 1, bar_ms: 3_600_000, relations_change_days: 0.0 },
+        Spec::Queue { seed: 1, bar_ms: 40_000 },
+    ];
+    for spec in worlds {
+        let manifest = spec.open(Ledger::memory()).unwrap().manifest();
+        assert!(manifest.instincts.len() <= golem::limits::HEURISTICS * 2 / 3);
+        for text in &manifest.instincts {
+            check_instinct(text, &manifest);
+            assert_eq!(manifest.instincts.iter().filter(|other| *other == text).count(), 1, "{text}");
+        }
+        for domain in &manifest.domains {
+            assert!(manifest.instincts.iter().any(|text| text.contains(&format!("expect {} ", domain.name))));
+        }
     }
 }
 

@@ -47,14 +47,7 @@ fn create(home: &Home, new: New, json: bool) -> Result<ExitCode, Error> {
     flag("heartbeat.interval", new.interval);
     flag("funds.credit", new.credit.map(plain));
     flag("funds.capital", new.capital.map(plain));
-    let load = |flags: &[String]| Settings::load(File::Golem, new.config.as_deref(), std::env::vars(), flags);
-    let mut settings = load(&flags)?;
-    if settings.text("world.kind") == Some("replay") && matches!(settings.origin("world.bar"), Origin::Default) {
-        // A replay moves as its data does, unless the owner says otherwise.
-        let (candles, _) = Candles::read(home.data().join(data_file(home, &settings)?))?;
-        flags.push(format!("world.bar={}ms", candles.interval().as_millis()));
-        settings = load(&flags)?;
-    }
+    let settings = settings(home, new.config.as_deref(), flags)?;
     let seed = settings.seed("world.seed");
     let wish = Wish { name: new.name, spec: spec(home, &settings, seed)?, seed, settings };
     let living = keeper::birth(home, wish)?;
@@ -71,13 +64,26 @@ fn create(home: &Home, new: New, json: bool) -> Result<ExitCode, Error> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// A golem's settings: file, environment, flags; and for a replay the pace of its data.
+pub(crate) fn settings(home: &Home, file: Option<&Path>, mut flags: Vec<String>) -> Result<Settings, Error> {
+    let load = |flags: &[String]| Settings::load(File::Golem, file, std::env::vars(), flags);
+    let settings = load(&flags)?;
+    if settings.text("world.kind") != Some("replay") || !matches!(settings.origin("world.bar"), Origin::Default) {
+        return Ok(settings);
+    }
+    // A replay moves as its data does, unless the owner says otherwise.
+    let (candles, _) = Candles::read(home.data().join(data_file(home, &settings)?))?;
+    flags.push(format!("world.bar={}ms", candles.interval().as_millis()));
+    Ok(load(&flags)?)
+}
+
 /// An amount as configuration text.
 fn plain(amount: golem::Usdc) -> String {
     amount.to_string().trim_start_matches('$').to_owned()
 }
 
 /// Which world, from the settings. A world without a seed gets a random one.
-fn spec(home: &Home, settings: &Settings, seed: Option<u64>) -> Result<Spec, Error> {
+pub(crate) fn spec(home: &Home, settings: &Settings, seed: Option<u64>) -> Result<Spec, Error> {
     let seed = seed.unwrap_or_else(random);
     let bar_ms = settings.span("world.bar").as_millis();
     Ok(match settings.text("world.kind") {

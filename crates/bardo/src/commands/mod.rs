@@ -3,5 +3,6 @@
 pub(crate) mod config;
 pub(crate) mod golem;
 pub(crate) mod home;
+pub(crate) mod lab;
 pub(crate) mod owner;
 pub(crate) mod run;

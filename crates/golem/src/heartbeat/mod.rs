@@ -52,7 +52,7 @@ pub(crate) fn beat(draft: &mut Draft<'_>, observation: &Observation) {
     prediction::sense(draft, observation);
     if awake {
         draft.emit(Event::Turned(State::Deciding));
-        prediction::forecast(draft);
+        prediction::forecast(draft, observation);
         draft.emit(Event::Turned(State::Acting));
         policy::reflex(draft);
         rest(draft);

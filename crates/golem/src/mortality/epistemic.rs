@@ -82,17 +82,24 @@ impl Epistemic {
     }
 
     pub(crate) fn resolve(&mut self, claim: &Claim, actual: f64, tick: u64, measure: Measure, pairs_kept: usize) {
-        let domain = &mut self.domains[usize::from(claim.domain)];
         let (error, naive_error) = ((claim.value - actual).abs(), (claim.naive - actual).abs());
+        let domain = usize::from(claim.domain);
+        self.score(domain, error, naive_error, (claim.value - claim.naive).abs(), tick);
+        if measure == Measure::R2 {
+            let pairs = &mut self.domains[domain].pairs;
+            pairs.insert(0, (claim.value, actual));
+            pairs.truncate(pairs_kept);
+        }
+    }
+
+    /// A claim was as wrong as this, and the naive forecast as wrong as that.
+    pub(crate) fn score(&mut self, domain: usize, error: f64, naive_error: f64, distance: f64, tick: u64) {
+        let domain = &mut self.domains[domain];
         domain.error += error;
         domain.naive_error += naive_error;
-        domain.distance += (claim.value - claim.naive).abs();
+        domain.distance += distance;
         domain.weight += 1.0;
         domain.resolved += 1;
-        if measure == Measure::R2 {
-            domain.pairs.insert(0, (claim.value, actual));
-            domain.pairs.truncate(pairs_kept);
-        }
         if error < naive_error {
             self.last_success = tick;
         }

@@ -8,6 +8,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::constitution::MindKind;
 use crate::draft::Draft;
 use crate::event::Event;
 use crate::life::Life;
@@ -124,6 +125,9 @@ pub fn gate(life: &Life, effect: Effect) -> Result<(), Rule> {
 /// The reflex's idea of acting: take up exposure, give it up again, in turn.
 pub(crate) fn reflex(draft: &mut Draft<'_>) {
     let every = u64::from(draft.constitution().reflex.act_every);
+    if draft.constitution().mind.kind != MindKind::Reflex {
+        return;
+    }
     if every == 0 || draft.tick % every != every - 1 || !draft.flights.is_empty() {
         return;
     }

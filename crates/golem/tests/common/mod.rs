@@ -1,7 +1,7 @@
 //! A golem in a world of two numbers, driven by hand.
 #![allow(dead_code, unreachable_pub)]
 
-use golem::constitution::Constitution;
+use golem::constitution::{Constitution, MindKind};
 use golem::event::Event;
 use golem::life::Birth;
 use golem::world::{ActionSpec, Bar, DomainSpec, Effect, Manifest, Observation, Outcome, Quote};
@@ -19,13 +19,15 @@ pub struct Rig {
 }
 
 pub fn manifest() -> Manifest {
-    let domain = |name: &str, weight| DomainSpec { name: name.into(), weight };
+    let domain = |name: &str, weight| DomainSpec { name: name.into(), weight, ..DomainSpec::default() };
     let action = |name: &str, effect| ActionSpec { name: name.into(), effect };
     Manifest {
         world: "rig".into(),
         spec: String::new(),
         bar: Span::seconds(40),
         domains: [domain("tide", 0.5), domain("wind", 0.5)].into_iter().collect(),
+        features: vec![],
+        instincts: vec![],
         actions: [action("take", Effect::Adds), action("give", Effect::Reduces)].into_iter().collect(),
         unit: "stone".into(),
         data_per_day: Usdc::ZERO,
@@ -59,6 +61,7 @@ impl Rig {
 
     pub fn in_world(change: impl FnOnce(&mut Constitution), alter: impl FnOnce(&mut Manifest)) -> Rig {
         let mut birth = birth(Constitution::default());
+        birth.constitution.mind.kind = MindKind::Reflex;
         birth.constitution.reflex.act_every = 0;
         change(&mut birth.constitution);
         alter(&mut birth.world);
@@ -84,7 +87,8 @@ impl Rig {
             let z = (z ^ (z >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
             ((z >> 40) as f64 / (1 << 24) as f64) * 2.0 - 1.0
         };
-        Bar { closed, values: [100.0 + wander(1), 50.0 + wander(2)].into_iter().collect(), unit: Usdc::dollars(10) }
+        let values = [100.0 + wander(1), 50.0 + wander(2)].into_iter().collect();
+        Bar { closed, values, features: [].into_iter().collect(), unit: Usdc::dollars(10) }
     }
 
     /// One ordinary tick when it is due.

@@ -3,8 +3,8 @@
 
 use golem::Usdc;
 use golem::constitution::{
-    Clocks, Constitution, EconomicFigures, EpistemicFigures, Measure, Mode, OnDeath, PolicyFigures, Reflex,
-    StochasticFigures, VitalityFigures,
+    Clocks, Constitution, EconomicFigures, EpistemicFigures, Measure, Mind, MindKind, Mode, OnDeath, PolicyFigures,
+    Reflex, StochasticFigures, VitalityFigures,
 };
 
 use super::kind::write_span;
@@ -27,6 +27,14 @@ impl Settings {
             epistemic: self.epistemic(),
             stochastic: self.stochastic(),
             policy: self.policy(),
+            mind: Mind {
+                kind: match self.text("mind.kind") {
+                    Some("reflex") => MindKind::Reflex,
+                    _ => MindKind::Rules,
+                },
+                learning: self.flag("mind.learning"),
+                explore_every: self.count("mind.explore_every"),
+            },
             reflex: Reflex {
                 noise: self.number("reflex.noise"),
                 pull: self.number("reflex.pull"),

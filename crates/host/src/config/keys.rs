@@ -122,6 +122,9 @@ keys! {
     Golem "policy.tokens", Kind::NotYet, "", "tokens it may hold";
     Golem "policy.pools", Kind::NotYet, "", "pools it may trade in";
 
+    Golem "mind.kind", Kind::Choice(&["rules", "reflex"]), "rules", "how it makes up its mind: by heuristics that learn, or by more of the same";
+    Golem "mind.learning", Kind::Bool, "true", "heuristics learn from what came of their claims";
+    Golem "mind.explore_every", COUNT, "200", "ticks between two new ideas; 0 for never";
     Golem "reflex.noise", Kind::Number { min: 0.0, max: 100.0 }, "0.2", "noise on every forecast, as a share of the usual change";
     Golem "reflex.pull", Kind::Number { min: -1.0, max: 1.0 }, "0.02", "pull of a forecast towards the running mean; negative is stubbornly wrong";
     Golem "reflex.act_every", COUNT, "2160", "ticks between two actions; 0 for never";

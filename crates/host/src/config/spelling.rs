@@ -100,7 +100,7 @@ fn nearest(path: &str, file: File) -> Option<&'static Key> {
     best(KEYS.iter().map(|key| {
         let whole = likeness(path, key.path);
         // A key under the wrong section is still recognised by its last word.
-        let last = 0.9 * likeness(leaf, key.split().1);
+        let last = 0.85 * likeness(leaf, key.split().1);
         let far = if key.file == file { 0.0 } else { 0.02 };
         (key, whole.max(last) - far)
     }))

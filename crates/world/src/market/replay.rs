@@ -1,13 +1,15 @@
-//! A market that has already happened. Bars are told when they have closed and not before, gaps are
-//! passed over, and an order meets the last close, never a wick somebody might have dreamt.
+//! A market that has already happened. Bars are told when they have closed and not before, and gaps are
+//! passed over. An order is quoted at the last close and filled at the open right after it, which nobody
+//! knew when it was decided; never at a wick somebody might have dreamt, and not across a gap.
 
 use golem::Usdc;
 use golem::time::{Span, Time};
-use golem::world::{Bar, Manifest, Observation, Outcome, Quote, Values};
+use golem::world::{Bar, Manifest, Observation, Outcome, Quote};
 
 use super::candles::{Candle, Candles};
+use super::features::{Seen, Tape};
 use super::fill::Venue;
-use super::{Realised, manifest};
+use super::manifest;
 use crate::walk::{self, Walk};
 use crate::{Error, Ledger, Order, World};
 
@@ -34,9 +36,9 @@ pub struct Replay {
     ledger: Ledger,
     first: usize,
     at: usize,
-    realised: Realised,
     /// Dollars a day, smoothed.
     turnover: f64,
+    tape: Tape,
 }
 
 impl Replay {
@@ -46,8 +48,10 @@ impl Replay {
         if first == candles.bars().len() {
             return Err(Error::Config { what: "start", why: "is after the last bar" });
         }
-        let realised = Realised::new(candles.interval());
-        let mut replay = Replay { candles, name: config.name, ledger, first, at: 0, realised, turnover: 0.0 };
+        let opening = candles.bars()[0];
+        let turnover = turnover(&candles, &opening);
+        let tape = Tape::new(candles.interval(), seen(&candles, &opening, turnover));
+        let mut replay = Replay { candles, name: config.name, ledger, first, at: 0, turnover, tape };
         replay.rewind();
         Ok(replay)
     }
@@ -56,31 +60,50 @@ impl Replay {
         &self.candles.bars()[self.at]
     }
 
-    /// Dollars a day, if every bar were like this one.
-    fn turnover_of(&self, candle: &Candle) -> f64 {
-        let bars_a_day = Span::DAY.as_millis() as f64 / self.candles.interval().as_millis() as f64;
-        candle.volume * candle.close * bars_a_day
+    /// What the next bar opens at, if it does so as this one closes.
+    fn next_open(&self) -> Option<f64> {
+        let next = self.candles.bars().get(self.at + 1)?;
+        (next.opened == self.closed()).then_some(next.open)
     }
 
-    fn unit(&self) -> Usdc {
-        Usdc::micros((self.candle().close * 1e6) as i64)
-    }
-
-    fn venue(&self) -> Venue {
-        let depth = if self.candles.volume_known() {
-            (self.turnover * DEPTH_OF_TURNOVER).max(LEAST_DEPTH)
-        } else {
-            USUAL_DEPTH
-        };
+    fn venue(&self, price: f64) -> Venue {
+        let depth = depth(&self.candles, self.turnover).unwrap_or(USUAL_DEPTH);
         // Any number will do that is the same whenever this file is opened.
         let salt = self.candles.bars()[0].opened.as_millis();
-        Venue { unit: self.unit(), depth, held: self.ledger.held(), salt }
+        Venue { unit: unit(price), depth, held: self.ledger.held(), salt }
+    }
+}
+
+fn unit(price: f64) -> Usdc {
+    Usdc::micros((price * 1e6) as i64)
+}
+
+/// Dollars a day, if every bar were like this one.
+fn turnover(candles: &Candles, candle: &Candle) -> f64 {
+    let bars_a_day = Span::DAY.as_millis() as f64 / candles.interval().as_millis() as f64;
+    candle.volume * candle.close * bars_a_day
+}
+
+/// Dollars that move the market by one per cent, as far as the file can tell.
+fn depth(candles: &Candles, turnover: f64) -> Option<f64> {
+    candles.volume_known().then(|| (turnover * DEPTH_OF_TURNOVER).max(LEAST_DEPTH))
+}
+
+fn seen(candles: &Candles, candle: &Candle, turnover: f64) -> Seen {
+    Seen {
+        closed: candle.opened + candles.interval(),
+        close: candle.close,
+        high: candle.high,
+        low: candle.low,
+        volume: candles.volume_known().then_some(candle.volume),
+        gas: None,
+        depth: depth(candles, turnover),
     }
 }
 
 impl World for Replay {
     fn manifest(&self) -> Manifest {
-        manifest(&self.name, self.candles.interval(), "unit", &[("range", 0.4), ("volatility", 0.35)])
+        manifest(&self.name, self.candles.interval(), "unit", false)
     }
 
     fn start(&self) -> Time {
@@ -102,12 +125,12 @@ impl World for Replay {
     }
 
     fn preview(&mut self, order: &Order) -> Result<Option<Quote>, Error> {
-        Ok(self.venue().quote(order))
+        Ok(self.venue(self.candle().close).quote(order))
     }
 
     fn commit(&mut self, key: u64, order: &Order) -> Result<Option<Outcome>, Error> {
-        let (venue, at) = (self.venue(), self.closed());
-        self.ledger.once(key, at, || venue.fill(key, order))
+        let (venue, at) = (self.next_open().map(|open| self.venue(open)), self.closed());
+        self.ledger.once(key, at, || venue?.fill(key, order))
     }
 
     fn reconcile(&mut self, key: u64) -> Result<Option<Outcome>, Error> {
@@ -126,42 +149,40 @@ impl Walk for Replay {
     }
 
     fn advance(&mut self) {
-        let before = *self.candle();
         self.at += 1;
-        let after = *self.candle();
-        let passed = after.opened.since(before.opened).as_millis() as f64;
-        let bars = passed / self.candles.interval().as_millis() as f64;
-        self.realised.add_over(after.close / before.close - 1.0, bars);
-        self.turnover = KEEP * self.turnover + (1.0 - KEEP) * self.turnover_of(&after);
+        let candle = *self.candle();
+        self.turnover = KEEP * self.turnover + (1.0 - KEEP) * turnover(&self.candles, &candle);
+        self.tape.push(seen(&self.candles, &candle, self.turnover));
     }
 
-    /// Bars before the start are not told, but what they did to volatility and turnover is known.
+    /// Bars before the start are not told, but what can be seen in the first one comes from them.
     fn rewind(&mut self) {
         self.at = 0;
-        self.realised = Realised::new(self.candles.interval());
-        self.turnover = self.turnover_of(self.candle());
+        let opening = *self.candle();
+        self.turnover = turnover(&self.candles, &opening);
+        self.tape = Tape::new(self.candles.interval(), seen(&self.candles, &opening, self.turnover));
         while self.at < self.first {
             self.advance();
         }
     }
 
     fn bar(&self) -> Bar {
-        let values = [self.candle().close, self.realised.yearly()];
-        Bar { closed: self.closed(), values: Values::from_iter(values), unit: self.unit() }
+        self.tape.bar(unit(self.candle().close))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::chance::Chance;
 
     const HOUR: Span = Span::seconds(3_600);
 
-    /// Closes at 10, 11, 12 … dollars; the hours 3 and 4 are missing.
+    /// Closes at 10, 11, 12 … dollars, opens half a dollar above; the hours 3 and 4 are missing.
     fn replay(start: Option<Time>) -> Replay {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("candles.csv");
-        let row = |hour: u64| format!("{},{c},900,1,{c},1000\n", hour * 3_600, c = 10 + hour);
+        let row = |hour: u64| format!("{},{c}.5,900,1,{c},1000\n", hour * 3_600, c = 10 + hour);
         let rows: String = [0, 1, 2, 5, 6, 7].into_iter().map(row).collect();
         std::fs::write(&path, format!("ts,open,high,low,close,volume\n{rows}")).unwrap();
         let (candles, report) = Candles::read(&path).unwrap();
@@ -207,14 +228,75 @@ mod tests {
     }
 
     #[test]
-    fn orders_meet_the_last_close_and_never_a_wick() {
+    fn an_order_is_quoted_at_the_last_close_and_filled_at_the_next_open_and_never_at_a_wick() {
         let mut replay = replay(None);
-        replay.seek(hour(4)).unwrap();
-        let order = Order { action: 0, units: 1_000_000, limit: Usdc::dollars(13) };
-        let paid = -replay.commit(1, &order).unwrap().unwrap().cash;
-        assert!(paid >= Usdc::dollars(12) && paid < Usdc::cents(1_203), "{paid}");
-        let order = Order { action: 1, ..order };
-        let got = replay.commit(2, &order).unwrap().unwrap().cash;
-        assert!(got <= Usdc::dollars(12) && got > Usdc::cents(1_197), "{got}");
+        replay.seek(hour(2)).unwrap();
+        let buy = Order { action: 0, units: 1_000_000, limit: Usdc::dollars(20) };
+        let sell = Order { action: 1, ..buy };
+        let quoted = -replay.preview(&buy).unwrap().unwrap().cash;
+        assert!(quoted > Usdc::dollars(11) && quoted < Usdc::cents(1_103), "{quoted}");
+        let paid = -replay.commit(1, &buy).unwrap().unwrap().cash;
+        assert!(paid > Usdc::cents(1_250) && paid < Usdc::cents(1_253), "{paid}");
+        let got = replay.commit(2, &sell).unwrap().unwrap().cash;
+        assert!(got < Usdc::cents(1_250) && got > Usdc::cents(1_247), "{got}");
+        let dear = Order { limit: quoted + Usdc::cents(10), ..buy };
+        assert_eq!(replay.commit(3, &dear).unwrap(), None);
+    }
+
+    #[test]
+    fn nothing_is_filled_across_a_gap_or_after_the_last_bar() {
+        let mut replay = replay(None);
+        let buy = Order { action: 0, units: 1_000_000, limit: Usdc::dollars(20) };
+        for (key, at) in [(1, hour(3)), (2, hour(5)), (3, hour(8)), (4, hour(900))] {
+            replay.seek(at).unwrap();
+            assert!(replay.preview(&buy).unwrap().is_some());
+            assert_eq!(replay.commit(key, &buy).unwrap(), None, "at {at:?}");
+        }
+        replay.seek(hour(6)).unwrap();
+        assert!(replay.commit(5, &buy).unwrap().is_some());
+        assert_eq!(replay.commit(1, &buy).unwrap(), None);
+    }
+
+    #[test]
+    fn what_comes_later_is_not_to_be_seen_before() {
+        let folder = tempfile::tempdir().unwrap();
+        let told = |name: &str, garbage: Option<u64>| {
+            let mut chance = Chance::new(5, 0);
+            let mut rows = String::from("ts,open,high,low,close,volume\n");
+            for hour in 0..600_u64 {
+                let (close, volume) = (chance.between(50.0, 60.0), chance.between(0.0, 9.0));
+                let (close, volume) =
+                    if garbage.is_some_and(|from| hour >= from) { (7e8, 1e15) } else { (close, volume) };
+                rows += &format!("{},{close},{},{close},{close},{volume}\n", hour * 3_600, close * 1.01);
+            }
+            let path = folder.path().join(name);
+            std::fs::write(&path, rows).unwrap();
+            let (candles, _) = Candles::read(&path).unwrap();
+            let mut replay = Replay::new(candles, ReplayConfig::default(), Ledger::memory()).unwrap();
+            let mut told = Observation::default();
+            replay.observe(Time::default(), hour(600), &mut told).unwrap();
+            told.bars
+        };
+        let as_it_was = told("plain", None);
+        for from in [1, 24, 300, 599] {
+            let other = told("garbage", Some(from));
+            let from = from as usize;
+            assert!(other[..from] == as_it_was[..from]);
+            assert!(other[from].features != as_it_was[from].features);
+            assert!(other.iter().flat_map(|bar| &bar.features).all(|feature| feature.is_finite()));
+        }
+    }
+
+    #[test]
+    fn the_volatility_of_the_bar_on_which_a_claim_comes_due_is_that_of_the_bars_since_it_was_made() {
+        let mut replay = replay(None);
+        replay.seek(hour(8)).unwrap();
+        // Two bars, a gap of two, three bars more: seven returns, of which three make up the one over the gap.
+        let over_gap = 15.0 / 12.0 - 1.0;
+        let returns: [f64; 4] = [11.0 / 10.0 - 1.0, 12.0 / 11.0 - 1.0, 16.0 / 15.0 - 1.0, 17.0 / 16.0 - 1.0];
+        let squares = returns.iter().map(|r| r * r).sum::<f64>() + over_gap * over_gap;
+        let bar = replay.bar();
+        assert_eq!((bar.values[0], bar.values[2]), (17.0, 17.0));
+        assert!((bar.values[1] - libm::sqrt(squares / 7.0)).abs() < 1e-12);
     }
 }

@@ -4,11 +4,12 @@
 
 use golem::Usdc;
 use golem::time::{REFERENCE_TICK, Span, Time};
-use golem::world::{Bar, Manifest, Observation, Outcome, Quote, Values};
+use golem::world::{Bar, Manifest, Observation, Outcome, Quote};
 
+use super::features::{Seen, Tape};
 use super::fill::Venue;
 use super::regime::{Regime, Relations};
-use super::{Realised, YEAR_MS, manifest};
+use super::{YEAR_MS, manifest};
 use crate::chance::{Chance, Odds};
 use crate::walk::{self, Walk};
 use crate::{Error, Ledger, Order, World};
@@ -85,24 +86,18 @@ impl Sim {
             relations: self.state.relations,
             expected_return: self.state.expected(),
             deviation: self.state.deviation,
-            depth: libm::exp(self.state.log_depth),
+            depth: self.state.depth(),
         }
     }
 
     fn venue(&self) -> Venue {
-        Venue {
-            unit: self.state.unit(),
-            depth: libm::exp(self.state.log_depth),
-            held: self.ledger.held(),
-            salt: self.config.seed,
-        }
+        Venue { unit: self.state.unit(), depth: self.state.depth(), held: self.ledger.held(), salt: self.config.seed }
     }
 }
 
 impl World for Sim {
     fn manifest(&self) -> Manifest {
-        let domains = [("range", 0.4), ("volatility", 0.35), ("gas", 0.25)];
-        manifest("simulated market", self.config.bar, "ETH", &domains)
+        manifest("simulated market", self.config.bar, "ETH", true)
     }
 
     fn start(&self) -> Time {
@@ -155,9 +150,7 @@ impl Walk for Sim {
     }
 
     fn bar(&self) -> Bar {
-        let state = &self.state;
-        let values = [state.price, state.realised.yearly(), libm::exp(state.log_gas)];
-        Bar { closed: state.closed, values: Values::from_iter(values), unit: state.unit() }
+        self.state.tape.bar(self.state.unit())
     }
 }
 
@@ -175,7 +168,7 @@ struct State {
     deviation: f64,
     log_gas: f64,
     log_depth: f64,
-    realised: Realised,
+    tape: Tape,
     regime: Regime,
     regime_until: Time,
     relations: Relations,
@@ -228,7 +221,7 @@ impl State {
             deviation: libm::exp(pace.volatility.level) * pace.root_bar,
             log_gas: pace.gas.level,
             log_depth: pace.depth.level,
-            realised: Realised::new(config.bar),
+            tape: Tape::new(config.bar, seen(START, HOME, 0.0, pace.gas.level, pace.depth.level)),
             regime,
             regime_until: later(START, regime.levels().days, &mut weather),
             relations,
@@ -258,7 +251,6 @@ impl State {
         }
         let change = change.clamp(-LARGEST_RETURN, LARGEST_RETURN);
         self.price = (self.price * (1.0 + change)).clamp(PRICES.0, PRICES.1);
-        self.realised.add(change);
 
         let loudest = LARGEST_ECHO * self.deviation;
         self.echo = change.clamp(-loudest, loudest);
@@ -275,6 +267,7 @@ impl State {
         // Whoever offers depth steps back when volatility surprises.
         self.log_depth = self.pace.depth.next(self.log_depth, -volatile);
         self.closed = self.closed + config.bar;
+        self.tape.push(seen(self.closed, self.price, self.volume_surprise, self.log_gas, self.log_depth));
         self.turn(config);
     }
 
@@ -297,6 +290,10 @@ impl State {
 
     fn unit(&self) -> Usdc {
         Usdc::micros((self.price * 1e6) as i64)
+    }
+
+    fn depth(&self) -> f64 {
+        libm::exp(self.log_depth)
     }
 }
 
@@ -332,6 +329,21 @@ impl Pull {
 
     fn next(&self, value: f64, surprise: f64) -> f64 {
         self.level + (value - self.level) * self.keep + self.noise * surprise
+    }
+}
+
+/// What a bar looks like from outside.
+fn seen(closed: Time, price: f64, volume_surprise: f64, log_gas: f64, log_depth: f64) -> Seen {
+    let half = 0.5 * volume_surprise;
+    Seen {
+        closed,
+        close: price,
+        high: price,
+        low: price,
+        // Above zero, one without a surprise, and nearly a logarithm's way up and down.
+        volume: Some(half + libm::sqrt(1.0 + half * half)),
+        gas: Some(libm::exp(log_gas)),
+        depth: Some(libm::exp(log_depth)),
     }
 }
 

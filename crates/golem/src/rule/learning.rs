@@ -1,0 +1,107 @@
+//! How heuristics forecast together and learn from what came of it. Arithmetic only: this runs when a
+//! journal is folded as it ran when it was lived.
+
+use super::Heuristic;
+use crate::laws::Laws;
+use crate::prediction::Prediction;
+use crate::world::DomainKind;
+
+/// The nominal coverage of a band is four in five; missing it costs ten times the distance missed.
+const MISS: f64 = 10.0;
+const COVERAGE: f64 = 0.8;
+
+/// How wrong a forecast was, in the domain's own measure.
+pub(crate) fn error(kind: DomainKind, base: f64, forecast: f64, actual: f64) -> f64 {
+    match kind {
+        DomainKind::Value => (forecast - actual).abs(),
+        DomainKind::Direction => {
+            let miss = forecast - rise(base, actual);
+            miss * miss
+        }
+        DomainKind::Range => 2.0 * forecast + MISS * ((actual - base).abs() - forecast).max(0.0),
+    }
+}
+
+/// How far a forecast departs from the naive one, on the scale of the domain's errors.
+pub(crate) fn departure(kind: DomainKind, forecast: f64, naive: f64) -> f64 {
+    let gap = (forecast - naive).abs();
+    if kind == DomainKind::Direction { gap * gap } else { gap }
+}
+
+/// One if it rose, zero if not.
+pub(crate) fn rise(base: f64, actual: f64) -> f64 {
+    f64::from(u8::from(actual > base))
+}
+
+impl Heuristic {
+    /// What it alone would forecast.
+    pub(crate) fn forecast(&self, kind: DomainKind, naive: f64) -> f64 {
+        match kind {
+            DomainKind::Direction => self.effect,
+            DomainKind::Value | DomainKind::Range => naive * self.effect,
+        }
+    }
+
+    /// How much say it has: by the skill it has shown beyond what luck could have, and by how often it was tried.
+    pub(crate) fn say(&self, kind: DomainKind, laws: &Laws) -> f64 {
+        let luck = if kind == DomainKind::Direction { laws.luck_of_direction } else { laws.luck };
+        let sure = self.skill() - luck / (self.weight + 1.0).sqrt();
+        sure.max(0.0) * self.weight / (self.weight + laws.say_half)
+    }
+
+    /// A claim it had a say in came true or not.
+    pub(crate) fn learn(&mut self, kind: DomainKind, claim: &Prediction, actual: f64, laws: &Laws) {
+        let own = error(kind, claim.base, self.forecast(kind, claim.naive), actual);
+        let naive = error(kind, claim.base, claim.naive, actual);
+        let keep = 1.0 - 1.0 / laws.heuristic_memory;
+        self.weight = self.weight * keep + 1.0;
+        self.error = self.error * keep + own;
+        self.naive_error = self.naive_error * keep + naive;
+        if own < naive {
+            self.evidence_for = self.evidence_for.saturating_add(1);
+        } else {
+            self.evidence_against = self.evidence_against.saturating_add(1);
+        }
+        let pace = laws.learning_first / (self.weight + laws.learning_ease) + laws.learning_last;
+        self.effect = match kind {
+            // The median of the ratio is what makes absolute errors smallest.
+            DomainKind::Value if claim.naive > 0.0 => {
+                let ratio = actual / claim.naive;
+                (self.effect + pace * toward(ratio - self.effect)).clamp(0.05, 20.0)
+            }
+            DomainKind::Value => self.effect,
+            DomainKind::Direction => {
+                let pull = (rise(claim.base, actual) - self.effect) / (self.weight + laws.direction_prior);
+                (self.effect + pull).clamp(0.01, 0.99)
+            }
+            // The quantile that the band should reach.
+            DomainKind::Range if claim.naive > 0.0 => {
+                let outside = (actual - claim.base).abs() > claim.naive * self.effect;
+                let step = if outside { COVERAGE } else { COVERAGE - 1.0 };
+                (self.effect + pace * 2.0 * step).clamp(0.05, 20.0)
+            }
+            DomainKind::Range => self.effect,
+        };
+    }
+}
+
+/// A step of one at most, smaller when nearly there.
+fn toward(gap: f64) -> f64 {
+    (gap * 10.0).clamp(-1.0, 1.0)
+}
+
+/// The forecast of all who have a say, drawn towards the naive one by what nobody knows.
+pub(crate) fn together<'a>(
+    kind: DomainKind,
+    naive: f64,
+    voices: impl Iterator<Item = &'a Heuristic>,
+    laws: &Laws,
+) -> f64 {
+    let (mut sum, mut said) = (0.0, laws.doubt);
+    for heuristic in voices {
+        let say = heuristic.say(kind, laws);
+        sum += say * (heuristic.forecast(kind, naive) - naive);
+        said += say;
+    }
+    naive + sum / said
+}

@@ -1,0 +1,7 @@
+//! Populations: many whole lives in memory, on the same step as a single one, and what they come to.
+
+pub mod lives;
+mod quantiles;
+
+pub use lives::{Outcome, Plan, Summary};
+pub use quantiles::Quantiles;

@@ -1,0 +1,191 @@
+//! `lab lives`: so many whole lives, each on a path of its own, all from one plan.
+//!
+//! A plan and its number of lives give the same outcomes whatever the threads; only the clock on the wall
+//! differs. Each life has a world seed and a secret of its own, both from the plan's seed.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+use golem::constitution::Constitution;
+use golem::life::Birth;
+use golem::{Golem, Usdc, What, laws};
+use host::chance::{Secret, identity};
+use host::rehearsal::Rehearsal;
+use serde::{Deserialize, Serialize};
+use world::{Ledger, Spec};
+
+use crate::quantiles::Quantiles;
+
+/// Everything a run depends on: what it writes down so that it can be repeated.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Plan {
+    pub version: u32,
+    pub lives: u64,
+    pub seed: u64,
+    /// The world of the first life; the others differ only in their seed or their start.
+    pub world: Spec,
+    pub constitution: Constitution,
+    pub credit: Usdc,
+    pub capital: Usdc,
+    /// No life is lived longer than this.
+    pub most_ticks: u64,
+}
+
+/// What one life came to.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Outcome {
+    pub ending: String,
+    pub ticks: u64,
+    pub fitness: f64,
+    /// Skill against naive in each domain, at the end; none where too little was claimed.
+    pub skills: BTreeMap<String, Option<f64>>,
+    /// What became of the capital, as a share; and of simply holding.
+    pub returned: f64,
+    pub held: f64,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Summary {
+    pub lives: u64,
+    pub deaths: BTreeMap<String, u64>,
+    pub lifetime_ticks: Quantiles,
+    pub fitness: Quantiles,
+    pub skills: BTreeMap<String, Quantiles>,
+    pub returns: Quantiles,
+    pub returns_holding: Quantiles,
+    pub returns_cash: f64,
+    pub ticks: u64,
+    pub seconds: f64,
+    pub ticks_per_second: f64,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    #[error("{0}")]
+    Host(#[from] host::Error),
+    #[error("{0}")]
+    World(#[from] world::Error),
+    #[error("this plan was written by another version ({0}); write a new one")]
+    Version(u32),
+}
+
+/// The version of plans this program writes and repeats.
+pub const PLAN: u32 = 1;
+
+/// Lives them all on so many threads; `each` hears of every life that is over.
+pub fn run(plan: &Plan, threads: usize, each: impl Fn(&Outcome) + Sync) -> Result<(Summary, Vec<Outcome>), Error> {
+    if plan.version != PLAN {
+        return Err(Error::Version(plan.version));
+    }
+    let (next, began) = (AtomicU64::new(0), Instant::now());
+    let work = || -> Result<Vec<(u64, Outcome)>, Error> {
+        let mut done = Vec::new();
+        loop {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            if number >= plan.lives {
+                return Ok(done);
+            }
+            let outcome = live(plan, number)?;
+            each(&outcome);
+            done.push((number, outcome));
+        }
+    };
+    let parts: Vec<Result<Vec<(u64, Outcome)>, Error>> = std::thread::scope(|scope| {
+        let handles: Vec<_> = (0..threads.max(1)).map(|_| scope.spawn(work)).collect();
+        handles.into_iter().map(|handle| handle.join().expect("a life does not panic")).collect()
+    });
+    let seconds = began.elapsed().as_secs_f64();
+    let mut numbered: Vec<(u64, Outcome)> =
+        parts.into_iter().collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect();
+    numbered.sort_by_key(|(number, _)| *number);
+    let outcomes: Vec<Outcome> = numbered.into_iter().map(|(_, outcome)| outcome).collect();
+    Ok((Summary::of(&outcomes, seconds), outcomes))
+}
+
+/// One whole life.
+fn live(plan: &Plan, number: u64) -> Result<Outcome, Error> {
+    let seed = plan.seed.wrapping_mul(1_000_003).wrapping_add(number);
+    let spec = own_path(&plan.world, seed, number);
+    let world = spec.open(Ledger::memory())?;
+    let secret = Secret::from_seed(seed, "lab");
+    let birth = Birth {
+        id: identity(Some(seed), "lab"),
+        name: "lab".parse().expect("a plain name"),
+        generation: 0,
+        laws: laws::NEWEST,
+        secret_hash: secret.hash(),
+        seeded: true,
+        constitution: plan.constitution.clone(),
+        world: world.manifest(),
+    };
+    let (golem, _) = Golem::born(birth, world.start());
+    let mut life = Rehearsal::new(golem, world, secret);
+    let unheard = &mut |_: &golem::Record, _: &golem::Life| {};
+    life.feed(What::Funded { transfer: 1, credit: plan.credit, capital: plan.capital }, unheard)?;
+    let mut first_unit = None;
+    while !life.is_over() && life.life().tick < plan.most_ticks {
+        life.tick(unheard)?;
+        first_unit = first_unit.or_else(|| Some(life.life().seen.unit).filter(|unit| unit.is_positive()));
+    }
+    Ok(outcome(&life, plan.capital, first_unit))
+}
+
+/// The same kind of world, somewhere else.
+fn own_path(spec: &Spec, seed: u64, _number: u64) -> Spec {
+    match spec.clone() {
+        Spec::Sim { bar_ms, relations_change_days, .. } => Spec::Sim { seed, bar_ms, relations_change_days },
+        Spec::Queue { bar_ms, .. } => Spec::Queue { seed, bar_ms },
+        replay @ Spec::Replay { .. } => replay,
+    }
+}
+
+fn outcome(rehearsal: &Rehearsal, capital: Usdc, first_unit: Option<Usdc>) -> Outcome {
+    let life = rehearsal.life();
+    let worth = life.capital.worth(life.seen.unit) + life.capital.withdrawn;
+    let share = |now: Usdc, then: Usdc| if then.is_positive() { now.as_f64() / then.as_f64() - 1.0 } else { 0.0 };
+    let skills = life.birth.world.domains.iter().zip(&life.epistemic.domains);
+    Outcome {
+        ending: life.death.as_ref().map_or("alive", |death| death.cause.name()).to_owned(),
+        ticks: life.tick,
+        fitness: life.vitality.epistemic,
+        skills: skills
+            .map(|(spec, domain)| (spec.name.clone(), (domain.weight >= 20.0).then(|| domain.skill())))
+            .collect(),
+        returned: share(worth, capital),
+        held: first_unit.map_or(0.0, |first| share(life.seen.unit, first)),
+    }
+}
+
+impl Summary {
+    fn of(outcomes: &[Outcome], seconds: f64) -> Summary {
+        let mut deaths = BTreeMap::<String, u64>::new();
+        let mut skills = BTreeMap::<String, Vec<f64>>::new();
+        for outcome in outcomes {
+            *deaths.entry(outcome.ending.clone()).or_default() += 1;
+            for (domain, skill) in &outcome.skills {
+                skills.entry(domain.clone()).or_default().extend(*skill);
+            }
+        }
+        let ticks = outcomes.iter().map(|outcome| outcome.ticks).sum();
+        let of = |measure: fn(&Outcome) -> f64| Quantiles::of(outcomes.iter().map(measure));
+        Summary {
+            lives: outcomes.len() as u64,
+            deaths,
+            lifetime_ticks: of(|outcome| outcome.ticks as f64),
+            fitness: of(|outcome| outcome.fitness),
+            skills: skills.into_iter().map(|(domain, skills)| (domain, Quantiles::of(skills))).collect(),
+            returns: of(|outcome| outcome.returned),
+            returns_holding: of(|outcome| outcome.held),
+            returns_cash: 0.0,
+            ticks,
+            seconds,
+            ticks_per_second: if seconds > 0.0 { ticks as f64 / seconds } else { 0.0 },
+        }
+    }
+
+    /// The part that repeats to the byte: everything but the time it took.
+    pub fn timeless(&self) -> Summary {
+        Summary { seconds: 0.0, ticks_per_second: 0.0, ..self.clone() }
+    }
+}

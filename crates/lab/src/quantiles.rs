@@ -1,0 +1,36 @@
+//! A distribution, by three of its quantiles.
+
+use serde::Serialize;
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Quantiles {
+    pub p05: f64,
+    pub p50: f64,
+    pub p95: f64,
+}
+
+impl Quantiles {
+    /// By nearest rank; all zero of nothing.
+    pub fn of(values: impl IntoIterator<Item = f64>) -> Quantiles {
+        let mut sorted: Vec<f64> = values.into_iter().collect();
+        sorted.sort_by(f64::total_cmp);
+        let at = |share: f64| match sorted.len() {
+            0 => 0.0,
+            n => sorted[((share * n as f64).ceil() as usize).clamp(1, n) - 1],
+        };
+        Quantiles { p05: at(0.05), p50: at(0.50), p95: at(0.95) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantiles_are_values_that_occurred() {
+        let of = |n: u32| Quantiles::of((1..=n).rev().map(f64::from));
+        assert_eq!(of(100), Quantiles { p05: 5.0, p50: 50.0, p95: 95.0 });
+        assert_eq!(of(1), Quantiles { p05: 1.0, p50: 1.0, p95: 1.0 });
+        assert_eq!(of(0), Quantiles::default());
+    }
+}

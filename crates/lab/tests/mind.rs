@@ -1,0 +1,39 @@
+//! What the rule mind is worth, measured: in a simulated market and in the queue, on many paths.
+
+use golem::constitution::{Clocks, Constitution};
+use golem::{Span, Usdc};
+use lab::{Plan, lives};
+use world::Spec;
+
+fn plan(world: Spec, lives: u64, most_ticks: u64) -> Plan {
+    let clocks = Clocks { economic: false, epistemic: false, stochastic: false };
+    let constitution = Constitution { clocks, ..Constitution::default() };
+    let (credit, capital) = (Usdc::dollars(10), Usdc::dollars(100));
+    Plan { version: lives::PLAN, lives, seed: 1, world, constitution, credit, capital, most_ticks }
+}
+
+#[test]
+fn a_plan_repeats_to_the_byte_on_any_number_of_threads() {
+    let plan = plan(Spec::Sim { seed: 0, bar_ms: 40_000, relations_change_days: 1.0 }, 6, 800);
+    let text = |threads| {
+        let (summary, outcomes) = lives::run(&plan, threads, |_| {}).unwrap();
+        serde_json::to_string(&(summary.timeless(), outcomes)).unwrap()
+    };
+    assert_eq!(text(1), text(3));
+    let again: Plan = serde_json::from_str(&serde_json::to_string(&plan).unwrap()).unwrap();
+    assert_eq!(again, plan);
+    let other = Plan { seed: 2, ..plan.clone() };
+    assert_ne!(lives::run(&other, 1, |_| {}).unwrap().1, lives::run(&plan, 1, |_| {}).unwrap().1);
+}
+
+#[test]
+fn the_queue_is_learned_by_the_same_mind() {
+    let mut plan = plan(Spec::Queue { seed: 0, bar_ms: 40_000 }, 12, 15_000);
+    plan.constitution.interval = Span::seconds(40);
+    let (learned, _) = lives::run(&plan, 2, |_| {}).unwrap();
+    println!("{:?} {:?}", learned.fitness, learned.skills);
+    assert!(learned.fitness.p50 > 0.5, "{:?}", learned.fitness);
+    plan.constitution.mind.learning = false;
+    let (frozen, _) = lives::run(&plan, 2, |_| {}).unwrap();
+    assert!(frozen.fitness.p50 < learned.fitness.p50, "{:?}", frozen.fitness);
+}

@@ -1,0 +1,152 @@
+//! Real candles: no decision sees the future, and real data does not kill by accident.
+//!
+//! The data stays outside the repository. Where it is absent these tests say so and pass, except under
+//! `just realdata` (BARDO_REALDATA=1), where its absence is a failure.
+
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+use golem::constitution::Constitution;
+use golem::event::Event;
+use golem::life::Birth;
+use golem::{Golem, Span, Time, Usdc, What, laws};
+use host::chance::{Secret, identity};
+use host::rehearsal::Rehearsal;
+use lab::Quantiles;
+use world::{Candles, Ledger, Spec, World};
+
+const HOUR: u64 = 3_600;
+/// Everything was tuned on what came before.
+const HELD_OUT: u64 = 1_704_067_200; // 2024-01-01
+
+fn data(name: &str) -> Option<PathBuf> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/hourly").join(name);
+    if path.exists() {
+        return Some(path);
+    }
+    assert!(std::env::var_os("BARDO_REALDATA").is_none(), "{} is absent", path.display());
+    eprintln!("skipped: {} is absent", path.display());
+    None
+}
+
+fn mix(n: u64) -> u64 {
+    let z = n.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z ^ (z >> 27)
+}
+
+fn newborn(spec: &Spec, seed: u64, constitution: Constitution) -> Rehearsal {
+    newborn_in(spec.open(Ledger::memory()).unwrap(), seed, constitution)
+}
+
+fn newborn_in(world: Box<dyn World + Send>, seed: u64, constitution: Constitution) -> Rehearsal {
+    let secret = Secret::from_seed(seed, "real");
+    let birth = Birth {
+        id: identity(Some(seed), "real"),
+        name: "real".parse().unwrap(),
+        generation: 0,
+        laws: laws::NEWEST,
+        secret_hash: secret.hash(),
+        seeded: true,
+        constitution,
+        world: world.manifest(),
+    };
+    let (golem, _) = Golem::born(birth, world.start());
+    let mut life = Rehearsal::new(golem, world, secret);
+    let money = What::Funded { transfer: 1, credit: Usdc::dollars(30), capital: Usdc::dollars(100) };
+    life.feed(money, &mut |_, _| {}).unwrap();
+    life
+}
+
+fn hourly() -> Constitution {
+    Constitution { interval: Span::seconds(HOUR), ..Constitution::default() }
+}
+
+/// Every decision of a life on these rows up to an instant, as text.
+fn decisions(rows: &str, folder: &Path, until: Time) -> Vec<String> {
+    let path = folder.join("rows.csv");
+    std::fs::write(&path, rows).unwrap();
+    let mut life = newborn(&Spec::Replay { path, start: None, sha256: None }, 1, hourly());
+    let mut decided = Vec::new();
+    while life.life().due() <= until && !life.is_over() {
+        let mut now = String::new();
+        life.tick(&mut |record, _| {
+            let decision =
+                |e: &&Event| matches!(e, Event::Predicted { .. } | Event::Adopted { .. } | Event::Intended(_));
+            record.events.iter().filter(decision).for_each(|e| write!(now, "{e:?}").unwrap());
+        })
+        .unwrap();
+        decided.push(now);
+    }
+    decided
+}
+
+#[test]
+fn no_decision_sees_the_future() {
+    let Some(path) = data("eth_usdt_1h.csv.gz") else { return };
+    let (candles, _) = Candles::read(&path).unwrap();
+    let (bars, folder) = (candles.bars(), tempfile::tempdir().unwrap());
+    let mut decided = 0;
+    for trial in 0..110_u64 {
+        let from = (mix(trial) % (bars.len() as u64 - 500)) as usize;
+        let until = 200 + (mix(trial + 1_000) % 200) as usize;
+        let rows = |garbage: bool| {
+            let mut text = String::from("ts,open,high,low,close,volume\n");
+            for (at, bar) in bars[from..from + until + 40].iter().enumerate() {
+                let wild = if garbage && at > until { 0.2 + (mix(at as u64) % 50) as f64 } else { 1.0 };
+                let ts = bar.opened.as_seconds();
+                let [open, high, low, close] = [bar.open, bar.high, bar.low, bar.close].map(|price| price * wild);
+                writeln!(text, "{ts},{open},{high},{low},{close},{}", bar.volume * wild).unwrap();
+            }
+            text
+        };
+        let closed = bars[from + until].opened + Span::seconds(HOUR);
+        let honest = decisions(&rows(false), folder.path(), closed);
+        let garbled = decisions(&rows(true), folder.path(), closed);
+        assert_eq!(honest, garbled, "trial {trial}: a decision changed with what came after it");
+        decided += honest.iter().filter(|decision| !decision.is_empty()).count();
+    }
+    assert!(decided > 110 * 150, "there was something to compare: {decided} decisions");
+}
+
+#[test]
+fn real_data_does_not_kill_by_accident_and_shows_what_a_study_found() {
+    let (mut fitness, mut volatility, mut direction) = (Vec::new(), [vec![], vec![]], [vec![], vec![]]);
+    for name in ["eth_usdt_1h.csv.gz", "btc_usdt_1h.csv.gz"] {
+        let Some(path) = data(name) else { return };
+        let (candles, _) = Candles::read(&path).unwrap();
+        let bars = candles.bars();
+        for seed in 0..200_u64 {
+            let salt = if name.starts_with("eth") { 0 } else { 100_000 };
+            let start = bars[(mix(seed + salt) % (bars.len() as u64 - 2_400)) as usize].opened;
+            let config = world::ReplayConfig { start: Some(start), name: "real".into() };
+            let world = world::Replay::new(candles.clone(), config, Ledger::memory()).unwrap();
+            let mut life = newborn_in(Box::new(world), seed, hourly());
+            while !life.is_over() && life.life().tick < 2_208 {
+                life.tick(&mut |_, _| {}).unwrap();
+                if life.life().tick.is_multiple_of(200) {
+                    fitness.push(life.life().vitality.epistemic);
+                }
+            }
+            if let Some(death) = &life.life().death {
+                let early = death.cause.name() == "epistemic_senescence" && death.tick <= 200;
+                assert!(!early, "{name} {seed}: died of being wrong at tick {}", death.tick);
+            }
+            if life.life().tick > 500 {
+                let skill = |at: usize| life.life().epistemic.domains[at].skill();
+                let era = usize::from(start.as_seconds() >= HELD_OUT);
+                direction[era].push(skill(0));
+                volatility[era].push(skill(1));
+            }
+        }
+    }
+    let (fitness, n) = (Quantiles::of(fitness), volatility.each_ref().map(Vec::len));
+    let ([before, volatility], [direction_before, direction]) =
+        (volatility.map(Quantiles::of), direction.map(Quantiles::of));
+    println!("fitness {fitness:?}");
+    println!("before 2024, {} lives: volatility {before:?}, direction {direction_before:?}", n[0]);
+    println!("since 2024, {} lives: volatility {volatility:?}, direction {direction:?}", n[1]);
+    assert!(fitness.p05 >= 0.40 && fitness.p95 <= 0.75, "{fitness:?}");
+    assert!(volatility.p50 >= 0.03, "{volatility:?}");
+    assert!(direction.p50.abs() <= 0.01, "a large edge would be a leak: {direction:?}");
+}
