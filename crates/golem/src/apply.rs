@@ -1,6 +1,7 @@
 //! Applying a fact to a life. It calculates and never decides; of arithmetic only + − × ÷ and the square
 //! root, which every machine computes alike; and every constant comes from the birth record or the laws.
 
+use crate::constitution::Measure;
 use crate::event::{Account, Event};
 use crate::heartbeat::State;
 use crate::id::CommandId;
@@ -197,6 +198,9 @@ fn score(life: &mut Life, domain: usize, actual: f64) {
     let naive_error = learning::error(kind, claim.base, claim.naive, actual);
     let departure = learning::departure(kind, claim.value, claim.naive);
     life.epistemic.score(domain, error, naive_error, departure, life.tick);
+    if life.birth.constitution.epistemic.measure == Measure::R2 {
+        life.epistemic.pair(domain, claim.value, learning::met(kind, claim.base, actual), laws.pairs_kept);
+    }
     life.seen.count_rise(domain, learning::rise(claim.base, actual), laws.rises_kept);
     if life.birth.constitution.mind.learning {
         let mut fired = claim.fired;

@@ -34,7 +34,7 @@ pub struct Laws {
     pub pairs_needed: usize,
     /// Days in a month of allowance.
     pub month_days: u64,
-    /// Claims after which half of what a heuristic learned is from before.
+    /// Claims over which what a heuristic has shown fades.
     pub heuristic_memory: f64,
     /// Claims a heuristic must have been tried in for half its say.
     pub say_half: f64,
@@ -50,7 +50,7 @@ pub struct Laws {
     pub learning_last: f64,
     /// Rises a heuristic must see before its own share outweighs an even chance.
     pub direction_prior: f64,
-    /// Bars over which the usual share of rises is taken.
+    /// Answers over which the usual share of rises is taken.
     pub rises_kept: f64,
 }
 

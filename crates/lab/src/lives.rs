@@ -1,7 +1,8 @@
 //! `lab lives`: so many whole lives, each on a path of its own, all from one plan.
 //!
 //! A plan and its number of lives give the same outcomes whatever the threads; only the clock on the wall
-//! differs. Each life has a world seed and a secret of its own, both from the plan's seed.
+//! differs. Each life has a path and a secret of its own, both from the plan's seed: another seed of a simulated
+//! world, another date to begin at in a replay. Lives of one replay share bars where they overlap.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,7 +14,7 @@ use golem::{Golem, Usdc, What, laws};
 use host::chance::{Secret, identity};
 use host::rehearsal::Rehearsal;
 use serde::{Deserialize, Serialize};
-use world::{Ledger, Spec};
+use world::{Candles, Ledger, Replay, ReplayConfig, Spec, World};
 
 use crate::quantiles::Quantiles;
 
@@ -66,6 +67,8 @@ pub enum Error {
     Host(#[from] host::Error),
     #[error("{0}")]
     World(#[from] world::Error),
+    #[error("{0} is not the data this plan was made for; bring the old file back or make a new plan")]
+    Data(std::path::PathBuf),
     #[error("this plan was written by another version ({0}); write a new one")]
     Version(u32),
 }
@@ -78,6 +81,7 @@ pub fn run(plan: &Plan, threads: usize, each: impl Fn(&Outcome) + Sync) -> Resul
     if plan.version != PLAN {
         return Err(Error::Version(plan.version));
     }
+    let paths = Paths::open(plan)?;
     let (next, began) = (AtomicU64::new(0), Instant::now());
     let work = || -> Result<Vec<(u64, Outcome)>, Error> {
         let mut done = Vec::new();
@@ -86,7 +90,7 @@ pub fn run(plan: &Plan, threads: usize, each: impl Fn(&Outcome) + Sync) -> Resul
             if number >= plan.lives {
                 return Ok(done);
             }
-            let outcome = live(plan, number)?;
+            let outcome = live(plan, &paths, number)?;
             each(&outcome);
             done.push((number, outcome));
         }
@@ -104,10 +108,9 @@ pub fn run(plan: &Plan, threads: usize, each: impl Fn(&Outcome) + Sync) -> Resul
 }
 
 /// One whole life.
-fn live(plan: &Plan, number: u64) -> Result<Outcome, Error> {
+fn live(plan: &Plan, paths: &Paths, number: u64) -> Result<Outcome, Error> {
     let seed = plan.seed.wrapping_mul(1_000_003).wrapping_add(number);
-    let spec = own_path(&plan.world, seed, number);
-    let world = spec.open(Ledger::memory())?;
+    let world = paths.path(seed)?;
     let secret = Secret::from_seed(seed, "lab");
     let birth = Birth {
         id: identity(Some(seed), "lab"),
@@ -131,13 +134,54 @@ fn live(plan: &Plan, number: u64) -> Result<Outcome, Error> {
     Ok(outcome(&life, plan.capital, first_unit))
 }
 
-/// The same kind of world, somewhere else.
-fn own_path(spec: &Spec, seed: u64, _number: u64) -> Spec {
-    match spec.clone() {
-        Spec::Sim { bar_ms, relations_change_days, .. } => Spec::Sim { seed, bar_ms, relations_change_days },
-        Spec::Queue { bar_ms, .. } => Spec::Queue { seed, bar_ms },
-        replay @ Spec::Replay { .. } => replay,
+/// Where the paths of a plan come from: seeds, or one file of candles read once.
+enum Paths {
+    Seeds(Spec),
+    /// The candles, and the bars a life may begin at.
+    Candles(Candles, std::ops::Range<u64>),
+}
+
+impl Paths {
+    /// Dates begin at the plan's own, if it has one, and leave room for the longest life or for half the data,
+    /// whichever is shorter.
+    fn open(plan: &Plan) -> Result<Paths, Error> {
+        let Spec::Replay { path, start, sha256 } = &plan.world else { return Ok(Paths::Seeds(plan.world.clone())) };
+        if sha256.is_some() && *sha256 != Some(host::data::digest(path)?) {
+            return Err(Error::Data(path.clone()));
+        }
+        let candles = Candles::read(path)?.0;
+        let bars = candles.bars();
+        let first = start.map_or(0, |start| bars.partition_point(|bar| bar.opened.as_seconds() < start)) as u64;
+        let looks = plan.constitution.interval.as_millis() / candles.interval().as_millis().max(1);
+        let room = (bars.len() as u64 / 2).min(plan.most_ticks.saturating_mul(looks.max(1)));
+        let last = (bars.len() as u64 - room).max(first + 1).min(bars.len() as u64 - 1);
+        Ok(Paths::Candles(candles, first.min(last - 1)..last))
     }
+
+    /// The same kind of world, somewhere else: another seed, or another date to begin at.
+    fn path(&self, seed: u64) -> Result<Box<dyn World + Send>, Error> {
+        let spec = match self {
+            Paths::Candles(candles, dates) => {
+                let begins = dates.start + scatter(seed) % (dates.end - dates.start).max(1);
+                let start = candles.bars()[begins as usize].opened;
+                let config = ReplayConfig { start: Some(start), name: "candles".into() };
+                return Ok(Box::new(Replay::new(candles.clone(), config, Ledger::memory())?));
+            }
+            Paths::Seeds(Spec::Sim { bar_ms, relations_change_days, .. }) => {
+                Spec::Sim { seed, bar_ms: *bar_ms, relations_change_days: *relations_change_days }
+            }
+            Paths::Seeds(Spec::Queue { bar_ms, .. }) => Spec::Queue { seed, bar_ms: *bar_ms },
+            Paths::Seeds(other) => other.clone(),
+        };
+        Ok(spec.open(Ledger::memory())?)
+    }
+}
+
+/// Neighbouring seeds, far apart.
+fn scatter(seed: u64) -> u64 {
+    let z = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z ^ (z >> 27)
 }
 
 fn outcome(rehearsal: &Rehearsal, capital: Usdc, first_unit: Option<Usdc>) -> Outcome {

@@ -27,6 +27,20 @@ fn a_plan_repeats_to_the_byte_on_any_number_of_threads() {
 }
 
 #[test]
+fn lives_of_a_replay_begin_at_different_dates() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("waves.csv");
+    let row = |hour: u64| format!("{},{}\n", 1_700_002_800 + hour * 3_600, 100 + hour % 37 + hour / 50);
+    std::fs::write(&path, format!("ts,price\n{}", (0..900).map(row).collect::<String>())).unwrap();
+    let mut plan = plan(Spec::Replay { path, start: None, sha256: None }, 8, 300);
+    plan.constitution.interval = Span::seconds(3_600);
+    let (summary, outcomes) = lives::run(&plan, 2, |_| {}).unwrap();
+    assert_eq!(summary.ticks, 8 * 300, "there was room for all of them");
+    let held: std::collections::BTreeSet<String> = outcomes.iter().map(|o| format!("{:.6}", o.held)).collect();
+    assert!(held.len() > 5, "not the same stretch again and again: {held:?}");
+}
+
+#[test]
 fn the_queue_is_learned_by_the_same_mind() {
     let mut plan = plan(Spec::Queue { seed: 0, bar_ms: 40_000 }, 12, 15_000);
     plan.constitution.interval = Span::seconds(40);

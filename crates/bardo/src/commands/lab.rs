@@ -11,7 +11,7 @@ use lab::{Plan, Quantiles, Summary, lives};
 use world::Spec;
 
 use super::golem::{settings, spec};
-use crate::args::LivesArgs;
+use crate::args::{LivesArgs, WorldKind};
 use crate::output::{self, count, line};
 
 pub(crate) fn lives(home: &Home, args: &LivesArgs, json: bool) -> Result<ExitCode, Error> {
@@ -52,7 +52,8 @@ pub(crate) fn lives(home: &Home, args: &LivesArgs, json: bool) -> Result<ExitCod
 fn plan(home: &Home, args: &LivesArgs) -> Result<Plan, Error> {
     let mut flags = args.set.clone();
     let mut flag = |key: &str, value: Option<String>| flags.extend(value.map(|value| format!("{key}={value}")));
-    flag("world.kind", args.world.map(|kind| format!("{kind:?}").to_lowercase()));
+    let replay = args.data.is_some().then_some(WorldKind::Replay);
+    flag("world.kind", args.world.or(replay).map(|kind| format!("{kind:?}").to_lowercase()));
     flag("world.seed", Some(args.seed.to_string()));
     flag("world.data", args.data.clone());
     flag("heartbeat.interval", args.interval.clone());

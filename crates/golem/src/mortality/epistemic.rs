@@ -86,10 +86,15 @@ impl Epistemic {
         let domain = usize::from(claim.domain);
         self.score(domain, error, naive_error, (claim.value - claim.naive).abs(), tick);
         if measure == Measure::R2 {
-            let pairs = &mut self.domains[domain].pairs;
-            pairs.insert(0, (claim.value, actual));
-            pairs.truncate(pairs_kept);
+            self.pair(domain, claim.value, actual, pairs_kept);
         }
+    }
+
+    /// One more pair for R², the oldest giving way.
+    pub(crate) fn pair(&mut self, domain: usize, predicted: f64, actual: f64, kept: usize) {
+        let pairs = &mut self.domains[domain].pairs;
+        pairs.insert(0, (predicted, actual));
+        pairs.truncate(kept);
     }
 
     /// A claim was as wrong as this, and the naive forecast as wrong as that.

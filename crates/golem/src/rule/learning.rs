@@ -28,6 +28,15 @@ pub(crate) fn departure(kind: DomainKind, forecast: f64, naive: f64) -> f64 {
     if kind == DomainKind::Direction { gap * gap } else { gap }
 }
 
+/// What a claim's value is held against: the value, whether it rose, or how far it moved.
+pub(crate) fn met(kind: DomainKind, base: f64, actual: f64) -> f64 {
+    match kind {
+        DomainKind::Value => actual,
+        DomainKind::Direction => rise(base, actual),
+        DomainKind::Range => (actual - base).abs(),
+    }
+}
+
 /// One if it rose, zero if not.
 pub(crate) fn rise(base: f64, actual: f64) -> f64 {
     f64::from(u8::from(actual > base))
