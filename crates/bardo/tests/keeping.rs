@@ -196,7 +196,7 @@ fn orders_are_obeyed_in_the_order_given() {
 #[test]
 fn births_moves_and_restores_can_be_killed_anywhere() {
     let mut dice = common::Dice(5);
-    for round in 0..common::full(300, 25) {
+    for round in 0..common::full(300, 60) {
         let (here, there) = (Tent::new(), Tent::new());
         let mut kill = |tent: &Tent, args: &[&str]| {
             let mut child = tent.command(args).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();

@@ -82,6 +82,10 @@ impl Head {
             Err(e) => return Err(Error::io("cannot open", &path)(e)),
         };
         lock(&file, &path)?;
+        // Made, and cut short before anything was written: as good as none.
+        if file.metadata().is_ok_and(|file| file.len() == 0) {
+            return Err(Error::NoHead(id));
+        }
         let (anchor, turn) = newest(&fs::read(&path).map_err(Error::io("cannot read", &path))?)
             .ok_or_else(|| Error::damaged(format!("the head of this life ({}) is damaged", path.display())))?;
         Ok(Head { file, path, turn, anchor })
