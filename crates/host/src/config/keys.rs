@@ -69,7 +69,7 @@ keys! {
     Bardo "journal.retention", Kind::NotYet, "", "how much of an old journal is kept";
 
     Golem "world.kind", WORLDS, "sim", "the world it lives in: a simulated market, your own candles, or a queue of work";
-    Golem "world.seed", Kind::Seed, "random", "fixes the chance in a simulated market or queue";
+    Golem "world.seed", Kind::Seed, "random", "fixes the chance of the world and of the golem itself, so that its life can be repeated, and foreseen";
     Golem "world.bar", BEAT, "40s", "how long one bar of the world lasts";
     Golem "world.relations_change_days", Kind::Number { min: 0.0, max: 36_500.0 }, "0", "days between changes in how things relate in a simulated market, on average; 0 for never";
     Golem "world.data", Kind::Name, "", "name of the imported data a replay reads";

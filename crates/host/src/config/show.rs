@@ -53,7 +53,7 @@ impl Settings {
             File::Bardo => "# The owner and the machine.\n".to_owned(),
             File::Golem => "# One golem. The figures of its life were fixed when it was born.\n".to_owned(),
         };
-        text += "# A key that is not here stands at its default; `bardo config schema` lists them all.\n";
+        text += "# A key that is not here stands at its default; `bardo config schema golem` lists them all.\n";
         let mut section = "";
         for entry in self.entries().iter().filter(chosen) {
             open_section(&mut text, &mut section, entry.key);

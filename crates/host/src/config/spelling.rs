@@ -79,7 +79,7 @@ pub(super) fn hint(path: &str, file: File) -> String {
         }
         Some(key) if key.file != file => format!("; did you mean '{}' of {}?", key.path, key.file),
         Some(key) => format!("; did you mean '{}'?", key.path),
-        None => "; `bardo config schema` lists every key".to_owned(),
+        None => format!("; `bardo config schema {}` lists every key", file.name().trim_end_matches(".toml")),
     }
 }
 
@@ -91,7 +91,7 @@ pub(super) fn section_hint(path: &str) -> String {
     });
     match best(sections.map(|section| (section, likeness(path, section)))) {
         Some(section) => format!("; did you mean '{section}'?"),
-        None => "; `bardo config schema` lists every section".to_owned(),
+        None => "; `bardo config schema golem` lists every section".to_owned(),
     }
 }
 

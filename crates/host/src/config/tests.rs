@@ -160,10 +160,10 @@ fn unknown_sections_and_far_off_keys_are_told_once() {
         "[world]\nseed = 1\n\n[mortality.epistmic]\nfitness_window = 1\nwarning = 2",
         &["golem.toml:4: unknown section 'mortality.epistmic'; did you mean 'mortality.epistemic'?"],
     );
-    check_problems("qqqq = 1", &["golem.toml:1: unknown key 'qqqq'; `bardo config schema` lists every key"]);
+    check_problems("qqqq = 1", &["golem.toml:1: unknown key 'qqqq'; `bardo config schema golem` lists every key"]);
     check_problems(
         "\"a\\nb\\u001b[2J\" = 1",
-        &["golem.toml:1: unknown key 'a\\nb\\u{1b}[2J'; `bardo config schema` lists every key"],
+        &["golem.toml:1: unknown key 'a\\nb\\u{1b}[2J'; `bardo config schema golem` lists every key"],
     );
 }
 
