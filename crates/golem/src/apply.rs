@@ -132,7 +132,7 @@ pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
             life.tick += 1;
             life.age = life.age + *lived;
             life.lived_until = at;
-            life.epistemic.fade(life.birth.constitution.fitness_window());
+            life.epistemic.fade(life.birth.constitution.fitness_window(laws));
         }
         Event::EconomicCritical => life.purse.critical = true,
         Event::EconomicRelieved => life.purse.critical = false,
@@ -194,14 +194,14 @@ fn adopt(life: &mut Life, slot: usize, heuristic: &Heuristic) {
 fn score(life: &mut Life, domain: usize, actual: f64) {
     let Some(claim) = life.open[domain].pop_front() else { return };
     let (laws, kind) = (life.laws(), life.birth.world.domains[domain].kind);
-    let error = learning::error(kind, claim.base, claim.value, actual);
-    let naive_error = learning::error(kind, claim.base, claim.naive, actual);
+    let error = learning::error(kind, claim.base, claim.value, actual, laws);
+    let naive_error = learning::error(kind, claim.base, claim.naive, actual, laws);
     let departure = learning::departure(kind, claim.value, claim.naive);
     life.epistemic.score(domain, error, naive_error, departure, life.tick);
     if life.birth.constitution.epistemic.measure == Measure::R2 {
         life.epistemic.pair(domain, claim.value, learning::met(kind, claim.base, actual), laws.pairs_kept);
     }
-    life.seen.count_rise(domain, learning::rise(claim.base, actual), laws.rises_kept);
+    life.seen.count_rise(domain, learning::rise(claim.base, actual), laws);
     if life.birth.constitution.mind.learning {
         let mut fired = claim.fired;
         while fired != 0 {

@@ -5,8 +5,12 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::laws::Laws;
 use crate::money::Usdc;
 use crate::time::{REFERENCE_TICK, Span};
+
+/// Looks a grace period never falls below.
+const GRACE_FLOOR: f64 = 50.0;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Constitution {
@@ -207,30 +211,30 @@ impl Constitution {
         }
     }
 
-    pub fn fitness_window(&self) -> f64 {
-        self.scaled(self.epistemic.window, 200)
+    pub fn fitness_window(&self, laws: &Laws) -> f64 {
+        self.scaled(self.epistemic.window).max(laws.window_floor)
     }
 
     pub fn grace(&self) -> u64 {
-        self.scaled(self.epistemic.grace, 50) as u64
+        self.scaled(self.epistemic.grace).max(GRACE_FLOOR) as u64
     }
 
-    /// A window counted in reference ticks, as looks of this golem, but never fewer than the floor.
-    fn scaled(&self, ticks: u32, floor: u32) -> f64 {
-        let looks = f64::from(ticks) * REFERENCE_TICK.as_millis() as f64 / self.interval.as_millis().max(1) as f64;
-        looks.max(f64::from(floor))
+    /// A window counted in reference ticks, as looks of this golem.
+    fn scaled(&self, ticks: u32) -> f64 {
+        f64::from(ticks) * REFERENCE_TICK.as_millis() as f64 / self.interval.as_millis().max(1) as f64
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::laws::laws;
 
     #[test]
     fn windows_scale_with_the_interval_but_keep_their_floors() {
         let looks = |interval| {
             let c = Constitution { interval, ..Constitution::default() };
-            (c.fitness_window(), c.grace())
+            (c.fitness_window(laws(1).unwrap()), c.grace())
         };
         assert_eq!(looks(Span::seconds(40)), (2_000.0, 500));
         assert_eq!(looks(Span::seconds(80)), (1_000.0, 250));

@@ -52,6 +52,19 @@ pub struct Laws {
     pub direction_prior: f64,
     /// Answers over which the usual share of rises is taken.
     pub rises_kept: f64,
+    /// Before anything was seen rises are as likely as not, as if so many answers had been even.
+    pub rises_even: f64,
+    /// How often a band should hold, and what a miss costs for each unit it is missed by.
+    pub band_holds: f64,
+    pub band_miss: f64,
+    /// How far from saying nothing an effect may go: a factor, and a probability.
+    pub effect_least: f64,
+    pub effect_most: f64,
+    pub surest: f64,
+    /// A factor nearer to what came true than one part in this many moves less than a whole step.
+    pub nearness: f64,
+    /// Looks the fitness window never falls below.
+    pub window_floor: f64,
 }
 
 // Life has room for what the laws want kept.
@@ -80,6 +93,14 @@ const FIRST: Laws = Laws {
     learning_last: 0.004,
     direction_prior: 60.0,
     rises_kept: 2_000.0,
+    rises_even: 40.0,
+    band_holds: 0.8,
+    band_miss: 10.0,
+    effect_least: 0.05,
+    effect_most: 20.0,
+    surest: 0.99,
+    nearness: 10.0,
+    window_floor: 200.0,
 };
 
 /// The set with this number, if this version of the program knows it.
@@ -103,7 +124,8 @@ mod tests {
              echo_fitness: 0.4, mean_keep: 0.99, newborn: 0.69, commands_kept: 32, pairs_kept: 100, \
              pairs_needed: 10, month_days: 30, heuristic_memory: 500.0, say_half: 40.0, luck: 0.4, luck_of_direction: 3.0, doubt: 0.01, \
              learning_first: 0.6, learning_ease: 6.0, learning_last: 0.004, direction_prior: 60.0, \
-             rises_kept: 2000.0 }"
+             rises_kept: 2000.0, rises_even: 40.0, band_holds: 0.8, band_miss: 10.0, effect_least: 0.05, \
+             effect_most: 20.0, surest: 0.99, nearness: 10.0, window_floor: 200.0 }"
         );
         assert!(laws(NEWEST).is_some() && laws(NEWEST + 1).is_none());
     }

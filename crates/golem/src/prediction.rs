@@ -8,14 +8,12 @@ use serde::{Deserialize, Serialize};
 use crate::constitution::MindKind;
 use crate::draft::Draft;
 use crate::event::Event;
+use crate::laws::Laws;
 use crate::life::Life;
 use crate::money::Usdc;
 use crate::rule::mind;
 use crate::time::Time;
 use crate::world::{Bar, Observation, Values};
-
-/// Before anything was seen, rises are as likely as not: as if so many answers had been even.
-const EVEN: f64 = 40.0;
 
 /// A forecast with a date, beside what a naive forecaster would have said.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -56,9 +54,9 @@ pub struct Seen {
 
 impl Seen {
     /// One more answer to "did it rise?", the old ones fading.
-    pub(crate) fn count_rise(&mut self, domain: usize, rise: f64, kept: f64) {
+    pub(crate) fn count_rise(&mut self, domain: usize, rise: f64, laws: &Laws) {
         self.rises_seen[domain] += 1.0;
-        let n = self.rises_seen[domain].min(kept) + EVEN;
+        let n = self.rises_seen[domain].min(laws.rises_kept) + laws.rises_even;
         self.rises[domain] += (rise - self.rises[domain]) / n;
     }
 

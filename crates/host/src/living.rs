@@ -36,7 +36,6 @@ pub struct Living {
     unsaid: Vec<Record>,
     /// Commits that may or may not have been sent before this process began.
     doubtful: BTreeSet<u64>,
-    transactions: u64,
 }
 
 /// How fast world time goes by.
@@ -112,7 +111,6 @@ impl Living {
             observation: Observation::default(),
             unsaid: Vec::new(),
             doubtful,
-            transactions: 0,
         })
     }
 
@@ -122,11 +120,6 @@ impl Living {
 
     pub fn golem(&self) -> &Golem {
         &self.golem
-    }
-
-    /// Transactions written since it was opened.
-    pub fn transactions(&self) -> u64 {
-        self.transactions
     }
 
     /// Hands over the vault, to be sealed or copied; nothing may be under way.
@@ -225,7 +218,6 @@ impl Living {
             return Ok(());
         }
         self.vault.commit(self.golem.life())?;
-        self.transactions += 1;
         listener.acknowledged(&self.unsaid, self.golem.life())?;
         self.unsaid.clear();
         Ok(())

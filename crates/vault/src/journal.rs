@@ -122,10 +122,6 @@ impl Vault {
         self.staged.push((record.seq, body, self.tip));
     }
 
-    pub fn staged(&self) -> usize {
-        self.staged.len()
-    }
-
     /// Makes everything staged durable in one transaction, then anchors it. Only after this may anything
     /// leave the process. If it fails, the life in memory is ahead of its record: drop it and open again.
     pub fn commit(&mut self, life: &Life) -> Result<(), Error> {
@@ -172,10 +168,6 @@ impl Vault {
         std::fs::write(&note, to).map_err(Error::io("cannot write", &note))?;
         self.head.seal(Seal::Leaving)?;
         Ok(self.head)
-    }
-
-    pub fn anchor(&self) -> Anchor {
-        self.head.anchor()
     }
 }
 

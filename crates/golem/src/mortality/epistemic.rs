@@ -169,7 +169,7 @@ pub fn fitness(life: &Life) -> f64 {
     }
     let shown = if weights > 0.0 { sum / weights } else { laws.fitness_unknown };
     // An echo keeps what it has for one window, then drifts over the next.
-    let window = life.constitution().fitness_window();
+    let window = life.constitution().fitness_window(laws);
     let drift = ((life.epistemic.echoed as f64 - window) / window).clamp(0.0, 1.0);
     shown - (shown - laws.echo_fitness).max(0.0) * drift
 }

@@ -6,19 +6,15 @@ use crate::laws::Laws;
 use crate::prediction::Prediction;
 use crate::world::DomainKind;
 
-/// The nominal coverage of a band is four in five; missing it costs ten times the distance missed.
-const MISS: f64 = 10.0;
-const COVERAGE: f64 = 0.8;
-
 /// How wrong a forecast was, in the domain's own measure.
-pub(crate) fn error(kind: DomainKind, base: f64, forecast: f64, actual: f64) -> f64 {
+pub(crate) fn error(kind: DomainKind, base: f64, forecast: f64, actual: f64, laws: &Laws) -> f64 {
     match kind {
         DomainKind::Value => (forecast - actual).abs(),
         DomainKind::Direction => {
             let miss = forecast - rise(base, actual);
             miss * miss
         }
-        DomainKind::Range => 2.0 * forecast + MISS * ((actual - base).abs() - forecast).max(0.0),
+        DomainKind::Range => 2.0 * forecast + laws.band_miss * ((actual - base).abs() - forecast).max(0.0),
     }
 }
 
@@ -60,8 +56,8 @@ impl Heuristic {
 
     /// A claim it had a say in came true or not.
     pub(crate) fn learn(&mut self, kind: DomainKind, claim: &Prediction, actual: f64, laws: &Laws) {
-        let own = error(kind, claim.base, self.forecast(kind, claim.naive), actual);
-        let naive = error(kind, claim.base, claim.naive, actual);
+        let own = error(kind, claim.base, self.forecast(kind, claim.naive), actual, laws);
+        let naive = error(kind, claim.base, claim.naive, actual, laws);
         let keep = 1.0 - 1.0 / laws.heuristic_memory;
         self.weight = self.weight * keep + 1.0;
         self.error = self.error * keep + own;
@@ -76,18 +72,18 @@ impl Heuristic {
             // The median of the ratio is what makes absolute errors smallest.
             DomainKind::Value if claim.naive > 0.0 => {
                 let ratio = actual / claim.naive;
-                (self.effect + pace * toward(ratio - self.effect)).clamp(0.05, 20.0)
+                (self.effect + pace * toward(ratio - self.effect, laws)).clamp(laws.effect_least, laws.effect_most)
             }
             DomainKind::Value => self.effect,
             DomainKind::Direction => {
                 let pull = (rise(claim.base, actual) - self.effect) / (self.weight + laws.direction_prior);
-                (self.effect + pull).clamp(0.01, 0.99)
+                (self.effect + pull).clamp(1.0 - laws.surest, laws.surest)
             }
             // The quantile that the band should reach.
             DomainKind::Range if claim.naive > 0.0 => {
                 let outside = (actual - claim.base).abs() > claim.naive * self.effect;
-                let step = if outside { COVERAGE } else { COVERAGE - 1.0 };
-                (self.effect + pace * 2.0 * step).clamp(0.05, 20.0)
+                let step = if outside { laws.band_holds } else { laws.band_holds - 1.0 };
+                (self.effect + pace * 2.0 * step).clamp(laws.effect_least, laws.effect_most)
             }
             DomainKind::Range => self.effect,
         };
@@ -95,8 +91,8 @@ impl Heuristic {
 }
 
 /// A step of one at most, smaller when nearly there.
-fn toward(gap: f64) -> f64 {
-    (gap * 10.0).clamp(-1.0, 1.0)
+fn toward(gap: f64, laws: &Laws) -> f64 {
+    (gap * laws.nearness).clamp(-1.0, 1.0)
 }
 
 /// The forecast of all who have a say, drawn towards the naive one by what nobody knows.
