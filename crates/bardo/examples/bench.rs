@@ -17,7 +17,7 @@ use rusqlite::{Connection, params};
 use vault::{Place, Reader, Vault};
 use world::{Ledger, Spec, World};
 
-const SPEC: Spec = Spec::Sim { seed: 1, bar_ms: 40_000, relations_change_days: 0.0 };
+const SPEC: Spec = Spec::Sim { seed: 1, bar_ms: 40_000, relations_change_days: 0.0, edge_bps: None, flip_days: None };
 
 fn main() {
     let mut args = std::env::args().skip_while(|arg| arg != "--ticks").skip(1);

@@ -66,6 +66,20 @@ pub(crate) enum GolemVerb {
         #[arg(long)]
         all: bool,
     },
+    /// What it remembers: ticks that surprised, mattered or changed something
+    Episodes {
+        name: String,
+        /// How many, counted back from the newest
+        #[arg(long, default_value_t = 20)]
+        last: u64,
+    },
+    /// Show the policy it acts under, or change it
+    Policy {
+        name: String,
+        /// Any policy key, such as policy.per_action=0.1
+        #[arg(long = "set", value_name = "KEY=VALUE")]
+        set: Vec<String>,
+    },
     /// Give it money from the treasury
     Fund(Money),
     /// Take money back to the treasury
@@ -244,6 +258,9 @@ pub(crate) struct LivesArgs {
     /// No life is lived longer than this many ticks
     #[arg(long, default_value_t = 400_000)]
     pub(crate) most_ticks: u64,
+    /// Note the fitness of every life each so many ticks
+    #[arg(long, default_value_t = 5_000)]
+    pub(crate) note_every: u64,
     /// Any key of golem.toml, such as mortality.stochastic.enabled=false or mind.learning=false
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use golem::goal::{Ended, Goal};
 use golem::life::Life;
 use golem::mortality::epistemic::domain_fitness;
 use golem::mortality::phase::Phase;
@@ -92,6 +93,12 @@ pub(crate) fn portrait(life: &Life, running: bool) -> String {
         rows.push(("capital", capital(life)));
     }
     rows.push(("skill", skill(life)));
+    if !life.is_dead() && world.regime.is_some() {
+        rows.push(("regime", format!("{} since {}", life.regimes.now, date(life.regimes.since))));
+    }
+    if life.episodes.made > 0 {
+        rows.push(("memory", format!("{} episodes", count(life.episodes.made))));
+    }
     if !life.is_dead() {
         rows.push(("chance", chance(life)));
         rows.push(("heartbeat", life.heartbeat.state.to_string()));
@@ -151,6 +158,26 @@ fn chance(life: &Life) -> String {
     format!("dies within a day with a probability of about {:.3} %", per_day.min(1.0) * 100.0)
 }
 
+/// Why a tick is remembered.
+pub(crate) fn reasons(bits: u8) -> Vec<&'static str> {
+    use golem::episode::why;
+    let names = [
+        (why::SURPRISE, "surprise"),
+        (why::INTENT, "intent"),
+        (why::REFUSAL, "refusal"),
+        (why::REGIME, "regime"),
+        (why::PHASE, "phase"),
+        (why::DEATH, "death"),
+        (why::ROUTINE, "routine"),
+    ];
+    names.iter().filter(|(bit, _)| bits & bit != 0).map(|(_, name)| *name).collect()
+}
+
+pub(crate) fn regime(number: u8) -> String {
+    use golem::regime::Regime;
+    [Regime::Calm, Regime::Usual, Regime::Unsettled].get(usize::from(number)).copied().unwrap_or_default().to_string()
+}
+
 /// `ada is stable`, but `ada is in conservation`.
 pub(crate) fn phase(phase: Phase) -> String {
     if phase == Phase::Conservation { format!("in {phase}") } else { phase.to_string() }
@@ -174,6 +201,28 @@ pub(crate) fn sentence(message: &Message<'_>) -> String {
         Message::Settled { units: filled, cash, fee, .. } => {
             format!("acted: {:+} units, cash {cash}, fee {fee}", *filled as f64 / 1e6)
         }
+        Message::Granted { key, cash, fee, .. } => format!("may act (permit {key}): cash {cash}, fee {fee} by preview"),
+        Message::Verified { quoted, actual, .. } => format!("previewed {quoted}, came to {actual}"),
+        Message::Stopped { holding, .. } => format!("hit its stop: gives up {} units", units(*holding)),
+        Message::Harvested { amount, .. } => format!("turned {amount} of profit into credit"),
+        Message::Amended { .. } => "lives under a new policy".to_owned(),
+        Message::Finished { goal, domain, ended, .. } => {
+            let goal = match goal {
+                Goal::Act => "acting",
+                Goal::Explore => "an idea",
+                Goal::Learn => "learning",
+                Goal::Maintain => "giving up exposure",
+                Goal::SelfExamine => "self-examination",
+                Goal::Contact => "contact",
+            };
+            let ended = match ended {
+                Ended::Failed => "came to nothing",
+                Ended::Done => "is done",
+                Ended::Effective => "worked out",
+            };
+            format!("{goal} ({domain}) {ended}")
+        }
+        Message::RegimeChanged { from, to } => format!("the world went from {from} to {to}"),
         Message::ModeChanged { mode } => format!("is {mode}"),
         Message::DreamStarted { until } => format!("fell asleep until {}", date(*until)),
         Message::DreamEnded => "woke up".to_owned(),

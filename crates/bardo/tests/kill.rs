@@ -130,10 +130,15 @@ fn whatever_is_killed_nothing_acknowledged_is_lost_or_doubled() {
         let total = tent.all_money();
         generation += 1;
         let seed = generation.to_string();
-        let world = if generation % 4 == 0 { "queue" } else { "sim" };
+        let world = if generation % 3 == 0 { "queue" } else { "sim" };
         // Busy lives that also end: something is owed every few ticks, and death comes within the test.
+        // By the calendar, or on next to no evidence.
+        let mind = if generation % 2 == 0 { "mind.kind=reflex" } else { "mind.kind=rules" };
         let set = [
-            "mind.kind=reflex",
+            mind,
+            "mind.samples=2",
+            "mind.sureness=0",
+            "policy.rebalances_per_day=100000",
             "reflex.act_every=7",
             "mortality.economic.machine_per_day=2",
             "policy.max_drawdown=0.4",

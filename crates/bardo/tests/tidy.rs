@@ -16,7 +16,7 @@ const ARROWS: &[(&str, &[&str])] = &[
 ];
 
 /// Everything the core may stand on: nothing here can tell time, draw chance or touch a file.
-const CORE_DEPENDENCIES: &[&str] = &["arrayvec", "libm", "serde", "serde_json", "thiserror"];
+const CORE_DEPENDENCIES: &[&str] = &["arrayvec", "blake3", "libm", "serde", "serde_json", "thiserror"];
 
 const TRADING: &[&str] = &[
     "market",

@@ -2,17 +2,20 @@
 //! root, which every machine computes alike; and every constant comes from the birth record or the laws.
 
 use crate::constitution::Measure;
+use crate::episode::{self, Pending};
 use crate::event::{Account, Event};
 use crate::heartbeat::State;
 use crate::id::CommandId;
 use crate::life::{Deposit, Life};
+use crate::money::Usdc;
 use crate::mortality::economic::Purse;
 use crate::mortality::epistemic::{self, Senescence};
 use crate::mortality::vitality;
-use crate::policy::{Rule, Stage};
+use crate::policy::{Day, Held, Intent, Permit, Rule, Stage};
 use crate::prediction::Prediction;
-use crate::rule::{Heuristic, learning};
+use crate::rule::{Heuristic, learning, vote};
 use crate::time::Time;
+use crate::world::{Effect, Quote};
 
 pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
     life.now = at;
@@ -47,7 +50,7 @@ pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
 
         Event::Obeyed { command } => remember(life, *command, None),
         Event::Declined { command, rule } => remember(life, *command, Some(*rule)),
-        Event::Refused { .. } => {}
+        Event::Refused { rule } => life.refused = Some((*rule, life.tick)),
         Event::Paused => {
             life.heartbeat.paused = true;
             life.heartbeat.epoch += 1;
@@ -73,6 +76,11 @@ pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
         Event::Sensed { until, bars, values, unit } => {
             let mean_keep = life.laws().mean_keep;
             life.seen.sense(*until, *bars, values, *unit, mean_keep);
+            if let Some(domain) = life.birth.world.regime {
+                let laws = life.laws();
+                life.regimes.observe(life.seen.values[usize::from(domain)], laws);
+            }
+            vote::settle(life, *until, *unit);
             let worth = life.capital.worth(*unit);
             life.capital.peak = life.capital.peak.max(worth);
         }
@@ -117,8 +125,17 @@ pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
             }
         }
         Event::Settled { key, outcome } => {
+            let (was, result) = (life.capital.holding, life.capital.result());
             land(life, *key);
             life.capital.settle(outcome);
+            let moved = life.seen.unit.as_f64() * outcome.units as f64 / 1e6;
+            life.execution.slipped -= moved + outcome.cash.as_f64();
+            if life.capital.holding == 0 {
+                life.held = None;
+            } else if was == 0 {
+                let domain = life.intent.filter(|intent| intent.key == *key).map_or(0, |intent| intent.domain);
+                life.held = Some(Held { until: at + vote::holding(life), domain, result });
+            }
         }
         Event::Abandoned { key } => land(life, *key),
 
@@ -132,7 +149,11 @@ pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
             life.tick += 1;
             life.age = life.age + *lived;
             life.lived_until = at;
-            life.epistemic.fade(life.birth.constitution.fitness_window(laws));
+            let window = life.birth.constitution.fitness_window(laws);
+            life.epistemic.fade(window);
+            life.execution.domain.fade(window);
+            life.regimes.met[life.regimes.now as usize] += 1;
+            life.episodes.surprise.close(laws.surprise_memory);
         }
         Event::EconomicCritical => life.purse.critical = true,
         Event::EconomicRelieved => life.purse.critical = false,
@@ -164,6 +185,14 @@ pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
 
         Event::Adopted { slot, heuristic } => adopt(life, usize::from(*slot), heuristic),
         Event::Predicted { domain, value, naive, fired } => {
+            if life.awake_at != life.seen.until {
+                (life.awake, life.awake_at) = (0, life.seen.until);
+                vote::stake(life);
+            }
+            life.awake |= *fired;
+            if let Some(stake) = life.stakes.back_mut().filter(|stake| stake.made == life.seen.until) {
+                stake.awake |= *fired;
+            }
             let at = usize::from(*domain);
             let due = life.seen.until + life.horizon(at);
             let base = life.seen.values[at];
@@ -173,7 +202,79 @@ pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
         Event::Voided { domain } => {
             life.open[usize::from(*domain)].pop_front();
         }
+
+        Event::Voted { key, domain, gain, lower, .. } => {
+            life.intent = Some(Intent { key: *key, domain: *domain, gain: *gain, lower: *lower });
+        }
+        Event::Granted { permit, quote, cost } => grant(life, at, permit, quote, *cost),
+        Event::Denied { key, cost, .. } => {
+            land(life, *key);
+            life.execution.cost = cost.unwrap_or(life.execution.cost);
+        }
+        Event::Verified { quoted, actual, gas, .. } => {
+            if *quoted != Usdc::ZERO {
+                let shortfall = (*quoted - *actual).as_f64() / quoted.as_f64().abs();
+                let memory = life.laws().execution_memory;
+                life.execution.learn(shortfall, memory);
+            }
+            life.purse.credit -= *gas;
+            life.purse.gas += *gas;
+        }
+        Event::Renewed { until } => {
+            if let Some(held) = &mut life.held {
+                held.until = *until;
+            }
+        }
+        Event::Stopped => {}
+        Event::Harvested { amount } => {
+            life.capital.rescale_peak(-*amount, life.seen.unit);
+            life.capital.shared_up_to = life.capital.result();
+            life.capital.cash -= *amount;
+            life.capital.harvested += *amount;
+            life.purse.credit += *amount;
+        }
+        Event::Amended(policy) => {
+            life.policy = policy.clone();
+            life.heartbeat.epoch += 1;
+        }
+        Event::Finished { domain, ended, .. } => {
+            let kept = life.laws().goals_kept;
+            if let Some(tally) = life.goals.get_mut(usize::from(*domain)) {
+                tally.count(*ended, kept);
+            }
+        }
+        Event::Judged { slot } => life.playbook[usize::from(*slot)].judged = true,
+
+        Event::RegimeChanged { to, .. } => life.regimes.change(*to, at),
+        Event::Weighed { at, unit } => vote::settle(life, *at, *unit),
+        Event::Remembered { .. } => {
+            life.episodes.made += 1;
+            life.episodes.last_tick = life.tick;
+            let due = life.seen.until + episode::horizon(life);
+            let exposed = life.capital.holding > 0;
+            life.episodes.pending.push_back(Pending { due, unit: life.seen.unit, exposed });
+        }
+        Event::LookedBack { .. } => {
+            life.episodes.pending.pop_front();
+        }
     }
+}
+
+/// A preview passed: the flight may be sent, once, and counts for the day.
+fn grant(life: &mut Life, at: Time, permit: &Permit, quote: &Quote, cost: f64) {
+    let mut day = Day::of(life, at);
+    life.execution.cost = cost;
+    if let Some(flight) = life.flights.iter_mut().find(|f| f.key == permit.key) {
+        flight.stage = Stage::Permitted;
+        flight.quote = Some(*quote);
+        flight.deadline = permit.expires;
+        if life.birth.world.actions[usize::from(flight.action)].effect == Effect::Adds {
+            day.actions += 1;
+            day.value += flight.reserved;
+        }
+        life.permits.push(*permit);
+    }
+    life.day = day;
 }
 
 /// A heuristic takes a slot. Whoever had it before leaves no debts: what was claimed with its say teaches
@@ -187,6 +288,10 @@ fn adopt(life: &mut Life, slot: usize, heuristic: &Heuristic) {
     for claim in life.open.iter_mut().flatten() {
         claim.fired &= !(1 << slot);
     }
+    for stake in &mut life.stakes {
+        stake.awake &= !(1 << slot);
+    }
+    life.awake &= !(1 << slot);
     life.playbook[slot] = heuristic.clone();
 }
 
@@ -197,12 +302,16 @@ fn score(life: &mut Life, domain: usize, actual: f64) {
     let error = learning::error(kind, claim.base, claim.value, actual, laws);
     let naive_error = learning::error(kind, claim.base, claim.naive, actual, laws);
     let departure = learning::departure(kind, claim.value, claim.naive);
+    let usual = &life.epistemic.domains[domain];
+    if usual.weight >= laws.domain_minimum {
+        life.episodes.surprise.add(error, usual.error / usual.weight);
+    }
     life.epistemic.score(domain, error, naive_error, departure, life.tick);
     if life.birth.constitution.epistemic.measure == Measure::R2 {
         life.epistemic.pair(domain, claim.value, learning::met(kind, claim.base, actual), laws.pairs_kept);
     }
     life.seen.count_rise(domain, learning::rise(claim.base, actual), laws);
-    if life.birth.constitution.mind.learning {
+    if life.learns() {
         let mut fired = claim.fired;
         while fired != 0 {
             let slot = fired.trailing_zeros() as usize;
@@ -224,6 +333,7 @@ fn remember(life: &mut Life, command: CommandId, declined: Option<Rule>) {
 fn land(life: &mut Life, key: u64) {
     if let Some(at) = life.flights.iter().position(|f| f.key == key) {
         let flight = life.flights.remove(at);
+        life.permits.retain(|permit| permit.key != key);
         life.capital.reserved -= flight.reserved;
         life.capital.cash += flight.reserved;
     }

@@ -65,6 +65,12 @@ pub struct EconomicFigures {
     /// Below this score the owner is warned.
     pub critical: f64,
     pub machine_per_day: Usdc,
+    /// What sending one action costs, whatever comes of it.
+    #[serde(default)]
+    pub per_action: Usdc,
+    /// Share of realised profit that becomes credit, in basis points.
+    #[serde(default)]
+    pub harvest_bps: u32,
     /// What a self-hosted golem may spend in thirty days.
     pub monthly_allowance: Usdc,
 }
@@ -101,13 +107,38 @@ pub struct StochasticFigures {
     pub frailty: f64,
 }
 
+/// The cage. The owner may change it during a life; everyone else only ever reads it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct PolicyFigures {
     /// The most one action may commit, in basis points of capital.
     pub per_action_bps: u32,
     /// The fall from the highest worth that ends the golem, in basis points; zero switches it off.
     pub max_drawdown_bps: u32,
     pub on_death: OnDeath,
+    /// The most one action may commit, in money.
+    #[serde(default = "unlimited")]
+    pub per_action_most: Usdc,
+    /// The most all actions of a day may commit together.
+    #[serde(default = "unlimited")]
+    pub per_day_most: Usdc,
+    /// Actions that take up exposure, a day.
+    #[serde(default = "as_often_as_it_likes")]
+    pub actions_per_day: u32,
+    /// What is held is given up when it has fallen this far below its cost, in basis points; zero never does.
+    #[serde(default)]
+    pub stop_bps: u32,
+    /// Names of actions that may be taken; none at all means whatever the world declares.
+    #[serde(default)]
+    pub allow: Option<Vec<String>>,
+}
+
+fn unlimited() -> Usdc {
+    Usdc::MOST
+}
+
+fn as_often_as_it_likes() -> u32 {
+    u32::MAX
 }
 
 /// What death does to what is held.
@@ -125,8 +156,25 @@ pub struct Mind {
     pub kind: MindKind,
     /// Whether heuristics learn from what came of their claims. Off is for experiments.
     pub learning: bool,
+    /// The age at which they stop learning. Also for experiments.
+    #[serde(default)]
+    pub learn_until: Option<Span>,
     /// Try a new heuristic every so many ticks; zero never does.
     pub explore_every: u32,
+    /// Deviations below the mean of what holding paid that must still be worth its cost.
+    #[serde(default = "surely")]
+    pub sureness: f64,
+    /// Samples before anything is taken for shown.
+    #[serde(default = "enough")]
+    pub samples: u32,
+}
+
+fn surely() -> f64 {
+    2.5
+}
+
+fn enough() -> u32 {
+    20
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -141,7 +189,14 @@ pub enum MindKind {
 impl Default for Mind {
     /// What lives born before there were rules have.
     fn default() -> Self {
-        Mind { kind: MindKind::Reflex, learning: true, explore_every: 0 }
+        Mind {
+            kind: MindKind::Reflex,
+            learning: true,
+            learn_until: None,
+            explore_every: 0,
+            sureness: surely(),
+            samples: enough(),
+        }
     }
 }
 
@@ -177,6 +232,8 @@ impl Default for Constitution {
                 reserve_bps: 200,
                 critical: 0.30,
                 machine_per_day: Usdc::micros(168_000),
+                per_action: Usdc::micros(2_000),
+                harvest_bps: 2_500,
                 monthly_allowance: Usdc::dollars(5),
             },
             epistemic: EpistemicFigures {
@@ -194,9 +251,25 @@ impl Default for Constitution {
                 max_hazard: 1e-3,
                 frailty: 2.0,
             },
-            policy: PolicyFigures { per_action_bps: 2_500, max_drawdown_bps: 1_300, on_death: OnDeath::Close },
+            policy: PolicyFigures {
+                per_action_bps: 2_500,
+                max_drawdown_bps: 1_300,
+                on_death: OnDeath::Close,
+                per_action_most: Usdc::dollars(1_000),
+                per_day_most: Usdc::dollars(10_000),
+                actions_per_day: 24,
+                stop_bps: 1_000,
+                allow: None,
+            },
             reflex: Reflex { noise: 0.2, pull: 0.02, act_every: 2_160 },
-            mind: Mind { kind: MindKind::Rules, learning: true, explore_every: 200 },
+            mind: Mind {
+                kind: MindKind::Rules,
+                learning: true,
+                learn_until: None,
+                explore_every: 200,
+                sureness: surely(),
+                samples: enough(),
+            },
         }
     }
 }

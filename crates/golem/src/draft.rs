@@ -24,6 +24,11 @@ impl<'a> Draft<'a> {
         self.at
     }
 
+    /// What this step has come to so far.
+    pub(crate) fn events(&self) -> &[Event] {
+        self.events
+    }
+
     pub(crate) fn emit(&mut self, event: Event) {
         apply(self.life, self.at, &event);
         self.events.push(event);

@@ -5,6 +5,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::constitution::PolicyFigures;
+use crate::episode;
+use crate::goal::{Ended, Goal};
 use crate::heartbeat::State;
 use crate::id::CommandId;
 use crate::life::Birth;
@@ -12,8 +15,9 @@ use crate::money::Usdc;
 use crate::mortality::Clock;
 use crate::mortality::death::Death;
 use crate::mortality::phase::Phase;
-use crate::policy::{Flight, Rule};
+use crate::policy::{Flight, Permit, Rule};
 use crate::prediction::Claim;
+use crate::regime::Regime;
 use crate::rule::Heuristic;
 use crate::time::{Span, Time};
 use crate::world::{Outcome, Quote, Values};
@@ -140,6 +144,71 @@ pub enum Event {
     },
     Voided {
         domain: u8,
+    },
+
+    // Acting on what was learned. What is intended with a vote behind it is intended right after it.
+    Voted {
+        key: u64,
+        domain: u8,
+        gain: f64,
+        lower: f64,
+        voters: u64,
+    },
+    Granted {
+        permit: Box<Permit>,
+        quote: Quote,
+        /// What one way costs by this preview, as a share.
+        cost: f64,
+    },
+    Denied {
+        key: u64,
+        rule: Rule,
+        cost: Option<f64>,
+    },
+    /// What an action came to beside what its preview said, and what sending it cost.
+    Verified {
+        key: u64,
+        quoted: Usdc,
+        actual: Usdc,
+        gas: Usdc,
+    },
+    Renewed {
+        until: Time,
+    },
+    Stopped,
+    Harvested {
+        amount: Usdc,
+    },
+    Amended(#[serde(with = "crate::prose::policy")] Box<PolicyFigures>),
+    Finished {
+        goal: Goal,
+        domain: u8,
+        ended: Ended,
+    },
+
+    /// A heuristic's trial is over.
+    Judged {
+        slot: u8,
+    },
+
+    // The world around, and what is remembered of it.
+    RegimeChanged {
+        from: Regime,
+        to: Regime,
+    },
+    /// A bar that stakes were due at, but that was not the newest of its observation.
+    Weighed {
+        at: Time,
+        unit: Usdc,
+    },
+    Remembered {
+        why: u8,
+        state: Box<episode::State>,
+    },
+    /// The end of the oldest episode that had none yet.
+    LookedBack {
+        change: f32,
+        regret: f32,
     },
 }
 

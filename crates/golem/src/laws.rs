@@ -4,6 +4,7 @@
 //! still folds to the same Life. A changed constant is a new set, adopted by an event.
 
 use crate::limits;
+use crate::regime::Settings;
 
 /// The newest set; what a golem born today lives under.
 pub const NEWEST: u16 = 1;
@@ -65,6 +66,23 @@ pub struct Laws {
     pub nearness: f64,
     /// Looks the fitness window never falls below.
     pub window_floor: f64,
+    /// Samples over which what holding paid fades.
+    pub paid_memory: f64,
+    /// Looks whose holding is followed, at most, over the time exposure is usually held.
+    pub stakes: u64,
+    /// What being right about the world's own execution weighs.
+    pub execution_weight: f64,
+    /// Actions over which what they fell short of their preview by is averaged.
+    pub execution_memory: f64,
+    /// How a change of regime is noticed: of the level, held against what is usual.
+    pub regime: Settings,
+    /// Looks that make up what is usual, and what is recent.
+    pub regime_usual: f64,
+    pub regime_recent: f64,
+    /// Ticks over which the usual surprise is taken.
+    pub surprise_memory: f64,
+    /// Finished goals remembered of each domain.
+    pub goals_kept: u32,
 }
 
 // Life has room for what the laws want kept.
@@ -101,6 +119,15 @@ const FIRST: Laws = Laws {
     surest: 0.99,
     nearness: 10.0,
     window_floor: 200.0,
+    paid_memory: 200.0,
+    stakes: 32,
+    execution_weight: 0.20,
+    execution_memory: 50.0,
+    regime: Settings { min_instances: 30, delta: 0.2, threshold: 25.0, alpha: 0.9999, mode: crate::regime::Mode::Both },
+    regime_usual: 5_000.0,
+    regime_recent: 48.0,
+    surprise_memory: 500.0,
+    goals_kept: 20,
 };
 
 /// The set with this number, if this version of the program knows it.
@@ -125,7 +152,10 @@ mod tests {
              pairs_needed: 10, month_days: 30, heuristic_memory: 500.0, say_half: 40.0, luck: 0.4, luck_of_direction: 3.0, doubt: 0.01, \
              learning_first: 0.6, learning_ease: 6.0, learning_last: 0.004, direction_prior: 60.0, \
              rises_kept: 2000.0, rises_even: 40.0, band_holds: 0.8, band_miss: 10.0, effect_least: 0.05, \
-             effect_most: 20.0, surest: 0.99, nearness: 10.0, window_floor: 200.0 }"
+             effect_most: 20.0, surest: 0.99, nearness: 10.0, window_floor: 200.0, \
+             paid_memory: 200.0, stakes: 32, execution_weight: 0.2, execution_memory: 50.0, \
+             regime: Settings { min_instances: 30, delta: 0.2, threshold: 25.0, alpha: 0.9999, mode: Both }, \
+             regime_usual: 5000.0, regime_recent: 48.0, surprise_memory: 500.0, goals_kept: 20 }"
         );
         assert!(laws(NEWEST).is_some() && laws(NEWEST + 1).is_none());
     }

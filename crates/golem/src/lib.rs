@@ -3,7 +3,9 @@
 mod apply;
 pub mod constitution;
 mod draft;
+pub mod episode;
 pub mod event;
+pub mod goal;
 mod golem;
 pub mod heartbeat;
 pub mod id;

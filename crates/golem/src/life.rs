@@ -8,7 +8,9 @@ use std::collections::VecDeque;
 use arrayvec::ArrayVec;
 use serde::{Deserialize, Serialize};
 
-use crate::constitution::Constitution;
+use crate::constitution::{Constitution, PolicyFigures};
+use crate::episode::Episodes;
+use crate::goal::{Tallies, Tally};
 use crate::heartbeat::Heartbeat;
 use crate::id::{CommandId, GolemId, Name};
 use crate::laws::{Laws, laws};
@@ -19,9 +21,11 @@ use crate::mortality::economic::Purse;
 use crate::mortality::epistemic::Epistemic;
 use crate::mortality::phase::Phase;
 use crate::mortality::vitality::Vitality;
-use crate::policy::{Capital, Flight, Rule};
+use crate::policy::{Capital, Day, Execution, Flight, Held, Intent, Permit, Rule};
 use crate::prediction::{Claim, Prediction, Seen};
+use crate::regime::Regimes;
 use crate::rule::Heuristic;
+use crate::rule::vote::Stake;
 use crate::time::{Span, Time};
 use crate::world::Manifest;
 
@@ -71,6 +75,25 @@ pub struct Life {
     pub heuristics_made: u64,
     /// Claims of the rule mind, by domain, oldest first.
     pub open: ArrayVec<VecDeque<Prediction>, { limits::DOMAINS }>,
+    /// Looks whose holding is being followed, oldest first.
+    pub stakes: VecDeque<Stake>,
+    /// Which slots were awake at the newest look, and when that was.
+    pub awake: u64,
+    pub awake_at: Time,
+    pub regimes: Regimes,
+    pub episodes: Episodes,
+    /// What has become of its goals, by domain.
+    pub goals: Tallies,
+    /// The cage as it stands; the birth record has the one it was born into.
+    #[serde(with = "crate::prose::policy")]
+    pub policy: Box<PolicyFigures>,
+    pub execution: Execution,
+    pub day: Day,
+    pub intent: Option<Intent>,
+    pub held: Option<Held>,
+    /// The last refusal of an idea of its own, and when.
+    pub refused: Option<(Rule, u64)>,
+    pub permits: ArrayVec<Permit, { limits::FLIGHTS }>,
     pub flights: ArrayVec<Flight, { limits::FLIGHTS }>,
     pub flights_made: u64,
     pub transfers_taken: u64,
@@ -101,6 +124,19 @@ impl Life {
             playbook: Vec::new(),
             heuristics_made: 0,
             open: (0..domains).map(|_| VecDeque::new()).collect(),
+            stakes: VecDeque::new(),
+            awake: 0,
+            awake_at: Time::default(),
+            regimes: Regimes::new(at, laws(birth.laws)),
+            episodes: Episodes::default(),
+            goals: (0..domains).map(|_| Tally::default()).collect(),
+            policy: Box::new(birth.constitution.policy.clone()),
+            execution: Execution::default(),
+            day: Day::default(),
+            intent: None,
+            held: None,
+            refused: None,
+            permits: ArrayVec::new(),
             flights: ArrayVec::new(),
             flights_made: 0,
             transfers_taken: 0,
@@ -138,12 +174,32 @@ impl Life {
         self.lived_until + self.interval()
     }
 
+    /// Whether heuristics still learn from what comes of their claims.
+    pub(crate) fn learns(&self) -> bool {
+        let mind = &self.constitution().mind;
+        mind.learning && mind.learn_until.is_none_or(|until| self.age < until)
+    }
+
     /// How far ahead a claim in a domain looks.
     pub(crate) fn horizon(&self, domain: usize) -> Span {
         match self.birth.world.domains[domain].horizon {
             0 => self.constitution().interval,
             bars => self.birth.world.bar.times(u64::from(bars)),
         }
+    }
+
+    /// What was given and gained, less everything it became: zero, always.
+    pub fn unaccounted(&self) -> Usdc {
+        let (purse, capital) = (&self.purse, &self.capital);
+        let lived_on = purse.given + capital.harvested - purse.credit - purse.spent - purse.gas - purse.withdrawn;
+        let acted_with = capital.given + capital.realised
+            - capital.cash
+            - capital.reserved
+            - capital.cost
+            - capital.fees
+            - capital.harvested
+            - capital.withdrawn;
+        lived_on + acted_with
     }
 
     pub(crate) fn laws(&self) -> &'static Laws {

@@ -15,6 +15,10 @@ pub const ACTIONS: usize = 8;
 pub const CLAIMS: usize = 32;
 /// Claims of the rule mind open at once in one domain.
 pub const OPEN: usize = 64;
+/// Looks whose holding is being followed to see what it pays.
+pub const STAKES: usize = 64;
+/// Episodes waiting for what became of them.
+pub const EPISODES: usize = 64;
 /// Asks under way at once.
 pub const FLIGHTS: usize = 4;
 /// Deposits to the treasury not yet confirmed.

@@ -2,7 +2,7 @@
 
 use crate::life::Life;
 use crate::money::Usdc;
-use crate::policy::Stage;
+use crate::policy::{Stage, still_permitted};
 
 /// Something the host must do, and whose answer must come back as an input.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,10 +33,9 @@ pub enum Owed {
 pub(crate) fn owed(life: &Life) -> Vec<Owed> {
     let flights = life.flights.iter().map(|flight| {
         let (key, action, units) = (flight.key, flight.action, flight.units);
-        let fresh = flight.closing || flight.epoch == life.heartbeat.epoch;
         match flight.stage {
             Stage::Asked => Owed::Preview { key, action, units },
-            Stage::Permitted if fresh && life.now <= flight.deadline => {
+            Stage::Permitted if still_permitted(life, flight).is_ok() => {
                 Owed::Commit { key, action, units, limit: flight.reserved }
             }
             Stage::Permitted => Owed::Reconcile { key },

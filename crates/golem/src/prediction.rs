@@ -7,10 +7,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::constitution::MindKind;
 use crate::draft::Draft;
+use crate::episode;
 use crate::event::Event;
 use crate::laws::Laws;
 use crate::life::Life;
 use crate::money::Usdc;
+use crate::regime;
 use crate::rule::mind;
 use crate::time::Time;
 use crate::world::{Bar, Observation, Values};
@@ -81,8 +83,13 @@ impl Seen {
 
 /// Resolves every claim at its own bar, then remembers the newest.
 pub(crate) fn sense(draft: &mut Draft<'_>, observation: &Observation) {
-    for bar in &observation.bars {
+    for (at, bar) in observation.bars.iter().enumerate() {
         resolve(draft, bar);
+        episode::look_back(draft, bar);
+        let last = at + 1 == observation.bars.len();
+        if !last && draft.stakes.front().is_some_and(|stake| stake.due <= bar.closed) {
+            draft.emit(Event::Weighed { at: bar.closed, unit: bar.unit });
+        }
     }
     if let Some(last) = observation.bars.last() {
         draft.emit(Event::Sensed {
@@ -91,6 +98,7 @@ pub(crate) fn sense(draft: &mut Draft<'_>, observation: &Observation) {
             values: last.values.clone(),
             unit: last.unit,
         });
+        regime::watch(draft);
     }
 }
 

@@ -2,8 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::constitution::PolicyFigures;
 use crate::draft::Draft;
+use crate::episode;
 use crate::event::{Account, Event};
+use crate::goal;
 use crate::heartbeat::{self, State};
 use crate::id::CommandId;
 use crate::life::Life;
@@ -11,7 +14,7 @@ use crate::limits;
 use crate::money::Usdc;
 use crate::mortality;
 use crate::mortality::death::{self, Cause};
-use crate::policy::{self, Rule};
+use crate::policy::{self, Proposal, Rule};
 use crate::time::{Span, Time};
 use crate::world::{Effect, Observation, Outcome, Quote};
 
@@ -36,6 +39,8 @@ pub enum What {
     Previewed { key: u64, quote: Option<Quote> },
     /// What came of a commit; none if it certainly never happened.
     Landed { key: u64, outcome: Option<Outcome> },
+    /// Somebody other than its own rules would have it act.
+    Proposed(Proposal),
     /// The owner's word.
     Commanded { id: CommandId, command: Command },
 }
@@ -46,11 +51,26 @@ pub enum What {
 pub enum Command {
     Pause,
     Resume,
-    Freeze { reason: String },
-    Withdraw { from: Account, amount: Usdc },
-    Dream { millis: u64 },
-    Retire { reason: String },
-    Halt { trigger: String },
+    Freeze {
+        reason: String,
+    },
+    Withdraw {
+        from: Account,
+        amount: Usdc,
+    },
+    Dream {
+        millis: u64,
+    },
+    Retire {
+        reason: String,
+    },
+    Halt {
+        trigger: String,
+    },
+    /// Another cage, from now on.
+    Amend {
+        policy: Box<PolicyFigures>,
+    },
 }
 
 /// An input that breaks its own contract. It changes nothing.
@@ -84,6 +104,11 @@ pub(crate) fn step(life: &mut Life, input: &Input, events: &mut Vec<Event>) -> R
         }
         What::Previewed { key, quote } => policy::previewed(draft, *key, *quote),
         What::Landed { key, outcome } => policy::landed(draft, *key, *outcome),
+        What::Proposed(proposal) => {
+            if let Err(rule) = policy::propose(draft, proposal) {
+                draft.emit(Event::Refused { rule });
+            }
+        }
         What::Commanded { id, command } => {
             if !draft.commands.iter().any(|(known, _)| known == id) {
                 let done = obey(draft, command);
@@ -102,24 +127,19 @@ pub(crate) fn step(life: &mut Life, input: &Input, events: &mut Vec<Event>) -> R
 
 /// A look at the world; and if a tick has passed, mortality, whatever else is going on.
 fn observed(draft: &mut Draft<'_>, observation: &Observation, roll: u64) {
-    let fall = policy::worst_fall_bps(draft, observation);
+    let alarm = policy::listen(draft, observation);
     let ticks = draft.at() >= draft.due() && !draft.heartbeat.paused && !draft.is_dead();
     if ticks {
         heartbeat::beat(draft, observation);
         mortality::run(draft, draft.at(), roll);
+        goal::review(draft);
+        if let Some(bar) = observation.bars.last() {
+            episode::remember(draft, bar);
+        }
     } else {
         crate::prediction::sense(draft, observation);
     }
-    breaker(draft, fall);
-}
-
-/// Protection never sleeps: checked on every observation in every mode.
-fn breaker(draft: &mut Draft<'_>, fall: i64) {
-    let limit = i64::from(draft.constitution().policy.max_drawdown_bps);
-    if limit > 0 && fall >= limit && !draft.is_dead() {
-        let trigger = format!("drawdown breaker: {}.{:02} % below the highest worth", fall / 100, fall % 100);
-        death::die(draft, Cause::KillSwitch { trigger });
-    }
+    policy::answer(draft, alarm);
 }
 
 fn obey(draft: &mut Draft<'_>, command: &Command) -> Result<(), Rule> {
@@ -148,6 +168,7 @@ fn obey(draft: &mut Draft<'_>, command: &Command) -> Result<(), Rule> {
         }
         Command::Dream { millis } => draft.emit(Event::DreamStarted { until: draft.at() + Span::millis(*millis) }),
         Command::Retire { reason } => death::die(draft, Cause::OwnerKill { reason: clip(reason) }),
+        Command::Amend { policy } => draft.emit(Event::Amended(policy.clone())),
         Command::Halt { trigger } => death::die(draft, Cause::KillSwitch { trigger: clip(trigger) }),
     }
     Ok(())

@@ -5,7 +5,9 @@
 
 use serde::Serialize;
 
+use crate::constitution::PolicyFigures;
 use crate::event::{Account, Event};
+use crate::goal::{Ended, Goal};
 use crate::heartbeat::State;
 use crate::life::Life;
 use crate::money::Usdc;
@@ -14,6 +16,7 @@ use crate::mortality::phase::Phase;
 use crate::mortality::vitality::Vitality;
 use crate::mortality::{Clock, stochastic};
 use crate::policy::Rule;
+use crate::regime::Regime;
 use crate::time::Time;
 
 /// One message. Money is in micro-USDC, times in milliseconds of world time; the tick stands in the envelope.
@@ -54,6 +57,20 @@ pub enum Message<'a> {
     Rolled { hazard_rate: f64, roll: f64, survived: bool },
     #[serde(rename = "mortality.dead")]
     Died { cause: &'a Cause, final_vitality: &'a Vitality, ticks_alive: u64 },
+    #[serde(rename = "golem.granted")]
+    Granted { key: u64, cash: Usdc, fee: Usdc, expires: Time },
+    #[serde(rename = "golem.verified")]
+    Verified { key: u64, quoted: Usdc, actual: Usdc, gas: Usdc },
+    #[serde(rename = "golem.stopped")]
+    Stopped { holding: i64, unit: Usdc },
+    #[serde(rename = "golem.harvested")]
+    Harvested { amount: Usdc, credit: Usdc },
+    #[serde(rename = "golem.amended")]
+    Amended { policy: &'a PolicyFigures },
+    #[serde(rename = "golem.goal")]
+    Finished { goal: Goal, domain: &'a str, number: u64, ended: Ended },
+    #[serde(rename = "regime.changed")]
+    RegimeChanged { from: Regime, to: Regime },
     #[serde(rename = "golem.ended")]
     Ended { swept: u64, left: i64, unit: &'a str },
 }
@@ -61,8 +78,19 @@ pub enum Message<'a> {
 impl Message<'_> {
     /// What comes every tick or with every action; the rest are the turns of a life.
     pub fn is_routine(&self) -> bool {
-        use Message::{Refused, Rolled, Settled, VitalityUpdated};
-        matches!(self, VitalityUpdated { .. } | Rolled { .. } | Settled { .. } | Refused { .. })
+        use Message::*;
+        matches!(
+            self,
+            VitalityUpdated { .. }
+                | Rolled { .. }
+                | Settled { .. }
+                | Refused { .. }
+                | Granted { .. }
+                | Verified { .. }
+                | Harvested { .. }
+                | Finished { .. }
+                | RegimeChanged { .. }
+        )
     }
 }
 
@@ -82,7 +110,7 @@ pub fn message<'a>(event: &'a Event, life: &'a Life) -> Option<Message<'a>> {
         Event::Withdrew { deposit, from, amount } => {
             Message::Withdrew { deposit: *deposit, from: *from, amount: *amount }
         }
-        Event::Refused { rule } | Event::Declined { rule, .. } => {
+        Event::Refused { rule } | Event::Declined { rule, .. } | Event::Denied { rule, .. } => {
             Message::Refused { rule: *rule, why: rule.to_string() }
         }
         Event::Paused => Message::ModeChanged { mode: "paused" },
@@ -96,6 +124,21 @@ pub fn message<'a>(event: &'a Event, life: &'a Life) -> Option<Message<'a>> {
             fee: outcome.fee,
             holding: life.capital.holding,
         },
+        Event::Granted { permit, quote, .. } => {
+            Message::Granted { key: permit.key, cash: quote.cash, fee: quote.fee, expires: permit.expires }
+        }
+        Event::Verified { key, quoted, actual, gas } => {
+            Message::Verified { key: *key, quoted: *quoted, actual: *actual, gas: *gas }
+        }
+        Event::Stopped => Message::Stopped { holding: life.capital.holding, unit: life.seen.unit },
+        Event::Harvested { amount } => Message::Harvested { amount: *amount, credit: life.purse.credit },
+        Event::Amended(policy) => Message::Amended { policy },
+        Event::Finished { goal, domain, ended } => {
+            let number = life.goals.get(usize::from(*domain)).map_or(0, |tally| tally.finished);
+            let domain = life.birth.world.domains.get(usize::from(*domain)).map_or("", |spec| &spec.name);
+            Message::Finished { goal: *goal, domain, number, ended: *ended }
+        }
+        Event::RegimeChanged { from, to } => Message::RegimeChanged { from: *from, to: *to },
         Event::DreamStarted { until } => Message::DreamStarted { until: *until },
         Event::DreamEnded => Message::DreamEnded,
         Event::VitalityUpdated { composite } => Message::VitalityUpdated {

@@ -32,6 +32,12 @@ pub struct Manifest {
     #[serde(default)]
     pub instincts: Vec<String>,
     pub actions: ArrayVec<ActionSpec, { limits::ACTIONS }>,
+    /// The domain whose level tells one regime from another, if any does.
+    #[serde(default)]
+    pub regime: Option<u8>,
+    /// How many bars exposure is usually held; 0 is as long as the furthest claim looks.
+    #[serde(default)]
+    pub holding: u32,
     /// What a unit of holding is called, for screens.
     pub unit: String,
     /// What watching this world costs.

@@ -83,7 +83,7 @@ fn examine_head(place: &GolemHome, life: &Life) -> Finding {
 
 fn examine_money(place: &GolemHome, life: &Life, treasury: &Treasury) -> Finding {
     let what = format!("{}: money", place.name);
-    let gap = unaccounted(life);
+    let gap = life.unaccounted();
     if gap != Usdc::ZERO {
         return Finding::wrong(what, format!("{gap} is not accounted for"));
     }
@@ -97,19 +97,6 @@ fn examine_money(place: &GolemHome, life: &Life, treasury: &Treasury) -> Finding
             Finding::fine(what, format!("accounted for; {sum} is on its way and taken at the next run"))
         }
     }
-}
-
-/// What was given, less everything it became: zero, always.
-pub fn unaccounted(life: &Life) -> Usdc {
-    let (purse, capital) = (&life.purse, &life.capital);
-    let lived_on = purse.given - purse.credit - purse.spent - purse.withdrawn;
-    let acted_with = capital.given + capital.realised
-        - capital.cash
-        - capital.reserved
-        - capital.cost
-        - capital.fees
-        - capital.withdrawn;
-    lived_on + acted_with
 }
 
 /// The living keep their secret; the dead are held to every roll.

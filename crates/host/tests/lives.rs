@@ -9,7 +9,6 @@ use golem::life::Birth;
 use golem::world::Observation;
 use golem::{Command, CommandId, Golem, Input, Life, Record, Span, Time, Usdc, What, laws};
 use host::chance::{Secret, identity};
-use host::doctor::unaccounted;
 use host::rehearsal::Rehearsal;
 use vault::codec;
 use world::{Ledger, Spec};
@@ -70,7 +69,11 @@ fn varied(seed: u64) -> (Rehearsal, Record) {
     let spec = match pick(2, 4) {
         0 => Spec::Queue { seed, bar_ms: 40_000 },
         3 => Spec::Replay { path: candles(), start: None, sha256: None },
-        n => Spec::Sim { seed, bar_ms: 40_000, relations_change_days: n as f64 },
+        // Sometimes with something to find, so that rules act as well.
+        n => {
+            let edge_bps = (n == 2).then_some(60);
+            Spec::Sim { seed, bar_ms: 40_000, relations_change_days: n as f64, edge_bps, flip_days: None }
+        }
     };
     let looks = if matches!(spec, Spec::Replay { .. }) { [3_600; 4] } else { [40, 40, 120, 3_600] };
     let interval = Span::seconds(looks[pick(1, 4)]);
@@ -81,6 +84,8 @@ fn varied(seed: u64) -> (Rehearsal, Record) {
     c.mind.kind = if pick(12, 2) == 0 { MindKind::Rules } else { MindKind::Reflex };
     c.mind.learning = pick(13, 4) > 0;
     c.mind.explore_every = pick(14, 60) as u32;
+    // Most of them act on next to nothing: what matters here is that they act.
+    (c.mind.samples, c.mind.sureness) = [(2, 0.0), (3, 0.2), (20, 2.5)][pick(15, 3)];
     c.reflex.pull = [0.02, 0.3, -2.0][pick(7, 3)];
     c.reflex.act_every = pick(8, 40) as u32;
     c.economic.machine_per_day = Usdc::micros(pick(9, 40_000_000) as i64);
@@ -130,7 +135,7 @@ fn folding_gives_the_same_bytes_from_the_start_and_from_any_snapshot() {
             if mix(seed, record.seq).is_multiple_of(300) {
                 snapshots.push((record.seq, codec::encode_life(now)));
             }
-            assert_eq!(unaccounted(now), Usdc::ZERO, "seed {seed}");
+            assert_eq!(now.unaccounted(), Usdc::ZERO, "seed {seed}");
         });
         let lived = codec::encode_life(life.life());
         assert!(lived.len() <= golem::limits::LIFE_BYTES);
@@ -236,7 +241,8 @@ fn one_path_lived_at_three_intervals_gives_one_survival_curve() {
             c.stochastic.base_hazard = 2e-4;
             c.stochastic.aging_hazard = 2e-5;
             c.stochastic.aging_rate = 1.5e-3;
-            let spec = Spec::Sim { seed: 11, bar_ms: 20_000, relations_change_days: 0.0 };
+            let spec =
+                Spec::Sim { seed: 11, bar_ms: 20_000, relations_change_days: 0.0, edge_bps: None, flip_days: None };
             let (mut life, _) = newborn(seed * 10_007 + seconds, &spec, c);
             while !life.life().is_dead() {
                 life.tick(&mut unheard).unwrap();
@@ -286,7 +292,11 @@ fn every_clock_kills_and_a_switched_off_one_never_does() {
             c.mind.kind = MindKind::Reflex;
             c.reflex.pull = if seed.is_multiple_of(2) { 0.02 } else { -2.0 };
             c.stochastic.base_hazard = 2e-4;
-            let (mut life, _) = newborn(seed, &Spec::Sim { seed, bar_ms: 40_000, relations_change_days: 0.0 }, c);
+            let (mut life, _) = newborn(
+                seed,
+                &Spec::Sim { seed, bar_ms: 40_000, relations_change_days: 0.0, edge_bps: None, flip_days: None },
+                c,
+            );
             let fund = What::Funded { transfer: 1, credit: Usdc::dollars(10), capital: Usdc::ZERO };
             life.feed(fund, &mut unheard).unwrap();
             while !life.is_over() && life.life().tick < 8_000 {

@@ -3,5 +3,5 @@
 pub mod lives;
 mod quantiles;
 
-pub use lives::{Outcome, Plan, Summary};
+pub use lives::{Moment, Outcome, Plan, Summary};
 pub use quantiles::Quantiles;

@@ -10,6 +10,7 @@ use std::time::Instant;
 
 use golem::constitution::Constitution;
 use golem::life::Birth;
+use golem::mortality::epistemic::Senescence;
 use golem::{Golem, Usdc, What, laws};
 use host::chance::{Secret, identity};
 use host::rehearsal::Rehearsal;
@@ -31,6 +32,8 @@ pub struct Plan {
     pub capital: Usdc,
     /// No life is lived longer than this.
     pub most_ticks: u64,
+    /// Fitness is noted every so many ticks.
+    pub note_every: u64,
 }
 
 /// What one life came to.
@@ -39,8 +42,16 @@ pub struct Outcome {
     pub ending: String,
     pub ticks: u64,
     pub fitness: f64,
+    /// Fitness as it went, noted every so many ticks.
+    pub fitness_over_time: Vec<f64>,
+    /// It lost touch at some time in its life.
+    pub senesced: bool,
     /// Skill against naive in each domain, at the end; none where too little was claimed.
     pub skills: BTreeMap<String, Option<f64>>,
+    /// Actions that were carried out, and what they cost in fees and in falling short of the price, as a share
+    /// of capital.
+    pub actions: u64,
+    pub trading_cost: f64,
     /// What became of the capital, as a share; and of simply holding.
     pub returned: f64,
     pub held: f64,
@@ -52,13 +63,26 @@ pub struct Summary {
     pub deaths: BTreeMap<String, u64>,
     pub lifetime_ticks: Quantiles,
     pub fitness: Quantiles,
+    pub fitness_over_time: Vec<Moment>,
+    /// Lives that lost touch at some time.
+    pub senesced: u64,
     pub skills: BTreeMap<String, Quantiles>,
+    pub trading_costs: Quantiles,
     pub returns: Quantiles,
     pub returns_holding: Quantiles,
     pub returns_cash: f64,
     pub ticks: u64,
     pub seconds: f64,
     pub ticks_per_second: f64,
+}
+
+/// The fitness of all lives that came so far.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Moment {
+    pub tick: u64,
+    pub lives: u64,
+    #[serde(flatten)]
+    pub fitness: Quantiles,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -74,7 +98,7 @@ pub enum Error {
 }
 
 /// The version of plans this program writes and repeats.
-pub const PLAN: u32 = 1;
+pub const PLAN: u32 = 2;
 
 /// Lives them all on so many threads; `each` hears of every life that is over.
 pub fn run(plan: &Plan, threads: usize, each: impl Fn(&Outcome) + Sync) -> Result<(Summary, Vec<Outcome>), Error> {
@@ -104,7 +128,7 @@ pub fn run(plan: &Plan, threads: usize, each: impl Fn(&Outcome) + Sync) -> Resul
         parts.into_iter().collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect();
     numbered.sort_by_key(|(number, _)| *number);
     let outcomes: Vec<Outcome> = numbered.into_iter().map(|(_, outcome)| outcome).collect();
-    Ok((Summary::of(&outcomes, seconds), outcomes))
+    Ok((Summary::of(&outcomes, plan.note_every, seconds), outcomes))
 }
 
 /// One whole life.
@@ -126,12 +150,16 @@ fn live(plan: &Plan, paths: &Paths, number: u64) -> Result<Outcome, Error> {
     let mut life = Rehearsal::new(golem, world, secret);
     let unheard = &mut |_: &golem::Record, _: &golem::Life| {};
     life.feed(What::Funded { transfer: 1, credit: plan.credit, capital: plan.capital }, unheard)?;
-    let mut first_unit = None;
+    let (mut first_unit, mut noted, mut senesced) = (None, Vec::new(), false);
     while !life.is_over() && life.life().tick < plan.most_ticks {
         life.tick(unheard)?;
+        if life.life().tick.is_multiple_of(plan.note_every.max(1)) {
+            noted.push(life.life().vitality.epistemic);
+        }
+        senesced |= matches!(life.life().epistemic.senescence, Senescence::Senescent { .. });
         first_unit = first_unit.or_else(|| Some(life.life().seen.unit).filter(|unit| unit.is_positive()));
     }
-    Ok(outcome(&life, plan.capital, first_unit))
+    Ok(Outcome { fitness_over_time: noted, senesced, ..outcome(&life, plan.capital, first_unit) })
 }
 
 /// Where the paths of a plan come from: seeds, or one file of candles read once.
@@ -167,11 +195,7 @@ impl Paths {
                 let config = ReplayConfig { start: Some(start), name: "candles".into() };
                 return Ok(Box::new(Replay::new(candles.clone(), config, Ledger::memory())?));
             }
-            Paths::Seeds(Spec::Sim { bar_ms, relations_change_days, .. }) => {
-                Spec::Sim { seed, bar_ms: *bar_ms, relations_change_days: *relations_change_days }
-            }
-            Paths::Seeds(Spec::Queue { bar_ms, .. }) => Spec::Queue { seed, bar_ms: *bar_ms },
-            Paths::Seeds(other) => other.clone(),
+            Paths::Seeds(spec) => spec.clone().with_seed(seed),
         };
         Ok(spec.open(Ledger::memory())?)
     }
@@ -186,23 +210,42 @@ fn scatter(seed: u64) -> u64 {
 
 fn outcome(rehearsal: &Rehearsal, capital: Usdc, first_unit: Option<Usdc>) -> Outcome {
     let life = rehearsal.life();
-    let worth = life.capital.worth(life.seen.unit) + life.capital.withdrawn;
+    let worth = life.capital.worth(life.seen.unit) + life.capital.withdrawn + life.capital.harvested;
     let share = |now: Usdc, then: Usdc| if then.is_positive() { now.as_f64() / then.as_f64() - 1.0 } else { 0.0 };
+    let spent = life.capital.fees.as_f64() + life.execution.slipped;
     let skills = life.birth.world.domains.iter().zip(&life.epistemic.domains);
     Outcome {
         ending: life.death.as_ref().map_or("alive", |death| death.cause.name()).to_owned(),
         ticks: life.tick,
         fitness: life.vitality.epistemic,
+        fitness_over_time: Vec::new(),
+        senesced: false,
         skills: skills
             .map(|(spec, domain)| (spec.name.clone(), (domain.weight >= 20.0).then(|| domain.skill())))
             .collect(),
+        actions: life.execution.domain.resolved,
+        trading_cost: if capital.is_positive() { spent / capital.as_f64() } else { 0.0 },
         returned: share(worth, capital),
         held: first_unit.map_or(0.0, |first| share(life.seen.unit, first)),
     }
 }
 
+/// At most so many, evenly spread, so that a long run still fits on a screen.
+const MOMENTS: usize = 400;
+
+fn moments(outcomes: &[Outcome], note_every: u64) -> Vec<Moment> {
+    let most = outcomes.iter().map(|outcome| outcome.fitness_over_time.len()).max().unwrap_or(0);
+    let stride = most.div_ceil(MOMENTS).max(1);
+    let at = |n: usize| {
+        let there: Vec<f64> = outcomes.iter().filter_map(|outcome| outcome.fitness_over_time.get(n).copied()).collect();
+        let (tick, lives) = ((n as u64 + 1) * note_every, there.len() as u64);
+        Moment { tick, lives, fitness: Quantiles::of(there) }
+    };
+    (0..most).step_by(stride).map(at).collect()
+}
+
 impl Summary {
-    fn of(outcomes: &[Outcome], seconds: f64) -> Summary {
+    fn of(outcomes: &[Outcome], note_every: u64, seconds: f64) -> Summary {
         let mut deaths = BTreeMap::<String, u64>::new();
         let mut skills = BTreeMap::<String, Vec<f64>>::new();
         for outcome in outcomes {
@@ -218,7 +261,10 @@ impl Summary {
             deaths,
             lifetime_ticks: of(|outcome| outcome.ticks as f64),
             fitness: of(|outcome| outcome.fitness),
+            fitness_over_time: moments(outcomes, note_every),
+            senesced: outcomes.iter().filter(|outcome| outcome.senesced).count() as u64,
             skills: skills.into_iter().map(|(domain, skills)| (domain, Quantiles::of(skills))).collect(),
+            trading_costs: of(|outcome| outcome.trading_cost),
             returns: of(|outcome| outcome.returned),
             returns_holding: of(|outcome| outcome.held),
             returns_cash: 0.0,

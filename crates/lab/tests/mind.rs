@@ -9,12 +9,16 @@ fn plan(world: Spec, lives: u64, most_ticks: u64) -> Plan {
     let clocks = Clocks { economic: false, epistemic: false, stochastic: false };
     let constitution = Constitution { clocks, ..Constitution::default() };
     let (credit, capital) = (Usdc::dollars(10), Usdc::dollars(100));
-    Plan { version: lives::PLAN, lives, seed: 1, world, constitution, credit, capital, most_ticks }
+    Plan { version: lives::PLAN, lives, seed: 1, world, constitution, credit, capital, most_ticks, note_every: 5_000 }
 }
 
 #[test]
 fn a_plan_repeats_to_the_byte_on_any_number_of_threads() {
-    let plan = plan(Spec::Sim { seed: 0, bar_ms: 40_000, relations_change_days: 1.0 }, 6, 800);
+    let plan = plan(
+        Spec::Sim { seed: 0, bar_ms: 40_000, relations_change_days: 1.0, edge_bps: None, flip_days: None },
+        6,
+        800,
+    );
     let text = |threads| {
         let (summary, outcomes) = lives::run(&plan, threads, |_| {}).unwrap();
         serde_json::to_string(&(summary.timeless(), outcomes)).unwrap()

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 pub const RECORD: u8 = 1;
 /// Version of Life's own layout, which snapshots and state hashes depend on. Changing Life raises it;
 /// older snapshots are then passed over and the life is folded again.
-pub const LIFE: u16 = 2;
+pub const LIFE: u16 = 3;
 
 pub(crate) const STATE_EVERY: u64 = 500;
 
@@ -80,6 +80,12 @@ pub(crate) fn chain(previous: &Hash, seq: u64, body: &[u8]) -> Hash {
     *hasher.finalize().as_bytes()
 }
 
+/// The layout this program writes; worked out once.
+pub(crate) fn layout_now() -> &'static str {
+    static LAYOUT: std::sync::OnceLock<String> = std::sync::OnceLock::new();
+    LAYOUT.get_or_init(layout)
+}
+
 /// The layout of every type in a record, as JSON: enough to decode a journal without this program.
 pub fn layout() -> String {
     use serde_reflection::{Samples, Tracer, TracerConfig};
@@ -100,6 +106,9 @@ pub fn layout() -> String {
         golem::policy::Rule,
         golem::policy::Stage,
         golem::heartbeat::State,
+        golem::goal::Goal,
+        golem::goal::Ended,
+        golem::regime::Regime,
         Event
     );
     tracer.trace_type::<Body>(&samples).expect("records have a layout");
@@ -107,8 +116,8 @@ pub fn layout() -> String {
     serde_json::to_string(&registry).expect("a registry is plain data")
 }
 
-/// A birth, a heuristic and a death, of nobody.
-fn examples() -> [Event; 3] {
+/// A birth, a heuristic, a policy and a death, of nobody.
+fn examples() -> [Event; 4] {
     let birth = golem::Birth {
         id: golem::GolemId([0; 16]),
         name: "a".parse().expect("a plain name"),
@@ -128,5 +137,6 @@ fn examples() -> [Event; 3] {
     let what = golem::What::Commanded { id, command: golem::Command::Retire { reason: String::new() } };
     let died = golem.step(&golem::Input { now: Time::default(), roll: 0, what });
     let died = died.ok().flatten().and_then(|record| record.events.into_iter().find(|e| matches!(e, Event::Died(_))));
-    [born.events[0].clone(), born.events[1].clone(), died.expect("retiring ends a life")]
+    let amended = Event::Amended(golem.life().policy.clone());
+    [born.events[0].clone(), born.events[1].clone(), amended, died.expect("retiring ends a life")]
 }

@@ -11,6 +11,7 @@ use golem::{Golem, GolemId, Life, Record, Span, Time};
 use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
 
 use crate::codec::{self, Hash};
+use crate::episodes::{self, Changes, Episode, Expected};
 use crate::error::Error;
 use crate::head::{Anchor, Head, Seal};
 
@@ -38,6 +39,7 @@ pub struct Vault {
     head: Head,
     tip: Hash,
     staged: Vec<(u64, Vec<u8>, Hash)>,
+    remembered: Vec<Changes>,
     snapshot_every: u64,
     last_snapshot: (u64, Time),
     /// Something went wrong: leave every file as it is.
@@ -75,8 +77,8 @@ impl Vault {
         let write = |key: &str, value: String| db.execute(meta, params![key, value]);
         write("format", FORMAT.to_string())
             .and_then(|_| write("golem", life.id().to_string()))
-            .and_then(|_| write("layout", codec::layout()))
-            .and_then(|_| write("layout_hash", blake3::hash(codec::layout().as_bytes()).to_hex().to_string()))
+            .and_then(|_| write("layout", codec::layout_now().to_owned()))
+            .and_then(|_| write("layout_hash", blake3::hash(codec::layout_now().as_bytes()).to_hex().to_string()))
             .map_err(Error::sqlite("cannot create the journal"))?;
         let head =
             Head::create(&place.heads, life.id(), Anchor { seq: 0, hash: genesis(life.id()), seal: Seal::Open })?;
@@ -85,6 +87,7 @@ impl Vault {
             tip: genesis(life.id()),
             head,
             staged: Vec::new(),
+            remembered: Vec::new(),
             snapshot_every,
             last_snapshot: (0, record.at),
             spoilt: false,
@@ -96,7 +99,7 @@ impl Vault {
 
     /// Takes the lock and wakes the life up to its last acknowledged record.
     pub fn open(place: &Place, snapshot_every: u64) -> Result<(Vault, Golem, Vec<Notice>), Error> {
-        let db = existing(&place.database(), OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+        let mut db = existing(&place.database(), OpenFlags::SQLITE_OPEN_READ_WRITE)?;
         // On damage nothing may be tidied away: a closing connection would fold the log into the file.
         db.set_db_config(rusqlite::config::DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)
             .map_err(Error::sqlite("cannot open the journal"))?;
@@ -110,8 +113,10 @@ impl Vault {
         hold_against(&db, &head.anchor(), golem.seq())?;
         db.set_db_config(rusqlite::config::DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false)
             .map_err(Error::sqlite("cannot open the journal"))?;
+        bring_up_to_date(&mut db)?;
         let last_snapshot = (snapshot, golem.life().now);
-        let vault = Vault { db, head, tip, staged: Vec::new(), snapshot_every, last_snapshot, spoilt: false };
+        let (staged, remembered) = (Vec::new(), Vec::new());
+        let vault = Vault { db, head, tip, staged, remembered, snapshot_every, last_snapshot, spoilt: false };
         Ok((vault, golem, notices))
     }
 
@@ -120,6 +125,7 @@ impl Vault {
         let body = codec::encode(record, codec::state_mark(record.seq, life));
         self.tip = codec::chain(&self.tip, record.seq, &body);
         self.staged.push((record.seq, body, self.tip));
+        self.remembered.push(Changes::of(record, life));
     }
 
     /// Makes everything staged durable in one transaction, then anchors it. Only after this may anything
@@ -143,6 +149,9 @@ impl Vault {
             for (seq, body, hash) in &self.staged {
                 insert.execute(params![*seq as i64, body, hash])?;
             }
+            for changes in self.remembered.iter().filter(|changes| !changes.is_empty()) {
+                changes.write(&tx)?;
+            }
             if due {
                 let body = codec::encode_life(life);
                 let check = snapshot_check(seq, &body, &self.tip);
@@ -156,6 +165,7 @@ impl Vault {
         }
         tx.commit()?;
         self.staged.clear();
+        self.remembered.clear();
         if due {
             self.last_snapshot = (seq, life.now);
         }
@@ -222,12 +232,13 @@ impl Reader {
         }
         let snapshots = good_snapshots(&view)?;
         let mut tip = genesis(id);
-        let (mut golem, mut check) = (None, Check::default());
+        let (mut golem, mut check, mut expected) = (None, Check::default(), Expected::default());
         rows(&view, 0, &mut tip, |record, state, bytes| {
             let seq = record.seq;
             fold(&mut golem, &record)?;
             let golem = golem.as_ref().expect("just folded");
             check_state(golem, state)?;
+            expected.after(&record, golem);
             if let Some((_, life)) = snapshots.iter().find(|(at, _)| *at == seq)
                 && *life != codec::encode_life(golem.life())
             {
@@ -239,10 +250,18 @@ impl Reader {
             Ok(())
         })?;
         let golem = golem.ok_or_else(|| Error::damaged("the journal is empty"))?;
+        if episodes::exists(&view).map_err(Error::sqlite("cannot read the episodes"))? {
+            expected.check(&view)?;
+        }
         if let Some(anchor) = anchor {
             hold_against(&view, &anchor, golem.seq())?;
         }
         Ok((golem, check))
+    }
+
+    /// The newest so many remembered ticks, oldest of them first.
+    pub fn episodes(&self, most: u64) -> Result<Vec<Episode>, Error> {
+        episodes::newest(&self.db, most)
     }
 
     /// A consistent copy, even of a life that is being lived.
@@ -294,7 +313,34 @@ fn prepare(db: &Connection) -> rusqlite::Result<()> {
          CREATE TABLE journal(seq INTEGER PRIMARY KEY, body BLOB NOT NULL, hash BLOB NOT NULL) STRICT;
          CREATE TABLE snapshot(seq INTEGER PRIMARY KEY, layout INTEGER NOT NULL, body BLOB NOT NULL,
                                hash BLOB NOT NULL) STRICT;",
-    )
+    )?;
+    episodes::prepare(db)
+}
+
+/// A file from before something was added gets it now: the layout of what may be written to it from here on, and
+/// the table of episodes, made from the journal.
+fn bring_up_to_date(db: &mut Connection) -> Result<(), Error> {
+    let what = "cannot bring the journal up to date";
+    let layout = codec::layout_now();
+    if meta(db, "layout")? != layout {
+        let hash = blake3::hash(layout.as_bytes()).to_hex().to_string();
+        let tx = db.transaction().map_err(Error::sqlite(what))?;
+        for (key, value) in [("layout", layout), ("layout_hash", &hash)] {
+            tx.execute("UPDATE meta SET value = ?2 WHERE key = ?1", params![key, value])
+                .map_err(Error::sqlite(what))?;
+        }
+        tx.commit().map_err(Error::sqlite(what))?;
+    }
+    if episodes::exists(db).map_err(Error::sqlite(what))? {
+        return Ok(());
+    }
+    let (mut golem, mut expected, mut tip) = (None, Expected::default(), genesis(identity(db)?));
+    rows(db, 0, &mut tip, |record, _, _| {
+        fold(&mut golem, &record)?;
+        expected.after(&record, golem.as_ref().expect("just folded"));
+        Ok(())
+    })?;
+    episodes::prepare(db).and_then(|()| expected.write(db)).map_err(Error::sqlite(what))
 }
 
 fn configure(db: &Connection) -> rusqlite::Result<()> {

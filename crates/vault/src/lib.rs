@@ -2,11 +2,13 @@
 //! owner's treasury. Everything here is about never losing, doubling or bending what was acknowledged.
 
 pub mod codec;
+mod episodes;
 mod error;
 mod head;
 mod journal;
 pub mod treasury;
 
+pub use episodes::Episode;
 pub use error::Error;
 pub use head::{Anchor, Head, Seal};
 pub use journal::{Check, Notice, Place, Reader, Vault};

@@ -47,22 +47,29 @@ const WORTH: f64 = 1.60;
 const WORTH_A_JOB: f64 = 0.005;
 const FEE_PER_CENT: i64 = 1;
 
+/// Where arrivals stand among the domains: they tell a busy stretch from a slack one.
+const ARRIVALS: u8 = 0;
+/// How long a server is usually kept: long enough for the day's course to matter more than a burst.
+const HOLDING_HOURS: u64 = 3;
+
 /// How many bars ahead it is claimed about.
 const HORIZON: u32 = 15;
 const FEATURES: [&str; 7] = ["arrivals", "arrivals_ratio", "wait", "queue", "busy", "servers", "hour"];
 /// Arrivals are held against what they were over about so long.
 const USUAL_HOURS: f64 = 1.0;
 
-/// Heuristics to begin with; what they expect is learned.
+/// Heuristics to begin with; what they expect is learned. Servers gain worth in the morning, most for those who
+/// come before the ramp, and lose it in the evening.
 const INSTINCTS: &str = "\
 when arrivals_ratio < 0.8 expect arrivals over 15
 when arrivals_ratio > 0.8 and arrivals_ratio < 1.0 expect arrivals over 15
 when arrivals_ratio > 1.0 and arrivals_ratio < 1.25 expect arrivals over 15
 when arrivals_ratio > 1.25 expect arrivals over 15
 when hour < 4.5 expect arrivals over 15
-when hour > 4.5 and hour < 9.5 expect arrivals over 15
+when hour > 4.5 and hour < 9.5 expect arrivals over 15 then add
+when hour > 3.5 and hour < 7.5 expect arrivals over 15 then add
 when hour > 9.5 and hour < 19.5 expect arrivals over 15
-when hour > 19.5 expect arrivals over 15
+when hour > 19.5 expect arrivals over 15 then reduce
 when arrivals_ratio < 0.8 expect wait over 15
 when arrivals_ratio > 1.25 expect wait over 15
 when busy > 0.95 expect wait over 15
@@ -186,6 +193,8 @@ impl World for Queue {
             actions: [action("add_server", Effect::Adds), action("remove_server", Effect::Reduces)]
                 .into_iter()
                 .collect(),
+            regime: Some(ARRIVALS),
+            holding: holding(self.config.bar),
             unit: "server".to_owned(),
             data_per_day: Usdc::cents(2),
         }
@@ -331,6 +340,11 @@ impl Pace {
     }
 }
 
+fn holding(bar: Span) -> u32 {
+    let bars = HOLDING_HOURS * HOUR_MS / bar.as_millis();
+    u32::try_from(bars.max(1)).expect("a bar lasts a millisecond at least")
+}
+
 /// Jobs a minute at this time of day, between the full hours in a straight line.
 fn daily(time: Time) -> f64 {
     let hours = time.as_millis() / HOUR_MS;
@@ -340,120 +354,4 @@ fn daily(time: Time) -> f64 {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn queue(ledger: Ledger) -> Queue {
-        Queue::new(QueueConfig::default(), ledger).unwrap()
-    }
-
-    fn day(queue: &mut Queue, n: u64) -> Vec<Bar> {
-        let mut told = Observation::default();
-        queue.observe(START + Span::DAY.times(n), START + Span::DAY.times(n + 1), &mut told).unwrap();
-        told.bars
-    }
-
-    fn order(action: u8, servers: i64) -> Order {
-        Order { action, units: servers * SERVER, limit: Usdc::MOST }
-    }
-
-    fn mean(bars: &[Bar], domain: usize) -> f64 {
-        bars.iter().map(|bar| bar.values[domain]).sum::<f64>() / bars.len() as f64
-    }
-
-    #[test]
-    fn afternoons_are_busier_than_nights() {
-        let mut queue = queue(Ledger::memory());
-        let (mut nights, mut afternoons) = (0.0, 0.0);
-        for n in 0..60 {
-            let bars = day(&mut queue, n);
-            nights += mean(&bars[180..360], 0);
-            afternoons += mean(&bars[1_170..1_440], 0);
-        }
-        assert!(afternoons > 2.0 * nights, "{afternoons} {nights}");
-    }
-
-    #[test]
-    fn more_servers_shorten_the_wait_from_the_next_bar_on_and_for_the_arrivals_nothing_changes() {
-        let (mut few, mut many) = (queue(Ledger::memory()), queue(Ledger::memory()));
-        let before = day(&mut many, 0);
-        assert_eq!(before, day(&mut few, 0));
-        many.commit(1, &order(ADD, 10)).unwrap().unwrap();
-        assert_eq!(many.bar(), *before.last().unwrap());
-        let (without, with) = (day(&mut few, 1), day(&mut many, 1));
-        assert_eq!(many.servers(), 21);
-        assert_eq!(mean(&without, 0), mean(&with, 0));
-        assert!(with.iter().zip(&without).all(|(with, without)| with.values[1] < without.values[1]));
-        assert!(mean(&without, 1) > 1.5 * mean(&with, 1));
-    }
-
-    #[test]
-    fn a_reopened_queue_has_the_servers_it_had_when_it_had_them() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("ledger");
-        let mut first = queue(Ledger::file(&path).unwrap());
-        let mut told = day(&mut first, 0);
-        first.commit(9, &order(ADD, 7)).unwrap().unwrap();
-        told.extend(day(&mut first, 1));
-        first.commit(4, &order(REMOVE, 3)).unwrap().unwrap();
-        told.extend(day(&mut first, 2));
-        assert_eq!(first.servers(), 15);
-        let newest = first.bar();
-        drop(first);
-
-        let mut again = queue(Ledger::file(&path).unwrap());
-        again.seek(START + Span::DAY.times(3)).unwrap();
-        assert_eq!((again.bar(), again.servers()), (newest, 15));
-        let retold: Vec<Bar> = (0..3).flat_map(|n| day(&mut again, n)).collect();
-        assert_eq!(retold, told);
-    }
-
-    #[test]
-    fn servers_come_whole_and_only_rented_ones_go() {
-        let mut queue = queue(Ledger::memory());
-        let half = Order { units: SERVER - 1, ..order(ADD, 1) };
-        assert_eq!(queue.commit(1, &half).unwrap(), None);
-        assert_eq!(queue.commit(2, &order(REMOVE, 1)).unwrap(), None);
-        let two_and_a_half = Order { units: 2 * SERVER + SERVER / 2, ..order(ADD, 1) };
-        assert_eq!(queue.commit(3, &two_and_a_half).unwrap().unwrap().units, 2 * SERVER);
-        assert_eq!(queue.commit(4, &order(REMOVE, 3)).unwrap(), None);
-        assert_eq!(queue.commit(5, &order(REMOVE, 2)).unwrap().unwrap().units, -2 * SERVER);
-        assert_eq!(queue.commit(6, &order(ADD, MOST_SERVERS - OWN_SERVERS + 1)).unwrap(), None);
-    }
-
-    #[test]
-    fn the_service_copes_on_most_days_and_nobody_waits_for_ever() {
-        let mut queue = queue(Ledger::memory());
-        let bars: Vec<Bar> = (0..120).flat_map(|n| day(&mut queue, n)).collect();
-        let late = bars.iter().filter(|bar| bar.values[1] > 120.0).count() as f64 / bars.len() as f64;
-        assert!((0.01..0.30).contains(&late), "{late}");
-        assert!(bars.iter().all(|bar| bar.values[1] < (PATIENCE_MINUTES + 2.0) * 60.0));
-        assert!(bars.iter().all(|bar| bar.unit > Usdc::cents(150) && bar.unit < Usdc::cents(500)));
-    }
-
-    #[test]
-    fn what_is_seen_is_what_there_was() {
-        let mut queue = queue(Ledger::memory());
-        queue.commit(1, &order(ADD, 2)).unwrap().unwrap();
-        let bars: Vec<Bar> = (0..20).flat_map(|n| day(&mut queue, n)).collect();
-        let memory = 90;
-        let (mut usual, mut strained) = (DEMAND[0], 0);
-        for (n, bar) in bars.iter().enumerate() {
-            let [arrivals, ratio, wait, waiting, busy, servers, hour] = bar.features[..] else { panic!("{bar:?}") };
-            usual += (arrivals - usual) / (n + 2).min(memory) as f64;
-            assert!((ratio - arrivals / usual).abs() < 1e-9);
-            assert_eq!((arrivals, wait, servers), (bar.values[0], bar.values[1], 13.0));
-            assert!((0.0..=1.0).contains(&busy) && (waiting == 0.0 || busy == 1.0), "{bar:?}");
-            assert!((hour - ((n + 1) % 2_160) as f64 / 90.0).abs() < 1e-9, "{hour}");
-            strained += usize::from(busy == 1.0);
-        }
-        assert!(strained > 100 && strained < bars.len() / 3, "{strained}");
-    }
-
-    #[test]
-    fn no_word_of_trading_is_needed_to_describe_it() {
-        let text = format!("{:?}", queue(Ledger::memory()).manifest()).to_lowercase();
-        let words = ["market", "trad", "price", "buy", "sell", "candle", "eth", "volatility", "liquid"];
-        assert!(words.iter().all(|word| !text.contains(word)), "{text}");
-    }
-}
+mod tests;

@@ -18,6 +18,12 @@ pub enum Spec {
         /// Days between changes in how things relate, on average; 0 is never.
         #[serde(default)]
         relations_change_days: f64,
+        /// Makes it fair, with a drift of this much after each burst of volume; 0 is no bursts.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        edge_bps: Option<u32>,
+        /// The day on which volatility and gas begin to go on instead of turning back.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        flip_days: Option<f64>,
     },
     /// Candles from a file.
     Replay {
@@ -38,13 +44,24 @@ pub enum Spec {
 }
 
 impl Spec {
+    /// The same kind of world with other chance in it; candles have none.
+    pub fn with_seed(mut self, new: u64) -> Spec {
+        match &mut self {
+            Spec::Sim { seed, .. } | Spec::Queue { seed, .. } => *seed = new,
+            Spec::Replay { .. } => {}
+        }
+        self
+    }
+
     pub fn open(&self, ledger: Ledger) -> Result<Box<dyn World + Send>, Error> {
         Ok(match self {
-            Spec::Sim { seed, bar_ms, relations_change_days } => {
+            Spec::Sim { seed, bar_ms, relations_change_days, edge_bps, flip_days } => {
                 let config = SimConfig {
                     seed: *seed,
                     bar: Span::millis(*bar_ms),
                     relations_change_days: *relations_change_days,
+                    edge_bps: *edge_bps,
+                    flip_days: *flip_days,
                 };
                 Box::new(Sim::new(config, ledger)?)
             }
@@ -74,8 +91,18 @@ mod tests {
     #[test]
     fn a_world_is_described_in_a_line_and_opened_from_it() {
         let spec: Spec = serde_json::from_str(r#"{"kind":"sim","seed":7}"#).unwrap();
-        assert_eq!(spec, Spec::Sim { seed: 7, bar_ms: 40_000, relations_change_days: 0.0 });
+        assert_eq!(
+            spec,
+            Spec::Sim { seed: 7, bar_ms: 40_000, relations_change_days: 0.0, edge_bps: None, flip_days: None }
+        );
         assert_eq!(spec.open(Ledger::memory()).unwrap().manifest().bar, Span::seconds(40));
+        // As it was written before a market could be staged.
+        let text = r#"{"kind":"sim","seed":7,"bar_ms":40000,"relations_change_days":0.0}"#;
+        assert_eq!(serde_json::to_string(&spec).unwrap(), text);
+        let staged = r#"{"kind":"sim","seed":7,"bar_ms":40000,"relations_change_days":0.0,"edge_bps":45}"#;
+        let spec: Spec = serde_json::from_str(staged).unwrap();
+        assert_eq!(serde_json::to_string(&spec.clone().with_seed(7)).unwrap(), staged);
+        assert_ne!(spec.clone().with_seed(8), spec);
         let spec: Spec = serde_json::from_str(r#"{"kind":"queue","seed":7,"bar_ms":60000}"#).unwrap();
         assert_eq!(spec.open(Ledger::memory()).unwrap().manifest().bar, Span::seconds(60));
         assert_eq!(serde_json::to_string(&spec).unwrap(), r#"{"kind":"queue","seed":7,"bar_ms":60000}"#);
@@ -88,7 +115,7 @@ mod tests {
             opened(Spec::Queue { seed: 1, bar_ms: 0 }),
             "the bar must last at least a millisecond and at most a day"
         );
-        let spec = Spec::Sim { seed: 1, bar_ms: 1, relations_change_days: f64::NAN };
+        let spec = Spec::Sim { seed: 1, bar_ms: 1, relations_change_days: f64::NAN, edge_bps: None, flip_days: None };
         assert_eq!(opened(spec), "relations_change_days must be a number of days, 0 for never");
         assert!(
             opened(Spec::Replay { path: "no/such.csv".into(), start: None, sha256: None })

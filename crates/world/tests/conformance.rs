@@ -19,7 +19,17 @@ fn check(spec: &Spec) {
 #[test]
 fn the_simulated_market_conforms() {
     for (seed, bar_ms) in [(1, 40_000), (2, 60_000), (3, 3_600_000), (4, 1_000)] {
-        check(&Spec::Sim { seed, bar_ms, relations_change_days: 2.0 });
+        check(&Spec::Sim { seed, bar_ms, relations_change_days: 2.0, edge_bps: None, flip_days: None });
+    }
+}
+
+#[test]
+fn the_staged_markets_conform() {
+    // A flip at once, one amid what the suite looks at, and both at a time.
+    for (edge_bps, flip_days) in
+        [(Some(0), None), (Some(45), None), (None, Some(0.0)), (None, Some(1.0)), (Some(45), Some(1.0))]
+    {
+        check(&Spec::Sim { seed: 5, bar_ms: 40_000, relations_change_days: 0.0, edge_bps, flip_days });
     }
 }
 
@@ -220,9 +230,11 @@ fn the_suite_notices_every_broken_promise() {
     }
 }
 
-/// `when FEATURE > NUMBER [and FEATURE < NUMBER …] expect DOMAIN over BARS`, of what is declared.
+/// `when FEATURE > NUMBER [and FEATURE < NUMBER …] expect DOMAIN over BARS [then STANCE]`, of what is declared.
 fn check_instinct(text: &str, manifest: &Manifest) {
     let (condition, rest) = text.split_once(" expect ").unwrap();
+    let (rest, stance) = rest.split_once(" then ").unwrap_or((rest, "add"));
+    assert!(stance == "add" || stance == "reduce", "{text}");
     let (domain, bars) = rest.split_once(" over ").unwrap();
     let domain = manifest.domains.iter().find(|spec| spec.name == domain).unwrap_or_else(|| panic!("{text}"));
     assert_eq!(bars.parse(), Ok(domain.horizon), "{text}");
@@ -239,8 +251,8 @@ fn check_instinct(text: &str, manifest: &Manifest) {
 #[test]
 fn instincts_speak_of_declared_features_and_domains_and_leave_room_to_explore() {
     let worlds = [
-        Spec::Sim { seed: 1, bar_ms: 40_000, relations_change_days: 0.0 },
-        Spec::Sim { seed: 1, bar_ms: 3_600_000, relations_change_days: 0.0 },
+        Spec::Sim { seed: 1, bar_ms: 40_000, relations_change_days: 0.0, edge_bps: None, flip_days: None },
+        Spec::Sim { seed: 1, bar_ms: 3_600_000, relations_change_days: 0.0, edge_bps: None, flip_days: None },
         Spec::Queue { seed: 1, bar_ms: 40_000 },
     ];
     for spec in worlds {

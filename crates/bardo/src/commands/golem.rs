@@ -23,6 +23,8 @@ pub(crate) fn dispatch(home: &Home, verb: GolemVerb, json: bool) -> Result<ExitC
         GolemVerb::List => list(home, json),
         GolemVerb::Show { name } => show(&home.golem(&name)?, json),
         GolemVerb::Events { name, all } => events(&home.golem(&name)?, all || json, json),
+        GolemVerb::Episodes { name, last } => episodes(&home.golem(&name)?, last, json),
+        GolemVerb::Policy { name, set } => owner::policy(home, &name, &set, json),
         GolemVerb::Fund(money) => owner::fund(home, &money, json),
         GolemVerb::Withdraw(money) => owner::withdraw(home, &money, json),
         GolemVerb::Pause { name } => owner::pause(home, &name, json),
@@ -93,7 +95,13 @@ pub(crate) fn spec(home: &Home, settings: &Settings, seed: Option<u64>) -> Resul
             let sha256 = Some(host::data::digest(&home.root().join(&path))?);
             Spec::Replay { path, start: settings.moment("world.start").map(|at| at.as_seconds()), sha256 }
         }
-        _ => Spec::Sim { seed, bar_ms, relations_change_days: settings.number("world.relations_change_days") },
+        _ => Spec::Sim {
+            seed,
+            bar_ms,
+            relations_change_days: settings.number("world.relations_change_days"),
+            edge_bps: settings.perhaps_count("world.edge_bps"),
+            flip_days: settings.perhaps_number("world.flip_days"),
+        },
     })
 }
 
@@ -206,6 +214,40 @@ fn events(place: &GolemHome, all: bool, json: bool) -> Result<ExitCode, Error> {
         Ok(())
     })?;
     failed.map_or(Ok(ExitCode::SUCCESS), Err)
+}
+
+fn episodes(place: &GolemHome, last: u64, json: bool) -> Result<ExitCode, Error> {
+    let reader = Reader::open(&place.database())?;
+    let episodes = reader.episodes(last)?;
+    if episodes.is_empty() && !json {
+        line(format!("{} remembers nothing yet", place.name));
+    } else if !json {
+        line(format!(
+            "{:>9} {:>9} {:<22} {:>8} {:<9} {:>9} {:>8}",
+            "EPISODE", "TICK", "WHY", "SURPRISE", "REGIME", "CAME TO", "REGRET"
+        ));
+    }
+    let percent = |share: Option<f32>| share.map_or("not yet".to_owned(), |share| format!("{:+.2} %", share * 100.0));
+    for episode in episodes {
+        let (why, regime) = (output::reasons(episode.why), output::regime(episode.regime));
+        if json {
+            let mut value = serde_json::to_value(episode).expect("plain data");
+            (value["why"], value["regime"]) = (json!(why), json!(regime));
+            output::json(&value);
+        } else {
+            line(format!(
+                "{:>9} {:>9} {:<22} {:>8.2} {:<9} {:>9} {:>8}",
+                count(episode.number),
+                count(episode.tick),
+                why.join(", "),
+                episode.surprise,
+                regime,
+                percent(episode.change),
+                percent(episode.regret)
+            ));
+        }
+    }
+    Ok(ExitCode::SUCCESS)
 }
 
 fn backup(place: &GolemHome, to: &Path, json: bool) -> Result<ExitCode, Error> {

@@ -71,6 +71,7 @@ fn plan(home: &Home, args: &LivesArgs) -> Result<Plan, Error> {
         credit: settings.money("funds.credit"),
         capital: settings.money("funds.capital"),
         most_ticks: args.most_ticks,
+        note_every: args.note_every,
     })
 }
 
@@ -84,9 +85,14 @@ fn print(summary: &Summary, interval: Span) {
     line(format!("{:<22} {:>12} {:>12} {:>12}", "", "5 %", "median", "95 %"));
     row("lifetime", summary.lifetime_ticks, &|ticks| interval.times(ticks as u64).to_string());
     row("skill (fitness)", summary.fitness, &|value| format!("{value:.3}"));
+    for moment in summary.fitness_over_time.iter().step_by((summary.fitness_over_time.len() / 6).max(1)) {
+        let name = format!("  after {} ticks", count(moment.tick));
+        row(&name, moment.fitness, &|value| format!("{value:.3}"));
+    }
     for (domain, skills) in &summary.skills {
         row(&format!("  {domain}, of naive"), *skills, &|value| format!("{:+.1} %", value * 100.0));
     }
+    row("cost of acting", summary.trading_costs, &|value| format!("{:.2} %", value * 100.0));
     row("return", summary.returns, &|value| format!("{:+.2} %", value * 100.0));
     row("  simply holding", summary.returns_holding, &|value| format!("{:+.2} %", value * 100.0));
     line(format!("{:<22} {:>12} {:>12} {:>12}", "  cash", "", "+0.00 %", ""));

@@ -1,4 +1,4 @@
-//! The owner's word: `fund`, `withdraw`, `pause`, `resume`, `freeze`, `retire`, `halt`.
+//! The owner's word: `policy`, `fund`, `withdraw`, `pause`, `resume`, `freeze`, `retire`, `halt`.
 //!
 //! A golem nobody is living is woken, told and put back to sleep; one that is being lived gets a letter.
 
@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use golem::event::Account;
 use golem::{Command, Usdc};
+use host::config::{File, Settings};
 use host::inbox::{self, Body, Reply};
 use host::living::Silent;
 use host::{Error, GolemHome, Home, Living};
@@ -108,6 +109,28 @@ pub(crate) fn fund(home: &Home, money: &Money, json: bool) -> Result<ExitCode, E
     }
     let heard = tell(home, &place, Body::Fund { credit, capital })?;
     Ok(report(&place, &heard, &format!("was given {}", money.amount), json))
+}
+
+/// Changed keys take effect at once and for good; the others stay as they are now.
+pub(crate) fn policy(home: &Home, name: &str, set: &[String], json: bool) -> Result<ExitCode, Error> {
+    let place = home.golem(name)?;
+    let (golem, _) = Reader::open(&place.database())?.wake()?;
+    let now = Settings::of_policy(&golem.life().policy);
+    if set.is_empty() {
+        let keys = now.iter().filter_map(|flag| flag.split_once('='));
+        if json {
+            output::json(&keys.collect::<std::collections::BTreeMap<_, _>>());
+        } else {
+            keys.for_each(|(key, value)| line(format!("{key} = {}", if value.is_empty() { "\"\"" } else { value })));
+        }
+        return Ok(ExitCode::SUCCESS);
+    }
+    if let Some(other) = set.iter().find(|flag| !flag.starts_with("policy.")) {
+        return Err(Error::Advice(format!("only policy keys can be changed in a life; {other} was settled at birth")));
+    }
+    let flags: Vec<String> = now.into_iter().chain(set.iter().cloned()).collect();
+    let policy = Settings::load(File::Golem, None, std::iter::empty(), &flags)?.policy();
+    order(home, name, Command::Amend { policy: Box::new(policy) }, "lives under its new policy from now on", json)
 }
 
 pub(crate) fn withdraw(home: &Home, money: &Money, json: bool) -> Result<ExitCode, Error> {

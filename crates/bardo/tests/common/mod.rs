@@ -84,7 +84,7 @@ impl Tent {
         for place in self.home().list().unwrap() {
             let (golem, _) = Reader::open(&place.database()).unwrap().wake().unwrap();
             let (life, purse, capital) = (golem.life(), &golem.life().purse, &golem.life().capital);
-            sum += purse.credit + purse.spent;
+            sum += purse.credit + purse.spent + purse.gas;
             sum += capital.cash + capital.reserved + capital.cost + capital.fees - capital.realised;
             let sent = treasury.undelivered(life.id(), life.transfers_taken).unwrap();
             sum += sent.iter().map(|t| t.credit + t.capital).sum();

@@ -54,7 +54,7 @@ pub(crate) fn beat(draft: &mut Draft<'_>, observation: &Observation) {
         draft.emit(Event::Turned(State::Deciding));
         prediction::forecast(draft, observation);
         draft.emit(Event::Turned(State::Acting));
-        policy::reflex(draft);
+        policy::decide(draft);
         rest(draft);
     } else {
         wait(draft);

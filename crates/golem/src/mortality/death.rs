@@ -113,7 +113,7 @@ pub(crate) fn proceed(draft: &mut Draft<'_>) {
     if !draft.flights.is_empty() {
         return;
     }
-    let close = draft.constitution().policy.on_death == OnDeath::Close && draft.capital.holding > 0;
+    let close = draft.policy.on_death == OnDeath::Close && draft.capital.holding > 0;
     if close && death.closing_attempts < CLOSING_ATTEMPTS && draft.birth.world.action(Effect::Reduces).is_some() {
         policy::close_all(draft);
         return;

@@ -21,6 +21,8 @@ pub struct Purse {
     pub credit: Usdc,
     pub given: Usdc,
     pub spent: Usdc,
+    /// What sending actions cost.
+    pub gas: Usdc,
     pub withdrawn: Usdc,
     /// Cost of living not yet worth a whole micro-USDC, in micro-USDC × milliseconds ÷ day.
     pub dust: i64,
@@ -33,7 +35,22 @@ pub struct Purse {
     pub critical: bool,
 }
 
+/// What credit is kept for. A purpose may use its part of what is free now, so none can starve another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Partition {
+    Inference,
+    Gas,
+    Data,
+    Legacy,
+}
+
 impl Purse {
+    /// The part of what is free that a purpose may use, by the table of the present phase.
+    pub fn budget(&self, life: &Life, partition: Partition) -> Usdc {
+        let permille = life.phase().behaviour().partitions[partition as usize];
+        self.free(life).share(i64::from(permille), 1_000)
+    }
+
     /// Kept back for dying well; no living cost may touch it.
     pub fn reserve(&self, life: &Life) -> Usdc {
         let figures = &life.constitution().economic;

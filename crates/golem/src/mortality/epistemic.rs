@@ -17,6 +17,10 @@ use crate::prediction::Claim;
 
 /// How far above the warning level fitness must rise before falling below it is news again.
 const RELIEF: f64 = 0.02;
+/// A regime met for fewer ticks than this says nothing about who is failing in it.
+const UNFAMILIAR: u64 = 20;
+/// The domain of what an action comes to, beside its preview.
+pub const EXECUTION: &str = "execution";
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Epistemic {
@@ -73,12 +77,7 @@ impl Epistemic {
     /// A tick passes: what was shown long ago counts for less.
     pub(crate) fn fade(&mut self, window: f64) {
         let keep = 1.0 - 1.0 / window;
-        for domain in &mut self.domains {
-            domain.error *= keep;
-            domain.naive_error *= keep;
-            domain.distance *= keep;
-            domain.weight *= keep;
-        }
+        self.domains.iter_mut().for_each(|domain| domain.keep(keep));
     }
 
     pub(crate) fn resolve(&mut self, claim: &Claim, actual: f64, tick: u64, measure: Measure, pairs_kept: usize) {
@@ -99,12 +98,7 @@ impl Epistemic {
 
     /// A claim was as wrong as this, and the naive forecast as wrong as that.
     pub(crate) fn score(&mut self, domain: usize, error: f64, naive_error: f64, distance: f64, tick: u64) {
-        let domain = &mut self.domains[domain];
-        domain.error += error;
-        domain.naive_error += naive_error;
-        domain.distance += distance;
-        domain.weight += 1.0;
-        domain.resolved += 1;
+        self.domains[domain].score(error, naive_error, distance);
         if error < naive_error {
             self.last_success = tick;
         }
@@ -112,6 +106,25 @@ impl Epistemic {
 }
 
 impl Domain {
+    pub(crate) fn score(&mut self, error: f64, naive_error: f64, distance: f64) {
+        self.error += error;
+        self.naive_error += naive_error;
+        self.distance += distance;
+        self.weight += 1.0;
+        self.resolved += 1;
+    }
+
+    pub(crate) fn fade(&mut self, window: f64) {
+        self.keep(1.0 - 1.0 / window);
+    }
+
+    fn keep(&mut self, keep: f64) {
+        self.error *= keep;
+        self.naive_error *= keep;
+        self.distance *= keep;
+        self.weight *= keep;
+    }
+
     /// 0 as good as naive, 1 perfect, negative worse.
     pub fn skill(&self) -> f64 {
         if self.naive_error > 0.0 {
@@ -161,10 +174,11 @@ pub fn fitness(life: &Life) -> f64 {
     let laws = life.laws();
     let measure = life.constitution().epistemic.measure;
     let (mut sum, mut weights) = (0.0, 0.0);
-    for (domain, spec) in life.epistemic.domains.iter().zip(&life.birth.world.domains) {
+    let declared = life.epistemic.domains.iter().zip(life.birth.world.domains.iter().map(|spec| spec.weight));
+    for (domain, weight) in declared.chain([(&life.execution.domain, laws.execution_weight)]) {
         if let Some(fitness) = domain.fitness(measure, laws) {
-            sum += spec.weight * fitness;
-            weights += spec.weight;
+            sum += weight * fitness;
+            weights += weight;
         }
     }
     let shown = if weights > 0.0 { sum / weights } else { laws.fitness_unknown };
@@ -177,9 +191,12 @@ pub fn fitness(life: &Life) -> f64 {
 /// The domains in which the golem has lost touch, by name.
 pub(crate) fn failing(life: &Life) -> Vec<String> {
     let threshold = life.constitution().epistemic.senescence;
-    let specs = life.birth.world.domains.iter().enumerate();
-    let lost = |at: usize| domain_fitness(life, at).is_some_and(|fitness| fitness < threshold);
-    specs.filter(|(at, _)| lost(*at)).map(|(_, spec)| spec.name.clone()).collect()
+    let names = life.birth.world.domains.iter().map(|spec| spec.name.as_str()).chain([EXECUTION]);
+    let domains = life.epistemic.domains.iter().chain([&life.execution.domain]);
+    let lost = |domain: &Domain| {
+        domain.fitness(life.constitution().epistemic.measure, life.laws()).is_some_and(|fitness| fitness < threshold)
+    };
+    names.zip(domains).filter(|(_, domain)| lost(domain)).map(|(name, _)| name.to_owned()).collect()
 }
 
 /// Notes echoing, decline, grace, senescence and recovery as they begin and end.
@@ -195,11 +212,12 @@ pub(crate) fn watch(draft: &mut Draft<'_>, fitness: f64) {
         Some(_) if fitness >= figures.warning + RELIEF => draft.emit(Event::EpistemicRelieved),
         _ => {}
     }
+    let familiar = draft.regimes.met() >= UNFAMILIAR;
     match draft.epistemic.senescence {
-        Senescence::Sound if fitness < figures.senescence => draft.emit(Event::GraceOpened),
+        Senescence::Sound if fitness < figures.senescence && familiar => draft.emit(Event::GraceOpened),
         Senescence::Grace { .. } if fitness > figures.recovery => draft.emit(Event::Recovered),
         // Between the two marks nothing is decided: the grace goes on until one of them is passed.
-        Senescence::Grace { since } if tick >= since + grace && fitness < figures.senescence => {
+        Senescence::Grace { since } if tick >= since + grace && fitness < figures.senescence && familiar => {
             draft.emit(Event::Senesced);
         }
         Senescence::Senescent { .. } if fitness > figures.recovery => draft.emit(Event::Recovered),

@@ -1,8 +1,12 @@
-//! Acting inside a policy: what a golem may take on, with which money, and how an ask stays honest.
+//! Acting inside a policy: what a golem may take on, with which money, and who says no by which rule.
 //!
-//! An intent reserves its money, is previewed, permitted, committed and settled; each stage is an event,
-//! and what is owed next can always be read from Life. An answer always settles money; only a fresh one
-//! (same epoch) settles behaviour.
+//! Whoever proposes, the mind of rules, a reflex or one day a model, says only which action and how large a
+//! share. Everything else is worked out here, from what Life knows. What no rule allows is refused; giving up
+//! exposure is open to everyone alive.
+
+mod capital;
+mod flight;
+mod guard;
 
 use std::fmt;
 
@@ -11,54 +15,30 @@ use serde::{Deserialize, Serialize};
 use crate::constitution::MindKind;
 use crate::draft::Draft;
 use crate::event::Event;
+use crate::heartbeat::State;
 use crate::life::Life;
 use crate::money::Usdc;
+use crate::mortality::economic::Partition;
+use crate::mortality::epistemic::Domain;
 use crate::mortality::phase::Phase;
+use crate::rule::vote::{self, Evidence};
 use crate::time::{Span, Time};
-use crate::world::{Effect, Observation, Outcome, Quote};
+use crate::world::Effect;
 
-/// How long an ask may take.
-const PATIENCE: u64 = 4;
+pub use capital::Capital;
+pub use flight::{Flight, Hash, Held, Intent, Permit, Stage, policy_hash, preview_hash, still_permitted};
+pub(crate) use flight::{close_all, landed, previewed};
+pub(crate) use guard::{answer, listen};
 
-/// What a golem acts with; what it lives on is [`crate::mortality::economic::Purse`].
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Capital {
-    pub cash: Usdc,
-    /// Set aside for asks under way.
-    pub reserved: Usdc,
-    /// Millionths of a unit held.
-    pub holding: i64,
-    /// What the holding was acquired for.
-    pub cost: Usdc,
-    pub given: Usdc,
-    pub withdrawn: Usdc,
-    pub realised: Usdc,
-    pub fees: Usdc,
-    /// The highest worth so far, for the breaker.
-    pub peak: Usdc,
-}
+/// Ticks before a refusal by the same rule is told again.
+const TELL_AGAIN: u64 = 50;
 
-/// An ask under way.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Flight {
-    pub key: u64,
+/// What is proposed: an action the world declares, and how much.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Proposal {
     pub action: u8,
-    /// Millionths of a unit, always positive: the action says which way.
-    pub units: i64,
-    pub reserved: Usdc,
-    pub stage: Stage,
-    pub epoch: u32,
-    pub deadline: Time,
-    pub quote: Option<Quote>,
-    /// Part of dying: passes every gate but the world's.
-    pub closing: bool,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Stage {
-    Asked,
-    Permitted,
+    /// A share of capital to commit, or of what is held to give up.
+    pub size: f64,
 }
 
 /// Why something was refused, by name.
@@ -72,49 +52,77 @@ pub enum Rule {
     Funds,
     Reserve,
     Bounds,
+    Paused,
+    Dreaming,
+    Allow,
+    PerAction,
+    PerDay,
+    ActionsPerDay,
+    Gas,
+    Unproven,
+    HitRate,
+    NoEdge,
+    Stale,
+    World,
 }
 
-impl Capital {
-    /// Worth of everything, at this worth of a million units; an absurd one is as good as the most there is.
-    pub fn worth(&self, unit: Usdc) -> Usdc {
-        let held = i128::from(unit.as_micros()) * i128::from(self.holding) / 1_000_000;
-        let whole = i128::from((self.cash + self.reserved).as_micros()) + held;
-        Usdc::micros(whole.clamp(0, i128::from(Usdc::MOST.as_micros())) as i64)
+/// What has been learned of how the world carries things out.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Execution {
+    /// Claims of what an action will come to, against taking its preview at its word.
+    pub domain: Domain,
+    /// How much worse than previewed it came out, as a share, on average.
+    pub shortfall: f64,
+    /// What one way costs by the newest preview, as a share.
+    pub cost: f64,
+    /// Everything lost on the way beyond fees so far, in micro-USDC: spread and falling short.
+    pub slipped: f64,
+}
+
+impl Execution {
+    /// What going in and out again costs, as a share; nothing before anything is known of it.
+    pub fn round_trip(&self) -> f64 {
+        2.0 * (self.cost + self.shortfall.max(0.0))
     }
 
-    /// Money given or taken is neither gain nor loss: the fall from the peak stays the same share.
-    pub(crate) fn rescale_peak(&mut self, change: Usdc, unit: Usdc) {
-        let before = self.worth(unit).as_micros();
-        let after = before + change.as_micros();
-        let scaled = if before > 0 {
-            i128::from(self.peak.as_micros()) * i128::from(after) / i128::from(before)
-        } else {
-            i128::from(after)
-        };
-        self.peak = Usdc::micros(scaled.clamp(0, i128::from(Usdc::MOST.as_micros())) as i64);
-    }
-
-    pub(crate) fn settle(&mut self, outcome: &Outcome) {
-        self.cash += outcome.cash - outcome.fee;
-        self.fees += outcome.fee;
-        if outcome.units >= 0 {
-            self.cost -= outcome.cash;
-        } else {
-            let released = self.cost.share(-outcome.units, self.holding.max(1));
-            self.cost -= released;
-            self.realised += outcome.cash - released;
-        }
-        self.holding += outcome.units;
+    /// An action came out so much worse than its preview.
+    pub(crate) fn learn(&mut self, shortfall: f64, memory: f64) {
+        self.domain.score((self.shortfall - shortfall).abs(), shortfall.abs(), self.shortfall.abs());
+        self.shortfall += (shortfall - self.shortfall) / (self.domain.resolved as f64).min(memory);
     }
 }
 
-/// The first rule that forbids this, if any. Reducing exposure is open to everyone alive.
+/// What was done on the present day of the world.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Day {
+    pub number: u64,
+    pub actions: u32,
+    pub value: Usdc,
+}
+
+impl Day {
+    pub(crate) fn of(life: &Life, at: Time) -> Day {
+        let number = at.as_millis() / Span::DAY.as_millis();
+        if life.day.number == number { life.day } else { Day { number, ..Day::default() } }
+    }
+}
+
+/// The first rule that forbids this kind of action now, if any. Reducing exposure is open to everyone alive.
 pub fn gate(life: &Life, effect: Effect) -> Result<(), Rule> {
     if life.is_dead() {
         return Err(Rule::Dead);
     }
-    if effect == Effect::Adds && life.heartbeat.frozen {
+    if effect == Effect::Reduces {
+        return Ok(());
+    }
+    if life.heartbeat.frozen {
         return Err(Rule::Frozen);
+    }
+    if life.heartbeat.paused {
+        return Err(Rule::Paused);
+    }
+    if life.heartbeat.state == State::Dreaming {
+        return Err(Rule::Dreaming);
     }
     if !life.phase().permits(effect) {
         return Err(Rule::Phase(life.phase()));
@@ -122,119 +130,168 @@ pub fn gate(life: &Life, effect: Effect) -> Result<(), Rule> {
     Ok(())
 }
 
-/// The reflex's idea of acting: take up exposure, give it up again, in turn.
-pub(crate) fn reflex(draft: &mut Draft<'_>) {
-    let every = u64::from(draft.constitution().reflex.act_every);
-    if draft.constitution().mind.kind != MindKind::Reflex {
-        return;
+/// A proposal the cage has let through, in units and money.
+struct Order {
+    action: u8,
+    units: i64,
+    reserved: Usdc,
+    evidence: Option<Evidence>,
+}
+
+/// Takes up a proposal, or refuses it by name.
+pub(crate) fn propose(draft: &mut Draft<'_>, proposal: &Proposal) -> Result<(), Rule> {
+    let order = consider(draft, draft.at(), proposal)?;
+    if let Some(evidence) = order.evidence {
+        let Evidence { gain, lower, domain, voters, .. } = evidence;
+        draft.emit(Event::Voted { key: draft.flights_made + 1, domain, gain, lower, voters });
     }
-    if every == 0 || draft.tick % every != every - 1 || !draft.flights.is_empty() {
-        return;
+    flight::intend(draft, order.action, order.units, order.reserved, false);
+    Ok(())
+}
+
+fn consider(life: &Life, at: Time, proposal: &Proposal) -> Result<Order, Rule> {
+    let Proposal { action, size } = *proposal;
+    let spec = life.birth.world.actions.get(usize::from(action)).ok_or(Rule::Bounds)?;
+    gate(life, spec.effect)?;
+    if !(size > 0.0 && size <= 1.0) {
+        return Err(Rule::Bounds);
     }
-    let effect = if draft.capital.holding > 0 { Effect::Reduces } else { Effect::Adds };
-    let Some(action) = draft.birth.world.action(effect) else { return };
-    let unit = draft.seen.unit.as_micros();
-    let budget = match effect {
-        Effect::Adds => size(draft),
-        Effect::Reduces => Usdc::ZERO,
-    };
-    let units = match effect {
-        Effect::Adds if unit > 0 => units_for(budget, unit),
-        Effect::Adds => 0,
-        Effect::Reduces => draft.capital.holding,
-    };
-    if units <= 0 {
-        return;
+    if !life.flights.is_empty() {
+        return Err(Rule::Busy);
     }
-    match gate(draft, effect) {
-        Ok(()) => intend(draft, action, units, budget, false),
-        Err(rule) => draft.emit(Event::Refused { rule }),
+    match spec.effect {
+        Effect::Reduces => {
+            let units = ((life.capital.holding as f64 * size) as i64).clamp(0, life.capital.holding);
+            if units == 0 {
+                Err(Rule::Funds)
+            } else {
+                Ok(Order { action, units, reserved: Usdc::ZERO, evidence: None })
+            }
+        }
+        Effect::Adds => {
+            let allowed = life.policy.allow.as_ref().is_none_or(|names| names.contains(&spec.name));
+            if !allowed {
+                return Err(Rule::Allow);
+            }
+            add(life, at, action, size)
+        }
     }
 }
 
-/// The most one action may commit now.
-fn size(life: &Life) -> Usdc {
-    let whole = life.capital.cash.share(i64::from(life.constitution().policy.per_action_bps), 10_000);
+/// Everything the cage has to say about new exposure.
+fn add(life: &Life, at: Time, action: u8, size: f64) -> Result<Order, Rule> {
+    let (policy, day) = (&life.policy, Day::of(life, at));
+    let bps = size * 10_000.0;
+    if bps > f64::from(policy.per_action_bps) {
+        return Err(Rule::PerAction);
+    }
+    if day.actions >= policy.actions_per_day {
+        return Err(Rule::ActionsPerDay);
+    }
+    if life.purse.budget(life, Partition::Gas) < life.constitution().economic.per_action {
+        return Err(Rule::Gas);
+    }
+    let evidence = shown(life, bps)?;
+    let worth = life.capital.worth(life.seen.unit);
     let risk = (life.phase().behaviour().risk * 100.0) as i64;
-    whole.share(risk, 100)
+    let budget = worth.share(bps as i64, 10_000).share(risk, 100);
+    if budget > policy.per_action_most {
+        return Err(Rule::PerAction);
+    }
+    if day.value + budget > policy.per_day_most {
+        return Err(Rule::PerDay);
+    }
+    if budget > life.capital.cash {
+        return Err(Rule::Funds);
+    }
+    let units = units_for(budget, life.seen.unit.as_micros());
+    if units <= 0 { Err(Rule::Funds) } else { Ok(Order { action, units, reserved: budget, evidence }) }
+}
+
+/// No edge, no action: what holding has paid must be worth its cost even at its lower bound.
+fn shown(life: &Life, bps: f64) -> Result<Option<Evidence>, Rule> {
+    if life.constitution().mind.kind == MindKind::Reflex {
+        return Ok(None);
+    }
+    let evidence = vote::evidence(life).ok_or(Rule::Unproven)?;
+    let domain = &life.epistemic.domains[usize::from(evidence.domain)];
+    if domain.resolved < u64::from(life.constitution().mind.samples) {
+        return Err(Rule::Unproven);
+    }
+    if evidence.lower <= life.execution.round_trip() {
+        return Err(Rule::NoEdge);
+    }
+    if bps > f64::from(cap_bps(evidence.hits)) { Err(Rule::HitRate) } else { Ok(Some(evidence)) }
+}
+
+/// The most to commit by how often it was worth it.
+fn cap_bps(hits: f64) -> u32 {
+    match hits {
+        hits if hits < 0.45 => 200,
+        hits if hits < 0.60 => 1_000,
+        _ => 2_500,
+    }
 }
 
 /// As many units as the budget buys with a tenth to spare for costs nobody can foresee.
 fn units_for(budget: Usdc, unit: i64) -> i64 {
+    if unit <= 0 {
+        return 0;
+    }
     let units = i128::from(budget.share(9, 10).as_micros()) * 1_000_000 / i128::from(unit);
     i64::try_from(units).unwrap_or(0)
 }
 
-fn intend(draft: &mut Draft<'_>, action: u8, units: i64, reserved: Usdc, closing: bool) {
-    let flight = Flight {
-        key: draft.flights_made + 1,
-        action,
-        units,
-        reserved,
-        stage: Stage::Asked,
-        epoch: draft.heartbeat.epoch,
-        deadline: draft.at() + patience(draft),
-        quote: None,
-        closing,
-    };
-    draft.emit(Event::Intended(Box::new(flight)));
-}
-
-fn patience(life: &Life) -> Span {
-    life.constitution().interval.times(PATIENCE)
-}
-
-/// Dying: give up everything held.
-pub(crate) fn close_all(draft: &mut Draft<'_>) {
-    if let Some(action) = draft.birth.world.action(Effect::Reduces) {
-        let units = draft.capital.holding;
-        intend(draft, action, units, Usdc::ZERO, true);
-    }
-}
-
-/// A preview has come back: permit it if nothing has changed since it was asked for.
-pub(crate) fn previewed(draft: &mut Draft<'_>, key: u64, quote: Option<Quote>) {
-    let Some(flight) = draft.flights.iter().find(|f| f.key == key && f.stage == Stage::Asked).cloned() else {
-        return;
-    };
-    let effect = draft.birth.world.actions[usize::from(flight.action)].effect;
-    let fresh = flight.closing || (flight.epoch == draft.heartbeat.epoch && gate(draft, effect).is_ok());
-    let affordable = quote.is_some_and(|q| effect == Effect::Reduces || q.fee - q.cash <= flight.reserved);
-    match quote {
-        Some(quote) if fresh && affordable && flight.deadline >= draft.at() => {
-            let expires = draft.at() + patience(draft);
-            draft.emit(Event::Permitted { key, quote, expires });
-        }
-        _ => {
-            draft.emit(Event::Abandoned { key });
-            crate::heartbeat::rest(draft);
-        }
-    }
-}
-
-/// What the world says came of a commit: done with this outcome, or never done.
-pub(crate) fn landed(draft: &mut Draft<'_>, key: u64, outcome: Option<Outcome>) {
-    if !draft.flights.iter().any(|f| f.key == key) {
+/// Makes up its mind whether to take up or give up exposure now.
+pub(crate) fn decide(draft: &mut Draft<'_>) {
+    if !draft.flights.is_empty() {
         return;
     }
-    draft.emit(match outcome {
-        Some(outcome) => Event::Settled { key, outcome },
-        None => Event::Abandoned { key },
-    });
-    crate::heartbeat::rest(draft);
-}
-
-/// The deepest fall from the highest worth so far, in basis points, as these bars went by one after another.
-pub(crate) fn worst_fall_bps(life: &Life, observation: &Observation) -> i64 {
-    let (mut peak, mut worst) = (life.capital.peak, 0);
-    for bar in &observation.bars {
-        let worth = life.capital.worth(bar.unit);
-        peak = peak.max(worth);
-        if peak.is_positive() {
-            worst = worst.max(i128::from((peak - worth).as_micros()) * 10_000 / i128::from(peak.as_micros()));
+    let proposal = match draft.constitution().mind.kind {
+        MindKind::Rules => by_vote(draft),
+        MindKind::Reflex => by_calendar(draft),
+    };
+    let Some(proposal) = proposal else { return };
+    if let Err(rule) = propose(draft, &proposal) {
+        let told = draft.refused.is_some_and(|(last, tick)| last == rule && draft.tick < tick + TELL_AGAIN);
+        if !told {
+            draft.emit(Event::Refused { rule });
         }
     }
-    worst as i64
+}
+
+/// In when the vote is worth its cost, out when the time is up or the vote has turned.
+fn by_vote(draft: &mut Draft<'_>) -> Option<Proposal> {
+    let evidence = vote::evidence(draft);
+    let one_way = draft.execution.cost + draft.execution.shortfall.max(0.0);
+    if draft.capital.holding == 0 {
+        let evidence = evidence.filter(|evidence| evidence.lower > draft.execution.round_trip())?;
+        let bps = cap_bps(evidence.hits).min(draft.policy.per_action_bps);
+        let action = draft.birth.world.action(Effect::Adds)?;
+        return Some(Proposal { action, size: f64::from(bps) / 10_000.0 });
+    }
+    let turned = evidence.is_some_and(|evidence| evidence.upper < -one_way);
+    let due = draft.held.is_none_or(|held| held.until <= draft.at());
+    if due && !turned && evidence.is_some_and(|evidence| evidence.lower > 0.0) {
+        draft.emit(Event::Renewed { until: draft.at() + vote::holding(draft) });
+        return None;
+    }
+    let action = draft.birth.world.action(Effect::Reduces)?;
+    (turned || due).then_some(Proposal { action, size: 1.0 })
+}
+
+/// The reflex's idea of acting: take up exposure, give it up again, in turn.
+fn by_calendar(life: &Life) -> Option<Proposal> {
+    let every = u64::from(life.constitution().reflex.act_every);
+    if every == 0 || life.tick % every != every - 1 {
+        return None;
+    }
+    let effect = if life.capital.holding > 0 { Effect::Reduces } else { Effect::Adds };
+    let size = match effect {
+        Effect::Adds => f64::from(life.policy.per_action_bps) / 10_000.0,
+        Effect::Reduces => 1.0,
+    };
+    Some(Proposal { action: life.birth.world.action(effect)?, size })
 }
 
 impl fmt::Display for Rule {
@@ -247,6 +304,18 @@ impl fmt::Display for Rule {
             Rule::Funds => write!(f, "there is not that much to take"),
             Rule::Reserve => write!(f, "the rest is the reserve for dying and cannot be taken"),
             Rule::Bounds => write!(f, "the amount is out of bounds"),
+            Rule::Paused => write!(f, "no new exposure while paused"),
+            Rule::Dreaming => write!(f, "no new exposure while dreaming"),
+            Rule::Allow => write!(f, "the action is not on the list of what is allowed"),
+            Rule::PerAction => write!(f, "more than one action may commit"),
+            Rule::PerDay => write!(f, "more than a day's actions may commit"),
+            Rule::ActionsPerDay => write!(f, "no more actions today"),
+            Rule::Gas => write!(f, "the part of its credit kept for sending actions is used up"),
+            Rule::Unproven => write!(f, "too little has been seen of what it would come to"),
+            Rule::HitRate => write!(f, "more than its record so far allows"),
+            Rule::NoEdge => write!(f, "no edge left after costs"),
+            Rule::Stale => write!(f, "the permission has run out or what it was given for has changed"),
+            Rule::World => write!(f, "the world would not have it"),
         }
     }
 }

@@ -4,6 +4,7 @@ use super::text;
 use super::{Comparison, Condition, Heuristic, Is, Provenance, Stance, learning};
 use crate::draft::Draft;
 use crate::event::Event;
+use crate::goal::{Ended, Goal};
 use crate::life::{Birth, Life};
 use crate::limits;
 use crate::world::{Bar, DomainKind, Features};
@@ -39,7 +40,7 @@ fn awake(life: &Life, features: &Features) -> [u64; limits::DOMAINS] {
     masks
 }
 
-fn slots(mut mask: u64) -> impl Iterator<Item = usize> {
+pub(super) fn slots(mut mask: u64) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         let slot = (mask != 0).then(|| mask.trailing_zeros() as usize)?;
         mask &= mask - 1;
@@ -64,12 +65,26 @@ fn naive(life: &Life, domain: usize, kind: DomainKind, scale: Option<u8>, featur
 fn explore(draft: &mut Draft<'_>, features: &Features) {
     let mind = &draft.constitution().mind;
     let every = u64::from(mind.explore_every);
-    if every == 0 || !mind.learning || features.is_empty() || draft.tick % every != every - 1 {
+    if every == 0 || !draft.learns() || features.is_empty() || draft.tick % every != every - 1 {
         return;
     }
+    judge(draft);
     let Some(slot) = free_slot(draft) else { return };
     let heuristic = idea(draft, features);
     draft.emit(Event::Adopted { slot: slot as u8, heuristic: Box::new(heuristic) });
+}
+
+/// Ideas whose trial is over: what came of them.
+fn judge(draft: &mut Draft<'_>) {
+    for slot in 0..draft.playbook.len() {
+        let heuristic = &draft.playbook[slot];
+        if heuristic.provenance == Provenance::Explored && !heuristic.judged && heuristic.weight >= TRIAL {
+            let ended = if heuristic.skill() > 0.0 { Ended::Effective } else { Ended::Failed };
+            let domain = heuristic.domain;
+            draft.emit(Event::Judged { slot: slot as u8 });
+            draft.emit(Event::Finished { goal: Goal::Explore, domain, ended });
+        }
+    }
 }
 
 fn free_slot(life: &Life) -> Option<usize> {

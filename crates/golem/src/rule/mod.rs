@@ -8,6 +8,7 @@ pub(crate) mod learning;
 pub(crate) mod mind;
 pub mod schema;
 pub mod text;
+pub mod vote;
 
 use arrayvec::ArrayVec;
 use serde::{Deserialize, Serialize};
@@ -76,6 +77,12 @@ pub struct Heuristic {
     /// Times it did better and worse than naive.
     pub evidence_for: u32,
     pub evidence_against: u32,
+    /// What holding paid while its condition held.
+    #[serde(default)]
+    pub paid: vote::Paid,
+    /// It was on trial, and the trial is over.
+    #[serde(default)]
+    pub judged: bool,
 }
 
 impl Comparison {
@@ -118,6 +125,8 @@ impl Heuristic {
             naive_error: 0.0,
             evidence_for: 0,
             evidence_against: 0,
+            paid: vote::Paid::default(),
+            judged: false,
         }
     }
 

@@ -29,6 +29,8 @@ pub fn manifest() -> Manifest {
         features: vec![],
         instincts: vec![],
         actions: [action("take", Effect::Adds), action("give", Effect::Reduces)].into_iter().collect(),
+        regime: None,
+        holding: 0,
         unit: "stone".into(),
         data_per_day: Usdc::ZERO,
     }
@@ -150,9 +152,6 @@ impl Rig {
 
     /// What was given less everything it became.
     pub fn unaccounted(&self) -> Usdc {
-        let (purse, capital) = (&self.golem.life().purse, &self.golem.life().capital);
-        let lived_on = purse.given - purse.credit - purse.spent - purse.withdrawn;
-        let acted = capital.given + capital.realised - capital.cash - capital.reserved - capital.cost - capital.fees;
-        lived_on + acted - capital.withdrawn
+        self.golem.life().unaccounted()
     }
 }

@@ -7,7 +7,8 @@ use golem::constitution::{
     Reflex, StochasticFigures, VitalityFigures,
 };
 
-use super::kind::write_span;
+use super::keys::MOST_ACTIONS;
+use super::kind::{Value, write_span};
 use super::{ConfigError, File, Origin, Problem, Settings};
 
 impl Settings {
@@ -33,7 +34,10 @@ impl Settings {
                     _ => MindKind::Rules,
                 },
                 learning: self.flag("mind.learning"),
+                learn_until: self.perhaps_span("mind.learn_until"),
                 explore_every: self.count("mind.explore_every"),
+                sureness: self.number("mind.sureness"),
+                samples: self.count("mind.samples"),
             },
             reflex: Reflex {
                 noise: self.number("reflex.noise"),
@@ -75,6 +79,8 @@ impl Settings {
             reserve_floor: self.money("mortality.economic.death_reserve_floor_usdc"),
             reserve_bps: self.share("mortality.economic.reserve_share"),
             critical: self.number("mortality.economic.conservation_threshold"),
+            per_action: self.money("mortality.economic.per_action"),
+            harvest_bps: self.share("funds.harvest"),
             machine_per_day: self.money("mortality.economic.machine_per_day"),
             monthly_allowance: self.money("mortality.economic.monthly_allowance"),
         }
@@ -106,7 +112,30 @@ impl Settings {
         }
     }
 
-    fn policy(&self) -> PolicyFigures {
+    /// The flags that would make this policy.
+    pub fn of_policy(policy: &PolicyFigures) -> Vec<String> {
+        let share = |bps: u32| Value::Share(bps).plain();
+        let on_death = match policy.on_death {
+            OnDeath::Close => "close",
+            OnDeath::Hold => "hold",
+            OnDeath::HandOver => "hand_over",
+        };
+        [
+            ("per_action", share(policy.per_action_bps)),
+            ("max_drawdown", share(policy.max_drawdown_bps)),
+            ("on_death", on_death.to_owned()),
+            ("rebalances_per_day", policy.actions_per_day.min(MOST_ACTIONS).to_string()),
+            ("per_transaction", Value::Money(policy.per_action_most).plain()),
+            ("per_day", Value::Money(policy.per_day_most).plain()),
+            ("stop", share(policy.stop_bps)),
+            ("allow", policy.allow.as_ref().map(|names| names.join(",")).unwrap_or_default()),
+        ]
+        .iter()
+        .map(|(key, value)| format!("policy.{key}={value}"))
+        .collect()
+    }
+
+    pub fn policy(&self) -> PolicyFigures {
         PolicyFigures {
             per_action_bps: self.share("policy.per_action"),
             max_drawdown_bps: self.share("policy.max_drawdown"),
@@ -116,6 +145,11 @@ impl Settings {
                 Some("hand_over") => OnDeath::HandOver,
                 other => unreachable!("the table offers no {other:?} on death"),
             },
+            per_action_most: self.money("policy.per_transaction"),
+            per_day_most: self.money("policy.per_day"),
+            actions_per_day: self.count("policy.rebalances_per_day"),
+            stop_bps: self.share("policy.stop"),
+            allow: self.text("policy.allow").map(|names| names.split(',').map(|n| n.trim().to_owned()).collect()),
         }
     }
 
@@ -144,6 +178,13 @@ impl Settings {
         if self.text("world.kind") == Some("replay") && self.text("world.data").is_none() {
             let message = "a replay needs 'world.data', the name of imported data; `bardo data list` shows them";
             problems.push(self.problem(&["world.kind"], message.to_owned()));
+        }
+
+        let flips = self.text("world.kind") == Some("sim") && self.perhaps_number("world.flip_days").is_some();
+        if flips && self.number("world.relations_change_days") > 0.0 {
+            let message = "'world.flip_days' is for a market in which nothing else changes; \
+                leave it or world.relations_change_days out";
+            problems.push(self.problem(&["world.flip_days"], message.to_owned()));
         }
 
         for (upper, lower, strictly) in [

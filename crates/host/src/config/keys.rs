@@ -39,6 +39,8 @@ const TICKS: Kind = Kind::Integer { min: 1, max: 10_000_000 };
 const COUNT: Kind = Kind::Integer { min: 0, max: 10_000_000 };
 const BEAT: Kind = Kind::Span { min: Span::seconds(1), max: Span::DAY.times(30) };
 const LIFESPAN: Kind = Kind::Span { min: Span::seconds(60), max: Span::DAY.times(36_500) };
+/// Actions a day are counted no further.
+pub(super) const MOST_ACTIONS: u32 = 1_000_000;
 const WORLDS: Kind = Kind::Choice(&["sim", "replay", "queue"]);
 const MODES: Kind = Kind::Choice(&["hosted", "self_hosted", "immortal"]);
 const MEASURES: Kind = Kind::Choice(&["skill", "r2"]);
@@ -72,12 +74,14 @@ keys! {
     Golem "world.seed", Kind::Seed, "random", "fixes the chance of the world and of the golem itself, so that its life can be repeated, and foreseen";
     Golem "world.bar", BEAT, "40s", "how long one bar of the world lasts";
     Golem "world.relations_change_days", Kind::Number { min: 0.0, max: 36_500.0 }, "0", "days between changes in how things relate in a simulated market, on average; 0 for never";
+    Golem "world.edge_bps", Kind::Maybe(&Kind::Integer { min: 0, max: 1_000 }), "", "makes a simulated market fair, with a drift of so many basis points after each burst of volume; 0 for none to find, empty for a natural market";
+    Golem "world.flip_days", Kind::Maybe(&Kind::Number { min: 0.0, max: 36_500.0 }), "", "day on which volatility and gas of a simulated market begin to go on instead of turning back; empty for a natural market";
     Golem "world.data", Kind::Name, "", "name of the imported data a replay reads";
     Golem "world.start", Kind::Moment, "", "where in a replay the life begins; empty for the beginning of the data";
 
     Golem "funds.credit", Kind::Money, "10", "what it gets to live on";
     Golem "funds.capital", Kind::Money, "100", "what it gets to act with";
-    Golem "funds.harvest", Kind::NotYet, "", "share of realised profit that becomes credit";
+    Golem "funds.harvest", Kind::Share { max: 1.0 }, "0.25", "share of each new high of realised profit that becomes credit";
 
     Golem "heartbeat.interval", BEAT, "40s", "how often it looks; one bar of the world where nothing is said";
 
@@ -89,6 +93,7 @@ keys! {
     Golem "mortality.economic.reserve_share", Kind::Share { max: 0.9 }, "0.02", "share of its funding kept back for dying, where that is more";
     Golem "mortality.economic.conservation_threshold", UNIT, "0.30", "economic score below which the owner is warned";
     Golem "mortality.economic.machine_per_day", Kind::Money, "0.168", "what its machine costs a day";
+    Golem "mortality.economic.per_action", Kind::Money, "0.002", "what sending one action costs, out of credit";
     Golem "mortality.economic.monthly_allowance", Kind::Money, "5", "what a self-hosted golem may spend in thirty days";
     Golem "mortality.epistemic.enabled", Kind::Bool, "true", "it may die of losing touch with the world";
     Golem "mortality.epistemic.measure", MEASURES, "skill", "how being right is measured: against the naive forecast, or as R²";
@@ -116,15 +121,20 @@ keys! {
     Golem "policy.per_action", Kind::Share { max: 1.0 }, "0.25", "the most one action may commit, as a share of capital";
     Golem "policy.max_drawdown", Kind::Share { max: 1.0 }, "0.13", "fall from the highest worth that ends the golem; 0 switches it off";
     Golem "policy.on_death", ON_DEATH, "close", "what death does to what is held";
-    Golem "policy.rebalances_per_day", Kind::NotYet, "", "actions it may take a day";
-    Golem "policy.per_transaction", Kind::NotYet, "", "the most one transaction may move";
-    Golem "policy.per_day", Kind::NotYet, "", "the most a day's transactions may move";
+    Golem "policy.rebalances_per_day", Kind::Integer { min: 0, max: MOST_ACTIONS as i64 }, "24", "times a day it may take up exposure";
+    Golem "policy.per_transaction", Kind::Money, "1000", "the most one action may commit, in money";
+    Golem "policy.per_day", Kind::Money, "10000", "the most a day's actions may commit together";
+    Golem "policy.stop", Kind::Share { max: 1.0 }, "0.1", "fall below its cost at which what is held is given up; 0 for never";
+    Golem "policy.allow", Kind::Names, "", "actions it may take up exposure by; empty for all that the world declares";
     Golem "policy.tokens", Kind::NotYet, "", "tokens it may hold";
     Golem "policy.pools", Kind::NotYet, "", "pools it may trade in";
 
     Golem "mind.kind", Kind::Choice(&["rules", "reflex"]), "rules", "how it makes up its mind: by heuristics that learn, or by more of the same";
     Golem "mind.learning", Kind::Bool, "true", "heuristics learn from what came of their claims";
+    Golem "mind.learn_until", Kind::Maybe(&Kind::Span { min: Span::seconds(1), max: Span::DAY.times(36_500) }), "", "age at which heuristics stop learning; for experiments, empty for never";
     Golem "mind.explore_every", COUNT, "200", "ticks between two new ideas; 0 for never";
+    Golem "mind.sureness", Kind::Number { min: 0.0, max: 100.0 }, "2.5", "deviations below the mean of what holding paid that must still be worth its cost";
+    Golem "mind.samples", Kind::Integer { min: 2, max: 200 }, "20", "times something must have been seen before it is acted on";
     Golem "reflex.noise", Kind::Number { min: 0.0, max: 100.0 }, "0.2", "noise on every forecast, as a share of the usual change";
     Golem "reflex.pull", Kind::Number { min: -1.0, max: 1.0 }, "0.02", "pull of a forecast towards the running mean; negative is stubbornly wrong";
     Golem "reflex.act_every", COUNT, "2160", "ticks between two actions; 0 for never";

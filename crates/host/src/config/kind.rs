@@ -32,10 +32,14 @@ pub enum Kind {
     /// The name of something kept in the home folder; empty for none. It becomes part of a path, so it
     /// can hold nothing that leaves a folder.
     Name,
+    /// Names with commas between them; empty for no list at all.
+    Names,
     /// A number that fixes chance, or the word `random`: drawn at birth.
     Seed,
     /// An instant of world time; empty for none.
     Moment,
+    /// What another kind takes; empty for none.
+    Maybe(&'static Kind),
     /// The documents name the key; what it takes is settled when the feature arrives.
     NotYet,
 }
@@ -52,6 +56,7 @@ pub enum Value {
     Text(String),
     Seed(Option<u64>),
     Moment(Option<Time>),
+    Nothing,
 }
 
 const WHOLE: f64 = 10_000.0;
@@ -85,10 +90,13 @@ impl Kind {
             }
             Kind::Choice(words) => words.contains(&text).then(|| Value::Text(text.to_owned())),
             Kind::Name => is_name(text).then(|| Value::Text(text.to_owned())),
+            Kind::Names => text.split(',').all(|name| is_name(name.trim())).then(|| Value::Text(text.to_owned())),
             Kind::Seed if text == "random" => Some(Value::Seed(None)),
             Kind::Seed => text.parse().ok().map(|n| Value::Seed(Some(n))),
             Kind::Moment if text.is_empty() => Some(Value::Moment(None)),
             Kind::Moment => read_moment(text).map(|at| Value::Moment(Some(at))),
+            Kind::Maybe(_) if text.is_empty() => Some(Value::Nothing),
+            Kind::Maybe(kind) => kind.read(text),
             Kind::NotYet => None,
         }
     }
@@ -105,10 +113,18 @@ impl Kind {
             // enough for any amount of money to pass through exactly.
             (Kind::Number { .. } | Kind::Share { .. } | Kind::Money, Toml::Float(n)) => n.value().to_string(),
             (
-                Kind::Money | Kind::Span { .. } | Kind::Choice(_) | Kind::Name | Kind::Seed | Kind::Moment,
+                Kind::Money
+                | Kind::Span { .. }
+                | Kind::Choice(_)
+                | Kind::Name
+                | Kind::Names
+                | Kind::Seed
+                | Kind::Moment,
                 Toml::String(text),
             ) => text.value().clone(),
             (Kind::Moment, Toml::Datetime(at)) => at.value().to_string(),
+            (Kind::Maybe(_), Toml::String(text)) if text.value().is_empty() => return Some(Value::Nothing),
+            (Kind::Maybe(kind), value) => return kind.read_toml(value),
             _ => return None,
         };
         self.read(&text)
@@ -130,8 +146,10 @@ impl Kind {
                 if first.is_empty() { (*last).to_owned() } else { format!("{} or {last}", first.join(", ")) }
             }
             Kind::Name => format!("a name of at most {NAME} letters, digits, '.', '_' and '-'"),
+            Kind::Names => "names with commas between them, such as buy,sell".to_owned(),
             Kind::Seed => "a whole number from 0, or \"random\"".to_owned(),
             Kind::Moment => "a date such as 2026-01-31 or 2026-01-31T12:00:00Z".to_owned(),
+            Kind::Maybe(kind) => format!("{}, or \"\" for none", kind.expected()),
             Kind::NotYet => "nothing yet".to_owned(),
         }
     }
@@ -159,6 +177,7 @@ impl Value {
             Value::Span(span) => write_span(*span),
             Value::Text(text) => text.clone(),
             Value::Seed(seed) => seed.map_or("random".to_owned(), |n| n.to_string()),
+            Value::Nothing => String::new(),
             Value::Moment(at) => at.and_then(stamp).map_or(String::new(), |at| at.to_string()),
         }
     }
@@ -270,9 +289,13 @@ mod tests {
             (span, "0s"),
             (span, "90d"),
             (Kind::Name, "eth-1h.2024"),
+            (Kind::Names, "buy,sell"),
             (Kind::Seed, "18446744073709551615"),
             (Kind::Seed, "random"),
             (Kind::Moment, ""),
+            (Kind::Maybe(&Kind::Integer { min: 0, max: 9 }), ""),
+            (Kind::Maybe(&Kind::Integer { min: 0, max: 9 }), "0"),
+            (Kind::Maybe(&Kind::Number { min: 0.0, max: 9.0 }), "2.5"),
             (Kind::Moment, "2026-01-31"),
             (Kind::Moment, "2026-01-31T12:00:00.250Z"),
         ] {
@@ -298,6 +321,7 @@ mod tests {
             (Kind::Choice(&["a", "b"]), &["c", "", "A"]),
             (Kind::Name, &["../x", "a/b", ".hidden", "-flag", "a b", "ä", "a\nb"]),
             (Kind::Seed, &["-1", "", "x", "1.5", "18446744073709551616"]),
+            (Kind::Maybe(&Kind::Integer { min: 0, max: 9 }), &["none", "-1", "10", "1.5"]),
             (Kind::Moment, &["yesterday", "1969-12-31", "2026-02-30", "12:00"]),
         ] {
             for text in texts {

@@ -269,6 +269,31 @@ impl Settings {
         }
     }
 
+    /// Nothing where nothing is said.
+    pub fn perhaps_count(&self, path: &str) -> Option<u32> {
+        match self.value(path) {
+            Value::Nothing => None,
+            Value::Integer(n) => Some(u32::try_from(*n).expect("the table keeps counts small")),
+            other => panic!("'{path}' holds {other:?}"),
+        }
+    }
+
+    pub fn perhaps_number(&self, path: &str) -> Option<f64> {
+        match self.value(path) {
+            Value::Nothing => None,
+            Value::Number(n) => Some(*n),
+            other => panic!("'{path}' holds {other:?}"),
+        }
+    }
+
+    pub fn perhaps_span(&self, path: &str) -> Option<Span> {
+        match self.value(path) {
+            Value::Nothing => None,
+            Value::Span(span) => Some(*span),
+            other => panic!("'{path}' holds {other:?}"),
+        }
+    }
+
     pub fn moment(&self, path: &str) -> Option<Time> {
         match self.value(path) {
             Value::Moment(at) => *at,

@@ -29,7 +29,14 @@ pub fn schema(file: File) -> Json {
 }
 
 fn describe(key: &Key) -> Json {
-    let mut shape = match key.kind {
+    let mut shape = shape(key.kind);
+    shape["default"] = key.default_value().to_json();
+    shape["description"] = format!("{} ({})", key.about, key.kind.expected()).into();
+    shape
+}
+
+fn shape(kind: Kind) -> Json {
+    match kind {
         Kind::Bool => json!({ "type": "boolean" }),
         Kind::Integer { min, max } => json!({ "type": "integer", "minimum": min, "maximum": max }),
         Kind::Number { min, max } => json!({ "type": "number", "minimum": min, "maximum": max }),
@@ -42,15 +49,23 @@ fn describe(key: &Key) -> Json {
         Kind::Name => {
             json!({ "type": "string", "pattern": "^([A-Za-z0-9_][A-Za-z0-9._-]{0,63})?$" })
         }
+        Kind::Names => {
+            json!({ "type": "string", "pattern": "^([A-Za-z0-9_][A-Za-z0-9._-]{0,63}(, *[A-Za-z0-9_][A-Za-z0-9._-]{0,63})*)?$" })
+        }
         Kind::Seed => {
             json!({ "type": ["integer", "string"], "minimum": 0, "pattern": "^(random|[0-9]+)$" })
         }
         Kind::Moment => json!({ "type": "string" }),
+        Kind::Maybe(kind) => {
+            let mut either = shape(*kind);
+            let own = either["type"].take();
+            either["type"] = json!([own, "string"]);
+            // A string may only be the empty one.
+            either["maxLength"] = 0.into();
+            either
+        }
         Kind::NotYet => unreachable!("only available keys are described"),
-    };
-    shape["default"] = key.default_value().to_json();
-    shape["description"] = format!("{} ({})", key.about, key.kind.expected()).into();
-    shape
+    }
 }
 
 fn deprecated(mut shape: Json, instead: &str) -> Json {

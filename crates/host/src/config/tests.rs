@@ -47,8 +47,11 @@ pub(super) fn another(key: &Key) -> Value {
         (_, Kind::Span { .. }) => "5d",
         (_, Kind::Choice(words)) => words[1],
         (_, Kind::Name) => "eth-1h",
+        (_, Kind::Names) => "buy,sell",
         (_, Kind::Seed) => "7",
         (_, Kind::Moment) => "2026-01-31",
+        (_, Kind::Maybe(Kind::Span { .. })) => "5d",
+        (_, Kind::Maybe(_)) => "5",
         (_, Kind::NotYet) => unreachable!("{}", key.path),
     };
     key.kind.read(text).unwrap_or_else(|| panic!("{}: {text}", key.path))
@@ -62,6 +65,26 @@ fn nothing_said_is_the_constitution_of_the_documents() {
     assert_eq!(settings.money("funds.capital"), Usdc::dollars(100));
     assert_eq!((settings.text("world.kind"), settings.text("world.data")), (Some("sim"), None));
     assert_eq!((settings.seed("world.seed"), settings.moment("world.start")), (None, None));
+    assert_eq!((settings.perhaps_count("world.edge_bps"), settings.perhaps_number("world.flip_days")), (None, None));
+}
+
+#[test]
+fn a_market_is_staged_only_where_it_is_said_so_and_zero_says_so() {
+    let settings = golem("[world]\nedge_bps = 0\nflip_days = 2").unwrap();
+    assert_eq!(settings.perhaps_count("world.edge_bps"), Some(0));
+    assert_eq!(settings.perhaps_number("world.flip_days"), Some(2.0));
+    let natural = golem("[world]\nedge_bps = \"\"\nflip_days = \"\"").unwrap();
+    assert_eq!(natural.to_toml(), golem("").unwrap().to_toml());
+    check_problems(
+        "world.edge_bps = -1",
+        &["golem.toml:1: 'world.edge_bps' is -1; expected a whole number from 0 to 1000, or \"\" for none"],
+    );
+    let both = layered("world.flip_days = 2", &[], &["world.relations_change_days=1"]).unwrap().constitution();
+    assert_eq!(
+        both.unwrap_err().to_string(),
+        "golem.toml:1: 'world.flip_days' is for a market in which nothing else changes; \
+         leave it or world.relations_change_days out"
+    );
 }
 
 #[test]

@@ -73,6 +73,8 @@ when dist_mean > 5% expect direction over 24
 when volume_ratio > 2 and ret_1 < 0 expect direction over 24
 when volume_ratio > 2 and ret_1 > 0 expect direction over 24
 when volume_ratio < 0.5 expect direction over 24
+when volume_ratio > 4 and ret_1 < 0 expect direction over 24
+when volume_ratio > 4 and ret_1 > 0 expect direction over 24
 ";
 
 /// The same for markets with gas.

@@ -4,19 +4,25 @@
 pub mod candles;
 mod features;
 mod fill;
+mod pace;
 pub mod regime;
 pub mod replay;
 mod report;
 pub mod sim;
+mod staged;
 
 use golem::time::Span;
 use golem::world::{ActionSpec, DomainKind, DomainSpec, Effect, Manifest};
 
-pub(crate) const YEAR_MS: f64 = 365.25 * 86_400_000.0;
+pub(crate) const DAY_MS: f64 = 86_400_000.0;
+pub(crate) const YEAR_MS: f64 = 365.25 * DAY_MS;
 
 /// How many bars ahead a market is claimed about; over as many its volatility is measured, so that what
 /// is measured when a claim comes due is exactly what came after it was made.
 const HORIZON: u32 = 24;
+
+/// Where volatility stands among the domains: it tells a calm market from a crisis before anything else does.
+const VOLATILITY: u8 = 1;
 
 /// What a market declares; the values of a bar stand in the order of its domains.
 fn manifest(world: &str, bar: Span, unit: &str, gas: bool) -> Manifest {
@@ -40,6 +46,8 @@ fn manifest(world: &str, bar: Span, unit: &str, gas: bool) -> Manifest {
         features: features::NAMES.map(str::to_owned).to_vec(),
         instincts: instincts.into_iter().flat_map(|text| features::instincts(text, bar)).collect(),
         actions: [action("buy", Effect::Adds), action("sell", Effect::Reduces)].into_iter().collect(),
+        regime: Some(VOLATILITY),
+        holding: HORIZON,
         unit: unit.to_owned(),
         data_per_day: golem::Usdc::ZERO,
     }

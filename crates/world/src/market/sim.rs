@@ -8,33 +8,27 @@ use golem::world::{Bar, Manifest, Observation, Outcome, Quote};
 
 use super::features::{Seen, Tape};
 use super::fill::Venue;
+use super::pace::Pace;
 use super::regime::{Regime, Relations};
-use super::{YEAR_MS, manifest};
-use crate::chance::{Chance, Odds};
+use super::staged::{BURST_RETURN, BURST_VOLUME, Bursts, Swing, Tide};
+use super::{DAY_MS, manifest};
+use crate::chance::Chance;
 use crate::walk::{self, Walk};
 use crate::{Error, Ledger, Order, World};
 
 /// 2024-01-01T00:00:00Z.
 const START: Time = Time::seconds(1_704_067_200);
-const DAY_MS: f64 = 86_400_000.0;
-const HOUR_MS: f64 = 3_600_000.0;
 
 /// Where prices come from and, over years, tend back to: without it a long life ends at zero or infinity.
 const HOME: f64 = 2_300.0;
-const HOMING_A_YEAR: f64 = 1.5;
 const PRICES: (f64, f64) = (0.01, 1e8);
 /// No bar moves further than this.
 const LARGEST_RETURN: f64 = 0.5;
-/// A jump, in deviations of an hour.
-const JUMP: f64 = 1.5;
 /// A jump echoes no louder than a return of so many deviations.
 const LARGEST_ECHO: f64 = 4.0;
 
-/// How far the logarithms stray from their regime's level.
-const VOLATILITY_SPREAD: f64 = 0.35;
-const GAS_SPREAD: f64 = 0.35;
-const DEPTH_SPREAD: f64 = 0.30;
-const DEPTH_HALF_LIFE_HOURS: f64 = 2.0;
+/// An edge beyond a tenth is no edge but another market.
+const LARGEST_EDGE: u32 = 1_000;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SimConfig {
@@ -42,11 +36,17 @@ pub struct SimConfig {
     pub bar: Span,
     /// Days between changes in how things relate, on average; 0 is never.
     pub relations_change_days: f64,
+    /// Makes it fair: nothing tells the next return, but for bursts of volume that are followed by a drift of
+    /// this much; 0 is no bursts.
+    pub edge_bps: Option<u32>,
+    /// Gives volatility and gas a tide that turns back what was until this day, and carries it on from then;
+    /// calm for ever otherwise.
+    pub flip_days: Option<f64>,
 }
 
 impl Default for SimConfig {
     fn default() -> SimConfig {
-        SimConfig { seed: 1, bar: REFERENCE_TICK, relations_change_days: 0.0 }
+        SimConfig { seed: 1, bar: REFERENCE_TICK, relations_change_days: 0.0, edge_bps: None, flip_days: None }
     }
 }
 
@@ -76,6 +76,15 @@ impl Sim {
         }
         if !(config.relations_change_days >= 0.0 && config.relations_change_days.is_finite()) {
             return Err(Error::Config { what: "relations_change_days", why: "must be a number of days, 0 for never" });
+        }
+        if config.flip_days.is_some_and(|days| !(days >= 0.0 && days.is_finite())) {
+            return Err(Error::Config { what: "flip_days", why: "must be a number of days" });
+        }
+        if config.flip_days.is_some() && config.relations_change_days > 0.0 {
+            return Err(Error::Config { what: "relations_change_days", why: "must be 0 where flip_days is set" });
+        }
+        if config.edge_bps.is_some_and(|edge| edge > LARGEST_EDGE) {
+            return Err(Error::Config { what: "edge_bps", why: "must be at most 1000" });
         }
         Ok(Sim { config, ledger, state: State::new(&config) })
     }
@@ -170,47 +179,27 @@ struct State {
     log_depth: f64,
     tape: Tape,
     regime: Regime,
-    regime_until: Time,
+    regime_until: Option<Time>,
     relations: Relations,
     relations_until: Option<Time>,
     pace: Pace,
+    bursts: Option<Bursts>,
+    tide: Option<Tide>,
     noise: Chance,
     weather: Chance,
     /// Apart from the weather, so that changing relations leaves the regimes as they were.
     ties: Chance,
 }
 
-/// What regime and relations come to for one bar.
-#[derive(Clone, Copy, Debug)]
-struct Pace {
-    root_bar: f64,
-    drift: f64,
-    homing: f64,
-    momentum: f64,
-    jump: Odds,
-    jump_size: f64,
-    spike: Odds,
-    leverage: (f64, f64),
-    volatility: Pull,
-    gas: Pull,
-    depth: Pull,
-}
-
-/// A logarithm on its way back to its level.
-#[derive(Clone, Copy, Debug)]
-struct Pull {
-    level: f64,
-    keep: f64,
-    noise: f64,
-}
-
 impl State {
     fn new(config: &SimConfig) -> State {
         let mut weather = Chance::new(config.seed, 1);
         let mut ties = Chance::new(config.seed, 2);
-        let regime = Regime::first(&mut weather);
-        let relations = Relations::draw(&mut ties);
-        let pace = Pace::new(config.bar, regime, &relations);
+        let regime = if config.flip_days.is_some() { Regime::Calm } else { Regime::first(&mut weather) };
+        let relations = draw(config, &mut ties);
+        let pace = Pace::new(config.bar, config.edge_bps.is_some(), regime, &relations);
+        let tide = config.flip_days.map(|days| Tide::new(days * DAY_MS / config.bar.as_millis() as f64));
+        let swing = tide.map_or(Swing::default(), |tide| tide.at(0.0));
         State {
             closed: START,
             price: HOME,
@@ -218,15 +207,17 @@ impl State {
             volume_surprise: 0.0,
             gas_surprise: 0.0,
             log_volatility: pace.volatility.level,
-            deviation: libm::exp(pace.volatility.level) * pace.root_bar,
+            deviation: libm::exp(pace.volatility.level + swing.volatility) * pace.root_bar,
             log_gas: pace.gas.level,
             log_depth: pace.depth.level,
-            tape: Tape::new(config.bar, seen(START, HOME, 0.0, pace.gas.level, pace.depth.level)),
+            tape: Tape::new(config.bar, seen(START, HOME, 0.0, pace.gas.level + swing.gas, pace.depth.level)),
             regime,
-            regime_until: later(START, regime.levels().days, &mut weather),
+            regime_until: turns(START, config, regime, &mut weather),
             relations,
             relations_until: change(START, config, &mut ties),
             pace,
+            bursts: config.edge_bps.and_then(|edge| Bursts::new(config.seed, edge)),
+            tide,
             noise: Chance::new(config.seed, 0),
             weather,
             ties,
@@ -238,7 +229,12 @@ impl State {
         // The echo is a return, not a number of deviations: these may have grown with it, and momentum
         // times leverage would add up to a drift nobody declared.
         let surprises = self.relations.volume_lead * self.volume_surprise + self.relations.gas_lead * self.gas_surprise;
-        self.pace.drift + self.pace.homing * home + self.pace.momentum * self.echo + self.deviation * surprises
+        let planted = self.bursts.as_ref().map_or(0.0, Bursts::expected);
+        self.pace.drift
+            + self.pace.homing * home
+            + self.pace.momentum * self.echo
+            + self.deviation * surprises
+            + planted
     }
 
     fn advance(&mut self, config: &SimConfig) {
@@ -249,42 +245,51 @@ impl State {
             let [size] = self.noise.normals();
             change += self.deviation * self.pace.jump_size * size;
         }
+        let burst = self.bursts.as_mut().and_then(Bursts::next);
+        change += burst.map_or(0.0, |way| way * BURST_RETURN * self.deviation);
         let change = change.clamp(-LARGEST_RETURN, LARGEST_RETURN);
         self.price = (self.price * (1.0 + change)).clamp(PRICES.0, PRICES.1);
 
         let loudest = LARGEST_ECHO * self.deviation;
         self.echo = change.clamp(-loudest, loudest);
-        self.volume_surprise = busy;
+        self.volume_surprise = if burst.is_some() { BURST_VOLUME } else { busy };
         self.gas_surprise = gas;
         let (with, apart) = self.pace.leverage;
         let volatile = with * own + apart * volatile;
         self.log_volatility = self.pace.volatility.next(self.log_volatility, volatile);
-        self.deviation = libm::exp(self.log_volatility) * self.pace.root_bar;
+        self.closed = self.closed + config.bar;
+        let swing = self.swing(config.bar);
+        self.deviation = libm::exp(self.log_volatility + swing.volatility) * self.pace.root_bar;
         self.log_gas = self.pace.gas.next(self.log_gas, gas);
         if self.noise.happens(self.pace.spike) {
             self.log_gas += self.noise.between(0.5, 1.5);
         }
         // Whoever offers depth steps back when volatility surprises.
         self.log_depth = self.pace.depth.next(self.log_depth, -volatile);
-        self.closed = self.closed + config.bar;
-        self.tape.push(seen(self.closed, self.price, self.volume_surprise, self.log_gas, self.log_depth));
+        let gas = self.log_gas + swing.gas;
+        self.tape.push(seen(self.closed, self.price, self.volume_surprise, gas, self.log_depth));
         self.turn(config);
+    }
+
+    fn swing(&self, bar: Span) -> Swing {
+        let bars = || self.closed.since(START).as_millis() / bar.as_millis();
+        self.tide.map_or(Swing::default(), |tide| tide.at(bars() as f64))
     }
 
     /// Regime and relations change between bars, never within one.
     fn turn(&mut self, config: &SimConfig) {
-        let regime = self.closed >= self.regime_until;
-        let relations = self.relations_until.is_some_and(|until| self.closed >= until);
+        let over = |until: Option<Time>| until.is_some_and(|until| self.closed >= until);
+        let (regime, relations) = (over(self.regime_until), over(self.relations_until));
         if regime {
             self.regime = self.regime.next(&mut self.weather);
-            self.regime_until = later(self.closed, self.regime.levels().days, &mut self.weather);
+            self.regime_until = turns(self.closed, config, self.regime, &mut self.weather);
         }
         if relations {
-            self.relations = Relations::draw(&mut self.ties);
+            self.relations = draw(config, &mut self.ties);
             self.relations_until = change(self.closed, config, &mut self.ties);
         }
         if regime || relations {
-            self.pace = Pace::new(config.bar, self.regime, &self.relations);
+            self.pace = Pace::new(config.bar, config.edge_bps.is_some(), self.regime, &self.relations);
         }
     }
 
@@ -294,41 +299,6 @@ impl State {
 
     fn depth(&self) -> f64 {
         libm::exp(self.log_depth)
-    }
-}
-
-impl Pace {
-    fn new(bar: Span, regime: Regime, relations: &Relations) -> Pace {
-        let levels = regime.levels();
-        let millis = bar.as_millis() as f64;
-        let days = millis / DAY_MS;
-        let log = |level| libm::log(level);
-        // The mean of a squared log-normal lies above its middle by twice the squared spread.
-        let volatility = log(levels.volatility) - VOLATILITY_SPREAD * VOLATILITY_SPREAD;
-        Pace {
-            root_bar: libm::sqrt(millis / YEAR_MS),
-            drift: levels.drift * days,
-            homing: HOMING_A_YEAR * millis / YEAR_MS,
-            momentum: relations.momentum + levels.momentum,
-            jump: Odds::new(levels.jumps_a_day * days),
-            jump_size: JUMP * libm::sqrt(HOUR_MS / millis),
-            spike: Odds::new(levels.gas_spikes_a_day * days),
-            leverage: (relations.leverage, libm::sqrt(1.0 - relations.leverage * relations.leverage)),
-            volatility: Pull::new(volatility, relations.volatility_half_life, VOLATILITY_SPREAD, millis),
-            gas: Pull::new(log(levels.gas_gwei), relations.gas_half_life, GAS_SPREAD, millis),
-            depth: Pull::new(log(levels.depth), DEPTH_HALF_LIFE_HOURS, DEPTH_SPREAD, millis),
-        }
-    }
-}
-
-impl Pull {
-    fn new(level: f64, half_life_hours: f64, spread: f64, bar_ms: f64) -> Pull {
-        let keep = libm::exp(-std::f64::consts::LN_2 * bar_ms / (half_life_hours * HOUR_MS));
-        Pull { level, keep, noise: spread * libm::sqrt(1.0 - keep * keep) }
-    }
-
-    fn next(&self, value: f64, surprise: f64) -> f64 {
-        self.level + (value - self.level) * self.keep + self.noise * surprise
     }
 }
 
@@ -347,8 +317,22 @@ fn seen(closed: Time, price: f64, volume_surprise: f64, log_gas: f64, log_depth:
     }
 }
 
+/// In a fair market nothing leads to the next return; how volatility and gas fade stays.
+fn draw(config: &SimConfig, ties: &mut Chance) -> Relations {
+    let drawn = Relations::draw(ties);
+    match config.edge_bps {
+        Some(_) => Relations { momentum: 0.0, volume_lead: 0.0, gas_lead: 0.0, ..drawn },
+        None => drawn,
+    }
+}
+
 fn later(from: Time, mean_days: f64, chance: &mut Chance) -> Time {
     from + Span::millis((chance.wait() * mean_days * DAY_MS) as u64)
+}
+
+/// When the regime will change; with a tide never, so that the flip is all that does.
+fn turns(from: Time, config: &SimConfig, regime: Regime, weather: &mut Chance) -> Option<Time> {
+    config.flip_days.is_none().then(|| later(from, regime.levels().days, weather))
 }
 
 fn change(from: Time, config: &SimConfig, ties: &mut Chance) -> Option<Time> {

@@ -3,9 +3,10 @@
 use golem::limits;
 
 use super::*;
+use crate::market::YEAR_MS;
 
 fn sim(seed: u64, bar: Span, relations_change_days: f64) -> Sim {
-    Sim::new(SimConfig { seed, bar, relations_change_days }, Ledger::memory()).unwrap()
+    Sim::new(SimConfig { seed, bar, relations_change_days, ..SimConfig::default() }, Ledger::memory()).unwrap()
 }
 
 /// Every bar's truth beforehand and the return it then made.
@@ -163,6 +164,26 @@ fn a_seed_means_the_same_market_everywhere() {
     let bits = numbers.fold(0, |sum, value| crate::chance::mix(sum ^ value.to_bits()));
     // Recorded once; a change here changes every simulated life ever recorded.
     assert_eq!((bar.unit, bits), (Usdc::micros(2_803_574_622), 13_242_318_693_595_719_865));
+}
+
+#[test]
+fn every_bar_of_the_natural_market_is_as_it_always_was() {
+    // Recorded before there were staged markets.
+    for (seed, bar, days, recorded) in [
+        (1, 40, 0.0, 1_391_147_412_535_908_167),
+        (7, 300, 2.0, 15_339_225_381_851_024_465),
+        (13, 3_600, 10.0, 8_213_350_918_417_707_535),
+    ] {
+        let mut sim = sim(seed, Span::seconds(bar), days);
+        let mut bits = 0;
+        for _ in 0..20_000 {
+            sim.advance();
+            let bar = sim.bar();
+            let numbers = bar.values.iter().chain(&bar.features);
+            bits = numbers.fold(bits, |sum, value| crate::chance::mix(sum ^ value.to_bits()));
+        }
+        assert_eq!(bits, recorded, "seed {seed}");
+    }
 }
 
 #[test]

@@ -1,0 +1,62 @@
+//! Protection never sleeps: stops and the drawdown breaker look at every bar of every observation, in every
+//! mode, whatever the golem is doing.
+
+use super::flight::{Stage, close_all};
+use crate::draft::Draft;
+use crate::event::Event;
+use crate::life::Life;
+use crate::mortality::death::{self, Cause};
+use crate::regime::Regime;
+use crate::world::Observation;
+
+/// In an unsettled regime less of a fall is too much.
+const UNSETTLED_PERCENT: i64 = 70;
+
+/// What these bars did to what is held.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Alarm {
+    /// The deepest fall from the highest worth, in basis points, as the bars went by one after another.
+    fall_bps: i64,
+    stopped: bool,
+}
+
+pub(crate) fn listen(life: &Life, observation: &Observation) -> Alarm {
+    let (mut peak, mut worst) = (life.capital.peak, 0);
+    for bar in &observation.bars {
+        let worth = life.capital.worth(bar.unit);
+        peak = peak.max(worth);
+        if worth < peak {
+            worst = worst.max(i128::from((peak - worth).as_micros()) * 10_000 / i128::from(peak.as_micros()));
+        }
+    }
+    let stop = life.policy.stop_bps;
+    let stopped = observation.bars.iter().any(|bar| life.capital.has_fallen(bar.unit, stop));
+    Alarm { fall_bps: worst as i64, stopped }
+}
+
+pub(crate) fn answer(draft: &mut Draft<'_>, alarm: Alarm) {
+    if draft.is_dead() {
+        return;
+    }
+    let whole = i64::from(draft.policy.max_drawdown_bps);
+    let limit = if draft.regimes.now == Regime::Unsettled { whole * UNSETTLED_PERCENT / 100 } else { whole };
+    let fall = alarm.fall_bps;
+    if limit > 0 && fall >= limit {
+        let trigger = format!("drawdown breaker: {}.{:02} % below the highest worth", fall / 100, fall % 100);
+        death::die(draft, Cause::KillSwitch { trigger });
+    } else if alarm.stopped {
+        stop(draft);
+    }
+}
+
+/// Whatever has not been sent yet gives way. What has been must land first; the next bar asks again.
+fn stop(draft: &mut Draft<'_>) {
+    let unsent = draft.flights.iter().filter(|f| f.stage == Stage::Asked && !f.closing);
+    for key in unsent.map(|f| f.key).collect::<Vec<_>>() {
+        draft.emit(Event::Abandoned { key });
+    }
+    if draft.flights.is_empty() {
+        draft.emit(Event::Stopped);
+        close_all(draft);
+    }
+}

@@ -1,0 +1,429 @@
+//! The cage, from outside: a million proposals, previews, permits and policies, most of them absurd. What gets
+//! through is held against the policy as written, worked out here a second time; what does not names its rule.
+
+mod common;
+
+use std::collections::BTreeSet;
+
+use common::{SAFE, START, birth};
+use golem::constitution::{Constitution, OnDeath, PolicyFigures};
+use golem::event::Event;
+use golem::mortality::phase::Phase;
+use golem::policy::{Proposal, policy_hash};
+use golem::regime::Regime;
+use golem::world::{Bar, Effect, Observation, Outcome, Quote};
+use golem::{Command, CommandId, Golem, Input, Life, Owed, Record, Span, Time, Usdc, What};
+
+const TICK: Span = Span::seconds(40);
+
+struct Dice(u64);
+
+impl Dice {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    fn below(&mut self, n: u64) -> u64 {
+        self.next() % n
+    }
+
+    fn of<T: Copy>(&mut self, choices: &[T]) -> T {
+        choices[self.below(choices.len() as u64) as usize]
+    }
+}
+
+/// A golem that knows what holding pays here: it always pays.
+fn seasoned(change: impl FnOnce(&mut Constitution)) -> Golem {
+    let mut birth = birth(Constitution::default());
+    change(&mut birth.constitution);
+    birth.world.regime = Some(1);
+    birth.world.instincts = vec!["always expect tide over 1 then add".into()];
+    birth.world.domains.iter_mut().for_each(|domain| domain.horizon = 1);
+    let (mut golem, _) = Golem::born(birth, START);
+    give(&mut golem, 1);
+    for _ in 0..60 {
+        look(&mut golem, 1.01, SAFE);
+        settle(&mut golem, &mut Dice(1));
+    }
+    golem
+}
+
+fn give(golem: &mut Golem, transfer: u64) {
+    let what = What::Funded { transfer, credit: Usdc::dollars(10), capital: Usdc::dollars(100) };
+    golem.step(&Input { now: golem.life().now, roll: SAFE, what }).unwrap();
+}
+
+/// One look at which a unit is worth so many times what it was.
+fn look(golem: &mut Golem, times: f64, roll: u64) -> Option<Record> {
+    look_at(golem, times, 50.0, roll)
+}
+
+fn look_at(golem: &mut Golem, times: f64, wind: f64, roll: u64) -> Option<Record> {
+    let life = golem.life();
+    let closed = life.due().max(life.seen.until + TICK).max(life.now);
+    let unit = if life.seen.unit.is_positive() { life.seen.unit.as_f64() * times } else { 1e7 };
+    let values = [100.0 + (life.tick % 7) as f64, wind].into_iter().collect();
+    let unit = Usdc::micros((unit as i64).clamp(1_000, 1_000_000_000_000));
+    let bar = Bar { closed, values, features: [].into_iter().collect(), unit };
+    golem.step(&Input { now: closed, roll, what: What::Observed(Observation { bars: vec![bar] }) }).unwrap()
+}
+
+/// Answers whatever is owed as an honest world would.
+fn settle(golem: &mut Golem, dice: &mut Dice) {
+    while let Some(owed) = golem.owed().first().cloned() {
+        let what = honest(golem.life(), &owed, dice);
+        golem.step(&Input { now: golem.life().now, roll: SAFE, what }).unwrap();
+    }
+}
+
+fn honest(life: &Life, owed: &Owed, dice: &mut Dice) -> What {
+    let worth = |units: i64| Usdc::micros((life.seen.unit.as_f64() * units as f64 / 1e6) as i64);
+    let fee = |units| worth(units).share(1, 1_000);
+    match *owed {
+        Owed::Preview { key, action, units } => {
+            let cash = if action == 0 { -worth(units) } else { worth(units) };
+            What::Previewed { key, quote: Some(Quote { cash, fee: fee(units) }) }
+        }
+        Owed::Commit { key, action, units, limit } => {
+            let adds = life.birth.world.actions[usize::from(action)].effect == Effect::Adds;
+            let cash = if adds { -worth(units) } else { worth(units) };
+            let affordable = !adds || fee(units) - cash <= limit;
+            let units = if adds { units } else { -units };
+            let outcome = (affordable && dice.below(10) > 0).then_some(Outcome { units, cash, fee: fee(units.abs()) });
+            What::Landed { key, outcome }
+        }
+        Owed::Reconcile { key } => What::Landed { key, outcome: None },
+        Owed::Deposit { deposit, .. } => What::Deposited { deposit },
+    }
+}
+
+fn policy(dice: &mut Dice) -> PolicyFigures {
+    PolicyFigures {
+        per_action_bps: dice.of(&[0, 100, 2_500, 2_500, 10_000, u32::MAX]),
+        max_drawdown_bps: dice.of(&[0, 1_300, 10_000]),
+        on_death: OnDeath::Close,
+        per_action_most: dice.of(&[Usdc::ZERO, Usdc::dollars(5), Usdc::dollars(30), Usdc::MOST, -Usdc::dollars(1)]),
+        per_day_most: dice.of(&[Usdc::ZERO, Usdc::dollars(40), Usdc::MOST]),
+        actions_per_day: dice.of(&[0, 2, 24, u32::MAX]),
+        stop_bps: dice.of(&[0, 1_000, 10_000, u32::MAX]),
+        allow: dice.of(&[None, None, Some("take"), Some("give"), Some("")]).map(|name| vec![name.to_owned()]),
+    }
+}
+
+fn size(dice: &mut Dice) -> f64 {
+    match dice.below(3) {
+        0 => dice.of(&[f64::NAN, f64::INFINITY, -f64::INFINITY, -0.0, 0.0, -1.0, 1.0, 1e308, 5e-324, 1.0 + 1e-15]),
+        1 => dice.of(&[0.01, 0.02, 0.1, 0.24, 0.25, 0.250_001]),
+        _ => f64::from_bits(dice.next()),
+    }
+}
+
+/// What somebody, not always well-meaning, might send.
+fn anything(golem: &Golem, dice: &mut Dice) -> What {
+    let life = golem.life();
+    let amount = |dice: &mut Dice| {
+        let near = Usdc::micros(dice.below(30_000_000) as i64);
+        dice.of(&[near, -near, Usdc::ZERO, Usdc::MOST, -Usdc::MOST, Usdc::micros(i64::MAX / 4)])
+    };
+    let key = dice.below(life.flights_made + 3);
+    match dice.below(20) {
+        0..=13 => What::Proposed(Proposal { action: dice.of(&[0, 0, 0, 0, 1, 2, 255]), size: size(dice) }),
+        14 => What::Previewed { key, quote: Some(Quote { cash: amount(dice), fee: amount(dice) }) },
+        15 => What::Previewed { key, quote: None },
+        16 => {
+            let units = dice.of(&[0, 1, -1, i64::MAX, i64::MIN + 1]);
+            What::Landed { key, outcome: Some(Outcome { units, cash: amount(dice), fee: amount(dice) }) }
+        }
+        17 => What::Landed { key, outcome: None },
+        _ => {
+            let command = match dice.below(12) {
+                0 => Command::Freeze { reason: String::new() },
+                1 => Command::Pause,
+                2 => Command::Dream { millis: 100_000 },
+                3 => Command::Amend { policy: Box::new(policy(dice)) },
+                4 => Command::Amend { policy: Box::new(Constitution::default().policy) },
+                _ => Command::Resume,
+            };
+            What::Commanded { id: CommandId(dice.next().to_le_bytes()), command }
+        }
+    }
+}
+
+/// The policy, written down a second time: nothing of this may ever be broken by what is sent to the world.
+#[derive(Default)]
+struct Warden {
+    day: u64,
+    actions: u32,
+    value: Usdc,
+    permits: BTreeSet<u64>,
+    rules: BTreeSet<String>,
+    refused: u64,
+    intended: u64,
+    sent: u64,
+}
+
+impl Warden {
+    fn watch(&mut self, before: &Life, what: &What, record: Option<&Record>, golem: &Golem) {
+        let events = record.map_or(&[][..], |record| &record.events);
+        let life = golem.life();
+        if matches!(what, What::Proposed(_)) {
+            let (mut refused, mut intended) = (0, 0);
+            for event in events {
+                refused += u64::from(matches!(event, Event::Refused { .. }));
+                intended += u64::from(matches!(event, Event::Intended(_)));
+            }
+            assert_eq!(refused + intended, 1, "taken up, or refused by name: {events:?}");
+            (self.refused, self.intended) = (self.refused + refused, self.intended + intended);
+        }
+        for event in events {
+            match event {
+                Event::Refused { rule } | Event::Denied { rule, .. } => {
+                    assert!(rule.to_string().len() > 8);
+                    self.rules.insert(format!("{rule:?}").split('(').next().unwrap_or_default().to_owned());
+                }
+                Event::Intended(flight) if !flight.closing => {
+                    let spec = &life.birth.world.actions[usize::from(flight.action)];
+                    assert!(flight.units > 0 && !before.is_dead());
+                    if spec.effect == Effect::Adds {
+                        self.new_exposure(before, &spec.name, flight.reserved);
+                    } else {
+                        assert!(flight.units <= before.capital.holding);
+                    }
+                }
+                Event::Granted { permit, .. } => {
+                    assert!(self.permits.insert(permit.key), "one permit for one ask");
+                    let flight = life.flights.iter().find(|flight| flight.key == permit.key).unwrap();
+                    if life.birth.world.actions[usize::from(flight.action)].effect == Effect::Adds {
+                        self.count(life.now, flight.reserved, life);
+                    }
+                }
+                _ => {}
+            }
+        }
+        for owed in golem.owed() {
+            if let Owed::Commit { key, action, limit, .. } = owed {
+                self.sent += 1;
+                let flight = life.flights.iter().find(|flight| flight.key == key).unwrap();
+                let permit = life.permits.iter().find(|permit| permit.key == key).unwrap();
+                assert!(permit.expires >= life.now && self.permits.contains(&key) && limit == flight.reserved);
+                if life.birth.world.actions[usize::from(action)].effect == Effect::Adds {
+                    assert!(!life.heartbeat.frozen && !life.heartbeat.paused && !life.is_dead());
+                    assert!(life.phase() >= Phase::Stable && permit.policy == policy_hash(&life.policy));
+                }
+            }
+        }
+        assert_eq!(life.unaccounted(), Usdc::ZERO);
+        assert!(life.capital.cash >= Usdc::ZERO && life.capital.holding >= 0 && life.purse.credit >= Usdc::ZERO);
+    }
+
+    fn new_exposure(&self, before: &Life, action: &str, budget: Usdc) {
+        let policy = &before.policy;
+        let worth = i128::from(before.capital.worth(before.seen.unit).as_micros());
+        assert!(
+            i128::from(budget.as_micros()) * 10_000 <= worth * i128::from(policy.per_action_bps),
+            "a share too large"
+        );
+        assert!(budget <= policy.per_action_most && budget <= before.capital.cash);
+        assert!(policy.allow.as_ref().is_none_or(|names| names.iter().any(|name| name == action)), "not allowed");
+        assert!(!before.heartbeat.frozen && !before.heartbeat.paused && before.heartbeat.dream_until.is_none());
+        assert!(before.phase() >= Phase::Stable, "{}", before.phase());
+    }
+
+    fn count(&mut self, now: Time, value: Usdc, life: &Life) {
+        let day = now.as_millis() / Span::DAY.as_millis();
+        if day != self.day {
+            (self.day, self.actions, self.value) = (day, 0, Usdc::ZERO);
+        }
+        self.actions += 1;
+        self.value += value;
+        assert!(self.actions <= life.policy.actions_per_day, "{} today", self.actions);
+        assert!(self.value <= life.policy.per_day_most, "{} today", self.value);
+    }
+}
+
+#[test]
+fn a_million_intents_and_not_one_commit_outside_the_policy() {
+    let mut warden = Warden::default();
+    let mut dice = Dice(11);
+    let proven = seasoned(|_| {});
+    let hesitant = seasoned(|c| c.mind.samples = 150);
+    let costly = seasoned(|c| c.economic.per_action = Usdc::dollars(3));
+    let poor = seasoned(|c| c.economic.machine_per_day = Usdc::dollars(260));
+    let starts = [&proven, &proven, &proven, &hesitant, &costly, &poor];
+    let mut golem = proven.clone();
+    while warden.refused + warden.intended < 1_000_000 {
+        if dice.below(400) == 0 {
+            golem = starts[dice.below(starts.len() as u64) as usize].clone();
+            (warden.day, warden.permits) = (0, BTreeSet::new());
+        }
+        if dice.below(12) == 0 {
+            look(&mut golem, dice.of(&[1.01, 1.01, 1.0, 0.9, 1.2]), if dice.below(500) == 0 { 0 } else { SAFE });
+        }
+        let what = match golem.owed().first() {
+            Some(owed) if dice.below(2) == 0 => honest(golem.life(), &owed.clone(), &mut dice),
+            _ => anything(&golem, &mut dice),
+        };
+        let before = golem.life().clone();
+        let later = if dice.below(30) == 0 { TICK.times(20) } else { Span::ZERO };
+        let input = Input { now: before.now + later, roll: SAFE, what };
+        match golem.step(&input) {
+            Ok(record) => warden.watch(&before, &input.what, record.as_ref(), &golem),
+            Err(_) => assert_eq!(*golem.life(), before, "a fault changes nothing"),
+        }
+    }
+    println!("{} refused, {} intended, {} times a commit was owed", warden.refused, warden.intended, warden.sent);
+    println!("{:?}", warden.rules);
+    for rule in [
+        "Dead",
+        "Frozen",
+        "Phase",
+        "Busy",
+        "Funds",
+        "Bounds",
+        "Paused",
+        "Dreaming",
+        "Allow",
+        "PerAction",
+        "PerDay",
+        "ActionsPerDay",
+        "Gas",
+        "Unproven",
+        "HitRate",
+        "NoEdge",
+        "Stale",
+        "World",
+    ] {
+        assert!(warden.rules.contains(rule), "{rule} never spoke");
+    }
+    assert!(warden.intended > 10_000 && warden.sent > 5_000);
+}
+
+/// Holding something, in whatever condition `then` brings about.
+fn holding(change: impl FnOnce(&mut Constitution), then: impl FnOnce(&mut Golem)) -> Golem {
+    // Only stops here, unless the test is about the breaker.
+    let mut golem = seasoned(|c| {
+        c.policy.max_drawdown_bps = 0;
+        change(c);
+    });
+    for _ in 0..40 {
+        if golem.life().capital.holding > 0 {
+            break;
+        }
+        look(&mut golem, 1.01, SAFE);
+        settle(&mut golem, &mut Dice(3));
+    }
+    assert!(golem.life().capital.holding > 0, "it knows that holding pays");
+    then(&mut golem);
+    assert!(golem.life().capital.holding > 0);
+    golem
+}
+
+fn command(golem: &mut Golem, command: Command) {
+    let what = What::Commanded { id: CommandId(golem.seq().to_le_bytes()), command };
+    golem.step(&Input { now: golem.life().now, roll: SAFE, what }).unwrap();
+}
+
+#[test]
+fn stops_fire_in_every_mode_and_state() {
+    let until = |phase: Phase| {
+        move |golem: &mut Golem| {
+            while golem.life().phase() > phase {
+                look(golem, 1.0, SAFE);
+                // Nothing that is owed is answered: exposure must not be given up for other reasons.
+            }
+        }
+    };
+    let cases: Vec<(&str, Golem)> = vec![
+        ("asleep", holding(|_| {}, |_| {})),
+        ("frozen", holding(|_| {}, |golem| command(golem, Command::Freeze { reason: String::new() }))),
+        ("paused", holding(|_| {}, |golem| command(golem, Command::Pause))),
+        ("dreaming", holding(|_| {}, |golem| command(golem, Command::Dream { millis: 10_000_000 }))),
+        ("self-hosted", holding(|c| c.mode = golem::constitution::Mode::SelfHosted, |_| {})),
+        ("immortal", holding(|c| c.mode = golem::constitution::Mode::Immortal, |_| {})),
+        ("conservation", holding(|c| c.economic.machine_per_day = Usdc::dollars(100), until(Phase::Conservation))),
+        ("declining", holding(|c| c.economic.machine_per_day = Usdc::dollars(100), until(Phase::Declining))),
+        ("terminal", holding(|c| c.economic.machine_per_day = Usdc::dollars(100), until(Phase::Terminal))),
+        (
+            "asking",
+            holding(
+                |_| {},
+                |golem| {
+                    while golem.owed().is_empty() {
+                        look(golem, 1.0, SAFE);
+                    }
+                },
+            ),
+        ),
+    ];
+    for (state, mut golem) in cases {
+        let record = look(&mut golem, 0.55, SAFE).unwrap();
+        assert!(record.events.contains(&Event::Stopped), "{state}: {:?}", record.events);
+        settle(&mut golem, &mut Dice(7));
+        for _ in 0..5 {
+            look(&mut golem, 1.0, SAFE);
+            settle(&mut golem, &mut Dice(7));
+        }
+        assert_eq!(golem.life().capital.holding, 0, "{state}: given up");
+        assert!(!golem.life().is_dead() || state == "terminal", "{state}: a stop is not a death");
+    }
+}
+
+#[test]
+fn a_deeper_fall_is_the_breakers_and_less_of_one_is_enough_when_unsettled() {
+    let fallen = |wind: f64| {
+        let mut golem = holding(|c| c.policy.max_drawdown_bps = 1_300, |_| {});
+        for at in 0..360 {
+            look_at(&mut golem, 1.0, if at < 300 { 50.0 } else { wind }, SAFE);
+            settle(&mut golem, &mut Dice(3));
+        }
+        while golem.life().capital.holding == 0 {
+            look_at(&mut golem, 1.01, wind, SAFE);
+            settle(&mut golem, &mut Dice(3));
+        }
+        let regime = golem.life().regimes.now;
+        // A quarter is held, so this is about a tenth of everything.
+        let record = look_at(&mut golem, 0.58, wind, SAFE).unwrap();
+        (regime, record.events.iter().any(|event| matches!(event, Event::Died(_))))
+    };
+    assert_eq!(fallen(50.0), (Regime::Usual, false));
+    assert_eq!(fallen(400.0), (Regime::Unsettled, true));
+}
+
+#[test]
+fn profit_becomes_credit_by_the_share_the_owner_set_and_losses_come_off_first() {
+    let mut golem = holding(|c| c.economic.harvest_bps = 2_500, |_| {});
+    let (credit, result) = (golem.life().purse.credit, golem.life().capital.result());
+    let mut harvested = golem.life().capital.harvested;
+    command(
+        &mut golem,
+        Command::Amend {
+            policy: Box::new(PolicyFigures { stop_bps: 0, max_drawdown_bps: 0, ..Constitution::default().policy }),
+        },
+    );
+    // A rise, then it is given up; a loss; and a rise that only makes the loss good.
+    let mut gained = Vec::new();
+    for times in [1.10, 0.7, 1.05] {
+        while golem.life().capital.holding == 0 {
+            look(&mut golem, 1.01, SAFE);
+            settle(&mut golem, &mut Dice(3));
+        }
+        look(&mut golem, times, SAFE);
+        let what = What::Proposed(Proposal { action: 1, size: 1.0 });
+        settle(&mut golem, &mut Dice(3));
+        if golem.life().capital.holding > 0 {
+            golem.step(&Input { now: golem.life().now, roll: SAFE, what }).unwrap();
+            settle(&mut golem, &mut Dice(3));
+        }
+        gained.push(golem.life().capital.harvested - harvested);
+        harvested = golem.life().capital.harvested;
+    }
+    assert!(gained[0].is_positive(), "{gained:?}");
+    assert_eq!(gained[1..], [Usdc::ZERO, Usdc::ZERO], "no harvest before the loss is made good");
+    assert!(
+        golem.life().purse.credit < credit + gained[0] && golem.life().capital.result() < result + Usdc::dollars(100)
+    );
+    assert_eq!(golem.life().unaccounted(), Usdc::ZERO);
+}
