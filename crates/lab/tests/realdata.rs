@@ -66,13 +66,18 @@ fn hourly() -> Constitution {
 fn decisions(rows: &str, folder: &Path, until: Time) -> Vec<String> {
     let path = folder.join("rows.csv");
     std::fs::write(&path, rows).unwrap();
-    let mut life = newborn(&Spec::Replay { path, start: None, sha256: None }, 1, hourly());
+    // Acting on next to nothing, so that there are actions to compare as well.
+    let mut constitution = hourly();
+    (constitution.mind.samples, constitution.mind.sureness) = (2, 0.0);
+    let mut life = newborn(&Spec::Replay { path, start: None, sha256: None }, 1, constitution);
+    use Event::{Adopted, Intended, Predicted, Refused, Voted};
     let mut decided = Vec::new();
     while life.life().due() <= until && !life.is_over() {
         let mut now = String::new();
         life.tick(&mut |record, _| {
-            let decision =
-                |e: &&Event| matches!(e, Event::Predicted { .. } | Event::Adopted { .. } | Event::Intended(_));
+            let decision = |e: &&Event| {
+                matches!(e, Predicted { .. } | Adopted { .. } | Voted { .. } | Intended(_) | Refused { .. })
+            };
             record.events.iter().filter(decision).for_each(|e| write!(now, "{e:?}").unwrap());
         })
         .unwrap();
@@ -86,7 +91,7 @@ fn no_decision_sees_the_future() {
     let Some(path) = data("eth_usdt_1h.csv.gz") else { return };
     let (candles, _) = Candles::read(&path).unwrap();
     let (bars, folder) = (candles.bars(), tempfile::tempdir().unwrap());
-    let mut decided = 0;
+    let (mut decided, mut acted) = (0, 0);
     for trial in 0..110_u64 {
         let from = (mix(trial) % (bars.len() as u64 - 500)) as usize;
         let until = 200 + (mix(trial + 1_000) % 200) as usize;
@@ -104,14 +109,17 @@ fn no_decision_sees_the_future() {
         let honest = decisions(&rows(false), folder.path(), closed);
         let garbled = decisions(&rows(true), folder.path(), closed);
         assert_eq!(honest, garbled, "trial {trial}: a decision changed with what came after it");
+        acted += honest.iter().filter(|decision| decision.contains("Intended")).count();
         decided += honest.iter().filter(|decision| !decision.is_empty()).count();
     }
-    assert!(decided > 110 * 150, "there was something to compare: {decided} decisions");
+    println!("{decided} looks with decisions, {acted} with an intent");
+    assert!(decided > 110 * 150 && acted > 110, "there was something to compare: {decided} decisions, {acted} intents");
 }
 
 #[test]
 fn real_data_does_not_kill_by_accident_and_shows_what_a_study_found() {
     let (mut fitness, mut volatility, mut direction) = (Vec::new(), [vec![], vec![]], [vec![], vec![]]);
+    let (mut returns, mut holding, mut acted) = (vec![], vec![], 0);
     for name in ["eth_usdt_1h.csv.gz", "btc_usdt_1h.csv.gz"] {
         let Some(path) = data(name) else { return };
         let (candles, _) = Candles::read(&path).unwrap();
@@ -128,6 +136,12 @@ fn real_data_does_not_kill_by_accident_and_shows_what_a_study_found() {
                     fitness.push(life.life().vitality.epistemic);
                 }
             }
+            let now = life.life();
+            let kept = now.capital.worth(now.seen.unit) + now.capital.withdrawn + now.capital.harvested;
+            returns.push(kept.as_f64() / 1e8 - 1.0);
+            let at = |time: Time| bars[bars.partition_point(|bar| bar.opened < time).min(bars.len() - 1)].open;
+            holding.push(at(now.seen.until) / at(start) - 1.0);
+            acted += u64::from(now.execution.domain.resolved > 0);
             if let Some(death) = &life.life().death {
                 let early = death.cause.name() == "epistemic_senescence" && death.tick <= 200;
                 assert!(!early, "{name} {seed}: died of being wrong at tick {}", death.tick);
@@ -144,6 +158,7 @@ fn real_data_does_not_kill_by_accident_and_shows_what_a_study_found() {
     let ([before, volatility], [direction_before, direction]) =
         (volatility.map(Quantiles::of), direction.map(Quantiles::of));
     println!("fitness {fitness:?}");
+    println!("{acted} of 400 lives acted: return {:?}, holding {:?}", Quantiles::of(returns), Quantiles::of(holding));
     println!("before 2024, {} lives: volatility {before:?}, direction {direction_before:?}", n[0]);
     println!("since 2024, {} lives: volatility {volatility:?}, direction {direction:?}", n[1]);
     assert!(fitness.p05 >= 0.40 && fitness.p95 <= 0.75, "{fitness:?}");
