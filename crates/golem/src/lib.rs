@@ -7,6 +7,7 @@ pub mod episode;
 pub mod event;
 pub mod goal;
 mod golem;
+pub mod grimoire;
 pub mod heartbeat;
 pub mod id;
 pub mod laws;
