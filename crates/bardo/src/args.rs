@@ -30,6 +30,9 @@ pub(crate) enum Verb {
     /// Make, run, look at and steer golems
     #[command(subcommand)]
     Golem(GolemVerb),
+    /// Memory (Grimoire): what a golem knows, how surely, and from where
+    #[command(subcommand)]
+    Grimoire(GrimoireVerb),
     /// Kill switch: end every golem here at once
     Halt(Halt),
     /// Show the treasury, or add paper money to it
@@ -70,7 +73,7 @@ pub(crate) enum GolemVerb {
     Episodes {
         name: String,
         /// How many, counted back from the newest
-        #[arg(long, default_value_t = 20)]
+        #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..))]
         last: u64,
     },
     /// Show the policy it acts under, or change it
@@ -79,6 +82,16 @@ pub(crate) enum GolemVerb {
         /// Any policy key, such as policy.per_action=0.1
         #[arg(long = "set", value_name = "KEY=VALUE")]
         set: Vec<String>,
+    },
+    /// What it goes by: its rules, and what was proposed by editing PLAYBOOK.md
+    Playbook {
+        name: String,
+        /// Take what was proposed, to be tried in the shadow
+        #[arg(long, conflicts_with = "discard")]
+        accept: bool,
+        /// Forget what was proposed and write the file anew
+        #[arg(long)]
+        discard: bool,
     },
     /// Give it money from the treasury
     Fund(Money),
@@ -111,6 +124,70 @@ pub(crate) enum GolemVerb {
         /// Folder to make; must not be there yet
         to: PathBuf,
     },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum GrimoireVerb {
+    /// Look something up, best first
+    Search(Search),
+    /// One entry: evidence, confidence, provenance
+    Show { name: String, id: u64 },
+    /// How much is known, of which kind
+    Stats { name: String },
+    /// Hold every entry against the journal
+    Verify { name: String },
+    /// Write what it holds true as a bundle: one JSON object a line
+    Export {
+        name: String,
+        /// File to make; without one it is printed
+        to: Option<PathBuf>,
+    },
+    /// Take in a bundle: into quarantine, where it is tried without a say
+    Import {
+        name: String,
+        from: PathBuf,
+        /// How it came here
+        #[arg(long = "as", value_enum, default_value_t = Origin::Purchased)]
+        origin: Origin,
+    },
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum Origin {
+    Inherited,
+    Clade,
+    Purchased,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Search {
+    pub(crate) name: String,
+    /// What it is about; nothing for all, best first
+    pub(crate) query: Vec<String>,
+    /// Only entries of this kind: insight, heuristic, warning, causal_link, strategy_fragment or question
+    #[arg(long)]
+    pub(crate) kind: Option<KindArg>,
+    /// Also what is in quarantine or archived
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// How each score came about
+    #[arg(long)]
+    pub(crate) explain: bool,
+    #[arg(long, default_value_t = 10)]
+    pub(crate) limit: usize,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct KindArg(pub(crate) golem::grimoire::Kind);
+
+impl std::str::FromStr for KindArg {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<KindArg, String> {
+        let kind = golem::grimoire::Kind::ALL.into_iter().find(|kind| kind.name() == text);
+        let names = golem::grimoire::Kind::ALL.map(golem::grimoire::Kind::name).join(", ");
+        kind.map(KindArg).ok_or_else(|| format!("there is no kind {text}; there are {names}"))
+    }
 }
 
 #[derive(Debug, ClapArgs)]
@@ -259,7 +336,7 @@ pub(crate) struct LivesArgs {
     #[arg(long, default_value_t = 400_000)]
     pub(crate) most_ticks: u64,
     /// Note the fitness of every life each so many ticks
-    #[arg(long, default_value_t = 5_000)]
+    #[arg(long, default_value_t = 5_000, value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) note_every: u64,
     /// Any key of golem.toml, such as mortality.stochastic.enabled=false or mind.learning=false
     #[arg(long = "set", value_name = "KEY=VALUE")]

@@ -4,6 +4,7 @@
 use crate::constitution::Measure;
 use crate::episode::{self, Pending};
 use crate::event::{Account, Event};
+use crate::grimoire::{self, Decision};
 use crate::heartbeat::State;
 use crate::id::CommandId;
 use crate::life::{Deposit, Life};
@@ -76,9 +77,10 @@ pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
         Event::Sensed { until, bars, values, unit } => {
             let mean_keep = life.laws().mean_keep;
             life.seen.sense(*until, *bars, values, *unit, mean_keep);
-            if let Some(domain) = life.birth.world.regime {
+            let level = life.birth.world.regime.and_then(|domain| life.seen.values.get(usize::from(domain)).copied());
+            if let Some(level) = level {
                 let laws = life.laws();
-                life.regimes.observe(life.seen.values[usize::from(domain)], laws);
+                life.regimes.observe(level, laws);
             }
             vote::settle(life, *until, *unit);
             let worth = life.capital.worth(*unit);
@@ -131,7 +133,7 @@ pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
             let moved = life.seen.unit.as_f64() * outcome.units as f64 / 1e6;
             life.execution.slipped -= moved + outcome.cash.as_f64();
             if life.capital.holding == 0 {
-                life.held = None;
+                (life.held, life.stopped) = (None, false);
             } else if was == 0 {
                 let domain = life.intent.filter(|intent| intent.key == *key).map_or(0, |intent| intent.domain);
                 life.held = Some(Held { until: at + vote::holding(life), domain, result });
@@ -152,6 +154,7 @@ pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
             let window = life.birth.constitution.fitness_window(laws);
             life.epistemic.fade(window);
             life.execution.domain.fade(window);
+            life.execution.fade(laws);
             life.regimes.met[life.regimes.now as usize] += 1;
             life.episodes.surprise.close(laws.surprise_memory);
         }
@@ -207,9 +210,11 @@ pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
             life.intent = Some(Intent { key: *key, domain: *domain, gain: *gain, lower: *lower });
         }
         Event::Granted { permit, quote, cost } => grant(life, at, permit, quote, *cost),
-        Event::Denied { key, cost, .. } => {
+        Event::Denied { key, rule, cost } => {
             land(life, *key);
-            life.execution.cost = cost.unwrap_or(life.execution.cost);
+            life.refused = Some((*rule, life.tick));
+            let laws = life.laws();
+            cost.iter().for_each(|cost| life.execution.learn_cost(*cost, laws));
         }
         Event::Verified { quoted, actual, gas, .. } => {
             if *quoted != Usdc::ZERO {
@@ -217,15 +222,19 @@ pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
                 let memory = life.laws().execution_memory;
                 life.execution.learn(shortfall, memory);
             }
-            life.purse.credit -= *gas;
-            life.purse.gas += *gas;
+            let (age, laws) = (life.age, life.laws());
+            life.purse.burn_gas(*gas, age, laws);
         }
         Event::Renewed { until } => {
             if let Some(held) = &mut life.held {
                 held.until = *until;
             }
         }
-        Event::Stopped => {}
+        Event::Stopped => {
+            life.stopped = true;
+            life.knowing.scar();
+        }
+        Event::Topped { worth } => life.capital.peak = life.capital.peak.max(*worth),
         Event::Harvested { amount } => {
             life.capital.rescale_peak(-*amount, life.seen.unit);
             life.capital.shared_up_to = life.capital.result();
@@ -247,23 +256,44 @@ pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
 
         Event::RegimeChanged { to, .. } => life.regimes.change(*to, at),
         Event::Weighed { at, unit } => vote::settle(life, *at, *unit),
-        Event::Remembered { .. } => {
+        Event::Remembered { state, .. } => {
+            let laws = life.laws();
+            life.knowing.moves.see(state, life.tick, laws.moves_apart, laws.moves_memory);
             life.episodes.made += 1;
             life.episodes.last_tick = life.tick;
             let due = life.seen.until + episode::horizon(life);
             let exposed = life.capital.holding > 0;
-            life.episodes.pending.push_back(Pending { due, unit: life.seen.unit, exposed });
+            let (unit, values) = (life.seen.unit, life.seen.values.clone());
+            life.episodes.pending.push_back(Pending { due, unit, exposed, state: (**state).clone(), values });
         }
         Event::LookedBack { .. } => {
             life.episodes.pending.pop_front();
         }
+        Event::Checked { actual } => {
+            if let Some(Pending { state, values, .. }) = life.episodes.pending.front().cloned() {
+                grimoire::check_watched(life, &state, &values, actual);
+            }
+        }
+
+        Event::Kept(decision) => {
+            if let Decision::Put(entry) = &**decision {
+                life.heuristics_made = life.heuristics_made.max(entry.id);
+            }
+        }
+        Event::Curated { alive, archived } => {
+            let kept = life.laws().rounds_kept;
+            life.knowing.curated(life.tick, *alive, *archived, kept);
+        }
+        Event::Watching(watched) => life.knowing.watched.clone_from(watched),
+        Event::Promoted { slot } => life.playbook[usize::from(*slot)].voice = true,
     }
 }
 
 /// A preview passed: the flight may be sent, once, and counts for the day.
 fn grant(life: &mut Life, at: Time, permit: &Permit, quote: &Quote, cost: f64) {
     let mut day = Day::of(life, at);
-    life.execution.cost = cost;
+    let laws = life.laws();
+    life.execution.learn_cost(cost, laws);
     if let Some(flight) = life.flights.iter_mut().find(|f| f.key == permit.key) {
         flight.stage = Stage::Permitted;
         flight.quote = Some(*quote);
@@ -292,6 +322,7 @@ fn adopt(life: &mut Life, slot: usize, heuristic: &Heuristic) {
         stake.awake &= !(1 << slot);
     }
     life.awake &= !(1 << slot);
+    life.knowing.shelve(&life.playbook[slot]);
     life.playbook[slot] = heuristic.clone();
 }
 
@@ -304,7 +335,7 @@ fn score(life: &mut Life, domain: usize, actual: f64) {
     let departure = learning::departure(kind, claim.value, claim.naive);
     let usual = &life.epistemic.domains[domain];
     if usual.weight >= laws.domain_minimum {
-        life.episodes.surprise.add(error, usual.error / usual.weight);
+        life.episodes.surprise.add(error, usual.error / usual.weight, laws.surprise_most);
     }
     life.epistemic.score(domain, error, naive_error, departure, life.tick);
     if life.birth.constitution.epistemic.measure == Measure::R2 {
@@ -315,7 +346,7 @@ fn score(life: &mut Life, domain: usize, actual: f64) {
         let mut fired = claim.fired;
         while fired != 0 {
             let slot = fired.trailing_zeros() as usize;
-            life.playbook[slot].learn(kind, &claim, actual, laws);
+            life.playbook[slot].learn(kind, &claim, actual, life.regimes.now, laws);
             fired &= fired - 1;
         }
     }

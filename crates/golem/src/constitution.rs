@@ -6,8 +6,10 @@
 use serde::{Deserialize, Serialize};
 
 use crate::laws::Laws;
+use crate::limits;
 use crate::money::Usdc;
 use crate::time::{REFERENCE_TICK, Span};
+use crate::world::Manifest;
 
 /// Looks a grace period never falls below.
 const GRACE_FLOOR: f64 = 50.0;
@@ -65,7 +67,7 @@ pub struct EconomicFigures {
     /// Below this score the owner is warned.
     pub critical: f64,
     pub machine_per_day: Usdc,
-    /// What sending one action costs, whatever comes of it.
+    /// What carrying out one action costs, out of credit.
     #[serde(default)]
     pub per_action: Usdc,
     /// Share of realised profit that becomes credit, in basis points.
@@ -131,6 +133,14 @@ pub struct PolicyFigures {
     /// Names of actions that may be taken; none at all means whatever the world declares.
     #[serde(default)]
     pub allow: Option<Vec<String>>,
+}
+
+impl PolicyFigures {
+    /// Allows only what the world has, and says so in a list of bounded length.
+    pub fn fits(&self, world: &Manifest) -> bool {
+        let declared = |name: &String| world.actions.iter().any(|action| action.name == *name);
+        self.allow.as_ref().is_none_or(|names| names.len() <= limits::ACTIONS && names.iter().all(declared))
+    }
 }
 
 fn unlimited() -> Usdc {

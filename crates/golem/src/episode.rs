@@ -15,7 +15,7 @@ use crate::life::Life;
 use crate::limits;
 use crate::money::Usdc;
 use crate::time::{Span, Time};
-use crate::world::Bar;
+use crate::world::{Bar, Values};
 
 /// At least one tick in so many is remembered.
 const ROUTINE: u64 = 20;
@@ -36,11 +36,14 @@ pub mod why {
 pub type State = ArrayVec<f32, { limits::FEATURES }>;
 
 /// Remembered, and its end not yet known.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Pending {
     pub due: Time,
     pub unit: Usdc,
     pub exposed: bool,
+    /// What the world looked like, and stood at.
+    pub state: State,
+    pub values: Values,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -65,9 +68,10 @@ pub struct Surprise {
 }
 
 impl Surprise {
-    pub(crate) fn add(&mut self, error: f64, usual: f64) {
-        if usual > 0.0 {
-            self.sum += error / usual;
+    pub(crate) fn add(&mut self, error: f64, usual: f64, most: f64) {
+        let times = error / usual;
+        if usual > 0.0 && times >= 0.0 {
+            self.sum += times.min(most);
             self.claims += 1.0;
         }
     }
@@ -105,6 +109,10 @@ pub(crate) fn remember(draft: &mut Draft<'_>, bar: &Bar) {
             _ => 0,
         }
     });
+    // A preview is denied between two looks.
+    if draft.refused.is_some_and(|(_, tick)| tick > draft.episodes.last_tick && tick + 1 >= draft.tick) {
+        why |= why::REFUSAL;
+    }
     if draft.episodes.surprise.is_striking() {
         why |= why::SURPRISE;
     }
@@ -119,10 +127,13 @@ pub(crate) fn remember(draft: &mut Draft<'_>, bar: &Bar) {
 
 /// What became of the episodes that end with this bar.
 pub(crate) fn look_back(draft: &mut Draft<'_>, bar: &Bar) {
-    while let Some(pending) = draft.episodes.pending.front().filter(|pending| pending.due <= bar.closed).copied() {
-        let change = relative(pending.unit, bar.unit);
+    while let Some(pending) = draft.episodes.pending.front().filter(|pending| pending.due <= bar.closed) {
+        let (change, exposed) = (relative(pending.unit, bar.unit), pending.exposed);
+        if !draft.knowing.watched.is_empty() {
+            draft.emit(Event::Checked { actual: bar.values.clone() });
+        }
         let one_way = draft.execution.cost + draft.execution.shortfall.max(0.0);
-        let better = if pending.exposed { -change - one_way } else { change - 2.0 * one_way };
+        let better = if exposed { -change - one_way } else { change - 2.0 * one_way };
         draft.emit(Event::LookedBack { change: change as f32, regret: better.max(0.0) as f32 });
     }
 }

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::constitution::PolicyFigures;
 use crate::episode;
 use crate::goal::{Ended, Goal};
+use crate::grimoire::{Decision, Watched};
 use crate::heartbeat::State;
 use crate::id::CommandId;
 use crate::life::Birth;
@@ -209,6 +210,26 @@ pub enum Event {
     LookedBack {
         change: f32,
         regret: f32,
+    },
+
+    // What is known.
+    /// What the world came to at the end of the oldest episode, for whatever is being watched.
+    Checked {
+        actual: Values,
+    },
+    Kept(#[serde(with = "crate::prose::decision")] Box<Decision>),
+    Curated {
+        alive: u32,
+        archived: u32,
+    },
+    Watching(#[serde(with = "crate::prose::watched")] Box<Vec<Watched>>),
+    /// A heuristic that was only tried has a say from now on.
+    Promoted {
+        slot: u8,
+    },
+    /// It was worth this much at a bar that was not the newest.
+    Topped {
+        worth: Usdc,
     },
 }
 

@@ -5,7 +5,7 @@ use crate::constitution::MindKind;
 use crate::event::{Event, Record};
 use crate::laws::laws;
 use crate::life::{Birth, Life};
-use crate::owed::{Owed, owed};
+use crate::owed::{Owed, curation_due, owed};
 use crate::rule::mind;
 use crate::step::{Fault, Input, step};
 use crate::time::Time;
@@ -111,6 +111,6 @@ impl Golem {
 
     /// Nothing is owed; cheaper than asking what.
     pub fn owes_nothing(&self) -> bool {
-        self.life.flights.is_empty() && self.life.deposits.is_empty()
+        self.life.flights.is_empty() && self.life.deposits.is_empty() && !curation_due(&self.life)
     }
 }

@@ -94,6 +94,21 @@ impl fmt::Display for Name {
     }
 }
 
+/// An identity as text, where people and other programs read it.
+pub(crate) mod as_text {
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+
+    use super::GolemId;
+
+    pub(crate) fn serialize<S: Serializer>(id: &GolemId, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(id)
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<GolemId, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

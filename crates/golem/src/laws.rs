@@ -74,15 +74,31 @@ pub struct Laws {
     pub execution_weight: f64,
     /// Actions over which what they fell short of their preview by is averaged.
     pub execution_memory: f64,
+    /// How much of what things cost survives a tick, how much a preview moves it, and the most that is believed.
+    pub cost_keep: f64,
+    pub cost_share: f64,
+    pub cost_most: f64,
+    /// A claim this many times as wrong as usual is as surprising as any.
+    pub surprise_most: f64,
     /// How a change of regime is noticed: of the level, held against what is usual.
     pub regime: Settings,
     /// Looks that make up what is usual, and what is recent.
     pub regime_usual: f64,
     pub regime_recent: f64,
+    /// A level this many times the usual is as good as any higher one.
+    pub regime_highest: f64,
     /// Ticks over which the usual surprise is taken.
     pub surprise_memory: f64,
     /// Finished goals remembered of each domain.
     pub goals_kept: u32,
+    /// Remembered states over which it is counted what moves with what.
+    pub moves_memory: f32,
+    /// Ticks that two such states must be apart.
+    pub moves_apart: u64,
+    /// Rounds of the Curator over which what was archived is counted, the share of it that is felt, and how.
+    pub rounds_kept: usize,
+    pub pruned_share: f64,
+    pub pruned_fitness: f64,
 }
 
 // Life has room for what the laws want kept.
@@ -123,11 +139,21 @@ const FIRST: Laws = Laws {
     stakes: 32,
     execution_weight: 0.20,
     execution_memory: 50.0,
+    cost_keep: 0.9998,
+    cost_share: 0.25,
+    cost_most: 0.05,
+    surprise_most: 1e6,
     regime: Settings { min_instances: 30, delta: 0.2, threshold: 25.0, alpha: 0.9999, mode: crate::regime::Mode::Both },
     regime_usual: 5_000.0,
     regime_recent: 48.0,
+    regime_highest: 10.0,
     surprise_memory: 500.0,
     goals_kept: 20,
+    moves_memory: 500.0,
+    moves_apart: 24,
+    rounds_kept: 10,
+    pruned_share: 0.20,
+    pruned_fitness: 0.95,
 };
 
 /// The set with this number, if this version of the program knows it.
@@ -154,8 +180,10 @@ mod tests {
              rises_kept: 2000.0, rises_even: 40.0, band_holds: 0.8, band_miss: 10.0, effect_least: 0.05, \
              effect_most: 20.0, surest: 0.99, nearness: 10.0, window_floor: 200.0, \
              paid_memory: 200.0, stakes: 32, execution_weight: 0.2, execution_memory: 50.0, \
+             cost_keep: 0.9998, cost_share: 0.25, cost_most: 0.05, surprise_most: 1000000.0, \
              regime: Settings { min_instances: 30, delta: 0.2, threshold: 25.0, alpha: 0.9999, mode: Both }, \
-             regime_usual: 5000.0, regime_recent: 48.0, surprise_memory: 500.0, goals_kept: 20 }"
+             regime_usual: 5000.0, regime_recent: 48.0, regime_highest: 10.0, surprise_memory: 500.0, goals_kept: 20, \
+             moves_memory: 500.0, moves_apart: 24, rounds_kept: 10, pruned_share: 0.2, pruned_fitness: 0.95 }"
         );
         assert!(laws(NEWEST).is_some() && laws(NEWEST + 1).is_none());
     }

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::constitution::{Constitution, PolicyFigures};
 use crate::episode::Episodes;
 use crate::goal::{Tallies, Tally};
+use crate::grimoire::Knowing;
 use crate::heartbeat::Heartbeat;
 use crate::id::{CommandId, GolemId, Name};
 use crate::laws::{Laws, laws};
@@ -82,6 +83,7 @@ pub struct Life {
     pub awake_at: Time,
     pub regimes: Regimes,
     pub episodes: Episodes,
+    pub knowing: Knowing,
     /// What has become of its goals, by domain.
     pub goals: Tallies,
     /// The cage as it stands; the birth record has the one it was born into.
@@ -91,6 +93,8 @@ pub struct Life {
     pub day: Day,
     pub intent: Option<Intent>,
     pub held: Option<Held>,
+    /// What is held has hit its stop and is being given up.
+    pub stopped: bool,
     /// The last refusal of an idea of its own, and when.
     pub refused: Option<(Rule, u64)>,
     pub permits: ArrayVec<Permit, { limits::FLIGHTS }>,
@@ -129,12 +133,14 @@ impl Life {
             awake_at: Time::default(),
             regimes: Regimes::new(at, laws(birth.laws)),
             episodes: Episodes::default(),
+            knowing: Knowing::default(),
             goals: (0..domains).map(|_| Tally::default()).collect(),
             policy: Box::new(birth.constitution.policy.clone()),
             execution: Execution::default(),
             day: Day::default(),
             intent: None,
             held: None,
+            stopped: false,
             refused: None,
             permits: ArrayVec::new(),
             flights: ArrayVec::new(),

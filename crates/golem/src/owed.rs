@@ -1,5 +1,7 @@
 //! What a life owes the outside: a function of Life, so a crash cannot lose it and a restart cannot add to it.
 
+use crate::constitution::MindKind;
+use crate::grimoire;
 use crate::life::Life;
 use crate::money::Usdc;
 use crate::policy::{Stage, still_permitted};
@@ -23,6 +25,8 @@ pub enum Owed {
     Reconcile {
         key: u64,
     },
+    /// Go through what is known, with whoever keeps it.
+    Curate,
     /// Hand money back to the treasury.
     Deposit {
         deposit: u64,
@@ -42,5 +46,13 @@ pub(crate) fn owed(life: &Life) -> Vec<Owed> {
         }
     });
     let deposits = life.deposits.iter().map(|d| Owed::Deposit { deposit: d.number, amount: d.amount });
-    flights.chain(deposits).collect()
+    let curate = curation_due(life).then_some(Owed::Curate);
+    curate.into_iter().chain(flights).chain(deposits).collect()
+}
+
+/// A round of the Curator is due: only minds that keep knowledge have one, and only while they live.
+pub(crate) fn curation_due(life: &Life) -> bool {
+    life.tick >= life.knowing.last_tick + grimoire::ROUND
+        && !life.is_dead()
+        && life.constitution().mind.kind == MindKind::Rules
 }

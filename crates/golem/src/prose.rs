@@ -1,4 +1,5 @@
-//! What is written once in a life or now and then, births, deaths, heuristics and policies, is written with names, as
+//! What is written once in a life or now and then, births, deaths, heuristics, policies and
+//! knowledge, is written with names, as
 //! JSON inside the compact record: it costs nothing there, and it can gain fields for as long as lives are kept.
 //! What is written every tick has no names and is frozen.
 
@@ -32,5 +33,7 @@ macro_rules! as_json {
 
 as_json!(birth, Box<crate::life::Birth>, "BirthJson");
 as_json!(heuristic, Box<crate::rule::Heuristic>, "HeuristicJson");
+as_json!(decision, Box<crate::grimoire::Decision>, "DecisionJson");
+as_json!(watched, Box<Vec<crate::grimoire::Watched>>, "WatchedJson");
 as_json!(policy, Box<crate::constitution::PolicyFigures>, "PolicyJson");
 as_json!(death, Box<crate::mortality::death::Death>, "DeathJson");

@@ -7,6 +7,7 @@ use crate::draft::Draft;
 use crate::episode;
 use crate::event::{Account, Event};
 use crate::goal;
+use crate::grimoire::{self, Answer, Decision};
 use crate::heartbeat::{self, State};
 use crate::id::CommandId;
 use crate::life::Life;
@@ -14,7 +15,8 @@ use crate::limits;
 use crate::money::Usdc;
 use crate::mortality;
 use crate::mortality::death::{self, Cause};
-use crate::policy::{self, Proposal, Rule};
+use crate::policy::{self, Proposal, Rule, Stage};
+use crate::rule::{Comparison, Condition};
 use crate::time::{Span, Time};
 use crate::world::{Effect, Observation, Outcome, Quote};
 
@@ -41,6 +43,8 @@ pub enum What {
     Landed { key: u64, outcome: Option<Outcome> },
     /// Somebody other than its own rules would have it act.
     Proposed(Proposal),
+    /// What a round of the Curator came to.
+    Curated(Box<Answer>),
     /// The owner's word.
     Commanded { id: CommandId, command: Command },
 }
@@ -67,9 +71,10 @@ pub enum Command {
     Halt {
         trigger: String,
     },
-    /// Another cage, from now on.
+    /// Another cage, from now on, instead of the one with this hash.
     Amend {
         policy: Box<PolicyFigures>,
+        instead_of: policy::Hash,
     },
 }
 
@@ -84,6 +89,8 @@ pub enum Fault {
     Transfer { expected: u64, got: u64 },
     #[error("an amount is out of bounds")]
     Amount,
+    #[error("an answer from memory is out of bounds")]
+    Knowledge,
     #[error("the world says action {key} came to something that was never asked for")]
     Outcome { key: u64 },
 }
@@ -109,6 +116,7 @@ pub(crate) fn step(life: &mut Life, input: &Input, events: &mut Vec<Event>) -> R
                 draft.emit(Event::Refused { rule });
             }
         }
+        What::Curated(answer) => curated(draft, answer),
         What::Commanded { id, command } => {
             if !draft.commands.iter().any(|(known, _)| known == id) {
                 let done = obey(draft, command);
@@ -133,13 +141,34 @@ fn observed(draft: &mut Draft<'_>, observation: &Observation, roll: u64) {
         heartbeat::beat(draft, observation);
         mortality::run(draft, draft.at(), roll);
         goal::review(draft);
+        policy::answer(draft, alarm);
         if let Some(bar) = observation.bars.last() {
             episode::remember(draft, bar);
         }
     } else {
         crate::prediction::sense(draft, observation);
+        policy::answer(draft, alarm);
     }
-    policy::answer(draft, alarm);
+}
+
+/// Takes in what a round came to; an answer to another round is nobody's any more.
+fn curated(draft: &mut Draft<'_>, answer: &Answer) {
+    if answer.round != draft.knowing.rounds + 1 || draft.is_dead() {
+        return;
+    }
+    for decision in &answer.decisions {
+        draft.emit(Event::Kept(Box::new(decision.clone())));
+    }
+    for (slot, heuristic) in &answer.adopt {
+        // Only where there is room: what has a say now is not pushed out by a memory.
+        if usize::from(*slot) == draft.playbook.len() && draft.playbook.len() < limits::HEURISTICS {
+            draft.emit(Event::Adopted { slot: *slot, heuristic: Box::new(heuristic.clone()) });
+        }
+    }
+    draft.emit(Event::Curated { alive: answer.alive, archived: answer.archived });
+    if answer.watch != draft.knowing.watched {
+        draft.emit(Event::Watching(Box::new(answer.watch.clone())));
+    }
 }
 
 fn obey(draft: &mut Draft<'_>, command: &Command) -> Result<(), Rule> {
@@ -168,7 +197,11 @@ fn obey(draft: &mut Draft<'_>, command: &Command) -> Result<(), Rule> {
         }
         Command::Dream { millis } => draft.emit(Event::DreamStarted { until: draft.at() + Span::millis(*millis) }),
         Command::Retire { reason } => death::die(draft, Cause::OwnerKill { reason: clip(reason) }),
-        Command::Amend { policy } => draft.emit(Event::Amended(policy.clone())),
+        Command::Amend { instead_of, .. } if *instead_of != policy::policy_hash(&draft.policy) => {
+            return Err(Rule::Stale);
+        }
+        Command::Amend { policy, .. } if !policy.fits(&draft.birth.world) => return Err(Rule::Bounds),
+        Command::Amend { policy, .. } => draft.emit(Event::Amended(policy.clone())),
         Command::Halt { trigger } => death::die(draft, Cause::KillSwitch { trigger: clip(trigger) }),
     }
     Ok(())
@@ -193,6 +226,9 @@ fn clip(text: &str) -> String {
     text.chars().filter(|c| !c.is_control()).take(limits::REASON).collect()
 }
 
+/// No world has anything larger to show, and nothing computed from this ends in infinity.
+const LARGEST: f64 = 1e30;
+
 /// Refuses an input that contradicts what is already known, before anything is emitted.
 fn check(life: &Life, input: &Input) -> Result<(), Fault> {
     if input.now < life.now {
@@ -215,8 +251,28 @@ fn check(life: &Life, input: &Input) -> Result<(), Fault> {
             if sane(quote.cash) && sane(quote.fee) && quote.fee >= Usdc::ZERO { Ok(()) } else { Err(Fault::Amount) }
         }
         What::Landed { key, outcome: Some(outcome) } => check_outcome(life, *key, outcome),
+        What::Curated(answer) => check_answer(life, answer),
         _ => Ok(()),
     }
+}
+
+/// Nothing unbounded gets into a record, and nothing into the playbook that no rule of this world could be.
+fn check_answer(life: &Life, answer: &Answer) -> Result<(), Fault> {
+    let world = &life.birth.world;
+    let fits = |condition: &Condition, domain: u8| {
+        let known = |c: &Comparison| usize::from(c.feature) < world.features.len() && c.than.is_finite();
+        usize::from(domain) < world.domains.len() && condition.0.iter().all(known)
+    };
+    let kept = answer.decisions.iter().all(|decision| match decision {
+        Decision::Put(entry) => entry.text.chars().count() <= grimoire::TEXT && entry.confidence(life.now).is_finite(),
+        Decision::Forget(_) => true,
+    });
+    let adopted = answer.adopt.iter().all(|(_, h)| fits(&h.condition, h.domain) && h.effect.is_finite());
+    let watched = answer.watch.iter().all(|w| fits(&w.condition, w.claim.domain) && w.claim.effect.is_finite());
+    let bounded = answer.decisions.len() <= grimoire::DECISIONS
+        && answer.adopt.len() <= limits::HEURISTICS
+        && answer.watch.len() <= grimoire::WATCHED;
+    if kept && adopted && watched && bounded { Ok(()) } else { Err(Fault::Knowledge) }
 }
 
 fn sane(amount: Usdc) -> bool {
@@ -226,6 +282,10 @@ fn sane(amount: Usdc) -> bool {
 /// A world may do less than it was asked to, never more, and never for more than was set aside.
 fn check_outcome(life: &Life, key: u64, outcome: &Outcome) -> Result<(), Fault> {
     let Some(flight) = life.flights.iter().find(|flight| flight.key == key) else { return Ok(()) };
+    // What was never permitted was never sent, so nothing can have come of it.
+    if flight.stage != Stage::Permitted {
+        return Err(Fault::Outcome { key });
+    }
     let effect = life.birth.world.actions[usize::from(flight.action)].effect;
     let bounded = sane(outcome.cash) && sane(outcome.fee) && outcome.fee >= Usdc::ZERO;
     let asked = bounded
@@ -264,6 +324,9 @@ fn check_observation(life: &Life, now: Time, observation: &Observation) -> Resul
         }
         if seen.values.iter().chain(&seen.features).any(|v| !v.is_finite()) {
             return fault("a value is not a number");
+        }
+        if seen.values.iter().chain(&seen.features).any(|v| v.abs() > LARGEST) {
+            return fault("a value is out of bounds");
         }
         if seen.unit < Usdc::ZERO || seen.unit > Usdc::MOST {
             return fault("the worth of a unit is out of bounds");

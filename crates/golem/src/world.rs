@@ -38,10 +38,17 @@ pub struct Manifest {
     /// How many bars exposure is usually held; 0 is as long as the furthest claim looks.
     #[serde(default)]
     pub holding: u32,
+    /// Millionths of a unit that can only be had or given up together.
+    #[serde(default = "any")]
+    pub lot: i64,
     /// What a unit of holding is called, for screens.
     pub unit: String,
     /// What watching this world costs.
     pub data_per_day: Usdc,
+}
+
+fn any() -> i64 {
+    1
 }
 
 /// Something claims can be made about, and how much being right there weighs.

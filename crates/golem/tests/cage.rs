@@ -97,6 +97,9 @@ fn honest(life: &Life, owed: &Owed, dice: &mut Dice) -> What {
         }
         Owed::Reconcile { key } => What::Landed { key, outcome: None },
         Owed::Deposit { deposit, .. } => What::Deposited { deposit },
+        Owed::Curate => {
+            What::Curated(Box::new(golem::grimoire::Answer { round: life.knowing.rounds + 1, ..Default::default() }))
+        }
     }
 }
 
@@ -143,8 +146,11 @@ fn anything(golem: &Golem, dice: &mut Dice) -> What {
                 0 => Command::Freeze { reason: String::new() },
                 1 => Command::Pause,
                 2 => Command::Dream { millis: 100_000 },
-                3 => Command::Amend { policy: Box::new(policy(dice)) },
-                4 => Command::Amend { policy: Box::new(Constitution::default().policy) },
+                3 => Command::Amend { policy: Box::new(policy(dice)), instead_of: policy_hash(&life.policy) },
+                4 => Command::Amend {
+                    policy: Box::new(Constitution::default().policy),
+                    instead_of: policy_hash(&life.policy),
+                },
                 _ => Command::Resume,
             };
             What::Commanded { id: CommandId(dice.next().to_le_bytes()), command }
@@ -397,12 +403,9 @@ fn profit_becomes_credit_by_the_share_the_owner_set_and_losses_come_off_first() 
     let mut golem = holding(|c| c.economic.harvest_bps = 2_500, |_| {});
     let (credit, result) = (golem.life().purse.credit, golem.life().capital.result());
     let mut harvested = golem.life().capital.harvested;
-    command(
-        &mut golem,
-        Command::Amend {
-            policy: Box::new(PolicyFigures { stop_bps: 0, max_drawdown_bps: 0, ..Constitution::default().policy }),
-        },
-    );
+    let policy = PolicyFigures { stop_bps: 0, max_drawdown_bps: 0, ..Constitution::default().policy };
+    let instead_of = policy_hash(&golem.life().policy);
+    command(&mut golem, Command::Amend { policy: Box::new(policy), instead_of });
     // A rise, then it is given up; a loss; and a rise that only makes the loss good.
     let mut gained = Vec::new();
     for times in [1.10, 0.7, 1.05] {

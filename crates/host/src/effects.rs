@@ -15,6 +15,6 @@ pub(crate) fn ask_world(world: &mut dyn World, owed: &Owed) -> Result<What, Erro
             What::Landed { key, outcome: world.commit(key, &Order { action, units, limit })? }
         }
         Owed::Reconcile { key } => What::Landed { key, outcome: world.reconcile(key)? },
-        Owed::Deposit { .. } => unreachable!("the treasury is no world"),
+        Owed::Deposit { .. } | Owed::Curate => unreachable!("neither the treasury nor memory is a world"),
     })
 }

@@ -163,6 +163,10 @@ impl GolemHome {
         self.folder.join("world.log")
     }
 
+    pub fn playbook(&self) -> PathBuf {
+        self.folder.join("PLAYBOOK.md")
+    }
+
     pub fn inbox(&self) -> PathBuf {
         self.folder.join("inbox")
     }

@@ -78,6 +78,11 @@ pub fn birth(home: &Home, wish: Wish) -> Result<Living, Error> {
             manifest.bar
         )));
     }
+    if !constitution.policy.fits(&manifest) {
+        let actions: Vec<&str> = manifest.actions.iter().map(|action| action.name.as_str()).collect();
+        let known = actions.join(", ");
+        return Err(Error::Advice(format!("policy.allow names an action this world does not have; it has {known}")));
+    }
     let secret = wish.seed.map_or_else(Secret::draw, |seed| Secret::from_seed(seed, wish.name.as_str()));
     let birth = Birth {
         id: chance::identity(wish.seed, wish.name.as_str()),

@@ -12,6 +12,7 @@ pub mod home;
 pub mod inbox;
 pub mod keeper;
 pub mod living;
+pub mod playbook;
 pub mod rehearsal;
 
 pub use error::Error;

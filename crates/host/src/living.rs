@@ -7,8 +7,11 @@
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
+use golem::constitution::MindKind;
+use golem::grimoire::{self, Grimoire, How, Intake, Turned};
 use golem::heartbeat::State;
 use golem::policy::Rule;
+use golem::rule::text::Parsed;
 use golem::world::{Effect, Observation};
 use golem::{Command, CommandId, Golem, Input, Life, Owed, Record, Time, Usdc, What};
 use vault::{Notice, Treasury, Vault};
@@ -34,6 +37,9 @@ pub struct Living {
     observation: Observation,
     /// Records stepped but not yet durable.
     unsaid: Vec<Record>,
+    /// What it knows, read from its rows when it is first needed.
+    grimoire: Option<Grimoire>,
+    intake: Intake,
     /// Commits that may or may not have been sent before this process began.
     doubtful: BTreeSet<u64>,
 }
@@ -110,6 +116,8 @@ impl Living {
             treasury,
             observation: Observation::default(),
             unsaid: Vec::new(),
+            grimoire: None,
+            intake: Intake::default(),
             doubtful,
         })
     }
@@ -129,6 +137,14 @@ impl Living {
 
     /// Lives until something ends it.
     pub fn run(&mut self, run: Run, listener: &mut impl Listener) -> Result<Ending, Error> {
+        let ending = self.run_on(run, listener)?;
+        if self.life().constitution().mind.kind == MindKind::Rules {
+            self.write_playbook()?;
+        }
+        Ok(ending)
+    }
+
+    fn run_on(&mut self, run: Run, listener: &mut impl Listener) -> Result<Ending, Error> {
         let last_tick = run.ticks.map(|ticks| self.life().tick.saturating_add(ticks));
         let mut looked = Instant::now();
         let (mut pending, mut alarm) = (0, None);
@@ -226,6 +242,11 @@ impl Living {
     /// Performs what is owed until nothing more is; everything owed is on record before it is done.
     fn settle(&mut self, listener: &mut impl Listener) -> Result<(), Error> {
         while !self.golem.owes_nothing() {
+            // Nothing leaves the process with this, so it can wait for the next transaction.
+            if self.golem.owed().first() == Some(&Owed::Curate) {
+                self.curate()?;
+                continue;
+            }
             self.flush(listener)?;
             let before = self.golem.seq();
             for owed in self.golem.owed() {
@@ -238,6 +259,41 @@ impl Living {
             }
         }
         Ok(())
+    }
+
+    /// Goes through what it knows.
+    fn curate(&mut self) -> Result<(), Error> {
+        let grimoire = match &mut self.grimoire {
+            Some(grimoire) => grimoire,
+            empty => empty.insert(Grimoire::new(self.vault.entries()?)),
+        };
+        let answer = grimoire::round(grimoire, self.golem.life());
+        self.feed(self.golem.life().now, What::Curated(Box::new(answer)))?;
+        Ok(())
+    }
+
+    /// Takes in lines of a bundle, durably, and says of each what became of it.
+    pub fn take_in(&mut self, lines: &[&str], how: How) -> Result<Vec<Result<(), Turned>>, Error> {
+        let mut grimoire = Grimoire::new(self.vault.entries()?);
+        let (answer, told) = grimoire::take_in(&mut grimoire, self.golem.life(), lines, how, &mut self.intake);
+        self.grimoire = Some(grimoire);
+        self.feed(self.golem.life().now, What::Curated(Box::new(answer)))?;
+        self.flush(&mut Silent)?;
+        Ok(told)
+    }
+
+    /// Takes what its owner proposed, to be tried like anything else that comes from outside.
+    pub fn propose(&mut self, rules: impl IntoIterator<Item = Parsed>) -> Result<(), Error> {
+        let mut grimoire = Grimoire::new(self.vault.entries()?);
+        let answer = grimoire::proposed(&mut grimoire, self.golem.life(), rules);
+        self.grimoire = Some(grimoire);
+        self.feed(self.golem.life().now, What::Curated(Box::new(answer)))?;
+        self.flush(&mut Silent)
+    }
+
+    /// The playbook as a file, unless somebody has edited it.
+    pub fn write_playbook(&self) -> Result<bool, Error> {
+        crate::playbook::write(&self.place.playbook(), self.golem.life())
     }
 
     fn perform(&mut self, owed: &Owed) -> Result<What, Error> {

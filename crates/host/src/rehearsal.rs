@@ -1,6 +1,7 @@
 //! A life in memory: the same step, the same world, the same chance, no disk. For experiments, benchmarks
 //! and tests; nothing that happens here is promised to anyone.
 
+use golem::grimoire::{self, Grimoire, How, Intake, Turned};
 use golem::heartbeat::State;
 use golem::world::Observation;
 use golem::{Golem, Input, Life, Owed, Record, Usdc, What};
@@ -15,13 +16,17 @@ pub struct Rehearsal {
     world: Box<dyn World + Send>,
     secret: Secret,
     observation: Observation,
+    grimoire: Grimoire,
+    intake: Intake,
     /// Money that has come back.
     pub returned: Usdc,
 }
 
 impl Rehearsal {
     pub fn new(golem: Golem, world: Box<dyn World + Send>, secret: Secret) -> Rehearsal {
-        Rehearsal { golem, world, secret, observation: Observation::default(), returned: Usdc::ZERO }
+        let (observation, grimoire) = (Observation::default(), Grimoire::new([]));
+        let intake = Intake::default();
+        Rehearsal { golem, world, secret, observation, grimoire, intake, returned: Usdc::ZERO }
     }
 
     pub fn life(&self) -> &Life {
@@ -30,6 +35,17 @@ impl Rehearsal {
 
     pub fn golem(&self) -> &Golem {
         &self.golem
+    }
+
+    pub fn grimoire(&self) -> &Grimoire {
+        &self.grimoire
+    }
+
+    /// Takes in lines of a bundle, and says of each what became of it.
+    pub fn take_in(&mut self, lines: &[&str], how: How) -> Result<Vec<Result<(), Turned>>, Error> {
+        let (answer, told) = grimoire::take_in(&mut self.grimoire, self.golem.life(), lines, how, &mut self.intake);
+        self.feed(What::Curated(Box::new(answer)), &mut |_, _| {})?;
+        Ok(told)
     }
 
     pub fn is_over(&self) -> bool {
@@ -69,6 +85,7 @@ impl Rehearsal {
             let before = self.golem.seq();
             for owed in self.golem.owed() {
                 let what = match owed {
+                    Owed::Curate => What::Curated(Box::new(grimoire::round(&mut self.grimoire, self.golem.life()))),
                     Owed::Deposit { deposit, amount } => {
                         self.returned += amount;
                         What::Deposited { deposit }

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 pub const RECORD: u8 = 1;
 /// Version of Life's own layout, which snapshots and state hashes depend on. Changing Life raises it;
 /// older snapshots are then passed over and the life is folded again.
-pub const LIFE: u16 = 3;
+pub const LIFE: u16 = 4;
 
 pub(crate) const STATE_EVERY: u64 = 500;
 
@@ -116,8 +116,8 @@ pub fn layout() -> String {
     serde_json::to_string(&registry).expect("a registry is plain data")
 }
 
-/// A birth, a heuristic, a policy and a death, of nobody.
-fn examples() -> [Event; 4] {
+/// A birth, a heuristic, a policy, a decision, something to watch and a death, of nobody.
+fn examples() -> [Event; 6] {
     let birth = golem::Birth {
         id: golem::GolemId([0; 16]),
         name: "a".parse().expect("a plain name"),
@@ -138,5 +138,7 @@ fn examples() -> [Event; 4] {
     let died = golem.step(&golem::Input { now: Time::default(), roll: 0, what });
     let died = died.ok().flatten().and_then(|record| record.events.into_iter().find(|e| matches!(e, Event::Died(_))));
     let amended = Event::Amended(golem.life().policy.clone());
-    [born.events[0].clone(), born.events[1].clone(), amended, died.expect("retiring ends a life")]
+    let kept = Event::Kept(Box::new(golem::grimoire::Decision::Forget(0)));
+    let watching = Event::Watching(Box::default());
+    [born.events[0].clone(), born.events[1].clone(), amended, kept, watching, died.expect("retiring ends a life")]
 }

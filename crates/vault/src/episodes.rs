@@ -119,7 +119,7 @@ impl Expected {
 
     pub(crate) fn write(&self, db: &mut Connection) -> rusqlite::Result<()> {
         let tx = db.transaction()?;
-        tx.execute_batch("DELETE FROM episode")?;
+        tx.execute_batch(&format!("DROP TABLE IF EXISTS episode; {CREATE}"))?;
         for episode in &self.0 {
             let ended = episode.change.zip(episode.regret).map(|(change, regret)| (episode.number, change, regret));
             Changes { begun: Some(*episode), ended: Vec::new() }.write(&tx)?;
@@ -137,6 +137,11 @@ pub(crate) fn prepare(db: &Connection) -> rusqlite::Result<()> {
 pub(crate) fn exists(db: &Connection) -> rusqlite::Result<bool> {
     db.query_row("SELECT count(*) FROM sqlite_schema WHERE name = 'episode'", [], |row| row.get::<_, i64>(0))
         .map(|tables| tables > 0)
+}
+
+/// How many there are; an error where there is no table.
+pub(crate) fn count(db: &Connection) -> rusqlite::Result<u64> {
+    db.query_row("SELECT count(*) FROM episode", [], |row| row.get::<_, i64>(0)).map(|rows| rows as u64)
 }
 
 /// The newest so many, oldest of them first.

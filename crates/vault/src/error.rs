@@ -32,6 +32,9 @@ pub enum Error {
     TooNew(u32),
     #[error("not enough in the treasury: {asked} asked, {there} there; add paper money with `bardo treasury add`")]
     TreasuryShort { asked: golem::Usdc, there: golem::Usdc },
+    /// Of one vector, from outside; the Grimoire goes on without it.
+    #[error("this embedding cannot be used: {0}; check which model the name stands for, or embed everything again")]
+    Embedding(String),
     #[error("{what} {path}: {source}")]
     Io { what: &'static str, path: PathBuf, source: std::io::Error },
     #[error("{what}: {source}")]

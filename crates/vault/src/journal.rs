@@ -7,19 +7,24 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
-use golem::{Golem, GolemId, Life, Record, Span, Time};
+use golem::grimoire::Decision;
+use golem::{Event, Golem, GolemId, Life, Record, Span, Time};
 use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
 
 use crate::codec::{self, Hash};
 use crate::episodes::{self, Changes, Episode, Expected};
 use crate::error::Error;
+use crate::grimoire;
 use crate::head::{Anchor, Head, Seal};
 
-/// Version of the file as a whole.
-const FORMAT: u32 = 1;
+/// Version of the file as a whole. A file of an older one is brought up to date when it is next lived in, so that
+/// a program that cannot read what is added then says so.
+const FORMAT: u32 = 2;
 /// Snapshots bound how long waking up takes, not how much is lost: that is nothing.
 const SNAPSHOT_SPAN: Span = Span::seconds(6 * 3_600);
 const SNAPSHOTS_KEPT: u64 = 3;
+/// Marks that every table that follows from the journal has been made from it.
+const DERIVED: &str = "derived";
 const GENESIS: &[u8] = b"bardo journal";
 
 /// Where a life is kept: its own folder, and the home's folder of heads.
@@ -40,6 +45,8 @@ pub struct Vault {
     tip: Hash,
     staged: Vec<(u64, Vec<u8>, Hash)>,
     remembered: Vec<Changes>,
+    /// What was decided about the Grimoire, in order.
+    decided: Vec<Decision>,
     snapshot_every: u64,
     last_snapshot: (u64, Time),
     /// Something went wrong: leave every file as it is.
@@ -76,6 +83,7 @@ impl Vault {
         let meta = "INSERT INTO meta(key, value) VALUES(?1, ?2)";
         let write = |key: &str, value: String| db.execute(meta, params![key, value]);
         write("format", FORMAT.to_string())
+            .and_then(|_| write(DERIVED, FORMAT.to_string()))
             .and_then(|_| write("golem", life.id().to_string()))
             .and_then(|_| write("layout", codec::layout_now().to_owned()))
             .and_then(|_| write("layout_hash", blake3::hash(codec::layout_now().as_bytes()).to_hex().to_string()))
@@ -88,6 +96,7 @@ impl Vault {
             head,
             staged: Vec::new(),
             remembered: Vec::new(),
+            decided: Vec::new(),
             snapshot_every,
             last_snapshot: (0, record.at),
             spoilt: false,
@@ -113,10 +122,10 @@ impl Vault {
         hold_against(&db, &head.anchor(), golem.seq())?;
         db.set_db_config(rusqlite::config::DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false)
             .map_err(Error::sqlite("cannot open the journal"))?;
-        bring_up_to_date(&mut db)?;
+        bring_up_to_date(&mut db, golem.life())?;
         let last_snapshot = (snapshot, golem.life().now);
-        let (staged, remembered) = (Vec::new(), Vec::new());
-        let vault = Vault { db, head, tip, staged, remembered, snapshot_every, last_snapshot, spoilt: false };
+        let (staged, remembered, decided) = (Vec::new(), Vec::new(), Vec::new());
+        let vault = Vault { db, head, tip, staged, remembered, decided, snapshot_every, last_snapshot, spoilt: false };
         Ok((vault, golem, notices))
     }
 
@@ -126,6 +135,7 @@ impl Vault {
         self.tip = codec::chain(&self.tip, record.seq, &body);
         self.staged.push((record.seq, body, self.tip));
         self.remembered.push(Changes::of(record, life));
+        self.decided.extend(decisions(record).cloned());
     }
 
     /// Makes everything staged durable in one transaction, then anchors it. Only after this may anything
@@ -152,6 +162,9 @@ impl Vault {
             for changes in self.remembered.iter().filter(|changes| !changes.is_empty()) {
                 changes.write(&tx)?;
             }
+            for decision in &self.decided {
+                grimoire::write(&tx, decision)?;
+            }
             if due {
                 let body = codec::encode_life(life);
                 let check = snapshot_check(seq, &body, &self.tip);
@@ -166,10 +179,16 @@ impl Vault {
         tx.commit()?;
         self.staged.clear();
         self.remembered.clear();
+        self.decided.clear();
         if due {
             self.last_snapshot = (seq, life.now);
         }
         Ok(())
+    }
+
+    /// Everything it knows, by number.
+    pub fn entries(&self) -> Result<Vec<golem::grimoire::Entry>, Error> {
+        all_entries(&self.db)
     }
 
     /// Begins a move: this copy refuses to live from now on.
@@ -233,12 +252,14 @@ impl Reader {
         let snapshots = good_snapshots(&view)?;
         let mut tip = genesis(id);
         let (mut golem, mut check, mut expected) = (None, Check::default(), Expected::default());
+        let mut known = grimoire::Expected::default();
         rows(&view, 0, &mut tip, |record, state, bytes| {
             let seq = record.seq;
             fold(&mut golem, &record)?;
             let golem = golem.as_ref().expect("just folded");
             check_state(golem, state)?;
             expected.after(&record, golem);
+            decisions(&record).for_each(|decision| known.after(decision));
             if let Some((_, life)) = snapshots.iter().find(|(at, _)| *at == seq)
                 && *life != codec::encode_life(golem.life())
             {
@@ -246,12 +267,15 @@ impl Reader {
             }
             check.records = seq;
             check.bytes += bytes as u64;
-            check.state_hashes += u64::from(state.is_some());
+            check.state_hashes += u64::from(state.is_some_and(|mark| mark.layout == codec::LIFE));
             Ok(())
         })?;
         let golem = golem.ok_or_else(|| Error::damaged("the journal is empty"))?;
         if episodes::exists(&view).map_err(Error::sqlite("cannot read the episodes"))? {
             expected.check(&view)?;
+        }
+        if grimoire::exists(&view).map_err(Error::sqlite("cannot read the entries"))? {
+            grimoire::check(&view, &known)?;
         }
         if let Some(anchor) = anchor {
             hold_against(&view, &anchor, golem.seq())?;
@@ -262,6 +286,21 @@ impl Reader {
     /// The newest so many remembered ticks, oldest of them first.
     pub fn episodes(&self, most: u64) -> Result<Vec<Episode>, Error> {
         episodes::newest(&self.db, most)
+    }
+
+    /// Everything it knows, by number.
+    pub fn entries(&self) -> Result<Vec<golem::grimoire::Entry>, Error> {
+        all_entries(&self.db)
+    }
+
+    /// What comes to mind, by words alone.
+    pub fn search(&self, query: &grimoire::Query) -> Result<Vec<grimoire::Hit>, Error> {
+        self.recall(None)?.search(&self.db, query)
+    }
+
+    /// Looks things up in what it knows, with vectors of this model if one is named.
+    pub fn recall(&self, model: Option<&str>) -> Result<grimoire::Recall, Error> {
+        grimoire::Recall::open(&self.db, model)
     }
 
     /// A consistent copy, even of a life that is being lived.
@@ -314,33 +353,58 @@ fn prepare(db: &Connection) -> rusqlite::Result<()> {
          CREATE TABLE snapshot(seq INTEGER PRIMARY KEY, layout INTEGER NOT NULL, body BLOB NOT NULL,
                                hash BLOB NOT NULL) STRICT;",
     )?;
-    episodes::prepare(db)
+    episodes::prepare(db)?;
+    grimoire::prepare(db)
 }
 
 /// A file from before something was added gets it now: the layout of what may be written to it from here on, and
 /// the table of episodes, made from the journal.
-fn bring_up_to_date(db: &mut Connection) -> Result<(), Error> {
+fn bring_up_to_date(db: &mut Connection, life: &Life) -> Result<(), Error> {
     let what = "cannot bring the journal up to date";
-    let layout = codec::layout_now();
-    if meta(db, "layout")? != layout {
+    let (layout, format) = (codec::layout_now(), FORMAT.to_string());
+    if meta(db, "layout")? != layout || meta(db, "format")? != format {
         let hash = blake3::hash(layout.as_bytes()).to_hex().to_string();
         let tx = db.transaction().map_err(Error::sqlite(what))?;
-        for (key, value) in [("layout", layout), ("layout_hash", &hash)] {
-            tx.execute("UPDATE meta SET value = ?2 WHERE key = ?1", params![key, value])
-                .map_err(Error::sqlite(what))?;
+        for (key, value) in [("layout", layout), ("layout_hash", &hash), ("format", &format)] {
+            set_meta(&tx, key, value).map_err(Error::sqlite(what))?;
         }
         tx.commit().map_err(Error::sqlite(what))?;
     }
-    if episodes::exists(db).map_err(Error::sqlite(what))? {
-        return Ok(());
+    let whole = episodes::count(db).is_ok_and(|rows| rows == life.episodes.made)
+        && grimoire::exists(db).map_err(Error::sqlite(what))?
+        && meta(db, DERIVED).is_ok_and(|made| made == format);
+    if whole {
+        return grimoire::prepare(db).map_err(Error::sqlite(what));
     }
     let (mut golem, mut expected, mut tip) = (None, Expected::default(), genesis(identity(db)?));
+    let mut known = grimoire::Expected::default();
     rows(db, 0, &mut tip, |record, _, _| {
         fold(&mut golem, &record)?;
         expected.after(&record, golem.as_ref().expect("just folded"));
+        decisions(&record).for_each(|decision| known.after(decision));
         Ok(())
     })?;
-    episodes::prepare(db).and_then(|()| expected.write(db)).map_err(Error::sqlite(what))
+    // Marked only when all of it is there, so that a crash in between starts over.
+    expected.write(db).map_err(Error::sqlite(what))?;
+    grimoire::rebuild(db, &known).map_err(Error::sqlite(what))?;
+    grimoire::prepare(db).and_then(|()| set_meta(db, DERIVED, &format)).map_err(Error::sqlite(what))
+}
+
+fn set_meta(db: &Connection, key: &str, value: &str) -> rusqlite::Result<()> {
+    db.execute("INSERT OR REPLACE INTO meta(key, value) VALUES(?1, ?2)", params![key, value]).map(|_| ())
+}
+
+fn decisions(record: &Record) -> impl Iterator<Item = &Decision> {
+    record.events.iter().filter_map(|event| match event {
+        Event::Kept(decision) => Some(&**decision),
+        _ => None,
+    })
+}
+
+fn all_entries(db: &Connection) -> Result<Vec<golem::grimoire::Entry>, Error> {
+    let mut entries = Vec::new();
+    grimoire::all(db, |entry| entries.push(entry))?;
+    Ok(entries)
 }
 
 fn configure(db: &Connection) -> rusqlite::Result<()> {
@@ -375,7 +439,7 @@ fn identity(db: &Connection) -> Result<GolemId, Error> {
 
 fn check_format(db: &Connection) -> Result<(), Error> {
     match meta(db, "format")?.parse::<u32>() {
-        Ok(FORMAT) => Ok(()),
+        Ok(1..=FORMAT) => Ok(()),
         Ok(newer) if newer > FORMAT => Err(Error::TooNew(newer)),
         _ => Err(Error::damaged("the file does not say which format it has")),
     }

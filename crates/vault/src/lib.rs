@@ -4,6 +4,7 @@
 pub mod codec;
 mod episodes;
 mod error;
+pub mod grimoire;
 mod head;
 mod journal;
 pub mod treasury;

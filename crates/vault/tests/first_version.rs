@@ -15,7 +15,8 @@ fn the_first_journal_still_folds_to_the_life_that_was_lived() {
     std::fs::copy(fixture, &path).unwrap();
     let (golem, check) = Reader::open(&path).unwrap().verify(copy.path()).unwrap();
     let life = golem.life();
-    assert_eq!((check.records, check.state_hashes), (1093, 2));
+    // Its state hashes are of a Life in an older layout; what it comes to is checked below, to the bit.
+    assert_eq!((check.records, check.state_hashes), (1093, 0));
     assert_eq!((life.tick, life.birth.generation, life.birth.laws), (1_000, 0, 1));
     assert_eq!(life.heartbeat.state, State::Dead);
     assert_eq!(life.death.as_ref().unwrap().cause, Cause::OwnerKill { reason: "to be kept".into() });

@@ -195,6 +195,7 @@ impl World for Queue {
                 .collect(),
             regime: Some(ARRIVALS),
             holding: holding(self.config.bar),
+            lot: SERVER,
             unit: "server".to_owned(),
             data_per_day: Usdc::cents(2),
         }

@@ -7,7 +7,7 @@ use golem::Name;
 use host::config::{File, Origin, Settings};
 use host::herald::Herald;
 use host::keeper::{self, Consent, Wish};
-use host::{Error, GolemHome, Home, chance::Secret};
+use host::{Error, GolemHome, Home, Living, chance::Secret, playbook};
 use serde_json::json;
 use vault::{Head, Reader, Seal};
 use world::{Candles, Spec};
@@ -24,6 +24,7 @@ pub(crate) fn dispatch(home: &Home, verb: GolemVerb, json: bool) -> Result<ExitC
         GolemVerb::Show { name } => show(&home.golem(&name)?, json),
         GolemVerb::Events { name, all } => events(&home.golem(&name)?, all || json, json),
         GolemVerb::Episodes { name, last } => episodes(&home.golem(&name)?, last, json),
+        GolemVerb::Playbook { name, accept, discard } => playbook(home, &home.golem(&name)?, accept, discard, json),
         GolemVerb::Policy { name, set } => owner::policy(home, &name, &set, json),
         GolemVerb::Fund(money) => owner::fund(home, &money, json),
         GolemVerb::Withdraw(money) => owner::withdraw(home, &money, json),
@@ -246,6 +247,66 @@ fn episodes(place: &GolemHome, last: u64, json: bool) -> Result<ExitCode, Error>
                 percent(episode.regret)
             ));
         }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The file as it stands, against the life as it is.
+fn playbook(home: &Home, place: &GolemHome, accept: bool, discard: bool, json: bool) -> Result<ExitCode, Error> {
+    let path = place.playbook();
+    if discard && path.exists() {
+        std::fs::remove_file(&path).map_err(|source| Error::Io {
+            what: "cannot remove",
+            path: path.clone(),
+            source,
+        })?;
+    }
+    let (golem, _) = Reader::open(&place.database())?.wake()?;
+    let text = match std::fs::read_to_string(&path) {
+        Ok(text) => text,
+        Err(_) => playbook::render(golem.life()),
+    };
+    let review = playbook::review(&text, golem.life());
+    if accept && !review.added.is_empty() {
+        let every = super::home::settings(home)?.integer("run.snapshot_every") as u64;
+        let (mut living, _) = Living::open(place.clone(), every)?;
+        living.propose(review.added.iter().map(|(_, parsed)| parsed.clone()))?;
+        std::fs::remove_file(&path).map_err(|source| Error::Io {
+            what: "cannot remove",
+            path: path.clone(),
+            source,
+        })?;
+        living.write_playbook()?;
+    } else if discard {
+        let every = super::home::settings(home)?.integer("run.snapshot_every") as u64;
+        Living::open(place.clone(), every)?.0.write_playbook()?;
+    }
+    if json {
+        let problems: Vec<_> = review.problems.iter().map(|(line, why)| json!({ "line": line, "why": why })).collect();
+        let added: Vec<_> = review.added.iter().map(|(line, _)| line).collect();
+        output::json(&json!({
+            "file": path, "untouched": review.untouched, "proposed_lines": added, "left_out": review.left_out,
+            "problems": problems, "accepted": accept,
+        }));
+        return Ok(ExitCode::SUCCESS);
+    }
+    if review.untouched || discard {
+        line(playbook::render(golem.life()).trim_end());
+        return Ok(ExitCode::SUCCESS);
+    }
+    line(format!("{} was edited; nothing of it is obeyed by itself", path.display()));
+    for (at, why) in &review.problems {
+        line(format!("  line {at}: {why}"));
+    }
+    for (at, parsed) in &review.added {
+        let rule = parsed.print(&golem.life().birth.world).unwrap_or_default();
+        line(format!("  line {at}: {} {rule}", if accept { "is tried from now on:" } else { "proposes" }));
+    }
+    for rule in &review.left_out {
+        line(format!("  left out: {rule} (a rule loses its say by evidence; leaving it out changes nothing)"));
+    }
+    if !accept {
+        line(format!("next: bardo golem playbook {} --accept, or --discard", place.name));
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -2,6 +2,7 @@
 
 pub(crate) mod config;
 pub(crate) mod golem;
+pub(crate) mod grimoire;
 pub(crate) mod home;
 pub(crate) mod lab;
 pub(crate) mod owner;

@@ -128,9 +128,16 @@ pub(crate) fn policy(home: &Home, name: &str, set: &[String], json: bool) -> Res
     if let Some(other) = set.iter().find(|flag| !flag.starts_with("policy.")) {
         return Err(Error::Advice(format!("only policy keys can be changed in a life; {other} was settled at birth")));
     }
+    let instead_of = golem::policy::policy_hash(&golem.life().policy);
     let flags: Vec<String> = now.into_iter().chain(set.iter().cloned()).collect();
     let policy = Settings::load(File::Golem, None, std::iter::empty(), &flags)?.policy();
-    order(home, name, Command::Amend { policy: Box::new(policy) }, "lives under its new policy from now on", json)
+    order(
+        home,
+        name,
+        Command::Amend { policy: Box::new(policy), instead_of },
+        "lives under its new policy from now on",
+        json,
+    )
 }
 
 pub(crate) fn withdraw(home: &Home, money: &Money, json: bool) -> Result<ExitCode, Error> {

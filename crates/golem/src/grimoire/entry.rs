@@ -67,6 +67,7 @@ pub enum How {
 /// Where an entry was first known, and what lies between then and now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Source {
+    #[serde(with = "crate::id::as_text")]
     pub golem: GolemId,
     pub generation: u32,
     pub how: How,
@@ -141,6 +142,8 @@ pub struct Entry {
 pub enum Decision {
     /// This is how the entry is from now on; a new one if it was not there.
     Put(Box<Entry>),
+    /// Gone for good; its number is never used again.
+    Forget(u64),
 }
 
 impl Kind {

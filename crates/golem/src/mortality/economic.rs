@@ -78,12 +78,24 @@ impl Purse {
     }
 
     /// What may still be spent this month. The purse is the limit where the owner rents the machine.
-    fn allowance(&self, life: &Life) -> Usdc {
+    pub(crate) fn allowance(&self, life: &Life) -> Usdc {
         match life.constitution().mode {
             Mode::Hosted => Usdc::MOST,
             _ if Self::month_at(life.age, life.laws()) > self.month => life.constitution().economic.monthly_allowance,
             _ => (life.constitution().economic.monthly_allowance - self.spent_this_month).max(Usdc::ZERO),
         }
+    }
+
+    /// What carrying out one action takes. The living leave the reserve and their allowance alone; for dying it is there.
+    pub(crate) fn gas_for_one(&self, life: &Life) -> Usdc {
+        let most = if life.is_dead() { self.credit } else { self.free(life).min(self.allowance(life)) };
+        life.constitution().economic.per_action.min(most)
+    }
+
+    pub(crate) fn burn_gas(&mut self, gas: Usdc, age: Span, laws: &Laws) {
+        self.spend(gas, age, laws);
+        self.spent -= gas;
+        self.gas += gas;
     }
 
     fn month_at(age: Span, laws: &Laws) -> u64 {

@@ -182,6 +182,9 @@ pub fn fitness(life: &Life) -> f64 {
         }
     }
     let shown = if weights > 0.0 { sum / weights } else { laws.fitness_unknown };
+    // Losing much of what was known is felt.
+    let felt = if life.knowing.pruned() > laws.pruned_share { laws.pruned_fitness } else { 1.0 };
+    let shown = shown * felt;
     // An echo keeps what it has for one window, then drifts over the next.
     let window = life.constitution().fitness_window(laws);
     let drift = ((life.epistemic.echoed as f64 - window) / window).clamp(0.0, 1.0);

@@ -208,7 +208,7 @@ pub(crate) fn landed(draft: &mut Draft<'_>, key: u64, outcome: Option<Outcome>) 
 fn settled(draft: &mut Draft<'_>, flight: &Flight, outcome: Outcome) {
     let held = draft.held;
     draft.emit(Event::Settled { key: flight.key, outcome });
-    let gas = draft.constitution().economic.per_action.min(draft.purse.credit);
+    let gas = draft.purse.gas_for_one(draft);
     // A part of what was asked for is held against the same part of its preview.
     let quoted = flight.quote.map_or(outcome.cash, |quote| quote.cash.share(outcome.units.abs(), flight.units));
     draft.emit(Event::Verified { key: flight.key, quoted, actual: outcome.cash, gas });

@@ -5,9 +5,10 @@ use super::flight::{Stage, close_all};
 use crate::draft::Draft;
 use crate::event::Event;
 use crate::life::Life;
+use crate::money::Usdc;
 use crate::mortality::death::{self, Cause};
 use crate::regime::Regime;
-use crate::world::Observation;
+use crate::world::{Effect, Observation};
 
 /// In an unsettled regime less of a fall is too much.
 const UNSETTLED_PERCENT: i64 = 70;
@@ -18,6 +19,8 @@ pub(crate) struct Alarm {
     /// The deepest fall from the highest worth, in basis points, as the bars went by one after another.
     fall_bps: i64,
     stopped: bool,
+    /// The highest worth of these bars.
+    top: Usdc,
 }
 
 pub(crate) fn listen(life: &Life, observation: &Observation) -> Alarm {
@@ -31,15 +34,19 @@ pub(crate) fn listen(life: &Life, observation: &Observation) -> Alarm {
     }
     let stop = life.policy.stop_bps;
     let stopped = observation.bars.iter().any(|bar| life.capital.has_fallen(bar.unit, stop));
-    Alarm { fall_bps: worst as i64, stopped }
+    Alarm { fall_bps: worst as i64, stopped, top: peak }
 }
 
 pub(crate) fn answer(draft: &mut Draft<'_>, alarm: Alarm) {
+    if alarm.top > draft.capital.peak {
+        draft.emit(Event::Topped { worth: alarm.top });
+    }
     if draft.is_dead() {
         return;
     }
     let whole = i64::from(draft.policy.max_drawdown_bps);
-    let limit = if draft.regimes.now == Regime::Unsettled { whole * UNSETTLED_PERCENT / 100 } else { whole };
+    let exposed = draft.capital.holding > 0;
+    let limit = if exposed && draft.regimes.now == Regime::Unsettled { whole * UNSETTLED_PERCENT / 100 } else { whole };
     let fall = alarm.fall_bps;
     if limit > 0 && fall >= limit {
         let trigger = format!("drawdown breaker: {}.{:02} % below the highest worth", fall / 100, fall % 100);
@@ -55,8 +62,11 @@ fn stop(draft: &mut Draft<'_>) {
     for key in unsent.map(|f| f.key).collect::<Vec<_>>() {
         draft.emit(Event::Abandoned { key });
     }
-    if draft.flights.is_empty() {
-        draft.emit(Event::Stopped);
+    if draft.flights.is_empty() && draft.birth.world.action(Effect::Reduces).is_some() {
+        // Asked for at every bar until it is done, told once.
+        if !draft.stopped {
+            draft.emit(Event::Stopped);
+        }
         close_all(draft);
     }
 }

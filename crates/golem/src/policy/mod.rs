@@ -16,6 +16,7 @@ use crate::constitution::MindKind;
 use crate::draft::Draft;
 use crate::event::Event;
 use crate::heartbeat::State;
+use crate::laws::Laws;
 use crate::life::Life;
 use crate::money::Usdc;
 use crate::mortality::economic::Partition;
@@ -83,6 +84,20 @@ impl Execution {
     /// What going in and out again costs, as a share; nothing before anything is known of it.
     pub fn round_trip(&self) -> f64 {
         2.0 * (self.cost + self.shortfall.max(0.0))
+    }
+
+    /// What one way costs by a preview. One that asks for a fortune says nothing about what things cost.
+    pub(crate) fn learn_cost(&mut self, cost: f64, laws: &Laws) {
+        if cost <= laws.cost_most {
+            let first = self.cost == 0.0;
+            self.cost = if first { cost } else { self.cost + (cost - self.cost) * laws.cost_share };
+        }
+    }
+
+    /// What it cost long ago is no reason not to ask again.
+    pub(crate) fn fade(&mut self, laws: &Laws) {
+        self.cost *= laws.cost_keep;
+        self.shortfall *= laws.cost_keep;
     }
 
     /// An action came out so much worse than its preview.
@@ -161,7 +176,8 @@ fn consider(life: &Life, at: Time, proposal: &Proposal) -> Result<Order, Rule> {
     }
     match spec.effect {
         Effect::Reduces => {
-            let units = ((life.capital.holding as f64 * size) as i64).clamp(0, life.capital.holding);
+            let part = ((life.capital.holding as f64 * size) as i64).clamp(0, life.capital.holding);
+            let units = if size == 1.0 { life.capital.holding } else { whole_lots(part, life) };
             if units == 0 {
                 Err(Rule::Funds)
             } else {
@@ -188,7 +204,8 @@ fn add(life: &Life, at: Time, action: u8, size: f64) -> Result<Order, Rule> {
     if day.actions >= policy.actions_per_day {
         return Err(Rule::ActionsPerDay);
     }
-    if life.purse.budget(life, Partition::Gas) < life.constitution().economic.per_action {
+    let gas = life.constitution().economic.per_action;
+    if life.purse.budget(life, Partition::Gas).min(life.purse.allowance(life)) < gas {
         return Err(Rule::Gas);
     }
     let evidence = shown(life, bps)?;
@@ -204,7 +221,7 @@ fn add(life: &Life, at: Time, action: u8, size: f64) -> Result<Order, Rule> {
     if budget > life.capital.cash {
         return Err(Rule::Funds);
     }
-    let units = units_for(budget, life.seen.unit.as_micros());
+    let units = whole_lots(units_for(budget, life.seen.unit.as_micros()), life);
     if units <= 0 { Err(Rule::Funds) } else { Ok(Order { action, units, reserved: budget, evidence }) }
 }
 
@@ -233,6 +250,16 @@ fn cap_bps(hits: f64) -> u32 {
     }
 }
 
+/// As large as everything allows: the record so far, the share and the sum of one action, what is left of the day's.
+fn size(life: &Life, at: Time, cap: u32) -> f64 {
+    let policy = &life.policy;
+    let left = (policy.per_day_most - Day::of(life, at).value).max(Usdc::ZERO).min(policy.per_action_most);
+    let worth = life.capital.worth(life.seen.unit).as_f64();
+    let share = f64::from(cap.min(policy.per_action_bps)) / 10_000.0;
+    // Whole basis points, rounded down, so that what is worked out from them stays within the sum.
+    if worth > 0.0 { share.min((left.as_f64() / worth * 10_000.0).floor() / 10_000.0) } else { share }
+}
+
 /// As many units as the budget buys with a tenth to spare for costs nobody can foresee.
 fn units_for(budget: Usdc, unit: i64) -> i64 {
     if unit <= 0 {
@@ -242,9 +269,16 @@ fn units_for(budget: Usdc, unit: i64) -> i64 {
     i64::try_from(units).unwrap_or(0)
 }
 
+/// As many as can be had: the world may not deal in parts.
+fn whole_lots(units: i64, life: &Life) -> i64 {
+    units - units % life.birth.world.lot.max(1)
+}
+
 /// Makes up its mind whether to take up or give up exposure now.
 pub(crate) fn decide(draft: &mut Draft<'_>) {
-    if !draft.flights.is_empty() {
+    // What the world would not have, or had no money for, is not asked again at every look.
+    let turned_away = |(rule, tick)| matches!(rule, Rule::World | Rule::Funds) && draft.tick < tick + TELL_AGAIN;
+    if !draft.flights.is_empty() || draft.refused.is_some_and(turned_away) {
         return;
     }
     let proposal = match draft.constitution().mind.kind {
@@ -266,9 +300,8 @@ fn by_vote(draft: &mut Draft<'_>) -> Option<Proposal> {
     let one_way = draft.execution.cost + draft.execution.shortfall.max(0.0);
     if draft.capital.holding == 0 {
         let evidence = evidence.filter(|evidence| evidence.lower > draft.execution.round_trip())?;
-        let bps = cap_bps(evidence.hits).min(draft.policy.per_action_bps);
         let action = draft.birth.world.action(Effect::Adds)?;
-        return Some(Proposal { action, size: f64::from(bps) / 10_000.0 });
+        return Some(Proposal { action, size: size(draft, draft.at(), cap_bps(evidence.hits)) });
     }
     let turned = evidence.is_some_and(|evidence| evidence.upper < -one_way);
     let due = draft.held.is_none_or(|held| held.until <= draft.at());
@@ -288,7 +321,7 @@ fn by_calendar(life: &Life) -> Option<Proposal> {
     }
     let effect = if life.capital.holding > 0 { Effect::Reduces } else { Effect::Adds };
     let size = match effect {
-        Effect::Adds => f64::from(life.policy.per_action_bps) / 10_000.0,
+        Effect::Adds => size(life, life.now, life.policy.per_action_bps),
         Effect::Reduces => 1.0,
     };
     Some(Proposal { action: life.birth.world.action(effect)?, size })

@@ -20,8 +20,6 @@ pub use page_hinkley::{Mode, PageHinkley, Settings, Sums};
 /// Below this share of the usual level it is calm, above that one unsettled.
 const CALM: f64 = 0.75;
 const UNSETTLED: f64 = 1.5;
-/// A level this many times the usual is as good as any higher one.
-const HIGHEST: f64 = 10.0;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -60,7 +58,7 @@ impl Regimes {
         self.usual += (level - self.usual) / self.looks.min(laws.regime_usual);
         self.recent += (level - self.recent) / self.looks.min(laws.regime_recent);
         if self.usual > 0.0 {
-            self.detector.observe((level / self.usual).min(HIGHEST));
+            self.detector.observe((level / self.usual).min(laws.regime_highest));
         }
     }
 

@@ -4,6 +4,7 @@
 use super::Heuristic;
 use crate::laws::Laws;
 use crate::prediction::Prediction;
+use crate::regime::Regime;
 use crate::world::DomainKind;
 
 /// How wrong a forecast was, in the domain's own measure.
@@ -49,17 +50,21 @@ impl Heuristic {
 
     /// How much say it has: by the skill it has shown beyond what luck could have, and by how often it was tried.
     pub(crate) fn say(&self, kind: DomainKind, laws: &Laws) -> f64 {
+        if !self.voice {
+            return 0.0;
+        }
         let luck = if kind == DomainKind::Direction { laws.luck_of_direction } else { laws.luck };
         let sure = self.skill() - luck / (self.weight + 1.0).sqrt();
         sure.max(0.0) * self.weight / (self.weight + laws.say_half)
     }
 
     /// A claim it had a say in came true or not.
-    pub(crate) fn learn(&mut self, kind: DomainKind, claim: &Prediction, actual: f64, laws: &Laws) {
+    pub(crate) fn learn(&mut self, kind: DomainKind, claim: &Prediction, actual: f64, regime: Regime, laws: &Laws) {
         let own = error(kind, claim.base, self.forecast(kind, claim.naive), actual, laws);
         let naive = error(kind, claim.base, claim.naive, actual, laws);
         let keep = 1.0 - 1.0 / laws.heuristic_memory;
         self.weight = self.weight * keep + 1.0;
+        self.tried_in[regime as usize] = self.tried_in[regime as usize] * keep + 1.0;
         self.error = self.error * keep + own;
         self.naive_error = self.naive_error * keep + naive;
         if own < naive {

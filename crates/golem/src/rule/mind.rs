@@ -1,7 +1,7 @@
 //! The rule mind at work: who has a say now, what they expect together, and what to try next.
 
 use super::text;
-use super::{Comparison, Condition, Heuristic, Is, Provenance, Stance, learning};
+use super::{Comparison, Condition, Heuristic, Is, Provenance, Stance, learning, rounded};
 use crate::draft::Draft;
 use crate::event::Event;
 use crate::goal::{Ended, Goal};
@@ -78,10 +78,15 @@ fn explore(draft: &mut Draft<'_>, features: &Features) {
 fn judge(draft: &mut Draft<'_>) {
     for slot in 0..draft.playbook.len() {
         let heuristic = &draft.playbook[slot];
-        if heuristic.provenance == Provenance::Explored && !heuristic.judged && heuristic.weight >= TRIAL {
+        if heuristic.provenance != Provenance::Instinct && !heuristic.judged && heuristic.weight >= TRIAL {
             let ended = if heuristic.skill() > 0.0 { Ended::Effective } else { Ended::Failed };
             let domain = heuristic.domain;
+            let sure = heuristic.skill() - draft.laws().luck / (heuristic.weight + 1.0).sqrt();
+            let promoted = !heuristic.voice && sure > 0.0;
             draft.emit(Event::Judged { slot: slot as u8 });
+            if promoted {
+                draft.emit(Event::Promoted { slot: slot as u8 });
+            }
             draft.emit(Event::Finished { goal: Goal::Explore, domain, ended });
         }
     }
@@ -91,7 +96,8 @@ fn free_slot(life: &Life) -> Option<usize> {
     if life.playbook.len() < limits::HEURISTICS {
         return Some(life.playbook.len());
     }
-    let failed = |h: &Heuristic| h.provenance == Provenance::Explored && h.weight >= TRIAL && h.skill() <= 0.0;
+    let failed =
+        |h: &Heuristic| h.provenance != Provenance::Instinct && h.weight >= TRIAL && (h.skill() <= 0.0 || !h.voice);
     let candidates = life.playbook.iter().enumerate().filter(|(_, heuristic)| failed(heuristic));
     candidates.min_by(|(_, a), (_, b)| a.skill().total_cmp(&b.skill())).map(|(slot, _)| slot)
 }
@@ -109,7 +115,7 @@ fn idea(life: &Life, features: &Features) -> Heuristic {
             // A little to the near side, so that it holds now.
             let slack = features[feature].abs() * 0.1;
             let than = if is == Is::Above { features[feature] - slack } else { features[feature] + slack };
-            condition.0.push(Comparison { feature: feature as u8, is, than });
+            condition.0.push(Comparison { feature: feature as u8, is, than: rounded(than, 3) });
         }
     }
     let kind = life.birth.world.domains[domain].kind;

@@ -54,6 +54,8 @@ pub enum Provenance {
     Instinct,
     /// Tried out of curiosity.
     Explored,
+    /// Taken back from memory, or from someone else's.
+    Recalled,
 }
 
 /// When the condition holds, expect this of the domain.
@@ -83,6 +85,16 @@ pub struct Heuristic {
     /// It was on trial, and the trial is over.
     #[serde(default)]
     pub judged: bool,
+    /// Has a say; without one it is only tried.
+    #[serde(default = "yes")]
+    pub voice: bool,
+    /// Claims resolved in each regime, decayed like the rest.
+    #[serde(default)]
+    pub tried_in: [f64; 3],
+}
+
+fn yes() -> bool {
+    true
 }
 
 impl Comparison {
@@ -127,6 +139,8 @@ impl Heuristic {
             evidence_against: 0,
             paid: vote::Paid::default(),
             judged: false,
+            voice: true,
+            tried_in: [0.0; 3],
         }
     }
 
@@ -142,4 +156,13 @@ pub fn neutral(kind: DomainKind) -> f64 {
         DomainKind::Value | DomainKind::Range => 1.0,
         DomainKind::Direction => 0.5,
     }
+}
+
+/// A number of so many digits that count: what is thought up need not be more exact than it can be said.
+pub(crate) fn rounded(number: f64, digits: i32) -> f64 {
+    if number == 0.0 {
+        return 0.0;
+    }
+    let scale = libm::pow(10.0, f64::from(digits - 1) - libm::floor(libm::log10(number.abs())));
+    libm::round(number * scale) / scale
 }

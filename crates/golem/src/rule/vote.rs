@@ -153,7 +153,7 @@ pub fn evidence(life: &Life) -> Option<Evidence> {
 /// By how many deviations beyond the first its mean is away from nothing; those that take a side only on it.
 fn weight(life: &Life, heuristic: &Heuristic, samples: f64) -> f64 {
     let paid = &heuristic.paid;
-    if paid.samples < samples {
+    if paid.samples < samples || !heuristic.voice {
         return 0.0;
     }
     let asked = match heuristic.stance {

@@ -31,6 +31,7 @@ pub fn manifest() -> Manifest {
         actions: [action("take", Effect::Adds), action("give", Effect::Reduces)].into_iter().collect(),
         regime: None,
         holding: 0,
+        lot: 1,
         unit: "stone".into(),
         data_per_day: Usdc::ZERO,
     }
@@ -136,6 +137,10 @@ impl Rig {
                 }
                 Owed::Reconcile { key } => What::Landed { key, outcome: None },
                 Owed::Deposit { deposit, .. } => What::Deposited { deposit },
+                Owed::Curate => What::Curated(Box::new(golem::grimoire::Answer {
+                    round: self.golem.life().knowing.rounds + 1,
+                    ..Default::default()
+                })),
             };
             self.feed(what).unwrap();
         }

@@ -134,7 +134,7 @@ keys! {
     Golem "mind.learn_until", Kind::Maybe(&Kind::Span { min: Span::seconds(1), max: Span::DAY.times(36_500) }), "", "age at which heuristics stop learning; for experiments, empty for never";
     Golem "mind.explore_every", COUNT, "200", "ticks between two new ideas; 0 for never";
     Golem "mind.sureness", Kind::Number { min: 0.0, max: 100.0 }, "2.5", "deviations below the mean of what holding paid that must still be worth its cost";
-    Golem "mind.samples", Kind::Integer { min: 2, max: 200 }, "20", "times something must have been seen before it is acted on";
+    Golem "mind.samples", Kind::Integer { min: 2, max: 150 }, "20", "times something must have been seen before it is acted on";
     Golem "reflex.noise", Kind::Number { min: 0.0, max: 100.0 }, "0.2", "noise on every forecast, as a share of the usual change";
     Golem "reflex.pull", Kind::Number { min: -1.0, max: 1.0 }, "0.02", "pull of a forecast towards the running mean; negative is stubbornly wrong";
     Golem "reflex.act_every", COUNT, "2160", "ticks between two actions; 0 for never";

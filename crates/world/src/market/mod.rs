@@ -48,6 +48,7 @@ fn manifest(world: &str, bar: Span, unit: &str, gas: bool) -> Manifest {
         actions: [action("buy", Effect::Adds), action("sell", Effect::Reduces)].into_iter().collect(),
         regime: Some(VOLATILITY),
         holding: HORIZON,
+        lot: 1,
         unit: unit.to_owned(),
         data_per_day: golem::Usdc::ZERO,
     }

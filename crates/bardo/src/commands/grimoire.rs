@@ -1,0 +1,247 @@
+//! `grimoire search|show|stats|verify|export|import`: what a golem knows, for people and programs.
+
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+use std::process::ExitCode;
+
+use golem::grimoire::{Entry, How, Kind, Status, bundle, entry_of};
+use golem::{Golem, Life};
+use host::{Error, GolemHome, Home, Living};
+use serde_json::json;
+use vault::Reader;
+use vault::grimoire::{Hit, Query};
+
+use crate::args::{GrimoireVerb, Origin, Search};
+use crate::output::{self, count, date, line};
+
+pub(crate) fn dispatch(home: &Home, verb: GrimoireVerb, json: bool) -> Result<ExitCode, Error> {
+    match verb {
+        GrimoireVerb::Search(search) => self::search(&home.golem(&search.name)?, &search, json),
+        GrimoireVerb::Show { name, id } => show(&home.golem(&name)?, id, json),
+        GrimoireVerb::Stats { name } => stats(&home.golem(&name)?, json),
+        GrimoireVerb::Verify { name } => verify(&home.golem(&name)?, json),
+        GrimoireVerb::Export { name, to } => export(&home.golem(&name)?, to.as_deref(), json),
+        GrimoireVerb::Import { name, from, origin } => import(home, &home.golem(&name)?, &from, origin, json),
+    }
+}
+
+/// The life and all it knows, with what the playbook has learned since it was last written down.
+fn known(place: &GolemHome) -> Result<(Reader, Golem, Vec<Entry>), Error> {
+    let reader = Reader::open(&place.database())?;
+    let (golem, _) = reader.wake()?;
+    let entries = reader.entries()?.into_iter().map(|entry| current(entry, golem.life())).collect();
+    Ok((reader, golem, entries))
+}
+
+fn current(entry: Entry, life: &Life) -> Entry {
+    match life.playbook.iter().find(|heuristic| heuristic.id == entry.id) {
+        Some(heuristic) => entry_of(heuristic, life, Some(&entry)),
+        None => entry,
+    }
+}
+
+fn search(place: &GolemHome, args: &Search, json: bool) -> Result<ExitCode, Error> {
+    let reader = Reader::open(&place.database())?;
+    let (golem, _) = reader.wake()?;
+    let life = golem.life();
+    let mut query = Query::about(args.query.join(" "), life.now, life.regimes.now);
+    query.limit = args.limit;
+    query.kinds = args.kind.map(|kind| kind.0).into_iter().collect();
+    if args.all {
+        query.statuses = Vec::new();
+    }
+    let hits = reader.search(&query)?;
+    if hits.is_empty() && !json {
+        line(format!("{} knows nothing of that", place.name));
+    }
+    for Hit { entry, score, parts } in hits {
+        let entry = current(entry, life);
+        if json {
+            let mut value = json!({ "score": score, "entry": entry, "confidence": entry.confidence(life.now) });
+            if args.explain {
+                value["parts"] = json!(parts);
+            }
+            output::json(&value);
+            continue;
+        }
+        line(format!(
+            "{:>6}  {:<17} {:.2}  {}",
+            entry.id,
+            entry.kind.name(),
+            entry.confidence(life.now),
+            quoted(&entry, life)
+        ));
+        if args.explain {
+            let likeness = parts.likeness.map_or("no vector".to_owned(), |likeness| format!("{likeness:.2}"));
+            line(format!(
+                "        {score:.3} = relevance {:.2} (words {:.2}, likeness {likeness}) × confidence {:.2} × recency \
+                 {:.2} × regime {:.2} × bloodstain {:.1}",
+                parts.relevance, parts.keywords, parts.confidence, parts.recency, parts.regime, parts.bloodstain
+            ));
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What came from someone else is theirs to say.
+fn quoted(entry: &Entry, life: &Life) -> String {
+    let own = entry.provenance.sources.iter().any(|source| source.golem == life.id());
+    if own { entry.text.clone() } else { format!("\"{}\"", entry.text) }
+}
+
+fn show(place: &GolemHome, id: u64, json: bool) -> Result<ExitCode, Error> {
+    let (_, golem, entries) = known(place)?;
+    let life = golem.life();
+    let Some(entry) = entries.into_iter().find(|entry| entry.id == id) else {
+        return Err(Error::Advice(format!("{} has no entry {id}; see `bardo grimoire search`", place.name)));
+    };
+    if json {
+        let mut value = serde_json::to_value(&entry).expect("plain data");
+        value["confidence"] = json!(entry.confidence(life.now));
+        output::json(&value);
+        return Ok(ExitCode::SUCCESS);
+    }
+    line(format!("{} {}, {}", entry.kind.name(), entry.id, entry.status.name()));
+    line(format!("  says       {}", quoted(&entry, life)));
+    let (seen_for, against) = (entry.evidence_for, entry.evidence_against);
+    line(format!(
+        "  confidence {:.2} now, {:.2} by evidence ({seen_for:.1} for, {against:.1} against)",
+        entry.confidence(life.now),
+        entry.by_evidence()
+    ));
+    let half = entry.class.half_life().map_or("does not fade".to_owned(), |half| format!("halves every {half}"));
+    line(format!("  fades      {half}, last validated {}", date(entry.validated_at)));
+    line(format!("  regime     {}", entry.regime.map_or("any".to_owned(), |regime| regime.to_string())));
+    for source in &entry.provenance.sources {
+        let who = if source.golem == life.id() { "itself".to_owned() } else { source.golem.to_string() };
+        line(format!("  from       {who}, generation {}, {:?}", source.generation, source.how).to_lowercase());
+    }
+    if !entry.contradicts.is_empty() {
+        let ids: Vec<String> = entry.contradicts.iter().map(u64::to_string).collect();
+        line(format!("  against    {}", ids.join(", ")));
+    }
+    line(format!(
+        "  quality    {:.2}, strength {:.1}, recalled {} times",
+        entry.quality, entry.strength, entry.retrievals
+    ));
+    Ok(ExitCode::SUCCESS)
+}
+
+fn stats(place: &GolemHome, json: bool) -> Result<ExitCode, Error> {
+    let (_, golem, entries) = known(place)?;
+    let now = golem.life().now;
+    let of = |kind: Kind, status: Status| entries.iter().filter(|e| e.kind == kind && e.status == status).count();
+    let statuses = [Status::Active, Status::Candidate, Status::Dormant, Status::Archived];
+    if json {
+        let kinds: serde_json::Map<String, serde_json::Value> = Kind::ALL
+            .iter()
+            .map(|kind| {
+                let by: serde_json::Map<_, _> =
+                    statuses.iter().map(|status| (status.name().to_owned(), json!(of(*kind, *status)))).collect();
+                (kind.name().to_owned(), by.into())
+            })
+            .collect();
+        let pruned = golem.life().knowing.pruned();
+        output::json(&json!({ "entries": entries.len(), "kinds": kinds, "pruned": pruned }));
+        return Ok(ExitCode::SUCCESS);
+    }
+    line(format!(
+        "{:<18} {:>8} {:>10} {:>8} {:>9} {:>11}",
+        "KIND", "ACTIVE", "CANDIDATE", "DORMANT", "ARCHIVED", "CONFIDENCE"
+    ));
+    for kind in Kind::ALL {
+        let active: Vec<f64> = entries
+            .iter()
+            .filter(|entry| entry.kind == kind && entry.status == Status::Active)
+            .map(|entry| entry.confidence(now))
+            .collect();
+        let mean = if active.is_empty() {
+            "".to_owned()
+        } else {
+            format!("{:.2}", active.iter().sum::<f64>() / active.len() as f64)
+        };
+        let [a, c, d, r] = statuses.map(|status| count(of(kind, status) as u64));
+        line(format!("{:<18} {a:>8} {c:>10} {d:>8} {r:>9} {mean:>11}", kind.name()));
+    }
+    line(format!(
+        "{:.0} % of what was in use was archived in the last 500 ticks",
+        golem.life().knowing.pruned() * 100.0
+    ));
+    Ok(ExitCode::SUCCESS)
+}
+
+fn verify(place: &GolemHome, json: bool) -> Result<ExitCode, Error> {
+    let reader = Reader::open(&place.database())?;
+    let found = reader.verify(&place.home().heads());
+    let entries = reader.entries().map(|entries| entries.len()).unwrap_or(0);
+    if json {
+        output::json(
+            &json!({ "entries": entries, "fine": found.is_ok(), "why": found.as_ref().err().map(ToString::to_string) }),
+        );
+    }
+    found?;
+    if !json {
+        line(format!("{} entries, each as the journal says", count(entries as u64)));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn export(place: &GolemHome, to: Option<&Path>, json: bool) -> Result<ExitCode, Error> {
+    let (_, golem, mut entries) = known(place)?;
+    entries.retain(|entry| matches!(entry.status, Status::Active | Status::Dormant));
+    let lines: Vec<String> = entries
+        .iter()
+        .map(|entry| serde_json::to_string(&bundle::export(entry, golem.life())).expect("plain data"))
+        .collect();
+    let Some(path) = to else {
+        lines.iter().for_each(line);
+        return Ok(ExitCode::SUCCESS);
+    };
+    let io = |source| Error::Io { what: "cannot write", path: path.to_owned(), source };
+    let mut file = fs::File::create_new(path).map_err(io)?;
+    for entry in &lines {
+        writeln!(file, "{entry}").map_err(io)?;
+    }
+    if json {
+        output::json(&json!({ "entries": lines.len(), "file": path }));
+    } else {
+        line(format!("{} entries are in {}", count(lines.len() as u64), path.display()));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn import(home: &Home, place: &GolemHome, from: &Path, origin: Origin, json: bool) -> Result<ExitCode, Error> {
+    let text =
+        fs::read_to_string(from).map_err(|source| Error::Io { what: "cannot read", path: from.to_owned(), source })?;
+    let every = super::home::settings(home)?.integer("run.snapshot_every") as u64;
+    let (mut living, _) = Living::open(place.clone(), every)?;
+    let how = match origin {
+        Origin::Inherited => How::Inherited,
+        Origin::Clade => How::Clade,
+        Origin::Purchased => How::Purchased,
+    };
+    let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
+    let told = living.take_in(&lines, how)?;
+    let taken = told.iter().filter(|told| told.is_ok()).count();
+    if json {
+        let why: Vec<_> = told
+            .iter()
+            .enumerate()
+            .filter_map(|(at, told)| Some(json!({ "line": at + 1, "why": told.as_ref().err()?.to_string() })))
+            .collect();
+        output::json(&json!({ "lines": told.len(), "taken": taken, "turned_away": why }));
+        return Ok(ExitCode::SUCCESS);
+    }
+    for (at, told) in told.iter().enumerate() {
+        if let Err(why) = told {
+            line(format!("line {}: {why}", at + 1));
+        }
+    }
+    line(format!(
+        "{} of {} lines are in quarantine, to be tried without a say",
+        count(taken as u64),
+        count(told.len() as u64)
+    ));
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,105 @@
+//! Entries on their way between golems: one JSON object a line, in names instead of numbers, so that another
+//! world can read what it has words for.
+//!
+//! A line says what its sender believes. Whoever takes it in decides for itself what of that to believe.
+
+use serde::{Deserialize, Serialize};
+
+use super::entry::{Class, Entry, Kind, Link, Provenance};
+use super::round::words;
+use crate::life::Life;
+use crate::regime::Regime;
+use crate::rule::text;
+use crate::time::Time;
+use crate::world::Manifest;
+
+/// The version of lines this program writes and reads.
+pub const VERSION: u32 = 1;
+/// Bytes of a line that anyone bothers to read.
+pub const LINE: usize = 8 * 1024;
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Line {
+    pub bundle: u32,
+    pub kind: Kind,
+    pub text: String,
+    /// Condition and claim, in the words of the sender's world.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rule: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub link: Option<NamedLink>,
+    #[serde(default)]
+    pub regime: Option<Regime>,
+    pub class: Class,
+    /// What the sender's was when it was sent.
+    pub confidence: f64,
+    pub evidence_for: f64,
+    pub evidence_against: f64,
+    pub born: Time,
+    pub validated_at: Time,
+    #[serde(default)]
+    pub bloodstain: bool,
+    pub provenance: Provenance,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NamedLink {
+    pub cause: String,
+    pub effect: String,
+    pub same_way: bool,
+}
+
+/// One entry, as it is now.
+pub fn export(entry: &Entry, life: &Life) -> Line {
+    let name = |feature: u8| life.birth.world.features.get(usize::from(feature)).cloned().unwrap_or_default();
+    let rule = entry.claim.map(|claim| words(&entry.condition.clone().unwrap_or_default(), &claim, life));
+    Line {
+        bundle: VERSION,
+        kind: entry.kind,
+        text: entry.text.clone(),
+        rule,
+        link: entry.link.map(|Link { cause, effect, same_way }| NamedLink {
+            cause: name(cause),
+            effect: name(effect),
+            same_way,
+        }),
+        regime: entry.regime,
+        class: entry.class,
+        confidence: entry.confidence(life.now),
+        evidence_for: entry.evidence_for,
+        evidence_against: entry.evidence_against,
+        born: entry.born,
+        validated_at: entry.validated_at,
+        bloodstain: entry.bloodstain,
+        provenance: entry.provenance.clone(),
+    }
+}
+
+/// Reads a line; the reason in plain words if it is none.
+pub fn read(line: &str) -> Result<Line, String> {
+    if line.len() > LINE {
+        return Err(format!("longer than {LINE} bytes"));
+    }
+    let line: Line = serde_json::from_str(line).map_err(|e| format!("not a line of a bundle ({e})"))?;
+    match line.bundle {
+        VERSION => Ok(line),
+        other => Err(format!("version {other} of bundles is not known here")),
+    }
+}
+
+impl Line {
+    /// What it says of this world, as far as this world has the words: a rule, or a link.
+    pub(super) fn meaning(&self, manifest: &Manifest) -> Result<(Option<text::Parsed>, Option<Link>), String> {
+        let rule = self.rule.as_deref().map(|rule| text::parse(rule, manifest)).transpose();
+        let rule = rule.map_err(|e| format!("its rule means nothing here: {e}"))?;
+        let find = |name: &str| manifest.features.iter().position(|feature| feature == name).map(|at| at as u8);
+        let link = match &self.link {
+            Some(NamedLink { cause, effect, same_way }) => match (find(cause), find(effect)) {
+                (Some(cause), Some(effect)) => Some(Link { cause, effect, same_way: *same_way }),
+                _ => return Err("its link is between features this world does not have".to_owned()),
+            },
+            None => None,
+        };
+        Ok((rule, link))
+    }
+}

@@ -1,0 +1,205 @@
+//! The one door for what comes from outside: bundles, heirs, siblings. Nothing that comes in is believed; what can
+//! be checked is tried in quarantine, without a say, until this golem's own claims have shown it to be right.
+//!
+//! Of what a sender says about itself only the modest part counts: not its evidence, not how slowly it should fade,
+//! not that it was paid for with a life. Text is kept to be read, cleaned of anything that could be taken for an
+//! address; nothing anywhere takes an amount or a permission from it.
+
+use super::admission::{Candidate, clip, draft};
+use super::bundle::{self, Line};
+use super::confidence::inherited;
+use super::entry::{Claim, Decision, How, Kind, Source, Status};
+use super::round::{Answer, DECISIONS, round, source, words};
+use super::{Grimoire, Key, SOURCES};
+use crate::id::GolemId;
+use crate::life::Life;
+use crate::rule::neutral;
+use crate::rule::text::Parsed;
+use crate::time::{Span, Time};
+use crate::world::DomainKind;
+
+/// Entries taken in an hour of world time, from everyone and from one source.
+pub const AN_HOUR: u32 = 200;
+pub const AN_HOUR_EACH: u32 = 100;
+/// An expectation beyond these is a mistake or a trap.
+const FACTORS: (f64, f64) = (0.2, 5.0);
+const CHANCES: (f64, f64) = (0.05, 0.95);
+/// A threshold so many deviations from anything seen here is from another world.
+const STRANGE: f32 = 20.0;
+/// What an owner's rule begins with.
+const OWNER: f64 = 0.5;
+/// What contradicts something well established starts lower.
+const ESTABLISHED: f64 = 0.6;
+
+/// Why something was not taken in.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Turned {
+    #[error("{0}")]
+    Unreadable(String),
+    #[error("{0}")]
+    Anomalous(String),
+    #[error("already known")]
+    Known,
+    #[error("more than {AN_HOUR_EACH} an hour from one source or {AN_HOUR} from all; try again later")]
+    TooMany,
+    #[error("not worth keeping")]
+    Worthless,
+}
+
+/// How much has come in within the present hour.
+#[derive(Clone, Debug, Default)]
+pub struct Intake {
+    hour: u64,
+    taken: u32,
+    each: std::collections::BTreeMap<GolemId, u32>,
+}
+
+impl Intake {
+    fn admit(&mut self, source: GolemId, now: Time) -> Result<(), Turned> {
+        let hour = now.as_millis() / Span::seconds(3_600).as_millis();
+        if hour != self.hour {
+            *self = Intake { hour, ..Intake::default() };
+        }
+        let each = self.each.entry(source).or_default();
+        if self.taken >= AN_HOUR || *each >= AN_HOUR_EACH {
+            return Err(Turned::TooMany);
+        }
+        self.taken += 1;
+        *each += 1;
+        Ok(())
+    }
+}
+
+impl Grimoire {
+    /// What to do about a line that came this way. Whoever calls says how it came; the line does not get to.
+    pub fn ingest(&self, line: &Line, how: How, life: &Life, intake: &mut Intake) -> Result<Vec<Decision>, Turned> {
+        let origin = line.provenance.sources.last().map_or(GolemId([0; 16]), |source| source.golem);
+        intake.admit(origin, life.now)?;
+        let (rule, link) = line.meaning(&life.birth.world).map_err(Turned::Unreadable)?;
+        let generation = line.provenance.sources.last().map_or(0, |source| source.generation);
+        let mut entry = draft(
+            line.kind,
+            &without_addresses(&clip(&line.text)),
+            Source { golem: origin, generation, how },
+            life.now,
+        );
+        if let Some(rule) = &rule {
+            plausible(rule.domain, rule.effect, life)?;
+            for comparison in &rule.condition.0 {
+                familiar(usize::from(comparison.feature), comparison.than, life)?;
+            }
+            entry.domain = Some(rule.domain);
+            entry.condition = Some(rule.condition.clone());
+            entry.claim = Some(Claim { domain: rule.domain, effect: rule.effect, stance: rule.stance });
+        }
+        (entry.link, entry.regime) = (link, line.regime);
+        entry.status = Status::Candidate;
+        // Only what came down one's own line may say that it was learned in dying.
+        entry.bloodstain = line.bloodstain && how == How::Inherited;
+        let crossings = line.provenance.crossings.saturating_add(u32::from(how == How::Inherited));
+        entry.provenance.crossings = crossings;
+        let sender = if line.confidence.is_finite() { line.confidence } else { 0.0 };
+        entry.initial = inherited(how, sender, crossings, false);
+        if let Some(known) = self.by_key(&Key::of(&entry)) {
+            let mut known = known.clone();
+            let source = entry.provenance.sources[0];
+            if known.provenance.sources.contains(&source) || known.provenance.sources.len() >= SOURCES {
+                return Err(Turned::Known);
+            }
+            known.provenance.sources.push(source);
+            return Ok(vec![Decision::Put(Box::new(known))]);
+        }
+        let world = &life.birth.world;
+        if self.opposed(&entry, world).any(|other| other.confidence(life.now) >= ESTABLISHED) {
+            entry.initial /= 2.0;
+        }
+        let begins = entry.initial;
+        let mut decisions =
+            self.admit(Candidate { entry, seen_for: 0.0, seen_against: 0.0, single: false }, world, life.now);
+        if decisions.is_empty() {
+            return Err(Turned::Worthless);
+        }
+        if let Some(Decision::Put(entry)) = decisions.last_mut() {
+            // The gate knows births; what comes in begins with what its way here has left of it.
+            entry.initial = begins;
+        }
+        Ok(decisions)
+    }
+}
+
+/// Takes in as many lines as one round has room for, and says of each what became of it.
+pub fn take_in(
+    grimoire: &mut Grimoire,
+    life: &Life,
+    lines: &[&str],
+    how: How,
+    intake: &mut Intake,
+) -> (Answer, Vec<Result<(), Turned>>) {
+    let mut answer = round(grimoire, life);
+    let mut told = Vec::with_capacity(lines.len());
+    for line in lines {
+        let room = answer.decisions.len() + SOURCES < DECISIONS;
+        let decisions = bundle::read(line)
+            .map_err(Turned::Unreadable)
+            .and_then(|line| if room { grimoire.ingest(&line, how, life, intake) } else { Err(Turned::TooMany) });
+        told.push(decisions.map(|decisions| {
+            decisions.iter().for_each(|decision| grimoire.apply(decision));
+            answer.decisions.extend(decisions);
+        }));
+    }
+    (answer, told)
+}
+
+/// Rules an owner wrote: checked like all else by trying, and nobody's word but the golem's own claims counts.
+pub fn proposed(grimoire: &mut Grimoire, life: &Life, rules: impl IntoIterator<Item = Parsed>) -> Answer {
+    let mut answer = round(grimoire, life);
+    for rule in rules {
+        let claim = Claim { domain: rule.domain, effect: rule.effect, stance: rule.stance };
+        let text = words(&rule.condition, &claim, life);
+        let mut entry = draft(Kind::Heuristic, &text, source(life, How::Owner), life.now);
+        (entry.condition, entry.claim, entry.domain) = (Some(rule.condition), Some(claim), Some(rule.domain));
+        (entry.status, entry.initial) = (Status::Candidate, OWNER);
+        if !grimoire.knows(&entry) && answer.decisions.len() < DECISIONS {
+            entry.id = grimoire.next_id();
+            let decision = Decision::Put(Box::new(entry));
+            grimoire.apply(&decision);
+            answer.decisions.push(decision);
+        }
+    }
+    answer
+}
+
+fn plausible(domain: u8, effect: f64, life: &Life) -> Result<(), Turned> {
+    let kind = life.birth.world.domains[usize::from(domain)].kind;
+    let (least, most) = if kind == DomainKind::Direction { CHANCES } else { FACTORS };
+    if effect != neutral(kind) && !(least..=most).contains(&effect) {
+        return Err(Turned::Anomalous(format!(
+            "nothing here is expected to be {effect} times what it was, or as sure"
+        )));
+    }
+    Ok(())
+}
+
+/// A threshold near anything this golem has seen of the feature.
+fn familiar(feature: usize, than: f64, life: &Life) -> Result<(), Turned> {
+    let moves = &life.knowing.moves;
+    let (Some(mean), Some(square)) = (moves.mean.get(feature), moves.square.get(feature)) else { return Ok(()) };
+    let deviation = square.sqrt().max(mean.abs() * 0.01).max(f32::MIN_POSITIVE);
+    let away = ((than as f32 - mean) / deviation).abs();
+    if away <= STRANGE {
+        return Ok(());
+    }
+    let name = &life.birth.world.features[feature];
+    Err(Turned::Anomalous(format!("{name} has never been anywhere near {than} here")))
+}
+
+/// Long runs of letters and digits are addresses, keys or worse; words are not that long.
+fn without_addresses(text: &str) -> String {
+    let suspicious = |word: &str| {
+        let core = word.trim_matches(|c: char| !c.is_alphanumeric());
+        let digits = core.chars().filter(char::is_ascii_digit).count();
+        let hexadecimal = core.starts_with("0x") && core.len() > 10;
+        hexadecimal || (core.chars().count() >= 26 && digits >= 3) || core.contains("://")
+    };
+    text.split(' ').map(|word| if suspicious(word) { "[removed]" } else { word }).collect::<Vec<_>>().join(" ")
+}

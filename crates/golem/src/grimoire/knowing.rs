@@ -1,0 +1,169 @@
+//! The part of knowing that is Life: what was shelved, what is being watched, how features move together, and how
+//! much was forgotten lately. All of it is bounded; everything else is rows.
+
+use std::collections::VecDeque;
+
+use serde::{Deserialize, Serialize};
+
+use super::entry::Claim;
+use crate::episode::State;
+use crate::laws::Laws;
+use crate::life::Life;
+use crate::rule::{Condition, Heuristic, learning};
+use crate::world::{Features, Values};
+
+/// Ticks between two rounds of the Curator.
+pub const ROUND: u64 = 50;
+/// Heuristics that lost their place and are not yet written down; losses not yet turned into warnings.
+pub(crate) const SHELF: usize = 8;
+pub(crate) const SCARS: usize = 4;
+/// Entries checked against what becomes of episodes.
+pub const WATCHED: usize = 10;
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Knowing {
+    /// Rounds of the Curator so far.
+    pub rounds: u64,
+    pub last_tick: u64,
+    pub alive: u32,
+    /// How many entries each of the last rounds archived, newest last.
+    pub archived: VecDeque<u32>,
+    pub shelf: Vec<Heuristic>,
+    pub scars: Vec<State>,
+    pub watched: Vec<Watched>,
+    pub moves: Moves,
+}
+
+/// An entry whose claim is held against what becomes of each episode.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Watched {
+    pub id: u64,
+    pub condition: Condition,
+    pub claim: Claim,
+    pub held: f64,
+    pub failed: f64,
+}
+
+/// How features have moved from one remembered state to the next: whether one being high was followed by another
+/// rising.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Moves {
+    pub last: State,
+    pub at: u64,
+    pub mean: Vec<f32>,
+    pub square: Vec<f32>,
+    pub seen: f32,
+    /// For every pair, cause first: how often it was seen and how often both went the same way, fading.
+    pub pairs: Vec<(f32, f32)>,
+}
+
+impl Knowing {
+    /// The share of what was known that the last rounds archived.
+    pub fn pruned(&self) -> f64 {
+        let gone: u32 = self.archived.iter().sum();
+        let all = gone + self.alive;
+        if all > 0 { f64::from(gone) / f64::from(all) } else { 0.0 }
+    }
+
+    pub(crate) fn curated(&mut self, tick: u64, alive: u32, archived: u32, kept: usize) {
+        self.rounds += 1;
+        self.last_tick = tick;
+        self.alive = alive.saturating_sub(archived);
+        self.archived.push_back(archived);
+        while self.archived.len() > kept {
+            self.archived.pop_front();
+        }
+        self.shelf.clear();
+        self.scars.clear();
+    }
+
+    pub(crate) fn shelve(&mut self, heuristic: &Heuristic) {
+        if self.shelf.len() < SHELF {
+            self.shelf.push(heuristic.clone());
+        }
+    }
+
+    pub(crate) fn scar(&mut self) {
+        if self.scars.len() < SCARS && !self.moves.last.is_empty() {
+            self.scars.push(self.moves.last.clone());
+        }
+    }
+}
+
+/// What the claims of the watched entries came to in an episode that began so and ended so.
+pub(crate) fn check(life: &mut Life, state: &State, base: &Values, actual: &Values) {
+    let features: Features = state.iter().map(|feature| f64::from(*feature)).collect();
+    let laws = life.laws();
+    for at in 0..life.knowing.watched.len() {
+        let Watched { condition, claim, .. } = &life.knowing.watched[at];
+        let domain = usize::from(claim.domain);
+        if !condition.holds(&features) || domain >= base.len() || domain >= actual.len() {
+            continue;
+        }
+        let held = right(life, domain, claim.effect, base[domain], actual[domain], &features, laws);
+        let watched = &mut life.knowing.watched[at];
+        *(if held { &mut watched.held } else { &mut watched.failed }) += 1.0;
+    }
+}
+
+/// Whether a claim did better than saying nothing would have.
+fn right(life: &Life, domain: usize, effect: f64, base: f64, actual: f64, features: &Features, laws: &Laws) -> bool {
+    use crate::world::DomainKind::{Direction, Range, Value};
+    let spec = &life.birth.world.domains[domain];
+    let (claimed, naive) = match spec.kind {
+        Direction => (effect, 0.5),
+        Value => (base * effect, base),
+        Range => {
+            let share = spec.scale.and_then(|at| features.get(usize::from(at))).copied().unwrap_or(0.0);
+            ((base * share).abs() * effect, (base * share).abs())
+        }
+    };
+    let error = |forecast| learning::error(spec.kind, base, forecast, actual, laws);
+    error(claimed) < error(naive)
+}
+
+impl Moves {
+    /// One more remembered state. States close together would be counted twice for the same thing; only those some way apart are.
+    pub(crate) fn see(&mut self, state: &State, tick: u64, apart: u64, memory: f32) {
+        let n = state.len();
+        if self.last.len() == n && tick < self.at + apart {
+            return;
+        }
+        self.at = tick;
+        if self.last.len() != n {
+            *self = Moves {
+                mean: state.to_vec(),
+                square: vec![0.0; n],
+                pairs: vec![(0.0, 0.0); n * n],
+                ..Moves::default()
+            };
+            (self.last, self.at) = (state.clone(), tick);
+            return;
+        }
+        self.seen = (self.seen + 1.0).min(memory);
+        let (share, keep) = (1.0 / self.seen.max(2.0), 1.0 - 1.0 / memory);
+        for cause in 0..n {
+            let high = self.last[cause] > self.mean[cause];
+            for effect in 0..n {
+                let change = state[effect] - self.last[effect];
+                if change != 0.0 {
+                    let (seen, same) = &mut self.pairs[cause * n + effect];
+                    *seen = *seen * keep + 1.0;
+                    *same = *same * keep + f32::from(u8::from(high == (change > 0.0)));
+                }
+            }
+        }
+        for at in 0..n {
+            let away = state[at] - self.mean[at];
+            self.mean[at] += away * share;
+            self.square[at] += (away * away - self.square[at]) * share;
+        }
+        self.last.clone_from(state);
+    }
+
+    /// How far from its usual a feature of this state is, in deviations.
+    pub fn away(&self, state: &State, feature: usize) -> f32 {
+        let deviation = self.square.get(feature).copied().unwrap_or(0.0).sqrt();
+        if deviation > 0.0 { (state[feature] - self.mean[feature]) / deviation } else { 0.0 }
+    }
+}

@@ -1,0 +1,336 @@
+//! One round: what Life has learned since the last goes into the Grimoire, the Curator goes through it, and what
+//! fits the present comes back to be used or tried. Whoever keeps the entries runs it; the answer is an input.
+
+use super::Grimoire;
+use super::admission::{Candidate, draft};
+use super::entry::{Claim, Decision, Entry, How, Kind, Link, Source, Status};
+use super::knowing::{WATCHED, Watched};
+use crate::life::Life;
+use crate::limits;
+use crate::regime::Regime;
+use crate::rule::rounded;
+use crate::rule::text::Parsed;
+use crate::rule::{Comparison, Condition, Heuristic, Is, Provenance, Stance, neutral};
+use crate::world::DomainKind;
+
+/// Rounds between two looks for what could be said in general; and between two choices of what to watch.
+const DISTIL: u64 = 4;
+const REWATCH: u64 = 10;
+/// A heuristic is worth an insight when it has been tried and found right this much.
+const INSIGHT_TRIED: f64 = 200.0;
+const INSIGHT_SKILL: f64 = 0.02;
+/// A link is believed at this many deviations, on this many cases.
+const LINK_SURE: f32 = 5.0;
+const LINK_CASES: f32 = 100.0;
+/// Entries taken back into the playbook, or tried in its shadow, a round; and how many may be tried at once.
+const BACK: usize = 2;
+const SHADOWS: usize = 16;
+/// Decisions one round may come to.
+pub const DECISIONS: usize = 512;
+
+/// What a round came to.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Answer {
+    pub round: u64,
+    pub decisions: Vec<Decision>,
+    pub alive: u32,
+    pub archived: u32,
+    pub watch: Vec<Watched>,
+    /// For the playbook: by slot.
+    pub adopt: Vec<(u8, Heuristic)>,
+}
+
+/// Runs the round that is due. The Grimoire is as if the answer had already been written.
+pub fn round(grimoire: &mut Grimoire, life: &Life) -> Answer {
+    let mut answer = Answer { round: life.knowing.rounds + 1, ..Answer::default() };
+    grimoire.reserve(life.heuristics_made);
+    let mut learn = Learn { grimoire, life, decisions: Vec::new() };
+    learn.playbook();
+    learn.warnings();
+    if life.knowing.rounds.is_multiple_of(DISTIL) {
+        learn.insight();
+        learn.link();
+        learn.question();
+    }
+    let rewatch = life.knowing.rounds.is_multiple_of(REWATCH);
+    if rewatch {
+        learn.watched();
+    }
+    answer.decisions = learn.decisions;
+    let source = source(life, How::Observed);
+    let held = |id: u64| life.playbook.iter().any(|heuristic| heuristic.id == id);
+    let curated = grimoire.curate(&life.birth.world, life.regimes.now, source, life.now, held);
+    (answer.alive, answer.archived) = (curated.alive, curated.archived);
+    for decision in curated.decisions {
+        grimoire.apply(&decision);
+        answer.decisions.push(decision);
+    }
+    answer.decisions.truncate(DECISIONS);
+    answer.adopt = come_back(grimoire, life);
+    answer.watch = if rewatch { watch(grimoire, life) } else { life.knowing.watched.clone() };
+    answer
+}
+
+struct Learn<'a> {
+    grimoire: &'a mut Grimoire,
+    life: &'a Life,
+    decisions: Vec<Decision>,
+}
+
+impl Learn<'_> {
+    fn put(&mut self, entry: Entry) {
+        if self.grimoire.get(entry.id) != Some(&entry) {
+            self.keep(Decision::Put(Box::new(entry)));
+        }
+    }
+
+    fn keep(&mut self, decision: Decision) {
+        self.grimoire.apply(&decision);
+        self.decisions.push(decision);
+    }
+
+    fn admit(&mut self, candidate: Candidate) {
+        for decision in self.grimoire.admit(candidate, &self.life.birth.world, self.life.now) {
+            self.keep(decision);
+        }
+    }
+
+    /// Heuristics are entries, written down when they come and go; what they learn in between is Life's.
+    fn playbook(&mut self) {
+        for heuristic in &self.life.playbook {
+            if self.grimoire.get(heuristic.id).is_none() {
+                self.put(entry_of(heuristic, self.life, self.grimoire.get(heuristic.id)));
+            }
+        }
+        for heuristic in &self.life.knowing.shelf {
+            let mut entry = entry_of(heuristic, self.life, self.grimoire.get(heuristic.id));
+            let elsewhere = entry.regime.is_some_and(|regime| regime != self.life.regimes.now);
+            entry.status = if elsewhere && heuristic.skill() > 0.0 { Status::Dormant } else { Status::Archived };
+            self.put(entry);
+        }
+    }
+
+    /// What was watched has been seen to hold or not.
+    fn watched(&mut self) {
+        for watched in &self.life.knowing.watched {
+            if let Some(entry) = self.grimoire.get(watched.id)
+                && watched.held + watched.failed > 0.0
+            {
+                let mut next =
+                    entry.checked(true, watched.held, self.life.now).checked(false, watched.failed, self.life.now);
+                // Agreement with what just happened strengthens a memory; that is all it does.
+                next.strength += 0.1 * watched.held;
+                self.put(next);
+            }
+        }
+    }
+
+    /// What a loss looked like just before: its two most unusual features.
+    fn warnings(&mut self) {
+        let Some(domain) = self.direction() else { return };
+        for scar in &self.life.knowing.scars {
+            let moves = &self.life.knowing.moves;
+            let mut unusual: Vec<usize> = (0..scar.len()).collect();
+            unusual.sort_by(|a, b| moves.away(scar, *b).abs().total_cmp(&moves.away(scar, *a).abs()).then(a.cmp(b)));
+            let comparison = |feature: &usize| {
+                let above = moves.away(scar, *feature) > 0.0;
+                let half_way = f64::from(scar[*feature] + moves.mean[*feature]) / 2.0;
+                let than = rounded(half_way, 2);
+                Comparison { feature: *feature as u8, is: if above { Is::Above } else { Is::Below }, than }
+            };
+            let condition = Condition(unusual.iter().take(2).map(comparison).collect());
+            let claim = Claim { domain, effect: 0.4, stance: Stance::Reduce };
+            let text = format!("what was held fell to its stop: {}", self.words(&condition, &claim));
+            let mut entry = draft(Kind::Warning, &text, source(self.life, How::Observed), self.life.now);
+            (entry.condition, entry.claim, entry.domain) = (Some(condition), Some(claim), Some(domain));
+            entry.regime = Some(self.life.regimes.now);
+            self.admit(Candidate { entry, seen_for: 1.0, seen_against: 0.0, single: true });
+        }
+    }
+
+    /// The best heuristic that is not yet an insight.
+    fn insight(&mut self) {
+        let life = self.life;
+        let worth = |h: &&Heuristic| h.voice && h.weight >= INSIGHT_TRIED && h.skill() >= INSIGHT_SKILL;
+        let mut best: Vec<&Heuristic> = life.playbook.iter().filter(worth).collect();
+        best.sort_by(|a, b| b.skill().total_cmp(&a.skill()).then(a.id.cmp(&b.id)));
+        for heuristic in best {
+            let kind = life.birth.world.domains[usize::from(heuristic.domain)].kind;
+            // Coarse enough that what is learned a little better is not another insight.
+            let steps = if kind == DomainKind::Direction { 20.0 } else { 10.0 };
+            let effect = (heuristic.effect * steps).round() / steps;
+            if effect == neutral(kind) {
+                continue;
+            }
+            let claim = Claim { domain: heuristic.domain, effect, stance: Stance::Watch };
+            let mut entry = draft(Kind::Insight, "", source(life, How::Observed), life.now);
+            (entry.condition, entry.claim) = (Some(heuristic.condition.clone()), Some(claim));
+            (entry.domain, entry.regime) = (Some(heuristic.domain), regime_of(heuristic));
+            // Said once; from then on it is checked like anything else that is known.
+            if !self.grimoire.knows(&entry) {
+                entry.text = self.words(&heuristic.condition, &claim);
+                self.supersede(&entry);
+                self.admit(Candidate { entry, seen_for: 10.0, seen_against: 0.0, single: false });
+                return;
+            }
+        }
+    }
+
+    /// An earlier insight of its own about the very same gives way to what the heuristic expects by now.
+    fn supersede(&mut self, entry: &Entry) {
+        let earlier: Vec<Entry> = self.grimoire.about_the_same(entry).cloned().collect();
+        for mut old in earlier {
+            if old.kind == Kind::Insight
+                && old.status != Status::Archived
+                && old.provenance.sources == entry.provenance.sources
+            {
+                old.status = Status::Archived;
+                self.keep(Decision::Put(Box::new(old)));
+            }
+        }
+    }
+
+    /// The surest pair of features not yet linked, and what has become of the linked ones.
+    fn link(&mut self) {
+        let moves = &self.life.knowing.moves;
+        let n = moves.last.len();
+        let sure = |at: usize| {
+            let (seen, same) = moves.pairs[at];
+            if seen < LINK_CASES { 0.0 } else { (same / seen - 0.5) * 2.0 * seen.sqrt() }
+        };
+        let mut pairs: Vec<usize> = (0..n * n).filter(|at| at / n != at % n && sure(*at).abs() >= LINK_SURE).collect();
+        pairs.sort_by(|a, b| sure(*b).abs().total_cmp(&sure(*a).abs()).then(a.cmp(b)));
+        for at in pairs {
+            let link = Link { cause: (at / n) as u8, effect: (at % n) as u8, same_way: sure(at) > 0.0 };
+            if self.grimoire.knows_link(link) {
+                continue;
+            }
+            let name = |feature: u8| self.life.birth.world.features[usize::from(feature)].as_str();
+            let way = if link.same_way { "rise" } else { "fall" };
+            let text = format!("when {} is high, {} tends to {way} soon", name(link.cause), name(link.effect));
+            let mut entry = draft(Kind::CausalLink, &text, source(self.life, How::Observed), self.life.now);
+            entry.link = Some(link);
+            self.admit(Candidate { entry, seen_for: 10.0, seen_against: 0.0, single: false });
+            return;
+        }
+    }
+
+    /// A regime hardly met is an open question.
+    fn question(&mut self) {
+        let regimes = &self.life.regimes;
+        if (1..20).contains(&regimes.met()) && regimes.now != Regime::Usual {
+            let text = format!("what holds while the world is {}? it was met for a few ticks only", regimes.now);
+            let entry = draft(Kind::Question, &text, source(self.life, How::Observed), self.life.now);
+            self.admit(Candidate { entry, seen_for: 0.0, seen_against: 0.0, single: false });
+        }
+    }
+
+    fn direction(&self) -> Option<u8> {
+        let domains = &self.life.birth.world.domains;
+        domains.iter().position(|spec| spec.kind == DomainKind::Direction).map(|at| at as u8)
+    }
+
+    fn words(&self, condition: &Condition, claim: &Claim) -> String {
+        words(condition, claim, self.life)
+    }
+}
+
+/// A condition and a claim in the words of the world.
+pub(super) fn words(condition: &Condition, claim: &Claim, life: &Life) -> String {
+    let Claim { domain, effect, stance } = *claim;
+    let parsed = Parsed { condition: condition.clone(), domain, effect, stance };
+    parsed.print(&life.birth.world).unwrap_or_else(|e| format!("cannot be said: {e}"))
+}
+
+pub(crate) fn source(life: &Life, how: How) -> Source {
+    Source { golem: life.id(), generation: life.birth.generation, how }
+}
+
+/// Where most of what a heuristic has shown was shown, if it was mostly in one regime.
+fn regime_of(heuristic: &Heuristic) -> Option<Regime> {
+    let all: f64 = heuristic.tried_in.iter().sum();
+    let regimes = [Regime::Calm, Regime::Usual, Regime::Unsettled];
+    regimes.into_iter().find(|regime| all >= 30.0 && heuristic.tried_in[*regime as usize] > 0.8 * all)
+}
+
+/// A heuristic as an entry; what is only known to the entry stays.
+pub fn entry_of(heuristic: &Heuristic, life: &Life, known: Option<&Entry>) -> Entry {
+    let claim = Claim { domain: heuristic.domain, effect: heuristic.effect, stance: heuristic.stance };
+    let how = match heuristic.provenance {
+        Provenance::Instinct => How::Instinct,
+        Provenance::Explored => How::Explored,
+        Provenance::Recalled => How::Observed,
+    };
+    let text = words(&heuristic.condition, &claim, life);
+    let mut entry = known.cloned().unwrap_or_else(|| draft(Kind::Heuristic, &text, source(life, how), life.now));
+    entry.id = heuristic.id;
+    entry.text = super::admission::clip(&text);
+    (entry.condition, entry.claim) = (Some(heuristic.condition.clone()), Some(claim));
+    (entry.domain, entry.regime) = (Some(heuristic.domain), regime_of(heuristic));
+    entry.status = if heuristic.voice { Status::Active } else { Status::Candidate };
+    // As many cases as count, in the proportion in which it did better and worse than naive.
+    let all = f64::from(heuristic.evidence_for) + f64::from(heuristic.evidence_against);
+    let share = if all > 0.0 { f64::from(heuristic.evidence_for) / all } else { 0.0 };
+    (entry.evidence_for, entry.evidence_against) = (all.min(20.0) * share, all.min(20.0) * (1.0 - share));
+    if all > 0.0 {
+        entry.validated_at = life.now;
+    }
+    entry
+}
+
+/// An entry as a heuristic that starts anew: with what it expects, and everything still to show.
+fn heuristic_of(entry: &Entry, life: &Life, voice: bool) -> Option<Heuristic> {
+    let (condition, claim) = (entry.condition.clone()?, entry.claim?);
+    let kind = life.birth.world.domains.get(usize::from(claim.domain))?.kind;
+    let provenance = Provenance::Recalled;
+    let mut heuristic = Heuristic::new(entry.id, condition, claim.domain, kind, claim.stance, provenance, life.tick);
+    (heuristic.effect, heuristic.voice) = (claim.effect, voice);
+    Some(heuristic)
+}
+
+/// What fits the regime again, and what waits to be tried, for slots that are free.
+fn come_back(grimoire: &Grimoire, life: &Life) -> Vec<(u8, Heuristic)> {
+    let here = |id: u64| life.playbook.iter().any(|heuristic| heuristic.id == id);
+    let shadows = life.playbook.iter().filter(|heuristic| !heuristic.voice).count();
+    let wakes = |entry: &&Entry| {
+        entry.kind == Kind::Heuristic && entry.status == Status::Active && entry.confidence(life.now) >= 0.3
+    };
+    let tried = |entry: &&Entry| entry.claim.is_some() && entry.status == Status::Candidate;
+    let waking = grimoire.in_use().filter(wakes).map(|entry| (entry, true));
+    let room = SHADOWS.saturating_sub(shadows).min(BACK);
+    let trying = grimoire.in_use().filter(tried).filter(|entry| !here(entry.id)).take(room).map(|entry| (entry, false));
+    let free = life.playbook.len()..limits::HEURISTICS;
+    let chosen = waking.filter(|(entry, _)| !here(entry.id)).take(BACK).chain(trying);
+    chosen
+        .filter_map(|(entry, voice)| heuristic_of(entry, life, voice))
+        .zip(free)
+        .map(|(h, slot)| (slot as u8, h))
+        .collect()
+}
+
+/// Half of those asked for most, half of those nobody has checked for longest.
+fn watch(grimoire: &Grimoire, life: &Life) -> Vec<Watched> {
+    let checkable =
+        |entry: &&Entry| entry.claim.is_some() && entry.kind != Kind::Heuristic && entry.status == Status::Active;
+    let mut by_use: Vec<&Entry> = grimoire.in_use().filter(checkable).collect();
+    let mut by_age = by_use.clone();
+    by_use.sort_by(|a, b| b.retrievals.cmp(&a.retrievals).then(a.id.cmp(&b.id)));
+    by_age.sort_by(|a, b| a.validated_at.cmp(&b.validated_at).then(a.id.cmp(&b.id)));
+    let mut chosen: Vec<&Entry> = by_use.into_iter().take(WATCHED / 2).collect();
+    for entry in by_age {
+        if chosen.len() < WATCHED && !chosen.iter().any(|known| known.id == entry.id) {
+            chosen.push(entry);
+        }
+    }
+    let watched = |entry: &Entry| {
+        let (condition, claim) = (entry.condition.clone().unwrap_or_default(), entry.claim?);
+        (usize::from(claim.domain) < life.birth.world.domains.len()).then_some(Watched {
+            id: entry.id,
+            condition,
+            claim,
+            held: 0.0,
+            failed: 0.0,
+        })
+    };
+    chosen.into_iter().filter_map(watched).collect()
+}

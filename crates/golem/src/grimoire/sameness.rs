@@ -1,0 +1,102 @@
+//! Sameness and contradiction, by what is meant and never by how it sounds: "gas drops below 10" and "gas rises
+//! above 10" are nearly the same sentence.
+//!
+//! Two entries are the same if kind, condition and claim agree; they contradict each other if they speak of the
+//! same under the same condition and one expects more where the other expects less.
+
+use super::entry::{Entry, Kind, Link};
+use crate::rule::{Comparison, Condition, Is, Stance, neutral};
+use crate::world::{DomainKind, Manifest};
+
+/// What an entry is about, in a form in which equal means the same.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Key {
+    kind: Kind,
+    meaning: Meaning,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Meaning {
+    Claim {
+        subject: Subject,
+        stance: u8,
+        effect: u64,
+    },
+    Link(Link),
+    /// Nothing but words: the same only if they are.
+    Words(String),
+}
+
+/// What a claim speaks of, whatever it says about it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Subject {
+    condition: Vec<(u8, bool, u64)>,
+    domain: u8,
+}
+
+impl Key {
+    pub fn of(entry: &Entry) -> Key {
+        let meaning = match (&entry.claim, entry.link) {
+            (Some(claim), _) => Meaning::Claim {
+                subject: Subject::of(entry).expect("there is a claim"),
+                stance: claim.stance as u8,
+                // What a heuristic expects is learned; it stays the same heuristic.
+                effect: if entry.kind == Kind::Heuristic { 0 } else { bits(claim.effect) },
+            },
+            (None, Some(link)) => Meaning::Link(link),
+            (None, None) => Meaning::Words(words(&entry.text)),
+        };
+        Key { kind: entry.kind, meaning }
+    }
+}
+
+impl Subject {
+    pub fn of(entry: &Entry) -> Option<Subject> {
+        let claim = entry.claim?;
+        let condition = entry.condition.clone().unwrap_or_default();
+        Some(Subject { condition: normal(&condition), domain: claim.domain })
+    }
+}
+
+/// The same comparisons in one order, without those that another implies.
+fn normal(condition: &Condition) -> Vec<(u8, bool, u64)> {
+    let implied = |this: &Comparison| {
+        condition.0.iter().any(|other| {
+            let tighter = match this.is {
+                Is::Above => other.than > this.than,
+                Is::Below => other.than < this.than,
+            };
+            other.feature == this.feature && other.is == this.is && tighter
+        })
+    };
+    let mut comparisons: Vec<_> =
+        condition.0.iter().filter(|c| !implied(c)).map(|c| (c.feature, c.is == Is::Above, bits(c.than))).collect();
+    comparisons.sort_unstable();
+    comparisons.dedup();
+    comparisons
+}
+
+/// Zero is zero, with or without a sign.
+fn bits(number: f64) -> u64 {
+    (number + 0.0).to_bits()
+}
+
+/// Case and spaces are nobody's meaning.
+fn words(text: &str) -> String {
+    text.split_whitespace().map(str::to_lowercase).collect::<Vec<_>>().join(" ")
+}
+
+/// Whether both cannot be right.
+pub fn contradict(a: &Entry, b: &Entry, manifest: &Manifest) -> bool {
+    if let (Some(one), Some(other)) = (a.link, b.link) {
+        return (one.cause, one.effect) == (other.cause, other.effect) && one.same_way != other.same_way;
+    }
+    let (Some(one), Some(other)) = (a.claim, b.claim) else { return false };
+    let opposed =
+        |x: Stance, y: Stance| matches!((x, y), (Stance::Add, Stance::Reduce) | (Stance::Reduce, Stance::Add));
+    let same_subject = Subject::of(a) == Subject::of(b);
+    let kind = manifest.domains.get(usize::from(one.domain)).map_or(DomainKind::Value, |spec| spec.kind);
+    let side = |effect: f64| effect.total_cmp(&neutral(kind));
+    let apart = side(one.effect) != side(other.effect) && one.effect != neutral(kind) && other.effect != neutral(kind);
+    same_subject && (apart || opposed(one.stance, other.stance))
+}

@@ -1,0 +1,198 @@
+//! PLAYBOOK.md: what a golem goes by now, as a file a person reads. Only whoever lives the golem writes it.
+//!
+//! A hand that edits it proposes. What was proposed is read, held against the playbook and reported; the golem
+//! neither obeys it nor writes over it.
+
+use std::path::Path;
+
+use golem::Life;
+use golem::rule::text::{self, Parsed};
+use golem::rule::{Heuristic, Stance};
+
+use crate::Error;
+
+const FOOTER: &str = "<!-- written by bardo: ";
+const END: &str = " -->";
+
+/// What stands in the file, held against the life.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Review {
+    /// Nobody has touched it since it was written.
+    pub untouched: bool,
+    /// Rules that are new, with the line they stand in.
+    pub added: Vec<(usize, Parsed)>,
+    /// Rules of the playbook that were left out.
+    pub left_out: Vec<String>,
+    /// What cannot be meant, by line.
+    pub problems: Vec<(usize, String)>,
+}
+
+/// The playbook as text.
+pub fn render(life: &Life) -> String {
+    let name = &life.birth.name;
+    let mut text = format!(
+        "# Playbook of {name}\n\n\
+         What {name} goes by at tick {}, written by {name} itself. To propose a rule, add a line of the same form and\n\
+         run `bardo golem playbook {name}`: it is checked, and with `--accept` tried in the shadow before it gets a\n\
+         say. Nothing written here is obeyed by itself, and a file that was edited is not written over.\n",
+        life.tick
+    );
+    for (at, domain) in life.birth.world.domains.iter().enumerate() {
+        let mut rules: Vec<&Heuristic> =
+            life.playbook.iter().filter(|h| h.voice && usize::from(h.domain) == at).collect();
+        rules.sort_by(|a, b| b.skill().total_cmp(&a.skill()).then(a.id.cmp(&b.id)));
+        text += &format!("\n## {}\n\n", domain.name);
+        for rule in rules {
+            let shown = format!("{:+.1} % against naive in {:.0} claims", rule.skill() * 100.0, rule.weight);
+            text += &format!("- {} <!-- {}: {shown} -->\n", words(rule, life), rule.id);
+        }
+    }
+    let hash = blake3::hash(text.as_bytes()).to_hex();
+    text + &format!("\n{FOOTER}{}{END}\n", &hash[..16])
+}
+
+fn words(rule: &Heuristic, life: &Life) -> String {
+    let parsed = Parsed {
+        condition: rule.condition.clone(),
+        domain: rule.domain,
+        effect: rounded(rule.effect),
+        stance: rule.stance,
+    };
+    parsed.print(&life.birth.world).unwrap_or_else(|e| format!("cannot be said: {e}"))
+}
+
+/// Two decimals are as much as anyone reads.
+fn rounded(effect: f64) -> f64 {
+    (effect * 100.0).round() / 100.0
+}
+
+/// Whether the file is as it was written.
+pub fn untouched(text: &str) -> bool {
+    let Some((body, footer)) = text.rsplit_once(&format!("\n{FOOTER}")) else { return false };
+    let hash = blake3::hash(body.as_bytes()).to_hex();
+    footer.trim_end() == format!("{}{END}", &hash[..16])
+}
+
+/// Reads the file as proposals.
+pub fn review(text: &str, life: &Life) -> Review {
+    let mut review = Review { untouched: untouched(text), ..Review::default() };
+    if review.untouched {
+        return review;
+    }
+    if !text.contains(FOOTER) {
+        let last = text.lines().count().max(1);
+        review.problems.push((last, "the line at the end is missing: is this the whole file?".to_owned()));
+    }
+    let mut known: Vec<(usize, Parsed)> = Vec::new();
+    for (at, line) in text.lines().enumerate() {
+        let Some(rule) = line.trim_start().strip_prefix("- ") else { continue };
+        let rule = rule.split("<!--").next().unwrap_or(rule).trim();
+        match text::parse(rule, &life.birth.world) {
+            Err(e) => review.problems.push((at + 1, e.to_string())),
+            Ok(parsed) => {
+                if let Some((first, _)) = known.iter().find(|(_, other)| same(other, &parsed)) {
+                    let why = format!("says the same as line {first}; what a rule expects is learned, not set");
+                    review.problems.push((at + 1, why));
+                    continue;
+                }
+                known.push((at + 1, parsed));
+            }
+        }
+    }
+    let here = |parsed: &Parsed| life.playbook.iter().any(|h| is(h, parsed));
+    review.added = known.iter().filter(|(_, parsed)| !here(parsed)).cloned().collect();
+    let gone = |h: &&Heuristic| h.voice && !known.iter().any(|(_, parsed)| is(h, parsed));
+    review.left_out = life.playbook.iter().filter(gone).map(|h| words(h, life)).collect();
+    review
+}
+
+fn same(a: &Parsed, b: &Parsed) -> bool {
+    (&a.condition, a.domain, a.stance) == (&b.condition, b.domain, b.stance)
+}
+
+fn is(heuristic: &Heuristic, parsed: &Parsed) -> bool {
+    let stance: Stance = heuristic.stance;
+    (&heuristic.condition, heuristic.domain, stance) == (&parsed.condition, parsed.domain, parsed.stance)
+}
+
+/// Writes the playbook, unless somebody has edited it. True if it was written.
+pub fn write(path: &Path, life: &Life) -> Result<bool, Error> {
+    match std::fs::read_to_string(path) {
+        Ok(text) if !untouched(&text) => return Ok(false),
+        Err(e) if e.kind() != std::io::ErrorKind::NotFound => return Err(Error::io("cannot read", path)(e)),
+        _ => {}
+    }
+    // Made aside and moved into place, so that nobody ever reads half of it.
+    let aside = path.with_extension("md.new");
+    std::fs::write(&aside, render(life)).map_err(Error::io("cannot write", &aside))?;
+    std::fs::rename(&aside, path).map_err(Error::io("cannot write", path))?;
+    Ok(true)
+}
+
+#[cfg(test)]
+mod tests {
+    use golem::constitution::Constitution;
+    use golem::life::Birth;
+    use golem::{Golem, GolemId, laws};
+    use world::{Ledger, Spec};
+
+    use super::*;
+
+    fn life() -> Life {
+        let spec = Spec::Sim { seed: 1, bar_ms: 40_000, relations_change_days: 0.0, edge_bps: None, flip_days: None };
+        let world = spec.open(Ledger::memory()).unwrap();
+        let birth = Birth {
+            id: GolemId([1; 16]),
+            name: "ada".parse().unwrap(),
+            generation: 0,
+            laws: laws::NEWEST,
+            secret_hash: [0; 32],
+            seeded: true,
+            constitution: Constitution::default(),
+            world: world.manifest(),
+        };
+        Golem::born(birth, world.start()).0.life().clone()
+    }
+
+    #[test]
+    fn what_was_written_reads_back_as_nothing_new() {
+        let (life, text) = (life(), render(&life()));
+        assert_eq!(review(&text, &life), Review { untouched: true, ..Review::default() });
+        // Touched, but with nothing that means anything.
+        let touched = review(&text.replace("# Playbook", "# My playbook"), &life);
+        assert_eq!(touched, Review::default(), "{touched:?}");
+    }
+
+    #[test]
+    fn edits_are_proposals_and_each_problem_has_a_line_and_a_reason() {
+        let (life, text) = (life(), render(&life()));
+        let first = text.lines().position(|line| line.starts_with("- ")).unwrap();
+        let mut lines: Vec<&str> = text.lines().collect();
+        let dropped = lines.remove(first);
+        lines.insert(first, "- when vol_ratio > 3 and hour < 2 expect volatility x0.5 over 24");
+        lines.insert(first + 1, "- when moon > 3 expect volatility over 24");
+        lines.insert(first + 2, "- when vol_ratio > 3 and hour < 2 expect volatility x2 over 24");
+        lines.insert(first + 3, "-  nonsense");
+        let review = review(&lines.join("\n"), &life);
+        assert!(!review.untouched);
+        assert_eq!(review.added.iter().map(|(line, _)| *line).collect::<Vec<_>>(), [first + 1]);
+        assert_eq!(review.left_out.len(), 1);
+        assert!(dropped.starts_with(&format!("- {}", review.left_out[0])), "{dropped}");
+        let told: Vec<(usize, &str)> = review.problems.iter().map(|(line, why)| (*line, why.as_str())).collect();
+        assert_eq!(told.iter().map(|(line, _)| *line).collect::<Vec<_>>(), [first + 2, first + 3, first + 4]);
+        assert!(told[0].1.contains("moon") && told[1].1.contains("learned"), "{told:?}");
+    }
+
+    #[test]
+    fn a_half_written_file_is_noticed_and_an_edited_one_never_written_over() {
+        let (life, folder) = (life(), tempfile::tempdir().unwrap());
+        let path = folder.path().join("PLAYBOOK.md");
+        assert!(write(&path, &life).unwrap() && write(&path, &life).unwrap());
+        let text = std::fs::read_to_string(&path).unwrap();
+        let half = &text[..text.len() / 2];
+        std::fs::write(&path, half).unwrap();
+        assert!(!write(&path, &life).unwrap());
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), half, "left as it was");
+        assert!(review(half, &life).problems.iter().any(|(_, why)| why.contains("whole file")));
+    }
+}
