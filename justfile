@@ -41,8 +41,13 @@ deny:
     {{tools}}/bin/cargo-deny --log-level error check bans licenses sources
 
 # The big counts, all of them; takes about an hour.
-full:
+full: local
     BARDO_FULL=1 cargo nextest run --release --workspace --no-fail-fast --profile full
+
+# The sentence model inside the process; its parts take minutes to compile.
+local:
+    cargo clippy -p bardo-mind --features local --all-targets --locked -- -D warnings
+    BARDO_REALPARTS=1 cargo nextest run -p bardo-mind --features local --locked
 
 # Speed, as ratios in one run.
 bench:

@@ -132,6 +132,8 @@ pub(crate) enum GrimoireVerb {
     Search(Search),
     /// One entry: evidence, confidence, provenance
     Show { name: String, id: u64 },
+    /// Fill in vectors for finding by meaning, with the model bardo.toml names
+    Embed { name: String },
     /// How much is known, of which kind
     Stats { name: String },
     /// Hold every entry against the journal

@@ -9,10 +9,11 @@ use std::path::{Path, PathBuf};
 const ARROWS: &[(&str, &[&str])] = &[
     ("golem", &[]),
     ("vault", &["golem"]),
+    ("mind", &[]),
     ("world", &["golem"]),
-    ("host", &["golem", "vault", "world"]),
+    ("host", &["golem", "vault", "world", "mind"]),
     ("lab", &["golem", "world", "host"]),
-    ("bardo", &["golem", "vault", "world", "host", "lab"]),
+    ("bardo", &["golem", "vault", "world", "host", "lab", "mind"]),
 ];
 
 /// Everything the core may stand on: nothing here can tell time, draw chance or touch a file.

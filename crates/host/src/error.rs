@@ -21,6 +21,8 @@ pub enum Error {
     #[error("refused: {0}")]
     Refused(String),
     #[error("{0}")]
+    Mind(#[from] mind::Error),
+    #[error("{0}")]
     Advice(String),
     #[error("{0}")]
     Config(#[from] crate::config::ConfigError),

@@ -13,6 +13,7 @@ pub mod inbox;
 pub mod keeper;
 pub mod living;
 pub mod playbook;
+pub mod recall;
 pub mod rehearsal;
 
 pub use error::Error;

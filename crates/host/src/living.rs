@@ -130,6 +130,10 @@ impl Living {
         &self.golem
     }
 
+    pub fn vault(&self) -> &Vault {
+        &self.vault
+    }
+
     /// Hands over the vault, to be sealed or copied; nothing may be under way.
     pub(crate) fn into_vault(self) -> Vault {
         self.vault
@@ -274,6 +278,7 @@ impl Living {
 
     /// Takes in lines of a bundle, durably, and says of each what became of it.
     pub fn take_in(&mut self, lines: &[&str], how: How) -> Result<Vec<Result<(), Turned>>, Error> {
+        self.must_live()?;
         let mut grimoire = Grimoire::new(self.vault.entries()?);
         let (answer, told) = grimoire::take_in(&mut grimoire, self.golem.life(), lines, how, &mut self.intake);
         self.grimoire = Some(grimoire);
@@ -284,11 +289,17 @@ impl Living {
 
     /// Takes what its owner proposed, to be tried like anything else that comes from outside.
     pub fn propose(&mut self, rules: impl IntoIterator<Item = Parsed>) -> Result<(), Error> {
+        self.must_live()?;
         let mut grimoire = Grimoire::new(self.vault.entries()?);
         let answer = grimoire::proposed(&mut grimoire, self.golem.life(), rules);
         self.grimoire = Some(grimoire);
         self.feed(self.golem.life().now, What::Curated(Box::new(answer)))?;
         self.flush(&mut Silent)
+    }
+
+    /// The dead learn nothing.
+    fn must_live(&self) -> Result<(), Error> {
+        if self.life().is_dead() { Err(Error::Dead(self.place.name.clone(), self.cause())) } else { Ok(()) }
     }
 
     /// The playbook as a file, unless somebody has edited it.

@@ -191,6 +191,16 @@ impl Vault {
         all_entries(&self.db)
     }
 
+    /// Entries that have no vector of this model yet.
+    pub fn to_embed(&self, model: &str, most: usize) -> Result<Vec<grimoire::Waiting>, Error> {
+        grimoire::to_embed(&self.db, model, most)
+    }
+
+    /// Keeps what a model made of an entry's text; false if the text has changed since.
+    pub fn embed(&self, waiting: &grimoire::Waiting, model: &str, vector: &[f32]) -> Result<bool, Error> {
+        grimoire::embed(&self.db, waiting, model, vector)
+    }
+
     /// Begins a move: this copy refuses to live from now on.
     pub fn seal(mut self, folder: &Path, to: &str) -> Result<Head, Error> {
         let note = folder.join("MOVED");
@@ -293,14 +303,9 @@ impl Reader {
         all_entries(&self.db)
     }
 
-    /// What comes to mind, by words alone.
-    pub fn search(&self, query: &grimoire::Query) -> Result<Vec<grimoire::Hit>, Error> {
-        self.recall(None)?.search(&self.db, query)
-    }
-
-    /// Looks things up in what it knows, with vectors of this model if one is named.
-    pub fn recall(&self, model: Option<&str>) -> Result<grimoire::Recall, Error> {
-        grimoire::Recall::open(&self.db, model)
+    /// What comes to mind, by words and by the vectors of this model.
+    pub fn search(&self, model: Option<&str>, query: &grimoire::Query) -> Result<Vec<grimoire::Hit>, Error> {
+        grimoire::Recall::open(&self.db, model)?.search(&self.db, query)
     }
 
     /// A consistent copy, even of a life that is being lived.

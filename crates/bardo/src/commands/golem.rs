@@ -254,32 +254,28 @@ fn episodes(place: &GolemHome, last: u64, json: bool) -> Result<ExitCode, Error>
 /// The file as it stands, against the life as it is.
 fn playbook(home: &Home, place: &GolemHome, accept: bool, discard: bool, json: bool) -> Result<ExitCode, Error> {
     let path = place.playbook();
-    if discard && path.exists() {
-        std::fs::remove_file(&path).map_err(|source| Error::Io {
-            what: "cannot remove",
-            path: path.clone(),
-            source,
-        })?;
-    }
-    let (golem, _) = Reader::open(&place.database())?.wake()?;
-    let text = match std::fs::read_to_string(&path) {
-        Ok(text) => text,
-        Err(_) => playbook::render(golem.life()),
+    let gone = |path: &Path| {
+        std::fs::remove_file(path).map_err(|source| Error::Io { what: "cannot remove", path: path.to_owned(), source })
     };
+    let wake = || -> Result<Living, Error> {
+        let every = super::home::settings(home)?.integer("run.snapshot_every") as u64;
+        Ok(Living::open(place.clone(), every)?.0)
+    };
+    let (golem, _) = Reader::open(&place.database())?.wake()?;
+    let text = std::fs::read_to_string(&path).unwrap_or_else(|_| playbook::render(golem.life()));
     let review = playbook::review(&text, golem.life());
     if accept && !review.added.is_empty() {
-        let every = super::home::settings(home)?.integer("run.snapshot_every") as u64;
-        let (mut living, _) = Living::open(place.clone(), every)?;
+        let mut living = wake()?;
         living.propose(review.added.iter().map(|(_, parsed)| parsed.clone()))?;
-        std::fs::remove_file(&path).map_err(|source| Error::Io {
-            what: "cannot remove",
-            path: path.clone(),
-            source,
-        })?;
+        gone(&path)?;
         living.write_playbook()?;
     } else if discard {
-        let every = super::home::settings(home)?.integer("run.snapshot_every") as u64;
-        Living::open(place.clone(), every)?.0.write_playbook()?;
+        // Only whoever holds the lock may write, so nothing is thrown away before it is held.
+        let living = wake()?;
+        if path.exists() {
+            gone(&path)?;
+        }
+        living.write_playbook()?;
     }
     if json {
         let problems: Vec<_> = review.problems.iter().map(|(line, why)| json!({ "line": line, "why": why })).collect();

@@ -1,13 +1,13 @@
 //! `grimoire search|show|stats|verify|export|import`: what a golem knows, for people and programs.
 
 use std::fs;
-use std::io::Write;
+use std::io::{IsTerminal, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
 use golem::grimoire::{Entry, How, Kind, Status, bundle, entry_of};
 use golem::{Golem, Life};
-use host::{Error, GolemHome, Home, Living};
+use host::{Error, GolemHome, Home, Living, recall};
 use serde_json::json;
 use vault::Reader;
 use vault::grimoire::{Hit, Query};
@@ -17,7 +17,8 @@ use crate::output::{self, count, date, line};
 
 pub(crate) fn dispatch(home: &Home, verb: GrimoireVerb, json: bool) -> Result<ExitCode, Error> {
     match verb {
-        GrimoireVerb::Search(search) => self::search(&home.golem(&search.name)?, &search, json),
+        GrimoireVerb::Search(search) => self::search(home, &home.golem(&search.name)?, &search, json),
+        GrimoireVerb::Embed { name } => embed(home, &home.golem(&name)?, json),
         GrimoireVerb::Show { name, id } => show(&home.golem(&name)?, id, json),
         GrimoireVerb::Stats { name } => stats(&home.golem(&name)?, json),
         GrimoireVerb::Verify { name } => verify(&home.golem(&name)?, json),
@@ -41,7 +42,7 @@ fn current(entry: Entry, life: &Life) -> Entry {
     }
 }
 
-fn search(place: &GolemHome, args: &Search, json: bool) -> Result<ExitCode, Error> {
+fn search(home: &Home, place: &GolemHome, args: &Search, json: bool) -> Result<ExitCode, Error> {
     let reader = Reader::open(&place.database())?;
     let (golem, _) = reader.wake()?;
     let life = golem.life();
@@ -51,7 +52,12 @@ fn search(place: &GolemHome, args: &Search, json: bool) -> Result<ExitCode, Erro
     if args.all {
         query.statuses = Vec::new();
     }
-    let hits = reader.search(&query)?;
+    let embedder = recall::embedder(&super::home::settings(home)?)?;
+    let embedder = embedder.as_ref().map(|served| served as &dyn mind::Embedder);
+    let (hits, silent) = recall::search(&reader, embedder, &mut query)?;
+    if let Some(why) = silent {
+        eprintln!("bardo: {why}; searched by words alone");
+    }
     if hits.is_empty() && !json {
         line(format!("{} knows nothing of that", place.name));
     }
@@ -80,6 +86,27 @@ fn search(place: &GolemHome, args: &Search, json: bool) -> Result<ExitCode, Erro
                 parts.relevance, parts.keywords, parts.confidence, parts.recency, parts.regime, parts.bloodstain
             ));
         }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn embed(home: &Home, place: &GolemHome, json: bool) -> Result<ExitCode, Error> {
+    let settings = super::home::settings(home)?;
+    let Some(embedder) = recall::embedder(&settings)? else {
+        let advice = "no embedding model is configured; set models.embedding in bardo.toml, such as nomic-embed-text";
+        return Err(Error::Advice(advice.into()));
+    };
+    let (living, _) = Living::open(place.clone(), settings.integer("run.snapshot_every") as u64)?;
+    let show = std::io::stderr().is_terminal() && !json;
+    let done = recall::fill(living.vault(), &embedder, |done| {
+        if show {
+            eprint!("\r{done} entries");
+        }
+    })?;
+    if json {
+        output::json(&json!({ "name": place.name, "embedded": done }));
+    } else {
+        line(format!("{} entries have a vector now", count(done as u64)));
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -60,11 +60,11 @@ keys! {
     Bardo "run.snapshot_every", Kind::Integer { min: 1, max: 10_000_000 }, "5000", "records between two snapshots; fewer start faster and take more room";
 
     Bardo "models.provider", Kind::NotYet, "", "who answers: an OpenAI-compatible server, or Anthropic";
-    Bardo "models.url", Kind::NotYet, "", "address of the model server";
-    Bardo "models.key_variable", Kind::NotYet, "", "environment variable that holds the provider's key";
+    Bardo "models.url", Kind::Text, "http://localhost:11434", "address of the model server; any OpenAI-compatible one, keyless ones on this machine included";
+    Bardo "models.key_variable", Kind::Name, "", "environment variable that holds the provider's key";
     Bardo "models.t1", Kind::NotYet, "", "model for cheap questions";
     Bardo "models.t2", Kind::NotYet, "", "model for hard questions";
-    Bardo "models.embedding", Kind::NotYet, "", "model that turns memories into vectors";
+    Bardo "models.embedding", Kind::Text, "", "model that turns memories into vectors, such as nomic-embed-text; empty for words alone";
     Bardo "styx.url", Kind::NotYet, "", "address of the relay between golems";
     Bardo "api.listen", Kind::NotYet, "", "address the HTTP API listens on";
     Bardo "notify.channels", Kind::NotYet, "", "where the owner is told of warnings and deaths";

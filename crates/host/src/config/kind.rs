@@ -32,6 +32,8 @@ pub enum Kind {
     /// The name of something kept in the home folder; empty for none. It becomes part of a path, so it
     /// can hold nothing that leaves a folder.
     Name,
+    /// One line of anything; empty for none.
+    Text,
     /// Names with commas between them; empty for no list at all.
     Names,
     /// A number that fixes chance, or the word `random`: drawn at birth.
@@ -90,6 +92,9 @@ impl Kind {
             }
             Kind::Choice(words) => words.contains(&text).then(|| Value::Text(text.to_owned())),
             Kind::Name => is_name(text).then(|| Value::Text(text.to_owned())),
+            Kind::Text => {
+                (text.len() <= 500 && !text.chars().any(char::is_control)).then(|| Value::Text(text.to_owned()))
+            }
             Kind::Names => text.split(',').all(|name| is_name(name.trim())).then(|| Value::Text(text.to_owned())),
             Kind::Seed if text == "random" => Some(Value::Seed(None)),
             Kind::Seed => text.parse().ok().map(|n| Value::Seed(Some(n))),
@@ -117,6 +122,7 @@ impl Kind {
                 | Kind::Span { .. }
                 | Kind::Choice(_)
                 | Kind::Name
+                | Kind::Text
                 | Kind::Names
                 | Kind::Seed
                 | Kind::Moment,
@@ -146,6 +152,7 @@ impl Kind {
                 if first.is_empty() { (*last).to_owned() } else { format!("{} or {last}", first.join(", ")) }
             }
             Kind::Name => format!("a name of at most {NAME} letters, digits, '.', '_' and '-'"),
+            Kind::Text => "one line of text".to_owned(),
             Kind::Names => "names with commas between them, such as buy,sell".to_owned(),
             Kind::Seed => "a whole number from 0, or \"random\"".to_owned(),
             Kind::Moment => "a date such as 2026-01-31 or 2026-01-31T12:00:00Z".to_owned(),
@@ -290,6 +297,7 @@ mod tests {
             (span, "90d"),
             (Kind::Name, "eth-1h.2024"),
             (Kind::Names, "buy,sell"),
+            (Kind::Text, "http://localhost:11434"),
             (Kind::Seed, "18446744073709551615"),
             (Kind::Seed, "random"),
             (Kind::Moment, ""),

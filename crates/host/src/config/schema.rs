@@ -49,6 +49,7 @@ fn shape(kind: Kind) -> Json {
         Kind::Name => {
             json!({ "type": "string", "pattern": "^([A-Za-z0-9_][A-Za-z0-9._-]{0,63})?$" })
         }
+        Kind::Text => json!({ "type": "string", "maxLength": 500 }),
         Kind::Names => {
             json!({ "type": "string", "pattern": "^([A-Za-z0-9_][A-Za-z0-9._-]{0,63}(, *[A-Za-z0-9_][A-Za-z0-9._-]{0,63})*)?$" })
         }

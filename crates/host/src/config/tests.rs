@@ -48,6 +48,7 @@ pub(super) fn another(key: &Key) -> Value {
         (_, Kind::Choice(words)) => words[1],
         (_, Kind::Name) => "eth-1h",
         (_, Kind::Names) => "buy,sell",
+        (_, Kind::Text) => "some-model",
         (_, Kind::Seed) => "7",
         (_, Kind::Moment) => "2026-01-31",
         (_, Kind::Maybe(Kind::Span { .. })) => "5d",

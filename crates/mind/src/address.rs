@@ -1,0 +1,102 @@
+//! Where an embedding server is. Text on its way there is readable to everybody in between unless it is
+//! encrypted, so plain http is for this machine alone, or for a network its owner vouches for.
+
+use std::net::IpAddr;
+
+use reqwest::Url;
+
+use crate::Error;
+
+const WHAT: &str = "the address of the embedding server";
+
+#[derive(Clone, Debug)]
+pub(crate) struct Address {
+    /// Where embeddings are asked for.
+    pub(crate) url: Url,
+    /// On this machine.
+    pub(crate) loopback: bool,
+}
+
+impl Address {
+    /// Takes a server's root, its `/v1` or its `/v1/embeddings`: all three are in common use.
+    pub(crate) fn parse(base: &str, allow_plain_http: bool) -> Result<Address, Error> {
+        // What was given is never repeated in a message: it might hold a password.
+        let wrong = |why: String| Error::Config { what: WHAT, why };
+        let example = "write it like http://localhost:11434 or https://api.example.com/v1";
+        let mut url = Url::parse(base.trim()).map_err(|why| wrong(format!("cannot be read ({why}); {example}")))?;
+        if !matches!(url.scheme(), "http" | "https") {
+            return Err(wrong(format!("must begin with http:// or https://; {example}")));
+        }
+        if !url.username().is_empty() || url.password().is_some() {
+            return Err(wrong("must hold no user name or password; put the key into an environment variable".into()));
+        }
+        if url.query().is_some() || url.fragment().is_some() {
+            return Err(wrong(format!("must end with its path, without ? or #; {example}")));
+        }
+        let host = url.host_str().unwrap_or_default().to_owned();
+        let loopback = is_loopback(&host);
+        if url.scheme() == "http" && !loopback && !allow_plain_http {
+            return Err(wrong(format!(
+                "is plain http to another machine ({host}), readable to everybody in between; use https, or allow \
+                 plain http if the network is yours"
+            )));
+        }
+        let path = url.path().trim_end_matches('/');
+        let path = if path.ends_with("/embeddings") {
+            path.to_owned()
+        } else if path.ends_with("/v1") {
+            format!("{path}/embeddings")
+        } else {
+            format!("{path}/v1/embeddings")
+        };
+        url.set_path(&path);
+        Ok(Address { url, loopback })
+    }
+
+    pub(crate) fn encrypted(&self) -> bool {
+        self.url.scheme() == "https"
+    }
+}
+
+fn is_loopback(host: &str) -> bool {
+    let ip = host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
+    host == "localhost" || ip.is_ok_and(|ip| ip.to_canonical().is_loopback())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_root_a_version_and_a_full_address_lead_to_the_same_place() {
+        for base in ["http://localhost:11434", "http://localhost:11434/v1/", " http://LOCALHOST:11434/v1/embeddings"] {
+            let address = Address::parse(base, false).unwrap();
+            assert_eq!(address.url.as_str(), "http://localhost:11434/v1/embeddings");
+        }
+        let behind = Address::parse("https://example.com/openai", false).unwrap();
+        assert_eq!(behind.url.as_str(), "https://example.com/openai/v1/embeddings");
+    }
+
+    #[test]
+    fn plain_http_stays_on_this_machine_unless_allowed() {
+        for here in ["localhost", "127.0.0.1", "127.9.9.9", "[::1]", "[::ffff:127.0.0.1]"] {
+            assert!(Address::parse(&format!("http://{here}:8080"), false).unwrap().loopback, "{here}");
+        }
+        for there in ["example.com", "localhost.example.com", "10.0.0.1", "127.0.0.1.example.com", "[2001:db8::1]"] {
+            let refused = Address::parse(&format!("http://{there}"), false).unwrap_err().to_string();
+            assert!(refused.contains("use https"), "{refused}");
+            assert!(!Address::parse(&format!("http://{there}"), true).unwrap().loopback, "{there}");
+            assert!(Address::parse(&format!("https://{there}"), false).unwrap().encrypted(), "{there}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_address_is_refused_without_repeating_it() {
+        let odd =
+            ["", "localhost:11434", "file:///hush", "http://me:hush@localhost", "http://localhost?key=hush", "hush"];
+        for base in odd {
+            let refused = Address::parse(base, true).unwrap_err().to_string();
+            assert!(!refused.contains("hush"), "{refused}");
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! One error, a variant per reaction of the caller; each says in plain words what is wrong and what to do.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// Nothing can be asked before a setting is changed.
+    #[error("{what} {why}")]
+    Config { what: &'static str, why: String },
+    /// The key is not where the settings say.
+    #[error("the environment variable {variable} should hold the key of the embedding server, but {why}")]
+    Key { variable: String, why: &'static str },
+    /// Skip this text or cut it; everything else would have worked.
+    #[error("text {index} cannot be embedded: {why}")]
+    Text { index: usize, why: String },
+    /// Nobody there, or gone before the answer was complete. Asking again may help.
+    #[error("no answer from {url} ({why}); see that the server is running and that the address is right")]
+    Unreachable { url: String, why: String },
+    /// Asking again may help, for less at a time or with more patience.
+    #[error("{url} did not answer within {} s; give it more time or smaller batches", waited.as_secs_f64())]
+    Slow { url: String, waited: Duration },
+    /// Ask again, but not before the time named.
+    #[error("{url} has too much to do (status {status}); try again {}", when(*retry_after))]
+    Busy { url: String, status: u16, retry_after: Option<Duration> },
+    /// The server is ill. Asking again may help.
+    #[error("{url} failed (status {status}): {says}")]
+    Failed { url: String, status: u16, says: String },
+    /// Not without another key.
+    #[error("{} (status {status})", denied(url, variable.as_deref()))]
+    Denied { url: String, status: u16, variable: Option<String> },
+    /// Not before the model is there, or the address leads to where embeddings are.
+    #[error(
+        "{url} has no model `{model}`, or no embeddings at that address ({says}); load the model into the server, \
+         or correct its name or the address"
+    )]
+    Unknown { url: String, model: String, says: String },
+    /// The same request will be rejected again.
+    #[error("{url} rejects the request (status {status}): {says}")]
+    Rejected { url: String, status: u16, says: String },
+    /// An answer that must not be used. The server, or the model in it, does not make embeddings.
+    #[error("the answer of {url} cannot be used: {why}; see that `{model}` is an embedding model")]
+    Nonsense { url: String, model: String, why: String },
+    /// What was stored and what is made now do not go together.
+    #[error(
+        "`{model}` gives vectors of {got} dimensions where {known} were expected: it is not the model it was; go \
+         back to that one or embed everything anew"
+    )]
+    Dimensions { model: String, known: usize, got: usize },
+    /// The model in this folder is missing, damaged or of another kind.
+    #[error("the model in {folder} cannot be used: {why}")]
+    Model { folder: PathBuf, why: String },
+}
+
+fn when(retry_after: Option<Duration>) -> String {
+    retry_after.map_or_else(|| "in a while".to_owned(), |wait| format!("in {} s", wait.as_secs()))
+}
+
+fn denied(url: &str, variable: Option<&str>) -> String {
+    match variable {
+        Some(variable) => format!("{url} does not accept the key in {variable}; put a valid one there"),
+        None => format!("{url} wants a key; name the environment variable that holds it"),
+    }
+}

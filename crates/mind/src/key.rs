@@ -1,0 +1,80 @@
+//! The key to a server, from the environment variable its owner named. It goes into one header of a request and
+//! nowhere else: not into messages, not into debug output, not back out of what a server complains about.
+
+use std::env;
+use std::fmt;
+
+use reqwest::header::HeaderValue;
+
+use crate::Error;
+
+pub(crate) struct Key {
+    variable: String,
+    secret: String,
+    header: HeaderValue,
+}
+
+impl Key {
+    pub(crate) fn from_env(variable: &str) -> Result<Key, Error> {
+        let wrong = |why| Error::Key { variable: variable.to_owned(), why };
+        let value = env::var(variable).map_err(|why| match why {
+            env::VarError::NotPresent => wrong("it is not set; set it, or name none for a server that wants no key"),
+            env::VarError::NotUnicode(_) => wrong("it is not text"),
+        })?;
+        Key::new(variable, &value)
+    }
+
+    fn new(variable: &str, value: &str) -> Result<Key, Error> {
+        let wrong = |why| Error::Key { variable: variable.to_owned(), why };
+        // Keys read from files often end in a line break.
+        let secret = value.trim();
+        if secret.is_empty() {
+            return Err(wrong("it is empty; set it, or name none for a server that wants no key"));
+        }
+        let mut header =
+            HeaderValue::from_str(&format!("Bearer {secret}")).map_err(|_| wrong("it holds what no key can hold"))?;
+        header.set_sensitive(true);
+        Ok(Key { variable: variable.to_owned(), secret: secret.to_owned(), header })
+    }
+
+    pub(crate) fn variable(&self) -> &str {
+        &self.variable
+    }
+
+    pub(crate) fn header(&self) -> HeaderValue {
+        self.header.clone()
+    }
+
+    /// Some servers repeat the key they refuse.
+    pub(crate) fn scrub(&self, text: &str) -> String {
+        text.replace(&self.secret, "…")
+    }
+}
+
+impl fmt::Debug for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Key").field("variable", &self.variable).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_shows_itself_to_nobody() {
+        let key = Key::new("SOME_KEY", "sk-hush\n").unwrap();
+        assert_eq!(key.header().to_str().unwrap(), "Bearer sk-hush");
+        let shown = format!("{key:?} {:?} {}", key.header(), key.scrub("wrong key: sk-hush"));
+        assert!(!shown.contains("hush"), "{shown}");
+    }
+
+    #[test]
+    fn a_key_that_is_none_names_its_variable_only() {
+        assert!(Key::from_env("BARDO_NO_SUCH_VARIABLE").unwrap_err().to_string().contains("BARDO_NO_SUCH_VARIABLE"));
+        for value in ["", " \n", "two\nlines", "nul\0"] {
+            let refused = Key::new("SOME_KEY", value).unwrap_err().to_string();
+            assert!(refused.contains("SOME_KEY") && !refused.contains("lines"), "{refused}");
+        }
+    }
+}
