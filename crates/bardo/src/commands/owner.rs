@@ -131,6 +131,12 @@ pub(crate) fn policy(home: &Home, name: &str, set: &[String], json: bool) -> Res
     let instead_of = golem::policy::policy_hash(&golem.life().policy);
     let flags: Vec<String> = now.into_iter().chain(set.iter().cloned()).collect();
     let policy = Settings::load(File::Golem, None, std::iter::empty(), &flags)?.policy();
+    let world = &golem.life().birth.world;
+    if !policy.fits(world) {
+        let known: Vec<&str> = world.actions.iter().map(|action| action.name.as_str()).collect();
+        let known = known.join(", ");
+        return Err(Error::Advice(format!("policy.allow names an action this world does not have; it has {known}")));
+    }
     order(
         home,
         name,
