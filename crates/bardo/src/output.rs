@@ -97,7 +97,8 @@ pub(crate) fn portrait(life: &Life, running: bool) -> String {
         rows.push(("regime", format!("{} since {}", life.regimes.now, date(life.regimes.since))));
     }
     if life.episodes.made > 0 {
-        rows.push(("memory", format!("{} episodes", count(life.episodes.made))));
+        let entries = count(u64::from(life.knowing.alive));
+        rows.push(("memory", format!("{entries} entries in use, {} episodes", count(life.episodes.made))));
     }
     if !life.is_dead() {
         rows.push(("chance", chance(life)));

@@ -232,7 +232,8 @@ pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
         }
         Event::Stopped => {
             life.stopped = true;
-            life.knowing.scar();
+            let room = life.laws().scars_kept;
+            life.knowing.scar(room);
         }
         Event::Topped { worth } => life.capital.peak = life.capital.peak.max(*worth),
         Event::Harvested { amount } => {
@@ -322,7 +323,8 @@ fn adopt(life: &mut Life, slot: usize, heuristic: &Heuristic) {
         stake.awake &= !(1 << slot);
     }
     life.awake &= !(1 << slot);
-    life.knowing.shelve(&life.playbook[slot]);
+    let room = life.laws().shelf_kept;
+    life.knowing.shelve(&life.playbook[slot], room);
     life.playbook[slot] = heuristic.clone();
 }
 

@@ -132,7 +132,7 @@ pub(crate) fn look_back(draft: &mut Draft<'_>, bar: &Bar) {
         if !draft.knowing.watched.is_empty() {
             draft.emit(Event::Checked { actual: bar.values.clone() });
         }
-        let one_way = draft.execution.cost + draft.execution.shortfall.max(0.0);
+        let one_way = draft.execution.one_way();
         let better = if exposed { -change - one_way } else { change - 2.0 * one_way };
         draft.emit(Event::LookedBack { change: change as f32, regret: better.max(0.0) as f32 });
     }

@@ -93,6 +93,9 @@ pub struct Laws {
     pub goals_kept: u32,
     /// Remembered states over which it is counted what moves with what.
     pub moves_memory: f32,
+    /// Heuristics that lost their place and losses, kept until the Curator's next round.
+    pub shelf_kept: usize,
+    pub scars_kept: usize,
     /// Ticks that two such states must be apart.
     pub moves_apart: u64,
     /// Rounds of the Curator over which what was archived is counted, the share of it that is felt, and how.
@@ -150,6 +153,8 @@ const FIRST: Laws = Laws {
     surprise_memory: 500.0,
     goals_kept: 20,
     moves_memory: 500.0,
+    shelf_kept: 8,
+    scars_kept: 4,
     moves_apart: 24,
     rounds_kept: 10,
     pruned_share: 0.20,
@@ -183,7 +188,7 @@ mod tests {
              cost_keep: 0.9998, cost_share: 0.25, cost_most: 0.05, surprise_most: 1000000.0, \
              regime: Settings { min_instances: 30, delta: 0.2, threshold: 25.0, alpha: 0.9999, mode: Both }, \
              regime_usual: 5000.0, regime_recent: 48.0, regime_highest: 10.0, surprise_memory: 500.0, goals_kept: 20, \
-             moves_memory: 500.0, moves_apart: 24, rounds_kept: 10, pruned_share: 0.2, pruned_fitness: 0.95 }"
+             moves_memory: 500.0, shelf_kept: 8, scars_kept: 4, moves_apart: 24, rounds_kept: 10, pruned_share: 0.2, pruned_fitness: 0.95 }"
         );
         assert!(laws(NEWEST).is_some() && laws(NEWEST + 1).is_none());
     }

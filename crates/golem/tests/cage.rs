@@ -5,7 +5,7 @@ mod common;
 
 use std::collections::BTreeSet;
 
-use common::{SAFE, START, birth};
+use common::{Dice, SAFE, START, birth};
 use golem::constitution::{Constitution, OnDeath, PolicyFigures};
 use golem::event::Event;
 use golem::mortality::phase::Phase;
@@ -15,25 +15,6 @@ use golem::world::{Bar, Effect, Observation, Outcome, Quote};
 use golem::{Command, CommandId, Golem, Input, Life, Owed, Record, Span, Time, Usdc, What};
 
 const TICK: Span = Span::seconds(40);
-
-struct Dice(u64);
-
-impl Dice {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    fn below(&mut self, n: u64) -> u64 {
-        self.next() % n
-    }
-
-    fn of<T: Copy>(&mut self, choices: &[T]) -> T {
-        choices[self.below(choices.len() as u64) as usize]
-    }
-}
 
 /// A golem that knows what holding pays here: it always pays.
 fn seasoned(change: impl FnOnce(&mut Constitution)) -> Golem {

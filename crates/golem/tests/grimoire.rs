@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::manifest;
+use common::{Dice, manifest};
 use golem::grimoire::{
     ARCHIVE, Candidate, Claim, Class, Decision, Entry, Grimoire, How, Kind, Link, Provenance, Source, Status, draft,
 };
@@ -14,25 +14,6 @@ use proptest::prelude::*;
 
 const NOW: Time = Time::seconds(1_700_000_000);
 const ME: Source = Source { golem: GolemId([1; 16]), generation: 0, how: How::Observed };
-
-struct Dice(u64);
-
-impl Dice {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    fn below(&mut self, n: u64) -> u64 {
-        self.next() % n
-    }
-
-    fn chance(&mut self) -> f64 {
-        (self.next() >> 11) as f64 / (1_u64 << 53) as f64
-    }
-}
 
 /// Condition, domain, and what is expected.
 type Fact = ([(u8, bool, f64); 2], u8, f64);
@@ -268,4 +249,24 @@ fn what_has_faded_is_archived_and_pruning_is_counted() {
     assert!(grimoire.entries().all(|entry| entry.confidence(later) < ARCHIVE));
     let round = grimoire.curate(&world(), Regime::Usual, ME, later, |_| false);
     assert_eq!((round.alive, round.archived), (10, 10));
+}
+
+#[test]
+fn links_lead_on_by_the_surest_way_and_no_further_than_five_steps() {
+    let mut grimoire = Grimoire::new([]);
+    let mut link = |cause: u8, effect: u8, same_way: bool, held: f64| {
+        let mut entry = draft(Kind::CausalLink, "one pushes another", ME, NOW);
+        entry.link = Some(Link { cause, effect, same_way });
+        learn(&mut grimoire, seen(entry, held, 0.0), NOW);
+    };
+    (0..7).for_each(|at| link(at, at + 1, at != 1, 12.0));
+    link(0, 3, true, 5.0);
+    let paths = grimoire.walk(0, 9, NOW);
+    let to = |feature: u8| paths.iter().find(|path| path.through.last() == Some(&feature));
+    assert_eq!(to(2).unwrap().through, [0, 1, 2]);
+    assert!(to(1).unwrap().same_way && !to(2).unwrap().same_way, "a fall on the way turns it round");
+    assert_eq!(to(3).unwrap().through, [0, 3], "one doubtful step is surer than three sure ones here");
+    assert!(to(7).is_some() && paths.iter().all(|path| path.through.len() <= 6), "{paths:?}");
+    assert!(paths.windows(2).all(|pair| pair[0].confidence >= pair[1].confidence));
+    assert!(grimoire.walk(0, 1, NOW).iter().all(|path| path.through.len() == 2));
 }

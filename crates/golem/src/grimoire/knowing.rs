@@ -14,9 +14,6 @@ use crate::world::{Features, Values};
 
 /// Ticks between two rounds of the Curator.
 pub const ROUND: u64 = 50;
-/// Heuristics that lost their place and are not yet written down; losses not yet turned into warnings.
-pub(crate) const SHELF: usize = 8;
-pub(crate) const SCARS: usize = 4;
 /// Entries checked against what becomes of episodes.
 pub const WATCHED: usize = 10;
 
@@ -77,14 +74,14 @@ impl Knowing {
         self.scars.clear();
     }
 
-    pub(crate) fn shelve(&mut self, heuristic: &Heuristic) {
-        if self.shelf.len() < SHELF {
+    pub(crate) fn shelve(&mut self, heuristic: &Heuristic, room: usize) {
+        if self.shelf.len() < room {
             self.shelf.push(heuristic.clone());
         }
     }
 
-    pub(crate) fn scar(&mut self) {
-        if self.scars.len() < SCARS && !self.moves.last.is_empty() {
+    pub(crate) fn scar(&mut self, room: usize) {
+        if self.scars.len() < room && !self.moves.last.is_empty() {
             self.scars.push(self.moves.last.clone());
         }
     }
@@ -141,7 +138,7 @@ impl Moves {
             return;
         }
         self.seen = (self.seen + 1.0).min(memory);
-        let (share, keep) = (1.0 / self.seen.max(2.0), 1.0 - 1.0 / memory);
+        let (share, keep) = (1.0 / (self.seen + 1.0), 1.0 - 1.0 / memory);
         for cause in 0..n {
             let high = self.last[cause] > self.mean[cause];
             for effect in 0..n {

@@ -83,7 +83,11 @@ pub struct Execution {
 impl Execution {
     /// What going in and out again costs, as a share; nothing before anything is known of it.
     pub fn round_trip(&self) -> f64 {
-        2.0 * (self.cost + self.shortfall.max(0.0))
+        2.0 * self.one_way()
+    }
+
+    pub fn one_way(&self) -> f64 {
+        self.cost + self.shortfall.max(0.0)
     }
 
     /// What one way costs by a preview. One that asks for a fortune says nothing about what things cost.
@@ -297,7 +301,7 @@ pub(crate) fn decide(draft: &mut Draft<'_>) {
 /// In when the vote is worth its cost, out when the time is up or the vote has turned.
 fn by_vote(draft: &mut Draft<'_>) -> Option<Proposal> {
     let evidence = vote::evidence(draft);
-    let one_way = draft.execution.cost + draft.execution.shortfall.max(0.0);
+    let one_way = draft.execution.one_way();
     if draft.capital.holding == 0 {
         let evidence = evidence.filter(|evidence| evidence.lower > draft.execution.round_trip())?;
         let action = draft.birth.world.action(Effect::Adds)?;
