@@ -4,7 +4,7 @@
 use crate::constitution::Measure;
 use crate::episode::{self, Pending};
 use crate::event::{Account, Event};
-use crate::grimoire::{self, Decision};
+use crate::grimoire::{Decision, Fiber, Whole};
 use crate::heartbeat::State;
 use crate::id::CommandId;
 use crate::life::{Deposit, Life};
@@ -95,6 +95,7 @@ pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
             life.heartbeat.dream_until = None;
             life.heartbeat.state = State::Sleeping;
             life.heartbeat.epoch += 1;
+            life.knowing.fiber = Fiber::default();
         }
 
         Event::Claimed(claim) => {
@@ -176,6 +177,10 @@ pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
             life.vitality.composite = *composite;
             life.vitality.ticks_in_phase += 1;
             life.vitality.last_computed = at;
+            if life.heartbeat.state != State::Dreaming {
+                let laws = life.laws();
+                life.knowing.fiber.pass(life.tick, laws);
+            }
         }
         Event::PhaseChanged { from, to, .. } => {
             life.vitality.previous_phase = Some(*from);
@@ -271,8 +276,11 @@ pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
             life.episodes.pending.pop_front();
         }
         Event::Checked { actual } => {
-            if let Some(Pending { state, values, .. }) = life.episodes.pending.front().cloned() {
-                grimoire::check_watched(life, &state, &values, actual);
+            let laws = life.laws();
+            let number = life.episodes.made + 1 - life.episodes.pending.len() as u64;
+            if let Some(Pending { state, values, .. }) = life.episodes.pending.front() {
+                let episode = Whole { number, state, base: values, actual };
+                life.knowing.fiber.scan(&mut life.knowing.watched, &life.birth.world, &episode, laws);
             }
         }
 

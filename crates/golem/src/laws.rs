@@ -102,6 +102,11 @@ pub struct Laws {
     pub rounds_kept: usize,
     pub pruned_share: f64,
     pub pruned_fitness: f64,
+    /// What the fiber takes for well believed, how many episodes it marks, and how it makes dreaming urgent.
+    pub fiber_sure: f64,
+    pub fiber_marks: usize,
+    pub fiber_every: u64,
+    pub fiber_urgency: f64,
 }
 
 // Life has room for what the laws want kept.
@@ -159,6 +164,10 @@ const FIRST: Laws = Laws {
     rounds_kept: 10,
     pruned_share: 0.20,
     pruned_fitness: 0.95,
+    fiber_sure: 0.6,
+    fiber_marks: 16,
+    fiber_every: 2,
+    fiber_urgency: 0.02,
 };
 
 /// The set with this number, if this version of the program knows it.
@@ -188,7 +197,8 @@ mod tests {
              cost_keep: 0.9998, cost_share: 0.25, cost_most: 0.05, surprise_most: 1000000.0, \
              regime: Settings { min_instances: 30, delta: 0.2, threshold: 25.0, alpha: 0.9999, mode: Both }, \
              regime_usual: 5000.0, regime_recent: 48.0, regime_highest: 10.0, surprise_memory: 500.0, goals_kept: 20, \
-             moves_memory: 500.0, shelf_kept: 8, scars_kept: 4, moves_apart: 24, rounds_kept: 10, pruned_share: 0.2, pruned_fitness: 0.95 }"
+             moves_memory: 500.0, shelf_kept: 8, scars_kept: 4, moves_apart: 24, rounds_kept: 10, pruned_share: 0.2, pruned_fitness: 0.95, \
+             fiber_sure: 0.6, fiber_marks: 16, fiber_every: 2, fiber_urgency: 0.02 }"
         );
         assert!(laws(NEWEST).is_some() && laws(NEWEST + 1).is_none());
     }

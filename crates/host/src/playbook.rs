@@ -3,6 +3,7 @@
 //! A hand that edits it proposes. What was proposed is read, held against the playbook and reported; the golem
 //! neither obeys it nor writes over it.
 
+use std::io::ErrorKind;
 use std::path::Path;
 
 use golem::Life;
@@ -116,17 +117,41 @@ fn is(heuristic: &Heuristic, parsed: &Parsed) -> bool {
 }
 
 /// Writes the playbook, unless somebody has edited it. True if it was written.
+///
+/// What stands there is first taken aside and looked at, and nothing is put where something stands: an edit saved
+/// at the very moment of writing is kept like any other.
 pub fn write(path: &Path, life: &Life) -> Result<bool, Error> {
-    match std::fs::read_to_string(path) {
-        Ok(text) if !untouched(&text) => return Ok(false),
-        Err(e) if e.kind() != std::io::ErrorKind::NotFound => return Err(Error::io("cannot read", path)(e)),
-        _ => {}
+    let (new, was) = (path.with_extension("md.new"), path.with_extension("md.was"));
+    std::fs::write(&new, render(life)).map_err(Error::io("cannot write", &new))?;
+    if path.exists() || !was.exists() {
+        match std::fs::rename(path, &was) {
+            Err(e) if e.kind() != ErrorKind::NotFound => return Err(Error::io("cannot move", path)(e)),
+            _ => {}
+        }
     }
-    // Made aside and moved into place, so that nobody ever reads half of it.
-    let aside = path.with_extension("md.new");
-    std::fs::write(&aside, render(life)).map_err(Error::io("cannot write", &aside))?;
-    std::fs::rename(&aside, path).map_err(Error::io("cannot write", path))?;
-    Ok(true)
+    let edited = match std::fs::read_to_string(&was) {
+        Ok(text) => !untouched(&text),
+        // Bytes that are no text were not written here.
+        Err(e) => e.kind() != ErrorKind::NotFound,
+    };
+    let placed = match std::fs::hard_link(if edited { &was } else { &new }, path) {
+        Ok(()) => true,
+        Err(e) if e.kind() == ErrorKind::AlreadyExists => false,
+        Err(e) => return Err(Error::io("cannot write", path)(e)),
+    };
+    // An edit that a later one has overtaken stays beside it.
+    if placed || !edited {
+        remove(&was)?;
+    }
+    remove(&new)?;
+    Ok(placed && !edited)
+}
+
+fn remove(path: &Path) -> Result<(), Error> {
+    match std::fs::remove_file(path) {
+        Err(e) if e.kind() != ErrorKind::NotFound => Err(Error::io("cannot remove", path)(e)),
+        _ => Ok(()),
+    }
 }
 
 #[cfg(test)]
@@ -194,5 +219,28 @@ mod tests {
         assert!(!write(&path, &life).unwrap());
         assert_eq!(std::fs::read_to_string(&path).unwrap(), half, "left as it was");
         assert!(review(half, &life).problems.iter().any(|(_, why)| why.contains("whole file")));
+    }
+
+    #[test]
+    fn an_edit_saved_while_the_golem_writes_is_never_lost() {
+        let (life, folder) = (life(), tempfile::tempdir().unwrap());
+        let path = folder.path().join("PLAYBOOK.md");
+        for edit in 0..200 {
+            let _ = std::fs::remove_file(&path);
+            write(&path, &life).unwrap();
+            let text = format!("{}\n- edit {edit}\n", render(&life));
+            std::thread::scope(|scope| {
+                // As editors save: made aside, moved into place.
+                scope.spawn(|| {
+                    let draft = folder.path().join("draft");
+                    std::fs::write(&draft, &text).unwrap();
+                    std::fs::rename(&draft, &path).unwrap();
+                });
+                for _ in 0..20 {
+                    write(&path, &life).unwrap();
+                }
+            });
+            assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
+        }
     }
 }

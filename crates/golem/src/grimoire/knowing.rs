@@ -6,11 +6,9 @@ use std::collections::VecDeque;
 use serde::{Deserialize, Serialize};
 
 use super::entry::Claim;
+use super::fiber::Fiber;
 use crate::episode::State;
-use crate::laws::Laws;
-use crate::life::Life;
-use crate::rule::{Condition, Heuristic, learning};
-use crate::world::{Features, Values};
+use crate::rule::{Condition, Heuristic};
 
 /// Ticks between two rounds of the Curator.
 pub const ROUND: u64 = 50;
@@ -29,6 +27,7 @@ pub struct Knowing {
     pub scars: Vec<State>,
     pub watched: Vec<Watched>,
     pub moves: Moves,
+    pub fiber: Fiber,
 }
 
 /// An entry whose claim is held against what becomes of each episode.
@@ -39,6 +38,9 @@ pub struct Watched {
     pub claim: Claim,
     pub held: f64,
     pub failed: f64,
+    /// How much it was believed when it was chosen.
+    #[serde(default)]
+    pub sure: f64,
 }
 
 /// How features have moved from one remembered state to the next: whether one being high was followed by another
@@ -85,38 +87,6 @@ impl Knowing {
             self.scars.push(self.moves.last.clone());
         }
     }
-}
-
-/// What the claims of the watched entries came to in an episode that began so and ended so.
-pub(crate) fn check(life: &mut Life, state: &State, base: &Values, actual: &Values) {
-    let features: Features = state.iter().map(|feature| f64::from(*feature)).collect();
-    let laws = life.laws();
-    for at in 0..life.knowing.watched.len() {
-        let Watched { condition, claim, .. } = &life.knowing.watched[at];
-        let domain = usize::from(claim.domain);
-        if !condition.holds(&features) || domain >= base.len() || domain >= actual.len() {
-            continue;
-        }
-        let held = right(life, domain, claim.effect, base[domain], actual[domain], &features, laws);
-        let watched = &mut life.knowing.watched[at];
-        *(if held { &mut watched.held } else { &mut watched.failed }) += 1.0;
-    }
-}
-
-/// Whether a claim did better than saying nothing would have.
-fn right(life: &Life, domain: usize, effect: f64, base: f64, actual: f64, features: &Features, laws: &Laws) -> bool {
-    use crate::world::DomainKind::{Direction, Range, Value};
-    let spec = &life.birth.world.domains[domain];
-    let (claimed, naive) = match spec.kind {
-        Direction => (effect, 0.5),
-        Value => (base * effect, base),
-        Range => {
-            let share = spec.scale.and_then(|at| features.get(usize::from(at))).copied().unwrap_or(0.0);
-            ((base * share).abs() * effect, (base * share).abs())
-        }
-    };
-    let error = |forecast| learning::error(spec.kind, base, forecast, actual, laws);
-    error(claimed) < error(naive)
 }
 
 impl Moves {

@@ -25,6 +25,8 @@ const LINK_CASES: f32 = 100.0;
 /// Entries taken back into the playbook, or tried in its shadow, a round; and how many may be tried at once.
 const BACK: usize = 2;
 const SHADOWS: usize = 16;
+/// What a memory gains in strength that was called back and was right.
+const HELPED: f64 = 1.0;
 /// Decisions one round may come to.
 pub const DECISIONS: usize = 512;
 
@@ -65,8 +67,16 @@ pub fn round(grimoire: &mut Grimoire, life: &Life) -> Answer {
         grimoire.apply(&decision);
         answer.decisions.push(decision);
     }
-    answer.decisions.truncate(DECISIONS);
     answer.adopt = come_back(grimoire, life);
+    for (_, heuristic) in &answer.adopt {
+        if let Some(mut entry) = grimoire.get(heuristic.id).cloned() {
+            entry.retrievals += 1;
+            let decision = Decision::Put(Box::new(entry));
+            grimoire.apply(&decision);
+            answer.decisions.push(decision);
+        }
+    }
+    answer.decisions.truncate(DECISIONS);
     answer.watch = if rewatch { watch(grimoire, life) } else { life.knowing.watched.clone() };
     answer
 }
@@ -106,6 +116,9 @@ impl Learn<'_> {
             let mut entry = entry_of(heuristic, self.life, self.grimoire.get(heuristic.id));
             let elsewhere = entry.regime.is_some_and(|regime| regime != self.life.regimes.now);
             entry.status = if elsewhere && heuristic.skill() > 0.0 { Status::Dormant } else { Status::Archived };
+            if heuristic.provenance == Provenance::Recalled && heuristic.skill() > 0.0 {
+                entry.strength += HELPED;
+            }
             self.put(entry);
         }
     }
@@ -330,6 +343,7 @@ fn watch(grimoire: &Grimoire, life: &Life) -> Vec<Watched> {
             claim,
             held: 0.0,
             failed: 0.0,
+            sure: entry.confidence(life.now),
         })
     };
     chosen.into_iter().filter_map(watched).collect()
