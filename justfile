@@ -44,10 +44,11 @@ deny:
 full: local
     BARDO_FULL=1 cargo nextest run --release --workspace --no-fail-fast --profile full
 
-# The sentence model inside the process; its parts take minutes to compile.
+# The sentence model inside the process, and what recall finds with it; its parts take minutes to compile.
 local:
-    cargo clippy -p bardo-mind --features local --all-targets --locked -- -D warnings
+    cargo clippy -p bardo-mind -p bardo-host --features local --all-targets --locked -- -D warnings
     BARDO_REALPARTS=1 cargo nextest run -p bardo-mind --features local --locked
+    BARDO_REALPARTS=1 cargo nextest run -p bardo-host --features local --locked --test recall --success-output final
 
 # Speed, as ratios in one run.
 bench:

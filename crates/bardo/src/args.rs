@@ -93,6 +93,8 @@ pub(crate) enum GolemVerb {
         #[arg(long)]
         discard: bool,
     },
+    /// What presses on it, why, and what would clear it
+    Stress { name: String },
     /// Give it money from the treasury
     Fund(Money),
     /// Take money back to the treasury
@@ -343,6 +345,13 @@ pub(crate) struct LivesArgs {
     /// Any key of golem.toml, such as mortality.stochastic.enabled=false or mind.learning=false
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
+    /// Live the same paths once for each value of a key, and hold them against the first, such as
+    /// stress.mode=off,visible,enforced
+    #[arg(long, value_name = "KEY=A,B", conflicts_with = "plan")]
+    pub(crate) vary: Option<String>,
+    /// Lives of a replay share no bar: each begins where the one before must have ended
+    #[arg(long, conflicts_with = "plan")]
+    pub(crate) disjoint: bool,
     /// Write the plan here, to be repeated with --plan
     #[arg(long, value_name = "FILE")]
     pub(crate) manifest: Option<PathBuf>,

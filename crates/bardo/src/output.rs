@@ -3,11 +3,13 @@
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use golem::daimon::{Octant, Pad};
 use golem::goal::{Ended, Goal};
 use golem::life::Life;
 use golem::mortality::epistemic::domain_fitness;
 use golem::mortality::phase::Phase;
 use golem::mortality::stochastic;
+use golem::stress::{Word, words};
 use golem::wire::Message;
 use golem::{Span, Time};
 use serde::Serialize;
@@ -101,6 +103,8 @@ pub(crate) fn portrait(life: &Life, running: bool) -> String {
         rows.push(("memory", format!("{entries} entries in use, {} episodes", count(life.episodes.made))));
     }
     if !life.is_dead() {
+        rows.push(("load", words::summary(life)));
+        rows.push(("mood", mood(life)));
         rows.push(("chance", chance(life)));
         rows.push(("heartbeat", life.heartbeat.state.to_string()));
     }
@@ -109,6 +113,15 @@ pub(crate) fn portrait(life: &Life, running: bool) -> String {
         format!("{}{}", life.id(), if life.birth.seeded { " (seeded: this life can be foreseen)" } else { "" }),
     ));
     rows.iter().fold(head, |text, (label, value)| text + &format!("\n  {label:<10} {value}"))
+}
+
+fn mood(life: &Life) -> String {
+    let mood = life.daimon.mood;
+    let Pad { pleasure, arousal, dominance } = mood;
+    match mood.octant() {
+        Octant::Neutral => Octant::Neutral.to_string(),
+        octant => format!("{octant} (pleasure {pleasure:+.2}, arousal {arousal:+.2}, dominance {dominance:+.2})"),
+    }
 }
 
 fn credit(life: &Life) -> String {
@@ -222,6 +235,21 @@ pub(crate) fn sentence(message: &Message<'_>) -> String {
                 Ended::Effective => "worked out",
             };
             format!("{goal} ({domain}) {ended}")
+        }
+        Message::Raised { stressor, severity, load, band } => {
+            format!("{stressor} presses ({severity:.2}); load {load:.2}, {band}")
+        }
+        Message::Cleared { stressor, severity, load, band } => {
+            format!("{stressor} cleared (was {severity:.2}); load {load:.2}, {band}")
+        }
+        Message::Suspended => "three cycles of crisis: what presses is set aside for a day".to_owned(),
+        Message::CalledOut { load } => format!("is in crisis (load {load:.2}) and tells its peers"),
+        Message::Heard { from, word: Word::Crisis { load } } => {
+            format!("heard that {from} is in crisis (load {load:.2})")
+        }
+        Message::Heard { from, word: Word::Death } => format!("heard that {from} has died"),
+        Message::Assessed { assessed } => {
+            format!("spoke of its state: {} named, {} claims", assessed.named.len(), assessed.claims.len())
         }
         Message::RegimeChanged { from, to } => format!("the world went from {from} to {to}"),
         Message::ModeChanged { mode } => format!("is {mode}"),

@@ -10,7 +10,7 @@ use std::process::Command;
 use common::text;
 
 fn check_document(name: &str) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(name);
+    let path = Path::new(&std::env::var("CARGO_MANIFEST_DIR").unwrap()).join("../..").join(name);
     let document = fs::read_to_string(&path).unwrap();
     let home = tempfile::tempdir().unwrap();
     let (mut shown, mut inside, mut script, mut commands) = (String::new(), "", String::new(), 0);

@@ -44,7 +44,7 @@ const TRADING: &[&str] = &[
 ];
 
 fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+    Path::new(&std::env::var("CARGO_MANIFEST_DIR").unwrap()).join("../..")
 }
 
 fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {

@@ -2,8 +2,10 @@
 //! root, which every machine computes alike; and every constant comes from the birth record or the laws.
 
 use crate::constitution::Measure;
+use crate::daimon::{self, Felt};
 use crate::episode::{self, Pending};
 use crate::event::{Account, Event};
+use crate::goal::Goal;
 use crate::grimoire::{Decision, Fiber, Whole};
 use crate::heartbeat::State;
 use crate::id::CommandId;
@@ -15,6 +17,7 @@ use crate::mortality::vitality;
 use crate::policy::{Day, Held, Intent, Permit, Rule, Stage};
 use crate::prediction::Prediction;
 use crate::rule::{Heuristic, learning, vote};
+use crate::stress::{self, Ledger, Word};
 use crate::time::Time;
 use crate::world::{Effect, Quote};
 
@@ -31,6 +34,7 @@ pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
             life.capital.rescale_peak(*capital, life.seen.unit);
             life.capital.cash += *capital;
             life.capital.given += *capital;
+            life.stress.ledger.acknowledge(life.age);
         }
         Event::Withdrew { deposit, from, amount } => {
             life.deposits_made = *deposit;
@@ -49,9 +53,18 @@ pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
         }
         Event::Deposited { deposit } => life.deposits.retain(|d| d.number != *deposit),
 
-        Event::Obeyed { command } => remember(life, *command, None),
-        Event::Declined { command, rule } => remember(life, *command, Some(*rule)),
-        Event::Refused { rule } => life.refused = Some((*rule, life.tick)),
+        Event::Obeyed { command } => {
+            life.stress.ledger.acknowledge(life.age);
+            remember(life, *command, None);
+        }
+        Event::Declined { command, rule } => {
+            life.stress.ledger.acknowledge(life.age);
+            remember(life, *command, Some(*rule));
+        }
+        Event::Refused { rule } => {
+            life.refused = Some((*rule, life.tick));
+            life.stress.ledger.refuse(*rule);
+        }
         Event::Paused => {
             life.heartbeat.paused = true;
             life.heartbeat.epoch += 1;
@@ -73,6 +86,9 @@ pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
         Event::Turned(state) => {
             life.heartbeat.epoch += u32::from(*state == State::Dying);
             life.heartbeat.state = *state;
+            if *state == State::Acting && !life.heartbeat.frozen {
+                life.stress.ledger.decide();
+            }
         }
         Event::Sensed { until, bars, values, unit } => {
             let mean_keep = life.laws().mean_keep;
@@ -107,6 +123,8 @@ pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
                 let claim = life.claims.remove(at);
                 let (measure, pairs_kept) = (life.birth.constitution.epistemic.measure, life.laws().pairs_kept);
                 life.epistemic.resolve(&claim, *actual, life.tick, measure, pairs_kept);
+                let (error, naive) = ((claim.value - actual).abs(), (claim.naive - actual).abs());
+                life.stress.ledger.score(usize::from(claim.domain), error, naive);
             }
         }
         Event::Lapsed { claim } => life.claims.retain(|c| c.id != *claim),
@@ -119,6 +137,7 @@ pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
                 death.closing_attempts += 1;
             }
             life.flights.push((**flight).clone());
+            life.stress.ledger.ask();
         }
         Event::Permitted { key, quote, expires } => {
             if let Some(flight) = life.flights.iter_mut().find(|f| f.key == *key) {
@@ -133,7 +152,13 @@ pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
             life.capital.settle(outcome);
             let moved = life.seen.unit.as_f64() * outcome.units as f64 / 1e6;
             life.execution.slipped -= moved + outcome.cash.as_f64();
+            if outcome.units != 0 {
+                life.stress.ledger.acknowledge(life.age);
+            }
             if life.capital.holding == 0 {
+                if let Some(held) = life.held {
+                    appraise(life, held.result);
+                }
                 (life.held, life.stopped) = (None, false);
             } else if was == 0 {
                 let domain = life.intent.filter(|intent| intent.key == *key).map_or(0, |intent| intent.domain);
@@ -158,6 +183,8 @@ pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
             life.execution.fade(laws);
             life.regimes.met[life.regimes.now as usize] += 1;
             life.episodes.surprise.close(laws.surprise_memory);
+            life.stress.live(*lived);
+            Ledger::mark(life, laws);
         }
         Event::EconomicCritical => life.purse.critical = true,
         Event::EconomicRelieved => life.purse.critical = false,
@@ -177,6 +204,7 @@ pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
             life.vitality.composite = *composite;
             life.vitality.ticks_in_phase += 1;
             life.vitality.last_computed = at;
+            daimon::settle(life);
             if life.heartbeat.state != State::Dreaming {
                 let laws = life.laws();
                 life.knowing.fiber.pass(life.tick, laws);
@@ -252,15 +280,23 @@ pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
             life.policy = policy.clone();
             life.heartbeat.epoch += 1;
         }
-        Event::Finished { domain, ended, .. } => {
+        Event::Finished { goal, domain, ended } => {
             let kept = life.laws().goals_kept;
             if let Some(tally) = life.goals.get_mut(usize::from(*domain)) {
-                tally.count(*ended, kept);
+                tally.count(*goal, *ended, kept);
+            }
+            let serves = stress::serves(life, *domain);
+            life.stress.ledger.finish(*goal, *domain, *ended, serves, kept);
+            if *goal == Goal::SelfExamine {
+                life.stress.ledger.examined(*domain);
             }
         }
         Event::Judged { slot } => life.playbook[usize::from(*slot)].judged = true,
 
-        Event::RegimeChanged { to, .. } => life.regimes.change(*to, at),
+        Event::RegimeChanged { to, .. } => {
+            life.regimes.change(*to, at);
+            daimon::feel(life, Felt::RegimeShift);
+        }
         Event::Weighed { at, unit } => vote::settle(life, *at, *unit),
         Event::Remembered { state, .. } => {
             let laws = life.laws();
@@ -272,15 +308,21 @@ pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
             let (unit, values) = (life.seen.unit, life.seen.values.clone());
             life.episodes.pending.push_back(Pending { due, unit, exposed, state: (**state).clone(), values });
         }
-        Event::LookedBack { .. } => {
+        Event::LookedBack { regret, .. } => {
             life.episodes.pending.pop_front();
+            if *regret > life.laws().missed {
+                daimon::feel(life, Felt::Missed);
+            }
         }
         Event::Checked { actual } => {
             let laws = life.laws();
             let number = life.episodes.made + 1 - life.episodes.pending.len() as u64;
             if let Some(Pending { state, values, .. }) = life.episodes.pending.front() {
                 let episode = Whole { number, state, base: values, actual };
-                life.knowing.fiber.scan(&mut life.knowing.watched, &life.birth.world, &episode, laws);
+                let marked = life.knowing.fiber.scan(&mut life.knowing.watched, &life.birth.world, &episode, laws);
+                if marked {
+                    daimon::feel(life, Felt::Contradicted);
+                }
             }
         }
 
@@ -294,8 +336,62 @@ pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
             life.knowing.curated(life.tick, *alive, *archived, kept);
         }
         Event::Watching(watched) => life.knowing.watched.clone_from(watched),
-        Event::Promoted { slot } => life.playbook[usize::from(*slot)].voice = true,
+        Event::Promoted { slot } => {
+            life.playbook[usize::from(*slot)].voice = true;
+            daimon::feel(life, Felt::Validated);
+        }
+
+        Event::Raised { kind, domain, severity } => life.stress.raise(*kind, *domain, *severity, life.age),
+        Event::Pressed { kind, domain, presses } => life.stress.press(*kind, *domain, *presses),
+        Event::Cleared(evidence) => {
+            life.stress.end(evidence.kind(), evidence.domain(), evidence.severity(), life.age, false);
+        }
+        Event::Cycled { crises } => life.stress.crises = *crises,
+        Event::Suspended => {
+            for stressor in life.stress.active.clone() {
+                let severity = stressor.severity(&life.birth.constitution.stress);
+                life.stress.end(stressor.kind, stressor.domain, severity, life.age, true);
+            }
+            life.stress.crises = 0;
+            life.stress.broken = Some(life.age);
+            life.stress.dream_wanted = true;
+        }
+        Event::Warned { domain, .. } => life.stress.warned(*domain),
+        Event::Heeded { domain, helped } => life.stress.learned(*domain, *helped),
+        Event::CalledOut { number, word } => {
+            life.stress.words = *number;
+            life.stress.word = Some((*number, *word));
+            if matches!(word, Word::Crisis { .. }) {
+                life.stress.called_out = Some(life.age);
+            }
+            life.stress.ledger.ask();
+        }
+        Event::Told { .. } => life.stress.word = None,
+        Event::Heard { letter, word, .. } => {
+            remember(life, *letter, None);
+            if *word == Word::Death {
+                daimon::feel(life, Felt::SiblingDeath);
+            }
+        }
+        Event::Assessed(assessed) => life.stress.asked.extend(assessed.named.iter().cloned()),
+        Event::Named { holds } => life.stress.name(*holds, life.age),
+        Event::Eased { at } => {
+            let (rate, kept) = (life.birth.constitution.stress.named_rate, life.laws().named_kept);
+            life.stress.ease(usize::from(*at), rate, life.age, kept);
+        }
     }
+}
+
+/// Exposure is over: what it came to, beside where it started from.
+fn appraise(life: &mut Life, started: Usdc) {
+    let gained = (life.capital.result() - started).as_f64();
+    let lost = -gained / life.capital.worth(life.seen.unit).as_f64().max(1.0);
+    let felt = match lost {
+        great if great > life.laws().great_loss => Felt::GreatLoss,
+        loss if loss > 0.0 => Felt::Loss,
+        _ => Felt::Profit,
+    };
+    daimon::feel(life, felt);
 }
 
 /// A preview passed: the flight may be sent, once, and counts for the day.
@@ -348,6 +444,7 @@ fn score(life: &mut Life, domain: usize, actual: f64) {
         life.episodes.surprise.add(error, usual.error / usual.weight, laws.surprise_most);
     }
     life.epistemic.score(domain, error, naive_error, departure, life.tick);
+    life.stress.ledger.score(domain, error, naive_error);
     if life.birth.constitution.epistemic.measure == Measure::R2 {
         life.epistemic.pair(domain, claim.value, learning::met(kind, claim.base, actual), laws.pairs_kept);
     }

@@ -13,6 +13,9 @@ use crate::world::Manifest;
 
 /// Looks a grace period never falls below.
 const GRACE_FLOOR: f64 = 50.0;
+/// A cycle of stress in reference ticks, and the looks it never falls below.
+const CYCLE: u32 = 50;
+const CYCLE_FLOOR: f64 = 5.0;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Constitution {
@@ -28,6 +31,10 @@ pub struct Constitution {
     pub reflex: Reflex,
     #[serde(default)]
     pub mind: Mind,
+    #[serde(default)]
+    pub stress: StressFigures,
+    #[serde(default)]
+    pub affect: AffectFigures,
 }
 
 /// Who bears the cost of living, and whether it ends.
@@ -210,6 +217,65 @@ impl Default for Mind {
     }
 }
 
+/// How pressure grows, and what it may close.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StressFigures {
+    pub mode: StressMode,
+    /// Growth a day, in the order of the six kinds.
+    pub rates: [f64; 6],
+    /// The same for one that the golem has named itself.
+    pub named_rate: f64,
+    /// The golem may name none while so many are active.
+    pub most: u32,
+    /// Domains in which work serves the owner; none at all means all that have a weight.
+    #[serde(default)]
+    pub objectives: Vec<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StressMode {
+    Off,
+    /// Observed and shown; no gate closes for it.
+    Visible,
+    Enforced,
+}
+
+impl Default for StressFigures {
+    /// What lives born before there were stressors have.
+    fn default() -> Self {
+        StressFigures {
+            mode: StressMode::Off,
+            rates: [0.040, 0.025, 0.030, 0.060, 0.070, 0.035],
+            named_rate: 0.030,
+            most: 5,
+            objectives: Vec::new(),
+        }
+    }
+}
+
+/// Whether and how happenings become a mood.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct AffectFigures {
+    pub appraisal: Appraisal,
+    /// How much of a mood is left a tick later.
+    pub mood_keep: f64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Appraisal {
+    RuleBased,
+    Disabled,
+}
+
+impl Default for AffectFigures {
+    /// What lives born before there were moods have.
+    fn default() -> Self {
+        AffectFigures { appraisal: Appraisal::Disabled, mood_keep: 0.95 }
+    }
+}
+
 /// The mind of a golem that has no rules yet: it expects the next value to be the last one, pulled a
 /// little towards the mean, and it is not quite sure.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -280,6 +346,8 @@ impl Default for Constitution {
                 sureness: surely(),
                 samples: enough(),
             },
+            stress: StressFigures { mode: StressMode::Enforced, ..StressFigures::default() },
+            affect: AffectFigures { appraisal: Appraisal::RuleBased, ..AffectFigures::default() },
         }
     }
 }
@@ -300,6 +368,11 @@ impl Constitution {
 
     pub fn grace(&self) -> u64 {
         self.scaled(self.epistemic.grace).max(GRACE_FLOOR) as u64
+    }
+
+    /// Looks in a cycle of stress.
+    pub fn cycle(&self) -> u64 {
+        self.scaled(CYCLE).max(CYCLE_FLOOR) as u64
     }
 
     /// A window counted in reference ticks, as looks of this golem.

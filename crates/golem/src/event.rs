@@ -10,7 +10,7 @@ use crate::episode;
 use crate::goal::{Ended, Goal};
 use crate::grimoire::{Decision, Watched};
 use crate::heartbeat::State;
-use crate::id::CommandId;
+use crate::id::{CommandId, GolemId};
 use crate::life::Birth;
 use crate::money::Usdc;
 use crate::mortality::Clock;
@@ -20,6 +20,7 @@ use crate::policy::{Flight, Permit, Rule};
 use crate::prediction::Claim;
 use crate::regime::Regime;
 use crate::rule::Heuristic;
+use crate::stress::{self, Assessed, Word};
 use crate::time::{Span, Time};
 use crate::world::{Outcome, Quote, Values};
 
@@ -230,6 +231,60 @@ pub enum Event {
     /// It was worth this much at a bar that was not the newest.
     Topped {
         worth: Usdc,
+    },
+
+    // Pressure.
+    Raised {
+        kind: stress::Kind,
+        domain: Option<u8>,
+        severity: f64,
+    },
+    /// The condition of one that is there has begun to press again, or has eased without clearing.
+    Pressed {
+        kind: stress::Kind,
+        domain: Option<u8>,
+        presses: bool,
+    },
+    Cleared(#[serde(deserialize_with = "stress::Evidence::read")] stress::Evidence),
+    /// A cycle is over; so many in a row were in crisis.
+    Cycled {
+        crises: u8,
+    },
+    /// The circuit breaker has set aside whatever was active.
+    Suspended,
+    /// Something is about to be done where something once went badly.
+    Warned {
+        key: u64,
+        domain: u8,
+    },
+    /// What was done against a warning is over, and it was right or not.
+    Heeded {
+        domain: u8,
+        helped: bool,
+    },
+    /// A word to its peers, and that it was passed on to so many.
+    CalledOut {
+        number: u64,
+        word: Word,
+    },
+    Told {
+        number: u64,
+        peers: u32,
+    },
+    /// A word of a peer's.
+    Heard {
+        letter: CommandId,
+        from: GolemId,
+        word: Word,
+    },
+    /// The golem's own word about its state, and what was made of it.
+    Assessed(#[serde(with = "crate::prose::assessed")] Box<Assessed>),
+    /// The oldest of what it has named was held against the world.
+    Named {
+        holds: bool,
+    },
+    Eased {
+        at: u8,
     },
 }
 

@@ -41,16 +41,19 @@ pub struct Tally {
     pub finished: u64,
     failed: u32,
     effective: u32,
+    /// Those that were only about itself.
+    examined: u32,
 }
 
 pub type Tallies = ArrayVec<Tally, { limits::DOMAINS }>;
 
 impl Tally {
-    pub(crate) fn count(&mut self, ended: Ended, kept: u32) {
+    pub(crate) fn count(&mut self, goal: Goal, ended: Ended, kept: u32) {
         let mask = ((1_u64 << kept.min(32)) - 1) as u32;
         self.finished += 1;
         self.failed = ((self.failed << 1) | u32::from(ended == Ended::Failed)) & mask;
         self.effective = ((self.effective << 1) | u32::from(ended == Ended::Effective)) & mask;
+        self.examined = ((self.examined << 1) | u32::from(goal == Goal::SelfExamine)) & mask;
     }
 
     /// Of the last so many: how many there were, failed, and had an effect.
@@ -58,6 +61,12 @@ impl Tally {
         let mask = ((1_u64 << goals.min(32)) - 1) as u32;
         let known = self.finished.min(u64::from(goals)) as u32;
         (known, (self.failed & mask).count_ones(), (self.effective & mask).count_ones())
+    }
+
+    /// Of the last so many, those that did not fail and were about something else than itself.
+    pub fn completed(&self, goals: u32) -> u32 {
+        let mask = ((1_u64 << goals.min(32)) - 1) as u32;
+        self.finished.min(u64::from(goals)) as u32 - ((self.failed | self.examined) & mask).count_ones()
     }
 }
 
@@ -69,8 +78,12 @@ pub(crate) fn review(draft: &mut Draft<'_>) {
     for domain in 0..draft.epistemic.domains.len() {
         let shown = &draft.epistemic.domains[domain];
         if shown.weight >= draft.laws().domain_minimum {
-            let ended = if shown.skill() > 0.0 { Ended::Effective } else { Ended::Failed };
-            draft.emit(Event::Finished { goal: Goal::Learn, domain: domain as u8, ended });
+            // Whoever says no more than naive claims to know nothing, and has not failed at it.
+            let (skill, echo) = (shown.skill(), draft.laws().echo);
+            if skill.abs() > echo {
+                let ended = if skill > 0.0 { Ended::Effective } else { Ended::Failed };
+                draft.emit(Event::Finished { goal: Goal::Learn, domain: domain as u8, ended });
+            }
         }
     }
 }
@@ -84,14 +97,17 @@ mod tests {
         let mut tally = Tally::default();
         assert_eq!(tally.last(20), (0, 0, 0));
         for ended in [Ended::Failed, Ended::Failed, Ended::Done, Ended::Effective] {
-            tally.count(ended, 20);
+            tally.count(Goal::Act, ended, 20);
         }
         assert_eq!(tally.last(20), (4, 2, 1));
         assert_eq!(tally.last(2), (2, 0, 1));
         for _ in 0..18 {
-            tally.count(Ended::Done, 20);
+            tally.count(Goal::Act, Ended::Done, 20);
         }
         assert_eq!(tally.last(20), (20, 0, 1), "the two failures were more than twenty ago");
         assert_eq!(tally.finished, 22);
+        assert_eq!(tally.completed(20), 20);
+        tally.count(Goal::SelfExamine, Ended::Effective, 20);
+        assert_eq!((tally.completed(20), tally.last(20)), (19, (20, 0, 2)));
     }
 }

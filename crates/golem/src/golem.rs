@@ -111,6 +111,7 @@ impl Golem {
 
     /// Nothing is owed; cheaper than asking what.
     pub fn owes_nothing(&self) -> bool {
-        self.life.flights.is_empty() && self.life.deposits.is_empty() && !curation_due(&self.life)
+        let life = &self.life;
+        life.flights.is_empty() && life.deposits.is_empty() && life.stress.word.is_none() && !curation_due(life)
     }
 }

@@ -3,6 +3,7 @@
 //! A set is numbered, recorded at birth and frozen once released, so that a journal written years ago
 //! still folds to the same Life. A changed constant is a new set, adopted by an event.
 
+use crate::daimon::FELT;
 use crate::limits;
 use crate::regime::Settings;
 
@@ -107,6 +108,14 @@ pub struct Laws {
     pub fiber_marks: usize,
     pub fiber_every: u64,
     pub fiber_urgency: f64,
+    /// Quarters of a day over which what was done is weighed, and named stressors remembered.
+    pub stress_marks: u64,
+    pub named_kept: usize,
+    /// What happenings do to a mood: pleasure, arousal, dominance, in the order of the Daimon's table.
+    pub appraisals: [[f64; 3]; FELT],
+    /// A loss of more than this share of what there is is a great one; regret beyond this is something missed.
+    pub great_loss: f64,
+    pub missed: f32,
 }
 
 // Life has room for what the laws want kept.
@@ -168,6 +177,22 @@ const FIRST: Laws = Laws {
     fiber_marks: 16,
     fiber_every: 2,
     fiber_urgency: 0.02,
+    stress_marks: 28,
+    named_kept: 16,
+    appraisals: [
+        [0.6, 0.3, 0.5],
+        [-0.5, 0.2, -0.3],
+        [-0.5, 0.7, -0.3],
+        [-0.2, 0.6, -0.2],
+        [-0.2, 0.7, -0.3],
+        [-0.4, 0.3, -0.2],
+        [0.3, -0.1, 0.3],
+        [-0.3, 0.2, 0.1],
+        [-0.3, 0.4, -0.4],
+        [-0.4, -0.2, -0.4],
+    ],
+    great_loss: 0.05,
+    missed: 0.02,
 };
 
 /// The set with this number, if this version of the program knows it.
@@ -198,7 +223,10 @@ mod tests {
              regime: Settings { min_instances: 30, delta: 0.2, threshold: 25.0, alpha: 0.9999, mode: Both }, \
              regime_usual: 5000.0, regime_recent: 48.0, regime_highest: 10.0, surprise_memory: 500.0, goals_kept: 20, \
              moves_memory: 500.0, shelf_kept: 8, scars_kept: 4, moves_apart: 24, rounds_kept: 10, pruned_share: 0.2, pruned_fitness: 0.95, \
-             fiber_sure: 0.6, fiber_marks: 16, fiber_every: 2, fiber_urgency: 0.02 }"
+             fiber_sure: 0.6, fiber_marks: 16, fiber_every: 2, fiber_urgency: 0.02, \
+             stress_marks: 28, named_kept: 16, appraisals: [[0.6, 0.3, 0.5], [-0.5, 0.2, -0.3], [-0.5, 0.7, -0.3], \
+             [-0.2, 0.6, -0.2], [-0.2, 0.7, -0.3], [-0.4, 0.3, -0.2], [0.3, -0.1, 0.3], [-0.3, 0.2, 0.1], \
+             [-0.3, 0.4, -0.4], [-0.4, -0.2, -0.4]], great_loss: 0.05, missed: 0.02 }"
         );
         assert!(laws(NEWEST).is_some() && laws(NEWEST + 1).is_none());
     }

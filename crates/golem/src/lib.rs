@@ -2,6 +2,7 @@
 
 mod apply;
 pub mod constitution;
+pub mod daimon;
 mod draft;
 pub mod episode;
 pub mod event;
@@ -22,6 +23,7 @@ mod prose;
 pub mod regime;
 pub mod rule;
 mod step;
+pub mod stress;
 pub mod time;
 pub mod wire;
 pub mod world;

@@ -9,6 +9,7 @@ use arrayvec::ArrayVec;
 use serde::{Deserialize, Serialize};
 
 use crate::constitution::{Constitution, PolicyFigures};
+use crate::daimon::Daimon;
 use crate::episode::Episodes;
 use crate::goal::{Tallies, Tally};
 use crate::grimoire::Knowing;
@@ -27,6 +28,7 @@ use crate::prediction::{Claim, Prediction, Seen};
 use crate::regime::Regimes;
 use crate::rule::Heuristic;
 use crate::rule::vote::Stake;
+use crate::stress::Stress;
 use crate::time::{Span, Time};
 use crate::world::Manifest;
 
@@ -86,6 +88,8 @@ pub struct Life {
     pub knowing: Knowing,
     /// What has become of its goals, by domain.
     pub goals: Tallies,
+    pub stress: Stress,
+    pub daimon: Daimon,
     /// The cage as it stands; the birth record has the one it was born into.
     #[serde(with = "crate::prose::policy")]
     pub policy: Box<PolicyFigures>,
@@ -135,6 +139,8 @@ impl Life {
             episodes: Episodes::default(),
             knowing: Knowing::default(),
             goals: (0..domains).map(|_| Tally::default()).collect(),
+            stress: Stress::default(),
+            daimon: Daimon::default(),
             policy: Box::new(birth.constitution.policy.clone()),
             execution: Execution::default(),
             day: Day::default(),

@@ -5,9 +5,10 @@ use crate::grimoire;
 use crate::life::Life;
 use crate::money::Usdc;
 use crate::policy::{Stage, still_permitted};
+use crate::stress::Word;
 
 /// Something the host must do, and whose answer must come back as an input.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Owed {
     Preview {
         key: u64,
@@ -27,6 +28,11 @@ pub enum Owed {
     },
     /// Go through what is known, with whoever keeps it.
     Curate,
+    /// Pass a word on to its owner's other golems.
+    Tell {
+        number: u64,
+        word: Word,
+    },
     /// Hand money back to the treasury.
     Deposit {
         deposit: u64,
@@ -47,7 +53,8 @@ pub(crate) fn owed(life: &Life) -> Vec<Owed> {
     });
     let deposits = life.deposits.iter().map(|d| Owed::Deposit { deposit: d.number, amount: d.amount });
     let curate = curation_due(life).then_some(Owed::Curate);
-    curate.into_iter().chain(flights).chain(deposits).collect()
+    let tell = life.stress.word.map(|(number, word)| Owed::Tell { number, word });
+    curate.into_iter().chain(flights).chain(deposits).chain(tell).collect()
 }
 
 /// A round of the Curator is due: only minds that keep knowledge have one, and only while they live.

@@ -2,14 +2,14 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::constitution::PolicyFigures;
+use crate::constitution::{PolicyFigures, StressMode};
 use crate::draft::Draft;
 use crate::episode;
 use crate::event::{Account, Event};
 use crate::goal;
 use crate::grimoire::{self, Answer, Decision};
 use crate::heartbeat::{self, State};
-use crate::id::CommandId;
+use crate::id::{CommandId, GolemId};
 use crate::life::Life;
 use crate::limits;
 use crate::money::Usdc;
@@ -17,6 +17,7 @@ use crate::mortality;
 use crate::mortality::death::{self, Cause};
 use crate::policy::{self, Proposal, Rule, Stage};
 use crate::rule::{Comparison, Condition};
+use crate::stress::{self, Assessment, Word, assessment};
 use crate::time::{Span, Time};
 use crate::world::{Effect, Observation, Outcome, Quote};
 
@@ -45,6 +46,12 @@ pub enum What {
     Proposed(Proposal),
     /// What a round of the Curator came to.
     Curated(Box<Answer>),
+    /// The golem's own word about its state; it speaks of now.
+    Assessed(Box<Assessment>),
+    /// A word of a peer's, in a letter that counts once.
+    Heard { letter: CommandId, from: GolemId, word: Word },
+    /// A word to its peers was passed on to so many of them.
+    Told { number: u64, peers: u32 },
     /// The owner's word.
     Commanded { id: CommandId, command: Command },
 }
@@ -89,6 +96,8 @@ pub enum Fault {
     Transfer { expected: u64, got: u64 },
     #[error("an amount is out of bounds")]
     Amount,
+    #[error("a golem speaks of the moment it is in")]
+    Untimely,
     #[error("an answer from memory is out of bounds")]
     Knowledge,
     #[error("the world says action {key} came to something that was never asked for")]
@@ -97,6 +106,7 @@ pub enum Fault {
 
 pub(crate) fn step(life: &mut Life, input: &Input, events: &mut Vec<Event>) -> Result<(), Fault> {
     check(life, input)?;
+    let tick = life.tick;
     let draft = &mut Draft::new(life, input.now, events);
     match &input.what {
         What::Observed(observation) => observed(draft, observation, input.roll),
@@ -117,6 +127,23 @@ pub(crate) fn step(life: &mut Life, input: &Input, events: &mut Vec<Event>) -> R
             }
         }
         What::Curated(answer) => curated(draft, answer),
+        What::Assessed(said) => {
+            if !draft.is_dead() && draft.constitution().stress.mode != StressMode::Off {
+                draft.emit(Event::Assessed(Box::new(assessment::hear(draft, said))));
+            }
+            // Nothing is looked at again that was not looked at anyway.
+            return Ok(());
+        }
+        What::Heard { letter, from, word } => {
+            if !draft.commands.iter().any(|(known, _)| known == letter) {
+                draft.emit(Event::Heard { letter: *letter, from: *from, word: *word });
+            }
+        }
+        What::Told { number, peers } => {
+            if draft.stress.word.is_some_and(|(waiting, _)| waiting == *number) {
+                draft.emit(Event::Told { number: *number, peers: *peers });
+            }
+        }
         What::Commanded { id, command } => {
             if !draft.commands.iter().any(|(known, _)| known == id) {
                 let done = obey(draft, command);
@@ -130,6 +157,8 @@ pub(crate) fn step(life: &mut Life, input: &Input, events: &mut Vec<Event>) -> R
     if draft.is_dead() {
         death::proceed(draft);
     }
+    let ticked = draft.tick > tick;
+    stress::observe(draft, ticked);
     Ok(())
 }
 
@@ -144,6 +173,7 @@ fn observed(draft: &mut Draft<'_>, observation: &Observation, roll: u64) {
         policy::answer(draft, alarm);
         if let Some(bar) = observation.bars.last() {
             episode::remember(draft, bar);
+            assessment::look(draft, &bar.features);
         }
     } else {
         crate::prediction::sense(draft, observation);
@@ -159,7 +189,8 @@ fn curated(draft: &mut Draft<'_>, answer: &Answer) {
     for decision in &answer.decisions {
         draft.emit(Event::Kept(Box::new(decision.clone())));
     }
-    for (slot, heuristic) in &answer.adopt {
+    let explores = stress::allowed(draft).explore;
+    for (slot, heuristic) in answer.adopt.iter().filter(|_| explores) {
         // Only where there is room: what has a say now is not pushed out by a memory.
         if usize::from(*slot) == draft.playbook.len() && draft.playbook.len() < limits::HEURISTICS {
             draft.emit(Event::Adopted { slot: *slot, heuristic: Box::new(heuristic.clone()) });
@@ -252,6 +283,8 @@ fn check(life: &Life, input: &Input) -> Result<(), Fault> {
         }
         What::Landed { key, outcome: Some(outcome) } => check_outcome(life, *key, outcome),
         What::Curated(answer) => check_answer(life, answer),
+        // Of another moment it could move what runs out by time.
+        What::Assessed(_) if input.now != life.now => Err(Fault::Untimely),
         _ => Ok(()),
     }
 }

@@ -17,6 +17,7 @@ use crate::mortality::vitality::Vitality;
 use crate::mortality::{Clock, stochastic};
 use crate::policy::Rule;
 use crate::regime::Regime;
+use crate::stress::{self, Assessed, Band, Word};
 use crate::time::Time;
 
 /// One message. Money is in micro-USDC, times in milliseconds of world time; the tick stands in the envelope.
@@ -71,6 +72,18 @@ pub enum Message<'a> {
     Finished { goal: Goal, domain: &'a str, number: u64, ended: Ended },
     #[serde(rename = "regime.changed")]
     RegimeChanged { from: Regime, to: Regime },
+    #[serde(rename = "stress.raised")]
+    Raised { stressor: String, severity: f64, load: f64, band: Band },
+    #[serde(rename = "stress.cleared")]
+    Cleared { stressor: String, severity: f64, load: f64, band: Band },
+    #[serde(rename = "stress.suspended")]
+    Suspended,
+    #[serde(rename = "stress.crisis")]
+    CalledOut { load: f64 },
+    #[serde(rename = "clade.heard")]
+    Heard { from: String, word: Word },
+    #[serde(rename = "stress.assessed")]
+    Assessed { assessed: &'a Assessed },
     #[serde(rename = "golem.ended")]
     Ended { swept: u64, left: i64, unit: &'a str },
 }
@@ -89,6 +102,7 @@ impl Message<'_> {
                 | Verified { .. }
                 | Harvested { .. }
                 | Finished { .. }
+                | Assessed { .. }
                 | RegimeChanged { .. }
         )
     }
@@ -138,6 +152,22 @@ pub fn message<'a>(event: &'a Event, life: &'a Life) -> Option<Message<'a>> {
             let domain = life.birth.world.domains.get(usize::from(*domain)).map_or("", |spec| &spec.name);
             Message::Finished { goal: *goal, domain, number, ended: *ended }
         }
+        Event::Raised { kind, domain, severity } => Message::Raised {
+            stressor: stress::words::title(life, *kind, *domain),
+            severity: *severity,
+            load: stress::load(life),
+            band: stress::band(life),
+        },
+        Event::Cleared(evidence) => Message::Cleared {
+            stressor: stress::words::title(life, evidence.kind(), evidence.domain()),
+            severity: evidence.severity(),
+            load: stress::load(life),
+            band: stress::band(life),
+        },
+        Event::Suspended => Message::Suspended,
+        Event::CalledOut { word: Word::Crisis { load }, .. } => Message::CalledOut { load: *load },
+        Event::Heard { from, word, .. } => Message::Heard { from: from.to_string(), word: *word },
+        Event::Assessed(assessed) => Message::Assessed { assessed },
         Event::RegimeChanged { from, to } => Message::RegimeChanged { from: *from, to: *to },
         Event::DreamStarted { until } => Message::DreamStarted { until: *until },
         Event::DreamEnded => Message::DreamEnded,

@@ -78,6 +78,7 @@ fn honest(life: &Life, owed: &Owed, dice: &mut Dice) -> What {
         }
         Owed::Reconcile { key } => What::Landed { key, outcome: None },
         Owed::Deposit { deposit, .. } => What::Deposited { deposit },
+        Owed::Tell { number, .. } => What::Told { number, peers: 0 },
         Owed::Curate => {
             What::Curated(Box::new(golem::grimoire::Answer { round: life.knowing.rounds + 1, ..Default::default() }))
         }

@@ -292,6 +292,7 @@ fn play(rig: &mut Rig, step: &Move, history: &mut Vec<What>) {
                 Owed::Preview { key, .. } => What::Previewed { key, quote: None },
                 Owed::Commit { key, .. } | Owed::Reconcile { key } => What::Landed { key, outcome: None },
                 Owed::Deposit { deposit, .. } => What::Deposited { deposit },
+                Owed::Tell { number, .. } => What::Told { number, peers: 0 },
                 Owed::Curate => unreachable!("a reflex keeps no knowledge"),
             }
         }

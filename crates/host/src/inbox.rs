@@ -5,18 +5,19 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use golem::{Command, CommandId, Usdc};
+use golem::stress::Word;
+use golem::{Command, CommandId, GolemId, Usdc};
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Letter {
     pub id: CommandId,
     pub body: Body,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Body {
     Command(Command),
@@ -24,6 +25,11 @@ pub enum Body {
     Fund {
         credit: Usdc,
         capital: Usdc,
+    },
+    /// A word of another golem of the same owner. Nobody waits for an answer.
+    Word {
+        from: GolemId,
+        word: Word,
     },
 }
 
@@ -45,8 +51,13 @@ pub fn new_id() -> CommandId {
 
 /// Puts a letter in; returns where its reply will be.
 pub fn send(inbox: &Path, body: Body) -> Result<PathBuf, Error> {
+    send_as(inbox, new_id(), body)
+}
+
+/// Puts a letter in that counts once however often it is sent.
+pub fn send_as(inbox: &Path, id: CommandId, body: Body) -> Result<PathBuf, Error> {
     fs::create_dir_all(inbox).map_err(Error::io("cannot create", inbox))?;
-    let letter = Letter { id: new_id(), body };
+    let letter = Letter { id, body };
     // Letters are read in the order of their names.
     let nanos = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
     let stem = format!("{nanos:022}-{}", u64::from_le_bytes(letter.id.0));
@@ -101,6 +112,11 @@ pub fn waiting(inbox: &Path) -> Result<Vec<(PathBuf, Letter)>, Error> {
         }
     }
     Ok(letters)
+}
+
+/// Takes a letter out that wants no answer. Called only once what came of it is durable.
+pub fn discard(letter: &Path) -> Result<(), Error> {
+    fs::remove_file(letter).map_err(Error::io("cannot remove", letter))
 }
 
 /// Answers a letter and takes it out of the inbox. Called only once what came of it is durable.

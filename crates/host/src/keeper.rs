@@ -83,6 +83,11 @@ pub fn birth(home: &Home, wish: Wish) -> Result<Living, Error> {
         let known = actions.join(", ");
         return Err(Error::Advice(format!("policy.allow names an action this world does not have; it has {known}")));
     }
+    let domains: Vec<&str> = manifest.domains.iter().map(|domain| domain.name.as_str()).collect();
+    if let Some(unknown) = constitution.stress.objectives.iter().find(|name| !domains.contains(&name.as_str())) {
+        let known = domains.join(", ");
+        return Err(Error::Advice(format!("stress.objectives names {unknown}; the domains of this world are {known}")));
+    }
     let secret = wish.seed.map_or_else(Secret::draw, |seed| Secret::from_seed(seed, wish.name.as_str()));
     let birth = Birth {
         id: chance::identity(wish.seed, wish.name.as_str()),

@@ -12,9 +12,10 @@ use golem::grimoire::{self, Grimoire, How, Intake, Turned};
 use golem::heartbeat::State;
 use golem::policy::Rule;
 use golem::rule::text::Parsed;
+use golem::stress::Word;
 use golem::world::{Effect, Observation};
 use golem::{Command, CommandId, Golem, Input, Life, Owed, Record, Time, Usdc, What};
-use vault::{Notice, Treasury, Vault};
+use vault::{Notice, Reader, Treasury, Vault};
 use world::{Ledger, World};
 
 use crate::Error;
@@ -317,12 +318,31 @@ impl Living {
                 let owed = if only_ask { &Owed::Reconcile { key } } else { owed };
                 effects::ask_world(self.world.as_mut(), owed)
             }
+            Owed::Tell { number, word } => Ok(What::Told { number, peers: self.tell_peers(number, word)? }),
             Owed::Deposit { deposit, amount } => {
                 self.treasury.receive(self.golem.life().id(), deposit, amount)?;
                 Ok(What::Deposited { deposit })
             }
             _ => effects::ask_world(self.world.as_mut(), owed),
         }
+    }
+
+    /// A letter to every living golem of the same home. Sent twice after a crash, each is the same letter.
+    fn tell_peers(&self, number: u64, word: Word) -> Result<u32, Error> {
+        let from = self.life().id();
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(&from.0).update(&number.to_le_bytes());
+        let id = CommandId(hasher.finalize().as_bytes()[..8].try_into().expect("eight of thirty-two"));
+        let mut peers = 0;
+        for place in self.place.home().list()? {
+            let lives = || Reader::open(&place.database()).and_then(|reader| reader.wake());
+            // Whoever cannot be read is told when its owner has seen to it, and not by us.
+            if place.name != self.place.name && lives().is_ok_and(|(golem, _)| !golem.life().is_dead()) {
+                inbox::send_as(&place.inbox(), id, Body::Word { from, word })?;
+                peers += 1;
+            }
+        }
+        Ok(peers)
     }
 
     /// Takes in what the owner has said and sent since the last look.
@@ -335,6 +355,12 @@ impl Living {
             let reply = match letter.body {
                 Body::Fund { credit, capital } => self.fund(letter.id, credit, capital, listener)?,
                 Body::Command(command) => self.obey(letter.id, command, listener)?,
+                Body::Word { from, word } => {
+                    self.feed(self.life().now, What::Heard { letter: letter.id, from, word })?;
+                    self.flush(listener)?;
+                    inbox::discard(&path)?;
+                    continue;
+                }
             };
             inbox::answer(&path, &reply)?;
         }

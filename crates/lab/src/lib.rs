@@ -1,5 +1,6 @@
 //! Populations: many whole lives in memory, on the same step as a single one, and what they come to.
 
+pub mod arms;
 pub mod lives;
 mod quantiles;
 

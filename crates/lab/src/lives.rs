@@ -9,9 +9,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use golem::constitution::Constitution;
+use golem::event::Event;
+use golem::goal::{Ended, Goal};
 use golem::life::Birth;
 use golem::mortality::epistemic::Senescence;
-use golem::{Golem, Usdc, What, laws};
+use golem::stress::{self, Band};
+use golem::{Golem, Life, Usdc, What, laws, limits};
 use host::chance::{Secret, identity};
 use host::rehearsal::Rehearsal;
 use serde::{Deserialize, Serialize};
@@ -34,6 +37,9 @@ pub struct Plan {
     pub most_ticks: u64,
     /// Fitness is noted every so many ticks.
     pub note_every: u64,
+    /// Lives of a replay follow one another and share no bar, instead of beginning anywhere.
+    #[serde(default)]
+    pub disjoint: bool,
 }
 
 /// What one life came to.
@@ -55,6 +61,13 @@ pub struct Outcome {
     /// What became of the capital, as a share; and of simply holding.
     pub returned: f64,
     pub held: f64,
+    /// The deepest fall from the highest worth, as a share.
+    pub drawdown: f64,
+    /// The most goals of one domain that failed one after another.
+    pub failures: u64,
+    /// The load of stressors on average, and the share of its ticks in which load closed something.
+    pub load: f64,
+    pub constrained: f64,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -71,6 +84,9 @@ pub struct Summary {
     pub returns: Quantiles,
     pub returns_holding: Quantiles,
     pub returns_cash: f64,
+    pub drawdowns: Quantiles,
+    pub failures: Quantiles,
+    pub loads: Quantiles,
     pub ticks: u64,
     pub seconds: f64,
     pub ticks_per_second: f64,
@@ -93,12 +109,14 @@ pub enum Error {
     World(#[from] world::Error),
     #[error("{0} is not the data this plan was made for; bring the old file back or make a new plan")]
     Data(std::path::PathBuf),
+    #[error("this data has room for {room} lives of {ticks} ticks that share no bar; ask for fewer or shorter ones")]
+    Room { room: u64, ticks: u64 },
     #[error("this plan was written by another version ({0}); write a new one")]
     Version(u32),
 }
 
 /// The version of plans this program writes and repeats.
-pub const PLAN: u32 = 2;
+pub const PLAN: u32 = 3;
 
 /// Lives them all on so many threads; `each` hears of every life that is over.
 pub fn run(plan: &Plan, threads: usize, each: impl Fn(&Outcome) + Sync) -> Result<(Summary, Vec<Outcome>), Error> {
@@ -134,7 +152,7 @@ pub fn run(plan: &Plan, threads: usize, each: impl Fn(&Outcome) + Sync) -> Resul
 /// One whole life.
 fn live(plan: &Plan, paths: &Paths, number: u64) -> Result<Outcome, Error> {
     let seed = plan.seed.wrapping_mul(1_000_003).wrapping_add(number);
-    let world = paths.path(seed)?;
+    let world = paths.path(plan, seed, number)?;
     let secret = Secret::from_seed(seed, "lab");
     let birth = Birth {
         id: identity(Some(seed), "lab"),
@@ -148,18 +166,69 @@ fn live(plan: &Plan, paths: &Paths, number: u64) -> Result<Outcome, Error> {
     };
     let (golem, _) = Golem::born(birth, world.start());
     let mut life = Rehearsal::new(golem, world, secret);
-    let unheard = &mut |_: &golem::Record, _: &golem::Life| {};
-    life.feed(What::Funded { transfer: 1, credit: plan.credit, capital: plan.capital }, unheard)?;
+    let mut watch = Watch::default();
+    let heard = &mut |record: &golem::Record, _: &golem::Life| watch.hear(record);
+    life.feed(What::Funded { transfer: 1, credit: plan.credit, capital: plan.capital }, heard)?;
     let (mut first_unit, mut noted, mut senesced) = (None, Vec::new(), false);
     while !life.is_over() && life.life().tick < plan.most_ticks {
-        life.tick(unheard)?;
+        life.tick(&mut |record, _| watch.hear(record))?;
+        watch.look(life.life());
         if life.life().tick.is_multiple_of(plan.note_every.max(1)) {
             noted.push(life.life().vitality.epistemic);
         }
         senesced |= matches!(life.life().epistemic.senescence, Senescence::Senescent { .. });
         first_unit = first_unit.or_else(|| Some(life.life().seen.unit).filter(|unit| unit.is_positive()));
     }
-    Ok(Outcome { fitness_over_time: noted, senesced, ..outcome(&life, plan.capital, first_unit) })
+    let ticks = life.life().tick.max(1) as f64;
+    Ok(Outcome {
+        fitness_over_time: noted,
+        senesced,
+        drawdown: watch.drawdown,
+        failures: watch.longest,
+        load: watch.load / ticks,
+        constrained: watch.constrained as f64 / ticks,
+        ..outcome(&life, plan.capital, first_unit)
+    })
+}
+
+/// What is followed through a life because its end does not show it.
+#[derive(Default)]
+struct Watch {
+    drawdown: f64,
+    /// Goals that failed in a row, by domain.
+    failing: [u64; limits::DOMAINS],
+    longest: u64,
+    load: f64,
+    constrained: u64,
+}
+
+impl Watch {
+    fn hear(&mut self, record: &golem::Record) {
+        for event in &record.events {
+            // Looking into itself is no more than that: a golem without stressors never does.
+            if let Event::Finished { goal, domain, ended } = event
+                && *goal != Goal::SelfExamine
+            {
+                let run = &mut self.failing[usize::from(*domain)];
+                *run = if *ended == Ended::Failed { *run + 1 } else { 0 };
+                self.longest = self.longest.max(*run);
+            }
+        }
+    }
+
+    fn look(&mut self, life: &Life) {
+        if life.capital.holding != 0 {
+            let (worth, peak) = (life.capital.worth(life.seen.unit), life.capital.peak);
+            if peak.is_positive() {
+                self.drawdown = self.drawdown.max(1.0 - worth.as_f64() / peak.as_f64());
+            }
+        }
+        if !life.stress.active.is_empty() {
+            let load = stress::load(life);
+            self.load += load;
+            self.constrained += u64::from(Band::of(load) >= Band::Constrained);
+        }
+    }
 }
 
 /// Where the paths of a plan come from: seeds, or one file of candles read once.
@@ -181,16 +250,26 @@ impl Paths {
         let bars = candles.bars();
         let first = start.map_or(0, |start| bars.partition_point(|bar| bar.opened.as_seconds() < start)) as u64;
         let looks = plan.constitution.interval.as_millis() / candles.interval().as_millis().max(1);
-        let room = (bars.len() as u64 / 2).min(plan.most_ticks.saturating_mul(looks.max(1)));
+        let each = plan.most_ticks.saturating_mul(looks.max(1));
+        if plan.disjoint {
+            let room = (bars.len() as u64 - first) / each.max(1);
+            if room < plan.lives {
+                return Err(Error::Room { room, ticks: plan.most_ticks });
+            }
+            return Ok(Paths::Candles(candles, first..first + each * plan.lives));
+        }
+        let room = (bars.len() as u64 / 2).min(each);
         let last = (bars.len() as u64 - room).max(first + 1).min(bars.len() as u64 - 1);
         Ok(Paths::Candles(candles, first.min(last - 1)..last))
     }
 
     /// The same kind of world, somewhere else: another seed, or another date to begin at.
-    fn path(&self, seed: u64) -> Result<Box<dyn World + Send>, Error> {
+    fn path(&self, plan: &Plan, seed: u64, number: u64) -> Result<Box<dyn World + Send>, Error> {
         let spec = match self {
             Paths::Candles(candles, dates) => {
-                let begins = dates.start + scatter(seed) % (dates.end - dates.start).max(1);
+                let room = (dates.end - dates.start).max(1);
+                let begins =
+                    dates.start + if plan.disjoint { room / plan.lives * number } else { scatter(seed) % room };
                 let start = candles.bars()[begins as usize].opened;
                 let config = ReplayConfig { start: Some(start), name: "candles".into() };
                 return Ok(Box::new(Replay::new(candles.clone(), config, Ledger::memory())?));
@@ -227,6 +306,10 @@ fn outcome(rehearsal: &Rehearsal, capital: Usdc, first_unit: Option<Usdc>) -> Ou
         trading_cost: if capital.is_positive() { spent / capital.as_f64() } else { 0.0 },
         returned: share(worth, capital),
         held: first_unit.map_or(0.0, |first| share(life.seen.unit, first)),
+        drawdown: 0.0,
+        failures: 0,
+        load: 0.0,
+        constrained: 0.0,
     }
 }
 
@@ -268,6 +351,9 @@ impl Summary {
             returns: of(|outcome| outcome.returned),
             returns_holding: of(|outcome| outcome.held),
             returns_cash: 0.0,
+            drawdowns: of(|outcome| outcome.drawdown),
+            failures: of(|outcome| outcome.failures as f64),
+            loads: of(|outcome| outcome.load),
             ticks,
             seconds,
             ticks_per_second: if seconds > 0.0 { ticks as f64 / seconds } else { 0.0 },

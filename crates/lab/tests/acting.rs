@@ -16,7 +16,18 @@ fn fair(edge_bps: u32, lives: u64, most_ticks: u64) -> Plan {
     let world =
         Spec::Sim { seed: 0, bar_ms: 40_000, relations_change_days: 0.0, edge_bps: Some(edge_bps), flip_days: None };
     let (credit, capital) = (Usdc::dollars(10), Usdc::dollars(100));
-    Plan { version: lives::PLAN, lives, seed: 5, world, constitution, credit, capital, most_ticks, note_every: 5_000 }
+    Plan {
+        version: lives::PLAN,
+        lives,
+        seed: 5,
+        world,
+        constitution,
+        credit,
+        capital,
+        most_ticks,
+        note_every: 5_000,
+        disjoint: false,
+    }
 }
 
 #[test]

@@ -14,8 +14,18 @@ fn deaths(flip_days: Option<f64>, change: impl FnOnce(&mut Constitution)) -> BTr
     let world = Spec::Sim { seed: 0, bar_ms: 40_000, relations_change_days: 0.0, edge_bps: None, flip_days };
     let (credit, capital) = (Usdc::dollars(10), Usdc::dollars(100));
     let (most_ticks, note_every) = (400_000, 5_000);
-    let plan =
-        Plan { version: lives::PLAN, lives: 12, seed: 9, world, constitution, credit, capital, most_ticks, note_every };
+    let plan = Plan {
+        version: lives::PLAN,
+        lives: 12,
+        seed: 9,
+        world,
+        constitution,
+        credit,
+        capital,
+        most_ticks,
+        note_every,
+        disjoint: false,
+    };
     lives::run(&plan, 2, |_| {}).unwrap().0.deaths
 }
 

@@ -38,6 +38,7 @@ fn lived(learning: bool, lives: u64) -> Summary {
         capital,
         most_ticks: END,
         note_every: NOTE,
+        disjoint: false,
     };
     lives::run(&plan, 2, |_| {}).unwrap().0
 }
@@ -114,6 +115,7 @@ fn draw(frozen: &Summary, learning: &Summary) {
         svg += &format!("<text x=\"{}\" y=\"{}\">{tick}</text>\n", x(tick) - 14.0, bottom + 18.0);
     }
     svg += "</svg>\n";
-    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/fitness-after-a-flip.svg");
+    let path =
+        std::path::Path::new(&std::env::var("CARGO_MANIFEST_DIR").unwrap()).join("../../docs/fitness-after-a-flip.svg");
     std::fs::write(path, svg).unwrap();
 }

@@ -9,7 +9,18 @@ fn plan(world: Spec, lives: u64, most_ticks: u64) -> Plan {
     let clocks = Clocks { economic: false, epistemic: false, stochastic: false };
     let constitution = Constitution { clocks, ..Constitution::default() };
     let (credit, capital) = (Usdc::dollars(10), Usdc::dollars(100));
-    Plan { version: lives::PLAN, lives, seed: 1, world, constitution, credit, capital, most_ticks, note_every: 5_000 }
+    Plan {
+        version: lives::PLAN,
+        lives,
+        seed: 1,
+        world,
+        constitution,
+        credit,
+        capital,
+        most_ticks,
+        note_every: 5_000,
+        disjoint: false,
+    }
 }
 
 #[test]

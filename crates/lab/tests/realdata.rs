@@ -20,7 +20,7 @@ const HOUR: u64 = 3_600;
 const HELD_OUT: u64 = 1_704_067_200; // 2024-01-01
 
 fn data(name: &str) -> Option<PathBuf> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/hourly").join(name);
+    let path = Path::new(&std::env::var("CARGO_MANIFEST_DIR").unwrap()).join("../../../shared/data/hourly").join(name);
     if path.exists() {
         return Some(path);
     }

@@ -29,7 +29,7 @@ impl Server {
         above.retain(|python| python.exists());
         let python = above.first().expect("the parts have no python; remove them and run .ci/setup");
         let mut process = Command::new(python)
-            .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/serve.py"))
+            .arg(Path::new(&std::env::var("CARGO_MANIFEST_DIR").unwrap()).join("tests/serve.py"))
             .arg(model)
             .args(key)
             .stdin(Stdio::piped())

@@ -1,7 +1,7 @@
 //! What recall costs and what it finds, as ratios in one run: `cargo run --release -p bardo-vault --example recall`.
 //!
 //! The library and its questions are made up (see tests/common); `--entries N` makes it smaller. How well words
-//! and meaning go together must be tried again with real questions and a real model.
+//! and meaning go together with real questions and a real model is measured by `just local`.
 
 #[path = "../tests/common/mod.rs"]
 mod common;

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 pub const RECORD: u8 = 1;
 /// Version of Life's own layout, which snapshots and state hashes depend on. Changing Life raises it;
 /// older snapshots are then passed over and the life is folded again.
-pub const LIFE: u16 = 5;
+pub const LIFE: u16 = 6;
 
 pub(crate) const STATE_EVERY: u64 = 500;
 
@@ -109,6 +109,9 @@ pub fn layout() -> String {
         golem::goal::Goal,
         golem::goal::Ended,
         golem::regime::Regime,
+        golem::stress::Kind,
+        golem::stress::Band,
+        golem::stress::Word,
         Event
     );
     tracer.trace_type::<Body>(&samples).expect("records have a layout");
@@ -116,8 +119,8 @@ pub fn layout() -> String {
     serde_json::to_string(&registry).expect("a registry is plain data")
 }
 
-/// A birth, a heuristic, a policy, a decision, something to watch and a death, of nobody.
-fn examples() -> [Event; 6] {
+/// A birth, a heuristic, a policy, a decision, something to watch, a word about itself and a death, of nobody.
+fn examples() -> [Event; 7] {
     let birth = golem::Birth {
         id: golem::GolemId([0; 16]),
         name: "a".parse().expect("a plain name"),
@@ -140,5 +143,14 @@ fn examples() -> [Event; 6] {
     let amended = Event::Amended(golem.life().policy.clone());
     let kept = Event::Kept(Box::new(golem::grimoire::Decision::Forget(0)));
     let watching = Event::Watching(Box::default());
-    [born.events[0].clone(), born.events[1].clone(), amended, kept, watching, died.expect("retiring ends a life")]
+    let assessed = Event::Assessed(Box::default());
+    [
+        born.events[0].clone(),
+        born.events[1].clone(),
+        amended,
+        kept,
+        watching,
+        assessed,
+        died.expect("retiring ends a life"),
+    ]
 }

@@ -19,6 +19,8 @@ pub struct Episode {
     /// 0 calm, 1 usual, 2 unsettled.
     pub regime: u8,
     pub surprise: f32,
+    /// How stirred up it was, from −1 to 1.
+    pub arousal: f32,
     pub exposed: bool,
     /// What a unit's worth did over the time that claims look ahead, and how much better the other choice
     /// would have been; none while that is not over.
@@ -35,7 +37,7 @@ pub(crate) struct Changes {
 
 const CREATE: &str = "CREATE TABLE IF NOT EXISTS episode(number INTEGER PRIMARY KEY, seq INTEGER NOT NULL,
     tick INTEGER NOT NULL, why INTEGER NOT NULL, regime INTEGER NOT NULL, surprise REAL NOT NULL,
-    exposed INTEGER NOT NULL, change REAL, regret REAL) STRICT;";
+    arousal REAL NOT NULL, exposed INTEGER NOT NULL, change REAL, regret REAL) STRICT;";
 
 impl Changes {
     /// Of a record, given the life it led to.
@@ -51,6 +53,7 @@ impl Changes {
                         why: *why,
                         regime: life.regimes.now as u8,
                         surprise: life.episodes.surprise.last as f32,
+                        arousal: life.daimon.last.arousal.max(life.daimon.mood.arousal) as f32,
                         exposed: life.episodes.pending.back().is_some_and(|pending| pending.exposed),
                         change: None,
                         regret: None,
@@ -81,8 +84,17 @@ impl Changes {
             ])?;
         }
         if let Some(e) = &self.begun {
-            tx.prepare_cached("INSERT INTO episode VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, NULL, NULL)")?.execute(
-                params![e.number as i64, e.seq as i64, e.tick as i64, e.why, e.regime, e.surprise, e.exposed],
+            tx.prepare_cached("INSERT INTO episode VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, NULL, NULL)")?.execute(
+                params![
+                    e.number as i64,
+                    e.seq as i64,
+                    e.tick as i64,
+                    e.why,
+                    e.regime,
+                    e.surprise,
+                    e.arousal,
+                    e.exposed
+                ],
             )?;
         }
         Ok(())
@@ -133,10 +145,10 @@ pub(crate) fn prepare(db: &Connection) -> rusqlite::Result<()> {
     db.execute_batch(CREATE)
 }
 
-/// Whether the table is there at all; a journal from before there were episodes has none.
+/// Whether the table is there as it is made now; one from an earlier version is as good as none, until it is made anew.
 pub(crate) fn exists(db: &Connection) -> rusqlite::Result<bool> {
-    db.query_row("SELECT count(*) FROM sqlite_schema WHERE name = 'episode'", [], |row| row.get::<_, i64>(0))
-        .map(|tables| tables > 0)
+    let newest = "SELECT count(*) FROM pragma_table_info('episode') WHERE name = 'arousal'";
+    db.query_row(newest, [], |row| row.get::<_, i64>(0)).map(|columns| columns > 0)
 }
 
 /// How many there are; an error where there is no table.
@@ -150,7 +162,7 @@ pub(crate) fn newest(db: &Connection, most: u64) -> Result<Vec<Episode>, Error> 
     if !exists(db).map_err(Error::sqlite(what))? {
         return Ok(Vec::new());
     }
-    let sql = "SELECT number, seq, tick, why, regime, surprise, exposed, change, regret FROM episode
+    let sql = "SELECT number, seq, tick, why, regime, surprise, arousal, exposed, change, regret FROM episode
                ORDER BY number DESC LIMIT ?1";
     let mut query = db.prepare(sql).map_err(Error::sqlite(what))?;
     let rows = query
@@ -162,9 +174,10 @@ pub(crate) fn newest(db: &Connection, most: u64) -> Result<Vec<Episode>, Error> 
                 why: row.get(3)?,
                 regime: row.get(4)?,
                 surprise: row.get(5)?,
-                exposed: row.get(6)?,
-                change: row.get(7)?,
-                regret: row.get(8)?,
+                arousal: row.get(6)?,
+                exposed: row.get(7)?,
+                change: row.get(8)?,
+                regret: row.get(9)?,
             })
         })
         .map_err(Error::sqlite(what))?;

@@ -23,8 +23,9 @@ const FORMAT: u32 = 2;
 /// Snapshots bound how long waking up takes, not how much is lost: that is nothing.
 const SNAPSHOT_SPAN: Span = Span::seconds(6 * 3_600);
 const SNAPSHOTS_KEPT: u64 = 3;
-/// Marks that every table that follows from the journal has been made from it.
+/// Marks that every table that follows from the journal has been made from it, and as which version makes them.
 const DERIVED: &str = "derived";
+const TABLES: &str = "3";
 const GENESIS: &[u8] = b"bardo journal";
 
 /// Where a life is kept: its own folder, and the home's folder of heads.
@@ -83,7 +84,7 @@ impl Vault {
         let meta = "INSERT INTO meta(key, value) VALUES(?1, ?2)";
         let write = |key: &str, value: String| db.execute(meta, params![key, value]);
         write("format", FORMAT.to_string())
-            .and_then(|_| write(DERIVED, FORMAT.to_string()))
+            .and_then(|_| write(DERIVED, TABLES.to_owned()))
             .and_then(|_| write("golem", life.id().to_string()))
             .and_then(|_| write("layout", codec::layout_now().to_owned()))
             .and_then(|_| write("layout_hash", blake3::hash(codec::layout_now().as_bytes()).to_hex().to_string()))
@@ -377,7 +378,7 @@ fn bring_up_to_date(db: &mut Connection, life: &Life) -> Result<(), Error> {
     }
     let whole = episodes::count(db).is_ok_and(|rows| rows == life.episodes.made)
         && grimoire::exists(db).map_err(Error::sqlite(what))?
-        && meta(db, DERIVED).is_ok_and(|made| made == format);
+        && meta(db, DERIVED).is_ok_and(|made| made == TABLES);
     if whole {
         return grimoire::prepare(db).map_err(Error::sqlite(what));
     }
@@ -392,7 +393,7 @@ fn bring_up_to_date(db: &mut Connection, life: &Life) -> Result<(), Error> {
     // Marked only when all of it is there, so that a crash in between starts over.
     expected.write(db).map_err(Error::sqlite(what))?;
     grimoire::rebuild(db, &known).map_err(Error::sqlite(what))?;
-    grimoire::prepare(db).and_then(|()| set_meta(db, DERIVED, &format)).map_err(Error::sqlite(what))
+    grimoire::prepare(db).and_then(|()| set_meta(db, DERIVED, TABLES)).map_err(Error::sqlite(what))
 }
 
 fn set_meta(db: &Connection, key: &str, value: &str) -> rusqlite::Result<()> {

@@ -9,7 +9,7 @@ use vault::Reader;
 
 #[test]
 fn the_first_journal_still_folds_to_the_life_that_was_lived() {
-    let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/first-version.db");
+    let fixture = Path::new(&std::env::var("CARGO_MANIFEST_DIR").unwrap()).join("tests/fixtures/first-version.db");
     let copy = tempfile::tempdir().unwrap();
     let path = copy.path().join("life.db");
     std::fs::copy(fixture, &path).unwrap();

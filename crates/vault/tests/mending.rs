@@ -107,6 +107,7 @@ fn input(g: &Golem, d: &mut Dice, price: &mut f64, level: &mut f64) -> Input {
             }
             Owed::Reconcile { key } => What::Landed { key, outcome: None },
             Owed::Deposit { deposit, .. } => What::Deposited { deposit },
+            Owed::Tell { number, .. } => What::Told { number, peers: 0 },
             Owed::Curate => {
                 What::Curated(Box::new(golem::grimoire::round(&mut golem::grimoire::Grimoire::new([]), g.life())))
             }

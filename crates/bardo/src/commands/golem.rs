@@ -4,6 +4,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use golem::Name;
+use golem::stress::{self, words};
 use host::config::{File, Origin, Settings};
 use host::herald::Herald;
 use host::keeper::{self, Consent, Wish};
@@ -24,6 +25,7 @@ pub(crate) fn dispatch(home: &Home, verb: GolemVerb, json: bool) -> Result<ExitC
         GolemVerb::Show { name } => show(&home.golem(&name)?, json),
         GolemVerb::Events { name, all } => events(&home.golem(&name)?, all || json, json),
         GolemVerb::Episodes { name, last } => episodes(&home.golem(&name)?, last, json),
+        GolemVerb::Stress { name } => stress(&home.golem(&name)?, json),
         GolemVerb::Playbook { name, accept, discard } => playbook(home, &home.golem(&name)?, accept, discard, json),
         GolemVerb::Policy { name, set } => owner::policy(home, &name, &set, json),
         GolemVerb::Fund(money) => owner::fund(home, &money, json),
@@ -224,8 +226,8 @@ fn episodes(place: &GolemHome, last: u64, json: bool) -> Result<ExitCode, Error>
         line(format!("{} remembers nothing yet", place.name));
     } else if !json {
         line(format!(
-            "{:>9} {:>9} {:<22} {:>8} {:<9} {:>9} {:>8}",
-            "EPISODE", "TICK", "WHY", "SURPRISE", "REGIME", "CAME TO", "REGRET"
+            "{:>9} {:>9} {:<22} {:>8} {:>7} {:<9} {:>9} {:>8}",
+            "EPISODE", "TICK", "WHY", "SURPRISE", "AROUSAL", "REGIME", "CAME TO", "REGRET"
         ));
     }
     let percent = |share: Option<f32>| share.map_or("not yet".to_owned(), |share| format!("{:+.2} %", share * 100.0));
@@ -237,11 +239,12 @@ fn episodes(place: &GolemHome, last: u64, json: bool) -> Result<ExitCode, Error>
             output::json(&value);
         } else {
             line(format!(
-                "{:>9} {:>9} {:<22} {:>8.2} {:<9} {:>9} {:>8}",
+                "{:>9} {:>9} {:<22} {:>8.2} {:>+7.2} {:<9} {:>9} {:>8}",
                 count(episode.number),
                 count(episode.tick),
                 why.join(", "),
                 episode.surprise,
+                episode.arousal,
                 regime,
                 percent(episode.change),
                 percent(episode.regret)
@@ -249,6 +252,70 @@ fn episodes(place: &GolemHome, last: u64, json: bool) -> Result<ExitCode, Error>
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// What presses, why each is held, what would clear it and how far away that is; then what once pressed.
+fn stress(place: &GolemHome, json: bool) -> Result<ExitCode, Error> {
+    let (golem, _) = Reader::open(&place.database())?.wake()?;
+    let life = golem.life();
+    let figures = &life.constitution().stress;
+    if json {
+        let active = life.stress.active.iter().map(|s| {
+            json!({
+                "kind": s.kind, "domain": domain(life, s.domain), "severity": s.severity(figures), "since_ms": s.since,
+                "presses": s.presses, "why": words::why(life, s), "clears_when": words::clears_when(life, s),
+            })
+        });
+        let named = life.stress.named.iter().map(
+            |n| json!({ "name": n.name, "description": n.description, "severity": n.severity(figures.named_rate) }),
+        );
+        let past = life.stress.past.iter().map(|p| {
+            json!({
+                "kind": p.kind, "domain": domain(life, p.domain), "times": p.times, "peak": p.peak, "ended_ms": p.ended,
+                "suspended": p.suspended, "warned": p.warned, "right": p.right,
+            })
+        });
+        output::json(&json!({
+            "mode": figures.mode, "load": stress::load(life), "load_as_told": stress::load_as_told(life),
+            "band": stress::band(life), "closed": words::closed(life), "active": active.collect::<Vec<_>>(),
+            "named": named.collect::<Vec<_>>(), "past": past.collect::<Vec<_>>(),
+            "mood": life.daimon.mood.octant(), "pad": life.daimon.mood,
+        }));
+        return Ok(ExitCode::SUCCESS);
+    }
+    line(format!("{}  load {}", life.birth.name, words::summary(life)));
+    for s in &life.stress.active {
+        line(format!("  {}", words::line(&words::title(life, s.kind, s.domain), s.severity(figures))));
+        let eased = if s.presses { "" } else { ", and grows no more" };
+        line(format!("    {}; for {}{eased}", words::why(life, s), golem::Span::millis(since(life, s.since))));
+        line(format!("    clears when {}", words::clears_when(life, s)));
+    }
+    for n in &life.stress.named {
+        line(format!("  {}", words::line(&n.name, n.severity(figures.named_rate))));
+        line(format!("    named by {} itself, closes nothing: {}", life.birth.name, n.description));
+    }
+    if let Some(closed) = words::closed(life) {
+        line(format!("  closed now: {closed}"));
+        line("  open as ever: giving up exposure, looking, predicting, self-examination, asking you or its peers");
+    }
+    for p in &life.stress.past {
+        let ago = golem::Span::millis(since(life, p.ended));
+        let how = if p.suspended { "was set aside" } else { "cleared" };
+        let warnings =
+            if p.warned > 0 { format!("; warned {} times, right {}", p.warned, p.right) } else { String::new() };
+        let times = if p.times == 1 { "once".to_owned() } else { format!("{} times", count(u64::from(p.times))) };
+        let title = words::title(life, p.kind, p.domain);
+        line(format!("  past: {title} {times}, at worst {:.2}, {how} {ago} ago{warnings}", p.peak));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn domain(life: &golem::Life, domain: Option<u8>) -> Option<&str> {
+    domain.and_then(|at| life.birth.world.domains.get(usize::from(at))).map(|spec| spec.name.as_str())
+}
+
+fn since(life: &golem::Life, age: golem::Span) -> u64 {
+    life.age.as_millis().saturating_sub(age.as_millis())
 }
 
 /// The file as it stands, against the life as it is.

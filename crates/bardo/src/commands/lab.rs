@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use golem::Span;
 use host::{Error, Home};
+use lab::arms::{self, Cell};
 use lab::{Plan, Quantiles, Summary, lives};
 use world::Spec;
 
@@ -15,6 +16,9 @@ use crate::args::{LivesArgs, WorldKind};
 use crate::output::{self, count, line};
 
 pub(crate) fn lives(home: &Home, args: &LivesArgs, json: bool) -> Result<ExitCode, Error> {
+    if let Some(vary) = &args.vary {
+        return compare(home, args, vary, json);
+    }
     let plan = match &args.plan {
         Some(path) => {
             let text =
@@ -22,24 +26,15 @@ pub(crate) fn lives(home: &Home, args: &LivesArgs, json: bool) -> Result<ExitCod
             serde_json::from_slice(&text)
                 .map_err(|e| Error::Advice(format!("{} is not a plan: {e}", path.display())))?
         }
-        None => plan(home, args)?,
+        None => plan(home, args, &[])?,
     };
     if let Some(path) = &args.manifest {
         let text = serde_json::to_vec_pretty(&plan).expect("plain data");
         fs::write(path, text).map_err(|source| Error::Io { what: "cannot write", path: path.clone(), source })?;
     }
-    let threads = args.threads.or_else(|| std::thread::available_parallelism().ok().map(Into::into)).unwrap_or(1);
-    let (over, show) = (AtomicU64::new(0), std::io::stderr().is_terminal());
-    let told = lives::run(&plan, threads, |_| {
-        let over = over.fetch_add(1, Ordering::Relaxed) + 1;
-        if show {
-            eprint!("\r\x1b[K{} of {} lives", count(over), count(plan.lives));
-            let _ = std::io::stderr().flush();
-        }
-    });
-    if show {
-        eprint!("\r\x1b[K");
-    }
+    let progress = Progress::of(plan.lives);
+    let told = lives::run(&plan, threads(args), |_| progress.another());
+    drop(progress);
     let (summary, _) = told.map_err(|e| Error::Advice(e.to_string()))?;
     if json {
         output::json(&summary)
@@ -49,8 +44,94 @@ pub(crate) fn lives(home: &Home, args: &LivesArgs, json: bool) -> Result<ExitCod
     Ok(ExitCode::SUCCESS)
 }
 
-fn plan(home: &Home, args: &LivesArgs) -> Result<Plan, Error> {
+fn threads(args: &LivesArgs) -> usize {
+    args.threads.or_else(|| std::thread::available_parallelism().ok().map(Into::into)).unwrap_or(1)
+}
+
+/// How many lives are over, where somebody watches.
+struct Progress {
+    over: AtomicU64,
+    all: u64,
+    show: bool,
+}
+
+impl Progress {
+    fn of(all: u64) -> Progress {
+        Progress { over: AtomicU64::new(0), all, show: std::io::stderr().is_terminal() }
+    }
+
+    fn another(&self) {
+        let over = self.over.fetch_add(1, Ordering::Relaxed) + 1;
+        if self.show {
+            eprint!("\r\x1b[K{} of {} lives", count(over), count(self.all));
+            let _ = std::io::stderr().flush();
+        }
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        if self.show {
+            eprint!("\r\x1b[K");
+        }
+    }
+}
+
+/// The same paths, once for each value of one key.
+fn compare(home: &Home, args: &LivesArgs, vary: &str, json: bool) -> Result<ExitCode, Error> {
+    let (key, values) = vary.split_once('=').ok_or_else(|| {
+        Error::Advice(format!("'{vary}' names no values; say for example --vary stress.mode=off,enforced"))
+    })?;
+    let values: Vec<&str> = values.split(',').map(str::trim).collect();
+    if values.len() < 2 {
+        return Err(Error::Advice(format!("one value of {key} cannot be compared; say --vary {key}=A,B")));
+    }
+    let plans = values
+        .iter()
+        .map(|value| Ok(((*value).to_owned(), plan(home, args, &[format!("{key}={value}")])?)))
+        .collect::<Result<Vec<_>, Error>>()?;
+    let progress = Progress::of(args.lives * values.len() as u64);
+    let told = arms::live(&plans, threads(args), |_| progress.another());
+    drop(progress);
+    let arms = arms::compare(&told.map_err(|e| Error::Advice(e.to_string()))?);
+    if json {
+        output::json(&arms);
+        return Ok(ExitCode::SUCCESS);
+    }
+    line(format!("{} paths, each lived once for every {key}", count(arms.paths as u64)));
+    line(format!(
+        "{:<20} {:>12}  {}",
+        "",
+        arms.names[0],
+        arms.names[1..].iter().map(|n| format!("{n:>38}")).collect::<String>()
+    ));
+    for (measure, cells) in &arms.rows {
+        let others: String = cells[1..].iter().map(|cell| format!("{:>38}", shown(cell))).collect();
+        line(format!("{measure:<20} {:>12}  {others}", number(cells[0].mean)));
+    }
+    line(format!(
+        "differences to {}, path by path, and the range of 95 in 100 draws of the paths; * lies apart from zero",
+        arms.names[0]
+    ));
+    Ok(ExitCode::SUCCESS)
+}
+
+fn shown(cell: &Cell) -> String {
+    let mark = if cell.could_be_nothing() { "" } else { "*" };
+    format!("{}{} ({} to {})", signed(cell.difference), mark, signed(cell.low), signed(cell.high))
+}
+
+fn number(value: f64) -> String {
+    if value.abs() >= 1_000.0 { count(value.round() as u64) } else { format!("{value:.4}") }
+}
+
+fn signed(value: f64) -> String {
+    if value.abs() >= 100.0 { format!("{value:+.0}") } else { format!("{value:+.4}") }
+}
+
+fn plan(home: &Home, args: &LivesArgs, more: &[String]) -> Result<Plan, Error> {
     let mut flags = args.set.clone();
+    flags.extend_from_slice(more);
     let mut flag = |key: &str, value: Option<String>| flags.extend(value.map(|value| format!("{key}={value}")));
     let replay = args.data.is_some().then_some(WorldKind::Replay);
     flag("world.kind", args.world.or(replay).map(|kind| format!("{kind:?}").to_lowercase()));
@@ -72,6 +153,7 @@ fn plan(home: &Home, args: &LivesArgs) -> Result<Plan, Error> {
         capital: settings.money("funds.capital"),
         most_ticks: args.most_ticks,
         note_every: args.note_every,
+        disjoint: args.disjoint,
     })
 }
 
@@ -96,6 +178,9 @@ fn print(summary: &Summary, interval: Span) {
     row("return", summary.returns, &|value| format!("{:+.2} %", value * 100.0));
     row("  simply holding", summary.returns_holding, &|value| format!("{:+.2} %", value * 100.0));
     line(format!("{:<22} {:>12} {:>12} {:>12}", "  cash", "", "+0.00 %", ""));
+    row("deepest fall", summary.drawdowns, &|value| format!("{:.2} %", value * 100.0));
+    row("failures in a row", summary.failures, &|value| format!("{value:.0}"));
+    row("load, on average", summary.loads, &|value| format!("{value:.2}"));
     let (ticks, speed) = (count(summary.ticks), count(summary.ticks_per_second as u64));
     line(format!("{ticks} ticks in {:.1} s, {speed} a second", summary.seconds));
 }

@@ -51,6 +51,7 @@ fn pass_on(home: &Home, place: &GolemHome, body: Body) -> Result<Order, Error> {
             Ok(Order::Answered(match body {
                 Body::Command(command) => living.obey(id, command, &mut Silent)?,
                 Body::Fund { credit, capital } => living.fund(id, credit, capital, &mut Silent)?,
+                Body::Word { .. } => unreachable!("golems write such letters, not owners"),
             }))
         }
         Err(Error::Vault(vault::Error::Locked(_))) => Ok(Order::Sent(inbox::send(&place.inbox(), body)?)),

@@ -32,8 +32,8 @@ pub(crate) struct Whole<'a> {
 }
 
 impl Fiber {
-    /// Holds a whole episode against what is being watched.
-    pub(crate) fn scan(&mut self, watched: &mut [Watched], world: &Manifest, episode: &Whole<'_>, laws: &Laws) {
+    /// Holds a whole episode against what is being watched; whether it was marked.
+    pub(crate) fn scan(&mut self, watched: &mut [Watched], world: &Manifest, episode: &Whole<'_>, laws: &Laws) -> bool {
         let features: Features = episode.state.iter().map(|feature| f64::from(*feature)).collect();
         let mut strange = false;
         for entry in watched {
@@ -48,6 +48,7 @@ impl Fiber {
             }
             self.strange.push_back(episode.number);
         }
+        strange
     }
 
     /// A waking tick has passed.

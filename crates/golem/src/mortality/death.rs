@@ -101,6 +101,7 @@ pub(crate) fn die(draft: &mut Draft<'_>, cause: Cause) {
         Death { at: draft.at(), tick: draft.tick, cause, vitality: draft.vitality.clone(), closing_attempts: 0 };
     draft.emit(Event::Died(Box::new(death)));
     draft.emit(Event::Turned(State::Dying));
+    crate::stress::called_out(draft, crate::stress::Word::Death);
 }
 
 /// Goes as far towards the end as it can without an answer from outside.

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::phase::Phase;
+use super::vitality::sigmoid;
 use crate::constitution::Mode;
 use crate::draft::Draft;
 use crate::event::Event;
@@ -127,10 +129,26 @@ impl Purse {
         ((i128::from(life.purse.dust) + Self::accrued(life, lived)) % DAY) as i64
     }
 
-    /// Ticks until hunger at the present burn rate; none if nothing burns.
+    /// Ticks until want of money ends it, at the present burn rate; none if nothing burns.
     pub fn projected_ticks(&self, life: &Life) -> Option<u64> {
         let burning = self.burn_rate > 0.0 && life.constitution().clocks().economic;
-        burning.then(|| (self.free(life).as_f64() / self.burn_rate) as u64)
+        burning.then(|| ((self.credit - self.brink(life)).as_f64().max(0.0) / self.burn_rate) as u64)
+    }
+
+    /// The credit at which vitality falls to its end for want of money alone, skill and age as they are. Hunger kills
+    /// there, well before the last cent.
+    fn brink(&self, life: &Life) -> Usdc {
+        let (figures, reserve) = (&life.constitution().vitality, self.reserve(life));
+        let (center, steepness) = (figures.economic_center, figures.economic_steepness);
+        let others = life.vitality.composite / sigmoid(life.vitality.economic, center, steepness);
+        let needed = Phase::Declining.behaviour().from / others;
+        // Where no money could help, it is not money that ends it.
+        if needed >= 1.0 || needed.is_nan() {
+            return reserve;
+        }
+        let share = center + libm::log(needed / (1.0 - needed)) / steepness;
+        let above = (self.funding - reserve).as_f64() * share.clamp(0.0, 1.0);
+        reserve + Usdc::micros(above as i64)
     }
 
     /// World time until hunger at the present burn rate.

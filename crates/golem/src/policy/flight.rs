@@ -220,6 +220,9 @@ fn settled(draft: &mut Draft<'_>, flight: &Flight, outcome: Outcome) {
     if let Some(held) = closed {
         let ended = if draft.capital.result() > held.result { Ended::Effective } else { Ended::Failed };
         draft.emit(Event::Finished { goal: Goal::Act, domain: held.domain, ended });
+        if let Some(domain) = draft.stress.heeding {
+            draft.emit(Event::Heeded { domain, helped: ended == Ended::Failed });
+        }
         let amount = draft.capital.harvest(draft.constitution().economic.harvest_bps);
         if amount.is_positive() && !draft.is_dead() {
             draft.emit(Event::Harvested { amount });

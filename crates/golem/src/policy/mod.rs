@@ -23,6 +23,7 @@ use crate::mortality::economic::Partition;
 use crate::mortality::epistemic::Domain;
 use crate::mortality::phase::Phase;
 use crate::rule::vote::{self, Evidence};
+use crate::stress::{self, Band};
 use crate::time::{Span, Time};
 use crate::world::Effect;
 
@@ -65,6 +66,8 @@ pub enum Rule {
     NoEdge,
     Stale,
     World,
+    /// The load of stressors closes it.
+    Load(Band),
 }
 
 /// What has been learned of how the world carries things out.
@@ -146,6 +149,9 @@ pub fn gate(life: &Life, effect: Effect) -> Result<(), Rule> {
     if !life.phase().permits(effect) {
         return Err(Rule::Phase(life.phase()));
     }
+    if !stress::allowed(life).add {
+        return Err(Rule::Load(stress::band(life)));
+    }
     Ok(())
 }
 
@@ -162,7 +168,11 @@ pub(crate) fn propose(draft: &mut Draft<'_>, proposal: &Proposal) -> Result<(), 
     let order = consider(draft, draft.at(), proposal)?;
     if let Some(evidence) = order.evidence {
         let Evidence { gain, lower, domain, voters, .. } = evidence;
-        draft.emit(Event::Voted { key: draft.flights_made + 1, domain, gain, lower, voters });
+        let key = draft.flights_made + 1;
+        draft.emit(Event::Voted { key, domain, gain, lower, voters });
+        if stress::signals(draft, domain).next().is_some() {
+            draft.emit(Event::Warned { key, domain });
+        }
     }
     flight::intend(draft, order.action, order.units, order.reserved, false);
     Ok(())
@@ -214,8 +224,7 @@ fn add(life: &Life, at: Time, action: u8, size: f64) -> Result<Order, Rule> {
     }
     let evidence = shown(life, bps)?;
     let worth = life.capital.worth(life.seen.unit);
-    let risk = (life.phase().behaviour().risk * 100.0) as i64;
-    let budget = worth.share(bps as i64, 10_000).share(risk, 100);
+    let budget = worth.share(bps as i64, 10_000).share(caution(life, evidence.as_ref()), 100);
     if budget > policy.per_action_most {
         return Err(Rule::PerAction);
     }
@@ -227,6 +236,14 @@ fn add(life: &Life, at: Time, action: u8, size: f64) -> Result<Order, Rule> {
     }
     let units = whole_lots(units_for(budget, life.seen.unit.as_micros()), life);
     if units <= 0 { Err(Rule::Funds) } else { Ok(Order { action, units, reserved: budget, evidence }) }
+}
+
+/// How much of the usual size is left, in per cent: phase, load, mood and warnings each have a say, and the strictest
+/// wins.
+pub fn caution(life: &Life, evidence: Option<&Evidence>) -> i64 {
+    let phase = (life.phase().behaviour().risk * 100.0) as i64;
+    let warned = evidence.map_or(100, |evidence| stress::heeded_percent(life, evidence.domain));
+    phase.min(stress::allowed(life).size_percent).min(life.daimon.mood.size_percent()).min(warned)
 }
 
 /// No edge, no action: what holding has paid must be worth its cost even at its lower bound.
@@ -309,7 +326,8 @@ fn by_vote(draft: &mut Draft<'_>) -> Option<Proposal> {
     }
     let turned = evidence.is_some_and(|evidence| evidence.upper < -one_way);
     let due = draft.held.is_none_or(|held| held.until <= draft.at());
-    if due && !turned && evidence.is_some_and(|evidence| evidence.lower > 0.0) {
+    let keeps = stress::allowed(draft).keep;
+    if due && !turned && keeps && evidence.is_some_and(|evidence| evidence.lower > 0.0) {
         draft.emit(Event::Renewed { until: draft.at() + vote::holding(draft) });
         return None;
     }
@@ -353,6 +371,7 @@ impl fmt::Display for Rule {
             Rule::NoEdge => write!(f, "no edge left after costs"),
             Rule::Stale => write!(f, "the permission has run out or what it was given for has changed"),
             Rule::World => write!(f, "the world would not have it"),
+            Rule::Load(band) => write!(f, "no new exposure while the load of stressors is {band}"),
         }
     }
 }

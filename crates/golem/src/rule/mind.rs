@@ -7,6 +7,7 @@ use crate::event::Event;
 use crate::goal::{Ended, Goal};
 use crate::life::{Birth, Life};
 use crate::limits;
+use crate::stress::{self, Kind};
 use crate::world::{Bar, DomainKind, Features};
 
 /// A heuristic on trial is not judged before this many claims.
@@ -69,6 +70,9 @@ fn explore(draft: &mut Draft<'_>, features: &Features) {
         return;
     }
     judge(draft);
+    if !stress::allowed(draft).explore {
+        return;
+    }
     let Some(slot) = free_slot(draft) else { return };
     let heuristic = idea(draft, features);
     draft.emit(Event::Adopted { slot: slot as u8, heuristic: Box::new(heuristic) });
@@ -79,7 +83,12 @@ fn judge(draft: &mut Draft<'_>) {
     for slot in 0..draft.playbook.len() {
         let heuristic = &draft.playbook[slot];
         if heuristic.provenance != Provenance::Instinct && !heuristic.judged && heuristic.weight >= TRIAL {
-            let ended = if heuristic.skill() > 0.0 { Ended::Effective } else { Ended::Failed };
+            let (skill, echo) = (heuristic.skill(), draft.laws().echo);
+            let ended = match skill {
+                better if better > echo => Ended::Effective,
+                worse if worse < -echo => Ended::Failed,
+                _ => Ended::Done,
+            };
             let domain = heuristic.domain;
             let sure = heuristic.skill() - draft.laws().luck / (heuristic.weight + 1.0).sqrt();
             let promoted = !heuristic.voice && sure > 0.0;
@@ -105,7 +114,11 @@ fn free_slot(life: &Life) -> Option<usize> {
 /// One or two features on the side of where they stand now: it will hold again when things are like this.
 fn idea(life: &Life, features: &Features) -> Heuristic {
     let mut dice = Dice::of(life);
-    let domain = dice.below(life.birth.world.domains.len());
+    let mut domain = dice.below(life.birth.world.domains.len());
+    // Not where looking has been futile, if there is anywhere else.
+    if life.stress.find(Kind::Futility, Some(domain as u8)).is_some() {
+        domain = dice.below(life.birth.world.domains.len());
+    }
     let mut condition = Condition::default();
     for _ in 0..=dice.below(2) {
         let feature = dice.below(features.len());

@@ -49,6 +49,22 @@ pub fn parse(text: &str, manifest: &Manifest) -> Result<Parsed, RuleError> {
     Reader { words: words(text), at: 0, end: text.chars().count() + 1, manifest }.heuristic()
 }
 
+/// Reads a condition alone, without an expectation.
+pub fn parse_condition(text: &str, manifest: &Manifest) -> Result<Condition, RuleError> {
+    let domain = domains(manifest).first().copied().unwrap_or_default();
+    parse(&format!("when {text} expect {domain}"), manifest).map(|parsed| parsed.condition)
+}
+
+/// A condition alone, in the words of this world; empty if it has no words for it.
+pub fn print_condition(condition: &Condition, manifest: &Manifest) -> String {
+    let features = features(manifest);
+    let comparisons = condition.0.iter().map(|Comparison { feature, is, than }| {
+        let sign = if *is == Is::Above { '>' } else { '<' };
+        format!("{} {sign} {}", sayable(&features, *feature).unwrap_or_default(), number(*than))
+    });
+    comparisons.collect::<Vec<_>>().join(" and ")
+}
+
 impl Parsed {
     /// In the words of this world, and so that it reads back as the same.
     pub fn print(&self, manifest: &Manifest) -> Result<String, RuleError> {

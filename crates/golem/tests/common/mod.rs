@@ -161,6 +161,7 @@ impl Rig {
                 }
                 Owed::Reconcile { key } => What::Landed { key, outcome: None },
                 Owed::Deposit { deposit, .. } => What::Deposited { deposit },
+                Owed::Tell { number, .. } => What::Told { number, peers: 0 },
                 Owed::Curate => What::Curated(Box::new(golem::grimoire::Answer {
                     round: self.golem.life().knowing.rounds + 1,
                     ..Default::default()

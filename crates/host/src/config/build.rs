@@ -3,9 +3,10 @@
 
 use golem::Usdc;
 use golem::constitution::{
-    Clocks, Constitution, EconomicFigures, EpistemicFigures, Measure, Mind, MindKind, Mode, OnDeath, PolicyFigures,
-    Reflex, StochasticFigures, VitalityFigures,
+    AffectFigures, Appraisal, Clocks, Constitution, EconomicFigures, EpistemicFigures, Measure, Mind, MindKind, Mode,
+    OnDeath, PolicyFigures, Reflex, StochasticFigures, StressFigures, StressMode, VitalityFigures,
 };
+use golem::stress;
 
 use super::keys::MOST_ACTIONS;
 use super::kind::{Value, write_span};
@@ -38,6 +39,14 @@ impl Settings {
                 explore_every: self.count("mind.explore_every"),
                 sureness: self.number("mind.sureness"),
                 samples: self.count("mind.samples"),
+            },
+            stress: self.stress(),
+            affect: AffectFigures {
+                appraisal: match self.text("mortality.affect.appraisal_model") {
+                    Some("rule_based") if self.flag("mortality.affect.enabled") => Appraisal::RuleBased,
+                    _ => Appraisal::Disabled,
+                },
+                mood_keep: self.number("mortality.affect.mood_decay_rate"),
             },
             reflex: Reflex {
                 noise: self.number("reflex.noise"),
@@ -112,6 +121,22 @@ impl Settings {
         }
     }
 
+    fn stress(&self) -> StressFigures {
+        let rate = |name: &str| self.number(&format!("stress.escalation_rates.{name}"));
+        StressFigures {
+            mode: match self.text("stress.mode") {
+                Some("enforced") => StressMode::Enforced,
+                Some("visible") => StressMode::Visible,
+                Some("off") => StressMode::Off,
+                other => unreachable!("the table offers no mode {other:?}"),
+            },
+            rates: stress::Kind::ALL.map(|kind| rate(kind.name())),
+            named_rate: rate("named"),
+            most: self.count("stress.max_stressors"),
+            objectives: self.names("stress.objectives").unwrap_or_default(),
+        }
+    }
+
     /// The flags that would make this policy.
     pub fn of_policy(policy: &PolicyFigures) -> Vec<String> {
         let share = |bps: u32| Value::Share(bps).plain();
@@ -149,8 +174,12 @@ impl Settings {
             per_day_most: self.money("policy.per_day"),
             actions_per_day: self.count("policy.rebalances_per_day"),
             stop_bps: self.share("policy.stop"),
-            allow: self.text("policy.allow").map(|names| names.split(',').map(|n| n.trim().to_owned()).collect()),
+            allow: self.names("policy.allow"),
         }
+    }
+
+    fn names(&self, path: &str) -> Option<Vec<String>> {
+        self.text(path).map(|names| names.split(',').map(|name| name.trim().to_owned()).collect())
     }
 
     fn count(&self, path: &str) -> u32 {

@@ -114,9 +114,9 @@ keys! {
     Golem "mortality.vitality.epistemic_steepness", STEEPNESS, "8", "how sharply vitality falls there";
     Golem "mortality.vitality.age_drag", UNIT, "0.3", "the part of vitality that age takes by the end of the lifespan";
     Golem "mortality.vitality.hysteresis", Kind::Number { min: 0.0, max: 0.25 }, "0.05", "how far above a phase's mark vitality must rise to return to it";
-    Golem "mortality.affect.enabled", Kind::NotYet, "", "it has moods";
-    Golem "mortality.affect.appraisal_model", Kind::NotYet, "", "how an event becomes a mood";
-    Golem "mortality.affect.mood_decay_rate", Kind::NotYet, "", "how much of a mood is left a tick later";
+    Golem "mortality.affect.enabled", Kind::Bool, "true", "it has moods";
+    Golem "mortality.affect.appraisal_model", Kind::Choice(&["rule_based", "disabled"]), "rule_based", "how an event becomes a mood";
+    Golem "mortality.affect.mood_decay_rate", UNIT, "0.95", "how much of a mood is left a tick later";
 
     Golem "policy.per_action", Kind::Share { max: 1.0 }, "0.25", "the most one action may commit, as a share of capital";
     Golem "policy.max_drawdown", Kind::Share { max: 1.0 }, "0.13", "fall from the highest worth that ends the golem; 0 switches it off";
@@ -165,13 +165,16 @@ keys! {
     Golem "dream.wake_interrupts.enabled", Kind::NotYet, "", "something urgent may end a dream";
     Golem "dream.wake_interrupts.market_thresholds", Kind::NotYet, "", "moves of the market that end a dream";
 
-    Golem "stress.max_stressors", Kind::NotYet, "", "stressors active at once";
-    Golem "stress.escalation_rates.futility", Kind::NotYet, "", "growth of futility a day";
-    Golem "stress.escalation_rates.invisibility", Kind::NotYet, "", "growth of invisibility a day";
-    Golem "stress.escalation_rates.identity_violation", Kind::NotYet, "", "growth of identity violation a day";
-    Golem "stress.escalation_rates.existential_threat", Kind::NotYet, "", "growth of existential threat a day";
-    Golem "stress.escalation_rates.repeated_failure", Kind::NotYet, "", "growth of repeated failure a day";
-    Golem "stress.escalation_rates.purposelessness", Kind::NotYet, "", "growth of purposelessness a day";
+    Golem "stress.mode", Kind::Choice(&["enforced", "visible", "off"]), "enforced", "whether stressors close gates, are only observed and shown, or neither";
+    Golem "stress.objectives", Kind::Names, "", "domains in which work serves you; empty for all that have a weight";
+    Golem "stress.max_stressors", Kind::Integer { min: 0, max: 16 }, "5", "the golem may name no stressor of its own while so many are active";
+    Golem "stress.escalation_rates.repeated_failure", UNIT, "0.04", "growth of repeated failure a day";
+    Golem "stress.escalation_rates.futility", UNIT, "0.025", "growth of futility a day";
+    Golem "stress.escalation_rates.invisibility", UNIT, "0.03", "growth of invisibility a day";
+    Golem "stress.escalation_rates.identity_violation", UNIT, "0.06", "growth of identity violation a day";
+    Golem "stress.escalation_rates.existential_threat", UNIT, "0.07", "growth of existential threat a day";
+    Golem "stress.escalation_rates.purposelessness", UNIT, "0.035", "growth of purposelessness a day";
+    Golem "stress.escalation_rates.named", UNIT, "0.03", "growth a day of one that the golem has named itself";
 
     Golem "succession.auto", Kind::NotYet, "", "an heir is made at death without asking";
     Golem "succession.budget_usdc", Kind::NotYet, "", "what the heir is given";

@@ -149,7 +149,7 @@ fn features_of_made_bars_are_what_their_names_say() {
 #[test]
 fn features_of_real_bars_are_what_their_names_say() {
     for file in ["hourly/eth_usdt_1h.csv.gz", "hourly/sol_usdt_1h.csv.gz"] {
-        let path = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data")).join(file);
+        let path = Path::new(&std::env::var("CARGO_MANIFEST_DIR").unwrap()).join("../../../shared/data").join(file);
         if !path.exists() {
             eprintln!("skipped: {} is not here", path.display());
             continue;

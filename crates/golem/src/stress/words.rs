@@ -1,0 +1,152 @@
+//! What a golem, or its owner, reads of the load: how much, why, what would clear it, and what is open meanwhile.
+//! Plain facts in a fixed order; a limit is told only where it is enforced.
+
+use std::fmt::Write;
+
+use super::{Band, Kind, Named, Past, Stressor, allowed, band, find, load, load_as_told};
+use crate::constitution::StressMode;
+use crate::life::Life;
+use crate::time::Span;
+
+/// The block for a model's prompt, above its task; none while there is nothing to say.
+pub fn block(life: &Life) -> Option<String> {
+    let told = load_as_told(life);
+    if life.constitution().stress.mode == StressMode::Off || told < Band::Elevated.from() {
+        return None;
+    }
+    let figures = &life.constitution().stress;
+    let mut text = format!("Load {told:.2} of 1.00, {}.\n", band(life));
+    let mut active: Vec<&Stressor> = life.stress.active.iter().collect();
+    active.sort_by(|a, b| b.severity(figures).total_cmp(&a.severity(figures)));
+    for stressor in active {
+        let _ = writeln!(text, "{}", line(&title(life, stressor.kind, stressor.domain), stressor.severity(figures)));
+        let _ = writeln!(text, "  {}", why(life, stressor));
+        let _ = writeln!(text, "  clears when {}", clears_when(life, stressor));
+    }
+    for named in &life.stress.named {
+        let _ = writeln!(text, "{}", line(&named.name, named.severity(figures.named_rate)));
+        let _ = writeln!(text, "  named by yourself: {}", named.description);
+        let _ = writeln!(text, "  clears when {} no longer holds", condition(life, named));
+    }
+    if let Some(closed) = closed(life) {
+        let _ = writeln!(text, "Closed now: {closed}.");
+    }
+    text += OPEN;
+    Some(text)
+}
+
+const OPEN: &str = "Open at any load: giving up exposure, looking and predicting, examining your own claims, asking your \
+                    owner or your peers.\nA claim that something has passed is answered by looking again.\n";
+
+/// What the band closes, if it closes anything.
+pub fn closed(life: &Life) -> Option<&'static str> {
+    let allowed = allowed(life);
+    match (allowed.explore, allowed.add, allowed.keep) {
+        (true, _, _) => None,
+        (_, true, _) => Some("new ideas and strategies; new exposure is half the usual size"),
+        (_, _, true) => Some("new ideas, strategies and exposure"),
+        _ => Some("new ideas, strategies and exposure, and holding on to exposure whose time is up"),
+    }
+}
+
+/// `[####......] repeated_failure (tide) 0.42`
+pub fn line(title: &str, severity: f64) -> String {
+    let filled = (severity * 10.0).round().clamp(0.0, 10.0) as usize;
+    format!("[{}{}] {title} {severity:.2}", "#".repeat(filled), ".".repeat(10 - filled))
+}
+
+pub fn title(life: &Life, kind: Kind, domain: Option<u8>) -> String {
+    match domain {
+        Some(at) => format!("{kind} ({})", domain_name(life, at)),
+        None => kind.to_string(),
+    }
+}
+
+fn domain_name(life: &Life, domain: u8) -> &str {
+    life.birth.world.domains.get(usize::from(domain)).map_or("?", |spec| &spec.name)
+}
+
+fn condition(life: &Life, named: &Named) -> String {
+    crate::rule::text::print_condition(&named.condition, &life.birth.world)
+}
+
+/// What is on record against it.
+pub fn why(life: &Life, stressor: &Stressor) -> String {
+    let ledger = &life.stress.ledger;
+    let goals = |domain: u8| life.goals.get(usize::from(domain)).map_or((0, 0, 0), |tally| tally.last(20));
+    match (stressor.kind, stressor.domain) {
+        (Kind::RepeatedFailure, domain) => {
+            let (known, failed, _) = goals(domain.unwrap_or_default());
+            format!("{failed} of the last {known} goals here failed")
+        }
+        (Kind::Futility, Some(domain)) => {
+            let (known, _, effects) = goals(domain);
+            format!("{effects} of the last {known} goals here had any effect")
+        }
+        (Kind::Futility, None) => "what was done this week lost money, and more than leaving things be".to_owned(),
+        (Kind::Invisibility, _) => {
+            let days = Span::millis(life.age.as_millis() - ledger.answered.as_millis().min(life.age.as_millis()));
+            format!("{} asks and no answer for {days}", ledger.outputs)
+        }
+        (Kind::IdentityViolation, _) => {
+            format!("a rule of the owner's was run into {} decisions ago", ledger.decisions)
+        }
+        (Kind::ExistentialThreat, _) => {
+            let left = life.purse.projected_life(life);
+            let money = left.map_or("money is no concern".to_owned(), |left| format!("money for {left}"));
+            let way = if ledger.falling { ", falling" } else { "" };
+            format!("{money}; skill {:.2}{way}", life.vitality.epistemic)
+        }
+        (Kind::Purposelessness, _) => {
+            let (known, serving, repeating) = ledger.purpose(20);
+            format!(
+                "of the last {known} goals {serving} served the owner and {repeating} only repeated what had failed"
+            )
+        }
+    }
+}
+
+/// What would clear it, and how far away that is.
+pub fn clears_when(life: &Life, stressor: &Stressor) -> String {
+    let ledger = &life.stress.ledger;
+    let found = find(life, stressor.kind, stressor.domain, stressor.served);
+    match (stressor.kind, stressor.domain) {
+        (Kind::RepeatedFailure, domain) => {
+            let tally = life.goals.get(usize::from(domain.unwrap_or_default()));
+            let (known, failed, _) = tally.map_or((0, 0, 0), |tally| tally.last(20));
+            format!(
+                "fewer than 30 % of the last 20 goals failed and 3 were completed (now {:.0} %, {})",
+                found.figure * 100.0,
+                known - failed
+            )
+        }
+        (Kind::Futility, Some(_)) => format!("3 of the last 20 goals had an effect (now {:.0})", found.figure),
+        (Kind::Futility, None) => {
+            "a week's doings no longer lose more than leaving things be, or nothing is done for a week".to_owned()
+        }
+        (Kind::Invisibility, _) => "somebody else answers: the owner, a peer, or the world by a fill".to_owned(),
+        (Kind::IdentityViolation, _) => format!("20 decisions keep to the rules (now {})", ledger.decisions),
+        (Kind::ExistentialThreat, _) => {
+            "there is money for 96 hours, and skill is 0.50 or no longer falling".to_owned()
+        }
+        (Kind::Purposelessness, _) => "something that serves the owner is completed and verified".to_owned(),
+    }
+}
+
+/// What an earlier stressor has to say to whoever comes near again.
+pub fn signal(life: &Life, past: &Past) -> String {
+    let times = if past.times == 1 { "once".to_owned() } else { format!("{} times", past.times) };
+    format!("{} was here {times}, at worst {:.2}, and cleared", title(life, past.kind, past.domain), past.peak)
+}
+
+/// One line for people: `0.42 elevated: repeated_failure (tide) 0.42`.
+pub fn summary(life: &Life) -> String {
+    let figures = &life.constitution().stress;
+    let each = |s: &Stressor| format!("{} {:.2}", title(life, s.kind, s.domain), s.severity(figures));
+    let all: Vec<String> = life.stress.active.iter().map(each).collect();
+    match (figures.mode, all.is_empty()) {
+        (StressMode::Off, _) => "not observed".to_owned(),
+        (_, true) => format!("{:.2} {}", load(life), band(life)),
+        (_, false) => format!("{:.2} {}: {}", load(life), band(life), all.join(", ")),
+    }
+}

@@ -1,0 +1,133 @@
+//! Arms: the same paths and the same dice, lived several ways, and what the difference is worth.
+//!
+//! A path is lived once in every arm, so arms are compared path by path. How sure the difference is comes from drawing
+//! the paths again and again with replacement; nothing is assumed of how they are spread.
+
+use serde::Serialize;
+
+use crate::lives::{Error, Outcome, Plan, run};
+
+/// Times the paths are drawn again.
+const DRAWS: usize = 4_000;
+
+/// A figure of one life, by name.
+pub type Measure = (&'static str, fn(&Outcome) -> f64);
+
+/// What arms are held against each other in.
+pub const MEASURES: [Measure; 8] = [
+    ("lifetime, ticks", |o| o.ticks as f64),
+    ("alive at the end", |o| f64::from(u8::from(o.ending == "alive"))),
+    ("skill (fitness)", |o| o.fitness),
+    ("return", |o| o.returned),
+    ("deepest fall", |o| o.drawdown),
+    ("failures in a row", |o| o.failures as f64),
+    ("load, on average", |o| o.load),
+    ("ticks constrained", |o| o.constrained),
+];
+
+/// One measure of one arm, beside the first.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Cell {
+    pub mean: f64,
+    /// The mean difference to the first arm on the same path, and where it lies in 95 of 100 draws.
+    pub difference: f64,
+    pub low: f64,
+    pub high: f64,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Arms {
+    pub paths: usize,
+    pub names: Vec<String>,
+    /// By measure, then by arm.
+    pub rows: Vec<(String, Vec<Cell>)>,
+}
+
+/// Lives every arm; `each` hears of every life.
+pub fn live(
+    plans: &[(String, Plan)],
+    threads: usize,
+    each: impl Fn(&Outcome) + Sync,
+) -> Result<Vec<(String, Vec<Outcome>)>, Error> {
+    plans.iter().map(|(name, plan)| Ok((name.clone(), run(plan, threads, &each)?.1))).collect()
+}
+
+/// Holds arms against the first of them. All must have lived the same paths.
+pub fn compare(arms: &[(String, Vec<Outcome>)]) -> Arms {
+    let paths = arms.first().map_or(0, |(_, outcomes)| outcomes.len());
+    assert!(arms.iter().all(|(_, outcomes)| outcomes.len() == paths), "every arm lives every path");
+    let row = |(name, measure): &Measure| {
+        let values: Vec<Vec<f64>> = arms.iter().map(|(_, outcomes)| outcomes.iter().map(measure).collect()).collect();
+        let cells = values.iter().map(|arm| Cell::of(arm, &values[0])).collect();
+        ((*name).to_owned(), cells)
+    };
+    Arms { paths, names: arms.iter().map(|(name, _)| name.clone()).collect(), rows: MEASURES.iter().map(row).collect() }
+}
+
+impl Cell {
+    fn of(arm: &[f64], first: &[f64]) -> Cell {
+        let differences: Vec<f64> = arm.iter().zip(first).map(|(a, b)| a - b).collect();
+        let mut means = draws(&differences);
+        means.sort_by(f64::total_cmp);
+        let at = |share: f64| means.get((share * means.len() as f64) as usize).copied().unwrap_or(0.0);
+        Cell { mean: mean(arm), difference: mean(&differences), low: at(0.025), high: at(0.975) }
+    }
+
+    /// Whether nothing at all lies within what was drawn.
+    pub fn could_be_nothing(&self) -> bool {
+        self.low <= 0.0 && self.high >= 0.0
+    }
+}
+
+fn mean(values: &[f64]) -> f64 {
+    if values.is_empty() { 0.0 } else { values.iter().sum::<f64>() / values.len() as f64 }
+}
+
+/// The mean of as many values, drawn with replacement, many times over; the same every time.
+fn draws(values: &[f64]) -> Vec<f64> {
+    if values.is_empty() {
+        return Vec::new();
+    }
+    let mut state = 0x5eed_u64;
+    let mut below = |n: usize| {
+        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((z ^ (z >> 31)) % n as u64) as usize
+    };
+    let mut once = || (0..values.len()).map(|_| values[below(values.len())]).sum::<f64>() / values.len() as f64;
+    (0..DRAWS).map(|_| once()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_difference_is_surer_on_the_same_paths_and_none_is_none() {
+        let first: Vec<f64> = (0..200).map(|n| f64::from(n % 17)).collect();
+        let other: Vec<f64> = first.iter().enumerate().map(|(n, v)| v + 0.5 + (n % 3) as f64 * 0.1).collect();
+        let cell = Cell::of(&other, &first);
+        assert!((cell.difference - 0.6).abs() < 0.01 && cell.low > 0.58 && cell.high < 0.62, "{cell:?}");
+        assert!(!cell.could_be_nothing());
+        let same = Cell::of(&first, &first);
+        assert_eq!((same.difference, same.low, same.high), (0.0, 0.0, 0.0));
+        assert!(same.could_be_nothing());
+    }
+
+    /// Where there is nothing to find, something is found about one time in twenty.
+    #[test]
+    fn where_there_is_no_difference_one_is_seen_about_one_time_in_twenty() {
+        let mut state = 7_u64;
+        let mut chance = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) as f64 / (1_u64 << 31) as f64 - 0.5
+        };
+        let seen = (0..400).filter(|_| {
+            let (a, b): (Vec<f64>, Vec<f64>) = (0..80).map(|_| (chance(), chance())).unzip();
+            !Cell::of(&a, &b).could_be_nothing()
+        });
+        let seen = seen.count();
+        assert!((8..=36).contains(&seen), "{seen} of 400");
+    }
+}

@@ -1,0 +1,109 @@
+//! Three arms: stressors off, only shown, and enforced, on the same paths. Not a test of which is better: a test that
+//! they can be told apart only by what they do, and with `just full` the figures for the book.
+
+use std::path::{Path, PathBuf};
+
+use golem::constitution::{Constitution, StressMode};
+use golem::{Span, Usdc};
+use lab::arms::{self, Arms};
+use lab::lives::PLAN;
+use lab::{Outcome, Plan};
+use world::Spec;
+
+const MODES: [(&str, StressMode); 3] =
+    [("off", StressMode::Off), ("visible", StressMode::Visible), ("enforced", StressMode::Enforced)];
+
+fn full() -> bool {
+    std::env::var_os("BARDO_FULL").is_some()
+}
+
+fn plans(plan: &Plan) -> Vec<(String, Plan)> {
+    let with = |mode| {
+        let mut plan = plan.clone();
+        plan.constitution.stress.mode = mode;
+        plan
+    };
+    MODES.iter().map(|(name, mode)| ((*name).to_owned(), with(*mode))).collect()
+}
+
+fn sim(lives: u64, seed: u64, edge_bps: Option<u32>) -> Plan {
+    Plan {
+        version: PLAN,
+        lives,
+        seed,
+        world: Spec::Sim { seed, bar_ms: 40_000, relations_change_days: 5.0, edge_bps, flip_days: None },
+        constitution: Constitution::default(),
+        credit: Usdc::dollars(10),
+        capital: Usdc::dollars(100),
+        most_ticks: if full() { 400_000 } else { 20_000 },
+        note_every: 5_000,
+        disjoint: false,
+    }
+}
+
+fn print(title: &str, arms: &Arms) {
+    println!("\n{title}, {} paths\n| | {} |", arms.paths, arms.names.join(" | "));
+    for (measure, cells) in &arms.rows {
+        let others = cells[1..].iter().map(|c| format!("{:+.4} ({:+.4} to {:+.4})", c.difference, c.low, c.high));
+        println!("| {measure} | {:.4} | {} |", cells[0].mean, others.collect::<Vec<_>>().join(" | "));
+    }
+}
+
+fn of<'a>(arms: &'a Arms, measure: &str) -> &'a [arms::Cell] {
+    &arms.rows.iter().find(|(name, _)| name == measure).unwrap().1
+}
+
+#[test]
+fn what_is_only_shown_changes_nothing_and_what_is_enforced_closes_something() {
+    let outcomes = arms::live(&plans(&sim(if full() { 400 } else { 30 }, 90, None)), 2, |_| {}).unwrap();
+    let arms = arms::compare(&outcomes);
+    print("a simulated market whose relations change every five days", &arms);
+    // Where nothing is enforced, the only trace is what is noted of the load, and the looking into itself.
+    let (off, visible) = (&outcomes[0].1, &outcomes[1].1);
+    let told = |o: &Outcome| (o.ticks, o.fitness.to_bits(), o.returned.to_bits(), o.actions, o.ending.clone());
+    assert_eq!(off.iter().map(told).collect::<Vec<_>>(), visible.iter().map(told).collect::<Vec<_>>());
+    assert_eq!(of(&arms, "load, on average")[0].mean, 0.0, "off is off");
+    assert!(of(&arms, "load, on average")[1].mean > 0.01, "something presses");
+    assert!(of(&arms, "ticks constrained")[2].mean > 0.0);
+}
+
+#[test]
+fn arms_in_a_market_with_an_edge_to_find() {
+    if !full() {
+        return;
+    }
+    let outcomes = arms::live(&plans(&sim(400, 91, Some(45))), 2, |_| {}).unwrap();
+    print("a fair market with an edge of 45 basis points planted", &arms::compare(&outcomes));
+}
+
+/// Quarters of real hours that share no bar; the unit is the window.
+#[test]
+fn arms_on_real_hours() {
+    let folder = Path::new(&std::env::var("CARGO_MANIFEST_DIR").unwrap()).join("../../../shared/data/hourly");
+    let files: Vec<PathBuf> =
+        ["eth", "btc", "link"].iter().map(|name| folder.join(format!("{name}_usdt_1h.csv.gz"))).collect();
+    if !files.iter().all(|file| file.exists()) {
+        eprintln!("skipped: there are no candles");
+        return;
+    }
+    let mut pooled: Vec<(String, Vec<Outcome>)> = MODES.iter().map(|(name, _)| ((*name).to_owned(), vec![])).collect();
+    for file in files {
+        let bars = world::Candles::read(&file).unwrap().0.bars().len() as u64;
+        let window = 24 * 90;
+        let plan = Plan {
+            world: Spec::Replay { path: file, start: None, sha256: None },
+            lives: if full() { bars / window } else { 3 },
+            most_ticks: window,
+            disjoint: true,
+            constitution: Constitution { interval: Span::seconds(3_600), ..Constitution::default() },
+            credit: Usdc::dollars(30),
+            ..sim(0, 92, None)
+        };
+        for (all, (_, more)) in pooled.iter_mut().zip(arms::live(&plans(&plan), 2, |_| {}).unwrap()) {
+            all.1.extend(more);
+        }
+    }
+    let arms = arms::compare(&pooled);
+    print("quarters of hourly ETH, BTC and LINK", &arms);
+    assert!(arms.paths >= 9);
+}
