@@ -85,6 +85,12 @@ pub(crate) fn portrait(life: &Life, running: bool) -> String {
             format!("{}  {}  vitality {:.2}{notes}", life.birth.name, life.phase(), life.vitality.composite)
         }
     };
+    let open = life.death.iter().flat_map(|death| &death.open);
+    let open: Vec<String> =
+        open.map(|open| format!("{} {:.2}", words::title(life, open.kind, open.domain), open.severity)).collect();
+    if !open.is_empty() {
+        rows.push(("pressed by", open.join(", ")));
+    }
     let world = &life.birth.world;
     rows.push(("world", format!("{}, looked at every {}", world.world, life.constitution().interval)));
     let lifespan = life.constitution().vitality.lifespan;

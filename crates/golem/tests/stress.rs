@@ -407,6 +407,27 @@ fn three_cycles_of_crisis_break_the_circuit_once_a_day_and_nothing_is_forgiven()
 }
 
 #[test]
+fn what_pressed_is_on_record_at_death_and_what_passed_is_worth_knowing() {
+    let mut golem = Pressed::new(|_| {});
+    golem.fail(12);
+    golem.overload();
+    golem.until_cleared(Kind::RepeatedFailure, Some(0), 3_000);
+    let past = golem.stress().past_of(Kind::RepeatedFailure, Some(0)).unwrap().clone();
+    let mut life = golem.life().clone();
+    life.stress.past[0] = stress::Past { suspended: false, ..past };
+    let mut grimoire = golem::grimoire::Grimoire::new([]);
+    for _ in 0..2 {
+        golem::grimoire::round(&mut grimoire, &life);
+        let known: Vec<&str> = grimoire.in_use().map(|entry| entry.text.as_str()).collect();
+        assert_eq!(known, ["repeated_failure (tide) once weighed heavily here, and passed"], "once");
+    }
+    golem.propose(0, 2.0);
+    golem.command(Command::Retire { reason: String::new() });
+    let death = golem.life().death.clone().unwrap();
+    assert!(death.open.iter().any(|open| open.kind == Kind::IdentityViolation), "{:?}", death.open);
+}
+
+#[test]
 fn a_crisis_is_told_to_peers_as_something_owed_and_a_siblings_death_is_felt() {
     let mut golem = Pressed::new(|_| {});
     golem.hear = false;

@@ -11,6 +11,8 @@ use crate::regime::Regime;
 use crate::rule::rounded;
 use crate::rule::text::Parsed;
 use crate::rule::{Comparison, Condition, Heuristic, Is, Provenance, Stance, neutral};
+use crate::stress;
+use crate::stress::words::title as words_of;
 use crate::world::DomainKind;
 
 /// Rounds between two looks for what could be said in general; and between two choices of what to watch.
@@ -53,6 +55,7 @@ pub fn round(grimoire: &mut Grimoire, life: &Life) -> Answer {
         learn.insight();
         learn.link();
         learn.question();
+        learn.lived_through();
     }
     let rewatch = life.knowing.rounds.is_multiple_of(REWATCH);
     if rewatch {
@@ -158,6 +161,19 @@ impl Learn<'_> {
             (entry.condition, entry.claim, entry.domain) = (Some(condition), Some(claim), Some(domain));
             entry.regime = Some(self.life.regimes.now);
             self.admit(Candidate { entry, seen_for: 1.0, seen_against: 0.0, single: true });
+        }
+    }
+
+    /// What pressed hard and has passed is worth knowing for whoever comes near it again, heirs included.
+    fn lived_through(&mut self) {
+        let life = self.life;
+        for past in life.stress.past.iter().filter(|past| past.peak > stress::SCAR && !past.suspended) {
+            let text = format!("{} once weighed heavily here, and passed", words_of(life, past.kind, past.domain));
+            let mut entry = draft(Kind::Warning, &text, source(life, How::Observed), life.now);
+            entry.domain = past.domain;
+            if !self.grimoire.knows(&entry) {
+                self.admit(Candidate { entry, seen_for: 1.0, seen_against: 0.0, single: true });
+            }
         }
     }
 

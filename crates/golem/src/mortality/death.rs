@@ -14,6 +14,7 @@ use crate::event::{Account, Event};
 use crate::heartbeat::State;
 use crate::money::Usdc;
 use crate::policy::{self, Stage};
+use crate::stress;
 use crate::time::Time;
 use crate::world::Effect;
 
@@ -27,6 +28,17 @@ pub struct Death {
     pub cause: Cause,
     pub vitality: Vitality,
     pub closing_attempts: u32,
+    /// What pressed on it when it died.
+    #[serde(default)]
+    pub open: Vec<Open>,
+}
+
+/// A stressor that nothing had cleared.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Open {
+    pub kind: stress::Kind,
+    pub domain: Option<u8>,
+    pub severity: f64,
 }
 
 /// What killed it, with the evidence.
@@ -97,11 +109,14 @@ impl fmt::Display for Cause {
 }
 
 pub(crate) fn die(draft: &mut Draft<'_>, cause: Cause) {
-    let death =
-        Death { at: draft.at(), tick: draft.tick, cause, vitality: draft.vitality.clone(), closing_attempts: 0 };
+    let figures = &draft.constitution().stress;
+    let open = |s: &stress::Stressor| Open { kind: s.kind, domain: s.domain, severity: s.severity(figures) };
+    let open = draft.stress.active.iter().map(open).collect();
+    let (at, tick, vitality) = (draft.at(), draft.tick, draft.vitality.clone());
+    let death = Death { at, tick, cause, vitality, closing_attempts: 0, open };
     draft.emit(Event::Died(Box::new(death)));
     draft.emit(Event::Turned(State::Dying));
-    crate::stress::called_out(draft, crate::stress::Word::Death);
+    stress::called_out(draft, stress::Word::Death);
 }
 
 /// Goes as far towards the end as it can without an answer from outside.

@@ -1,7 +1,7 @@
 //! Stressors: pressure that grows with world time while something is wrong, and goes only when it no longer is.
 //!
 //! Six kinds, each with a trigger and a way to clear it, both read off what the runtime itself has recorded
-//! ([`observer`]). What a golem says of itself ([`assessment`]) is heard, checked and written down, and changes
+//! ([`find`]). What a golem says of itself ([`assessment`]) is heard, checked and written down, and changes
 //! none of it. Load is the sum of what is active; its band closes gates ([`Allowed`]), never those that lead out.
 //!
 //! Time here is age: what the host slept through was not lived and does not weigh.
