@@ -30,6 +30,9 @@ pub(crate) enum Verb {
     /// Make, run, look at and steer golems
     #[command(subcommand)]
     Golem(GolemVerb),
+    /// Dreams: order a night, or read what came of one
+    #[command(subcommand)]
+    Dream(DreamVerb),
     /// Memory (Grimoire): what a golem knows, how surely, and from where
     #[command(subcommand)]
     Grimoire(GrimoireVerb),
@@ -347,7 +350,7 @@ pub(crate) struct LivesArgs {
     pub(crate) set: Vec<String>,
     /// Live the same paths once for each value of a key, and hold them against the first, such as
     /// stress.mode=off,visible,enforced
-    #[arg(long, value_name = "KEY=A,B", conflicts_with = "plan")]
+    #[arg(long, value_name = "KEY=A,B", conflicts_with_all = ["plan", "manifest"])]
     pub(crate) vary: Option<String>,
     /// Lives of a replay share no bar: each begins where the one before must have ended
     #[arg(long, conflicts_with = "plan")]
@@ -358,6 +361,18 @@ pub(crate) struct LivesArgs {
     /// Repeat a plan written before; the other choices come from it
     #[arg(long, value_name = "FILE")]
     pub(crate) plan: Option<PathBuf>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum DreamVerb {
+    /// Fall asleep at once
+    Now { name: String },
+    /// End a night before its time
+    Wake { name: String },
+    /// The newest night: what was replayed and found, what is on trial, what earlier ones came to
+    Report { name: String },
+    /// All nights
+    List { name: String },
 }
 
 #[derive(Debug, Subcommand)]

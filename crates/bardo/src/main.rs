@@ -43,6 +43,7 @@ fn dispatch(home: &Home, verb: Verb, json: bool) -> Result<ExitCode, Error> {
     match verb {
         Verb::Init => commands::home::init(home, json),
         Verb::Golem(verb) => commands::golem::dispatch(home, verb, json),
+        Verb::Dream(verb) => commands::dream::dispatch(home, verb, json),
         Verb::Grimoire(verb) => commands::grimoire::dispatch(home, verb, json),
         Verb::Halt(halt) => commands::owner::halt(home, &halt, json),
         Verb::Treasury(treasury) => commands::home::treasury(home, &treasury, json),

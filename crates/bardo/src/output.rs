@@ -260,6 +260,21 @@ pub(crate) fn sentence(message: &Message<'_>) -> String {
         Message::RegimeChanged { from, to } => format!("the world went from {from} to {to}"),
         Message::ModeChanged { mode } => format!("is {mode}"),
         Message::DreamStarted { until } => format!("fell asleep until {}", date(*until)),
+        Message::DreamBegan { cycle, ticks, .. } => format!("falls asleep for night {cycle}, {ticks} ticks"),
+        Message::DreamPassed { phase, cost } => format!("dream phase {phase} is over, {cost}"),
+        Message::Dreamt { found } => {
+            format!(
+                "dreamt through {} episodes: {} proposed, {} staged",
+                found.replayed,
+                found.proposed,
+                found.staged.len()
+            )
+        }
+        Message::DreamLeft { cycle, woken: None } => format!("woke up from night {cycle}"),
+        Message::DreamLeft { cycle, woken: Some(by) } => {
+            format!("was woken from night {cycle} ({by:?})").to_lowercase()
+        }
+        Message::Unstaged { fate } => format!("a hypothesis is {fate:?}").to_lowercase(),
         Message::DreamEnded => "woke up".to_owned(),
         Message::VitalityUpdated { economic, epistemic, composite, phase, .. } => {
             format!("vitality {composite:.3} ({phase}): money {economic:.3}, skill {epistemic:.3}")

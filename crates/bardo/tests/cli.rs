@@ -327,7 +327,7 @@ fn configuration_mistakes_name_the_line_and_the_nearest_key() {
     fs::write(&file, "[mortality.epistemic]\nfitnes_window = 300\n").unwrap();
     let wrong = tent.fails(3, ["golem", "new", "ada", "--config", file.to_str().unwrap()]);
     assert!(wrong.contains("golem.toml:2") && wrong.contains("fitness_window"), "{wrong}");
-    assert!(tent.fails(3, ["golem", "new", "ada", "--set", "dream.enabled=true"]).contains("not available yet"));
+    assert!(tent.fails(3, ["golem", "new", "ada", "--set", "clade.enabled=true"]).contains("not available yet"));
     let immortal = tent.fails(3, ["golem", "new", "ada", "--set", "mortality.immortal=true"]);
     assert!(immortal.contains("self_hosted"), "{immortal}");
     assert!(tent.fails(5, ["golem", "new", "ada", "--credit", "5000"]).contains("treasury"));

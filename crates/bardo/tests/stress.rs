@@ -63,6 +63,19 @@ fn golems_of_one_home_hear_of_a_death_once() {
     assert!(!dead.contains("heard that"), "the dead hear nothing: {dead}");
 }
 
+/// A neighbour whose inbox is no folder once kept a golem from closing what it held.
+#[test]
+fn a_neighbour_that_cannot_be_written_to_holds_nobody_up() {
+    let tent = Tent::new();
+    tent.ok(["golem", "new", "ada", "--seed", "1"]);
+    tent.ok(["golem", "new", "bea", "--seed", "2"]);
+    std::fs::write(tent.golem("bea").inbox(), "in the way").unwrap();
+    tent.ok(["golem", "run", "ada", "--speed", "max", "--ticks", "20"]);
+    tent.ok(["golem", "retire", "ada", "--confirm", "ada"]);
+    let ada = tent.verified("ada");
+    assert!(ada.life().is_dead() && ada.owes_nothing());
+}
+
 #[test]
 fn a_life_edited_in_its_file_is_found_out() {
     let tent = Tent::new();

@@ -3,6 +3,7 @@
 
 use crate::constitution::Measure;
 use crate::daimon::{self, Felt};
+use crate::dream::{Fate, staging};
 use crate::episode::{self, Pending};
 use crate::event::{Account, Event};
 use crate::goal::Goal;
@@ -18,7 +19,7 @@ use crate::policy::{Day, Held, Intent, Permit, Rule, Stage};
 use crate::prediction::Prediction;
 use crate::rule::{Heuristic, learning, vote};
 use crate::stress::{self, Ledger, Word};
-use crate::time::Time;
+use crate::time::{Span, Time};
 use crate::world::{Effect, Quote};
 
 pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
@@ -165,7 +166,10 @@ pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
                 life.held = Some(Held { until: at + vote::holding(life), domain, result });
             }
         }
-        Event::Abandoned { key } => land(life, *key),
+        Event::Abandoned { key } => {
+            land(life, *key);
+            life.stress.heeding = life.stress.heeding.filter(|_| life.capital.holding > 0);
+        }
 
         Event::Aged { lived, cost } => {
             let (burn, keep) = (cost.as_f64(), life.laws().burn_keep);
@@ -174,6 +178,11 @@ pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
             life.purse.spend(*cost, life.age, laws);
             life.purse.burn_rate =
                 if life.tick == 0 { burn } else { life.purse.burn_rate * keep + burn * (1.0 - keep) };
+            if *lived > Span::ZERO {
+                let a_day = burn * Span::DAY.as_millis() as f64 / lived.as_millis() as f64;
+                let old = life.purse.burn_a_day;
+                life.purse.burn_a_day = if old == 0.0 { a_day } else { old * keep + a_day * (1.0 - keep) };
+            }
             life.tick += 1;
             life.age = life.age + *lived;
             life.lived_until = at;
@@ -245,6 +254,7 @@ pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
         Event::Granted { permit, quote, cost } => grant(life, at, permit, quote, *cost),
         Event::Denied { key, rule, cost } => {
             land(life, *key);
+            life.stress.heeding = life.stress.heeding.filter(|_| life.capital.holding > 0);
             life.refused = Some((*rule, life.tick));
             let laws = life.laws();
             cost.iter().for_each(|cost| life.execution.learn_cost(*cost, laws));
@@ -315,10 +325,12 @@ pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
             }
         }
         Event::Checked { actual } => {
-            let laws = life.laws();
+            let (laws, horizon) = (life.laws(), episode::horizon(life));
             let number = life.episodes.made + 1 - life.episodes.pending.len() as u64;
-            if let Some(Pending { state, values, .. }) = life.episodes.pending.front() {
-                let episode = Whole { number, state, base: values, actual };
+            if let Some(pending) = life.episodes.pending.front() {
+                let episode = Whole { number, state: &pending.state, base: &pending.values, actual };
+                let began = pending.due - horizon;
+                staging::tried(&mut life.dreams.staged, &life.birth.world, pending, began, actual, laws);
                 let marked = life.knowing.fiber.scan(&mut life.knowing.watched, &life.birth.world, &episode, laws);
                 if marked {
                     daimon::feel(life, Felt::Contradicted);
@@ -341,6 +353,51 @@ pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
             daimon::feel(life, Felt::Validated);
         }
 
+        Event::DreamBegan { trigger, ticks, budget } => {
+            life.dreams.begin(*trigger, *ticks, *budget, life.seen.unit, life.tick);
+            life.heartbeat.state = State::Dreaming;
+            life.heartbeat.epoch += 1;
+            life.stress.dream_wanted = false;
+        }
+        Event::DreamPassed { phase, cost } => {
+            let (age, laws) = (life.age, life.laws());
+            let month = age.as_millis() / Span::DAY.times(laws.month_days).as_millis();
+            life.dreams.pass(*phase, *cost, month);
+            life.purse.spend(*cost, age, laws);
+        }
+        Event::Slept => {
+            if let Some(night) = &mut life.dreams.night {
+                night.slept += 1;
+            }
+        }
+        Event::DreamLeft { woken } => {
+            life.dreams.leave(*woken, life.tick, life.episodes.made, life.capital.result());
+            if life.heartbeat.state == State::Dreaming {
+                life.heartbeat.state = State::Sleeping;
+            }
+            life.heartbeat.epoch += 1;
+            life.knowing.fiber = Fiber::default();
+        }
+        // What could not be dreamt about yet is not as urgent a tick later.
+        Event::DreamBlocked { .. } => {
+            let eased = life.laws().dream_confirms;
+            life.knowing.fiber.urgency = (life.knowing.fiber.urgency - eased).max(0.0);
+        }
+        Event::Dreamt(found) => {
+            life.dreams.staged.extend(found.staged.iter().cloned());
+            if let Some(night) = &mut life.dreams.night {
+                night.worked = true;
+            }
+        }
+        Event::Unstaged { at, fate } => {
+            life.dreams.staged.remove(usize::from(*at));
+            match fate {
+                Fate::Promoted => life.dreams.promoted += 1,
+                Fate::Refuted => life.dreams.refuted += 1,
+                Fate::Expired | Fate::Displaced => life.dreams.expired += 1,
+            }
+        }
+
         Event::Raised { kind, domain, severity } => life.stress.raise(*kind, *domain, *severity, life.age),
         Event::Pressed { kind, domain, presses } => life.stress.press(*kind, *domain, *presses),
         Event::Cleared(evidence) => {
@@ -356,8 +413,12 @@ pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
             life.stress.broken = Some(life.age);
             life.stress.dream_wanted = true;
         }
-        Event::Warned { domain, .. } => life.stress.warned(*domain),
-        Event::Heeded { domain, helped } => life.stress.learned(*domain, *helped),
+        Event::Cautioned { key, percent } => life.stress.cautioned = Some((*key, *percent)),
+        Event::Warned { domain, .. } => life.stress.heeding = Some(*domain),
+        Event::Heeded { domain, helped } => {
+            let laws = life.laws();
+            life.stress.learned(*domain, *helped, laws);
+        }
         Event::CalledOut { number, word } => {
             life.stress.words = *number;
             life.stress.word = Some((*number, *word));

@@ -35,6 +35,8 @@ pub struct Constitution {
     pub stress: StressFigures,
     #[serde(default)]
     pub affect: AffectFigures,
+    #[serde(default)]
+    pub dream: DreamFigures,
 }
 
 /// Who bears the cost of living, and whether it ends.
@@ -276,6 +278,52 @@ impl Default for AffectFigures {
     }
 }
 
+/// Whether, when and at what cost it dreams.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct DreamFigures {
+    pub enabled: bool,
+    pub tier: DreamTier,
+    pub schedule: DreamSchedule,
+    /// Urgency that begins a night outside the owner's own hours.
+    pub threshold: f64,
+    pub per_cycle_most: Usdc,
+    pub monthly_most: Usdc,
+    /// A move of the world, in basis points of a unit's worth, that nobody sleeps through; zero is slept through.
+    pub wake_move_bps: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DreamTier {
+    /// A light night every so often.
+    Core,
+    /// Whole nights, when there is enough to dream about.
+    Hardened,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DreamSchedule {
+    /// Only when the owner says so.
+    Owner,
+    Autonomous,
+    Hybrid,
+}
+
+impl Default for DreamFigures {
+    fn default() -> Self {
+        DreamFigures {
+            enabled: false,
+            tier: DreamTier::Core,
+            schedule: DreamSchedule::Hybrid,
+            threshold: 0.8,
+            per_cycle_most: Usdc::cents(50),
+            monthly_most: Usdc::dollars(15),
+            wake_move_bps: 1_000,
+        }
+    }
+}
+
 /// The mind of a golem that has no rules yet: it expects the next value to be the last one, pulled a
 /// little towards the mean, and it is not quite sure.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -348,6 +396,7 @@ impl Default for Constitution {
             },
             stress: StressFigures { mode: StressMode::Enforced, ..StressFigures::default() },
             affect: AffectFigures { appraisal: Appraisal::RuleBased, ..AffectFigures::default() },
+            dream: DreamFigures::default(),
         }
     }
 }

@@ -6,6 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::constitution::PolicyFigures;
+use crate::dream;
 use crate::episode;
 use crate::goal::{Ended, Goal};
 use crate::grimoire::{Decision, Watched};
@@ -285,6 +286,39 @@ pub enum Event {
     },
     Eased {
         at: u8,
+    },
+
+    // Dreams.
+    DreamBegan {
+        trigger: dream::Trigger,
+        ticks: u32,
+        budget: Usdc,
+    },
+    /// A phase of a night is over, and what it cost.
+    DreamPassed {
+        phase: dream::Phase,
+        cost: Usdc,
+    },
+    /// A tick of a night has passed.
+    Slept,
+    DreamLeft {
+        woken: Option<dream::Waker>,
+    },
+    DreamBlocked {
+        why: dream::Blocked,
+    },
+    /// What a night has found.
+    Dreamt(#[serde(with = "crate::prose::found")] Box<dream::Found>),
+    /// The trial of a hypothesis is over.
+    Unstaged {
+        at: u8,
+        fate: dream::Fate,
+    },
+
+    /// What is intended next is smaller than usual.
+    Cautioned {
+        key: u64,
+        percent: u8,
     },
 }
 

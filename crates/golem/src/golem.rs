@@ -5,7 +5,7 @@ use crate::constitution::MindKind;
 use crate::event::{Event, Record};
 use crate::laws::laws;
 use crate::life::{Birth, Life};
-use crate::owed::{Owed, curation_due, owed};
+use crate::owed::{Owed, curation_due, dreaming, owed};
 use crate::rule::mind;
 use crate::step::{Fault, Input, step};
 use crate::time::Time;
@@ -112,6 +112,10 @@ impl Golem {
     /// Nothing is owed; cheaper than asking what.
     pub fn owes_nothing(&self) -> bool {
         let life = &self.life;
-        life.flights.is_empty() && life.deposits.is_empty() && life.stress.word.is_none() && !curation_due(life)
+        life.flights.is_empty()
+            && life.deposits.is_empty()
+            && life.stress.word.is_none()
+            && !curation_due(life)
+            && !dreaming(life)
     }
 }

@@ -110,12 +110,20 @@ pub struct Laws {
     pub fiber_urgency: f64,
     /// Quarters of a day over which what was done is weighed, and named stressors remembered.
     pub stress_marks: u64,
+    /// Marks in a day.
+    pub marks_a_day: u64,
+    /// What was worse than this leaves a warning behind; and how many are heard before one decision.
+    pub scar: f64,
+    pub signals: usize,
     pub named_kept: usize,
     /// What happenings do to a mood: pleasure, arousal, dominance, in the order of the Daimon's table.
     pub appraisals: [[f64; 3]; FELT],
     /// A loss of more than this share of what there is is a great one; regret beyond this is something missed.
     pub great_loss: f64,
     pub missed: f32,
+    /// What one case for and one against does to a hypothesis on trial.
+    pub dream_confirms: f64,
+    pub dream_contradicts: f64,
 }
 
 // Life has room for what the laws want kept.
@@ -178,6 +186,9 @@ const FIRST: Laws = Laws {
     fiber_every: 2,
     fiber_urgency: 0.02,
     stress_marks: 28,
+    marks_a_day: 4,
+    scar: 0.5,
+    signals: 3,
     named_kept: 16,
     appraisals: [
         [0.6, 0.3, 0.5],
@@ -193,6 +204,8 @@ const FIRST: Laws = Laws {
     ],
     great_loss: 0.05,
     missed: 0.02,
+    dream_confirms: 0.1,
+    dream_contradicts: 0.05,
 };
 
 /// The set with this number, if this version of the program knows it.
@@ -224,9 +237,10 @@ mod tests {
              regime_usual: 5000.0, regime_recent: 48.0, regime_highest: 10.0, surprise_memory: 500.0, goals_kept: 20, \
              moves_memory: 500.0, shelf_kept: 8, scars_kept: 4, moves_apart: 24, rounds_kept: 10, pruned_share: 0.2, pruned_fitness: 0.95, \
              fiber_sure: 0.6, fiber_marks: 16, fiber_every: 2, fiber_urgency: 0.02, \
-             stress_marks: 28, named_kept: 16, appraisals: [[0.6, 0.3, 0.5], [-0.5, 0.2, -0.3], [-0.5, 0.7, -0.3], \
+             stress_marks: 28, marks_a_day: 4, scar: 0.5, signals: 3, named_kept: 16, appraisals: [[0.6, 0.3, 0.5], [-0.5, 0.2, -0.3], [-0.5, 0.7, -0.3], \
              [-0.2, 0.6, -0.2], [-0.2, 0.7, -0.3], [-0.4, 0.3, -0.2], [0.3, -0.1, 0.3], [-0.3, 0.2, 0.1], \
-             [-0.3, 0.4, -0.4], [-0.4, -0.2, -0.4]], great_loss: 0.05, missed: 0.02 }"
+             [-0.3, 0.4, -0.4], [-0.4, -0.2, -0.4]], great_loss: 0.05, missed: 0.02, \
+             dream_confirms: 0.1, dream_contradicts: 0.05 }"
         );
         assert!(laws(NEWEST).is_some() && laws(NEWEST + 1).is_none());
     }

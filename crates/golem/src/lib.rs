@@ -4,6 +4,7 @@ mod apply;
 pub mod constitution;
 pub mod daimon;
 mod draft;
+pub mod dream;
 pub mod episode;
 pub mod event;
 pub mod goal;

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::constitution::{Constitution, PolicyFigures};
 use crate::daimon::Daimon;
+use crate::dream::Dreams;
 use crate::episode::Episodes;
 use crate::goal::{Tallies, Tally};
 use crate::grimoire::Knowing;
@@ -90,6 +91,7 @@ pub struct Life {
     pub goals: Tallies,
     pub stress: Stress,
     pub daimon: Daimon,
+    pub dreams: Dreams,
     /// The cage as it stands; the birth record has the one it was born into.
     #[serde(with = "crate::prose::policy")]
     pub policy: Box<PolicyFigures>,
@@ -141,6 +143,7 @@ impl Life {
             goals: (0..domains).map(|_| Tally::default()).collect(),
             stress: Stress::default(),
             daimon: Daimon::default(),
+            dreams: Dreams::default(),
             policy: Box::new(birth.constitution.policy.clone()),
             execution: Execution::default(),
             day: Day::default(),

@@ -28,6 +28,8 @@ pub enum Owed {
     },
     /// Go through what is known, with whoever keeps it.
     Curate,
+    /// Do the night's work, with whoever keeps what was lived.
+    Dream,
     /// Pass a word on to its owner's other golems.
     Tell {
         number: u64,
@@ -54,7 +56,8 @@ pub(crate) fn owed(life: &Life) -> Vec<Owed> {
     let deposits = life.deposits.iter().map(|d| Owed::Deposit { deposit: d.number, amount: d.amount });
     let curate = curation_due(life).then_some(Owed::Curate);
     let tell = life.stress.word.map(|(number, word)| Owed::Tell { number, word });
-    curate.into_iter().chain(flights).chain(deposits).chain(tell).collect()
+    let dream = dreaming(life).then_some(Owed::Dream);
+    curate.into_iter().chain(dream).chain(flights).chain(deposits).chain(tell).collect()
 }
 
 /// A round of the Curator is due: only minds that keep knowledge have one, and only while they live.
@@ -62,4 +65,9 @@ pub(crate) fn curation_due(life: &Life) -> bool {
     life.tick >= life.knowing.last_tick + grimoire::ROUND
         && !life.is_dead()
         && life.constitution().mind.kind == MindKind::Rules
+}
+
+/// A night is under way whose work has not been done.
+pub(crate) fn dreaming(life: &Life) -> bool {
+    !life.is_dead() && life.dreams.night.as_ref().is_some_and(|night| !night.worked)
 }

@@ -36,5 +36,6 @@ as_json!(heuristic, Box<crate::rule::Heuristic>, "HeuristicJson");
 as_json!(decision, Box<crate::grimoire::Decision>, "DecisionJson");
 as_json!(watched, Box<Vec<crate::grimoire::Watched>>, "WatchedJson");
 as_json!(assessed, Box<crate::stress::Assessed>, "AssessedJson");
+as_json!(found, Box<crate::dream::Found>, "FoundJson");
 as_json!(policy, Box<crate::constitution::PolicyFigures>, "PolicyJson");
 as_json!(death, Box<crate::mortality::death::Death>, "DeathJson");

@@ -4,11 +4,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::constitution::{PolicyFigures, StressMode};
 use crate::draft::Draft;
+use crate::dream::{self, Found, Waker};
 use crate::episode;
 use crate::event::{Account, Event};
 use crate::goal;
 use crate::grimoire::{self, Answer, Decision};
-use crate::heartbeat::{self, State};
+use crate::heartbeat;
 use crate::id::{CommandId, GolemId};
 use crate::life::Life;
 use crate::limits;
@@ -18,7 +19,7 @@ use crate::mortality::death::{self, Cause};
 use crate::policy::{self, Proposal, Rule, Stage};
 use crate::rule::{Comparison, Condition};
 use crate::stress::{self, Assessment, Word, assessment};
-use crate::time::{Span, Time};
+use crate::time::Time;
 use crate::world::{Effect, Observation, Outcome, Quote};
 
 /// Everything that reaches a golem: when, with which chance, and what.
@@ -46,6 +47,8 @@ pub enum What {
     Proposed(Proposal),
     /// What a round of the Curator came to.
     Curated(Box<Answer>),
+    /// What the work of a night has found.
+    Dreamt(Box<Found>),
     /// The golem's own word about its state; it speaks of now.
     Assessed(Box<Assessment>),
     /// A word of a peer's, in a letter that counts once.
@@ -69,9 +72,9 @@ pub enum Command {
         from: Account,
         amount: Usdc,
     },
-    Dream {
-        millis: u64,
-    },
+    /// Dream now.
+    Dream,
+    Wake,
     Retire {
         reason: String,
     },
@@ -127,6 +130,11 @@ pub(crate) fn step(life: &mut Life, input: &Input, events: &mut Vec<Event>) -> R
             }
         }
         What::Curated(answer) => curated(draft, answer),
+        What::Dreamt(found) => {
+            if draft.dreams.night.as_ref().is_some_and(|night| night.number == found.night && !night.worked) {
+                dream::staging::stage(draft, found);
+            }
+        }
         What::Assessed(said) => {
             if !draft.is_dead() && draft.constitution().stress.mode != StressMode::Off {
                 draft.emit(Event::Assessed(Box::new(assessment::hear(draft, said))));
@@ -135,8 +143,9 @@ pub(crate) fn step(life: &mut Life, input: &Input, events: &mut Vec<Event>) -> R
             return Ok(());
         }
         What::Heard { letter, from, word } => {
-            if !draft.commands.iter().any(|(known, _)| known == letter) {
+            if !draft.is_dead() && !draft.commands.iter().any(|(known, _)| known == letter) {
                 draft.emit(Event::Heard { letter: *letter, from: *from, word: *word });
+                dream::heard(draft, *word);
             }
         }
         What::Told { number, peers } => {
@@ -165,6 +174,7 @@ pub(crate) fn step(life: &mut Life, input: &Input, events: &mut Vec<Event>) -> R
 /// A look at the world; and if a tick has passed, mortality, whatever else is going on.
 fn observed(draft: &mut Draft<'_>, observation: &Observation, roll: u64) {
     let alarm = policy::listen(draft, observation);
+    dream::stirs(draft, observation);
     let ticks = draft.at() >= draft.due() && !draft.heartbeat.paused && !draft.is_dead();
     if ticks {
         heartbeat::beat(draft, observation);
@@ -175,6 +185,8 @@ fn observed(draft: &mut Draft<'_>, observation: &Observation, roll: u64) {
             episode::remember(draft, bar);
             assessment::look(draft, &bar.features);
         }
+        dream::staging::settle(draft);
+        dream::consider(draft);
     } else {
         crate::prediction::sense(draft, observation);
         policy::answer(draft, alarm);
@@ -223,10 +235,8 @@ fn obey(draft: &mut Draft<'_>, command: &Command) -> Result<(), Rule> {
             withdrawable(draft, *from, *amount)?;
             draft.emit(Event::Withdrew { deposit: draft.deposits_made + 1, from: *from, amount: *amount });
         }
-        Command::Dream { .. } if draft.heartbeat.state != State::Sleeping || draft.heartbeat.paused => {
-            return Err(Rule::Busy);
-        }
-        Command::Dream { millis } => draft.emit(Event::DreamStarted { until: draft.at() + Span::millis(*millis) }),
+        Command::Dream => dream::ordered(draft)?,
+        Command::Wake => dream::wake(draft, Waker::Owner),
         Command::Retire { reason } => death::die(draft, Cause::OwnerKill { reason: clip(reason) }),
         Command::Amend { instead_of, .. } if *instead_of != policy::policy_hash(&draft.policy) => {
             return Err(Rule::Stale);

@@ -6,6 +6,7 @@
 use serde::Serialize;
 
 use crate::constitution::PolicyFigures;
+use crate::dream;
 use crate::event::{Account, Event};
 use crate::goal::{Ended, Goal};
 use crate::heartbeat::State;
@@ -42,6 +43,16 @@ pub enum Message<'a> {
     ModeChanged { mode: &'static str },
     #[serde(rename = "DreamStart")]
     DreamStarted { until: Time },
+    #[serde(rename = "DreamStart")]
+    DreamBegan { cycle: u64, trigger: dream::Trigger, ticks: u32, budget: Usdc },
+    #[serde(rename = "DreamPhase")]
+    DreamPassed { phase: dream::Phase, cost: Usdc },
+    #[serde(rename = "DreamHypothesis")]
+    Dreamt { found: &'a dream::Found },
+    #[serde(rename = "DreamComplete")]
+    DreamLeft { cycle: u64, woken: Option<dream::Waker> },
+    #[serde(rename = "dream.unstaged")]
+    Unstaged { fate: dream::Fate },
     #[serde(rename = "DreamEnd")]
     DreamEnded,
     #[serde(rename = "mortality.vitality_update")]
@@ -103,6 +114,11 @@ impl Message<'_> {
                 | Harvested { .. }
                 | Finished { .. }
                 | Assessed { .. }
+                | DreamBegan { .. }
+                | DreamPassed { .. }
+                | Dreamt { .. }
+                | DreamLeft { .. }
+                | Unstaged { .. }
                 | RegimeChanged { .. }
         )
     }
@@ -170,6 +186,14 @@ pub fn message<'a>(event: &'a Event, life: &'a Life) -> Option<Message<'a>> {
         Event::Assessed(assessed) => Message::Assessed { assessed },
         Event::RegimeChanged { from, to } => Message::RegimeChanged { from: *from, to: *to },
         Event::DreamStarted { until } => Message::DreamStarted { until: *until },
+        Event::DreamBegan { trigger, ticks, budget } => {
+            let cycle = life.dreams.nights;
+            Message::DreamBegan { cycle, trigger: *trigger, ticks: *ticks, budget: *budget }
+        }
+        Event::DreamPassed { phase, cost } => Message::DreamPassed { phase: *phase, cost: *cost },
+        Event::Dreamt(found) => Message::Dreamt { found },
+        Event::DreamLeft { woken } => Message::DreamLeft { cycle: life.dreams.nights, woken: *woken },
+        Event::Unstaged { fate, .. } => Message::Unstaged { fate: *fate },
         Event::DreamEnded => Message::DreamEnded,
         Event::VitalityUpdated { composite } => Message::VitalityUpdated {
             economic: life.vitality.economic,

@@ -78,6 +78,7 @@ fn honest(life: &Life, owed: &Owed, dice: &mut Dice) -> What {
         }
         Owed::Reconcile { key } => What::Landed { key, outcome: None },
         Owed::Deposit { deposit, .. } => What::Deposited { deposit },
+        Owed::Dream => What::Dreamt(Box::new(golem::dream::Found::nothing(life))),
         Owed::Tell { number, .. } => What::Told { number, peers: 0 },
         Owed::Curate => {
             What::Curated(Box::new(golem::grimoire::Answer { round: life.knowing.rounds + 1, ..Default::default() }))
@@ -127,7 +128,7 @@ fn anything(golem: &Golem, dice: &mut Dice) -> What {
             let command = match dice.below(12) {
                 0 => Command::Freeze { reason: String::new() },
                 1 => Command::Pause,
-                2 => Command::Dream { millis: 100_000 },
+                2 => Command::Dream,
                 3 => Command::Amend { policy: Box::new(policy(dice)), instead_of: policy_hash(&life.policy) },
                 4 => Command::Amend {
                     policy: Box::new(Constitution::default().policy),
@@ -328,7 +329,7 @@ fn stops_fire_in_every_mode_and_state() {
         ("asleep", holding(|_| {}, |_| {})),
         ("frozen", holding(|_| {}, |golem| command(golem, Command::Freeze { reason: String::new() }))),
         ("paused", holding(|_| {}, |golem| command(golem, Command::Pause))),
-        ("dreaming", holding(|_| {}, |golem| command(golem, Command::Dream { millis: 10_000_000 }))),
+        ("dreaming", holding(|_| {}, |golem| common::fall_asleep(golem, 1_000))),
         ("self-hosted", holding(|c| c.mode = golem::constitution::Mode::SelfHosted, |_| {})),
         ("immortal", holding(|c| c.mode = golem::constitution::Mode::Immortal, |_| {})),
         ("conservation", holding(|c| c.economic.machine_per_day = Usdc::dollars(100), until(Phase::Conservation))),

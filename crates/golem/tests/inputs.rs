@@ -270,7 +270,7 @@ fn play(rig: &mut Rig, step: &Move, history: &mut Vec<What>) {
                 3 => Command::Freeze { reason: "x".into() },
                 4 => Command::Withdraw { from: Account::Credit, amount },
                 5 => Command::Withdraw { from: Account::Capital, amount },
-                6 => Command::Dream { millis: u64::from(*n) },
+                6 => Command::Dream,
                 7 if n % 7 == 0 => Command::Retire { reason: "r\u{7}\n".into() },
                 8 if n % 11 == 0 => Command::Halt { trigger: "t".into() },
                 _ => Command::Resume,
@@ -292,6 +292,7 @@ fn play(rig: &mut Rig, step: &Move, history: &mut Vec<What>) {
                 Owed::Preview { key, .. } => What::Previewed { key, quote: None },
                 Owed::Commit { key, .. } | Owed::Reconcile { key } => What::Landed { key, outcome: None },
                 Owed::Deposit { deposit, .. } => What::Deposited { deposit },
+                Owed::Dream => What::Dreamt(Box::new(golem::dream::Found::nothing(rig.golem.life()))),
                 Owed::Tell { number, .. } => What::Told { number, peers: 0 },
                 Owed::Curate => unreachable!("a reflex keeps no knowledge"),
             }

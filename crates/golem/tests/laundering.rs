@@ -149,6 +149,7 @@ impl Subject {
             }
             Owed::Reconcile { key } => What::Landed { key, outcome: None },
             Owed::Deposit { deposit, .. } => What::Deposited { deposit },
+            Owed::Dream => What::Dreamt(Box::new(golem::dream::Found::nothing(life))),
             Owed::Tell { number, .. } => What::Told { number, peers: 0 },
             Owed::Curate => {
                 let round = life.knowing.rounds + 1;

@@ -340,7 +340,7 @@ fn a_host_that_was_away_does_not_age_its_golem_by_the_whole_absence() {
 fn sleep_is_not_immortality() {
     let mut rig = Rig::with(|_| {});
     rig.ticks(10);
-    rig.command(Command::Dream { millis: 400_000 });
+    common::fall_asleep(&mut rig.golem, 10);
     assert_eq!(rig.golem.life().heartbeat.state, State::Dreaming);
     let (spent, claims) = (rig.golem.life().purse.spent, rig.golem.life().claims_made);
     rig.ticks(5);
@@ -350,7 +350,7 @@ fn sleep_is_not_immortality() {
     assert!(rig.golem.life().claims.is_empty(), "but old ones still resolve");
     rig.ticks(6);
     assert_eq!(rig.golem.life().heartbeat.state, State::Sleeping, "and it wakes");
-    rig.command(Command::Dream { millis: 400_000 });
+    common::fall_asleep(&mut rig.golem, 10);
     rig.tick_rolling(0);
     assert!(matches!(cause(&rig), Cause::Stochastic { .. }), "one can die in a dream");
 }

@@ -68,6 +68,7 @@ fn settle(golem: &mut Golem) {
             },
             Owed::Reconcile { key } => What::Landed { key, outcome: None },
             Owed::Deposit { deposit, .. } => What::Deposited { deposit },
+            Owed::Dream => What::Dreamt(Box::new(golem::dream::Found::nothing(life))),
             Owed::Tell { number, .. } => What::Told { number, peers: 0 },
             Owed::Curate => What::Curated(Box::new(golem::grimoire::Answer {
                 round: life.knowing.rounds + 1,

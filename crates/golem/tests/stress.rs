@@ -43,7 +43,7 @@ fn rates_marks_and_caps_are_the_documents() {
         assert_eq!(Band::of(from), band);
         assert!(from == 0.0 || Band::of(from - 1e-9) < band);
     }
-    assert_eq!((stress::ONSET, stress::RELAPSE, stress::BREAKER_CYCLES, stress::SIGNALS), (0.20, Span::DAY, 3, 3));
+    assert_eq!((stress::ONSET, stress::RELAPSE, stress::BREAKER_CYCLES), (0.20, Span::DAY, 3));
 }
 
 fn stressor(kind: Kind, domain: Option<u8>, onset: f64) -> Stressor {
@@ -238,6 +238,52 @@ fn owners_stops_age_and_the_hazard_raise_nothing() {
     golem.command(Command::Freeze { reason: String::new() });
     golem.ticks(24 * 40);
     assert!(golem.stress().active.is_empty() && golem.stress().past.is_empty(), "{:?}", golem.stress());
+}
+
+/// Four freezes between an ask and its preview: the golem tried nothing that failed.
+#[test]
+fn what_the_owner_stopped_on_its_way_is_no_failure() {
+    let mut golem = Pressed::new(|_| {});
+    for _ in 0..6 {
+        golem.propose(0, 0.05);
+        let key = golem.life().flights_made;
+        golem.command(Command::Freeze { reason: String::new() });
+        golem
+            .feed(What::Previewed { key, quote: Some(golem::world::Quote { cash: -Usdc::cents(1), fee: Usdc::ZERO }) });
+        golem.command(Command::Resume);
+    }
+    assert_eq!(golem.life().flights_made, 6);
+    assert!(golem.finished.is_empty() && golem.stress().active.is_empty(), "{:?}", golem.finished);
+}
+
+/// Looking half as often spends no less: getting weaker must not look like having more time.
+#[test]
+fn a_threat_does_not_pass_by_entering_conservation() {
+    let mut golem = Pressed::new(|constitution| constitution.economic.machine_per_day = Usdc::dollars(1));
+    golem.until_raised(Kind::ExistentialThreat, None, 24 * 20);
+    let mut last = golem.life().purse.projected_life(golem.life()).unwrap();
+    while !golem.life().is_dead() {
+        golem.ticks(1);
+        let left = golem.life().purse.projected_life(golem.life()).unwrap();
+        let slack = last.as_millis() / 50;
+        assert!(golem.life().is_dead() || left.as_millis() <= last.as_millis() + slack, "{left} after {last}");
+        last = left;
+    }
+    assert!(!golem.cleared.contains(&(Kind::ExistentialThreat, None)));
+}
+
+/// Asked for at full size, then load rose to where only half is allowed: the answer comes too late.
+#[test]
+fn what_was_sized_before_the_load_rose_is_not_sent() {
+    let mut golem = Pressed::new(|_| {});
+    golem.propose(0, 0.2);
+    let key = golem.life().flights_made;
+    let mut life = golem.life().clone();
+    life.stress.active.push(stressor(Kind::Purposelessness, None, 0.6));
+    golem.golem = Golem::resume(life, golem.golem.seq()).unwrap();
+    let quote = golem::world::Quote { cash: -Usdc::dollars(10), fee: Usdc::ZERO };
+    let events = golem.feed(What::Previewed { key, quote: Some(quote) });
+    assert!(events.iter().any(|e| matches!(e, Event::Denied { rule: Rule::Stale, .. })), "{events:?}");
 }
 
 mod exploits {
@@ -611,8 +657,9 @@ fn triggers_and_ways_out_are_the_documents() {
         let life = with(&|life| {
             (life.vitality.epistemic, life.stress.ledger.falling) = (fitness, falling);
             // So much an hour that what is left above the brink lasts this long.
-            life.purse.burn_rate = 1.0;
-            life.purse.burn_rate = life.purse.projected_ticks(life).unwrap() as f64 / f64::from(hours);
+            life.purse.burn_a_day = 24.0;
+            let left = life.purse.projected_life(life).unwrap().as_millis() as f64 / HOUR.as_millis() as f64;
+            life.purse.burn_a_day = 24.0 * left / f64::from(hours);
         });
         check(&life, Kind::ExistentialThreat, None, presses, clears);
     }

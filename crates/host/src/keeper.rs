@@ -84,6 +84,9 @@ pub fn birth(home: &Home, wish: Wish) -> Result<Living, Error> {
         return Err(Error::Advice(format!("policy.allow names an action this world does not have; it has {known}")));
     }
     let domains: Vec<&str> = manifest.domains.iter().map(|domain| domain.name.as_str()).collect();
+    if constitution.stress.objectives.len() > domains.len() {
+        return Err(Error::Advice("stress.objectives names a domain twice".to_owned()));
+    }
     if let Some(unknown) = constitution.stress.objectives.iter().find(|name| !domains.contains(&name.as_str())) {
         let known = domains.join(", ");
         return Err(Error::Advice(format!("stress.objectives names {unknown}; the domains of this world are {known}")));

@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use golem::constitution::MindKind;
+use golem::dream::{self, Memory};
 use golem::grimoire::{self, Grimoire, How, Intake, Turned};
 use golem::heartbeat::State;
 use golem::policy::Rule;
@@ -15,13 +16,14 @@ use golem::rule::text::Parsed;
 use golem::stress::Word;
 use golem::world::{Effect, Observation};
 use golem::{Command, CommandId, Golem, Input, Life, Owed, Record, Time, Usdc, What};
-use vault::{Notice, Reader, Treasury, Vault};
+use vault::{Head, Notice, Reader, Seal, Treasury, Vault};
 use world::{Ledger, World};
 
 use crate::Error;
 use crate::chance::Secret;
 use crate::config::{File, Settings};
 use crate::effects;
+use crate::herald::Herald;
 use crate::home::GolemHome;
 use crate::inbox::{self, Body, Reply};
 
@@ -41,6 +43,8 @@ pub struct Living {
     /// What it knows, read from its rows when it is first needed.
     grimoire: Option<Grimoire>,
     intake: Intake,
+    /// What it can dream of, read from its journal when it first dreams.
+    memory: Option<Memory>,
     /// Commits that may or may not have been sent before this process began.
     doubtful: BTreeSet<u64>,
 }
@@ -119,6 +123,7 @@ impl Living {
             unsaid: Vec::new(),
             grimoire: None,
             intake: Intake::default(),
+            memory: None,
             doubtful,
         })
     }
@@ -225,6 +230,9 @@ impl Living {
         let input = Input { now, roll, what };
         if let Some(record) = self.golem.step(&input)? {
             self.vault.stage(&record, self.golem.life());
+            if let Some(memory) = &mut self.memory {
+                memory.hear(&record, self.golem.life());
+            }
             self.unsaid.push(record);
         }
         match input.what {
@@ -318,6 +326,7 @@ impl Living {
                 let owed = if only_ask { &Owed::Reconcile { key } } else { owed };
                 effects::ask_world(self.world.as_mut(), owed)
             }
+            Owed::Dream => self.dream(),
             Owed::Tell { number, word } => Ok(What::Told { number, peers: self.tell_peers(number, word)? }),
             Owed::Deposit { deposit, amount } => {
                 self.treasury.receive(self.golem.life().id(), deposit, amount)?;
@@ -327,19 +336,42 @@ impl Living {
         }
     }
 
+    /// Does the night's work. Everything remembered is durable by now, so the journal has it all.
+    fn dream(&mut self) -> Result<What, Error> {
+        if self.memory.is_none() {
+            let (mut memory, mut herald, mut failed) = (Memory::default(), Herald::new(), None);
+            Reader::open(&self.place.database())?.replay(|record| {
+                failed = failed.take().or(herald.tell(&record, |_| {}).err());
+                if let Some(life) = herald.life() {
+                    memory.hear(&record, life);
+                }
+                Ok(())
+            })?;
+            failed.map_or(Ok(()), Err)?;
+            self.memory = Some(memory);
+        }
+        let memory = self.memory.as_ref().expect("just read");
+        Ok(What::Dreamt(Box::new(dream::work(memory, self.golem.life()))))
+    }
+
     /// A letter to every living golem of the same home. Sent twice after a crash, each is the same letter.
     fn tell_peers(&self, number: u64, word: Word) -> Result<u32, Error> {
         let from = self.life().id();
         let mut hasher = blake3::Hasher::new();
-        hasher.update(&from.0).update(&number.to_le_bytes());
+        let when = self.life().now.as_millis();
+        hasher.update(&from.0).update(&number.to_le_bytes()).update(&when.to_le_bytes());
+        hasher.update(format!("{word:?}").as_bytes());
         let id = CommandId(hasher.finalize().as_bytes()[..8].try_into().expect("eight of thirty-two"));
         let mut peers = 0;
         for place in self.place.home().list()? {
-            let lives = || Reader::open(&place.database()).and_then(|reader| reader.wake());
-            // Whoever cannot be read is told when its owner has seen to it, and not by us.
-            if place.name != self.place.name && lives().is_ok_and(|(golem, _)| !golem.life().is_dead()) {
-                inbox::send_as(&place.inbox(), id, Body::Word { from, word })?;
-                peers += 1;
+            let lives = || {
+                let (golem, _) = Reader::open(&place.database()).and_then(|reader| reader.wake()).ok()?;
+                let here = Head::peek(&self.place.home().heads(), golem.life().id())?.seal == Seal::Open;
+                (here && !golem.life().is_dead()).then_some(())
+            };
+            // A neighbour that cannot be read or written to is its owner's to see to; nothing here waits for it.
+            if place.name != self.place.name && lives().is_some() {
+                peers += u32::from(inbox::send_as(&place.inbox(), id, Body::Word { from, word }).is_ok());
             }
         }
         Ok(peers)

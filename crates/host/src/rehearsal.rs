@@ -1,6 +1,7 @@
 //! A life in memory: the same step, the same world, the same chance, no disk. For experiments, benchmarks
 //! and tests; nothing that happens here is promised to anyone.
 
+use golem::dream::{self, Memory};
 use golem::grimoire::{self, Grimoire, How, Intake, Turned};
 use golem::heartbeat::State;
 use golem::world::Observation;
@@ -18,6 +19,8 @@ pub struct Rehearsal {
     observation: Observation,
     grimoire: Grimoire,
     intake: Intake,
+    /// What it can dream of.
+    memory: Memory,
     /// Money that has come back.
     pub returned: Usdc,
 }
@@ -25,8 +28,8 @@ pub struct Rehearsal {
 impl Rehearsal {
     pub fn new(golem: Golem, world: Box<dyn World + Send>, secret: Secret) -> Rehearsal {
         let (observation, grimoire) = (Observation::default(), Grimoire::new([]));
-        let intake = Intake::default();
-        Rehearsal { golem, world, secret, observation, grimoire, intake, returned: Usdc::ZERO }
+        let (intake, memory) = (Intake::default(), Memory::default());
+        Rehearsal { golem, world, secret, observation, grimoire, intake, memory, returned: Usdc::ZERO }
     }
 
     pub fn life(&self) -> &Life {
@@ -75,6 +78,9 @@ impl Rehearsal {
         let roll = self.secret.roll(self.life().id(), self.life().tick + 1);
         let input = Input { now, roll, what };
         if let Some(record) = self.golem.step(&input)? {
+            if self.golem.life().constitution().dream.enabled {
+                self.memory.hear(&record, self.golem.life());
+            }
             each(&record, self.golem.life());
         }
         Ok(input)
@@ -86,6 +92,7 @@ impl Rehearsal {
             for owed in self.golem.owed() {
                 let what = match owed {
                     Owed::Curate => What::Curated(Box::new(grimoire::round(&mut self.grimoire, self.golem.life()))),
+                    Owed::Dream => What::Dreamt(Box::new(dream::work(&self.memory, self.golem.life()))),
                     // It lives alone.
                     Owed::Tell { number, .. } => What::Told { number, peers: 0 },
                     Owed::Deposit { deposit, amount } => {

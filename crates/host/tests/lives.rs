@@ -110,7 +110,7 @@ fn live(life: &mut Rehearsal, seed: u64, ticks: u64, each: &mut impl FnMut(&Reco
             1 => Command::Withdraw { from: Account::Capital, amount },
             2 => Command::Freeze { reason: "test".into() },
             3 | 4 => Command::Resume,
-            5 => Command::Dream { millis: 2_000_000 },
+            5 => Command::Dream,
             6 => {
                 let next = life.life().transfers_taken + 1;
                 life.feed(fund(next, amount, amount), each).unwrap();

@@ -13,8 +13,8 @@ use golem::event::Event;
 use golem::goal::{Ended, Goal};
 use golem::life::Birth;
 use golem::mortality::epistemic::Senescence;
-use golem::stress::{self, Band};
-use golem::{Golem, Life, Usdc, What, laws, limits};
+use golem::stress;
+use golem::{Golem, Life, Time, Usdc, What, laws, limits};
 use host::chance::{Secret, identity};
 use host::rehearsal::Rehearsal;
 use serde::{Deserialize, Serialize};
@@ -152,7 +152,7 @@ pub fn run(plan: &Plan, threads: usize, each: impl Fn(&Outcome) + Sync) -> Resul
 /// One whole life.
 fn live(plan: &Plan, paths: &Paths, number: u64) -> Result<Outcome, Error> {
     let seed = plan.seed.wrapping_mul(1_000_003).wrapping_add(number);
-    let world = paths.path(plan, seed, number)?;
+    let (world, until) = paths.path(plan, seed, number)?;
     let secret = Secret::from_seed(seed, "lab");
     let birth = Birth {
         id: identity(Some(seed), "lab"),
@@ -167,11 +167,12 @@ fn live(plan: &Plan, paths: &Paths, number: u64) -> Result<Outcome, Error> {
     let (golem, _) = Golem::born(birth, world.start());
     let mut life = Rehearsal::new(golem, world, secret);
     let mut watch = Watch::default();
-    let heard = &mut |record: &golem::Record, _: &golem::Life| watch.hear(record);
+    let heard = &mut |record: &golem::Record, life: &golem::Life| watch.hear(record, life);
     life.feed(What::Funded { transfer: 1, credit: plan.credit, capital: plan.capital }, heard)?;
     let (mut first_unit, mut noted, mut senesced) = (None, Vec::new(), false);
-    while !life.is_over() && life.life().tick < plan.most_ticks {
-        life.tick(&mut |record, _| watch.hear(record))?;
+    let goes_on = |life: &Life| until.is_none_or(|until| life.due() < until);
+    while !life.is_over() && life.life().tick < plan.most_ticks && goes_on(life.life()) {
+        life.tick(&mut |record, life| watch.hear(record, life))?;
         watch.look(life.life());
         if life.life().tick.is_multiple_of(plan.note_every.max(1)) {
             noted.push(life.life().vitality.epistemic);
@@ -203,7 +204,12 @@ struct Watch {
 }
 
 impl Watch {
-    fn hear(&mut self, record: &golem::Record) {
+    fn hear(&mut self, record: &golem::Record, life: &Life) {
+        // Before anything is given up for it.
+        let (worth, peak) = (life.capital.worth(life.seen.unit), life.capital.peak);
+        if peak > worth {
+            self.drawdown = self.drawdown.max(1.0 - worth.as_f64() / peak.as_f64());
+        }
         for event in &record.events {
             // Looking into itself is no more than that: a golem without stressors never does.
             if let Event::Finished { goal, domain, ended } = event
@@ -217,16 +223,10 @@ impl Watch {
     }
 
     fn look(&mut self, life: &Life) {
-        if life.capital.holding != 0 {
-            let (worth, peak) = (life.capital.worth(life.seen.unit), life.capital.peak);
-            if peak.is_positive() {
-                self.drawdown = self.drawdown.max(1.0 - worth.as_f64() / peak.as_f64());
-            }
-        }
         if !life.stress.active.is_empty() {
             let load = stress::load(life);
             self.load += load;
-            self.constrained += u64::from(Band::of(load) >= Band::Constrained);
+            self.constrained += u64::from(!stress::allowed(life).explore);
         }
     }
 }
@@ -252,7 +252,7 @@ impl Paths {
         let looks = plan.constitution.interval.as_millis() / candles.interval().as_millis().max(1);
         let each = plan.most_ticks.saturating_mul(looks.max(1));
         if plan.disjoint {
-            let room = (bars.len() as u64 - first) / each.max(1);
+            let room = (bars.len() as u64 - first).saturating_sub(1) / each.max(1);
             if room < plan.lives {
                 return Err(Error::Room { room, ticks: plan.most_ticks });
             }
@@ -264,7 +264,7 @@ impl Paths {
     }
 
     /// The same kind of world, somewhere else: another seed, or another date to begin at.
-    fn path(&self, plan: &Plan, seed: u64, number: u64) -> Result<Box<dyn World + Send>, Error> {
+    fn path(&self, plan: &Plan, seed: u64, number: u64) -> Result<(Box<dyn World + Send>, Option<Time>), Error> {
         let spec = match self {
             Paths::Candles(candles, dates) => {
                 let room = (dates.end - dates.start).max(1);
@@ -272,11 +272,14 @@ impl Paths {
                     dates.start + if plan.disjoint { room / plan.lives * number } else { scatter(seed) % room };
                 let start = candles.bars()[begins as usize].opened;
                 let config = ReplayConfig { start: Some(start), name: "candles".into() };
-                return Ok(Box::new(Replay::new(candles.clone(), config, Ledger::memory())?));
+                // Where one ends at the latest, the next begins: whoever looks less often does not live on.
+                let next = candles.bars().get((begins + room / plan.lives) as usize).map(|bar| bar.opened);
+                let world = Box::new(Replay::new(candles.clone(), config, Ledger::memory())?);
+                return Ok((world, next.filter(|_| plan.disjoint)));
             }
             Paths::Seeds(spec) => spec.clone().with_seed(seed),
         };
-        Ok(spec.open(Ledger::memory())?)
+        Ok((spec.open(Ledger::memory())?, None))
     }
 }
 

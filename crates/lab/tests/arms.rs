@@ -55,7 +55,7 @@ fn of<'a>(arms: &'a Arms, measure: &str) -> &'a [arms::Cell] {
 
 #[test]
 fn what_is_only_shown_changes_nothing_and_what_is_enforced_closes_something() {
-    let outcomes = arms::live(&plans(&sim(if full() { 400 } else { 30 }, 90, None)), 2, |_| {}).unwrap();
+    let outcomes = arms::live(&plans(&sim(if full() { 200 } else { 30 }, 90, None)), 2, |_| {}).unwrap();
     let arms = arms::compare(&outcomes);
     print("a simulated market whose relations change every five days", &arms);
     // Where nothing is enforced, the only trace is what is noted of the load, and the looking into itself.
@@ -72,7 +72,7 @@ fn arms_in_a_market_with_an_edge_to_find() {
     if !full() {
         return;
     }
-    let outcomes = arms::live(&plans(&sim(400, 91, Some(45))), 2, |_| {}).unwrap();
+    let outcomes = arms::live(&plans(&sim(200, 91, Some(45))), 2, |_| {}).unwrap();
     print("a fair market with an edge of 45 basis points planted", &arms::compare(&outcomes));
 }
 

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 pub const RECORD: u8 = 1;
 /// Version of Life's own layout, which snapshots and state hashes depend on. Changing Life raises it;
 /// older snapshots are then passed over and the life is folded again.
-pub const LIFE: u16 = 6;
+pub const LIFE: u16 = 7;
 
 pub(crate) const STATE_EVERY: u64 = 500;
 
@@ -112,6 +112,11 @@ pub fn layout() -> String {
         golem::stress::Kind,
         golem::stress::Band,
         golem::stress::Word,
+        golem::dream::Trigger,
+        golem::dream::Phase,
+        golem::dream::Waker,
+        golem::dream::Blocked,
+        golem::dream::Fate,
         Event
     );
     tracer.trace_type::<Body>(&samples).expect("records have a layout");
@@ -119,8 +124,8 @@ pub fn layout() -> String {
     serde_json::to_string(&registry).expect("a registry is plain data")
 }
 
-/// A birth, a heuristic, a policy, a decision, something to watch, a word about itself and a death, of nobody.
-fn examples() -> [Event; 7] {
+/// A birth, a heuristic, a policy, a decision, something to watch, a word about itself, a dream and a death, of nobody.
+fn examples() -> [Event; 8] {
     let birth = golem::Birth {
         id: golem::GolemId([0; 16]),
         name: "a".parse().expect("a plain name"),
@@ -143,7 +148,7 @@ fn examples() -> [Event; 7] {
     let amended = Event::Amended(golem.life().policy.clone());
     let kept = Event::Kept(Box::new(golem::grimoire::Decision::Forget(0)));
     let watching = Event::Watching(Box::default());
-    let assessed = Event::Assessed(Box::default());
+    let (assessed, dreamt) = (Event::Assessed(Box::default()), Event::Dreamt(Box::default()));
     [
         born.events[0].clone(),
         born.events[1].clone(),
@@ -151,6 +156,7 @@ fn examples() -> [Event; 7] {
         kept,
         watching,
         assessed,
+        dreamt,
         died.expect("retiring ends a life"),
     ]
 }

@@ -107,6 +107,7 @@ fn input(g: &Golem, d: &mut Dice, price: &mut f64, level: &mut f64) -> Input {
             }
             Owed::Reconcile { key } => What::Landed { key, outcome: None },
             Owed::Deposit { deposit, .. } => What::Deposited { deposit },
+            Owed::Dream => What::Dreamt(Box::new(golem::dream::Found::nothing(g.life()))),
             Owed::Tell { number, .. } => What::Told { number, peers: 0 },
             Owed::Curate => {
                 What::Curated(Box::new(golem::grimoire::round(&mut golem::grimoire::Grimoire::new([]), g.life())))
@@ -119,7 +120,7 @@ fn input(g: &Golem, d: &mut Dice, price: &mut f64, level: &mut f64) -> Input {
             let c = match d.below(8) {
                 0 => Command::Pause,
                 1 => Command::Freeze { reason: "x".into() },
-                2 => Command::Dream { millis: 500_000 },
+                2 => Command::Dream,
                 3 => Command::Withdraw {
                     from: event::Account::Capital,
                     amount: Usdc::micros(1 + d.below(5_000_000) as i64),

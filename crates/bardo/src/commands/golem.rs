@@ -294,7 +294,7 @@ fn stress(place: &GolemHome, json: bool) -> Result<ExitCode, Error> {
         line(format!("  {}", words::line(&n.name, n.severity(figures.named_rate))));
         line(format!("    named by {} itself, closes nothing: {}", life.birth.name, n.description));
     }
-    if let Some(closed) = words::closed(life) {
+    if let Some(closed) = words::closed(life).filter(|_| !life.is_dead()) {
         line(format!("  closed now: {closed}"));
         line("  open as ever: giving up exposure, looking, predicting, self-examination, asking you or its peers");
     }

@@ -82,6 +82,10 @@ fn compare(home: &Home, args: &LivesArgs, vary: &str, json: bool) -> Result<Exit
     let (key, values) = vary.split_once('=').ok_or_else(|| {
         Error::Advice(format!("'{vary}' names no values; say for example --vary stress.mode=off,enforced"))
     })?;
+    if key.starts_with("world.") || key.starts_with("heartbeat.") {
+        let why = format!("{key} changes the paths themselves; only what lives on them can be compared path by path");
+        return Err(Error::Advice(why));
+    }
     let values: Vec<&str> = values.split(',').map(str::trim).collect();
     if values.len() < 2 {
         return Err(Error::Advice(format!("one value of {key} cannot be compared; say --vary {key}=A,B")));
@@ -106,7 +110,7 @@ fn compare(home: &Home, args: &LivesArgs, vary: &str, json: bool) -> Result<Exit
         arms.names[1..].iter().map(|n| format!("{n:>38}")).collect::<String>()
     ));
     for (measure, cells) in &arms.rows {
-        let others: String = cells[1..].iter().map(|cell| format!("{:>38}", shown(cell))).collect();
+        let others: String = cells[1..].iter().map(|cell| format!("{:>38}", shown(cell, arms.paths >= 10))).collect();
         line(format!("{measure:<20} {:>12}  {others}", number(cells[0].mean)));
     }
     line(format!(
@@ -116,8 +120,8 @@ fn compare(home: &Home, args: &LivesArgs, vary: &str, json: bool) -> Result<Exit
     Ok(ExitCode::SUCCESS)
 }
 
-fn shown(cell: &Cell) -> String {
-    let mark = if cell.could_be_nothing() { "" } else { "*" };
+fn shown(cell: &Cell, enough: bool) -> String {
+    let mark = if enough && !cell.could_be_nothing() { "*" } else { "" };
     format!("{}{} ({} to {})", signed(cell.difference), mark, signed(cell.low), signed(cell.high))
 }
 

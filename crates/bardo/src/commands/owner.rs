@@ -94,7 +94,7 @@ fn report(place: &GolemHome, heard: &Heard, done: &str, json: bool) -> ExitCode 
     ExitCode::SUCCESS
 }
 
-fn order(home: &Home, name: &str, command: Command, done: &str, json: bool) -> Result<ExitCode, Error> {
+pub(crate) fn order(home: &Home, name: &str, command: Command, done: &str, json: bool) -> Result<ExitCode, Error> {
     let place = home.golem(name)?;
     let heard = tell(home, &place, Body::Command(command))?;
     Ok(report(&place, &heard, done, json))

@@ -11,7 +11,6 @@ use crate::regime::Regime;
 use crate::rule::rounded;
 use crate::rule::text::Parsed;
 use crate::rule::{Comparison, Condition, Heuristic, Is, Provenance, Stance, neutral};
-use crate::stress;
 use crate::stress::words::title as words_of;
 use crate::world::DomainKind;
 
@@ -167,7 +166,7 @@ impl Learn<'_> {
     /// What pressed hard and has passed is worth knowing for whoever comes near it again, heirs included.
     fn lived_through(&mut self) {
         let life = self.life;
-        for past in life.stress.past.iter().filter(|past| past.peak > stress::SCAR && !past.suspended) {
+        for past in life.stress.past.iter().filter(|past| past.peak > life.laws().scar && !past.suspended) {
             let text = format!("{} once weighed heavily here, and passed", words_of(life, past.kind, past.domain));
             let mut entry = draft(Kind::Warning, &text, source(life, How::Observed), life.now);
             entry.domain = past.domain;
@@ -289,6 +288,7 @@ pub fn entry_of(heuristic: &Heuristic, life: &Life, known: Option<&Entry>) -> En
         Provenance::Instinct => How::Instinct,
         Provenance::Explored => How::Explored,
         Provenance::Recalled => How::Observed,
+        Provenance::Dreamt => How::Dreamt,
     };
     let text = words(&heuristic.condition, &claim, life);
     let mut entry = known.cloned().unwrap_or_else(|| draft(Kind::Heuristic, &text, source(life, how), life.now));

@@ -8,6 +8,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::draft::Draft;
+use crate::dream;
 use crate::event::Event;
 use crate::policy::{self, Stage};
 use crate::prediction;
@@ -78,6 +79,9 @@ fn wait(draft: &mut Draft<'_>) {
         draft.emit(Event::Abandoned { key });
     }
     rest(draft);
+    if draft.heartbeat.state == State::Dreaming {
+        dream::sleep(draft);
+    }
     if draft.heartbeat.dream_until.is_some_and(|until| until <= now) && draft.heartbeat.state == State::Dreaming {
         draft.emit(Event::DreamEnded);
     }

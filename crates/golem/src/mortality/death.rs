@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::vitality::Vitality;
 use crate::constitution::OnDeath;
 use crate::draft::Draft;
+use crate::dream;
 use crate::event::{Account, Event};
 use crate::heartbeat::State;
 use crate::money::Usdc;
@@ -114,6 +115,7 @@ pub(crate) fn die(draft: &mut Draft<'_>, cause: Cause) {
     let open = draft.stress.active.iter().map(open).collect();
     let (at, tick, vitality) = (draft.at(), draft.tick, draft.vitality.clone());
     let death = Death { at, tick, cause, vitality, closing_attempts: 0, open };
+    dream::wake(draft, dream::Waker::Death);
     draft.emit(Event::Died(Box::new(death)));
     draft.emit(Event::Turned(State::Dying));
     stress::called_out(draft, stress::Word::Death);

@@ -28,8 +28,9 @@ pub struct Purse {
     pub withdrawn: Usdc,
     /// Cost of living not yet worth a whole micro-USDC, in micro-USDC × milliseconds ÷ day.
     pub dust: i64,
-    /// Smoothed cost of a tick, in micro-USDC.
+    /// Smoothed cost of a tick, and of a day, in micro-USDC.
     pub burn_rate: f64,
+    pub burn_a_day: f64,
     /// Thirty days of age, counted, and what was spent in the present thirty.
     pub month: u64,
     pub spent_this_month: Usdc,
@@ -131,8 +132,14 @@ impl Purse {
 
     /// Ticks until want of money ends it, at the present burn rate; none if nothing burns.
     pub fn projected_ticks(&self, life: &Life) -> Option<u64> {
-        let burning = self.burn_rate > 0.0 && life.constitution().clocks().economic;
-        burning.then(|| ((self.credit - self.brink(life)).as_f64().max(0.0) / self.burn_rate) as u64)
+        self.projected_life(life).map(|left| left.as_millis() / life.interval().as_millis().max(1))
+    }
+
+    /// World time until want of money ends it. By the day and not by the tick: looking less often spends no less.
+    pub fn projected_life(&self, life: &Life) -> Option<Span> {
+        let burning = self.burn_a_day > 0.0 && life.constitution().clocks().economic;
+        let left = (self.credit - self.brink(life)).as_f64().max(0.0);
+        burning.then(|| Span::millis((left / self.burn_a_day * Span::DAY.as_millis() as f64) as u64))
     }
 
     /// The credit at which vitality falls to its end for want of money alone, skill and age as they are. Hunger kills
@@ -149,11 +156,6 @@ impl Purse {
         let share = center + libm::log(needed / (1.0 - needed)) / steepness;
         let above = (self.funding - reserve).as_f64() * share.clamp(0.0, 1.0);
         reserve + Usdc::micros(above as i64)
-    }
-
-    /// World time until hunger at the present burn rate.
-    pub fn projected_life(&self, life: &Life) -> Option<Span> {
-        self.projected_ticks(life).map(|ticks| life.interval().times(ticks))
     }
 }
 

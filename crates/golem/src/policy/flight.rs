@@ -6,7 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Rule, gate};
+use super::{Rule, caution, gate};
 use crate::constitution::PolicyFigures;
 use crate::draft::Draft;
 use crate::event::Event;
@@ -135,7 +135,10 @@ pub(crate) fn previewed(draft: &mut Draft<'_>, key: u64, quote: Option<Quote>) {
         }
         Err(rule) => {
             draft.emit(Event::Denied { key, rule, cost });
-            fail(draft, &flight);
+            // What its owner, its phase or its load forbade meanwhile is no failure of what was tried.
+            if matches!(rule, Rule::World | Rule::NoEdge | Rule::Funds | Rule::Bounds) {
+                fail(draft, &flight);
+            }
             crate::heartbeat::rest(draft);
         }
     }
@@ -153,6 +156,9 @@ fn verdict(life: &Life, at: Time, flight: &Flight, quote: Option<Quote>, cost: O
     if flight.effect(life) == Effect::Reduces {
         return Ok(quote);
     }
+    if grown_careful(life, flight) {
+        return Err(Rule::Stale);
+    }
     if quote.fee - quote.cash > flight.reserved {
         return Err(Rule::Funds);
     }
@@ -164,6 +170,13 @@ fn verdict(life: &Life, at: Time, flight: &Flight, quote: Option<Quote>, cost: O
         }
         None => Ok(quote),
     }
+}
+
+/// There is reason by now to take on less than was asked for.
+fn grown_careful(life: &Life, flight: &Flight) -> bool {
+    let asked = life.stress.cautioned.filter(|(key, _)| *key == flight.key).map_or(100, |(_, percent)| percent);
+    let domain = life.intent.filter(|intent| intent.key == flight.key).map(|intent| intent.domain);
+    flight.effect(life) == Effect::Adds && caution(life, domain) < i64::from(asked)
 }
 
 /// What one way of a flight costs by its preview, as a share of what it moves.
@@ -189,6 +202,9 @@ pub fn still_permitted(life: &Life, flight: &Flight) -> Result<(), Rule> {
     if flight.epoch != life.heartbeat.epoch || permit.policy != policy_hash(&life.policy) {
         return Err(Rule::Stale);
     }
+    if grown_careful(life, flight) {
+        return Err(Rule::Stale);
+    }
     gate(life, flight.effect(life))
 }
 
@@ -198,8 +214,11 @@ pub(crate) fn landed(draft: &mut Draft<'_>, key: u64, outcome: Option<Outcome>) 
     match outcome {
         Some(outcome) => settled(draft, &flight, outcome),
         None => {
+            let meant = flight.closing || still_permitted(draft, &flight).is_ok();
             draft.emit(Event::Abandoned { key });
-            fail(draft, &flight);
+            if meant {
+                fail(draft, &flight);
+            }
         }
     }
     crate::heartbeat::rest(draft);

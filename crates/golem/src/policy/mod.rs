@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::constitution::MindKind;
 use crate::draft::Draft;
+use crate::dream::Blocked;
 use crate::event::Event;
 use crate::heartbeat::State;
 use crate::laws::Laws;
@@ -68,6 +69,8 @@ pub enum Rule {
     World,
     /// The load of stressors closes it.
     Load(Band),
+    /// No night can begin.
+    Dream(Blocked),
 }
 
 /// What has been learned of how the world carries things out.
@@ -161,6 +164,8 @@ struct Order {
     units: i64,
     reserved: Usdc,
     evidence: Option<Evidence>,
+    /// How much of the usual size is left, in per cent.
+    caution: i64,
 }
 
 /// Takes up a proposal, or refuses it by name.
@@ -173,6 +178,9 @@ pub(crate) fn propose(draft: &mut Draft<'_>, proposal: &Proposal) -> Result<(), 
         if stress::signals(draft, domain).next().is_some() {
             draft.emit(Event::Warned { key, domain });
         }
+    }
+    if order.caution < 100 {
+        draft.emit(Event::Cautioned { key: draft.flights_made + 1, percent: order.caution as u8 });
     }
     flight::intend(draft, order.action, order.units, order.reserved, false);
     Ok(())
@@ -195,7 +203,7 @@ fn consider(life: &Life, at: Time, proposal: &Proposal) -> Result<Order, Rule> {
             if units == 0 {
                 Err(Rule::Funds)
             } else {
-                Ok(Order { action, units, reserved: Usdc::ZERO, evidence: None })
+                Ok(Order { action, units, reserved: Usdc::ZERO, evidence: None, caution: 100 })
             }
         }
         Effect::Adds => {
@@ -224,7 +232,8 @@ fn add(life: &Life, at: Time, action: u8, size: f64) -> Result<Order, Rule> {
     }
     let evidence = shown(life, bps)?;
     let worth = life.capital.worth(life.seen.unit);
-    let budget = worth.share(bps as i64, 10_000).share(caution(life, evidence.as_ref()), 100);
+    let caution = caution(life, evidence.as_ref().map(|evidence| evidence.domain));
+    let budget = worth.share(bps as i64, 10_000).share(caution, 100);
     if budget > policy.per_action_most {
         return Err(Rule::PerAction);
     }
@@ -235,14 +244,14 @@ fn add(life: &Life, at: Time, action: u8, size: f64) -> Result<Order, Rule> {
         return Err(Rule::Funds);
     }
     let units = whole_lots(units_for(budget, life.seen.unit.as_micros()), life);
-    if units <= 0 { Err(Rule::Funds) } else { Ok(Order { action, units, reserved: budget, evidence }) }
+    if units <= 0 { Err(Rule::Funds) } else { Ok(Order { action, units, reserved: budget, evidence, caution }) }
 }
 
 /// How much of the usual size is left, in per cent: phase, load, mood and warnings each have a say, and the strictest
 /// wins.
-pub fn caution(life: &Life, evidence: Option<&Evidence>) -> i64 {
+pub fn caution(life: &Life, domain: Option<u8>) -> i64 {
     let phase = (life.phase().behaviour().risk * 100.0) as i64;
-    let warned = evidence.map_or(100, |evidence| stress::heeded_percent(life, evidence.domain));
+    let warned = domain.map_or(100, |domain| stress::heeded_percent(life, domain));
     phase.min(stress::allowed(life).size_percent).min(life.daimon.mood.size_percent()).min(warned)
 }
 
@@ -321,8 +330,7 @@ fn by_vote(draft: &mut Draft<'_>) -> Option<Proposal> {
     let one_way = draft.execution.one_way();
     if draft.capital.holding == 0 {
         let evidence = evidence.filter(|evidence| evidence.lower > draft.execution.round_trip())?;
-        let action = draft.birth.world.action(Effect::Adds)?;
-        return Some(Proposal { action, size: size(draft, draft.at(), cap_bps(evidence.hits)) });
+        return adding(draft, draft.at(), cap_bps(evidence.hits));
     }
     let turned = evidence.is_some_and(|evidence| evidence.upper < -one_way);
     let due = draft.held.is_none_or(|held| held.until <= draft.at());
@@ -341,12 +349,21 @@ fn by_calendar(life: &Life) -> Option<Proposal> {
     if every == 0 || life.tick % every != every - 1 {
         return None;
     }
-    let effect = if life.capital.holding > 0 { Effect::Reduces } else { Effect::Adds };
-    let size = match effect {
-        Effect::Adds => size(life, life.now, life.policy.per_action_bps),
-        Effect::Reduces => 1.0,
-    };
-    Some(Proposal { action: life.birth.world.action(effect)?, size })
+    if life.capital.holding > 0 {
+        return Some(Proposal { action: life.birth.world.action(Effect::Reduces)?, size: 1.0 });
+    }
+    adding(life, life.now, life.policy.per_action_bps)
+}
+
+/// New exposure as large as everything allows; none where its owner's rules leave no room for any. Whoever can see
+/// that does not ask.
+fn adding(life: &Life, at: Time, cap: u32) -> Option<Proposal> {
+    let action = life.birth.world.action(Effect::Adds)?;
+    let name = &life.birth.world.actions[usize::from(action)].name;
+    let allowed = life.policy.allow.as_ref().is_none_or(|names| names.contains(name));
+    let size = size(life, at, cap);
+    (allowed && size > 0.0 && Day::of(life, at).actions < life.policy.actions_per_day)
+        .then_some(Proposal { action, size })
 }
 
 impl fmt::Display for Rule {
@@ -371,6 +388,7 @@ impl fmt::Display for Rule {
             Rule::NoEdge => write!(f, "no edge left after costs"),
             Rule::Stale => write!(f, "the permission has run out or what it was given for has changed"),
             Rule::World => write!(f, "the world would not have it"),
+            Rule::Dream(why) => write!(f, "no dream can begin now: {why}"),
             Rule::Load(band) => write!(f, "no new exposure while the load of stressors is {band}"),
         }
     }

@@ -101,7 +101,7 @@ fn judge(draft: &mut Draft<'_>) {
     }
 }
 
-fn free_slot(life: &Life) -> Option<usize> {
+pub(crate) fn free_slot(life: &Life) -> Option<usize> {
     if life.playbook.len() < limits::HEURISTICS {
         return Some(life.playbook.len());
     }
@@ -115,8 +115,12 @@ fn free_slot(life: &Life) -> Option<usize> {
 fn idea(life: &Life, features: &Features) -> Heuristic {
     let mut dice = Dice::of(life);
     let mut domain = dice.below(life.birth.world.domains.len());
+    // Rather where it serves its owner, if that was said.
+    if !life.constitution().stress.objectives.is_empty() && !stress::serves(life, domain as u8) {
+        domain = dice.below(life.birth.world.domains.len());
+    }
     // Not where looking has been futile, if there is anywhere else.
-    if life.stress.find(Kind::Futility, Some(domain as u8)).is_some() {
+    if stress::enforced(life) && life.stress.find(Kind::Futility, Some(domain as u8)).is_some() {
         domain = dice.below(life.birth.world.domains.len());
     }
     let mut condition = Condition::default();

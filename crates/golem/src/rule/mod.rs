@@ -56,6 +56,8 @@ pub enum Provenance {
     Explored,
     /// Taken back from memory, or from someone else's.
     Recalled,
+    /// Found in a dream, and confirmed awake.
+    Dreamt,
 }
 
 /// When the condition holds, expect this of the domain.

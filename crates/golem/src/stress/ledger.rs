@@ -136,7 +136,7 @@ impl Ledger {
 
     /// Notes how things stand if a quarter of a day has passed since the last note.
     pub(crate) fn mark(life: &mut Life, laws: &Laws) {
-        let quarter = life.age.as_millis() / (Span::DAY.as_millis() / 4);
+        let quarter = life.age.as_millis() / (Span::DAY.as_millis() / laws.marks_a_day);
         let ledger = &life.stress.ledger;
         if ledger.marks.back().is_some_and(|mark| mark.quarter >= quarter) {
             return;
@@ -152,9 +152,12 @@ impl Ledger {
             actions: life.execution.domain.resolved,
         };
         let ledger = &mut life.stress.ledger;
-        let before = ledger.marks.iter().rev().find(|old| old.quarter + 4 <= quarter).or(ledger.marks.front());
+        let before =
+            ledger.marks.iter().rev().find(|old| old.quarter + laws.marks_a_day <= quarter).or(ledger.marks.front());
         ledger.falling = before.is_some_and(|old| mark.fitness < old.fitness);
-        ledger.below = ledger.marks.front().is_some_and(|old| mark.wasted(old));
+        // Less than a week is too short to tell.
+        let week = ledger.marks.front().filter(|old| old.quarter + laws.stress_marks <= quarter);
+        ledger.below = week.is_some_and(|old| mark.wasted(old));
         ledger.marks.push_back(mark);
         while ledger.marks.front().is_some_and(|old| old.quarter + laws.stress_marks < quarter) {
             ledger.marks.pop_front();

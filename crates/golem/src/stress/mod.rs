@@ -17,7 +17,8 @@ use std::fmt;
 use arrayvec::ArrayVec;
 use serde::{Deserialize, Serialize};
 
-use crate::constitution::StressFigures;
+use crate::constitution::{StressFigures, StressMode};
+use crate::laws::Laws;
 use crate::life::Life;
 use crate::limits;
 use crate::time::Span;
@@ -34,10 +35,6 @@ pub const RELAPSE: Span = Span::DAY;
 /// Consecutive cycles of crisis that break the circuit, and how long what was suspended stays so.
 pub const BREAKER_CYCLES: u8 = 3;
 pub const BREAKER_REST: Span = Span::DAY;
-/// What was worse than this leaves a warning behind for whoever comes near it again.
-pub const SCAR: f64 = 0.5;
-/// Warnings heard before one decision.
-pub const SIGNALS: usize = 3;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -143,7 +140,9 @@ pub struct Stress {
     /// The age at which the circuit was last broken, and whether the dream that should follow is still owed.
     pub broken: Option<Span>,
     pub dream_wanted: bool,
-    /// Exposure in this domain was taken up against a warning, at a smaller size.
+    /// The newest intent that was smaller than usual, and how much of it was left.
+    pub cautioned: Option<(u64, u8)>,
+    /// Exposure in this domain was taken up against a warning.
     pub heeding: Option<u8>,
     pub words: u64,
     /// A word to its peers that is still to be passed on.
@@ -244,23 +243,27 @@ pub fn band(life: &Life) -> Band {
     if life.stress.active.is_empty() { Band::Nominal } else { Band::of(load(life)) }
 }
 
+/// Whether pressure may change what a golem does, or is only shown.
+pub fn enforced(life: &Life) -> bool {
+    life.constitution().stress.mode == StressMode::Enforced
+}
+
 /// What load leaves open; everything, unless it is enforced.
 pub fn allowed(life: &Life) -> Allowed {
-    let enforced = life.constitution().stress.mode == crate::constitution::StressMode::Enforced;
-    if enforced { band(life).allowed() } else { Band::Nominal.allowed() }
+    if enforced(life) { band(life).allowed() } else { Band::Nominal.allowed() }
 }
 
 /// What once went badly where the golem is about to go again.
 pub fn signals(life: &Life, domain: u8) -> impl Iterator<Item = &Past> {
-    let on = life.constitution().stress.mode != crate::constitution::StressMode::Off;
-    let same = move |past: &&Past| on && past.domain == Some(domain) && past.peak > SCAR && !past.suspended;
-    life.stress.past.iter().filter(same).take(SIGNALS)
+    let on = life.constitution().stress.mode != StressMode::Off;
+    let laws = life.laws();
+    let same = move |past: &&Past| on && past.domain == Some(domain) && past.peak > laws.scar && !past.suspended;
+    life.stress.past.iter().filter(same).take(laws.signals)
 }
 
 /// Half of the usual size where a warning that has proved itself speaks against it.
 pub(crate) fn heeded_percent(life: &Life, domain: u8) -> i64 {
-    let enforced = life.constitution().stress.mode == crate::constitution::StressMode::Enforced;
-    if enforced && signals(life, domain).any(Past::is_trusted) { 50 } else { 100 }
+    if enforced(life) && signals(life, domain).any(Past::is_trusted) { 50 } else { 100 }
 }
 
 impl Stress {
@@ -332,24 +335,13 @@ impl Stress {
         }
     }
 
-    /// A warning was given for what is about to be done.
-    pub(crate) fn warned(&mut self, domain: u8) {
-        self.heeding = Some(domain);
-        for past in self.scars(domain) {
-            past.warned += 1;
-        }
-    }
-
-    /// What was warned of is over.
-    pub(crate) fn learned(&mut self, domain: u8, helped: bool) {
+    /// What was done against a warning is over.
+    pub(crate) fn learned(&mut self, domain: u8, helped: bool, laws: &Laws) {
         self.heeding = None;
-        for past in self.scars(domain) {
+        let same = |past: &&mut Past| past.domain == Some(domain) && past.peak > laws.scar && !past.suspended;
+        for past in self.past.iter_mut().filter(same).take(laws.signals) {
+            past.warned += 1;
             past.right += u32::from(helped);
         }
-    }
-
-    fn scars(&mut self, domain: u8) -> impl Iterator<Item = &mut Past> {
-        let same = move |past: &&mut Past| past.domain == Some(domain) && past.peak > SCAR && !past.suspended;
-        self.past.iter_mut().filter(same).take(SIGNALS)
     }
 }

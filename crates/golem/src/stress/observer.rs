@@ -21,7 +21,8 @@ const LOOKS_A_CYCLE: u64 = 5;
 
 /// Proof that a stressor's condition no longer holds.
 ///
-/// Whoever lives inside a golem cannot make one, by hand or from text:
+/// Whoever lives inside a golem cannot make one. Journals hold evidence and can be read, but what is read from one is
+/// a record of what was, and no input takes it:
 ///
 /// ```compile_fail,E0451
 /// use golem::stress::{Evidence, Kind};
@@ -31,8 +32,6 @@ const LOOKS_A_CYCLE: u64 = 5;
 /// ```compile_fail,E0277
 /// let forged: golem::stress::Evidence = serde_json::from_str("{}").unwrap();
 /// ```
-///
-/// and there is no input that would take one:
 ///
 /// ```compile_fail,E0599
 /// fn clear(evidence: golem::stress::Evidence) -> golem::What {

@@ -15,7 +15,10 @@ pub fn block(life: &Life) -> Option<String> {
         return None;
     }
     let figures = &life.constitution().stress;
-    let mut text = format!("Load {told:.2} of 1.00, {}.\n", band(life));
+    let mut text = format!("Load {:.2} of 1.00, {}.\n", load(life), band(life));
+    if !life.stress.named.is_empty() {
+        let _ = writeln!(text, "With what you have named yourself {told:.2}; that closes nothing.");
+    }
     let mut active: Vec<&Stressor> = life.stress.active.iter().collect();
     active.sort_by(|a, b| b.severity(figures).total_cmp(&a.severity(figures)));
     for stressor in active {
@@ -124,7 +127,7 @@ pub fn clears_when(life: &Life, stressor: &Stressor) -> String {
         (Kind::Futility, None) => {
             "a week's doings no longer lose more than leaving things be, or nothing is done for a week".to_owned()
         }
-        (Kind::Invisibility, _) => "somebody else answers: the owner, a peer, or the world by a fill".to_owned(),
+        (Kind::Invisibility, _) => "somebody else answers: the owner, or the world by a fill".to_owned(),
         (Kind::IdentityViolation, _) => format!("20 decisions keep to the rules (now {})", ledger.decisions),
         (Kind::ExistentialThreat, _) => {
             "there is money for 96 hours, and skill is 0.50 or no longer falling".to_owned()

@@ -74,6 +74,13 @@ pub fn birth(constitution: Constitution) -> Birth {
     }
 }
 
+/// Puts it to sleep for so many ticks, whatever it would need to fall asleep by itself.
+pub fn fall_asleep(golem: &mut Golem, ticks: u32) {
+    let began = Event::DreamBegan { trigger: golem::dream::Trigger::Owner, ticks, budget: Usdc::cents(1) };
+    let record = Record { seq: golem.seq() + 1, at: golem.life().now, events: vec![began] };
+    golem.fold(&record).unwrap();
+}
+
 impl Rig {
     fn born(birth: Birth) -> Rig {
         let (golem, record) = Golem::born(birth, START);
@@ -161,6 +168,7 @@ impl Rig {
                 }
                 Owed::Reconcile { key } => What::Landed { key, outcome: None },
                 Owed::Deposit { deposit, .. } => What::Deposited { deposit },
+                Owed::Dream => What::Dreamt(Box::new(golem::dream::Found::nothing(self.golem.life()))),
                 Owed::Tell { number, .. } => What::Told { number, peers: 0 },
                 Owed::Curate => What::Curated(Box::new(golem::grimoire::Answer {
                     round: self.golem.life().knowing.rounds + 1,

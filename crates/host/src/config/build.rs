@@ -3,8 +3,9 @@
 
 use golem::Usdc;
 use golem::constitution::{
-    AffectFigures, Appraisal, Clocks, Constitution, EconomicFigures, EpistemicFigures, Measure, Mind, MindKind, Mode,
-    OnDeath, PolicyFigures, Reflex, StochasticFigures, StressFigures, StressMode, VitalityFigures,
+    AffectFigures, Appraisal, Clocks, Constitution, DreamFigures, DreamSchedule, DreamTier, EconomicFigures,
+    EpistemicFigures, Measure, Mind, MindKind, Mode, OnDeath, PolicyFigures, Reflex, StochasticFigures, StressFigures,
+    StressMode, VitalityFigures,
 };
 use golem::stress;
 
@@ -41,6 +42,7 @@ impl Settings {
                 samples: self.count("mind.samples"),
             },
             stress: self.stress(),
+            dream: self.dream(),
             affect: AffectFigures {
                 appraisal: match self.text("mortality.affect.appraisal_model") {
                     Some("rule_based") if self.flag("mortality.affect.enabled") => Appraisal::RuleBased,
@@ -118,6 +120,25 @@ impl Settings {
             aging_rate: figure("aging_rate"),
             max_hazard: figure("max_hazard_rate"),
             frailty: figure("frailty"),
+        }
+    }
+
+    fn dream(&self) -> DreamFigures {
+        DreamFigures {
+            enabled: self.flag("dream.enabled"),
+            tier: match self.text("dream.tier") {
+                Some("hardened") => DreamTier::Hardened,
+                _ => DreamTier::Core,
+            },
+            schedule: match self.text("dream.schedule.mode") {
+                Some("owner") => DreamSchedule::Owner,
+                Some("autonomous") => DreamSchedule::Autonomous,
+                _ => DreamSchedule::Hybrid,
+            },
+            threshold: self.number("dream.schedule.autonomous_threshold"),
+            per_cycle_most: self.money("dream.budget.per_cycle_max"),
+            monthly_most: self.money("dream.budget.monthly_max"),
+            wake_move_bps: self.share("dream.wake_interrupts.world_move"),
         }
     }
 

@@ -139,15 +139,15 @@ keys! {
     Golem "reflex.pull", Kind::Number { min: -1.0, max: 1.0 }, "0.02", "pull of a forecast towards the running mean; negative is stubbornly wrong";
     Golem "reflex.act_every", COUNT, "2160", "ticks between two actions; 0 for never";
 
-    Golem "dream.enabled", Kind::NotYet, "", "it dreams";
-    Golem "dream.tier", Kind::NotYet, "", "what dreams may ask of models: core or hardened";
+    Golem "dream.enabled", Kind::Bool, "false", "it dreams";
+    Golem "dream.tier", Kind::Choice(&["core", "hardened"]), "core", "a light night every 50 ticks of 40 s, or whole nights when there is enough to dream about";
     Golem "dream.inference_provider", Kind::NotYet, "", "who answers in dreams";
-    Golem "dream.schedule.mode", Kind::NotYet, "", "who decides when it dreams";
-    Golem "dream.schedule.autonomous_threshold", Kind::NotYet, "", "urgency that starts a dream outside the windows";
+    Golem "dream.schedule.mode", Kind::Choice(&["hybrid", "autonomous", "owner"]), "hybrid", "who decides when it dreams";
+    Golem "dream.schedule.autonomous_threshold", UNIT, "0.8", "urgency that starts a whole night, where that is more than its phase asks for";
     Golem "dream.windows.windows", Kind::NotYet, "", "when it sleeps";
-    Golem "dream.budget.per_cycle_max", Kind::NotYet, "", "the most one dream may cost";
+    Golem "dream.budget.per_cycle_max", Kind::Money, "0.50", "the most one dream may cost";
     Golem "dream.budget.per_session_max", Kind::NotYet, "", "the most one night may cost";
-    Golem "dream.budget.monthly_max", Kind::NotYet, "", "the most a month of dreams may cost";
+    Golem "dream.budget.monthly_max", Kind::Money, "15", "the most thirty days of dreams may cost";
     Golem "dream.phases.nrem_allocation", Kind::NotYet, "", "share of a dream spent on replay";
     Golem "dream.phases.rem_allocation", Kind::NotYet, "", "share of a dream spent on imagination";
     Golem "dream.phases.integration_allocation", Kind::NotYet, "", "share of a dream spent on integration";
@@ -163,6 +163,7 @@ keys! {
     Golem "dream.consolidation.validation_required", Kind::NotYet, "", "waking life must confirm what was dreamt";
     Golem "dream.consolidation.max_staged_revisions", Kind::NotYet, "", "revisions that may wait for confirmation";
     Golem "dream.wake_interrupts.enabled", Kind::NotYet, "", "something urgent may end a dream";
+    Golem "dream.wake_interrupts.world_move", Kind::Share { max: 1.0 }, "0.1", "change in the worth of a unit since it fell asleep that ends a dream; 0 for none";
     Golem "dream.wake_interrupts.market_thresholds", Kind::NotYet, "", "moves of the market that end a dream";
 
     Golem "stress.mode", Kind::Choice(&["enforced", "visible", "off"]), "enforced", "whether stressors close gates, are only observed and shown, or neither";

@@ -1,0 +1,185 @@
+//! `dream now|wake|report|list`: nights, as their owner orders and reads them.
+
+use std::process::ExitCode;
+
+use golem::dream::{Fate, Found, Trigger, Waker};
+use golem::event::Event;
+use golem::rule::text::Parsed;
+use golem::{Command, Life, Time, Usdc};
+use host::{Error, GolemHome, Home};
+use serde::Serialize;
+use vault::Reader;
+
+use crate::args::DreamVerb;
+use crate::commands::owner;
+use crate::output::{self, count, date, line};
+
+/// A night as its journal has it.
+#[derive(Debug, Serialize)]
+struct Night {
+    number: u64,
+    began: Time,
+    trigger: Trigger,
+    ticks: u32,
+    cost: Usdc,
+    ended: bool,
+    woken: Option<Waker>,
+    found: Option<Found>,
+    /// What became of hypotheses until the next night.
+    promoted: u32,
+    refuted: u32,
+    forgotten: u32,
+}
+
+pub(crate) fn dispatch(home: &Home, verb: DreamVerb, json: bool) -> Result<ExitCode, Error> {
+    match verb {
+        DreamVerb::Now { name } => owner::order(home, &name, Command::Dream, "falls asleep", json),
+        DreamVerb::Wake { name } => owner::order(home, &name, Command::Wake, "is awake", json),
+        DreamVerb::Report { name } => report(&home.golem(&name)?, json),
+        DreamVerb::List { name } => list(&home.golem(&name)?, json),
+    }
+}
+
+fn nights(place: &GolemHome) -> Result<Vec<Night>, Error> {
+    let mut nights: Vec<Night> = Vec::new();
+    Reader::open(&place.database())?.replay(|record| {
+        for event in &record.events {
+            if let Event::DreamBegan { trigger, ticks, .. } = event {
+                nights.push(Night {
+                    number: nights.len() as u64 + 1,
+                    began: record.at,
+                    trigger: *trigger,
+                    ticks: *ticks,
+                    cost: Usdc::ZERO,
+                    ended: false,
+                    woken: None,
+                    found: None,
+                    promoted: 0,
+                    refuted: 0,
+                    forgotten: 0,
+                });
+            }
+            let Some(night) = nights.last_mut() else { continue };
+            match event {
+                Event::DreamPassed { cost, .. } => night.cost += *cost,
+                Event::Dreamt(found) => night.found = Some((**found).clone()),
+                Event::DreamLeft { woken } => (night.ended, night.woken) = (true, *woken),
+                Event::Unstaged { fate: Fate::Promoted, .. } => night.promoted += 1,
+                Event::Unstaged { fate: Fate::Refuted, .. } => night.refuted += 1,
+                Event::Unstaged { .. } => night.forgotten += 1,
+                _ => {}
+            }
+        }
+        Ok(())
+    })?;
+    Ok(nights)
+}
+
+fn list(place: &GolemHome, json: bool) -> Result<ExitCode, Error> {
+    let nights = nights(place)?;
+    if nights.is_empty() && !json {
+        line(format!("{} has never dreamt", place.name));
+    } else if !json {
+        line(format!(
+            "{:>6} {:<20} {:>6} {:>9} {:>9} {:>7} {:>11}",
+            "NIGHT", "BEGAN", "TICKS", "EPISODES", "PROPOSED", "STAGED", "COST"
+        ));
+    }
+    for night in nights {
+        if json {
+            output::json(&night);
+            continue;
+        }
+        let (replayed, proposed, staged) =
+            night.found.as_ref().map_or((0, 0, 0), |found| (found.replayed, found.proposed, found.staged.len()));
+        let woken = night.woken.map_or(String::new(), |by| format!("  woken ({by:?})").to_lowercase());
+        line(format!(
+            "{:>6} {:<20} {:>6} {replayed:>9} {proposed:>9} {staged:>7} {:>11}{woken}",
+            count(night.number),
+            date(night.began),
+            night.ticks,
+            night.cost.to_string()
+        ));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn report(place: &GolemHome, json: bool) -> Result<ExitCode, Error> {
+    let nights = nights(place)?;
+    let (golem, _) = Reader::open(&place.database())?.wake()?;
+    let life = golem.life();
+    let dreams = &life.dreams;
+    let Some(night) = nights.last() else {
+        let why = golem::dream::blocked(life).map_or(String::new(), |why| format!("; none could begin now: {why}"));
+        if json {
+            output::json(&serde_json::json!({ "nights": 0 }));
+        } else if life.constitution().dream.enabled {
+            line(format!("{} has not dreamt yet{why}", place.name));
+        } else {
+            line(format!("{} does not dream; that was settled at its birth (dream.enabled)", place.name));
+        }
+        return Ok(ExitCode::SUCCESS);
+    };
+    if json {
+        output::json(&serde_json::json!({
+            "nights": dreams.nights, "whole": dreams.whole, "spent": dreams.spent, "wasted": dreams.wasted,
+            "promoted": dreams.promoted, "refuted": dreams.refuted, "forgotten": dreams.expired, "last": night,
+            "staged": dreams.staged,
+        }));
+        return Ok(ExitCode::SUCCESS);
+    }
+    let so_far = if night.ended { "" } else { ", still asleep" };
+    line(format!("{}, night {} of {}{so_far}", life.birth.name, count(night.number), date(night.began)));
+    match &night.found {
+        None => line("  nothing was looked through"),
+        Some(found) => {
+            line(format!(
+                "  {} episodes replayed, {} conditions looked at",
+                found.replayed,
+                count(u64::from(found.looked_at))
+            ));
+            line(match (found.proposed, found.staged.len()) {
+                (0, _) => "  nothing would have been less wrong than the playbook as it is".to_owned(),
+                (proposed, 0) => {
+                    format!("  {proposed} proposals, none held on what they had not seen: nothing came of it")
+                }
+                (proposed, staged) => format!("  {proposed} proposals, {staged} held on what they had not seen"),
+            });
+        }
+    }
+    line(format!("  it cost {}; all nights together {}, {} of it wasted", night.cost, dreams.spent, dreams.wasted));
+    for staged in &dreams.staged {
+        let rule = Parsed::from(&staged.heuristic).print(&life.birth.world).unwrap_or_default();
+        line(format!("  on trial: {rule}"));
+        line(format!(
+            "    night {}, confidence {:.2}, confirmed {} times and contradicted {}; {}",
+            staged.night,
+            staged.confidence,
+            staged.confirmed,
+            staged.contradicted,
+            to_come(staged.confidence)
+        ));
+    }
+    line(format!(
+        "  of earlier ones {} were borne out, {} refuted, {} forgotten",
+        dreams.promoted, dreams.refuted, dreams.expired
+    ));
+    adopted(life);
+    Ok(ExitCode::SUCCESS)
+}
+
+fn to_come(confidence: f64) -> String {
+    let more = ((golem::dream::staging::PROMOTED - confidence) / 0.1).ceil().max(0.0) as u32;
+    format!("{more} more would let it in")
+}
+
+/// What dreams have brought into the playbook, and how it has done since.
+fn adopted(life: &Life) {
+    for heuristic in life.playbook.iter().filter(|h| h.provenance == golem::rule::Provenance::Dreamt) {
+        let effect = (heuristic.effect * 1_000.0).round() / 1_000.0;
+        let parsed = Parsed { effect, ..Parsed::from(heuristic) };
+        let rule = parsed.print(&life.birth.world).unwrap_or_default();
+        let skill = heuristic.skill() * 100.0;
+        line(format!("  in use: {rule} ({skill:+.1} % against naive in {:.0} claims)", heuristic.weight));
+    }
+}

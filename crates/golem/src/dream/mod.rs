@@ -1,0 +1,273 @@
+//! Dreams: time off from the world, in five phases, with a budget of its own and nothing to act with.
+//!
+//! A night holds the heartbeat: nothing is decided and nothing is asked of the world. Claims still come due, clocks
+//! still run, and stops and the breaker look at every bar as they do by day. When to sleep is in [`schedule`]; this
+//! file is the night itself, from falling asleep to being woken.
+
+mod memory;
+pub mod schedule;
+pub mod staging;
+mod work;
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::constitution::DreamTier;
+use crate::draft::Draft;
+use crate::event::Event;
+use crate::heartbeat::State;
+use crate::life::Life;
+use crate::money::Usdc;
+use crate::mortality::phase;
+use crate::policy::Rule;
+use crate::stress::Word;
+use crate::world::Observation;
+
+pub use memory::{Experience, Memory};
+pub use schedule::{Blocked, blocked, urgency};
+pub use staging::{Fate, Staged};
+pub use work::{Found, work};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Phase {
+    Onset,
+    Nrem,
+    Rem,
+    Integration,
+    Return,
+}
+
+impl Phase {
+    pub const ALL: [Phase; 5] = [Phase::Onset, Phase::Nrem, Phase::Rem, Phase::Integration, Phase::Return];
+
+    /// The part of a night's time and money that goes to each, in permille, by how well the golem is.
+    pub fn shares(of: phase::Phase) -> [u64; 5] {
+        match of {
+            phase::Phase::Thriving => [100, 340, 300, 210, 50],
+            phase::Phase::Stable => [100, 300, 300, 250, 50],
+            phase::Phase::Conservation => [100, 250, 200, 400, 50],
+            phase::Phase::Declining => [100, 200, 160, 490, 50],
+            phase::Phase::Terminal => [100, 160, 120, 570, 50],
+        }
+    }
+}
+
+/// Why a night began.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Trigger {
+    /// The owner said so.
+    Owner,
+    /// There was enough to dream about.
+    Urgency,
+    /// It was time again.
+    Interval,
+    /// A crisis had been broken off.
+    Breaker,
+}
+
+/// Who or what ended a night before its time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Waker {
+    Owner,
+    /// A peer in need.
+    Clade,
+    /// The world moved too far.
+    World,
+    Death,
+}
+
+/// A night under way.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Night {
+    pub number: u64,
+    pub trigger: Trigger,
+    pub phase: Phase,
+    /// How long it is to be, and has been, in ticks.
+    pub ticks: u32,
+    pub slept: u32,
+    pub budget: Usdc,
+    pub spent: Usdc,
+    /// What there was to find has been found.
+    pub worked: bool,
+    /// What a unit was worth when the watch over the world was last set, and at which tick.
+    pub unit: Usdc,
+    pub watched: u64,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Dreams {
+    pub nights: u64,
+    pub whole: u64,
+    pub night: Option<Night>,
+    /// The tick at which the last one ended, and what there was of episodes and result by then.
+    pub last: u64,
+    pub episodes: u64,
+    pub result: Usdc,
+    pub spent: Usdc,
+    /// Spent on nights that were broken off, and in the present thirty days of age.
+    pub wasted: Usdc,
+    pub month: u64,
+    pub spent_this_month: Usdc,
+    /// Hypotheses on trial, and what became of earlier ones.
+    pub staged: Vec<Staged>,
+    pub promoted: u64,
+    pub refuted: u64,
+    pub expired: u64,
+}
+
+/// How long a night lasts in ticks of forty seconds, and what it may cost, by how well the golem is.
+pub fn length(life: &Life) -> (u32, Usdc) {
+    let figures = &life.constitution().dream;
+    if figures.tier == DreamTier::Core {
+        // A light one, between two looks.
+        return (1, Usdc::micros(RULES_COST).min(figures.per_cycle_most));
+    }
+    let (ticks, cents) = match life.phase() {
+        phase::Phase::Thriving => (60, 100),
+        phase::Phase::Stable => (40, 50),
+        phase::Phase::Conservation => (20, 20),
+        phase::Phase::Declining => (10, 10),
+        phase::Phase::Terminal => (0, 0),
+    };
+    (ticks, Usdc::cents(cents).min(figures.per_cycle_most))
+}
+
+/// What a night of the rules costs, in micro-USDC; what else it may cost is for those who ask models.
+const RULES_COST: i64 = 2_000;
+
+/// Falls asleep if it is time to. Run at the end of every waking tick.
+pub(crate) fn consider(draft: &mut Draft<'_>) {
+    let figures = &draft.constitution().dream;
+    if !figures.enabled || draft.is_dead() || draft.heartbeat.state != State::Sleeping || draft.heartbeat.paused {
+        return;
+    }
+    let Some(trigger) = schedule::trigger(draft) else { return };
+    match blocked(draft) {
+        Some(why) => draft.emit(Event::DreamBlocked { why }),
+        None => fall_asleep(draft, trigger),
+    }
+}
+
+/// The owner's word: as good as any urgency, and bound by the same conditions.
+pub(crate) fn ordered(draft: &mut Draft<'_>) -> Result<(), Rule> {
+    if draft.heartbeat.state != State::Sleeping || draft.heartbeat.paused {
+        return Err(Rule::Busy);
+    }
+    if let Some(why) = blocked(draft) {
+        return Err(Rule::Dream(why));
+    }
+    fall_asleep(draft, Trigger::Owner);
+    Ok(())
+}
+
+fn fall_asleep(draft: &mut Draft<'_>, trigger: Trigger) {
+    let (ticks, budget) = length(draft);
+    let budget = budget.min(schedule::left_this_month(draft)).min(schedule::inference(draft));
+    if ticks > 0 {
+        draft.emit(Event::DreamBegan { trigger, ticks, budget });
+    }
+}
+
+/// A tick of a night has passed: as many phases as it was time for, and at the end the morning.
+pub(crate) fn sleep(draft: &mut Draft<'_>) {
+    let Some(night) = draft.dreams.night.clone() else { return };
+    let slept = u64::from(night.slept) + 1;
+    let mut through = 0;
+    for (phase, share) in Phase::ALL.into_iter().zip(Phase::shares(draft.phase())) {
+        through += share;
+        // A phase is over when the part of the night up to its end has been slept.
+        let over = slept * 1_000 >= through * u64::from(night.ticks);
+        let current = draft.dreams.night.as_ref().map(|night| night.phase);
+        if over && current == Some(phase) {
+            let due = night.budget.min(Usdc::micros(RULES_COST)).share(share as i64, 1_000);
+            let cost = due.min(draft.purse.free(draft));
+            draft.emit(Event::DreamPassed { phase, cost });
+        }
+    }
+    draft.emit(Event::Slept);
+    if slept >= u64::from(night.ticks) {
+        draft.emit(Event::DreamLeft { woken: None });
+    }
+}
+
+/// Whether these bars end the night: the world has moved further than the owner wants to sleep through.
+pub(crate) fn stirs(draft: &mut Draft<'_>, observation: &Observation) {
+    let Some(night) = &draft.dreams.night else { return };
+    let figures = &draft.constitution().dream;
+    let (unit, bps) = (night.unit, i64::from(figures.wake_move_bps));
+    let far = |now: Usdc| {
+        let moved = i128::from((now - unit).as_micros().abs()) * 10_000;
+        unit.is_positive() && moved >= i128::from(unit.as_micros()) * i128::from(bps)
+    };
+    if bps > 0 && observation.bars.iter().any(|bar| far(bar.unit)) {
+        wake(draft, Waker::World);
+    }
+}
+
+pub(crate) fn heard(draft: &mut Draft<'_>, word: Word) {
+    if matches!(word, Word::Crisis { .. }) {
+        wake(draft, Waker::Clade);
+    }
+}
+
+/// Ends a night before its time; what was left of it is wasted.
+pub(crate) fn wake(draft: &mut Draft<'_>, by: Waker) {
+    if draft.dreams.night.is_some() {
+        draft.emit(Event::DreamLeft { woken: Some(by) });
+    }
+}
+
+impl Dreams {
+    pub(crate) fn begin(&mut self, trigger: Trigger, ticks: u32, budget: Usdc, unit: Usdc, tick: u64) {
+        self.nights += 1;
+        self.night = Some(Night {
+            number: self.nights,
+            trigger,
+            phase: Phase::Onset,
+            ticks,
+            slept: 0,
+            budget,
+            spent: Usdc::ZERO,
+            worked: false,
+            unit,
+            watched: tick,
+        });
+    }
+
+    pub(crate) fn pass(&mut self, phase: Phase, cost: Usdc, month: u64) {
+        let before = if self.month == month { self.spent_this_month } else { Usdc::ZERO };
+        (self.month, self.spent_this_month) = (month, before + cost);
+        self.spent += cost;
+        if let Some(night) = &mut self.night {
+            night.spent += cost;
+            night.phase = *Phase::ALL.get(phase as usize + 1).unwrap_or(&Phase::Return);
+        }
+    }
+
+    /// The night is over.
+    pub(crate) fn leave(&mut self, woken: Option<Waker>, tick: u64, episodes: u64, result: Usdc) {
+        if let Some(night) = self.night.take() {
+            match woken {
+                None => self.whole += 1,
+                Some(_) => self.wasted += night.spent,
+            }
+        }
+        (self.last, self.episodes, self.result) = (tick, episodes, result);
+    }
+}
+
+impl fmt::Display for Phase {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Phase::Onset => "onset",
+            Phase::Nrem => "nrem",
+            Phase::Rem => "rem",
+            Phase::Integration => "integration",
+            Phase::Return => "return",
+        })
+    }
+}

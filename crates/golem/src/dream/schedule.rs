@@ -1,0 +1,193 @@
+//! When to sleep: how much there is to dream about, what must hold before a night may begin, and how the three clocks
+//! bear on it. Pure functions of a life.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::Trigger;
+use crate::constitution::{DreamSchedule, DreamTier};
+use crate::life::Life;
+use crate::money::Usdc;
+use crate::mortality::economic::Partition;
+use crate::mortality::phase::Phase;
+use crate::mortality::vitality::sigmoid;
+use crate::regime::Regime;
+use crate::stress;
+use crate::time::Span;
+
+/// Reference ticks between two light nights.
+const INTERVAL: u64 = 50;
+const HOUR: Span = Span::seconds(3_600);
+/// Urgency that a golem doing well needs, and any other.
+const THRIVING: f64 = 0.8;
+const OTHERS: f64 = 0.6;
+/// What is missed by sleeping weighs more while the world is unsettled.
+const ACTIVE: f64 = 0.1;
+/// What the fiber's marks may add: enough to bring a night forward, too little to bring one about.
+const MARKED: f64 = 0.2;
+/// Below this share of what is free, thinking is kept for waking.
+const FLOOR_PERCENT: i64 = 15;
+
+/// Why no night begins though one should.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Blocked {
+    /// Too little has been lived through to find anything in it.
+    Episodes,
+    /// Too little is left to think with.
+    Budget,
+    /// The rest is for dying.
+    Phase,
+    /// Something is under way.
+    Busy,
+}
+
+/// What urgency is made of, in the order of [`parts`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Weights {
+    pub each: [f64; 7],
+    /// Ticks after which a night is due by itself.
+    pub period: f64,
+}
+
+/// Chosen here: the documents give the terms and the direction in which phases shift them. They add up to one. On the
+/// way down time weighs more, and novelty more than tidying up.
+pub fn weights(phase: Phase) -> Weights {
+    let (each, period) = match phase {
+        Phase::Thriving => ([0.20, 0.20, 0.10, 0.10, 0.15, 0.15, 0.10], 2_160.0),
+        Phase::Stable => ([0.20, 0.20, 0.10, 0.15, 0.15, 0.10, 0.10], 1_440.0),
+        Phase::Conservation => ([0.20, 0.15, 0.10, 0.15, 0.15, 0.15, 0.10], 1_440.0),
+        Phase::Declining => ([0.20, 0.10, 0.10, 0.15, 0.10, 0.25, 0.10], 1_080.0),
+        Phase::Terminal => ([0.0; 7], 1_080.0),
+    };
+    Weights { each, period }
+}
+
+/// Novelty, consolidation, emotion, threat, drift, time and load, each from 0 to 1.
+pub fn parts(life: &Life) -> [f64; 7] {
+    let unit = |value: f64| if value > 0.0 { value.min(1.0) } else { 0.0 };
+    let dreams = &life.dreams;
+    let unreplayed = life.episodes.made.saturating_sub(dreams.episodes) as f64;
+    let worth = life.capital.worth(life.seen.unit).as_f64();
+    let lost = (dreams.result - life.capital.result()).as_f64();
+    let since = (life.tick - dreams.last.min(life.tick)) as f64 * scale(life);
+    [
+        unit(life.episodes.surprise.mean - 1.0),
+        unit(unreplayed / 200.0),
+        unit(life.daimon.mood.arousal),
+        if worth > 0.0 { unit(lost / (0.05 * worth)) } else { 0.0 },
+        unit(1.0 - life.vitality.epistemic),
+        sigmoid(since / weights(life.phase()).period, 1.0, 4.0),
+        stress::load(life),
+    ]
+}
+
+/// How much it would be worth to dream now, from 0 up; what the fiber has marked since the last night comes on top.
+pub fn urgency(life: &Life) -> f64 {
+    let weighed = parts(life).into_iter().zip(weights(life.phase()).each);
+    (weighed.fold(0.0, |sum, (part, weight)| sum + part * weight) + life.knowing.fiber.urgency.min(MARKED))
+        * intensity(life)
+}
+
+/// How much more each clock makes of dreaming.
+pub fn intensity(life: &Life) -> f64 {
+    let economic = life.purse.projected_life(life).map_or(0.0, |left| near(hours(left), 72.0));
+    let epistemic = near(life.vitality.epistemic, life.constitution().epistemic.warning);
+    let stochastic = ((life.vitality.age_factor - 0.70) / 0.30).clamp(0.0, 1.0);
+    1.0 + 0.5 * economic + 0.3 * epistemic + 0.2 * stochastic
+}
+
+/// 0 at the mark and above, 1 at nothing.
+fn near(value: f64, mark: f64) -> f64 {
+    if mark > 0.0 { (1.0 - value / mark).clamp(0.0, 1.0) } else { 0.0 }
+}
+
+fn hours(span: Span) -> f64 {
+    span.as_millis() as f64 / HOUR.as_millis() as f64
+}
+
+/// Reference ticks in one of this golem's.
+fn scale(life: &Life) -> f64 {
+    life.constitution().interval.reference_ticks()
+}
+
+/// The urgency a night needs by itself.
+pub fn threshold(life: &Life) -> f64 {
+    let figures = &life.constitution().dream;
+    let by_phase = if life.phase() == Phase::Thriving { THRIVING } else { OTHERS };
+    let least = if figures.schedule == DreamSchedule::Hybrid { figures.threshold.max(by_phase) } else { by_phase };
+    least + if life.regimes.now == Regime::Unsettled { ACTIVE } else { 0.0 }
+}
+
+/// Why a night should begin now, if one should.
+pub(super) fn trigger(life: &Life) -> Option<Trigger> {
+    let figures = &life.constitution().dream;
+    if life.stress.dream_wanted {
+        return Some(Trigger::Breaker);
+    }
+    if figures.schedule == DreamSchedule::Owner {
+        return None;
+    }
+    if figures.tier == DreamTier::Core {
+        let every = ((INTERVAL as f64 / scale(life)) as u64).max(1);
+        // Twice as often with the end in sight.
+        let soon = life.purse.projected_life(life).is_some_and(|left| left < HOUR.times(72));
+        let every = if soon { (every / 2).max(1) } else { every };
+        return (life.tick >= life.dreams.last + every).then_some(Trigger::Interval);
+    }
+    (urgency(life) >= threshold(life)).then_some(Trigger::Urgency)
+}
+
+/// Episodes there must be before the first night.
+pub fn first_night(phase: Phase) -> u64 {
+    match phase {
+        Phase::Thriving => 50,
+        Phase::Stable => 100,
+        Phase::Conservation => 150,
+        Phase::Declining | Phase::Terminal => 200,
+    }
+}
+
+/// What keeps a night from beginning, whoever wants it.
+pub fn blocked(life: &Life) -> Option<Blocked> {
+    let short = life.purse.projected_life(life).is_some_and(|left| left < HOUR.times(6));
+    if life.phase() == Phase::Terminal || short {
+        return Some(Blocked::Phase);
+    }
+    if life.episodes.made < first_night(life.phase()) {
+        return Some(Blocked::Episodes);
+    }
+    if !life.flights.is_empty() || !life.permits.is_empty() {
+        return Some(Blocked::Busy);
+    }
+    let floor = life.purse.free(life).share(FLOOR_PERCENT, 100);
+    let thin = inference(life) < floor || !inference(life).is_positive() || !left_this_month(life).is_positive();
+    thin.then_some(Blocked::Budget)
+}
+
+/// What there is to think with.
+pub(super) fn inference(life: &Life) -> Usdc {
+    life.purse.budget(life, Partition::Inference).min(life.purse.allowance(life))
+}
+
+pub(super) fn month(life: &Life) -> u64 {
+    life.age.as_millis() / Span::DAY.times(life.laws().month_days).as_millis()
+}
+
+/// What dreams may still cost in these thirty days.
+pub(super) fn left_this_month(life: &Life) -> Usdc {
+    let spent = if life.dreams.month == month(life) { life.dreams.spent_this_month } else { Usdc::ZERO };
+    (life.constitution().dream.monthly_most - spent).max(Usdc::ZERO)
+}
+
+impl fmt::Display for Blocked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Blocked::Episodes => "too little has been lived through yet",
+            Blocked::Budget => "too little is left to think with",
+            Blocked::Phase => "what is left is kept for dying",
+            Blocked::Busy => "something is under way",
+        })
+    }
+}
