@@ -4,7 +4,7 @@
 mod common;
 
 use common::{Dice, SAFE, START, birth, fall_asleep};
-use golem::constitution::{Constitution, DreamSchedule, DreamTier, MindKind};
+use golem::constitution::{Constitution, DreamSchedule, DreamTier};
 use golem::dream::{self, Blocked, Experience, Found, Memory, Phase, Waker, schedule, staging, work};
 use golem::event::Event;
 use golem::heartbeat::State;
@@ -269,7 +269,7 @@ fn owners_peers_a_moving_world_and_death_end_a_night_and_it_counts_as_wasted() {
 fn what_is_staged_is_mostly_true_and_what_is_not_true_is_mostly_not_staged() {
     let mut dice = Dice(99);
     let life = {
-        let mut sleeper = Sleeper::new(|constitution| constitution.mind.kind = MindKind::Rules);
+        let mut sleeper = Sleeper::new(|constitution| constitution.dream.tier = DreamTier::Hardened);
         // It has learned nothing yet, so there is nothing of its own to put right.
         sleeper.ticks(1);
         fall_asleep(&mut sleeper.golem, 60);
@@ -366,7 +366,7 @@ fn replay_has_room_for_what_would_never_be_chosen() {
             regret: 0.0,
         });
     }
-    let chosen: Vec<u64> = memory.select(&life, 50).iter().map(|e| e.number).collect();
+    let chosen: Vec<u64> = memory.select(&life, 50, usize::MAX).iter().map(|e| e.number).collect();
     assert_eq!(chosen.len(), 50);
     assert!(chosen.contains(&5) && chosen.contains(&7), "another regime, and what stirred it most: {chosen:?}");
     assert!(chosen.iter().filter(|n| **n > 500).count() >= 40);

@@ -65,6 +65,26 @@ fn what_is_only_shown_changes_nothing_and_what_is_enforced_closes_something() {
     assert_eq!(of(&arms, "load, on average")[0].mean, 0.0, "off is off");
     assert!(of(&arms, "load, on average")[1].mean > 0.01, "something presses");
     assert!(of(&arms, "ticks constrained")[2].mean > 0.0);
+    // Load says something: who carries more of it knows less of the world.
+    let alike = rank_correlation(visible.iter().map(|o| (o.load, o.fitness)));
+    println!("load and skill, by rank over {} lives: {alike:+.2}", visible.len());
+    assert!(alike < -0.2, "{alike}");
+}
+
+/// Spearman's, from −1 to 1.
+fn rank_correlation(pairs: impl Iterator<Item = (f64, f64)>) -> f64 {
+    let (a, b): (Vec<f64>, Vec<f64>) = pairs.unzip();
+    let ranks = |values: &[f64]| -> Vec<f64> {
+        let rank = |v: &f64| {
+            values.iter().filter(|w| *w < v).count() as f64 + values.iter().filter(|w| *w == v).count() as f64 / 2.0
+        };
+        values.iter().map(rank).collect()
+    };
+    let (a, b, n) = (ranks(&a), ranks(&b), a.len() as f64);
+    let mean = |v: &[f64]| v.iter().sum::<f64>() / n;
+    let (ma, mb) = (mean(&a), mean(&b));
+    let sum = |f: &dyn Fn(f64, f64) -> f64| a.iter().zip(&b).map(|(x, y)| f(x - ma, y - mb)).sum::<f64>();
+    sum(&|x, y| x * y) / (sum(&|x, _| x * x) * sum(&|_, y| y * y)).sqrt()
 }
 
 #[test]

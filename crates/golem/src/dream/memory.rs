@@ -81,7 +81,8 @@ impl Memory {
 
     /// The best to replay now: by what could be gained and how likely the like of it is to return; and a fifth of the
     /// places for what would never be chosen otherwise.
-    pub fn select(&self, life: &Life, most: usize) -> Vec<&Experience> {
+    pub fn select(&self, life: &Life, most: usize, lately: usize) -> Vec<&Experience> {
+        let pool = || self.whole.iter().skip(self.whole.len().saturating_sub(lately));
         let now = life.tick as f32;
         let utility = |e: &Experience| {
             let gain =
@@ -92,7 +93,7 @@ impl Memory {
             gain * (0.4 * likeness(&e.state, &life.knowing.moves.last) + 0.3 * same + 0.3 * recency) * marked
         };
         let diverse = most / 5;
-        let mut scored: Vec<(f32, &Experience)> = self.whole.iter().map(|e| (utility(e), e)).collect();
+        let mut scored: Vec<(f32, &Experience)> = pool().map(|e| (utility(e), e)).collect();
         let best = (most - diverse).min(scored.len());
         if best > 0 && best < scored.len() {
             scored.select_nth_unstable_by(best - 1, |a, b| b.0.total_cmp(&a.0).then(a.1.number.cmp(&b.1.number)));

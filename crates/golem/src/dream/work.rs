@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::memory::{Experience, Memory};
 use super::staging::Staged;
+use crate::constitution::DreamTier;
 use crate::laws::Laws;
 use crate::life::Life;
 use crate::rule::{Comparison, Condition, Heuristic, Is, Provenance, Stance, learning, rounded};
@@ -21,6 +22,8 @@ use crate::world::{DomainKind, Features};
 /// Episodes looked through, and proposals put to the test a night.
 const REPLAYED: usize = 160;
 const PROPOSED: usize = 6;
+/// A light night looks no further back than so many episodes.
+const LATELY: usize = 400;
 /// Cases a fit, and a test, needs.
 const CASES: usize = 10;
 /// Deviations by which a hypothesis must do better than the playbook on what it has not seen.
@@ -46,10 +49,16 @@ impl Found {
 
 /// Goes through the night's replay.
 pub fn work(memory: &Memory, life: &Life) -> Found {
-    let chosen = memory.select(life, REPLAYED);
+    let light = life.constitution().dream.tier == DreamTier::Core;
+    let chosen = memory.select(life, REPLAYED, if light { LATELY } else { usize::MAX });
     let features: Vec<Features> = chosen.iter().map(|e| e.state.iter().map(|f| f64::from(*f)).collect()).collect();
     let mut found = Found { replayed: chosen.len() as u32, ..Found::nothing(life) };
-    for domain in 0..life.birth.world.domains.len() {
+    let domains = life.birth.world.domains.len();
+    for domain in 0..domains {
+        // A light night has time for one of them; the next has it for the next.
+        if light && found.night as usize % domains != domain {
+            continue;
+        }
         let cases = cases(life, domain, &chosen, &features);
         if cases.len() < 4 * CASES {
             continue;
@@ -116,7 +125,9 @@ fn fits(life: &Life, domain: usize, cases: &[&Case<'_>], looked_at: &mut u32) ->
     for feature in 0..life.birth.world.features.len() {
         let mut values: Vec<f64> = cases.iter().map(|case| case.features[feature]).collect();
         values.sort_by(f64::total_cmp);
-        for quarter in 1..4 {
+        // A light night tries the middle alone.
+        let light = life.constitution().dream.tier == DreamTier::Core;
+        for quarter in if light { 2..3 } else { 1..4 } {
             let than = rounded(values[values.len() * quarter / 4], 3);
             for is in [Is::Above, Is::Below] {
                 *looked_at += 1;
