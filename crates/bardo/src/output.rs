@@ -274,7 +274,7 @@ pub(crate) fn sentence(message: &Message<'_>) -> String {
         Message::DreamLeft { cycle, woken: Some(by) } => {
             format!("was woken from night {cycle} ({by:?})").to_lowercase()
         }
-        Message::Unstaged { fate } => format!("a hypothesis is {fate:?}").to_lowercase(),
+        Message::Unstaged { fate, .. } => format!("a hypothesis is {fate:?}").to_lowercase(),
         Message::DreamEnded => "woke up".to_owned(),
         Message::VitalityUpdated { economic, epistemic, composite, phase, .. } => {
             format!("vitality {composite:.3} ({phase}): money {economic:.3}, skill {epistemic:.3}")

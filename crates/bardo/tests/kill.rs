@@ -125,6 +125,7 @@ fn whatever_is_killed_nothing_acknowledged_is_lost_or_doubled() {
     println!("seed {seed} (BARDO_KILL_SEED repeats the choices, not the timing)");
     let mut dice = Dice(seed);
     let (mut killed, mut generation, mut acknowledged_total, mut deaths, mut commits) = (0, 0, 0, 0, 0);
+    let (mut nights_slept, mut pressed) = (0, 0);
     while killed < kills {
         let tent = Tent::new();
         let total = tent.all_money();
@@ -134,8 +135,13 @@ fn whatever_is_killed_nothing_acknowledged_is_lost_or_doubled() {
         // Busy lives that also end: something is owed every few ticks, and death comes within the test.
         // By the calendar, or on next to no evidence.
         let mind = if generation % 2 == 0 { "mind.kind=reflex" } else { "mind.kind=rules" };
+        // Asleep every so often for a tick, or for a night; and pressed as hard as that makes them.
+        let nights = if generation % 4 < 2 { "dream.tier=core" } else { "dream.tier=hardened" };
         let set = [
             mind,
+            "dream.enabled=true",
+            "dream.schedule.mode=autonomous",
+            nights,
             "mind.samples=2",
             "mind.sureness=0",
             "policy.rebalances_per_day=100000",
@@ -174,10 +180,14 @@ fn whatever_is_killed_nothing_acknowledged_is_lost_or_doubled() {
         assert_eq!((life.purse.credit, life.capital.cash), (Usdc::ZERO, Usdc::ZERO), "all of it went back");
         deaths += 1;
         commits += life.flights_made;
+        nights_slept += life.dreams.nights;
+        pressed += life.stress.past.len() + life.stress.active.len();
     }
     println!(
-        "{killed} kills over {deaths} lives, {acknowledged_total} messages acknowledged, {commits} actions asked for"
+        "{killed} kills over {deaths} lives, {acknowledged_total} messages acknowledged, {commits} actions asked for, \
+         {nights_slept} nights, {pressed} stressors"
     );
+    assert!(nights_slept > 0 && pressed > 0, "{nights_slept} {pressed}");
     assert!(acknowledged_total > 1_000, "the kills came too early to mean anything");
 }
 

@@ -52,7 +52,7 @@ pub enum Message<'a> {
     #[serde(rename = "DreamComplete")]
     DreamLeft { cycle: u64, woken: Option<dream::Waker> },
     #[serde(rename = "dream.unstaged")]
-    Unstaged { fate: dream::Fate },
+    Unstaged { number: u64, fate: dream::Fate },
     #[serde(rename = "DreamEnd")]
     DreamEnded,
     #[serde(rename = "mortality.vitality_update")]
@@ -193,7 +193,10 @@ pub fn message<'a>(event: &'a Event, life: &'a Life) -> Option<Message<'a>> {
         Event::DreamPassed { phase, cost } => Message::DreamPassed { phase: *phase, cost: *cost },
         Event::Dreamt(found) => Message::Dreamt { found },
         Event::DreamLeft { woken } => Message::DreamLeft { cycle: life.dreams.nights, woken: *woken },
-        Event::Unstaged { fate, .. } => Message::Unstaged { fate: *fate },
+        Event::Unstaged { fate, .. } => {
+            let dreams = &life.dreams;
+            Message::Unstaged { number: dreams.promoted + dreams.refuted + dreams.expired, fate: *fate }
+        }
         Event::DreamEnded => Message::DreamEnded,
         Event::VitalityUpdated { composite } => Message::VitalityUpdated {
             economic: life.vitality.economic,
