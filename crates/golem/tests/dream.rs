@@ -226,6 +226,50 @@ fn a_night_goes_through_its_phases_in_time_and_within_its_budget() {
     }
 }
 
+/// Ten thousand nights of both kinds, some of them broken off: none lasts or costs more than it was given.
+#[test]
+fn no_night_lasts_or_costs_more_than_it_was_given() {
+    let (mut nights, mut broken_off) = (0, 0);
+    for seed in 0..36_u64 {
+        let mut dice = Dice(seed);
+        let mut sleeper = Sleeper::new(|constitution| {
+            constitution.dream.tier = if seed < 33 { DreamTier::Core } else { DreamTier::Hardened };
+            constitution.dream.schedule = DreamSchedule::Autonomous;
+            constitution.clocks.economic = dice.below(2) == 0;
+            constitution.economic.machine_per_day = Usdc::cents(dice.below(20) as i64);
+            constitution.dream.per_cycle_most = Usdc::micros(dice.of(&[0, 1, 500, 500_000]));
+            constitution.dream.monthly_most = Usdc::micros(dice.of(&[100_000, 15_000_000]));
+        });
+        for _ in 0..27_000 {
+            let broke = sleeper.life().is_dead();
+            if broke {
+                break;
+            }
+            sleeper.ticks(1);
+            if dice.below(50) == 0 {
+                sleeper.feed(What::Commanded { id: CommandId(dice.next().to_le_bytes()), command: Command::Wake });
+            }
+        }
+        let (mut given, mut slept, mut cost) = ((0, Usdc::ZERO), 0, Usdc::ZERO);
+        for event in &sleeper.events {
+            match event {
+                Event::DreamBegan { ticks, budget, .. } => (given, slept, cost) = ((*ticks, *budget), 0, Usdc::ZERO),
+                Event::Slept => slept += 1,
+                Event::DreamPassed { cost: more, .. } => cost += *more,
+                Event::DreamLeft { woken } => {
+                    nights += 1;
+                    broken_off += u32::from(woken.is_some());
+                    assert!(slept <= given.0 && cost <= given.1, "{slept} and {cost} of {given:?}");
+                }
+                _ => {}
+            }
+        }
+        assert_eq!(sleeper.life().unaccounted(), Usdc::ZERO);
+    }
+    println!("{nights} nights, {broken_off} broken off");
+    assert!(nights >= 10_000 && broken_off > 50, "{nights} {broken_off}");
+}
+
 #[test]
 fn owners_peers_a_moving_world_and_death_end_a_night_and_it_counts_as_wasted() {
     let asleep = || {
