@@ -354,15 +354,14 @@ pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
         }
 
         Event::DreamBegan { trigger, ticks, budget } => {
-            life.dreams.begin(*trigger, *ticks, *budget, life.seen.unit, life.tick);
+            life.dreams.begin(*trigger, *ticks, *budget, life.seen.unit);
             life.heartbeat.state = State::Dreaming;
             life.heartbeat.epoch += 1;
             life.stress.dream_wanted = false;
         }
         Event::DreamPassed { phase, cost } => {
             let (age, laws) = (life.age, life.laws());
-            let month = age.as_millis() / Span::DAY.times(laws.month_days).as_millis();
-            life.dreams.pass(*phase, *cost, month);
+            life.dreams.pass(*phase, *cost, Purse::month_at(age, laws));
             life.purse.spend(*cost, age, laws);
         }
         Event::Slept => {
@@ -380,7 +379,7 @@ pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
         }
         // What could not be dreamt about yet is not as urgent a tick later.
         Event::DreamBlocked { .. } => {
-            let eased = life.laws().dream_confirms;
+            let eased = life.laws().dream_blocked;
             life.knowing.fiber.urgency = (life.knowing.fiber.urgency - eased).max(0.0);
         }
         Event::Dreamt(found) => {

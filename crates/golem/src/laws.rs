@@ -124,6 +124,8 @@ pub struct Laws {
     /// What one case for and one against does to a hypothesis on trial.
     pub dream_confirms: f64,
     pub dream_contradicts: f64,
+    /// What a tick takes off the urgency of a night that could not begin.
+    pub dream_blocked: f64,
 }
 
 // Life has room for what the laws want kept.
@@ -206,6 +208,7 @@ const FIRST: Laws = Laws {
     missed: 0.02,
     dream_confirms: 0.1,
     dream_contradicts: 0.05,
+    dream_blocked: 0.1,
 };
 
 /// The set with this number, if this version of the program knows it.
@@ -240,7 +243,7 @@ mod tests {
              stress_marks: 28, marks_a_day: 4, scar: 0.5, signals: 3, named_kept: 16, appraisals: [[0.6, 0.3, 0.5], [-0.5, 0.2, -0.3], [-0.5, 0.7, -0.3], \
              [-0.2, 0.6, -0.2], [-0.2, 0.7, -0.3], [-0.4, 0.3, -0.2], [0.3, -0.1, 0.3], [-0.3, 0.2, 0.1], \
              [-0.3, 0.4, -0.4], [-0.4, -0.2, -0.4]], great_loss: 0.05, missed: 0.02, \
-             dream_confirms: 0.1, dream_contradicts: 0.05 }"
+             dream_confirms: 0.1, dream_contradicts: 0.05, dream_blocked: 0.1 }"
         );
         assert!(laws(NEWEST).is_some() && laws(NEWEST + 1).is_none());
     }

@@ -20,6 +20,9 @@ const TICK: Span = Span::seconds(40);
 /// A golem that knows what holding pays here: it always pays.
 fn seasoned(change: impl FnOnce(&mut Constitution)) -> Golem {
     let mut birth = birth(Constitution::default());
+    // It dreams when its owner says so, and only then.
+    birth.constitution.dream.enabled = true;
+    birth.constitution.dream.schedule = golem::constitution::DreamSchedule::Owner;
     change(&mut birth.constitution);
     birth.world.regime = Some(1);
     birth.world.instincts = vec!["always expect tide over 1 then add".into()];

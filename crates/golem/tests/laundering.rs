@@ -3,7 +3,6 @@
 //! time, from events alone.
 
 mod common;
-mod pressed;
 
 use std::collections::{BTreeMap, VecDeque};
 

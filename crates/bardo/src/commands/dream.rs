@@ -152,7 +152,7 @@ fn report(place: &GolemHome, json: bool) -> Result<ExitCode, Error> {
         let rule = Parsed::from(&staged.heuristic).print(&life.birth.world).unwrap_or_default();
         line(format!("  on trial: {rule}"));
         line(format!(
-            "    night {}, confidence {:.2}, confirmed {} times and contradicted {}; {}",
+            "    night {}, confidence {:.2}, {} for and {} against; {}",
             staged.night,
             staged.confidence,
             staged.confirmed,

@@ -147,6 +147,10 @@ fn plan(home: &Home, args: &LivesArgs, more: &[String]) -> Result<Plan, Error> {
     if let Spec::Replay { path, .. } = &mut world {
         *path = home.root().join(&*path);
     }
+    if args.disjoint && !matches!(world, Spec::Replay { .. }) {
+        let why = "--disjoint is for replays; every life of a simulated world has a path of its own";
+        return Err(Error::Advice(why.to_owned()));
+    }
     Ok(Plan {
         version: lives::PLAN,
         lives: args.lives,

@@ -93,9 +93,8 @@ pub struct Night {
     pub spent: Usdc,
     /// What there was to find has been found.
     pub worked: bool,
-    /// What a unit was worth when the watch over the world was last set, and at which tick.
+    /// What a unit was worth when it began.
     pub unit: Usdc,
-    pub watched: u64,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -222,7 +221,7 @@ pub(crate) fn wake(draft: &mut Draft<'_>, by: Waker) {
 }
 
 impl Dreams {
-    pub(crate) fn begin(&mut self, trigger: Trigger, ticks: u32, budget: Usdc, unit: Usdc, tick: u64) {
+    pub(crate) fn begin(&mut self, trigger: Trigger, ticks: u32, budget: Usdc, unit: Usdc) {
         self.nights += 1;
         self.night = Some(Night {
             number: self.nights,
@@ -234,7 +233,6 @@ impl Dreams {
             spent: Usdc::ZERO,
             worked: false,
             unit,
-            watched: tick,
         });
     }
 

@@ -9,7 +9,7 @@ use super::Trigger;
 use crate::constitution::{DreamSchedule, DreamTier};
 use crate::life::Life;
 use crate::money::Usdc;
-use crate::mortality::economic::Partition;
+use crate::mortality::economic::{Partition, Purse};
 use crate::mortality::phase::Phase;
 use crate::mortality::vitality::sigmoid;
 use crate::regime::Regime;
@@ -41,6 +41,8 @@ pub enum Blocked {
     Phase,
     /// Something is under way.
     Busy,
+    /// Its owner did not want it to.
+    Off,
 }
 
 /// What urgency is made of, in the order of [`parts`].
@@ -151,6 +153,9 @@ pub fn first_night(phase: Phase) -> u64 {
 
 /// What keeps a night from beginning, whoever wants it.
 pub fn blocked(life: &Life) -> Option<Blocked> {
+    if !life.constitution().dream.enabled {
+        return Some(Blocked::Off);
+    }
     let short = life.purse.projected_life(life).is_some_and(|left| left < HOUR.times(6));
     if life.phase() == Phase::Terminal || short {
         return Some(Blocked::Phase);
@@ -171,13 +176,10 @@ pub(super) fn inference(life: &Life) -> Usdc {
     life.purse.budget(life, Partition::Inference).min(life.purse.allowance(life))
 }
 
-pub(super) fn month(life: &Life) -> u64 {
-    life.age.as_millis() / Span::DAY.times(life.laws().month_days).as_millis()
-}
-
 /// What dreams may still cost in these thirty days.
 pub(super) fn left_this_month(life: &Life) -> Usdc {
-    let spent = if life.dreams.month == month(life) { life.dreams.spent_this_month } else { Usdc::ZERO };
+    let month = Purse::month_at(life.age, life.laws());
+    let spent = if life.dreams.month == month { life.dreams.spent_this_month } else { Usdc::ZERO };
     (life.constitution().dream.monthly_most - spent).max(Usdc::ZERO)
 }
 
@@ -188,6 +190,7 @@ impl fmt::Display for Blocked {
             Blocked::Budget => "too little is left to think with",
             Blocked::Phase => "what is left is kept for dying",
             Blocked::Busy => "something is under way",
+            Blocked::Off => "dream.enabled was false at its birth",
         })
     }
 }

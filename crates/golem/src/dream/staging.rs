@@ -83,25 +83,22 @@ fn same(a: &Heuristic, b: &Heuristic) -> bool {
 
 /// Takes up what a night has found: what is known already is left, the best of the rest gets a place.
 pub(crate) fn stage(draft: &mut Draft<'_>, found: &Found) {
-    let mut kept = found.clone();
-    kept.staged.retain(|new| {
-        let known = draft.playbook.iter().any(|h| h.voice && same(h, &new.heuristic));
-        !known && !draft.dreams.staged.iter().any(|old| old.says_the_same(new))
-    });
-    kept.staged.truncate(STAGED);
-    for new in kept.staged.clone() {
-        if draft.dreams.staged.len() + kept.staged.iter().position(|s| *s == new).unwrap_or(0) >= STAGED {
-            let worst = (0..draft.dreams.staged.len())
-                .min_by(|a, b| draft.dreams.staged[*a].utility.total_cmp(&draft.dreams.staged[*b].utility));
-            match worst {
-                Some(at) if draft.dreams.staged[at].utility < new.utility => {
-                    draft.emit(Event::Unstaged { at: at as u8, fate: Fate::Displaced });
-                }
-                _ => kept.staged.retain(|other| *other != new),
-            }
+    let mut accepted: Vec<Staged> = Vec::new();
+    for new in &found.staged {
+        let known = draft.playbook.iter().any(|h| h.voice && same(h, &new.heuristic))
+            || draft.dreams.staged.iter().any(|old| old.says_the_same(new));
+        if known || accepted.len() >= STAGED {
+            continue;
         }
+        let staged = &draft.dreams.staged;
+        if staged.len() + accepted.len() >= STAGED {
+            let worst = (0..staged.len()).min_by(|a, b| staged[*a].utility.total_cmp(&staged[*b].utility));
+            let Some(at) = worst.filter(|at| staged[*at].utility < new.utility) else { continue };
+            draft.emit(Event::Unstaged { at: at as u8, fate: Fate::Displaced });
+        }
+        accepted.push(new.clone());
     }
-    draft.emit(Event::Dreamt(Box::new(kept)));
+    draft.emit(Event::Dreamt(Box::new(Found { staged: accepted, ..found.clone() })));
 }
 
 /// What an episode that has just ended says of each hypothesis: whether it did better than naive where it spoke.

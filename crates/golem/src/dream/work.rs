@@ -4,9 +4,11 @@
 //! It is given a life to read and memories, and what it returns is [`Found`]: hypotheses as typed data. There is nothing
 //! in reach of this file that could say "do".
 //!
-//! ```compile_fail,E0433
-//! // A dream has no word for an action.
-//! let found = golem::dream::Found { intend: golem::dream::Intent::default(), ..Default::default() };
+//! ```compile_fail,E0308
+//! // What a night has found cannot be put forward as something to do.
+//! fn act(found: golem::dream::Found) -> golem::What {
+//!     golem::What::Proposed(found)
+//! }
 //! ```
 
 use serde::{Deserialize, Serialize};

@@ -101,7 +101,7 @@ impl Purse {
         self.gas += gas;
     }
 
-    fn month_at(age: Span, laws: &Laws) -> u64 {
+    pub(crate) fn month_at(age: Span, laws: &Laws) -> u64 {
         age.as_millis() / Span::DAY.times(laws.month_days).as_millis()
     }
 
