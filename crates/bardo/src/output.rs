@@ -275,6 +275,8 @@ pub(crate) fn sentence(message: &Message<'_>) -> String {
             format!("was woken from night {cycle} ({by:?})").to_lowercase()
         }
         Message::Unstaged { fate, .. } => format!("a hypothesis is {fate:?}").to_lowercase(),
+        Message::Revised { domain, .. } => format!("goes by what it learned again of {domain}"),
+        Message::RolledBack { .. } => "took back what a dream had brought".to_owned(),
         Message::DreamEnded => "woke up".to_owned(),
         Message::VitalityUpdated { economic, epistemic, composite, phase, .. } => {
             format!("vitality {composite:.3} ({phase}): money {economic:.3}, skill {epistemic:.3}")

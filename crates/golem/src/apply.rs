@@ -3,7 +3,7 @@
 
 use crate::constitution::Measure;
 use crate::daimon::{self, Felt};
-use crate::dream::{Fate, staging};
+use crate::dream::{Change, Fate, Trigger, revision, schedule, staging};
 use crate::episode::{self, Pending};
 use crate::event::{Account, Event};
 use crate::goal::Goal;
@@ -241,7 +241,9 @@ pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
             let at = usize::from(*domain);
             let due = life.seen.until + life.horizon(at);
             let base = life.seen.values[at];
-            life.open[at].push_back(Prediction { due, base, value: *value, naive: *naive, fired: *fired });
+            let (holds, then) = life.dreams.holds;
+            let staged = if then == life.seen.until { holds & staging::about(life, *domain) } else { 0 };
+            life.open[at].push_back(Prediction { due, base, value: *value, naive: *naive, fired: *fired, staged });
         }
         Event::Scored { domain, actual } => score(life, usize::from(*domain), *actual),
         Event::Voided { domain } => {
@@ -325,12 +327,10 @@ pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
             }
         }
         Event::Checked { actual } => {
-            let (laws, horizon) = (life.laws(), episode::horizon(life));
+            let laws = life.laws();
             let number = life.episodes.made + 1 - life.episodes.pending.len() as u64;
             if let Some(pending) = life.episodes.pending.front() {
                 let episode = Whole { number, state: &pending.state, base: &pending.values, actual };
-                let began = pending.due - horizon;
-                staging::tried(&mut life.dreams.staged, &life.birth.world, pending, began, actual, laws);
                 let marked = life.knowing.fiber.scan(&mut life.knowing.watched, &life.birth.world, &episode, laws);
                 if marked {
                     daimon::feel(life, Felt::Contradicted);
@@ -354,6 +354,10 @@ pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
         }
 
         Event::DreamBegan { trigger, ticks, budget } => {
+            if let Some(hours) = schedule::bedtime(life).filter(|_| *trigger == Trigger::Window) {
+                let (known, begun) = life.dreams.window;
+                life.dreams.window = (hours, if known == hours { begun + 1 } else { 1 });
+            }
             life.dreams.begin(*trigger, *ticks, *budget, life.seen.unit);
             life.heartbeat.state = State::Dreaming;
             life.heartbeat.epoch += 1;
@@ -384,17 +388,16 @@ pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
         }
         Event::Dreamt(found) => {
             life.dreams.staged.extend(found.staged.iter().cloned());
+            life.dreams.revisions.extend(found.revisions.iter().cloned());
             if let Some(night) = &mut life.dreams.night {
                 night.worked = true;
             }
         }
         Event::Unstaged { at, fate } => {
-            life.dreams.staged.remove(usize::from(*at));
-            match fate {
-                Fate::Promoted => life.dreams.promoted += 1,
-                Fate::Refuted => life.dreams.refuted += 1,
-                Fate::Expired | Fate::Displaced => life.dreams.expired += 1,
-            }
+            let left = &life.dreams.staged[usize::from(*at)];
+            life.dreams.admitted = (*fate == Fate::Promoted).then_some(left.night);
+            staging::leave(life, usize::from(*at));
+            life.dreams.count(*fate);
         }
 
         Event::Raised { kind, domain, severity } => life.stress.raise(*kind, *domain, *severity, life.age),
@@ -411,6 +414,33 @@ pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
             life.stress.crises = 0;
             life.stress.broken = Some(life.age);
             life.stress.dream_wanted = true;
+        }
+        Event::Wondered { holds } => life.dreams.holds = (*holds, life.seen.until),
+        Event::RolledBack { at } => {
+            let change = life.dreams.changes.remove(usize::from(*at));
+            life.dreams.rolled_back += 1;
+            life.playbook[usize::from(change.slot)].voice = false;
+        }
+        Event::Revised { at } => {
+            revision::change_places(life, usize::from(*at));
+            revision::settled(life, usize::from(*at));
+            life.dreams.revised += 1;
+        }
+        Event::Reverted { at } => {
+            revision::change_places(life, usize::from(*at));
+            revision::settled(life, usize::from(*at));
+            life.dreams.revisions.remove(usize::from(*at));
+            life.dreams.rolled_back += 1;
+        }
+        Event::RevisionLeft { at, fate } => {
+            if *fate != Fate::Promoted {
+                revision::settled(life, usize::from(*at));
+            }
+            life.dreams.revisions.remove(usize::from(*at));
+            life.dreams.count(*fate);
+        }
+        Event::Proven { at } => {
+            life.dreams.changes.remove(usize::from(*at));
         }
         Event::Cautioned { key, percent } => life.stress.cautioned = Some((*key, *percent)),
         Event::Warned { domain, .. } => life.stress.heeding = Some(*domain),
@@ -476,6 +506,9 @@ fn grant(life: &mut Life, at: Time, permit: &Permit, quote: &Quote, cost: f64) {
 /// the newcomer nothing.
 fn adopt(life: &mut Life, slot: usize, heuristic: &Heuristic) {
     life.heuristics_made = life.heuristics_made.max(heuristic.id);
+    if let Some(night) = life.dreams.admitted.take() {
+        life.dreams.changes.push(Change::new(slot as u8, heuristic, night));
+    }
     if slot == life.playbook.len() {
         life.playbook.push(heuristic.clone());
         return;
@@ -515,6 +548,12 @@ fn score(life: &mut Life, domain: usize, actual: f64) {
             let slot = fired.trailing_zeros() as usize;
             life.playbook[slot].learn(kind, &claim, actual, life.regimes.now, laws);
             fired &= fired - 1;
+        }
+        if claim.staged != 0 {
+            staging::tried(life, domain, &claim, actual);
+        }
+        if !life.dreams.revisions.is_empty() {
+            revision::tried(life, domain, &claim, actual);
         }
     }
 }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::laws::Laws;
 use crate::limits;
 use crate::money::Usdc;
-use crate::time::{REFERENCE_TICK, Span};
+use crate::time::{REFERENCE_TICK, Span, Time};
 use crate::world::Manifest;
 
 /// Looks a grace period never falls below.
@@ -290,6 +290,49 @@ pub struct DreamFigures {
     pub monthly_most: Usdc,
     /// A move of the world, in basis points of a unit's worth, that nobody sleeps through; zero is slept through.
     pub wake_move_bps: u32,
+    #[serde(default)]
+    pub method: DreamMethod,
+    /// The owner's hours of sleep.
+    #[serde(default)]
+    pub windows: Vec<Window>,
+}
+
+/// Hours of sleep, every day the same on the clock of a place. What that clock shows is settled at birth, so that a life
+/// needs no maps of the world's time: from each of these moments on, it is so many seconds ahead.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Window {
+    /// Minutes from midnight; one that ends before it begins goes on past midnight.
+    pub start: u16,
+    pub end: u16,
+    pub zone: String,
+    pub ahead: Vec<(Time, i32)>,
+}
+
+impl Window {
+    /// The number of the stretch this moment lies in, if it lies in one.
+    pub fn around(&self, now: Time) -> Option<u64> {
+        let at = self.ahead.partition_point(|(from, _)| *from <= now);
+        let (_, ahead) = self.ahead.get(at.checked_sub(1)?)?;
+        let local = now.as_seconds() as i64 + i64::from(*ahead);
+        let (day, minute) = (local.div_euclid(86_400), local.rem_euclid(86_400) / 60);
+        let (start, end) = (i64::from(self.start), i64::from(self.end));
+        let begun = match start < end {
+            true => (start..end).contains(&minute).then_some(day),
+            false if minute >= start => Some(day),
+            false => (minute < end).then_some(day - 1),
+        };
+        begun.map(|day| day.unsigned_abs() * 1_440 + u64::from(self.start))
+    }
+}
+
+/// What a night does with its ideas. Only for experiments is it anything but careful.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DreamMethod {
+    #[default]
+    Careful,
+    /// As many ideas, made up and believed without asking.
+    Random,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -320,6 +363,8 @@ impl Default for DreamFigures {
             per_cycle_most: Usdc::cents(50),
             monthly_most: Usdc::dollars(15),
             wake_move_bps: 1_000,
+            method: DreamMethod::Careful,
+            windows: Vec::new(),
         }
     }
 }

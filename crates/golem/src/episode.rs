@@ -129,7 +129,7 @@ pub(crate) fn remember(draft: &mut Draft<'_>, bar: &Bar) {
 pub(crate) fn look_back(draft: &mut Draft<'_>, bar: &Bar) {
     while let Some(pending) = draft.episodes.pending.front().filter(|pending| pending.due <= bar.closed) {
         let (change, exposed) = (relative(pending.unit, bar.unit), pending.exposed);
-        if !draft.knowing.watched.is_empty() || draft.constitution().dream.enabled {
+        if !draft.knowing.watched.is_empty() {
             draft.emit(Event::Checked { actual: bar.values.clone() });
         }
         let one_way = draft.execution.one_way();

@@ -320,6 +320,31 @@ pub enum Event {
         key: u64,
         percent: u8,
     },
+    /// Which hypotheses on trial hold at this look, one bit each.
+    Wondered {
+        holds: u16,
+    },
+    /// What a dream brought into use did worse than naive, and is out of use again.
+    RolledBack {
+        at: u8,
+    },
+    /// What a dream brought into use has shown that it may stay.
+    Proven {
+        at: u8,
+    },
+    /// The heuristics of a domain that learned again have the say.
+    Revised {
+        at: u8,
+    },
+    /// Those they took it from were right after all, and have it back.
+    Reverted {
+        at: u8,
+    },
+    /// The trial or the probation of a revision is over.
+    RevisionLeft {
+        at: u8,
+        fate: dream::Fate,
+    },
 }
 
 /// Which of a golem's two accounts.

@@ -217,6 +217,11 @@ impl Life {
         lived_on + acted_with
     }
 
+    /// Ticks over which fitness is measured.
+    pub fn fitness_window(&self) -> f64 {
+        self.constitution().fitness_window(self.laws())
+    }
+
     pub(crate) fn laws(&self) -> &'static Laws {
         laws(self.birth.laws).expect("a golem is born only under laws this version knows")
     }

@@ -37,6 +37,15 @@ pub struct Prediction {
     pub naive: f64,
     /// Which slots of the playbook had a say, one bit each.
     pub fired: u64,
+    /// Which hypotheses on trial would have had one.
+    pub staged: u16,
+}
+
+impl Prediction {
+    /// One that nobody made.
+    pub(crate) fn of_nothing() -> Prediction {
+        Prediction { due: Time::default(), base: 0.0, value: 0.0, naive: 0.0, fired: 0, staged: 0 }
+    }
 }
 
 /// What has been seen of the world so far, as far as forecasts need it.

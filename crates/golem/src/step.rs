@@ -4,7 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::constitution::{PolicyFigures, StressMode};
 use crate::draft::Draft;
-use crate::dream::{self, Found, Waker};
+use crate::dream::staging::PROMOTED;
+use crate::dream::{self, Found, Revision, Staged, Waker};
 use crate::episode;
 use crate::event::{Account, Event};
 use crate::goal;
@@ -17,7 +18,7 @@ use crate::money::Usdc;
 use crate::mortality;
 use crate::mortality::death::{self, Cause};
 use crate::policy::{self, Proposal, Rule, Stage};
-use crate::rule::{Comparison, Condition};
+use crate::rule::{Comparison, Condition, Heuristic};
 use crate::stress::{self, Assessment, Word, assessment};
 use crate::time::Time;
 use crate::world::{Effect, Observation, Outcome, Quote};
@@ -103,6 +104,8 @@ pub enum Fault {
     Untimely,
     #[error("an answer from memory is out of bounds")]
     Knowledge,
+    #[error("what a night brought is out of bounds")]
+    Dream,
     #[error("the world says action {key} came to something that was never asked for")]
     Outcome { key: u64 },
 }
@@ -293,6 +296,7 @@ fn check(life: &Life, input: &Input) -> Result<(), Fault> {
         }
         What::Landed { key, outcome: Some(outcome) } => check_outcome(life, *key, outcome),
         What::Curated(answer) => check_answer(life, answer),
+        What::Dreamt(found) => check_found(life, found),
         // Of another moment it could move what runs out by time.
         What::Assessed(_) if input.now != life.now => Err(Fault::Untimely),
         _ => Ok(()),
@@ -316,6 +320,23 @@ fn check_answer(life: &Life, answer: &Answer) -> Result<(), Fault> {
         && answer.adopt.len() <= limits::HEURISTICS
         && answer.watch.len() <= grimoire::WATCHED;
     if kept && adopted && watched && bounded { Ok(()) } else { Err(Fault::Knowledge) }
+}
+
+/// Whoever did the night's work, what it brings is of this world and no more than was asked for.
+fn check_found(life: &Life, found: &Found) -> Result<(), Fault> {
+    let world = &life.birth.world;
+    let fits = |h: &Heuristic| {
+        let known = |c: &Comparison| usize::from(c.feature) < world.features.len() && c.than.is_finite();
+        usize::from(h.domain) < world.domains.len() && h.condition.0.iter().all(known) && h.effect.is_finite()
+    };
+    let fresh = |s: &Staged| fits(&s.heuristic) && s.utility.is_finite() && s.confidence <= s.origin.confidence();
+    let in_place = |r: &Revision, (slot, h): &(u8, Heuristic)| {
+        fits(h) && h.domain == r.domain && life.playbook.get(usize::from(*slot)).is_some_and(|now| now.id == h.id)
+    };
+    let again = |r: &Revision| {
+        !r.adopted && r.utility.is_finite() && r.confidence <= PROMOTED && r.heuristics.iter().all(|h| in_place(r, h))
+    };
+    if found.staged.iter().all(fresh) && found.revisions.iter().all(again) { Ok(()) } else { Err(Fault::Dream) }
 }
 
 fn sane(amount: Usdc) -> bool {

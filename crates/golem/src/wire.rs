@@ -53,6 +53,10 @@ pub enum Message<'a> {
     DreamLeft { cycle: u64, woken: Option<dream::Waker> },
     #[serde(rename = "dream.unstaged")]
     Unstaged { number: u64, fate: dream::Fate },
+    #[serde(rename = "dream.revised")]
+    Revised { domain: &'a str, number: u64 },
+    #[serde(rename = "dream.rolled_back")]
+    RolledBack { number: u64 },
     #[serde(rename = "DreamEnd")]
     DreamEnded,
     #[serde(rename = "mortality.vitality_update")]
@@ -119,6 +123,8 @@ impl Message<'_> {
                 | Dreamt { .. }
                 | DreamLeft { .. }
                 | Unstaged { .. }
+                | Revised { .. }
+                | RolledBack { .. }
                 | RegimeChanged { .. }
         )
     }
@@ -197,6 +203,11 @@ pub fn message<'a>(event: &'a Event, life: &'a Life) -> Option<Message<'a>> {
             let dreams = &life.dreams;
             Message::Unstaged { number: dreams.promoted + dreams.refuted + dreams.expired, fate: *fate }
         }
+        Event::Revised { at } => {
+            let domain = usize::from(life.dreams.revisions.get(usize::from(*at))?.domain);
+            Message::Revised { domain: &life.birth.world.domains[domain].name, number: life.dreams.revised }
+        }
+        Event::RolledBack { .. } | Event::Reverted { .. } => Message::RolledBack { number: life.dreams.rolled_back },
         Event::DreamEnded => Message::DreamEnded,
         Event::VitalityUpdated { composite } => Message::VitalityUpdated {
             economic: life.vitality.economic,

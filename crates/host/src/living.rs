@@ -351,7 +351,7 @@ impl Living {
             self.memory = Some(memory);
         }
         let memory = self.memory.as_ref().expect("just read");
-        Ok(What::Dreamt(Box::new(dream::work(memory, self.golem.life()))))
+        Ok(What::Dreamt(Box::new(dream::work(memory, self.grimoire.as_ref(), self.golem.life()))))
     }
 
     /// A letter to every living golem of the same home. Sent twice after a crash, each is the same letter.

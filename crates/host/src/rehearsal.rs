@@ -92,7 +92,9 @@ impl Rehearsal {
             for owed in self.golem.owed() {
                 let what = match owed {
                     Owed::Curate => What::Curated(Box::new(grimoire::round(&mut self.grimoire, self.golem.life()))),
-                    Owed::Dream => What::Dreamt(Box::new(dream::work(&self.memory, self.golem.life()))),
+                    Owed::Dream => {
+                        What::Dreamt(Box::new(dream::work(&self.memory, Some(&self.grimoire), self.golem.life())))
+                    }
                     // It lives alone.
                     Owed::Tell { number, .. } => What::Told { number, peers: 0 },
                     Owed::Deposit { deposit, amount } => {

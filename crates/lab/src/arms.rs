@@ -14,10 +14,11 @@ const DRAWS: usize = 4_000;
 pub type Measure = (&'static str, fn(&Outcome) -> f64);
 
 /// What arms are held against each other in.
-pub const MEASURES: [Measure; 8] = [
+pub const MEASURES: [Measure; 9] = [
     ("lifetime, ticks", |o| o.ticks as f64),
     ("alive at the end", |o| f64::from(u8::from(o.ending == "alive"))),
     ("skill (fitness)", |o| o.fitness),
+    ("skill of naive, all life", |o| mean(&o.skill_lately)),
     ("return", |o| o.returned),
     ("deepest fall", |o| o.drawdown),
     ("failures in a row", |o| o.failures as f64),
@@ -65,7 +66,8 @@ pub fn compare(arms: &[(String, Vec<Outcome>)]) -> Arms {
 }
 
 impl Cell {
-    fn of(arm: &[f64], first: &[f64]) -> Cell {
+    /// An arm beside the first, path by path.
+    pub fn of(arm: &[f64], first: &[f64]) -> Cell {
         let differences: Vec<f64> = arm.iter().zip(first).map(|(a, b)| a - b).collect();
         let mut means = draws(&differences);
         means.sort_by(f64::total_cmp);

@@ -40,6 +40,9 @@ pub struct Plan {
     /// Lives of a replay follow one another and share no bar, instead of beginning anywhere.
     #[serde(default)]
     pub disjoint: bool,
+    /// Another golem on the same path, with ideas of its own: for arms that differ in nothing else.
+    #[serde(default)]
+    pub twin: u64,
 }
 
 /// What one life came to.
@@ -50,6 +53,8 @@ pub struct Outcome {
     pub fitness: f64,
     /// Fitness as it went, noted every so many ticks.
     pub fitness_over_time: Vec<f64>,
+    /// Skill against naive in each stretch between two notes by itself, over all domains by their weight.
+    pub skill_lately: Vec<f64>,
     /// It lost touch at some time in its life.
     pub senesced: bool,
     /// Skill against naive in each domain, at the end; none where too little was claimed.
@@ -68,6 +73,10 @@ pub struct Outcome {
     /// The load of stressors on average, and the share of its ticks in which load closed something.
     pub load: f64,
     pub constrained: f64,
+    /// Nights, trials of what was dreamt that are over, and those in which it was borne out.
+    pub nights: u64,
+    pub tried: u64,
+    pub borne_out: u64,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -155,7 +164,7 @@ fn live(plan: &Plan, paths: &Paths, number: u64) -> Result<Outcome, Error> {
     let (world, until) = paths.path(plan, seed, number)?;
     let secret = Secret::from_seed(seed, "lab");
     let birth = Birth {
-        id: identity(Some(seed), "lab"),
+        id: identity(Some(seed ^ plan.twin.rotate_left(40)), "lab"),
         name: "lab".parse().expect("a plain name"),
         generation: 0,
         laws: laws::NEWEST,
@@ -170,12 +179,14 @@ fn live(plan: &Plan, paths: &Paths, number: u64) -> Result<Outcome, Error> {
     let heard = &mut |record: &golem::Record, life: &golem::Life| watch.hear(record, life);
     life.feed(What::Funded { transfer: 1, credit: plan.credit, capital: plan.capital }, heard)?;
     let (mut first_unit, mut noted, mut senesced) = (None, Vec::new(), false);
+    let (mut lately, mut skill_lately) = (Lately::default(), Vec::new());
     let goes_on = |life: &Life| until.is_none_or(|until| life.due() < until);
     while !life.is_over() && life.life().tick < plan.most_ticks && goes_on(life.life()) {
         life.tick(&mut |record, life| watch.hear(record, life))?;
         watch.look(life.life());
         if life.life().tick.is_multiple_of(plan.note_every.max(1)) {
             noted.push(life.life().vitality.epistemic);
+            skill_lately.push(lately.skill(life.life()));
         }
         senesced |= matches!(life.life().epistemic.senescence, Senescence::Senescent { .. });
         first_unit = first_unit.or_else(|| Some(life.life().seen.unit).filter(|unit| unit.is_positive()));
@@ -183,6 +194,7 @@ fn live(plan: &Plan, paths: &Paths, number: u64) -> Result<Outcome, Error> {
     let ticks = life.life().tick.max(1) as f64;
     Ok(Outcome {
         fitness_over_time: noted,
+        skill_lately,
         senesced,
         drawdown: watch.drawdown,
         failures: watch.longest,
@@ -190,6 +202,32 @@ fn live(plan: &Plan, paths: &Paths, number: u64) -> Result<Outcome, Error> {
         constrained: watch.constrained as f64 / ticks,
         ..outcome(&life, plan.capital, first_unit)
     })
+}
+
+/// Errors as they stood at the last note, to tell what was added since from what had been there.
+#[derive(Default)]
+struct Lately {
+    tick: u64,
+    errors: Vec<(f64, f64)>,
+}
+
+impl Lately {
+    fn skill(&mut self, life: &Life) -> f64 {
+        let keep = 1.0 - 1.0 / life.fitness_window();
+        let left = keep.powf((life.tick - self.tick) as f64);
+        let now: Vec<(f64, f64)> = life.epistemic.domains.iter().map(|d| (d.error, d.naive_error)).collect();
+        self.errors.resize(now.len(), (0.0, 0.0));
+        let (mut sum, mut weights) = (0.0, 0.0);
+        for ((spec, now), then) in life.birth.world.domains.iter().zip(&now).zip(&self.errors) {
+            let (error, naive) = (now.0 - then.0 * left, now.1 - then.1 * left);
+            if naive > 1e-12 {
+                sum += spec.weight * (1.0 - error / naive);
+                weights += spec.weight;
+            }
+        }
+        *self = Lately { tick: life.tick, errors: now };
+        if weights > 0.0 { sum / weights } else { 0.0 }
+    }
 }
 
 /// What is followed through a life because its end does not show it.
@@ -301,6 +339,7 @@ fn outcome(rehearsal: &Rehearsal, capital: Usdc, first_unit: Option<Usdc>) -> Ou
         ticks: life.tick,
         fitness: life.vitality.epistemic,
         fitness_over_time: Vec::new(),
+        skill_lately: Vec::new(),
         senesced: false,
         skills: skills
             .map(|(spec, domain)| (spec.name.clone(), (domain.weight >= 20.0).then(|| domain.skill())))
@@ -313,6 +352,9 @@ fn outcome(rehearsal: &Rehearsal, capital: Usdc, first_unit: Option<Usdc>) -> Ou
         failures: 0,
         load: 0.0,
         constrained: 0.0,
+        nights: life.dreams.nights,
+        tried: life.dreams.promoted + life.dreams.refuted + life.dreams.expired,
+        borne_out: life.dreams.promoted,
     }
 }
 

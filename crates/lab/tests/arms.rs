@@ -38,6 +38,7 @@ fn sim(lives: u64, seed: u64, edge_bps: Option<u32>) -> Plan {
         most_ticks: if full() { 400_000 } else { 20_000 },
         note_every: 5_000,
         disjoint: false,
+        twin: 0,
     }
 }
 
@@ -115,6 +116,7 @@ fn arms_on_real_hours() {
             lives: if full() { bars / window } else { 3 },
             most_ticks: window,
             disjoint: true,
+            twin: 0,
             constitution: Constitution { interval: Span::seconds(3_600), ..Constitution::default() },
             credit: Usdc::dollars(30),
             ..sim(0, 92, None)

@@ -25,6 +25,7 @@ fn deaths(flip_days: Option<f64>, change: impl FnOnce(&mut Constitution)) -> BTr
         most_ticks,
         note_every,
         disjoint: false,
+        twin: 0,
     };
     lives::run(&plan, 2, |_| {}).unwrap().0.deaths
 }

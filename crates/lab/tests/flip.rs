@@ -39,6 +39,7 @@ fn lived(learning: bool, lives: u64) -> Summary {
         most_ticks: END,
         note_every: NOTE,
         disjoint: false,
+        twin: 0,
     };
     lives::run(&plan, 2, |_| {}).unwrap().0
 }

@@ -20,6 +20,7 @@ fn plan(world: Spec, lives: u64, most_ticks: u64) -> Plan {
         most_ticks,
         note_every: 5_000,
         disjoint: false,
+        twin: 0,
     }
 }
 

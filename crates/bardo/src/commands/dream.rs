@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use golem::dream::{Fate, Found, Trigger, Waker};
+use golem::dream::{Ahead, Fate, Found, Met, Origin, Trigger, Waker};
 use golem::event::Event;
 use golem::rule::text::Parsed;
 use golem::{Command, Life, Time, Usdc};
@@ -124,7 +124,7 @@ fn report(place: &GolemHome, json: bool) -> Result<ExitCode, Error> {
         output::json(&serde_json::json!({
             "nights": dreams.nights, "whole": dreams.whole, "spent": dreams.spent, "wasted": dreams.wasted,
             "promoted": dreams.promoted, "refuted": dreams.refuted, "forgotten": dreams.expired, "last": night,
-            "staged": dreams.staged,
+            "staged": dreams.staged, "revisions": dreams.revisions, "taken_back": dreams.rolled_back,
         }));
         return Ok(ExitCode::SUCCESS);
     }
@@ -132,27 +132,15 @@ fn report(place: &GolemHome, json: bool) -> Result<ExitCode, Error> {
     line(format!("{}, night {} of {}{so_far}", life.birth.name, count(night.number), date(night.began)));
     match &night.found {
         None => line("  nothing was looked through"),
-        Some(found) => {
-            line(format!(
-                "  {} episodes replayed, {} conditions looked at",
-                found.replayed,
-                count(u64::from(found.looked_at))
-            ));
-            line(match (found.proposed, found.staged.len()) {
-                (0, _) => "  nothing would have been less wrong than the playbook as it is".to_owned(),
-                (proposed, 0) => {
-                    format!("  {proposed} proposals, none held on what they had not seen: nothing came of it")
-                }
-                (proposed, staged) => format!("  {proposed} proposals, {staged} held on what they had not seen"),
-            });
-        }
+        Some(found) => tell(found, life),
     }
     line(format!("  it cost {}; all nights together {}, {} of it wasted", night.cost, dreams.spent, dreams.wasted));
     for staged in &dreams.staged {
         let rule = Parsed::from(&staged.heuristic).print(&life.birth.world).unwrap_or_default();
         line(format!("  on trial: {rule}"));
         line(format!(
-            "    night {}, confidence {:.2}, {} for and {} against; {}",
+            "    {}, night {}, confidence {:.2}, {} for and {} against; {}",
+            origin(staged.origin),
             staged.night,
             staged.confidence,
             staged.confirmed,
@@ -160,12 +148,91 @@ fn report(place: &GolemHome, json: bool) -> Result<ExitCode, Error> {
             to_come(staged.confidence)
         ));
     }
+    for revision in &dreams.revisions {
+        let domain = &life.birth.world.domains[usize::from(revision.domain)].name;
+        let how =
+            if revision.adopted { "has learned again; what it knew before is still kept" } else { "learns again" };
+        line(format!(
+            "  {domain} {how}: night {}, {} for and {} against",
+            revision.night, revision.confirmed, revision.contradicted
+        ));
+    }
     line(format!(
-        "  of earlier ones {} were borne out, {} refuted, {} forgotten",
-        dreams.promoted, dreams.refuted, dreams.expired
+        "  of earlier ones {} were borne out, {} refuted, {} forgotten; {} were taken back",
+        dreams.promoted, dreams.refuted, dreams.expired, dreams.rolled_back
     ));
     adopted(life);
     Ok(ExitCode::SUCCESS)
+}
+
+/// What a night went through, in its order.
+fn tell(found: &Found, life: &Life) {
+    let world = &life.birth.world;
+    let feature = |at: u8| world.features.get(usize::from(at)).map_or("?", String::as_str);
+    let closely = found.batch.len();
+    line(format!("  {} episodes replayed, {closely} of them closely", found.replayed));
+    if let Some(keyword) = found.keyword {
+        let (caught, new) = found.fragments;
+        line(format!("  what surprised it most had to do with {}", feature(keyword)));
+        if caught > 0 {
+            line(format!("  falling asleep: {caught} fragments, {new} of them worth a test"));
+        }
+    }
+    if !found.replay.precursors.is_empty() {
+        let named: Vec<&str> = found.replay.precursors.iter().map(|at| feature(*at)).collect();
+        line(format!("  before large moves it was {} that stood out", named.join(", ")));
+    }
+    for trajectory in &found.replay.ahead {
+        let if_ = match &trajectory.if_ {
+            Ahead::Continues => "if things go on as they are".to_owned(),
+            Ahead::Switches(regime) => format!("if the world turns {}", format!("{regime:?}").to_lowercase()),
+            Ahead::Fires { through, .. } => {
+                let way: Vec<&str> = through.iter().map(|at| feature(*at)).collect();
+                format!("if {} moves", way.join(", and then "))
+            }
+        };
+        let (change, worst) = (trajectory.change * 100.0, trajectory.worst * 100.0);
+        line(format!("  {if_}: {change:+.2} % on average, {worst:+.2} % at worst"));
+    }
+    let imagined = &found.imagined;
+    if imagined.alternatives > 0 {
+        let (tried, better) = (imagined.alternatives, imagined.better);
+        line(format!("  {tried} other choices worked out, {better} would have been better"));
+    }
+    for threat in &imagined.threats {
+        let fall = f64::from(threat.fall_bps) / 100.0;
+        let met = match threat.met_by {
+            Met::Nothing => "too small to act on",
+            Met::Stop => "the stop would meet it",
+            Met::TooLate => "too sudden for the stop",
+        };
+        line(format!("  a fall of {fall:.1} % would cost {}: {met}", threat.loss));
+    }
+    if !imagined.calmed.is_empty() {
+        line(format!("  {} stirring memories stir it less now", imagined.calmed.len()));
+    }
+    if !found.replay.forgotten.is_empty() {
+        line(format!("  {} worn-out episodes let go", found.replay.forgotten.len()));
+    }
+    let held = found.staged.len() + found.revisions.len();
+    let looked_at = count(u64::from(found.looked_at));
+    line(match (found.proposed, held) {
+        (0, _) => format!("  {looked_at} ideas, none less wrong than the playbook as it is: nothing came of it"),
+        (proposed, 0) => {
+            format!("  {looked_at} ideas, {proposed} tested, none held on what it had not seen: nothing came of it")
+        }
+        (proposed, held) => format!("  {looked_at} ideas, {proposed} tested, {held} held on what they had not seen"),
+    });
+}
+
+fn origin(origin: Origin) -> &'static str {
+    match origin {
+        Origin::Pattern => "something episodes have in common",
+        Origin::Fragment => "caught while falling asleep",
+        Origin::Recombined => "put together from others",
+        Origin::Inherited => "left unfinished by who came before",
+        Origin::Random => "made up",
+    }
 }
 
 fn to_come(confidence: f64) -> String {

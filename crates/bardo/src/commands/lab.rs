@@ -162,6 +162,7 @@ fn plan(home: &Home, args: &LivesArgs, more: &[String]) -> Result<Plan, Error> {
         most_ticks: args.most_ticks,
         note_every: args.note_every,
         disjoint: args.disjoint,
+        twin: 0,
     })
 }
 

@@ -4,7 +4,11 @@
 //! still run, and stops and the breaker look at every bar as they do by day. When to sleep is in [`schedule`]; this
 //! file is the night itself, from falling asleep to being woken.
 
+mod gate;
+mod imagine;
 mod memory;
+mod replay;
+pub mod revision;
 pub mod schedule;
 pub mod staging;
 mod work;
@@ -18,16 +22,21 @@ use crate::draft::Draft;
 use crate::event::Event;
 use crate::heartbeat::State;
 use crate::life::Life;
+use crate::limits;
 use crate::money::Usdc;
 use crate::mortality::phase;
 use crate::policy::Rule;
 use crate::stress::Word;
+use crate::time::Time;
 use crate::world::Observation;
 
-pub use memory::{Experience, Memory};
+pub use imagine::{Imagined, Met, Threat, ThreatKind};
+pub use memory::{CALMED, Experience, Memory, STIRRING};
+pub use replay::{Ahead, Replay, Trajectory};
+pub use revision::Revision;
 pub use schedule::{Blocked, blocked, urgency};
-pub use staging::{Fate, Staged};
-pub use work::{Found, work};
+pub use staging::{Change, Fate, Origin, Staged};
+pub use work::{Found, Intensity, intensity, work};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -66,6 +75,10 @@ pub enum Trigger {
     Interval,
     /// A crisis had been broken off.
     Breaker,
+    /// The owner's hours of sleep.
+    Window,
+    /// The end is near, and this is the last.
+    Emergency,
 }
 
 /// Who or what ended a night before its time.
@@ -116,9 +129,24 @@ pub struct Dreams {
     pub promoted: u64,
     pub refuted: u64,
     pub expired: u64,
+    /// Which hypotheses held at the last look, one bit each, and when that was.
+    pub holds: (u16, Time),
+    /// What has come into use lately and may have to go again; and what has gone.
+    pub changes: Vec<Change>,
+    pub rolled_back: u64,
+    /// The night of what is about to take its place in the playbook.
+    pub admitted: Option<u64>,
+    /// Domains whose heuristics learn again; and how often that was right.
+    pub revisions: Vec<Revision>,
+    pub revised: u64,
+    /// The tick up to which each domain has been looked at for that.
+    pub settled: [u64; limits::DOMAINS],
+    /// Nights begun in the owner's present hours of sleep, and which hours those are.
+    pub window: (u64, u32),
 }
 
-/// How long a night lasts in ticks of forty seconds, and what it may cost, by how well the golem is.
+/// How many looks a night lasts, as many as its ticks of forty seconds come to, and what it may cost, by how well the
+/// golem is.
 pub fn length(life: &Life) -> (u32, Usdc) {
     let figures = &life.constitution().dream;
     if figures.tier == DreamTier::Core {
@@ -132,7 +160,9 @@ pub fn length(life: &Life) -> (u32, Usdc) {
         phase::Phase::Declining => (10, 10),
         phase::Phase::Terminal => (0, 0),
     };
-    (ticks, Usdc::cents(cents).min(figures.per_cycle_most))
+    let scale = life.constitution().interval.reference_ticks();
+    let looks = if ticks > 0 { ((f64::from(ticks) / scale) as u32).max(1) } else { 0 };
+    (looks, Usdc::cents(cents).min(figures.per_cycle_most))
 }
 
 /// What a night of the rules costs, in micro-USDC; what else it may cost is for those who ask models.
@@ -145,7 +175,7 @@ pub(crate) fn consider(draft: &mut Draft<'_>) {
         return;
     }
     let Some(trigger) = schedule::trigger(draft) else { return };
-    match blocked(draft) {
+    match schedule::blocked_for(draft, trigger) {
         Some(why) => draft.emit(Event::DreamBlocked { why }),
         None => fall_asleep(draft, trigger),
     }
@@ -164,8 +194,14 @@ pub(crate) fn ordered(draft: &mut Draft<'_>) -> Result<(), Rule> {
 }
 
 fn fall_asleep(draft: &mut Draft<'_>, trigger: Trigger) {
-    let (ticks, budget) = length(draft);
-    let budget = budget.min(schedule::left_this_month(draft)).min(schedule::inference(draft));
+    let (ticks, budget) = match trigger {
+        // Compressed into a tick; there may be no more.
+        Trigger::Emergency => (1, Usdc::micros(RULES_COST).min(draft.purse.free(draft))),
+        _ => {
+            let (ticks, budget) = length(draft);
+            (ticks, budget.min(schedule::left_this_month(draft)).min(schedule::inference(draft)))
+        }
+    };
     if ticks > 0 {
         draft.emit(Event::DreamBegan { trigger, ticks, budget });
     }
@@ -221,6 +257,12 @@ pub(crate) fn wake(draft: &mut Draft<'_>, by: Waker) {
 }
 
 impl Dreams {
+    /// The share of what was tried that proved right, from a half on.
+    pub fn quality(&self) -> f64 {
+        let over = self.promoted + self.refuted + self.expired;
+        (self.promoted as f64 + 2.0) / (over as f64 + 4.0)
+    }
+
     pub(crate) fn begin(&mut self, trigger: Trigger, ticks: u32, budget: Usdc, unit: Usdc) {
         self.nights += 1;
         self.night = Some(Night {
@@ -243,6 +285,15 @@ impl Dreams {
         if let Some(night) = &mut self.night {
             night.spent += cost;
             night.phase = *Phase::ALL.get(phase as usize + 1).unwrap_or(&Phase::Return);
+        }
+    }
+
+    /// One more trial is over.
+    pub(crate) fn count(&mut self, fate: Fate) {
+        match fate {
+            Fate::Promoted => self.promoted += 1,
+            Fate::Refuted => self.refuted += 1,
+            Fate::Expired | Fate::Displaced => self.expired += 1,
         }
     }
 

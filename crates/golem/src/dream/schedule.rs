@@ -18,6 +18,8 @@ use crate::time::Span;
 
 /// Reference ticks between two light nights.
 const INTERVAL: u64 = 50;
+/// Looks there are between two at least: who looks once an hour does not sleep every other hour.
+const LOOKS: u64 = 20;
 const HOUR: Span = Span::seconds(3_600);
 /// Urgency that a golem doing well needs, and any other.
 const THRIVING: f64 = 0.8;
@@ -26,6 +28,8 @@ const OTHERS: f64 = 0.6;
 const ACTIVE: f64 = 0.1;
 /// What the fiber's marks may add: enough to bring a night forward, too little to bring one about.
 const MARKED: f64 = 0.2;
+/// How far the quality of earlier dreams bends urgency, from none to all of them right.
+const QUALITY: f64 = 0.4;
 /// Below this share of what is free, thinking is kept for waking.
 const FLOOR_PERCENT: i64 = 15;
 
@@ -53,14 +57,15 @@ pub struct Weights {
     pub period: f64,
 }
 
-/// Chosen here: the documents give the terms and the direction in which phases shift them. They add up to one. On the
-/// way down time weighs more, and novelty more than tidying up.
+/// Chosen here: the documents give the terms and the direction in which phases shift them. Time and what waits to be
+/// gone through are enough by themselves, about once a period; what else there is brings a night forward. On the way
+/// down time weighs more, and novelty more than tidying up.
 pub fn weights(phase: Phase) -> Weights {
     let (each, period) = match phase {
-        Phase::Thriving => ([0.20, 0.20, 0.10, 0.10, 0.15, 0.15, 0.10], 2_160.0),
-        Phase::Stable => ([0.20, 0.20, 0.10, 0.15, 0.15, 0.10, 0.10], 1_440.0),
-        Phase::Conservation => ([0.20, 0.15, 0.10, 0.15, 0.15, 0.15, 0.10], 1_440.0),
-        Phase::Declining => ([0.20, 0.10, 0.10, 0.15, 0.10, 0.25, 0.10], 1_080.0),
+        Phase::Thriving => ([0.25, 0.40, 0.15, 0.15, 0.15, 0.45, 0.15], 2_160.0),
+        Phase::Stable => ([0.25, 0.40, 0.15, 0.20, 0.15, 0.45, 0.15], 1_440.0),
+        Phase::Conservation => ([0.25, 0.30, 0.15, 0.20, 0.15, 0.50, 0.15], 1_440.0),
+        Phase::Declining => ([0.25, 0.20, 0.15, 0.20, 0.15, 0.60, 0.15], 1_080.0),
         Phase::Terminal => ([0.0; 7], 1_080.0),
     };
     Weights { each, period }
@@ -85,11 +90,13 @@ pub fn parts(life: &Life) -> [f64; 7] {
     ]
 }
 
-/// How much it would be worth to dream now, from 0 up; what the fiber has marked since the last night comes on top.
+/// How much it would be worth to dream now, from 0 up; what the fiber has marked since the last night comes on top, and
+/// whoever's dreams proved right dreams sooner.
 pub fn urgency(life: &Life) -> f64 {
     let weighed = parts(life).into_iter().zip(weights(life.phase()).each);
     (weighed.fold(0.0, |sum, (part, weight)| sum + part * weight) + life.knowing.fiber.urgency.min(MARKED))
         * intensity(life)
+        * (1.0 + QUALITY * (life.dreams.quality() - 0.5))
 }
 
 /// How much more each clock makes of dreaming.
@@ -125,20 +132,53 @@ pub fn threshold(life: &Life) -> f64 {
 /// Why a night should begin now, if one should.
 pub(super) fn trigger(life: &Life) -> Option<Trigger> {
     let figures = &life.constitution().dream;
+    if life.phase() == Phase::Terminal && life.vitality.ticks_in_phase == 0 {
+        return Some(Trigger::Emergency);
+    }
     if life.stress.dream_wanted {
         return Some(Trigger::Breaker);
+    }
+    if figures.schedule != DreamSchedule::Autonomous && window(life).is_some_and(|(_, left)| left > 0) {
+        return Some(Trigger::Window);
     }
     if figures.schedule == DreamSchedule::Owner {
         return None;
     }
     if figures.tier == DreamTier::Core {
-        let every = ((INTERVAL as f64 / scale(life)) as u64).max(1);
+        let every = ((INTERVAL as f64 / scale(life)) as u64).max(LOOKS);
         // Twice as often with the end in sight.
         let soon = life.purse.projected_life(life).is_some_and(|left| left < HOUR.times(72));
-        let every = if soon { (every / 2).max(1) } else { every };
+        let every = if soon { every / 2 } else { every };
         return (life.tick >= life.dreams.last + every).then_some(Trigger::Interval);
     }
     (urgency(life) >= threshold(life)).then_some(Trigger::Urgency)
+}
+
+/// The owner's hours of sleep it is in, told apart from all others, and the nights it may still begin in them.
+pub fn window(life: &Life) -> Option<(u64, u32)> {
+    let hours = bedtime(life)?;
+    let begun = if life.dreams.window.0 == hours { life.dreams.window.1 } else { 0 };
+    Some((hours, cycles(life.phase()).saturating_sub(begun)))
+}
+
+pub(crate) fn bedtime(life: &Life) -> Option<u64> {
+    life.constitution().dream.windows.iter().find_map(|window| window.around(life.now))
+}
+
+/// Nights in one stretch of the owner's hours.
+pub fn cycles(phase: Phase) -> u32 {
+    match phase {
+        Phase::Thriving => 4,
+        Phase::Stable => 3,
+        Phase::Conservation => 2,
+        Phase::Declining => 1,
+        Phase::Terminal => 0,
+    }
+}
+
+/// Less than a day of life is left: what is known is gone through once more, and nothing new is ventured.
+pub fn only_integrates(life: &Life) -> bool {
+    life.purse.projected_life(life).is_some_and(|left| left < HOUR.times(24))
 }
 
 /// Episodes there must be before the first night.
@@ -153,8 +193,20 @@ pub fn first_night(phase: Phase) -> u64 {
 
 /// What keeps a night from beginning, whoever wants it.
 pub fn blocked(life: &Life) -> Option<Blocked> {
+    blocked_for(life, Trigger::Owner)
+}
+
+/// The last night, before dying, needs neither time nor thinking to be left: it is paid from what is for that.
+pub(super) fn blocked_for(life: &Life, trigger: Trigger) -> Option<Blocked> {
     if !life.constitution().dream.enabled {
         return Some(Blocked::Off);
+    }
+    if trigger == Trigger::Emergency {
+        return match () {
+            () if life.episodes.made < first_night(Phase::Thriving) => Some(Blocked::Episodes),
+            () if !life.flights.is_empty() || !life.permits.is_empty() => Some(Blocked::Busy),
+            () => None,
+        };
     }
     let short = life.purse.projected_life(life).is_some_and(|left| left < HOUR.times(6));
     if life.phase() == Phase::Terminal || short {

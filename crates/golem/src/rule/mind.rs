@@ -3,6 +3,7 @@
 use super::text;
 use super::{Comparison, Condition, Heuristic, Is, Provenance, Stance, learning, rounded};
 use crate::draft::Draft;
+use crate::dream::staging;
 use crate::event::Event;
 use crate::goal::{Ended, Goal};
 use crate::life::{Birth, Life};
@@ -16,6 +17,10 @@ const TRIAL: f64 = 30.0;
 /// One claim in every domain, by everyone whose condition holds.
 pub(crate) fn think(draft: &mut Draft<'_>, bar: &Bar) {
     let awake = awake(draft, &bar.features);
+    let holds = staging::holding(draft, &bar.features);
+    if holds != 0 {
+        draft.emit(Event::Wondered { holds });
+    }
     for (domain, &fired) in awake.iter().enumerate().take(draft.birth.world.domains.len()) {
         if draft.open[domain].len() >= limits::OPEN {
             continue;
@@ -158,7 +163,7 @@ pub(crate) fn instincts(birth: &Birth) -> Vec<Event> {
 }
 
 /// Chance for ideas: a pure function of who and when; nothing secret hangs on it.
-struct Dice(u64);
+pub(crate) struct Dice(u64);
 
 impl Dice {
     fn of(life: &Life) -> Dice {
@@ -166,7 +171,13 @@ impl Dice {
         Dice(id ^ life.tick.rotate_left(17))
     }
 
-    fn below(&mut self, n: usize) -> usize {
+    /// For the same night the same, and another for every purpose.
+    pub(crate) fn of_night(life: &Life, purpose: u64) -> Dice {
+        let night = life.dreams.night.as_ref().map_or(0, |night| night.number);
+        Dice(Dice::of(life).0 ^ night.rotate_left(33) ^ purpose.rotate_left(7))
+    }
+
+    pub(crate) fn below(&mut self, n: usize) -> usize {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

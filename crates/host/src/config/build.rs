@@ -3,9 +3,9 @@
 
 use golem::Usdc;
 use golem::constitution::{
-    AffectFigures, Appraisal, Clocks, Constitution, DreamFigures, DreamSchedule, DreamTier, EconomicFigures,
-    EpistemicFigures, Measure, Mind, MindKind, Mode, OnDeath, PolicyFigures, Reflex, StochasticFigures, StressFigures,
-    StressMode, VitalityFigures,
+    AffectFigures, Appraisal, Clocks, Constitution, DreamFigures, DreamMethod, DreamSchedule, DreamTier,
+    EconomicFigures, EpistemicFigures, Measure, Mind, MindKind, Mode, OnDeath, PolicyFigures, Reflex,
+    StochasticFigures, StressFigures, StressMode, VitalityFigures,
 };
 use golem::stress;
 
@@ -139,6 +139,11 @@ impl Settings {
             per_cycle_most: self.money("dream.budget.per_cycle_max"),
             monthly_most: self.money("dream.budget.monthly_max"),
             wake_move_bps: self.share("dream.wake_interrupts.world_move"),
+            windows: super::windows::read(self.text("dream.windows.windows").unwrap_or_default()).expect("read before"),
+            method: match self.text("dream.method") {
+                Some("random") => DreamMethod::Random,
+                _ => DreamMethod::Careful,
+            },
         }
     }
 

@@ -141,10 +141,11 @@ keys! {
 
     Golem "dream.enabled", Kind::Bool, "false", "it dreams";
     Golem "dream.tier", Kind::Choice(&["core", "hardened"]), "core", "a light night every 50 ticks of 40 s, or whole nights when there is enough to dream about";
+    Golem "dream.method", Kind::Choice(&["careful", "random"]), "careful", "what a night does with its ideas; random makes them up and believes them, for experiments";
     Golem "dream.inference_provider", Kind::NotYet, "", "who answers in dreams";
     Golem "dream.schedule.mode", Kind::Choice(&["hybrid", "autonomous", "owner"]), "hybrid", "who decides when it dreams";
     Golem "dream.schedule.autonomous_threshold", UNIT, "0.8", "urgency that starts a whole night, where that is more than its phase asks for";
-    Golem "dream.windows.windows", Kind::NotYet, "", "when it sleeps";
+    Golem "dream.windows.windows", Kind::Windows, "", "when it sleeps, such as 02:00-06:00 UTC, with commas between several; as a table with start, end and timezone too";
     Golem "dream.budget.per_cycle_max", Kind::Money, "0.50", "the most one dream may cost";
     Golem "dream.budget.per_session_max", Kind::NotYet, "", "the most one night may cost";
     Golem "dream.budget.monthly_max", Kind::Money, "15", "the most thirty days of dreams may cost";

@@ -1,6 +1,7 @@
 //! What a key may hold. A kind reads text, says what it expects, and writes a value back so that it reads
 //! the same; files, environment and flags all come through here.
 
+use super::windows;
 use golem::time::REFERENCE_TICK;
 use golem::{Span, Time, Usdc};
 use jiff::Timestamp;
@@ -40,6 +41,8 @@ pub enum Kind {
     Seed,
     /// An instant of world time; empty for none.
     Moment,
+    /// Hours of the day somewhere, with commas between them; empty for none.
+    Windows,
     /// What another kind takes; empty for none.
     Maybe(&'static Kind),
     /// The documents name the key; what it takes is settled when the feature arrives.
@@ -100,6 +103,7 @@ impl Kind {
             Kind::Seed => text.parse().ok().map(|n| Value::Seed(Some(n))),
             Kind::Moment if text.is_empty() => Some(Value::Moment(None)),
             Kind::Moment => read_moment(text).map(|at| Value::Moment(Some(at))),
+            Kind::Windows => windows::read(text).map(|_| Value::Text(text.to_owned())),
             Kind::Maybe(_) if text.is_empty() => Some(Value::Nothing),
             Kind::Maybe(kind) => kind.read(text),
             Kind::NotYet => None,
@@ -124,10 +128,12 @@ impl Kind {
                 | Kind::Name
                 | Kind::Text
                 | Kind::Names
+                | Kind::Windows
                 | Kind::Seed
                 | Kind::Moment,
                 Toml::String(text),
             ) => text.value().clone(),
+            (Kind::Windows, Toml::Array(tables)) => windows::from_tables(tables)?,
             (Kind::Moment, Toml::Datetime(at)) => at.value().to_string(),
             (Kind::Maybe(_), Toml::String(text)) if text.value().is_empty() => return Some(Value::Nothing),
             (Kind::Maybe(kind), value) => return kind.read_toml(value),
@@ -155,6 +161,7 @@ impl Kind {
             Kind::Text => "one line of text".to_owned(),
             Kind::Names => "names with commas between them, such as buy,sell".to_owned(),
             Kind::Seed => "a whole number from 0, or \"random\"".to_owned(),
+            Kind::Windows => "hours and a place, such as 02:00-06:00 UTC or 23:00-01:30 Europe/Berlin".to_owned(),
             Kind::Moment => "a date such as 2026-01-31 or 2026-01-31T12:00:00Z".to_owned(),
             Kind::Maybe(kind) => format!("{}, or \"\" for none", kind.expected()),
             Kind::NotYet => "nothing yet".to_owned(),
@@ -297,6 +304,8 @@ mod tests {
             (span, "90d"),
             (Kind::Name, "eth-1h.2024"),
             (Kind::Names, "buy,sell"),
+            (Kind::Windows, ""),
+            (Kind::Windows, "02:00-06:00 UTC, 23:00-01:30 Europe/Berlin"),
             (Kind::Text, "http://localhost:11434"),
             (Kind::Seed, "18446744073709551615"),
             (Kind::Seed, "random"),
@@ -330,6 +339,7 @@ mod tests {
             (Kind::Name, &["../x", "a/b", ".hidden", "-flag", "a b", "ä", "a\nb"]),
             (Kind::Seed, &["-1", "", "x", "1.5", "18446744073709551616"]),
             (Kind::Maybe(&Kind::Integer { min: 0, max: 9 }), &["none", "-1", "10", "1.5"]),
+            (Kind::Windows, &["02:00", "02:00-06:00", "25:00-06:00 UTC", "02:00-02:00 UTC", "02:00-06:00 Atlantis"]),
             (Kind::Moment, &["yesterday", "1969-12-31", "2026-02-30", "12:00"]),
         ] {
             for text in texts {

@@ -15,6 +15,7 @@ mod show;
 mod spelling;
 #[cfg(test)]
 mod tests;
+mod windows;
 
 use std::fmt;
 

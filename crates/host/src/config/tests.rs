@@ -51,6 +51,7 @@ pub(super) fn another(key: &Key) -> Value {
         (_, Kind::Names) => "buy,sell",
         (_, Kind::Text) => "some-model",
         (_, Kind::Seed) => "7",
+        (_, Kind::Windows) => "02:00-06:00 UTC",
         (_, Kind::Moment) => "2026-01-31",
         (_, Kind::Maybe(Kind::Span { .. })) => "5d",
         (_, Kind::Maybe(_)) => "5",
@@ -202,11 +203,8 @@ fn a_key_in_the_wrong_file_or_before_its_time_is_told_so() {
         &["golem.toml:3: 'clade.enabled' is not available yet in this version"],
     );
     check_problems(
-        "dream.windows = []\ndreamInferenceProvider = \"venice\"",
-        &[
-            "golem.toml:1: 'dream.windows' is not available yet in this version",
-            "golem.toml:2: 'dreamInferenceProvider' is not available yet in this version",
-        ],
+        "\ndreamInferenceProvider = \"venice\"",
+        &["golem.toml:2: 'dreamInferenceProvider' is not available yet in this version"],
     );
     let error = check_text(File::Bardo, "bardo.toml", "[clade]\nenabled = true\n[world]\nseed = 1").unwrap_err();
     assert_eq!(

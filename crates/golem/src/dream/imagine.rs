@@ -1,0 +1,235 @@
+//! Imagination: the night's second half, and the moment of falling asleep. Other choices and their computed outcomes,
+//! ideas put together from parts of others, threats to what is held, and stirring memories made less so.
+
+use serde::{Deserialize, Serialize};
+
+use super::memory::{Experience, STIRRING};
+use super::replay::{Replay, Usual};
+use super::staging::Origin;
+use super::work::{Idea, Intensity};
+use crate::life::Life;
+use crate::limits;
+use crate::money::Usdc;
+use crate::rule::mind::Dice;
+use crate::rule::{Comparison, Condition, Heuristic, Is, rounded};
+
+/// Fragments caught while falling asleep, and how many episodes each is drawn from.
+const FRAGMENTS: usize = 4;
+const DRAWN: usize = 4;
+/// What having to do with the keyword of the night adds to a draw.
+const KEYWORD: f64 = 0.2;
+/// Memories made less stirring in one night.
+const CALMED: usize = 5;
+/// A flash crash, in basis points.
+const CRASH: u32 = 2_000;
+/// Of the whole of its age, from where on a golem dreams for those who come after it.
+const LEGACY: f64 = 0.85;
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Imagined {
+    /// Other choices whose outcome was computed, those that would have been better, and by how much on average.
+    pub alternatives: u32,
+    pub better: u32,
+    pub regret: f32,
+    pub recombined: u32,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub threats: Vec<Threat>,
+    /// Episodes made less stirring.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub calmed: Vec<u64>,
+}
+
+/// A fall, what it would cost the largest position there may be, and what would meet it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Threat {
+    pub kind: ThreatKind,
+    pub fall_bps: u32,
+    pub loss: Usdc,
+    pub met_by: Met,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ThreatKind {
+    /// The worst it remembers, once more.
+    Again,
+    Crash,
+    /// The worst there may be ahead.
+    Ahead,
+    /// The worst, twice over.
+    Twice,
+    /// The worst between two looks, with nothing to be done in time.
+    Gap,
+}
+
+/// What would meet a fall first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Met {
+    /// It is too small for anything to be done.
+    Nothing,
+    Stop,
+    /// There would be no time.
+    TooLate,
+}
+
+impl Imagined {
+    pub(super) fn is_empty(&self) -> bool {
+        *self == Imagined::default()
+    }
+}
+
+pub(super) fn imagine(
+    batch: &[&Experience],
+    chosen: &[&Experience],
+    replay: &Replay,
+    life: &Life,
+    intensity: &Intensity,
+) -> Imagined {
+    let (mut better, mut regret) = (0, 0.0);
+    for episode in batch {
+        // The other choice, half of it, and the same again: what each would have come to is known.
+        let gains = [episode.regret, episode.regret / 2.0, 0.0];
+        better += gains.iter().take(intensity.depth).filter(|gain| **gain > 0.0).count() as u32;
+        regret += episode.regret / batch.len() as f32;
+    }
+    let mut stirring: Vec<&Experience> = chosen.iter().copied().filter(|e| e.arousal >= STIRRING).collect();
+    stirring.sort_by(|a, b| b.arousal.total_cmp(&a.arousal).then(a.number.cmp(&b.number)));
+    Imagined {
+        alternatives: (batch.len() * intensity.depth) as u32,
+        better,
+        regret,
+        recombined: 0,
+        threats: threats(chosen, replay, life, intensity.threats),
+        calmed: stirring.into_iter().take(CALMED).map(|e| e.number).collect(),
+    }
+}
+
+/// What could befall the largest position there may be, and how it would be met.
+fn threats(chosen: &[&Experience], replay: &Replay, life: &Life, most: usize) -> Vec<Threat> {
+    let bps = |share: f32| (-share * 10_000.0).clamp(0.0, 10_000.0) as u32;
+    let worst = bps(chosen.iter().map(|e| e.change).fold(0.0, f32::min));
+    let coming = bps(replay.ahead.iter().map(|t| t.worst).fold(0.0, f32::min));
+    let (worth, policy) = (life.capital.worth(life.seen.unit), &life.policy);
+    let exposed = worth.share(i64::from(policy.per_action_bps), 10_000).max(worth - life.capital.cash);
+    let rehearse = |kind, fall_bps: u32| {
+        let (stop, gap) = (policy.stop_bps, kind == ThreatKind::Gap);
+        let stops = stop > 0 && fall_bps >= stop;
+        let met_by = match (stops, gap) {
+            (true, true) => Met::TooLate,
+            (true, false) => Met::Stop,
+            (false, _) => Met::Nothing,
+        };
+        let felt = if met_by == Met::Stop { stop } else { fall_bps };
+        Threat { kind, fall_bps, loss: exposed.share(i64::from(felt), 10_000), met_by }
+    };
+    [
+        (ThreatKind::Again, worst),
+        (ThreatKind::Crash, CRASH),
+        (ThreatKind::Ahead, coming),
+        (ThreatKind::Twice, (2 * worst).min(10_000)),
+        (ThreatKind::Gap, worst),
+    ]
+    .into_iter()
+    .take(most)
+    .filter(|(_, fall)| *fall > 0)
+    .map(|(kind, fall)| rehearse(kind, fall))
+    .collect()
+}
+
+/// Half-formed: what stood out in two memories drawn at random, rather those the keyword has to do with.
+pub(super) fn fragments(keyword: Option<u8>, chosen: &[&Experience], life: &Life, dice: &mut Dice) -> Vec<Idea> {
+    if chosen.is_empty() || life.birth.world.features.is_empty() {
+        return Vec::new();
+    }
+    let usual = Usual::of(chosen);
+    let mut drawn = || {
+        let draws: Vec<(f64, &Experience)> = (0..DRAWN)
+            .map(|_| {
+                let e = chosen[dice.below(chosen.len())];
+                let about = usual.strangest(e).map(|(feature, _)| feature) == keyword;
+                (dice.below(1_000) as f64 / 1_000.0 + if about { KEYWORD } else { 0.0 }, e)
+            })
+            .collect();
+        draws.into_iter().max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, e)| e)
+    };
+    (0..FRAGMENTS)
+        .filter_map(|_| Some((drawn()?, drawn()?)))
+        .map(|(one, other)| Idea { condition: joined(&usual, one, other), origin: Origin::Fragment })
+        .collect()
+}
+
+/// Where what stands out in each stands out, a little less.
+fn joined(usual: &Usual, one: &Experience, other: &Experience) -> Condition {
+    let mut condition = Condition::default();
+    for e in [one, other] {
+        let Some((feature, above)) = usual.strangest(e) else { continue };
+        if condition.0.iter().all(|c| c.feature != feature) {
+            let (value, is) = (f64::from(e.state[usize::from(feature)]), if above { Is::Above } else { Is::Below });
+            let slack = value.abs() * 0.2;
+            let than = if above { value - slack } else { value + slack };
+            condition.0.push(Comparison { feature, is, than: rounded(than, 3) });
+        }
+    }
+    condition
+}
+
+/// Conditions put together from those in use: two at once, one pushed further out, one turned around, or two memories
+/// from far apart.
+pub(super) fn recombine(
+    domain: usize,
+    chosen: &[&Experience],
+    life: &Life,
+    intensity: &Intensity,
+    dice: &mut Dice,
+) -> Vec<Idea> {
+    let here: Vec<&Heuristic> = life.playbook.iter().filter(|h| !h.condition.0.is_empty()).collect();
+    if here.is_empty() || chosen.is_empty() {
+        return Vec::new();
+    }
+    let own: Vec<&&Heuristic> = here.iter().filter(|h| usize::from(h.domain) == domain).collect();
+    let usual = Usual::of(chosen);
+    let legacy = life.vitality.age_factor > LEGACY;
+    let mut idea = || {
+        let one = if own.is_empty() { here[dice.below(here.len())] } else { own[dice.below(own.len())] };
+        // For those who come after only what is proven is put together, and nothing is ventured.
+        let condition = match dice.below(10) {
+            n if n < 4 || legacy => both(&one.condition, &here[dice.below(here.len())].condition),
+            n if n < 7 => further(&one.condition, intensity.temperature, dice),
+            7 => around(&one.condition, dice),
+            _ => joined(&usual, chosen[dice.below(chosen.len())], chosen[dice.below(chosen.len() / 3 + 1)]),
+        };
+        Idea { condition, origin: Origin::Recombined }
+    };
+    (0..intensity.sessions).map(|_| idea()).collect()
+}
+
+fn both(one: &Condition, other: &Condition) -> Condition {
+    let mut both = one.clone();
+    for comparison in &other.0 {
+        let known = both.0.iter().any(|c| c.feature == comparison.feature && c.is == comparison.is);
+        if !known && both.0.len() < limits::COMPARISONS {
+            both.0.push(*comparison);
+        }
+    }
+    both
+}
+
+/// One threshold further out, as far as it dares.
+fn further(condition: &Condition, temperature: f64, dice: &mut Dice) -> Condition {
+    let mut further = condition.clone();
+    let at = dice.below(further.0.len());
+    let comparison = &mut further.0[at];
+    let by = comparison.than.abs() * temperature * 0.5;
+    comparison.than = rounded(if comparison.is == Is::Above { comparison.than + by } else { comparison.than - by }, 3);
+    further
+}
+
+/// One assumption turned around.
+fn around(condition: &Condition, dice: &mut Dice) -> Condition {
+    let mut around = condition.clone();
+    let at = dice.below(around.0.len());
+    around.0[at].is = if around.0[at].is == Is::Above { Is::Below } else { Is::Above };
+    around
+}

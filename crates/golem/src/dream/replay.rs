@@ -1,0 +1,217 @@
+//! Replay: the night's first half. A few episodes are gone through closely: what led up to them, who is to be credited,
+//! what may come of the present, and whether they are worth keeping.
+
+use serde::{Deserialize, Serialize};
+
+use super::memory::{Experience, Memory};
+use super::staging::Staged;
+use crate::grimoire::{Grimoire, HOPS, Status};
+use crate::life::Life;
+use crate::regime::Regime;
+
+/// Below this an episode is not worth going through closely.
+const WORTH: f32 = 0.1;
+/// Below the warning level of skill, what confused it most comes first.
+const CONFUSED: f64 = 0.5;
+/// How far back an outcome is traced, and what is left of it at each step.
+const STEPS: usize = 5;
+const FADES: f32 = 0.7;
+/// Features and heuristics that are named.
+const NAMED: usize = 3;
+/// Gone through so often and worth so little, an episode is let go.
+const WORN_OUT: u8 = 3;
+const WORTHLESS: f32 = 0.05;
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Replay {
+    /// Features that stood out before large outcomes.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub precursors: Vec<u8>,
+    /// Heuristics by number, and what the outcomes that followed them came to.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub credits: Vec<(u64, f32)>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub ahead: Vec<Trajectory>,
+    /// Kept as they are, and turned into a rule.
+    pub preserved: u32,
+    pub abstracted: u32,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub forgotten: Vec<u64>,
+}
+
+/// Where things may be going.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Trajectory {
+    pub if_: Ahead,
+    /// What became of a unit's worth on average, and at worst, when it was so.
+    pub change: f32,
+    pub worst: f32,
+    pub confidence: f32,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ahead {
+    /// Everything goes on as it is.
+    Continues,
+    /// Another regime begins.
+    Switches(Regime),
+    /// A link between features fires that has not lately, and what follows from it.
+    Fires { through: Vec<u8>, same_way: bool },
+}
+
+impl Replay {
+    pub(super) fn is_empty(&self) -> bool {
+        *self == Replay::default()
+    }
+
+    /// What becomes of the episodes gone through: kept, turned into a rule, or let go.
+    pub(super) fn triage(&mut self, batch: &[&Experience], staged: &[Staged], life: &Life) {
+        for episode in batch {
+            if staged.iter().any(|s| s.episodes.contains(&episode.number)) {
+                self.abstracted += 1;
+            } else if episode.replays >= WORN_OUT && Memory::utility(episode, life) < WORTHLESS {
+                self.forgotten.push(episode.number);
+            } else {
+                self.preserved += 1;
+            }
+        }
+    }
+}
+
+/// How far each feature usually is from its mean, over these.
+pub(super) struct Usual {
+    mean: Vec<f32>,
+    deviation: Vec<f32>,
+}
+
+impl Usual {
+    pub(super) fn of(episodes: &[&Experience]) -> Usual {
+        let features = episodes.first().map_or(0, |e| e.state.len());
+        let n = episodes.len().max(1) as f32;
+        let mut mean = vec![0.0; features];
+        let mut square = vec![0.0; features];
+        for e in episodes {
+            for (at, value) in e.state.iter().enumerate() {
+                mean[at] += value / n;
+                square[at] += value * value / n;
+            }
+        }
+        let deviation = mean.iter().zip(&square).map(|(m, s)| (s - m * m).max(1e-12).sqrt()).collect();
+        Usual { mean, deviation }
+    }
+
+    fn stands_out(&self, e: &Experience, feature: usize) -> f32 {
+        (e.state[feature] - self.mean[feature]) / self.deviation[feature]
+    }
+
+    /// The feature that stands out most, and whether upwards.
+    pub(super) fn strangest(&self, e: &Experience) -> Option<(u8, bool)> {
+        let at =
+            (0..e.state.len()).max_by(|a, b| self.stands_out(e, *a).abs().total_cmp(&self.stands_out(e, *b).abs()))?;
+        Some((at as u8, self.stands_out(e, at) > 0.0))
+    }
+}
+
+/// What stood out in what surprised it most; the night turns around it, and the next has another.
+pub(super) fn keyword(chosen: &[&Experience]) -> Option<u8> {
+    let most = chosen.iter().max_by(|a, b| a.surprise.total_cmp(&b.surprise).then(a.number.cmp(&b.number)))?;
+    Usual::of(chosen).strangest(most).map(|(feature, _)| feature)
+}
+
+/// The few that are gone through closely.
+pub(super) fn batch<'a>(chosen: &[&'a Experience], life: &Life, most: usize) -> Vec<&'a Experience> {
+    let confused = life.vitality.epistemic < CONFUSED;
+    let worth = |e: &Experience| if confused { e.surprise } else { Memory::utility(e, life) };
+    let mut batch: Vec<(f32, &Experience)> =
+        chosen.iter().map(|e| (worth(e), *e)).filter(|(w, _)| *w > WORTH).collect();
+    batch.sort_by(|a, b| b.0.total_cmp(&a.0).then(b.1.number.cmp(&a.1.number)));
+    batch.into_iter().take(most).map(|(_, e)| e).collect()
+}
+
+pub(super) fn replay(
+    batch: &[&Experience],
+    newest: &[&Experience],
+    grimoire: Option<&Grimoire>,
+    life: &Life,
+) -> Replay {
+    let (precursors, credits) = credit(batch, newest, life);
+    Replay { precursors, credits, ahead: ahead(newest, grimoire, life), ..Replay::default() }
+}
+
+/// From outcomes back to what stood before them, and to who had a say.
+fn credit(batch: &[&Experience], newest: &[&Experience], life: &Life) -> (Vec<u8>, Vec<(u64, f32)>) {
+    let usual = Usual::of(newest);
+    let mut features = vec![0.0_f32; life.birth.world.features.len()];
+    let mut heuristics = vec![0.0_f32; life.playbook.len()];
+    for episode in batch {
+        let Ok(at) = newest.binary_search_by_key(&episode.number, |e| e.number) else { continue };
+        let mut share = episode.change;
+        for before in newest[..=at].iter().rev().take(STEPS) {
+            for (feature, credit) in features.iter_mut().enumerate().take(before.state.len()) {
+                *credit += share * usual.stands_out(before, feature);
+            }
+            let state = before.state.iter().map(|f| f64::from(*f)).collect();
+            for (heuristic, credit) in life.playbook.iter().zip(&mut heuristics) {
+                if heuristic.voice && heuristic.condition.holds(&state) {
+                    *credit += share;
+                }
+            }
+            share *= FADES;
+        }
+    }
+    let mut order: Vec<usize> = (0..features.len()).filter(|at| features[*at] != 0.0).collect();
+    order.sort_by(|a, b| features[*b].abs().total_cmp(&features[*a].abs()));
+    let mut who: Vec<usize> = (0..heuristics.len()).filter(|at| heuristics[*at] != 0.0).collect();
+    who.sort_by(|a, b| heuristics[*b].abs().total_cmp(&heuristics[*a].abs()));
+    (
+        order.into_iter().take(NAMED).map(|at| at as u8).collect(),
+        who.into_iter().take(NAMED).map(|at| (life.playbook[at].id, heuristics[at])).collect(),
+    )
+}
+
+/// What may come: more of the same, each other regime it knows, and the surest link that has not fired lately.
+fn ahead(newest: &[&Experience], grimoire: Option<&Grimoire>, life: &Life) -> Vec<Trajectory> {
+    let mut ahead = Vec::new();
+    for regime in [life.regimes.now, Regime::Calm, Regime::Usual, Regime::Unsettled] {
+        let here = regime == life.regimes.now;
+        if here != ahead.is_empty() {
+            continue;
+        }
+        let changes: Vec<f32> = newest.iter().filter(|e| e.regime == regime as u8).map(|e| e.change).collect();
+        if changes.is_empty() && !here {
+            continue;
+        }
+        let n = changes.len() as f32;
+        ahead.push(Trajectory {
+            if_: if here { Ahead::Continues } else { Ahead::Switches(regime) },
+            change: changes.iter().sum::<f32>() / n.max(1.0),
+            worst: changes.iter().copied().fold(0.0, f32::min),
+            confidence: n / (n + 20.0),
+        });
+    }
+    ahead.extend(grimoire.and_then(|grimoire| fires(newest, grimoire, life)));
+    ahead
+}
+
+/// The surest link whose cause has not stood out in the newest, followed as far as it leads.
+fn fires(newest: &[&Experience], grimoire: &Grimoire, life: &Life) -> Option<Trajectory> {
+    let usual = Usual::of(newest);
+    let lately = &newest[newest.len().saturating_sub(STEPS)..];
+    let quiet = |cause: u8| lately.iter().all(|e| usual.stands_out(e, usize::from(cause)).abs() < 1.0);
+    let links = grimoire.in_use().filter(|entry| entry.status != Status::Candidate);
+    let surest = links
+        .filter_map(|entry| entry.link.map(|link| (link, entry.confidence(life.now))))
+        .filter(|(link, _)| quiet(link.cause))
+        .max_by(|a, b| a.1.total_cmp(&b.1))?;
+    let path = grimoire.walk(surest.0.cause, HOPS, life.now).into_iter().max_by_key(|path| path.through.len())?;
+    let standing = |e: &&&Experience| usual.stands_out(e, usize::from(surest.0.cause)).abs() >= 1.0;
+    let changes: Vec<f32> = newest.iter().filter(standing).map(|e| e.change).collect();
+    Some(Trajectory {
+        if_: Ahead::Fires { through: path.through, same_way: path.same_way },
+        change: changes.iter().sum::<f32>() / (changes.len() as f32).max(1.0),
+        worst: changes.iter().copied().fold(0.0, f32::min),
+        confidence: path.confidence as f32,
+    })
+}
