@@ -51,6 +51,8 @@ fn newborn(mind: MindKind) -> (Golem, Record, Box<dyn World + Send>, Secret) {
         seeded: true,
         constitution,
         world: world.manifest(),
+        lineage: None,
+        unfinished: Vec::new(),
     };
     let (golem, record) = Golem::born(birth, world.start());
     (golem, record, world, secret)

@@ -36,6 +36,15 @@ pub(crate) enum Verb {
     /// Memory (Grimoire): what a golem knows, how surely, and from where
     #[command(subcommand)]
     Grimoire(GrimoireVerb),
+    /// What a dead golem left in words: its life, its end, what it would do differently
+    Testament(TestamentArgs),
+    /// All who died here, and of what
+    Graveyard,
+    /// The family of a golem, from the first of its line
+    Lineage { name: String },
+    /// The shelf (Library) of what your golems have left
+    #[command(subcommand)]
+    Library(LibraryVerb),
     /// Kill switch: end every golem here at once
     Halt(Halt),
     /// Show the treasury, or add paper money to it
@@ -115,6 +124,8 @@ pub(crate) enum GolemVerb {
     /// End it: death by its owner
     #[command(alias = "kill")]
     Retire(Retire),
+    /// Make an heir of a dead golem, from what it left
+    Successor(Successor),
     /// Copy a life into a folder, even while it is being lived
     Backup {
         name: String,
@@ -156,6 +167,74 @@ pub(crate) enum GrimoireVerb {
         /// How it came here
         #[arg(long = "as", value_enum, default_value_t = Origin::Purchased)]
         origin: Origin,
+    },
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Successor {
+    /// The golem that died
+    pub(crate) dead: String,
+    /// What to call the heir; without one the next in the line, such as ada-2
+    #[arg(long)]
+    pub(crate) name: Option<Name>,
+    /// Money to live on, instead of what its predecessor was given
+    #[arg(long, value_name = "USDC")]
+    pub(crate) budget: Option<Usdc>,
+    /// Leave it what its predecessor knew; so it is unless you say otherwise
+    #[arg(long, conflicts_with = "no_inherit")]
+    pub(crate) inherit_grimoire: bool,
+    /// Leave it nothing but the configuration
+    #[arg(long)]
+    pub(crate) no_inherit: bool,
+    /// Even if it would be a copy
+    #[arg(long)]
+    pub(crate) force_similarity: bool,
+    /// Make the life repeatable
+    #[arg(long)]
+    pub(crate) seed: Option<u64>,
+    /// Any key of golem.toml that is to be different
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// Do not ask
+    #[arg(long)]
+    pub(crate) yes: bool,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct TestamentArgs {
+    pub(crate) name: String,
+    /// Hold it against the journal: every record, every roll, every word
+    #[arg(long)]
+    pub(crate) verify: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum LibraryVerb {
+    /// Everything on the shelf, surest first
+    List,
+    /// What has all these words in it
+    Search { words: Vec<String> },
+    /// Put what a golem knows on the shelf: all that may leave it, or these entries
+    Add {
+        name: String,
+        /// Numbers of entries (see `bardo grimoire search`)
+        ids: Vec<u64>,
+    },
+    /// Write a bundle of it, signed with your key
+    Export {
+        to: PathBuf,
+        /// Only what has all these words in it
+        words: Vec<String>,
+    },
+    /// Take a bundle onto the shelf, whoever signed it
+    Import { from: PathBuf },
+    /// What would make a good bundle; or, with a file, make one under a name
+    Bundle {
+        #[arg(default_value = "bundle")]
+        name: String,
+        #[arg(long)]
+        to: Option<PathBuf>,
+        words: Vec<String>,
     },
 }
 
@@ -224,6 +303,9 @@ pub(crate) struct New {
     /// A golem.toml to start from
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
+    /// A bundle to leave it: tried like anything from outside before it is believed
+    #[arg(long, value_name = "BUNDLE")]
+    pub(crate) from: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]

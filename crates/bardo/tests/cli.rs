@@ -236,7 +236,7 @@ fn commands_reach_a_golem_that_is_being_lived() {
     tent.ok(["golem", "backup", "ada", tent.root().join("copy").to_str().unwrap()]);
     tent.ok(["golem", "retire", "ada", "--confirm", "ada"]);
     assert!(child.0.wait().unwrap().success(), "the run ends with its golem");
-    assert_eq!(tent.home().treasury().unwrap().received(tent.verified("ada").life().id()).unwrap(), 3);
+    assert_eq!(tent.home().treasury().unwrap().received(tent.verified("ada").life().id()).unwrap(), 4);
     assert_eq!(fs::read_dir(tent.golem("ada").inbox()).unwrap().count(), 0, "nothing is left lying about");
 }
 

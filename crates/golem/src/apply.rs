@@ -442,6 +442,16 @@ pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
         Event::Proven { at } => {
             life.dreams.changes.remove(usize::from(*at));
         }
+        Event::Reflected { hash } => {
+            if let Some(death) = &mut life.death {
+                death.progress.testament = Some(*hash);
+            }
+        }
+        Event::Bequeathed { hash, entries } => {
+            if let Some(death) = &mut life.death {
+                death.progress.legacy = Some((*hash, *entries));
+            }
+        }
         Event::Cautioned { key, percent } => life.stress.cautioned = Some((*key, *percent)),
         Event::Warned { domain, .. } => life.stress.heeding = Some(*domain),
         Event::Heeded { domain, helped } => {
@@ -521,7 +531,10 @@ fn adopt(life: &mut Life, slot: usize, heuristic: &Heuristic) {
     }
     life.awake &= !(1 << slot);
     let room = life.laws().shelf_kept;
-    life.knowing.shelve(&life.playbook[slot], room);
+    // The very same with another expectation has not gone anywhere.
+    if life.playbook[slot].id != heuristic.id {
+        life.knowing.shelve(&life.playbook[slot], room);
+    }
     life.playbook[slot] = heuristic.clone();
 }
 

@@ -345,6 +345,17 @@ pub enum Event {
         at: u8,
         fate: dream::Fate,
     },
+
+    // Thanatopsis.
+    /// The testament is written.
+    Reflected {
+        hash: [u8; 32],
+    },
+    /// What was known has crossed.
+    Bequeathed {
+        hash: [u8; 32],
+        entries: u32,
+    },
 }
 
 /// Which of a golem's two accounts.

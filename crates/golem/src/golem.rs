@@ -3,6 +3,7 @@
 use crate::apply::apply;
 use crate::constitution::MindKind;
 use crate::event::{Event, Record};
+use crate::heartbeat::State;
 use crate::laws::laws;
 use crate::life::{Birth, Life};
 use crate::owed::{Owed, curation_due, dreaming, owed};
@@ -117,5 +118,6 @@ impl Golem {
             && life.stress.word.is_none()
             && !curation_due(life)
             && !dreaming(life)
+            && (!life.is_dead() || life.heartbeat.state == State::Dead)
     }
 }

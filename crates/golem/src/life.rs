@@ -46,6 +46,22 @@ pub struct Birth {
     pub seeded: bool,
     pub constitution: Constitution,
     pub world: Manifest,
+    /// Whom it comes from; the first of a line comes from nobody.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lineage: Option<Lineage>,
+    /// Rules that whoever came before did not live to see tested.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unfinished: Vec<String>,
+}
+
+/// A line of golems, each made from what the one before it left.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Lineage {
+    #[serde(with = "crate::id::as_text")]
+    pub first: GolemId,
+    #[serde(with = "crate::id::as_text")]
+    pub parent: GolemId,
+    pub parent_name: String,
 }
 
 /// Money on its way to the treasury until the treasury says it has it.

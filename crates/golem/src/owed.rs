@@ -6,6 +6,7 @@ use crate::life::Life;
 use crate::money::Usdc;
 use crate::policy::{Stage, still_permitted};
 use crate::stress::Word;
+use crate::thanatopsis::{self, Phase};
 
 /// Something the host must do, and whose answer must come back as an input.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,6 +31,10 @@ pub enum Owed {
     Curate,
     /// Do the night's work, with whoever keeps what was lived.
     Dream,
+    /// Write its testament.
+    Reflect,
+    /// Pass on what it knew.
+    Bequeath,
     /// Pass a word on to its owner's other golems.
     Tell {
         number: u64,
@@ -57,7 +62,12 @@ pub(crate) fn owed(life: &Life) -> Vec<Owed> {
     let curate = curation_due(life).then_some(Owed::Curate);
     let tell = life.stress.word.map(|(number, word)| Owed::Tell { number, word });
     let dream = dreaming(life).then_some(Owed::Dream);
-    curate.into_iter().chain(dream).chain(flights).chain(deposits).chain(tell).collect()
+    let closing = match thanatopsis::phase(life) {
+        Some(Phase::Reflection) => Some(Owed::Reflect),
+        Some(Phase::Legacy) => Some(Owed::Bequeath),
+        _ => None,
+    };
+    curate.into_iter().chain(dream).chain(flights).chain(deposits).chain(tell).chain(closing).collect()
 }
 
 /// A round of the Curator is due: only minds that keep knowledge have one, and only while they live.

@@ -20,6 +20,7 @@ use crate::mortality::death::{self, Cause};
 use crate::policy::{self, Proposal, Rule, Stage};
 use crate::rule::{Comparison, Condition, Heuristic};
 use crate::stress::{self, Assessment, Word, assessment};
+use crate::thanatopsis;
 use crate::time::Time;
 use crate::world::{Effect, Observation, Outcome, Quote};
 
@@ -50,6 +51,10 @@ pub enum What {
     Curated(Box<Answer>),
     /// What the work of a night has found.
     Dreamt(Box<Found>),
+    /// Its testament is written and safe.
+    Reflected { hash: [u8; 32] },
+    /// What it knew has gone where it is to go.
+    Bequeathed { hash: [u8; 32], entries: u32 },
     /// The golem's own word about its state; it speaks of now.
     Assessed(Box<Assessment>),
     /// A word of a peer's, in a letter that counts once.
@@ -133,6 +138,8 @@ pub(crate) fn step(life: &mut Life, input: &Input, events: &mut Vec<Event>) -> R
             }
         }
         What::Curated(answer) => curated(draft, answer),
+        What::Reflected { hash } => thanatopsis::reflected(draft, *hash),
+        What::Bequeathed { hash, entries } => thanatopsis::bequeathed(draft, *hash, *entries),
         What::Dreamt(found) => {
             if draft.dreams.night.as_ref().is_some_and(|night| night.number == found.night && !night.worked) {
                 dream::staging::stage(draft, found);
@@ -167,7 +174,7 @@ pub(crate) fn step(life: &mut Life, input: &Input, events: &mut Vec<Event>) -> R
         }
     }
     if draft.is_dead() {
-        death::proceed(draft);
+        thanatopsis::proceed(draft);
     }
     let ticked = draft.tick > tick;
     stress::observe(draft, ticked);
@@ -206,8 +213,14 @@ fn curated(draft: &mut Draft<'_>, answer: &Answer) {
     }
     let explores = stress::allowed(draft).explore;
     for (slot, heuristic) in answer.adopt.iter().filter(|_| explores) {
-        // Only where there is room: what has a say now is not pushed out by a memory.
-        if usize::from(*slot) == draft.playbook.len() && draft.playbook.len() < limits::HEURISTICS {
+        // Only where there is room, or in the place of the very same before it was ever tried: what has a say now is not
+        // pushed out by a memory.
+        let at = usize::from(*slot);
+        let untried = |h: &Heuristic| {
+            draft.tick == 0 && h.weight == 0.0 && h.domain == heuristic.domain && h.condition.same(&heuristic.condition)
+        };
+        let room = at == draft.playbook.len() && draft.playbook.len() < limits::HEURISTICS;
+        if room || draft.playbook.get(at).is_some_and(untried) {
             draft.emit(Event::Adopted { slot: *slot, heuristic: Box::new(heuristic.clone()) });
         }
     }

@@ -86,6 +86,8 @@ impl Sleeper {
         while let Some(owed) = self.golem.owed().first().cloned() {
             let what = match owed {
                 Owed::Dream => What::Dreamt(Box::new(work(&self.memory, None, self.golem.life()))),
+                Owed::Reflect => What::Reflected { hash: [0; 32] },
+                Owed::Bequeath => What::Bequeathed { hash: [0; 32], entries: 0 },
                 Owed::Tell { number, .. } => What::Told { number, peers: 0 },
                 Owed::Deposit { deposit, .. } => What::Deposited { deposit },
                 Owed::Curate => {

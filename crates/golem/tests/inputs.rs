@@ -293,6 +293,8 @@ fn play(rig: &mut Rig, step: &Move, history: &mut Vec<What>) {
                 Owed::Commit { key, .. } | Owed::Reconcile { key } => What::Landed { key, outcome: None },
                 Owed::Deposit { deposit, .. } => What::Deposited { deposit },
                 Owed::Dream => What::Dreamt(Box::new(golem::dream::Found::nothing(rig.golem.life()))),
+                Owed::Reflect => What::Reflected { hash: [0; 32] },
+                Owed::Bequeath => What::Bequeathed { hash: [0; 32], entries: 0 },
                 Owed::Tell { number, .. } => What::Told { number, peers: 0 },
                 Owed::Curate => unreachable!("a reflex keeps no knowledge"),
             }

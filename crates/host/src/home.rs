@@ -80,6 +80,10 @@ impl Home {
         self.root.join("heads")
     }
 
+    pub fn library(&self) -> Result<vault::Library, Error> {
+        Ok(vault::Library::open(&self.root.join("library.db"))?)
+    }
+
     pub fn data(&self) -> PathBuf {
         self.root.join("data")
     }
@@ -165,6 +169,20 @@ impl GolemHome {
 
     pub fn playbook(&self) -> PathBuf {
         self.folder.join("PLAYBOOK.md")
+    }
+
+    /// What it leaves: for people, for programs, and for an heir.
+    pub fn testament(&self, kind: &str) -> PathBuf {
+        self.folder.join(format!("testament.{kind}"))
+    }
+
+    pub fn legacy(&self) -> PathBuf {
+        self.folder.join("legacy.bundle")
+    }
+
+    /// What it was left and has not taken in yet.
+    pub fn inheritance(&self) -> PathBuf {
+        self.folder.join("inheritance.bundle")
     }
 
     pub fn inbox(&self) -> PathBuf {

@@ -7,10 +7,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use golem::life::Birth;
+use golem::life::{Birth, Lineage};
 use golem::policy::Stage;
 use golem::world::Manifest;
-use golem::{Golem, GolemId, Life, Name, laws};
+use golem::{Golem, GolemId, Life, Name, Time, laws};
 use serde::{Deserialize, Serialize};
 use vault::{Anchor, Head, Place, Reader, Seal, Vault};
 use world::{Ledger, Spec};
@@ -29,6 +29,19 @@ pub struct Wish {
     /// Derive identity, secret and world from this, so that the life can be repeated.
     pub seed: Option<u64>,
     pub settings: Settings,
+    /// Whom it comes from, and what it is left, as a bundle.
+    pub parent: Option<Parent>,
+    pub bundle: Option<String>,
+}
+
+/// What a golem is made from, if not from nothing.
+#[derive(Clone, Debug)]
+pub struct Parent {
+    pub lineage: Lineage,
+    pub generation: u32,
+    /// Where the world stood when it died: an heir begins there, and nothing is lived twice.
+    pub begins: Time,
+    pub unfinished: Vec<String>,
 }
 
 /// What stands beside the files in an archive.
@@ -95,12 +108,14 @@ pub fn birth(home: &Home, wish: Wish) -> Result<Living, Error> {
     let birth = Birth {
         id: chance::identity(wish.seed, wish.name.as_str()),
         name: wish.name.clone(),
-        generation: 0,
+        generation: wish.parent.as_ref().map_or(0, |parent| parent.generation),
         laws: laws::NEWEST,
         secret_hash: secret.hash(),
         seeded: wish.seed.is_some(),
         constitution,
         world: manifest,
+        lineage: wish.parent.as_ref().map(|parent| parent.lineage.clone()),
+        unfinished: wish.parent.as_ref().map(|parent| parent.unfinished.clone()).unwrap_or_default(),
     };
     // A head without its first money is a birth that was cut short: nobody has lived there.
     if Head::peek(&home.heads(), birth.id).is_some_and(|anchor| anchor.seq > 1) {
@@ -116,7 +131,12 @@ pub fn birth(home: &Home, wish: Wish) -> Result<Living, Error> {
     let config = cradle.join("golem.toml");
     fs::write(&config, wish.settings.to_toml()).map_err(Error::io("cannot write", &config))?;
     secret.save(&cradle.join("secret"))?;
-    let (golem, record) = Golem::born(birth, world.start());
+    if let Some(bundle) = &wish.bundle {
+        let path = cradle.join("inheritance.bundle");
+        fs::write(&path, bundle).map_err(Error::io("cannot write", &path))?;
+    }
+    let begins = wish.parent.as_ref().map_or(world.start(), |parent| parent.begins.max(world.start()));
+    let (golem, record) = Golem::born(birth, begins);
     let nursery = Place { folder: cradle.clone(), heads: home.heads() };
     drop(Vault::create(&nursery, &record, golem.life(), 1)?);
     sync_folder(&cradle)?;
@@ -438,6 +458,6 @@ fn copy_if_there(file: &Path, folder: &Path) -> Result<(), Error> {
     fs::File::open(&copy).and_then(|file| file.sync_all()).map_err(Error::io("cannot sync", &copy))
 }
 
-fn sync_folder(folder: &Path) -> Result<(), Error> {
+pub(crate) fn sync_folder(folder: &Path) -> Result<(), Error> {
     fs::File::open(folder).and_then(|file| file.sync_all()).map_err(Error::io("cannot sync", folder))
 }

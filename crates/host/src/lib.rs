@@ -1,12 +1,15 @@
 //! The shell around the core: it keeps the home, drives a golem through its world, writes down what
 //! happened before anything leaves the process, performs what is owed, and passes on the owner's word.
 
+pub mod bundle;
 pub mod chance;
+pub mod closing;
 pub mod config;
 pub mod data;
 pub mod doctor;
 mod effects;
 mod error;
+pub mod heirs;
 pub mod herald;
 pub mod home;
 pub mod inbox;

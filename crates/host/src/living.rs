@@ -5,6 +5,7 @@
 //! that was on its way when the process died is never sent again: the world is asked what became of it.
 
 use std::collections::BTreeSet;
+use std::fs;
 use std::time::{Duration, Instant};
 
 use golem::constitution::MindKind;
@@ -20,13 +21,17 @@ use vault::{Head, Notice, Reader, Seal, Treasury, Vault};
 use world::{Ledger, World};
 
 use crate::Error;
+use crate::bundle;
 use crate::chance::Secret;
+use crate::closing;
 use crate::config::{File, Settings};
 use crate::effects;
 use crate::herald::Herald;
 use crate::home::GolemHome;
 use crate::inbox::{self, Body, Reply};
 
+/// Entries of an inheritance taken in one round.
+const AT_ONCE: usize = 200;
 /// How often the inbox is looked into while nothing else needs doing.
 const INBOX_EVERY: Duration = Duration::from_millis(50);
 
@@ -90,6 +95,7 @@ impl Living {
         let (vault, golem, notices) = Vault::open(&place.vault(), snapshot_every)?;
         let mut living = Living::awake(place, vault, golem, treasury)?;
         living.complete_birth()?;
+        living.complete_inheritance()?;
         Ok((living, notices))
     }
 
@@ -327,6 +333,8 @@ impl Living {
                 effects::ask_world(self.world.as_mut(), owed)
             }
             Owed::Dream => self.dream(),
+            Owed::Reflect => self.reflect(),
+            Owed::Bequeath => self.bequeath(),
             Owed::Tell { number, word } => Ok(What::Told { number, peers: self.tell_peers(number, word)? }),
             Owed::Deposit { deposit, amount } => {
                 self.treasury.receive(self.golem.life().id(), deposit, amount)?;
@@ -334,6 +342,38 @@ impl Living {
             }
             _ => effects::ask_world(self.world.as_mut(), owed),
         }
+    }
+
+    /// Takes in what it was left, if it has not yet: whatever it knows already is turned away, so being cut short
+    /// costs nothing but the time.
+    fn complete_inheritance(&mut self) -> Result<(), Error> {
+        let path = self.place.inheritance();
+        if self.life().is_dead() || !path.exists() {
+            return Ok(());
+        }
+        let left = bundle::open(self.place.home(), &path)?;
+        let lines: Vec<String> =
+            left.lines.iter().map(|line| serde_json::to_string(line).expect("a line is plain data")).collect();
+        let how = if left.stranger { How::Purchased } else { How::Inherited };
+        for some in lines.chunks(AT_ONCE) {
+            self.take_in(&some.iter().map(String::as_str).collect::<Vec<_>>(), how)?;
+        }
+        let taken = path.with_file_name("inherited.bundle");
+        fs::rename(&path, &taken).map_err(Error::io("cannot move", &path))
+    }
+
+    /// Writes the testament.
+    fn reflect(&mut self) -> Result<What, Error> {
+        let grimoire = Grimoire::new(self.vault.entries()?);
+        let hash = closing::reflect(&self.place, self.golem.life(), &grimoire, &self.secret)?;
+        Ok(What::Reflected { hash })
+    }
+
+    /// Passes on what it knew.
+    fn bequeath(&mut self) -> Result<What, Error> {
+        let grimoire = Grimoire::new(self.vault.entries()?);
+        let (hash, entries) = closing::bequeath(&self.place, self.golem.life(), &grimoire)?;
+        Ok(What::Bequeathed { hash, entries })
     }
 
     /// Does the night's work. Everything remembered is durable by now, so the journal has it all.

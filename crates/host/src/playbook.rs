@@ -175,6 +175,8 @@ mod tests {
             seeded: true,
             constitution: Constitution::default(),
             world: world.manifest(),
+            lineage: None,
+            unfinished: Vec::new(),
         };
         Golem::born(birth, world.start()).0.life().clone()
     }

@@ -96,6 +96,8 @@ impl Rehearsal {
                         What::Dreamt(Box::new(dream::work(&self.memory, Some(&self.grimoire), self.golem.life())))
                     }
                     // It lives alone.
+                    Owed::Reflect => What::Reflected { hash: [0; 32] },
+                    Owed::Bequeath => What::Bequeathed { hash: [0; 32], entries: 0 },
                     Owed::Tell { number, .. } => What::Told { number, peers: 0 },
                     Owed::Deposit { deposit, amount } => {
                         self.returned += amount;

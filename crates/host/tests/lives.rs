@@ -35,6 +35,8 @@ fn birth(seed: u64, constitution: Constitution, spec: &Spec) -> (Birth, Secret) 
         seeded: true,
         constitution,
         world: spec.open(Ledger::memory()).unwrap().manifest(),
+        lineage: None,
+        unfinished: Vec::new(),
     };
     (birth, secret)
 }

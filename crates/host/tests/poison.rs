@@ -89,6 +89,8 @@ fn ten_thousand_hostile_lines_get_no_say_and_make_nothing_more_believed() {
         seeded: true,
         constitution,
         world: world.manifest(),
+        lineage: None,
+        unfinished: Vec::new(),
     };
     let (golem, _) = Golem::born(birth, world.start());
     let mut life = Rehearsal::new(golem, world, secret);

@@ -172,6 +172,8 @@ fn live(plan: &Plan, paths: &Paths, number: u64) -> Result<Outcome, Error> {
         seeded: true,
         constitution: plan.constitution.clone(),
         world: world.manifest(),
+        lineage: None,
+        unfinished: Vec::new(),
     };
     let (golem, _) = Golem::born(birth, world.start());
     let mut life = Rehearsal::new(golem, world, secret);
@@ -206,13 +208,13 @@ fn live(plan: &Plan, paths: &Paths, number: u64) -> Result<Outcome, Error> {
 
 /// Errors as they stood at the last note, to tell what was added since from what had been there.
 #[derive(Default)]
-struct Lately {
+pub(crate) struct Lately {
     tick: u64,
     errors: Vec<(f64, f64)>,
 }
 
 impl Lately {
-    fn skill(&mut self, life: &Life) -> f64 {
+    pub(crate) fn skill(&mut self, life: &Life) -> f64 {
         let keep = 1.0 - 1.0 / life.fitness_window();
         let left = keep.powf((life.tick - self.tick) as f64);
         let now: Vec<(f64, f64)> = life.epistemic.domains.iter().map(|d| (d.error, d.naive_error)).collect();
@@ -270,7 +272,7 @@ impl Watch {
 }
 
 /// Where the paths of a plan come from: seeds, or one file of candles read once.
-enum Paths {
+pub(crate) enum Paths {
     Seeds(Spec),
     /// The candles, and the bars a life may begin at.
     Candles(Candles, std::ops::Range<u64>),
@@ -279,7 +281,7 @@ enum Paths {
 impl Paths {
     /// Dates begin at the plan's own, if it has one, and leave room for the longest life or for half the data,
     /// whichever is shorter.
-    fn open(plan: &Plan) -> Result<Paths, Error> {
+    pub(crate) fn open(plan: &Plan) -> Result<Paths, Error> {
         let Spec::Replay { path, start, sha256 } = &plan.world else { return Ok(Paths::Seeds(plan.world.clone())) };
         if sha256.is_some() && *sha256 != Some(host::data::digest(path)?) {
             return Err(Error::Data(path.clone()));
@@ -302,7 +304,12 @@ impl Paths {
     }
 
     /// The same kind of world, somewhere else: another seed, or another date to begin at.
-    fn path(&self, plan: &Plan, seed: u64, number: u64) -> Result<(Box<dyn World + Send>, Option<Time>), Error> {
+    pub(crate) fn path(
+        &self,
+        plan: &Plan,
+        seed: u64,
+        number: u64,
+    ) -> Result<(Box<dyn World + Send>, Option<Time>), Error> {
         let spec = match self {
             Paths::Candles(candles, dates) => {
                 let room = (dates.end - dates.start).max(1);

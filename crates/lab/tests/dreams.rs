@@ -195,6 +195,8 @@ fn nobody_takes_anything_up_in_a_dream() {
             seeded: true,
             constitution: plan.constitution,
             world: world.manifest(),
+            lineage: None,
+            unfinished: Vec::new(),
         };
         let adds: Vec<bool> = birth.world.actions.iter().map(|action| action.effect == Effect::Adds).collect();
         let (golem, _) = golem::Golem::born(birth, world.start());

@@ -50,6 +50,8 @@ fn newborn_in(world: Box<dyn World + Send>, seed: u64, constitution: Constitutio
         seeded: true,
         constitution,
         world: world.manifest(),
+        lineage: None,
+        unfinished: Vec::new(),
     };
     let (golem, _) = Golem::born(birth, world.start());
     let mut life = Rehearsal::new(golem, world, secret);

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 pub const RECORD: u8 = 1;
 /// Version of Life's own layout, which snapshots and state hashes depend on. Changing Life raises it;
 /// older snapshots are then passed over and the life is folded again.
-pub const LIFE: u16 = 9;
+pub const LIFE: u16 = 10;
 
 pub(crate) const STATE_EVERY: u64 = 500;
 
@@ -139,6 +139,8 @@ fn examples() -> [Event; 8] {
             instincts: vec!["always expect a".into()],
             ..golem::world::Manifest::default()
         },
+        lineage: None,
+        unfinished: Vec::new(),
     };
     let (mut golem, born) = Golem::born(birth, Time::default());
     let id = golem::CommandId([0; 8]);

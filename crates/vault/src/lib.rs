@@ -7,10 +7,12 @@ mod error;
 pub mod grimoire;
 mod head;
 mod journal;
+pub mod library;
 pub mod treasury;
 
 pub use episodes::Episode;
 pub use error::Error;
 pub use head::{Anchor, Head, Seal};
 pub use journal::{Check, Notice, Place, Reader, Vault};
+pub use library::Library;
 pub use treasury::Treasury;

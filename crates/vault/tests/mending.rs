@@ -73,6 +73,8 @@ fn birth(d: &mut Dice, domains: usize, features: usize) -> Birth {
             unit: "s".into(),
             data_per_day: Usdc::ZERO,
         },
+        lineage: None,
+        unfinished: Vec::new(),
     }
 }
 fn place(folder: &std::path::Path) -> Place {
@@ -108,6 +110,8 @@ fn input(g: &Golem, d: &mut Dice, price: &mut f64, level: &mut f64) -> Input {
             Owed::Reconcile { key } => What::Landed { key, outcome: None },
             Owed::Deposit { deposit, .. } => What::Deposited { deposit },
             Owed::Dream => What::Dreamt(Box::new(golem::dream::Found::nothing(g.life()))),
+            Owed::Reflect => What::Reflected { hash: [0; 32] },
+            Owed::Bequeath => What::Bequeathed { hash: [0; 32], entries: 0 },
             Owed::Tell { number, .. } => What::Told { number, peers: 0 },
             Owed::Curate => {
                 What::Curated(Box::new(golem::grimoire::round(&mut golem::grimoire::Grimoire::new([]), g.life())))

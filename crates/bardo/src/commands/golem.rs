@@ -14,7 +14,7 @@ use vault::{Head, Reader, Seal};
 use world::{Candles, Spec};
 
 use crate::args::{GolemVerb, New, Restore, WorldKind};
-use crate::commands::{owner, run};
+use crate::commands::{heirs, owner, run};
 use crate::output::{self, count, date, line, portrait, sentence};
 
 pub(crate) fn dispatch(home: &Home, verb: GolemVerb, json: bool) -> Result<ExitCode, Error> {
@@ -34,6 +34,7 @@ pub(crate) fn dispatch(home: &Home, verb: GolemVerb, json: bool) -> Result<ExitC
         GolemVerb::Resume { name } => owner::resume(home, &name, json),
         GolemVerb::Freeze { name, reason } => owner::freeze(home, &name, &reason, json),
         GolemVerb::Retire(retire) => owner::retire(home, &retire, json),
+        GolemVerb::Successor(args) => heirs::successor(home, &args, json),
         GolemVerb::Backup { name, to } => backup(&home.golem(&name)?, &to, json),
         GolemVerb::Restore(restore) => take_in(home, &restore, json),
         GolemVerb::Move { name, to } => move_out(home, &home.golem(&name)?, &to, json),
@@ -54,7 +55,22 @@ fn create(home: &Home, new: New, json: bool) -> Result<ExitCode, Error> {
     flag("funds.capital", new.capital.map(plain));
     let settings = settings(home, new.config.as_deref(), flags)?;
     let seed = settings.seed("world.seed");
-    let wish = Wish { name: new.name, spec: spec(home, &settings, seed)?, seed, settings };
+    let bundle = match &new.from {
+        Some(from) => {
+            let bundle = host::bundle::open(home, from)?;
+            if bundle.stranger {
+                eprintln!("bardo: {} was signed by a stranger", from.display());
+            }
+            Some(std::fs::read_to_string(from).map_err(|source| Error::Io {
+                what: "cannot read",
+                path: from.clone(),
+                source,
+            })?)
+        }
+        None => None,
+    };
+    let spec = spec(home, &settings, seed)?;
+    let wish = Wish { name: new.name, spec, seed, settings, parent: None, bundle };
     let living = keeper::birth(home, wish)?;
     let life = living.life();
     if json {
@@ -83,7 +99,7 @@ pub(crate) fn settings(home: &Home, file: Option<&Path>, mut flags: Vec<String>)
 }
 
 /// An amount as configuration text.
-fn plain(amount: golem::Usdc) -> String {
+pub(crate) fn plain(amount: golem::Usdc) -> String {
     amount.to_string().trim_start_matches('$').to_owned()
 }
 

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use golem::{Golem, Life, Record};
 use host::herald::Herald;
-use host::living::{Ending, Listener, Living, Run, Silent};
+use host::living::{Ending, Listener, Living, Pace, Run, Silent};
 use host::{Error, Home};
 use vault::Reader;
 
@@ -23,9 +23,48 @@ struct Crier {
     progress: Option<Instant>,
 }
 
+/// Lives a life, and where its owner wants it the lives of its heirs.
 pub(crate) fn run(home: &Home, args: &RunArgs, json: bool) -> Result<ExitCode, Error> {
+    let interrupts = catch_interrupts()?;
+    let (mut name, mut left) = (args.name.clone(), args.ticks);
+    loop {
+        let began = ticks(home, &name)?;
+        let (ending, code) = live(home, &name, args.speed, left, json, &interrupts)?;
+        if ending != Ending::Dead {
+            return Ok(code);
+        }
+        let lived = ticks(home, &name)?;
+        left = left.map(|left| left.saturating_sub(lived - began));
+        if left == Some(0) || lived < SHORTEST {
+            return Ok(code);
+        }
+        match super::heirs::automatic(home, &home.golem(&name)?)? {
+            Some(heir) => name = heir.to_string(),
+            None => return Ok(code),
+        }
+        if !json {
+            line(format!("{name} is born and lives on"));
+        }
+    }
+}
+
+/// Who dies sooner than this has no heir by itself: the next would, too.
+const SHORTEST: u64 = 50;
+
+fn ticks(home: &Home, name: &str) -> Result<u64, Error> {
+    Ok(Reader::open(&home.golem(name)?.database())?.wake()?.0.life().tick)
+}
+
+fn live(
+    home: &Home,
+    name: &str,
+    pace: Pace,
+    ticks: Option<u64>,
+    json: bool,
+    interrupts: &Arc<AtomicU32>,
+) -> Result<(Ending, ExitCode), Error> {
     let settings = super::home::settings(home)?;
-    let place = home.golem(&args.name)?;
+    let place = home.golem(name)?;
     // The dead need neither lock nor world, unless money is still on its way to them.
     let (golem, _) = Reader::open(&place.database())?.wake()?;
     if let (Some(death), true) = (&golem.life().death, golem.owes_nothing())
@@ -42,11 +81,11 @@ pub(crate) fn run(home: &Home, args: &RunArgs, json: bool) -> Result<ExitCode, E
         return Err(Error::Dead(place.name, death.cause.to_string()));
     }
     if living.life().heartbeat.paused {
-        eprintln!("bardo: {0} is paused; `bardo golem resume {0}` lets it go on", args.name);
+        eprintln!("bardo: {0} is paused; `bardo golem resume {0}` lets it go on", name);
     }
-    let mut crier = Crier::new(living.golem(), json, catch_interrupts()?);
+    let mut crier = Crier::new(living.golem(), json, Arc::clone(interrupts));
     let batch = settings.integer("run.batch") as u64;
-    let ending = living.run(Run { pace: args.speed, ticks: args.ticks, batch }, &mut crier)?;
+    let ending = living.run(Run { pace, ticks, batch }, &mut crier)?;
     crier.clear_progress();
     if !json {
         match ending {
@@ -56,10 +95,11 @@ pub(crate) fn run(home: &Home, args: &RunArgs, json: bool) -> Result<ExitCode, E
             Ending::WorldOver => line(format!("the world has nothing more to show; {}", summary(living.life()))),
         }
     }
-    Ok(match ending {
+    let code = match ending {
         Ending::Stopped => ExitCode::from(exit::INTERRUPTED),
         _ => ExitCode::SUCCESS,
-    })
+    };
+    Ok((ending, code))
 }
 
 fn summary(life: &Life) -> String {

@@ -21,6 +21,7 @@ use crate::constitution::{DreamMethod, DreamTier};
 use crate::grimoire::Grimoire;
 use crate::life::Life;
 use crate::rule::mind::Dice;
+use crate::rule::text;
 use crate::rule::{Comparison, Condition, Heuristic, Is, Provenance, Stance, learning, rounded};
 use crate::world::{DomainKind, Features};
 
@@ -157,9 +158,10 @@ pub fn work(memory: &Memory, grimoire: Option<&Grimoire>, life: &Life) -> Found 
         fits.truncate(PROPOSED);
         let onset = imagine::fragments(found.keyword, &chosen, life, &mut dice);
         found.fragments.0 += onset.len() as u8;
+        let unfinished = unfinished(life, domain);
         let recombined = imagine::recombine(domain, &chosen, life, &intensity, &mut dice);
         found.imagined.recombined += recombined.len() as u32;
-        for idea in onset.into_iter().chain(recombined) {
+        for idea in unfinished.into_iter().chain(onset).chain(recombined) {
             found.looked_at += 1;
             let known = |h: &Heuristic| usize::from(h.domain) == domain && h.condition.same(&idea.condition);
             if life.playbook.iter().any(known) {
@@ -253,6 +255,13 @@ fn fits(
         }
     }
     fits
+}
+
+/// What whoever came before did not live to see tested.
+fn unfinished(life: &Life, domain: usize) -> Vec<Idea> {
+    let rules = life.birth.unfinished.iter().filter_map(|rule| text::parse(rule, &life.birth.world).ok());
+    let here = rules.filter(|rule| usize::from(rule.domain) == domain);
+    here.map(|rule| Idea { condition: rule.condition, origin: Origin::Inherited }).collect()
 }
 
 /// Anything whatever: what the other arm of an experiment believes without asking.

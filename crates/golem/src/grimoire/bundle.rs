@@ -5,11 +5,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::entry::{Class, Entry, Kind, Link, Provenance};
+use super::entry::{Claim, Class, Entry, Kind, Link, Provenance};
 use super::round::words;
 use crate::life::Life;
 use crate::regime::Regime;
-use crate::rule::text;
+use crate::rule::{rounded, text};
 use crate::time::Time;
 use crate::world::Manifest;
 
@@ -52,7 +52,11 @@ pub struct NamedLink {
 /// One entry, as it is now.
 pub fn export(entry: &Entry, life: &Life) -> Line {
     let name = |feature: u8| life.birth.world.features.get(usize::from(feature)).cloned().unwrap_or_default();
-    let rule = entry.claim.map(|claim| words(&entry.condition.clone().unwrap_or_default(), &claim, life));
+    // No more exact than it is sure, so that two who found the same say the same.
+    let rule = entry.claim.map(|claim| {
+        let claim = Claim { effect: rounded(claim.effect, 3), ..claim };
+        words(&entry.condition.clone().unwrap_or_default(), &claim, life)
+    });
     Line {
         bundle: VERSION,
         kind: entry.kind,

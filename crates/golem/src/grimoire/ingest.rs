@@ -8,10 +8,11 @@
 use super::admission::{Candidate, clip, draft};
 use super::bundle::{self, Line};
 use super::confidence::inherited;
-use super::entry::{Claim, Decision, How, Kind, Source, Status};
-use super::round::{Answer, DECISIONS, round, source, words};
+use super::entry::{Claim, Class, Decision, How, Kind, Source, Status};
+use super::round::{self, Answer, DECISIONS, round, source, words};
 use super::{Grimoire, Key, SOURCES};
 use crate::id::GolemId;
+use crate::inheritance::BALDWIN;
 use crate::life::Life;
 use crate::rule::neutral;
 use crate::rule::text::Parsed;
@@ -74,7 +75,10 @@ impl Grimoire {
     /// What to do about a line that came this way. Whoever calls says how it came; the line does not get to.
     pub fn ingest(&self, line: &Line, how: How, life: &Life, intake: &mut Intake) -> Result<Vec<Decision>, Turned> {
         let origin = line.provenance.sources.last().map_or(GolemId([0; 16]), |source| source.golem);
-        intake.admit(origin, life.now)?;
+        // An estate comes once, and by its owner's will; everyone else is let in by the hour.
+        if how != How::Inherited {
+            intake.admit(origin, life.now)?;
+        }
         let (rule, link) = line.meaning(&life.birth.world).map_err(Turned::Unreadable)?;
         let generation = line.provenance.sources.last().map_or(0, |source| source.generation);
         let mut entry = draft(
@@ -99,7 +103,18 @@ impl Grimoire {
         let crossings = line.provenance.crossings.saturating_add(u32::from(how == How::Inherited));
         entry.provenance.crossings = crossings;
         let sender = if line.confidence.is_finite() { line.confidence } else { 0.0 };
-        entry.initial = inherited(how, sender, crossings, false);
+        // What the sender had left has the earlier deaths in it already.
+        entry.initial = inherited(how, sender, 1, false);
+        if how == How::Inherited {
+            let came = entry.provenance.sources[0];
+            entry.provenance.sources = line.provenance.sources.iter().copied().take(SOURCES - 1).collect();
+            if !entry.provenance.sources.contains(&came) {
+                entry.provenance.sources.push(came);
+            }
+            if innate(line, life) {
+                entry.class = Class::Structural;
+            }
+        }
         if let Some(known) = self.by_key(&Key::of(&entry)) {
             let mut known = known.clone();
             let source = entry.provenance.sources[0];
@@ -147,7 +162,22 @@ pub fn take_in(
             answer.decisions.extend(decisions);
         }));
     }
+    if how == How::Inherited {
+        answer.adopt.extend(round::recollect(&expectations(lines, life), life));
+    }
     (answer, told)
+}
+
+/// The rules among what was left, with what is left of their sender's confidence; those of a heuristic marked.
+fn expectations(lines: &[&str], life: &Life) -> Vec<(bool, f64, Parsed)> {
+    let read = lines.iter().filter_map(|line| bundle::read(line).ok());
+    read.filter_map(|line| {
+        let (rule, _) = line.meaning(&life.birth.world).ok()?;
+        let rule = rule.filter(|rule| plausible(rule.domain, rule.effect, life).is_ok())?;
+        let sender = if line.confidence.is_finite() { line.confidence } else { 0.0 };
+        Some((line.kind == Kind::Heuristic, inherited(How::Inherited, sender, 1, false), rule))
+    })
+    .collect()
 }
 
 /// Rules an owner wrote: checked like all else by trying, and nobody's word but the golem's own claims counts.
@@ -167,6 +197,13 @@ pub fn proposed(grimoire: &mut Grimoire, life: &Life, rules: impl IntoIterator<I
         }
     }
     answer
+}
+
+/// In the line for generations, and still believed: what was learned becomes what its kind is born with.
+fn innate(line: &Line, life: &Life) -> bool {
+    let first = line.provenance.sources.iter().map(|source| source.generation).min();
+    let old = first.is_some_and(|first| life.birth.generation >= first + BALDWIN.0);
+    old && line.confidence >= BALDWIN.1
 }
 
 fn plausible(domain: u8, effect: f64, life: &Life) -> Result<(), Turned> {

@@ -25,6 +25,7 @@ const LINK_SURE: f32 = 5.0;
 const LINK_CASES: f32 = 100.0;
 /// Entries taken back into the playbook, or tried in its shadow, a round; and how many may be tried at once.
 const BACK: usize = 2;
+const HEIRS: usize = 8;
 const SHADOWS: usize = 16;
 /// What a memory gains in strength that was called back and was right.
 const HELPED: f64 = 1.0;
@@ -324,9 +325,12 @@ fn come_back(grimoire: &Grimoire, life: &Life) -> Vec<(u8, Heuristic)> {
     let wakes = |entry: &&Entry| {
         entry.kind == Kind::Heuristic && entry.status == Status::Active && entry.confidence(life.now) >= 0.3
     };
-    let tried = |entry: &&Entry| entry.claim.is_some() && entry.status == Status::Candidate;
+    let here_and_now = |entry: &Entry| entry.regime.is_none_or(|regime| regime == life.regimes.now);
+    let tried = |entry: &&Entry| entry.claim.is_some() && entry.status == Status::Candidate && here_and_now(entry);
     let waking = grimoire.in_use().filter(wakes).map(|entry| (entry, true));
-    let room = SHADOWS.saturating_sub(shadows).min(BACK);
+    // An heir has much to try and little else to go by.
+    let at_once = if life.birth.generation > 0 { HEIRS } else { BACK };
+    let room = SHADOWS.saturating_sub(shadows).min(at_once);
     let trying = grimoire.in_use().filter(tried).filter(|entry| !here(entry.id)).take(room).map(|entry| (entry, false));
     let free = life.playbook.len()..limits::HEURISTICS;
     let chosen = waking.filter(|(entry, _)| !here(entry.id)).take(BACK).chain(trying);
@@ -334,6 +338,26 @@ fn come_back(grimoire: &Grimoire, life: &Life) -> Vec<(u8, Heuristic)> {
         .filter_map(|(entry, voice)| heuristic_of(entry, life, voice))
         .zip(free)
         .map(|(h, slot)| (slot as u8, h))
+        .collect()
+}
+
+/// What a golem is born with and has not tried yet begins where its line left off, as far as that is trusted: an
+/// expectation, and no evidence, so it has no say before its own claims have shown it right. Only at birth: whoever has
+/// begun to live has its own experience to go by.
+pub(super) fn recollect(left: &[(bool, f64, Parsed)], life: &Life) -> Vec<(u8, Heuristic)> {
+    let born_with = |h: &Heuristic| life.tick == 0 && h.provenance == Provenance::Instinct && h.weight == 0.0;
+    let untried = life.playbook.iter().enumerate().filter(|(_, h)| born_with(h));
+    untried
+        .filter_map(|(slot, h)| {
+            let about =
+                |rule: &Parsed| rule.domain == h.domain && rule.stance == h.stance && rule.condition.same(&h.condition);
+            let same = left.iter().filter(|(_, _, rule)| about(rule));
+            // A heuristic knows more exactly than an insight what it expects.
+            let (_, trusted, rule) = same.max_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)))?;
+            let nothing = neutral(life.birth.world.domains[usize::from(h.domain)].kind);
+            let effect = nothing + (rule.effect - nothing) * trusted.clamp(0.0, 1.0);
+            Some((slot as u8, Heuristic { effect, ..h.clone() }))
+        })
         .collect()
 }
 

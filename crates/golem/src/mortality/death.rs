@@ -1,26 +1,19 @@
-//! Death: its causes with their evidence, and the way from it to the end.
-//!
-//! Dying is a state, not an instant. What is held is closed, held or handed over as the owner chose, the
-//! rest goes back to the treasury, and only then has the life ended.
+//! Death: its causes with their evidence. Dying is a state, not an instant; the way from here to the end is in
+//! [`crate::thanatopsis`].
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
 use super::vitality::Vitality;
-use crate::constitution::OnDeath;
 use crate::draft::Draft;
 use crate::dream;
-use crate::event::{Account, Event};
+use crate::event::Event;
 use crate::heartbeat::State;
 use crate::money::Usdc;
-use crate::policy::{self, Stage};
 use crate::stress;
+use crate::thanatopsis::Progress;
 use crate::time::Time;
-use crate::world::Effect;
-
-/// Attempts to close what is held before it is handed over instead.
-const CLOSING_ATTEMPTS: u32 = 3;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Death {
@@ -32,6 +25,9 @@ pub struct Death {
     /// What pressed on it when it died.
     #[serde(default)]
     pub open: Vec<Open>,
+    /// How far it has come on the way to its end.
+    #[serde(default)]
+    pub progress: Progress,
 }
 
 /// A stressor that nothing had cleared.
@@ -114,35 +110,9 @@ pub(crate) fn die(draft: &mut Draft<'_>, cause: Cause) {
     let open = |s: &stress::Stressor| Open { kind: s.kind, domain: s.domain, severity: s.severity(figures) };
     let open = draft.stress.active.iter().map(open).collect();
     let (at, tick, vitality) = (draft.at(), draft.tick, draft.vitality.clone());
-    let death = Death { at, tick, cause, vitality, closing_attempts: 0, open };
+    let death = Death { at, tick, cause, vitality, closing_attempts: 0, open, progress: Progress::default() };
     dream::wake(draft, dream::Waker::Death);
     draft.emit(Event::Died(Box::new(death)));
     draft.emit(Event::Turned(State::Dying));
     stress::called_out(draft, stress::Word::Death);
-}
-
-/// Goes as far towards the end as it can without an answer from outside.
-pub(crate) fn proceed(draft: &mut Draft<'_>) {
-    let Some(death) = draft.death.clone() else { return };
-    let unsent = draft.flights.iter().filter(|f| f.stage == Stage::Asked && !f.closing);
-    for key in unsent.map(|f| f.key).collect::<Vec<_>>() {
-        draft.emit(Event::Abandoned { key });
-    }
-    if !draft.flights.is_empty() {
-        return;
-    }
-    let close = draft.policy.on_death == OnDeath::Close && draft.capital.holding > 0;
-    if close && death.closing_attempts < CLOSING_ATTEMPTS && draft.birth.world.action(Effect::Reduces).is_some() {
-        policy::close_all(draft);
-        return;
-    }
-    for (account, amount) in [(Account::Credit, draft.purse.credit), (Account::Capital, draft.capital.cash)] {
-        if amount.is_positive() && !draft.deposits.is_full() {
-            draft.emit(Event::Withdrew { deposit: draft.deposits_made + 1, from: account, amount });
-        }
-    }
-    let settled = draft.deposits.is_empty() && !draft.purse.credit.is_positive() && !draft.capital.cash.is_positive();
-    if settled && draft.heartbeat.state != State::Dead {
-        draft.emit(Event::Turned(State::Dead));
-    }
 }

@@ -71,6 +71,8 @@ pub fn birth(constitution: Constitution) -> Birth {
         seeded: true,
         constitution,
         world: manifest(),
+        lineage: None,
+        unfinished: Vec::new(),
     }
 }
 
@@ -169,6 +171,8 @@ impl Rig {
                 Owed::Reconcile { key } => What::Landed { key, outcome: None },
                 Owed::Deposit { deposit, .. } => What::Deposited { deposit },
                 Owed::Dream => What::Dreamt(Box::new(golem::dream::Found::nothing(self.golem.life()))),
+                Owed::Reflect => What::Reflected { hash: [0; 32] },
+                Owed::Bequeath => What::Bequeathed { hash: [0; 32], entries: 0 },
                 Owed::Tell { number, .. } => What::Told { number, peers: 0 },
                 Owed::Curate => What::Curated(Box::new(golem::grimoire::Answer {
                     round: self.golem.life().knowing.rounds + 1,

@@ -178,10 +178,10 @@ keys! {
     Golem "stress.escalation_rates.purposelessness", UNIT, "0.035", "growth of purposelessness a day";
     Golem "stress.escalation_rates.named", UNIT, "0.03", "growth a day of one that the golem has named itself";
 
-    Golem "succession.auto", Kind::NotYet, "", "an heir is made at death without asking";
-    Golem "succession.budget_usdc", Kind::NotYet, "", "what the heir is given";
-    Golem "succession.min_divergence", Kind::NotYet, "", "how much of its playbook an heir must change";
-    Golem "succession.inherit_grimoire", Kind::NotYet, "", "the heir inherits the memory";
+    Golem "succession.auto", Kind::Bool, "false", "an heir is made at death without asking, and lives on";
+    Golem "succession.budget_usdc", Kind::Maybe(&Kind::Money), "", "what the heir is given to live on; empty for what its predecessor was";
+    Golem "succession.min_divergence", UNIT, "0.15", "share of what an heir would try that its predecessor did not go by";
+    Golem "succession.inherit_grimoire", Kind::Bool, "true", "the heir inherits the memory";
     Golem "succession.min_playbook_divergence", Kind::NotYet, "", "how much of the inherited playbook a life must change";
     Golem "succession.min_novel_entries", Kind::NotYet, "", "entries a life must add to the playbook";
     Golem "succession.min_invalidated_entries", Kind::NotYet, "", "inherited entries a life must refute";

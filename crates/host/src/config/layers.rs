@@ -286,6 +286,14 @@ impl Settings {
         }
     }
 
+    pub fn perhaps_money(&self, path: &str) -> Option<Usdc> {
+        match self.value(path) {
+            Value::Nothing => None,
+            Value::Money(amount) => Some(*amount),
+            other => panic!("'{path}' holds {other:?}"),
+        }
+    }
+
     pub fn perhaps_span(&self, path: &str) -> Option<Span> {
         match self.value(path) {
             Value::Nothing => None,

@@ -1,0 +1,290 @@
+//! `golem successor`, `testament`, `lineage`, `graveyard`: what the dead have left, and who comes after them.
+
+use std::io::{IsTerminal, Write};
+use std::process::ExitCode;
+
+use golem::Name;
+use golem::thanatopsis::Testament;
+use host::heirs::{self, Estate, Heir, Preview};
+use host::{Error, GolemHome, Home, chance::Secret, closing, doctor};
+use serde::Serialize;
+use vault::Reader;
+
+use crate::args::{Successor, TestamentArgs};
+use crate::commands::golem::{plain, settings};
+use crate::output::{self, count, date, line};
+
+pub(crate) fn successor(home: &Home, args: &Successor, json: bool) -> Result<ExitCode, Error> {
+    let dead = home.golem(&args.dead)?;
+    let estate = heirs::estate(home, &dead)?;
+    let inherit = !args.no_inherit;
+    if !json && !args.yes {
+        show(&estate.preview, inherit);
+    }
+    let consent = args.yes || (!json && std::io::stdin().is_terminal() && ask("make this heir?"));
+    if !consent {
+        if json {
+            output::json(&estate.preview);
+        } else {
+            line("nothing was made; say --yes to make it");
+        }
+        return Ok(ExitCode::SUCCESS);
+    }
+    let name = args.name.clone().unwrap_or_else(|| heirs::next_name(home, &dead.name));
+    let heir = make(home, &dead, &estate, name, args)?;
+    let life = heir.life();
+    if json {
+        output::json(&serde_json::json!({
+            "name": life.birth.name, "id": life.id().to_string(), "generation": life.birth.generation,
+            "inherited": estate.preview,
+        }));
+    } else {
+        line(format!(
+            "{} is born, generation {}: {} to live on, {} to act with",
+            life.birth.name, life.birth.generation, life.purse.credit, life.capital.cash
+        ));
+        line(format!("next: bardo golem run {} --speed max", life.birth.name));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn make(home: &Home, dead: &GolemHome, estate: &Estate, name: Name, args: &Successor) -> Result<host::Living, Error> {
+    let mut flags = args.set.clone();
+    if let Some(budget) = args.budget {
+        flags.push(format!("funds.credit={}", plain(budget)));
+    }
+    let settings = settings(home, Some(&dead.config()), flags)?;
+    let seed = args.seed;
+    let heir = Heir { name, settings, seed, inherit: !args.no_inherit, force: args.force_similarity };
+    heirs::make(home, estate, heir)
+}
+
+/// An heir without asking, where its predecessor's configuration says so. None if it does not, and the reason on stderr
+/// if it does and none can be made.
+pub(crate) fn automatic(home: &Home, dead: &GolemHome) -> Result<Option<Name>, Error> {
+    let wanted = settings(home, Some(&dead.config()), Vec::new())?;
+    if !wanted.flag("succession.auto") {
+        return Ok(None);
+    }
+    let estate = heirs::estate(home, dead)?;
+    let mut flags = Vec::new();
+    if let Some(budget) = wanted.perhaps_money("succession.budget_usdc") {
+        flags.push(format!("funds.credit={}", plain(budget)));
+    }
+    let settings = settings(home, Some(&dead.config()), flags)?;
+    let name = heirs::next_name(home, &dead.name);
+    let inherit = wanted.flag("succession.inherit_grimoire");
+    match heirs::make(home, &estate, Heir { name: name.clone(), settings, seed: None, inherit, force: false }) {
+        Ok(_) => Ok(Some(name)),
+        Err(why) => {
+            eprintln!("bardo: no heir was made: {why}");
+            eprintln!("bardo: `bardo golem successor {}` makes one by hand", dead.name);
+            Ok(None)
+        }
+    }
+}
+
+fn ask(question: &str) -> bool {
+    eprint!("{question} [y/N] ");
+    let _ = std::io::stderr().flush();
+    let mut answer = String::new();
+    std::io::stdin().read_line(&mut answer).is_ok() && matches!(answer.trim(), "y" | "yes")
+}
+
+/// What an heir would be left, with how sure of it its predecessor was and it would be.
+fn show(preview: &Preview, inherit: bool) {
+    line(format!("heir of {}, generation {}", preview.from, preview.generation));
+    if !inherit {
+        return line("  it is left nothing but its predecessor's configuration");
+    }
+    line(format!(
+        "  {} entries, {} of them learned in dying, {} innate by now",
+        count(preview.entries as u64),
+        preview.bloodstains,
+        preview.innate
+    ));
+    let domains: Vec<String> = preview.domains.iter().map(|(name, n)| format!("{name} {n}")).collect();
+    line(format!("  {}", domains.join(", ")));
+    line(format!("  {:<12} {:>7} {:>7}", "confidence", "before", "after"));
+    let most = preview.before.iter().chain(&preview.after).copied().max().unwrap_or(1).max(1);
+    for tenth in (0..10).rev() {
+        let (before, after) = (preview.before[tenth], preview.after[tenth]);
+        if before + after > 0 {
+            let bar = "#".repeat((after * 24).div_ceil(most) as usize);
+            line(format!(
+                "  {:.1} to {:.1}   {before:>7} {after:>7}  {bar}",
+                tenth as f64 / 10.0,
+                (tenth + 1) as f64 / 10.0
+            ));
+        }
+    }
+    line(format!("  {:.0} % of what it would try is not what {} went by", preview.divergence * 100.0, preview.from));
+    if preview.low_divergence {
+        line(format!("  {} added little to what it knew (low_divergence)", preview.from));
+    }
+    if !preview.unfinished.is_empty() {
+        line(format!("  {} dreams left unfinished come first in its own", preview.unfinished.len()));
+    }
+    for recommendation in &preview.recommendations {
+        line(format!("  {} says: {recommendation}", preview.from));
+    }
+}
+
+pub(crate) fn testament(home: &Home, args: &TestamentArgs, json: bool) -> Result<ExitCode, Error> {
+    let place = home.golem(&args.name)?;
+    let testament = read(&place)?;
+    if args.verify {
+        return verify(home, &place, &testament, json);
+    }
+    if json {
+        output::json(&testament);
+    } else {
+        line(testament.markdown(date).trim_end());
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn read(place: &GolemHome) -> Result<Testament, Error> {
+    let (golem, _) = Reader::open(&place.database())?.wake()?;
+    closing::testament(place, golem.life())?.ok_or_else(|| {
+        let why = if golem.life().is_dead() { "has not written it yet" } else { "is alive" };
+        Error::Refused(format!("there is no testament: {} {why}", place.name))
+    })
+}
+
+/// Holds a testament against the journal it speaks of: every record, every roll, and its own words.
+fn verify(home: &Home, place: &GolemHome, testament: &Testament, json: bool) -> Result<ExitCode, Error> {
+    let reader = Reader::open(&place.database())?;
+    let (_, check) = reader.verify(&home.heads())?;
+    let hash =
+        reader.hash_at(testament.records)?.map(|hash| hash.iter().map(|b| format!("{b:02x}")).collect::<String>());
+    if hash.as_ref() != Some(&testament.journal) {
+        return Err(Error::Refused("the testament speaks of another journal than this one".to_owned()));
+    }
+    let secret = Secret::load(&place.secret())?;
+    if secret.reveal() != testament.secret {
+        return Err(Error::Refused("the revealed secret is not the one it lived by".to_owned()));
+    }
+    let rolls = doctor::verify_rolls(place, &secret)?;
+    let legacy = host::bundle::open(home, &place.legacy())?;
+    if json {
+        output::json(&serde_json::json!({
+            "records": check.records, "rolls": rolls, "testament": "as written", "legacy_entries": legacy.lines.len(),
+        }));
+    } else {
+        line(format!("the chain of {} records is whole", count(check.records)));
+        line(format!("all {} rolls are those the revealed secret gives", count(rolls)));
+        line("the testament is the one that was written");
+        line(format!("the legacy is signed and whole: {} entries", count(legacy.lines.len() as u64)));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+#[derive(Debug, Serialize)]
+struct Grave {
+    name: String,
+    generation: u32,
+    born: golem::Time,
+    died: golem::Time,
+    ticks: u64,
+    cause: String,
+    arc: Option<String>,
+    low_divergence: Option<bool>,
+    parent: Option<String>,
+}
+
+pub(crate) fn graveyard(home: &Home, json: bool) -> Result<ExitCode, Error> {
+    let mut graves = Vec::new();
+    for place in home.list()? {
+        let (golem, _) = Reader::open(&place.database())?.wake()?;
+        let life = golem.life();
+        let Some(death) = &life.death else { continue };
+        let testament = closing::testament(&place, life).ok().flatten();
+        graves.push(Grave {
+            name: place.name.to_string(),
+            generation: life.birth.generation,
+            born: life.born,
+            died: death.at,
+            ticks: life.tick,
+            cause: death.cause.to_string(),
+            arc: testament.as_ref().map(|testament| testament.arc.to_string()),
+            low_divergence: testament.as_ref().map(|testament| testament.mandate.low_divergence),
+            parent: life.birth.lineage.as_ref().map(|line| line.parent_name.clone()),
+        });
+    }
+    if json {
+        graves.iter().for_each(output::json);
+        return Ok(ExitCode::SUCCESS);
+    }
+    if graves.is_empty() {
+        line("nobody has died here");
+    }
+    for grave in graves {
+        let arc = grave.arc.map_or(String::new(), |arc| format!(", {arc}"));
+        line(format!(
+            "† {}  {} to {}, {} ticks, generation {}{arc}",
+            grave.name,
+            date(grave.born),
+            date(grave.died),
+            count(grave.ticks),
+            grave.generation
+        ));
+        line(format!("  {}", grave.cause));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The family of a golem, from the first of its line down.
+pub(crate) fn lineage(home: &Home, name: &str, json: bool) -> Result<ExitCode, Error> {
+    let line_of = |life: &golem::Life| life.birth.lineage.as_ref().map_or(life.id(), |line| line.first);
+    let (golem, _) = Reader::open(&home.golem(name)?.database())?.wake()?;
+    let first = line_of(golem.life());
+    let mut family = Vec::new();
+    for place in home.list()? {
+        let (golem, _) = Reader::open(&place.database())?.wake()?;
+        if line_of(golem.life()) == first {
+            family.push(golem.life().clone());
+        }
+    }
+    family.sort_by_key(|life| (life.birth.generation, life.born, life.id()));
+    if json {
+        for life in &family {
+            output::json(&serde_json::json!({
+                "name": life.birth.name, "id": life.id().to_string(), "generation": life.birth.generation,
+                "parent": life.birth.lineage.as_ref().map(|line| line.parent_name.clone()),
+                "alive": !life.is_dead(), "ticks": life.tick,
+                "skill": life.vitality.epistemic,
+                "cause": life.death.as_ref().map(|death| death.cause.to_string()),
+            }));
+        }
+        return Ok(ExitCode::SUCCESS);
+    }
+    let roots: Vec<&golem::Life> = family
+        .iter()
+        .filter(|life| {
+            let parent = life.birth.lineage.as_ref().map(|line| line.parent);
+            parent.is_none_or(|parent| !family.iter().any(|other| other.id() == parent))
+        })
+        .collect();
+    for root in roots {
+        branch(root, &family, 0);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn branch(life: &golem::Life, family: &[golem::Life], depth: usize) {
+    let end = life.death.as_ref().map_or("alive".to_owned(), |death| death.cause.to_string());
+    line(format!(
+        "{}{} {}  generation {}, {} ticks, skill {:.3}: {end}",
+        "   ".repeat(depth),
+        if life.is_dead() { "†" } else { "•" },
+        life.birth.name,
+        life.birth.generation,
+        count(life.tick),
+        life.vitality.epistemic
+    ));
+    let children = family.iter().filter(|other| {
+        other.birth.lineage.as_ref().is_some_and(|line| line.parent == life.id()) && other.id() != life.id()
+    });
+    children.for_each(|child| branch(child, family, depth + 1));
+}

@@ -1,0 +1,155 @@
+//! `library list|search|add|export|import|bundle`: the owner's shelf of what golems have left.
+
+use std::fs;
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use golem::grimoire::bundle::Line;
+use golem::grimoire::{Grimoire, bundle::export};
+use golem::inheritance::{BUDGET, may_leave, whole};
+use host::bundle::{self, Key};
+use host::{Error, Home};
+use vault::Reader;
+use vault::library::{Book, Shelved};
+
+use crate::args::LibraryVerb;
+use crate::output::{self, count, line};
+
+/// What a living golem puts on the shelf must be believed at least this much.
+const EXPORTED: f64 = 0.5;
+
+pub(crate) fn dispatch(home: &Home, verb: LibraryVerb, json: bool) -> Result<ExitCode, Error> {
+    home.require()?;
+    match verb {
+        LibraryVerb::List => list(&home.library()?.search(&[])?, json),
+        LibraryVerb::Search { words } => list(&home.library()?.search(&words)?, json),
+        LibraryVerb::Add { name, ids } => add(home, &name, &ids, json),
+        LibraryVerb::Export { to, words } => {
+            let books = home.library()?.search(&words)?;
+            write(home, &to, "library", &books, json)
+        }
+        LibraryVerb::Import { from } => import(home, &from, json),
+        LibraryVerb::Bundle { name, to, words } => match to {
+            Some(to) => write(home, &to, &name, &home.library()?.search(&words)?, json),
+            None => propose(home, json),
+        },
+    }
+}
+
+fn list(books: &[Book], json: bool) -> Result<ExitCode, Error> {
+    if json {
+        books.iter().for_each(output::json);
+        return Ok(ExitCode::SUCCESS);
+    }
+    if books.is_empty() {
+        line("there is nothing on the shelf; what a golem leaves at its death comes here");
+    }
+    for book in books {
+        let mut marks = Vec::new();
+        if book.line.bloodstain {
+            marks.push("learned in dying".to_owned());
+        }
+        if book.battle_tested {
+            marks.push("battle-tested".to_owned());
+        }
+        if book.stranger {
+            marks.push("from a stranger".to_owned());
+        }
+        let known = if book.known_by.len() > 1 { format!(", known by {}", book.known_by.len()) } else { String::new() };
+        let marks = if marks.is_empty() { String::new() } else { format!(" ({})", marks.join(", ")) };
+        line(format!(
+            "{:>5}  {:.2}  {:<12} {}{marks}",
+            book.number,
+            book.line.confidence,
+            book.line.kind.name(),
+            book.line.text
+        ));
+        line(format!("{:>26}from {}{known}", "", book.from));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn now_ms() -> i64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as i64)
+}
+
+/// From a golem's memory to the shelf: what may leave it at all, or of that what is named; of the dead anything.
+fn add(home: &Home, name: &str, ids: &[u64], json: bool) -> Result<ExitCode, Error> {
+    let place = home.golem(name)?;
+    let reader = Reader::open(&place.database())?;
+    let (golem, _) = reader.wake()?;
+    let life = golem.life();
+    let whole = whole(&Grimoire::new(reader.entries()?), life);
+    let (mut new, mut kept, mut library) = (0_u64, 0_u64, home.library()?);
+    for entry in whole.entries().filter(|entry| ids.is_empty() || ids.contains(&entry.id)) {
+        let leaves = life.is_dead() || (may_leave(entry, life) && entry.confidence(life.now) >= EXPORTED);
+        let told =
+            leaves.then(|| library.shelve(&export(entry, life), life.id(), name, now_ms(), false, !life.is_dead()));
+        match told.transpose()? {
+            Some(Shelved::New | Shelved::Known) => new += 1,
+            Some(Shelved::TooMany) | None => kept += 1,
+            Some(Shelved::Again) => {}
+        }
+    }
+    if json {
+        output::json(&serde_json::json!({ "added": new, "kept_back": kept }));
+    } else {
+        line(format!("{} added to the shelf, {} not sure enough or too many to leave", count(new), count(kept)));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn write(home: &Home, to: &Path, name: &str, books: &[Book], json: bool) -> Result<ExitCode, Error> {
+    let lines: Vec<Line> = books.iter().take(BUDGET).map(|book| book.line.clone()).collect();
+    if lines.is_empty() {
+        return Err(Error::Advice("nothing on the shelf fits that; see `bardo library list`".to_owned()));
+    }
+    let text = bundle::pack(&Key::of(home)?, name, None, &lines);
+    let mut options = fs::OpenOptions::new();
+    let file = options.write(true).create_new(true).open(to);
+    let io = |source| Error::Io { what: "cannot write", path: to.to_owned(), source };
+    std::io::Write::write_all(&mut file.map_err(io)?, text.as_bytes()).map_err(io)?;
+    if json {
+        output::json(&serde_json::json!({ "file": to, "entries": lines.len() }));
+    } else {
+        line(format!(
+            "{}: {} entries, signed; give it to a golem with `golem new NAME --from`",
+            to.display(),
+            lines.len()
+        ));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn import(home: &Home, from: &Path, json: bool) -> Result<ExitCode, Error> {
+    let bundle = bundle::open(home, from)?;
+    let (mut new, mut library) = (0_u64, home.library()?);
+    // Nobody here has tried any of it: it counts as known by whoever made it.
+    let maker = blake3_id(&bundle.header.owner);
+    for entry in &bundle.lines {
+        let shelved = library.shelve(entry, maker, &bundle.header.name, now_ms(), bundle.stranger, false)?;
+        new += u64::from(matches!(shelved, Shelved::New | Shelved::Known));
+    }
+    if json {
+        output::json(&serde_json::json!({ "added": new, "entries": bundle.lines.len(), "stranger": bundle.stranger }));
+    } else {
+        let whose = if bundle.stranger { "a stranger's" } else { "your own" };
+        line(format!("{} of {} entries are new; the signature is {whose}", count(new), bundle.lines.len()));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn blake3_id(text: &str) -> golem::GolemId {
+    golem::GolemId(host::bundle::mark(text))
+}
+
+/// What several golems came to by themselves within a week.
+fn propose(home: &Home, json: bool) -> Result<ExitCode, Error> {
+    let books = home.library()?.proposals()?;
+    if books.is_empty() && !json {
+        line("nothing yet that three golems came to within seven days");
+        return Ok(ExitCode::SUCCESS);
+    }
+    list(&books, json)
+}

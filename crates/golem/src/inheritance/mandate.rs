@@ -1,0 +1,63 @@
+//! The mandate to diverge: a life should leave more than it was left. Whoever dies without having found, given up and
+//! asked enough is said to have changed little; whoever would be born a copy is not.
+
+use serde::{Deserialize, Serialize};
+
+use crate::grimoire::{Entry, How, Kind, Status};
+use crate::rule::Heuristic;
+use crate::rule::text::Parsed;
+
+/// Entries of its own, inherited ones given up, and the share of questions that a life should leave.
+pub const NOVEL: u32 = 5;
+pub const INVALIDATED: u32 = 3;
+pub const QUESTIONS: f64 = 0.10;
+
+/// What a life added to what it was left.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Mandate {
+    pub novel: u32,
+    pub invalidated: u32,
+    pub questions: f64,
+    pub low_divergence: bool,
+}
+
+impl Mandate {
+    /// Questions are those asked of nobody else: contradictions unsettled, hypotheses that ran out, regimes hardly met.
+    pub fn of<'a>(entries: impl Iterator<Item = &'a Entry>, unsettled: u32, generation: u32) -> Mandate {
+        let (mut novel, mut invalidated, mut questions, mut all) = (0, 0, unsettled, unsettled);
+        for entry in entries {
+            let came = entry.provenance.sources.iter().any(|source| source.how == How::Inherited);
+            match entry.status {
+                Status::Archived if came => invalidated += 1,
+                Status::Archived => continue,
+                _ => {}
+            }
+            let own = |how: How| matches!(how, How::Explored | How::Observed | How::Dreamt);
+            novel += u32::from(!came && entry.provenance.sources.iter().any(|source| own(source.how)));
+            let asked = entry.kind == Kind::Question || !entry.contradicts.is_empty();
+            questions += u32::from(asked);
+            all += 1;
+        }
+        let share = if all > 0 { f64::from(questions) / f64::from(all) } else { 0.0 };
+        // The first of a line had nothing to give up.
+        let gave_up = generation == 0 || invalidated >= INVALIDATED;
+        let low_divergence = novel < NOVEL || !gave_up || share < QUESTIONS;
+        Mandate { novel, invalidated, questions: share, low_divergence }
+    }
+}
+
+/// The share of rules that nobody of the old playbook says; one without any rules has said nothing the same.
+pub fn divergence<'a>(rules: impl Iterator<Item = &'a Parsed>, old: &[Heuristic]) -> f64 {
+    let (mut all, mut new) = (0_u32, 0_u32);
+    for rule in rules {
+        let same = |h: &Heuristic| {
+            h.domain == rule.domain
+                && h.condition.same(&rule.condition)
+                && h.stance == rule.stance
+                && (h.effect - rule.effect).abs() < 0.05
+        };
+        all += 1;
+        new += u32::from(!old.iter().any(same));
+    }
+    if all > 0 { f64::from(new) / f64::from(all) } else { 1.0 }
+}

@@ -1,0 +1,127 @@
+//! Thanatopsis: the way from a death to its end, in four phases. Each is read off Life, so a way cut short anywhere goes
+//! on from there, and nothing is settled twice.
+//!
+//! *Acceptance*: no more claims, no more learning, the siblings are told. *Settlement*: what is held is closed, held or
+//! handed over as the owner chose, and all money but the reserve goes home. *Reflection*: the testament is written.
+//! *Legacy*: what was known goes through the bottleneck and onto the shelf. Then the reserve goes home too. Rules do all
+//! of it, so it needs neither money nor a model, and whatever the cause it completes.
+
+mod review;
+mod testament;
+
+pub use review::{Arc, Moment, Review};
+pub use testament::{Ancestry, Bloodstain, Outside, SECTIONS, Section, Statistics, Testament, write};
+
+use serde::{Deserialize, Serialize};
+
+use crate::constitution::OnDeath;
+use crate::draft::Draft;
+use crate::event::{Account, Event};
+use crate::heartbeat::State;
+use crate::life::Life;
+use crate::money::Usdc;
+use crate::policy::{self, Stage};
+use crate::time::Span;
+use crate::world::Effect;
+
+/// Attempts to close what is held before it is handed over instead, and the time there is for it.
+const CLOSING_ATTEMPTS: u32 = 3;
+pub const LIMIT: Span = Span::seconds(30 * 60);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Phase {
+    Acceptance,
+    Settlement,
+    Reflection,
+    Legacy,
+    Over,
+}
+
+/// What has been done of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Progress {
+    /// The hash of the testament, and of what was bequeathed with the number of its entries.
+    pub testament: Option<[u8; 32]>,
+    pub legacy: Option<([u8; 32], u32)>,
+}
+
+/// How far a death has come; none while it lives.
+pub fn phase(life: &Life) -> Option<Phase> {
+    let death = life.death.as_ref()?;
+    Some(match () {
+        () if life.heartbeat.state == State::Dead => Phase::Over,
+        () if !is_settled(life) => Phase::Settlement,
+        () if death.progress.testament.is_none() => Phase::Reflection,
+        () if death.progress.legacy.is_none() => Phase::Legacy,
+        () => Phase::Settlement,
+    })
+}
+
+/// What stays with the dead for the way: the reserve, until there is nothing left to do.
+fn kept(life: &Life) -> Usdc {
+    let over = life.heartbeat.state == State::Dead;
+    let done = over || life.death.as_ref().is_some_and(|death| death.progress.legacy.is_some());
+    if done { Usdc::ZERO } else { life.purse.reserve(life).min(life.purse.credit) }
+}
+
+/// Nothing is under way, and no money is left that should go home by now.
+fn is_settled(life: &Life) -> bool {
+    life.flights.is_empty()
+        && life.deposits.is_empty()
+        && life.purse.credit <= kept(life)
+        && !life.capital.cash.is_positive()
+        && !closes(life)
+}
+
+fn closes(life: &Life) -> bool {
+    let Some(death) = &life.death else { return false };
+    life.policy.on_death == OnDeath::Close
+        && life.heartbeat.state != State::Dead
+        && life.capital.holding > 0
+        && death.closing_attempts < CLOSING_ATTEMPTS
+        && life.now < death.at + LIMIT
+        && life.birth.world.action(Effect::Reduces).is_some()
+}
+
+/// Goes as far towards the end as it can without an answer from outside.
+pub(crate) fn proceed(draft: &mut Draft<'_>) {
+    if draft.death.is_none() {
+        return;
+    }
+    let unsent = draft.flights.iter().filter(|f| f.stage == Stage::Asked && !f.closing);
+    for key in unsent.map(|f| f.key).collect::<Vec<_>>() {
+        draft.emit(Event::Abandoned { key });
+    }
+    if !draft.flights.is_empty() {
+        return;
+    }
+    if closes(draft) {
+        policy::close_all(draft);
+        return;
+    }
+    let home = [(Account::Credit, draft.purse.credit - kept(draft)), (Account::Capital, draft.capital.cash)];
+    for (account, amount) in home {
+        if amount.is_positive() && !draft.deposits.is_full() {
+            draft.emit(Event::Withdrew { deposit: draft.deposits_made + 1, from: account, amount });
+        }
+    }
+    let done = draft.death.as_ref().is_some_and(|death| death.progress.legacy.is_some());
+    if done && is_settled(draft) && draft.heartbeat.state != State::Dead {
+        draft.emit(Event::Turned(State::Dead));
+    }
+}
+
+/// The testament has been written, and is safe.
+pub(crate) fn reflected(draft: &mut Draft<'_>, hash: [u8; 32]) {
+    if phase(draft) == Some(Phase::Reflection) {
+        draft.emit(Event::Reflected { hash });
+    }
+}
+
+/// What was known has gone where it is to go.
+pub(crate) fn bequeathed(draft: &mut Draft<'_>, hash: [u8; 32], entries: u32) {
+    if phase(draft) == Some(Phase::Legacy) {
+        draft.emit(Event::Bequeathed { hash, entries });
+    }
+}

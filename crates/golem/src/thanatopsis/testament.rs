@@ -1,0 +1,346 @@
+//! The testament: who it was, what ended it and by what evidence, what it knew, what it could not settle, and what it
+//! would have whoever comes next do. Rules write it; its structure is the same whoever writes the words.
+
+use serde::{Deserialize, Serialize};
+
+use super::review::{Arc, Moment, Review};
+use crate::dream::Staged;
+use crate::grimoire::{Entry, Grimoire, How, Kind, Status};
+use crate::inheritance::Mandate;
+use crate::life::Life;
+use crate::money::Usdc;
+use crate::mortality::death::{Cause, Open};
+use crate::regime::Regime;
+use crate::rule::text::Parsed;
+use crate::rule::{Heuristic, rounded};
+use crate::stress::words::title;
+use crate::time::Time;
+
+/// Lines in one section.
+const MOST: usize = 8;
+
+/// The nine sections, in their order.
+pub const SECTIONS: [&str; 9] = [
+    "what worked",
+    "what failed",
+    "what confused me",
+    "what I left untested",
+    "what killed me",
+    "what I would change",
+    "what I suspect but cannot prove",
+    "causal edges",
+    "emotional topology",
+];
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Section {
+    pub title: String,
+    pub lines: Vec<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Ancestry {
+    pub generation: u32,
+    /// The first of the line, and the one before.
+    pub lineage: String,
+    pub parent: Option<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Statistics {
+    pub ticks: u64,
+    pub age_seconds: u64,
+    pub episodes: u64,
+    pub claims: u64,
+    pub actions: u64,
+    pub refusals: u64,
+    pub nights: u64,
+    pub dreams_borne_out: u64,
+    pub skill: f64,
+    pub highest_skill: f64,
+    pub lowest_skill: f64,
+    /// What became of the capital, as a share, beside simply holding and cash.
+    pub returned: f64,
+    pub held: f64,
+    pub cash: f64,
+    pub spent: Usdc,
+    pub load: f64,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Testament {
+    pub version: u32,
+    pub name: String,
+    pub id: String,
+    pub ancestry: Ancestry,
+    pub born: Time,
+    pub died: Time,
+    pub cause: Cause,
+    pub cause_in_words: String,
+    pub statistics: Statistics,
+    pub arc: Arc,
+    pub stirring: Vec<Moment>,
+    pub turning_points: Vec<Moment>,
+    pub sections: Vec<Section>,
+    /// Stressors that nothing had cleared.
+    pub unresolved: Vec<Open>,
+    /// What the world looked like at this death: a warning to whoever sees the like of it.
+    pub bloodstain: Bloodstain,
+    pub unfinished_dreams: Vec<Staged>,
+    /// With it every roll of this life can be checked.
+    pub secret: String,
+    pub secret_hash: String,
+    /// For an heir, one line each.
+    pub recommendations: Vec<String>,
+    /// Which clocks were switched off, and what else was not as usual.
+    pub switches: Vec<String>,
+    pub mandate: Mandate,
+    /// The record this was written after, and the hash of the journal up to it.
+    pub records: u64,
+    pub journal: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Bloodstain {
+    pub regime: Regime,
+    pub unit: Usdc,
+    pub features: Vec<(String, f32)>,
+}
+
+/// What was outside: the secret, the journal's length and hash.
+#[derive(Clone, Debug)]
+pub struct Outside {
+    pub secret: String,
+    pub records: u64,
+    pub journal: String,
+}
+
+/// Writes it. The same life, Grimoire and review give the same testament.
+pub fn write(life: &Life, grimoire: &Grimoire, review: &Review, outside: Outside) -> Option<Testament> {
+    let death = life.death.as_ref()?;
+    let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+    let unsettled = life.dreams.expired.min(u64::from(u32::MAX)) as u32;
+    Some(Testament {
+        version: 1,
+        name: life.birth.name.to_string(),
+        id: life.id().to_string(),
+        ancestry: Ancestry {
+            generation: life.birth.generation,
+            lineage: life.birth.lineage.as_ref().map_or(life.id(), |line| line.first).to_string(),
+            parent: life.birth.lineage.as_ref().map(|line| line.parent_name.clone()),
+        },
+        born: life.born,
+        died: death.at,
+        cause: death.cause.clone(),
+        cause_in_words: death.cause.to_string(),
+        statistics: statistics(life, review),
+        arc: review.arc(),
+        stirring: review.stirring.iter().map(|(_, moment)| moment.clone()).collect(),
+        turning_points: review.turning.clone(),
+        sections: sections(life, grimoire, review),
+        unresolved: death.open.clone(),
+        bloodstain: Bloodstain {
+            regime: life.regimes.now,
+            unit: life.seen.unit,
+            features: life.birth.world.features.iter().cloned().zip(life.knowing.moves.last.iter().copied()).collect(),
+        },
+        unfinished_dreams: life.dreams.staged.clone(),
+        secret: outside.secret,
+        secret_hash: hex(&life.birth.secret_hash),
+        recommendations: recommendations(life, grimoire),
+        switches: switches(life),
+        mandate: Mandate::of(grimoire.entries(), unsettled, life.birth.generation),
+        records: outside.records,
+        journal: outside.journal,
+    })
+}
+
+fn statistics(life: &Life, review: &Review) -> Statistics {
+    let worth = life.capital.worth(life.seen.unit) + life.capital.withdrawn + life.capital.harvested;
+    let share = |now: Usdc, then: Usdc| if then.is_positive() { now.as_f64() / then.as_f64() - 1.0 } else { 0.0 };
+    Statistics {
+        ticks: life.tick,
+        age_seconds: life.age.as_millis() / 1_000,
+        episodes: life.episodes.made,
+        claims: life.epistemic.domains.iter().map(|domain| domain.resolved).sum(),
+        actions: review.actions,
+        refusals: review.refusals,
+        nights: life.dreams.nights,
+        dreams_borne_out: life.dreams.promoted,
+        skill: life.death.as_ref().map_or(life.vitality.epistemic, |death| death.vitality.epistemic),
+        highest_skill: review.highest_skill.0,
+        lowest_skill: review.lowest_skill.0,
+        returned: share(worth, life.capital.given),
+        held: review.first_unit.map_or(0.0, |first| share(life.seen.unit, first)),
+        cash: 0.0,
+        spent: life.purse.spent,
+        load: crate::stress::load(life),
+    }
+}
+
+fn sections(life: &Life, grimoire: &Grimoire, review: &Review) -> Vec<Section> {
+    let say = |h: &Heuristic| {
+        let rule = Parsed { effect: rounded(h.effect, 3), ..Parsed::from(h) };
+        rule.print(&life.birth.world).unwrap_or_default()
+    };
+    let shown =
+        |h: &Heuristic| format!("{} ({:+.1} % against naive, {:.0} claims)", say(h), h.skill() * 100.0, h.weight);
+    let mut tried: Vec<&Heuristic> = life.playbook.iter().filter(|h| h.weight >= 30.0).collect();
+    tried.sort_by(|a, b| b.skill().total_cmp(&a.skill()).then(a.id.cmp(&b.id)));
+    let worked = tried.iter().filter(|h| h.skill() > 0.0 && h.voice).map(|h| shown(h)).collect();
+    let failed = tried.iter().rev().filter(|h| h.skill() < 0.0).map(|h| shown(h)).collect();
+    let mut confused: Vec<String> = life
+        .birth
+        .world
+        .domains
+        .iter()
+        .zip(&life.epistemic.domains)
+        .filter(|(_, domain)| domain.weight >= 20.0 && domain.skill() <= 0.0)
+        .map(|(spec, domain)| format!("{}: {:+.1} % against naive", spec.name, domain.skill() * 100.0))
+        .collect();
+    let in_use = || grimoire.in_use();
+    confused.extend(in_use().filter(|e| !e.contradicts.is_empty()).map(|e| format!("unsettled: {}", e.text)));
+    let untested = in_use().filter(|e| e.status == Status::Candidate).map(|e| e.text.clone()).collect();
+    let mut killed = vec![life.death.as_ref().map(|death| death.cause.to_string()).unwrap_or_default()];
+    let open = life.death.iter().flat_map(|death| &death.open);
+    killed.extend(open.map(|o| format!("{} was still open ({:.2})", title(life, o.kind, o.domain), o.severity)));
+    let suspect = life.dreams.staged.iter().map(|staged| {
+        let (heuristic, confirmed, against) = (&staged.heuristic, staged.confirmed, staged.contradicted);
+        format!("{} ({confirmed} for, {against} against)", say(heuristic))
+    });
+    let questions = in_use().filter(|e| e.kind == Kind::Question).map(|e| e.text.clone());
+    let links = in_use().filter(|e| e.kind == Kind::CausalLink && e.status == Status::Active);
+    let edges = links.map(|e| format!("{} ({:.2})", e.text, e.confidence(life.now))).collect();
+    let mood = &life.daimon.mood;
+    let mut topology = vec![format!(
+        "in the end pleasure {:+.2}, arousal {:+.2}, dominance {:+.2}",
+        mood.pleasure, mood.arousal, mood.dominance
+    )];
+    topology.extend(review.stirring.iter().map(|(arousal, m)| format!("tick {}: {} ({arousal:.2})", m.tick, m.what)));
+    let bodies = [
+        worked,
+        failed,
+        confused,
+        untested,
+        killed,
+        recommendations(life, grimoire),
+        suspect.chain(questions).collect(),
+        edges,
+        topology,
+    ];
+    let section = |(title, mut lines): (&&str, Vec<String>)| {
+        lines.truncate(MOST);
+        if lines.is_empty() {
+            lines.push("nothing to say".to_owned());
+        }
+        Section { title: (*title).to_owned(), lines }
+    };
+    SECTIONS.iter().zip(bodies).map(section).collect()
+}
+
+fn recommendations(life: &Life, grimoire: &Grimoire) -> Vec<String> {
+    let mut lines = Vec::new();
+    match life.death.as_ref().map(|death| &death.cause) {
+        Some(Cause::Economic { .. }) => {
+            let days = life.age.as_millis() as f64 / 86_400_000.0;
+            lines.push(format!("give more than {}: it lasted {days:.1} days", life.purse.given));
+        }
+        Some(Cause::EpistemicSenescence { failing_domains, .. }) => {
+            lines.push(format!("look elsewhere than in {}, or learn it from nothing", failing_domains.join(", ")));
+        }
+        Some(Cause::KillSwitch { .. }) => lines.push("look at what set off the breaker before trying again".to_owned()),
+        _ => {}
+    }
+    let stale = |e: &&Entry| e.claim.is_some() && e.status != Status::Archived && e.confidence(life.now) < 0.3;
+    let stale = grimoire.in_use().filter(stale).count();
+    if stale > 0 {
+        lines.push(format!("check first, or drop, {stale} entries that have gone stale"));
+    }
+    let inherited = grimoire.entries().filter(|e| e.provenance.sources.iter().any(|s| s.how == How::Inherited));
+    let dropped = inherited.filter(|e| e.status == Status::Archived).count();
+    if dropped > 0 {
+        lines.push(format!("{dropped} things I was left turned out not to hold"));
+    }
+    if !life.dreams.staged.is_empty() {
+        lines.push(format!("go on with {} hypotheses I did not live to see tested", life.dreams.staged.len()));
+    }
+    if life.dreams.rolled_back > 0 {
+        lines.push(format!("{} things I dreamt had to be taken back", life.dreams.rolled_back));
+    }
+    lines
+}
+
+fn switches(life: &Life) -> Vec<String> {
+    let constitution = life.constitution();
+    let clocks = constitution.clocks();
+    let mut switches = vec![format!("mode {:?}", constitution.mode).to_lowercase()];
+    for (on, name) in
+        [(clocks.economic, "economic"), (clocks.epistemic, "epistemic"), (clocks.stochastic, "stochastic")]
+    {
+        if !on {
+            switches.push(format!("{name} clock off"));
+        }
+    }
+    if life.birth.seeded {
+        switches.push("seeded: its chance could be foreseen".to_owned());
+    }
+    switches
+}
+
+impl Testament {
+    /// For people.
+    pub fn markdown(&self, date: impl Fn(Time) -> String) -> String {
+        let s = &self.statistics;
+        let percent = |share: f64| format!("{:+.2} %", share * 100.0);
+        let mut text = format!("# Testament of {}\n\n", self.name);
+        text += &format!("Born {}, died {} {}.\n\n", date(self.born), date(self.died), self.cause_in_words);
+        let parent = self.ancestry.parent.as_ref().map_or(String::new(), |parent| format!(", heir of {parent}"));
+        text +=
+            &format!("Generation {}{parent}. A life in the shape called {}.\n\n", self.ancestry.generation, self.arc);
+        text += "| | |\n| --- | --- |\n";
+        for (name, value) in [
+            ("ticks", s.ticks.to_string()),
+            ("claims", s.claims.to_string()),
+            (
+                "skill at the end, highest, lowest",
+                format!("{:.3}, {:.3}, {:.3}", s.skill, s.highest_skill, s.lowest_skill),
+            ),
+            ("actions, refusals", format!("{}, {}", s.actions, s.refusals)),
+            (
+                "return, simply holding, cash",
+                format!("{}, {}, {}", percent(s.returned), percent(s.held), percent(s.cash)),
+            ),
+            ("spent on living", s.spent.to_string()),
+            ("nights, dreams borne out", format!("{}, {}", s.nights, s.dreams_borne_out)),
+            ("switches", self.switches.join(", ")),
+        ] {
+            text += &format!("| {name} | {value} |\n");
+        }
+        for section in &self.sections {
+            text += &format!("\n## {}\n\n", capital(&section.title));
+            section.lines.iter().for_each(|line| text += &format!("- {line}\n"));
+        }
+        if !self.turning_points.is_empty() {
+            text += "\n## Turning points\n\n";
+            self.turning_points.iter().for_each(|m| text += &format!("- tick {}: {}\n", m.tick, m.what));
+        }
+        let m = &self.mandate;
+        text += &format!(
+            "\n## What it added\n\n{} things of its own, {} it was left and gave up, {:.0} % questions{}.\n",
+            m.novel,
+            m.invalidated,
+            m.questions * 100.0,
+            if m.low_divergence { ": little that is new (low_divergence)" } else { "" }
+        );
+        text += &format!(
+            "\n## To check this\n\nThe secret behind every roll: `{}`\n\nWritten after record {} of its journal, `{}`.\n",
+            self.secret, self.records, self.journal
+        );
+        text
+    }
+}
+
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
+}

@@ -1,0 +1,86 @@
+//! The last two steps of a death that need hands: the testament on disk, and the legacy on the shelf. Each can be done
+//! again from the beginning and comes to the same, so a way cut short anywhere is simply gone again.
+
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use golem::grimoire::{Grimoire, bundle::export};
+use golem::inheritance::{BUDGET, estate, is_deposited, whole};
+use golem::thanatopsis::{Outside, Review, Testament, write};
+use golem::{Life, Time};
+use vault::Reader;
+
+use crate::Error;
+use crate::bundle::{Key, pack};
+use crate::chance::Secret;
+use crate::herald::Herald;
+use crate::home::GolemHome;
+use crate::keeper::sync_folder;
+
+/// Writes the testament, for people and for programs, and says its hash.
+pub(crate) fn reflect(place: &GolemHome, life: &Life, grimoire: &Grimoire, secret: &Secret) -> Result<[u8; 32], Error> {
+    let reader = Reader::open(&place.database())?;
+    let (mut review, mut herald, mut failed) = (Review::default(), Herald::new(), None);
+    reader.replay(|record| {
+        failed = failed.take().or(herald.tell(&record, |_| {}).err());
+        if let Some(life) = herald.life() {
+            review.hear(&record, life);
+        }
+        Ok(())
+    })?;
+    failed.map_or(Ok(()), Err)?;
+    let tip = reader.tip()?;
+    let journal = tip.hash.iter().map(|byte| format!("{byte:02x}")).collect();
+    let outside = Outside { secret: secret.reveal(), records: tip.seq, journal };
+    let whole = whole(grimoire, life);
+    let testament =
+        write(life, &whole, &review, outside).ok_or_else(|| Error::Advice(format!("{} is not dead", place.name)))?;
+    let json = serde_json::to_string_pretty(&testament).expect("a testament is plain data");
+    durably(&place.testament("json"), json.as_bytes())?;
+    durably(&place.testament("md"), testament.markdown(date).as_bytes())?;
+    Ok(*blake3::hash(json.as_bytes()).as_bytes())
+}
+
+/// Sends what was known through the bottleneck into a bundle, and what is worth it onto the owner's shelf.
+pub(crate) fn bequeath(place: &GolemHome, life: &Life, grimoire: &Grimoire) -> Result<([u8; 32], u32), Error> {
+    let whole = whole(grimoire, life);
+    let lines = estate(&whole, life, BUDGET);
+    let key = Key::of(place.home())?;
+    let text = pack(&key, place.name.as_str(), Some(life), &lines);
+    durably(&place.legacy(), text.as_bytes())?;
+    let mut library = place.home().library()?;
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as i64);
+    for entry in whole.in_use().filter(|entry| is_deposited(entry, life)) {
+        library.shelve(&export(entry, life), life.id(), place.name.as_str(), now, false, false)?;
+    }
+    Ok((*blake3::hash(text.as_bytes()).as_bytes(), lines.len() as u32))
+}
+
+/// Written aside, synced and moved into place: there whole, or not at all.
+fn durably(path: &Path, bytes: &[u8]) -> Result<(), Error> {
+    let aside = path.with_extension("new");
+    let mut file = fs::File::create(&aside).map_err(Error::io("cannot create", &aside))?;
+    file.write_all(bytes).and_then(|()| file.sync_all()).map_err(Error::io("cannot write", &aside))?;
+    fs::rename(&aside, path).map_err(Error::io("cannot move", &aside))?;
+    sync_folder(path.parent().unwrap_or(Path::new(".")))
+}
+
+/// The testament as it is on disk, if what is there is what its journal says was written.
+pub fn testament(place: &GolemHome, life: &Life) -> Result<Option<Testament>, Error> {
+    let Some(hash) = life.death.as_ref().and_then(|death| death.progress.testament) else { return Ok(None) };
+    let path = place.testament("json");
+    let text = fs::read(&path).map_err(Error::io("cannot read", &path))?;
+    if *blake3::hash(&text).as_bytes() != hash {
+        let why = format!("{} is not the testament that was written; bring it back from a backup", path.display());
+        return Err(Error::Refused(why));
+    }
+    let testament = serde_json::from_slice(&text);
+    Ok(Some(testament.map_err(|e| Error::Refused(format!("{} cannot be read: {e}", path.display())))?))
+}
+
+fn date(at: Time) -> String {
+    jiff::Timestamp::from_second(at.as_seconds() as i64)
+        .map_or(String::new(), |at| at.strftime("%Y-%m-%d %H:%M").to_string())
+}
