@@ -369,7 +369,10 @@ fn stops_fire_in_every_mode_and_state() {
     ];
     for (state, mut golem) in cases {
         let record = look(&mut golem, 0.55, SAFE).unwrap();
-        assert!(record.events.contains(&Event::Stopped), "{state}: {:?}", record.events);
+        // Who declines is letting go already.
+        let closing = |event: &Event| matches!(event, Event::Intended(flight) if flight.closing);
+        let met = record.events.contains(&Event::Stopped) || record.events.iter().any(closing);
+        assert!(met, "{state}: {:?}", record.events);
         settle(&mut golem, &mut Dice(7));
         // Once it is given up, whoever was woken by the fall may think again.
         let mut given_up = golem.life().capital.holding == 0;
@@ -435,4 +438,23 @@ fn profit_becomes_credit_by_the_share_the_owner_set_and_losses_come_off_first() 
         golem.life().purse.credit < credit + gained[0] && golem.life().capital.result() < result + Usdc::dollars(100)
     );
     assert_eq!(golem.life().unaccounted(), Usdc::ZERO);
+}
+
+/// On the way down what is held is unwound, unless its owner would have it held or handed over.
+#[test]
+fn who_declines_lets_go_while_there_is_time() {
+    for (on_death, lets_go) in [(OnDeath::Close, true), (OnDeath::Hold, false), (OnDeath::HandOver, false)] {
+        let down = |golem: &mut Golem| {
+            let (from, to) = (golem.life().phase(), golem::mortality::phase::Phase::Declining);
+            let changed = Event::PhaseChanged { from, to, trigger: golem::mortality::Clock::Epistemic };
+            let record = Record { seq: golem.seq() + 1, at: golem.life().now, events: vec![changed] };
+            golem.fold(&record).unwrap();
+        };
+        let mut golem = holding(|c| c.policy.on_death = on_death, down);
+        let record = look(&mut golem, 1.0, SAFE).unwrap();
+        let closing = |event: &Event| matches!(event, Event::Intended(flight) if flight.closing);
+        assert_eq!(record.events.iter().any(closing), lets_go, "{on_death:?}");
+        settle(&mut golem, &mut Dice(3));
+        assert_eq!(golem.life().capital.holding == 0, lets_go, "{on_death:?}");
+    }
 }

@@ -8,6 +8,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
 use golem::grimoire::Decision;
+use golem::mortality::phase::Phase;
 use golem::{Event, Golem, GolemId, Life, Record, Span, Time};
 use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
 
@@ -21,6 +22,8 @@ use crate::head::{Anchor, Head, Seal};
 /// a program that cannot read what is added then says so.
 const FORMAT: u32 = 2;
 /// Snapshots bound how long waking up takes, not how much is lost: that is nothing.
+/// Records between two snapshots of a life that declines.
+const DYING: u64 = 50;
 const SNAPSHOT_SPAN: Span = Span::seconds(6 * 3_600);
 const SNAPSHOTS_KEPT: u64 = 3;
 /// Marks that every table that follows from the journal has been made from it, and as which version makes them.
@@ -152,7 +155,9 @@ impl Vault {
     }
 
     fn write(&mut self, seq: u64, life: &Life) -> rusqlite::Result<()> {
-        let due = seq - self.last_snapshot.0 >= self.snapshot_every
+        // Nobody knows how many ticks are left of a life on its way down.
+        let every = if life.phase() <= Phase::Declining { self.snapshot_every.min(DYING) } else { self.snapshot_every };
+        let due = seq - self.last_snapshot.0 >= every
             || (life.now.since(self.last_snapshot.1) >= SNAPSHOT_SPAN && seq > self.last_snapshot.0);
         let tx = self.db.transaction()?;
         {

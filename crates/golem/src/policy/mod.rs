@@ -12,7 +12,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::constitution::MindKind;
+use crate::constitution::{MindKind, OnDeath};
 use crate::draft::Draft;
 use crate::dream::Blocked;
 use crate::event::Event;
@@ -310,6 +310,10 @@ pub(crate) fn decide(draft: &mut Draft<'_>) {
     let turned_away = |(rule, tick)| matches!(rule, Rule::World | Rule::Funds) && draft.tick < tick + TELL_AGAIN;
     if !draft.flights.is_empty() || draft.refused.is_some_and(turned_away) {
         return;
+    }
+    // On the way down what is held is unwound while there is time, if closing it is what death would do.
+    if draft.phase() <= Phase::Declining && draft.policy.on_death == OnDeath::Close && draft.capital.holding > 0 {
+        return close_all(draft);
     }
     let proposal = match draft.constitution().mind.kind {
         MindKind::Rules => by_vote(draft),
