@@ -399,6 +399,14 @@ pub(crate) enum DataVerb {
 pub(crate) enum LabVerb {
     /// So many whole lives, each on a path of its own
     Lives(LivesArgs),
+    /// Lines of golems on the same paths, by what crosses each death
+    Lineages {
+        #[command(flatten)]
+        lives: LivesArgs,
+        /// Lives in each line; --most-ticks is shared among them
+        #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u64).range(2..=100))]
+        generations: u64,
+    },
 }
 
 #[derive(Debug, ClapArgs)]

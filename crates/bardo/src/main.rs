@@ -53,6 +53,9 @@ fn dispatch(home: &Home, verb: Verb, json: bool) -> Result<ExitCode, Error> {
         Verb::Treasury(treasury) => commands::home::treasury(home, &treasury, json),
         Verb::Data(data) => commands::home::data(home, &data, json),
         Verb::Lab(args::LabVerb::Lives(args)) => commands::lab::lives(home, &args, json),
+        Verb::Lab(args::LabVerb::Lineages { lives, generations }) => {
+            commands::lab::lineages(home, &lives, generations, json)
+        }
         Verb::Doctor => commands::home::doctor(home, json),
         Verb::Config(config) => commands::config::dispatch(home, &config, json),
         Verb::Completions { shell } => {
