@@ -180,7 +180,7 @@ pub(crate) struct Successor {
     /// Money to live on, instead of what its predecessor was given
     #[arg(long, value_name = "USDC")]
     pub(crate) budget: Option<Usdc>,
-    /// Leave it what its predecessor knew; so it is unless you say otherwise
+    /// Leave it what its predecessor knew, even if succession.inherit_grimoire says otherwise
     #[arg(long, conflicts_with = "no_inherit")]
     pub(crate) inherit_grimoire: bool,
     /// Leave it nothing but the configuration

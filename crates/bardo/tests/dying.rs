@@ -1,5 +1,5 @@
-//! Death always completes: ended by every cause, killed at random on the way and begun again, on a full disk and in a
-//! folder nobody may write to; each leaves one valid testament, one bundle and every micro-USDC where it belongs.
+//! Death always completes: ended by every cause, killed at random on the way and begun again, and with something
+//! in the way of its testament; each leaves one valid testament, one bundle and every micro-USDC where it belongs.
 
 mod common;
 
@@ -97,7 +97,7 @@ fn a_death_killed_anywhere_completes_once() {
 }
 
 #[test]
-fn a_folder_nobody_may_write_to_only_makes_death_wait() {
+fn something_in_the_way_of_its_testament_only_makes_death_wait() {
     let tent = Tent::new();
     tent.ok(["golem", "new", "ada", "--seed", "1"]);
     tent.ok(["golem", "run", "ada", "--speed", "max", "--ticks", "300"]);

@@ -506,25 +506,25 @@ fn in_the_owners_hours_it_sleeps_and_no_oftener_than_it_may() {
     assert!(sleeper.events.iter().any(|e| matches!(e, Event::DreamBegan { trigger: Trigger::Window, .. })));
 }
 
+/// It runs out of money, and dreams once where no other night could begin any more.
 #[test]
 fn who_is_about_to_die_dreams_once_more() {
-    let mut sleeper = Sleeper::new(|constitution| constitution.dream.schedule = DreamSchedule::Owner);
-    sleeper.ticks(2_100);
-    sleeper.events.clear();
-    let epoch = sleeper.life().vitality.phase;
-    let changed =
-        Event::PhaseChanged { from: epoch, to: phase::Phase::Terminal, trigger: golem::mortality::Clock::Economic };
-    let record = golem::Record { seq: sleeper.golem.seq() + 1, at: sleeper.life().now, events: vec![changed] };
-    sleeper.golem.fold(&record).unwrap();
-    assert_eq!(dream::blocked(sleeper.life()), Some(Blocked::Phase), "no other night begins any more");
-    sleeper.command(1, Command::Pause);
-    let _ = sleeper.command(2, Command::Resume);
-    sleeper.ticks(2);
-    let last = |e: &Event| matches!(e, Event::DreamBegan { trigger: Trigger::Emergency, ticks: 1, .. });
-    let began = sleeper.events.iter().filter(|e| last(e)).count();
-    // Whether it still is so a tick later is for mortality to say; if it was, it dreamt, and once.
-    let terminal = sleeper.events.iter().any(|e| matches!(e, Event::PhaseChanged { to: phase::Phase::Terminal, .. }));
-    assert!(began <= 1 && (began == 1 || !terminal), "{began}");
+    let mut sleeper = Sleeper::new(|constitution| {
+        constitution.dream.schedule = DreamSchedule::Owner;
+        constitution.economic.machine_per_day = Usdc::dollars(8);
+    });
+    while !sleeper.life().is_dead() && sleeper.life().tick < 6_000 {
+        sleeper.ticks(1);
+    }
+    let at = |is: &dyn Fn(&Event) -> bool| sleeper.events.iter().position(is);
+    let terminal = at(&|e| matches!(e, Event::PhaseChanged { to: phase::Phase::Terminal, .. })).expect("it ran out");
+    let died = at(&|e| matches!(e, Event::Died(_))).expect("and died");
+    let began: Vec<usize> = (0..sleeper.events.len())
+        .filter(|at| matches!(sleeper.events[*at], Event::DreamBegan { trigger: Trigger::Emergency, ticks: 1, .. }))
+        .collect();
+    assert!(began.len() == 1 && terminal < began[0] && began[0] < died, "{terminal} {began:?} {died}");
+    assert!(sleeper.events.iter().filter(|e| matches!(e, Event::DreamBegan { .. })).count() == 1, "and no other");
+    assert_eq!(sleeper.life().unaccounted(), Usdc::ZERO);
 }
 
 /// What stirred it most takes three or four nights to stir it no more; that it happened stays.

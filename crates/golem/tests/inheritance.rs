@@ -4,11 +4,11 @@ mod common;
 
 use common::{Dice, Rig, START};
 use golem::grimoire::{
-    Class, Entry, Grimoire, How, Intake, Kind, Provenance, Source, Status, bundle, draft, inherited, take_in,
+    Class, Entry, Grimoire, How, Intake, Kind, Provenance, Source, Status, draft, inherited, take_in,
 };
 use golem::inheritance::{BALDWIN, BUDGET, Mandate, compress, divergence, estate, is_deposited, is_innate, may_leave};
 use golem::rule::text::Parsed;
-use golem::{GolemId, Life, Time, What};
+use golem::{GolemId, Life, What};
 
 fn source(generation: u32, how: How) -> Source {
     Source { golem: GolemId([3; 16]), generation, how }
@@ -230,5 +230,4 @@ fn an_estate_is_taken_in_discounted_and_without_a_say() {
     assert!(first.effect > 1.0 && first.effect < 2.0, "begins where its line left off, as far as that is trusted");
     assert_eq!((first.weight, first.evidence_for), (0.0, 0), "and has everything still to show");
     assert!(heir.life().playbook[1..].iter().all(|h| !h.voice), "what else it was left is tried without a say");
-    let _ = (bundle::VERSION, Time::default());
 }

@@ -158,7 +158,7 @@ fn report(place: &GolemHome, json: bool) -> Result<ExitCode, Error> {
         ));
     }
     line(format!(
-        "  of earlier ones {} were borne out, {} refuted, {} forgotten; {} were taken back",
+        "  of earlier ones {} borne out, {} refuted, {} forgotten; {} taken back",
         dreams.promoted, dreams.refuted, dreams.expired, dreams.rolled_back
     ));
     adopted(life);

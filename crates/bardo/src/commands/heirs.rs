@@ -17,7 +17,8 @@ use crate::output::{self, count, date, line};
 pub(crate) fn successor(home: &Home, args: &Successor, json: bool) -> Result<ExitCode, Error> {
     let dead = home.golem(&args.dead)?;
     let estate = heirs::estate(home, &dead)?;
-    let inherit = !args.no_inherit;
+    let wanted = settings(home, Some(&dead.config()), args.set.clone())?.flag("succession.inherit_grimoire");
+    let inherit = args.inherit_grimoire || (wanted && !args.no_inherit);
     if !json && !args.yes {
         show(&estate.preview, inherit);
     }
@@ -31,7 +32,7 @@ pub(crate) fn successor(home: &Home, args: &Successor, json: bool) -> Result<Exi
         return Ok(ExitCode::SUCCESS);
     }
     let name = args.name.clone().unwrap_or_else(|| heirs::next_name(home, &dead.name));
-    let heir = make(home, &dead, &estate, name, args)?;
+    let heir = make(home, &dead, &estate, name, inherit, args)?;
     let life = heir.life();
     if json {
         output::json(&serde_json::json!({
@@ -48,14 +49,21 @@ pub(crate) fn successor(home: &Home, args: &Successor, json: bool) -> Result<Exi
     Ok(ExitCode::SUCCESS)
 }
 
-fn make(home: &Home, dead: &GolemHome, estate: &Estate, name: Name, args: &Successor) -> Result<host::Living, Error> {
+fn make(
+    home: &Home,
+    dead: &GolemHome,
+    estate: &Estate,
+    name: Name,
+    inherit: bool,
+    args: &Successor,
+) -> Result<host::Living, Error> {
     let mut flags = args.set.clone();
     if let Some(budget) = args.budget {
         flags.push(format!("funds.credit={}", plain(budget)));
     }
     let settings = settings(home, Some(&dead.config()), flags)?;
     let seed = args.seed;
-    let heir = Heir { name, settings, seed, inherit: !args.no_inherit, force: args.force_similarity };
+    let heir = Heir { name, settings, seed, inherit, force: args.force_similarity };
     heirs::make(home, estate, heir)
 }
 

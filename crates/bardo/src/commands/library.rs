@@ -16,14 +16,18 @@ use vault::library::{Book, Shelved};
 use crate::args::LibraryVerb;
 use crate::output::{self, count, line};
 
+const EMPTY: &str = "there is nothing on the shelf; what a golem leaves at its death comes here";
 /// What a living golem puts on the shelf must be believed at least this much.
 const EXPORTED: f64 = 0.5;
 
 pub(crate) fn dispatch(home: &Home, verb: LibraryVerb, json: bool) -> Result<ExitCode, Error> {
     home.require()?;
     match verb {
-        LibraryVerb::List => list(&home.library()?.search(&[])?, json),
-        LibraryVerb::Search { words } => list(&home.library()?.search(&words)?, json),
+        LibraryVerb::List => list(&home.library()?.search(&[])?, EMPTY, json),
+        LibraryVerb::Search { words } => {
+            let none = if home.library()?.count()? == 0 { EMPTY } else { "nothing on the shelf has all these words" };
+            list(&home.library()?.search(&words)?, none, json)
+        }
         LibraryVerb::Add { name, ids } => add(home, &name, &ids, json),
         LibraryVerb::Export { to, words } => {
             let books = home.library()?.search(&words)?;
@@ -37,13 +41,13 @@ pub(crate) fn dispatch(home: &Home, verb: LibraryVerb, json: bool) -> Result<Exi
     }
 }
 
-fn list(books: &[Book], json: bool) -> Result<ExitCode, Error> {
+fn list(books: &[Book], none: &str, json: bool) -> Result<ExitCode, Error> {
     if json {
         books.iter().for_each(output::json);
         return Ok(ExitCode::SUCCESS);
     }
     if books.is_empty() {
-        line("there is nothing on the shelf; what a golem leaves at its death comes here");
+        line(none);
     }
     for book in books {
         let mut marks = Vec::new();
@@ -147,9 +151,5 @@ fn blake3_id(text: &str) -> golem::GolemId {
 /// What several golems came to by themselves within a week.
 fn propose(home: &Home, json: bool) -> Result<ExitCode, Error> {
     let books = home.library()?.proposals()?;
-    if books.is_empty() && !json {
-        line("nothing yet that three golems came to within seven days");
-        return Ok(ExitCode::SUCCESS);
-    }
-    list(&books, json)
+    list(&books, "nothing yet that three golems came to within seven days", json)
 }

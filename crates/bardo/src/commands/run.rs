@@ -40,7 +40,12 @@ pub(crate) fn run(home: &Home, args: &RunArgs, json: bool) -> Result<ExitCode, E
         }
         match super::heirs::automatic(home, &home.golem(&name)?)? {
             Some(heir) => name = heir.to_string(),
-            None => return Ok(code),
+            None => {
+                if !json {
+                    line(format!("next: bardo testament {name}, or bardo golem successor {name}"));
+                }
+                return Ok(code);
+            }
         }
         if !json {
             line(format!("{name} is born and lives on"));
