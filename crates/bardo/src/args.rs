@@ -30,6 +30,8 @@ pub(crate) enum Verb {
     /// Make, run, look at and steer golems
     #[command(subcommand)]
     Golem(GolemVerb),
+    /// Live all golems here in one process, with an API, until stopped
+    Up(UpArgs),
     /// Dreams: order a night, or read what came of one
     #[command(subcommand)]
     Dream(DreamVerb),
@@ -62,6 +64,23 @@ pub(crate) enum Verb {
     Config(ConfigVerb),
     /// Print shell completions
     Completions { shell: clap_complete::Shell },
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct UpArgs {
+    /// World seconds per second
+    #[arg(long, default_value_t = 1.0, value_parser = speed_number)]
+    pub(crate) speed: f64,
+    /// Where the API listens, instead of api.listen; empty for no API
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) listen: Option<String>,
+}
+
+fn speed_number(text: &str) -> Result<f64, String> {
+    let number = text.trim_end_matches('x').parse::<f64>().ok();
+    number
+        .filter(|speed| (0.001..=1e6).contains(speed))
+        .ok_or_else(|| "must be from 0.001 to 1000000, such as 60".into())
 }
 
 #[derive(Debug, Subcommand)]

@@ -183,7 +183,7 @@ fn the_kill_switch_does_not_need_a_reader() {
 fn orders_are_obeyed_in_the_order_given() {
     let tent = born("ada", "1");
     let place = tent.golem("ada");
-    host::inbox::send(&place.inbox(), host::inbox::Body::Command(golem::Command::Pause)).unwrap();
+    host::inbox::send(&place, host::inbox::Body::Command(golem::Command::Pause)).unwrap();
     tent.ok(["golem", "resume", "ada"]);
     assert!(!tent.verified("ada").life().heartbeat.paused);
     // A letter nobody can read is set aside and stops no one.
@@ -234,7 +234,7 @@ fn a_living_process_takes_the_money_itself_and_once() {
     let tent = born("ada", "1");
     let (place, before) = (tent.golem("ada"), tent.home().treasury().unwrap().balance().unwrap());
     let letter = host::inbox::Body::Fund { credit: Usdc::dollars(5), capital: Usdc::ZERO };
-    host::inbox::send(&place.inbox(), letter).unwrap();
+    host::inbox::send(&place, letter).unwrap();
     assert_eq!(tent.home().treasury().unwrap().balance().unwrap(), before, "a letter moves no money");
     let copy: Vec<_> = std::fs::read_dir(place.inbox()).unwrap().map(|entry| entry.unwrap().path()).collect();
     let kept = std::fs::read(&copy[0]).unwrap();

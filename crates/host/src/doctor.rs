@@ -53,6 +53,9 @@ fn leftovers(home: &Home) -> Vec<String> {
 
 fn examine_golem(place: &GolemHome, treasury: &Treasury, tell: &mut impl FnMut(Finding)) {
     let name = place.name.as_str();
+    if let Err(e) = place.catch_up() {
+        return tell(Finding::wrong(format!("{name}: journal"), e.to_string()));
+    }
     let verified = Reader::open(&place.database()).and_then(|reader| reader.verify(&place.home().heads()));
     let golem = match verified {
         Ok((golem, check)) => {

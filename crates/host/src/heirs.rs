@@ -144,6 +144,49 @@ pub fn make(home: &Home, estate: &Estate, heir: Heir) -> Result<Living, Error> {
     keeper::birth(home, wish)
 }
 
+/// One of a family, in a few words.
+#[derive(Clone, Debug, Serialize)]
+pub struct Relative {
+    pub name: String,
+    pub id: String,
+    pub generation: u32,
+    pub parent: Option<String>,
+    pub alive: bool,
+    pub ticks: u64,
+    pub skill: f64,
+    pub cause: Option<String>,
+}
+
+impl Relative {
+    pub fn of(life: &Life) -> Relative {
+        Relative {
+            name: life.birth.name.to_string(),
+            id: life.id().to_string(),
+            generation: life.birth.generation,
+            parent: life.birth.lineage.as_ref().map(|line| line.parent_name.clone()),
+            alive: !life.is_dead(),
+            ticks: life.tick,
+            skill: life.vitality.epistemic,
+            cause: life.death.as_ref().map(|death| death.cause.to_string()),
+        }
+    }
+}
+
+/// Everyone of the same line who is here, the oldest generation first.
+pub fn family(home: &Home, of: &GolemHome) -> Result<Vec<Life>, Error> {
+    let line_of = |life: &Life| life.birth.lineage.as_ref().map_or(life.id(), |line| line.first);
+    let first = line_of(of.wake()?.0.life());
+    let mut family = Vec::new();
+    for place in home.list()? {
+        let (golem, _) = place.wake()?;
+        if line_of(golem.life()) == first {
+            family.push(golem.life().clone());
+        }
+    }
+    family.sort_by_key(|life| (life.birth.generation, life.born, life.id()));
+    Ok(family)
+}
+
 /// The next name in a line: ada, ada-2, ada-3.
 pub fn next_name(home: &Home, of: &Name) -> Name {
     let text = of.as_str();

@@ -35,6 +35,11 @@ impl Herald {
         Herald { golem: Some(golem.clone()) }
     }
 
+    /// Begins after the newest record of this golem, which nobody else needs.
+    pub fn after(golem: Golem) -> Herald {
+        Herald { golem: Some(golem) }
+    }
+
     pub fn life(&self) -> Option<&Life> {
         self.golem.as_ref().map(Golem::life)
     }

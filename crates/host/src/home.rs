@@ -5,19 +5,28 @@
 //!             golems/NAME/golem.toml  life.db  secret  world.log  inbox/  FROZEN
 //! ```
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
-use golem::{GolemId, Name};
-use vault::{Place, Treasury};
-use world::{Ledger, Spec, World};
+use golem::{Golem, GolemId, Name};
+use vault::{Batch, Head, Log, Notice, Place, Reader, Treasury, Vault};
+use world::{Candles, Ledger, Spec, World};
 
 use crate::Error;
 use crate::config::{self, File, Settings};
+use crate::inbox;
+
+/// How long a host has to answer whoever wants to read.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 #[derive(Clone, Debug)]
 pub struct Home {
     root: PathBuf,
+    /// Candles that were read, by their hash: many golems may live in the same.
+    candles: Arc<Mutex<BTreeMap<String, Candles>>>,
 }
 
 /// The folder of one golem.
@@ -30,7 +39,7 @@ pub struct GolemHome {
 
 impl Home {
     pub fn at(root: PathBuf) -> Home {
-        Home { root }
+        Home { root, candles: Arc::default() }
     }
 
     /// Makes the home, or completes it: what is there is left as it is. Says whether it was new.
@@ -92,6 +101,35 @@ impl Home {
         self.root.join("attic")
     }
 
+    /// What whoever talks to the API must know.
+    pub fn token(&self) -> PathBuf {
+        self.root.join("api-token")
+    }
+
+    /// Where a host that is up is told that somebody has a letter.
+    pub(crate) fn bells(&self) -> PathBuf {
+        self.root.join("bells")
+    }
+
+    /// Whether a host is up, living this home's golems.
+    pub fn is_up(&self) -> bool {
+        vault::Log::is_taken(&self.heads())
+    }
+
+    /// A host that went down in haste may have left records of this life in its log: they belong in its own file.
+    pub(crate) fn reclaim(&self, vault: &mut Vault, golem: &mut Golem) -> Result<(), Error> {
+        let Some(reader) = Log::reader(&self.root)? else { return Ok(()) };
+        let lines = reader.lines(golem.life().id())?;
+        let Some(last) = lines.last() else { return Ok(()) };
+        vault.catch_up(golem, &lines)?;
+        let carried = vec![(golem.life().id(), last.seq)];
+        // Whoever has the log now will do this by itself when it is next up; here it only saves room.
+        if let Ok(mut log) = Log::open(&self.root, &self.heads(), Vec::new()) {
+            log.commit(&Batch { carried, ..Batch::default() })?;
+        }
+        Ok(())
+    }
+
     fn treasury_path(&self) -> PathBuf {
         self.root.join("treasury.db")
     }
@@ -105,16 +143,23 @@ impl Home {
     pub fn open_world(&self, spec: &str, ledger: Ledger) -> Result<Box<dyn World + Send>, Error> {
         let mut spec: Spec = serde_json::from_str(spec)
             .map_err(|e| Error::Advice(format!("the world this golem was born into cannot be opened: {e}")))?;
-        if let Spec::Replay { path, sha256, .. } = &mut spec {
-            *path = self.root.join(&*path);
-            if sha256.is_some() && *sha256 != Some(crate::data::digest(path)?) {
-                return Err(Error::Advice(format!(
-                    "{} is not the data this golem was born into; bring the old file back",
-                    path.display()
-                )));
-            }
+        let Spec::Replay { path, sha256, .. } = &mut spec else { return Ok(spec.open(ledger)?) };
+        *path = self.root.join(&*path);
+        let known = |hash: &String| self.candles.lock().unwrap_or_else(PoisonError::into_inner).get(hash).cloned();
+        if let Some(candles) = sha256.as_ref().and_then(known) {
+            return Ok(spec.open_on(candles, ledger)?);
         }
-        Ok(spec.open(ledger)?)
+        if sha256.is_some() && *sha256 != Some(crate::data::digest(path)?) {
+            return Err(Error::Advice(format!(
+                "{} is not the data this golem was born into; bring the old file back",
+                path.display()
+            )));
+        }
+        let (candles, _) = Candles::read(path)?;
+        if let Some(hash) = sha256 {
+            self.candles.lock().unwrap_or_else(PoisonError::into_inner).insert(hash.clone(), candles.clone());
+        }
+        Ok(spec.open_on(candles, ledger)?)
     }
 
     /// The folder a golem of this name has or would have.
@@ -127,6 +172,13 @@ impl Home {
         self.require()?;
         let found = name.parse().ok().map(|name| self.place(&name)).filter(|golem| golem.database().exists());
         found.ok_or_else(|| Error::NoGolem(name.to_owned()))
+    }
+
+    /// A golem that exists, with everything that was acknowledged of it in its own file.
+    pub fn read_golem(&self, name: &str) -> Result<GolemHome, Error> {
+        let place = self.golem(name)?;
+        place.catch_up()?;
+        Ok(place)
     }
 
     /// Every golem here, by name.
@@ -148,6 +200,67 @@ impl GolemHome {
 
     pub fn home(&self) -> &Home {
         &self.home
+    }
+
+    /// Refuses if a host that is up lives this golem.
+    pub(crate) fn must_not_lodge(&self) -> Result<(), Error> {
+        if self.lodges()? { Err(vault::Error::Locked(Log::path(self.home.root())).into()) } else { Ok(()) }
+    }
+
+    /// The life as of its newest acknowledged record, whoever is living it.
+    pub fn wake(&self) -> Result<(Golem, Vec<Notice>), Error> {
+        let (mut golem, notices) = Reader::open(&self.database())?.wake()?;
+        if let Some(log) = Log::reader(self.home.root())? {
+            log.go_on(&mut golem)?;
+        }
+        Ok((golem, notices))
+    }
+
+    /// Whether anyone is living this golem right now.
+    pub fn is_lived(&self, id: GolemId) -> bool {
+        Head::is_taken(&self.home.heads(), id) || self.lodges().unwrap_or(false)
+    }
+
+    /// Whether a host that is up lives this golem.
+    pub fn lodges(&self) -> Result<bool, Error> {
+        if !self.home.is_up() {
+            return Ok(false);
+        }
+        let Some(reader) = Log::reader(self.home.root())? else { return Ok(false) };
+        Ok(reader.lodges(Reader::open(&self.database())?.id()?)?)
+    }
+
+    /// Sees to it that its own file has everything that was acknowledged, for whoever reads there.
+    pub fn catch_up(&self) -> Result<(), Error> {
+        let Some(reader) = Log::reader(self.home.root())? else { return Ok(()) };
+        if reader.lines(Reader::open(&self.database())?.id()?)?.is_empty() {
+            return Ok(());
+        }
+        if self.lodges()? {
+            let reply = inbox::send(self, inbox::Body::CatchUp)?;
+            if inbox::await_reply(&reply, PATIENCE)?.is_none() {
+                return Err(Error::Advice(format!(
+                    "the host does not answer, and its log has newer records of {}; stop it or try again",
+                    self.name
+                )));
+            }
+            return Ok(());
+        }
+        match Vault::open(&self.vault(), 1) {
+            Ok((mut vault, mut golem, _)) => self.home.reclaim(&mut vault, &mut golem),
+            // Whoever lives it has reclaimed it already.
+            Err(vault::Error::Locked(_) | vault::Error::Sealed(_)) => Ok(()),
+            Err(other) => Err(other.into()),
+        }
+    }
+
+    /// Tells a host that is up that there is something in the inbox; without one nobody needs to be told.
+    pub(crate) fn ring(&self) {
+        let bells = self.home.bells();
+        if bells.exists() {
+            // Whoever misses the bell looks into the inbox at the next tick anyway.
+            let _ = fs::write(bells.join(self.name.as_str()), "");
+        }
     }
 
     pub fn database(&self) -> PathBuf {
@@ -202,6 +315,6 @@ impl GolemHome {
 
     /// Whether this folder holds the life with this id.
     pub fn is(&self, id: GolemId) -> bool {
-        vault::Reader::open(&self.database()).and_then(|reader| reader.id()).is_ok_and(|other| other == id)
+        Reader::open(&self.database()).and_then(|reader| reader.id()).is_ok_and(|other| other == id)
     }
 }

@@ -10,6 +10,7 @@ use golem::{Command, CommandId, GolemId, Usdc};
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
+use crate::home::GolemHome;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Letter {
@@ -26,6 +27,8 @@ pub enum Body {
         credit: Usdc,
         capital: Usdc,
     },
+    /// Whoever reads its own file wants to find everything there.
+    CatchUp,
     /// A word of another golem of the same owner. Nobody waits for an answer.
     Word {
         from: GolemId,
@@ -50,12 +53,13 @@ pub fn new_id() -> CommandId {
 }
 
 /// Puts a letter in; returns where its reply will be.
-pub fn send(inbox: &Path, body: Body) -> Result<PathBuf, Error> {
-    send_as(inbox, new_id(), body)
+pub fn send(to: &GolemHome, body: Body) -> Result<PathBuf, Error> {
+    send_as(to, new_id(), body)
 }
 
 /// Puts a letter in that counts once however often it is sent.
-pub fn send_as(inbox: &Path, id: CommandId, body: Body) -> Result<PathBuf, Error> {
+pub fn send_as(to: &GolemHome, id: CommandId, body: Body) -> Result<PathBuf, Error> {
+    let inbox = &to.inbox();
     fs::create_dir_all(inbox).map_err(Error::io("cannot create", inbox))?;
     let letter = Letter { id, body };
     // Letters are read in the order of their names.
@@ -66,6 +70,7 @@ pub fn send_as(inbox: &Path, id: CommandId, body: Body) -> Result<PathBuf, Error
     fs::write(&draft, bytes).map_err(Error::io("cannot write", &draft))?;
     let path = inbox.join(format!("{stem}.letter"));
     fs::rename(&draft, &path).map_err(Error::io("cannot write", &path))?;
+    to.ring();
     Ok(inbox.join(format!("{stem}.reply")))
 }
 

@@ -276,6 +276,10 @@ pub fn restore(home: &Home, from: &Path, name: Option<Name>, consent: Consent) -
     if place.folder.exists() && !place.is(id) {
         return Err(Error::NameTaken(name));
     }
+    // What a host log still has of the life that is here must not come back into the copy.
+    if place.folder.exists() {
+        place.catch_up()?;
+    }
     // From here to the end nobody else may live, move or restore this life.
     let (mut head, known) = lock(home, id, consent)?;
     if let Err(refused) = arrival.come_in(home, &place, known, consent) {

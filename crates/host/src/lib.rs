@@ -13,11 +13,15 @@ pub mod heirs;
 pub mod herald;
 pub mod home;
 pub mod inbox;
+mod keep;
 pub mod keeper;
 pub mod living;
+pub mod nights;
 pub mod playbook;
 pub mod recall;
 pub mod rehearsal;
+pub mod up;
+pub mod word;
 
 pub use error::Error;
 pub use home::{GolemHome, Home};

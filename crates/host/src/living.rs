@@ -6,6 +6,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use golem::constitution::MindKind;
@@ -29,19 +30,23 @@ use crate::effects;
 use crate::herald::Herald;
 use crate::home::GolemHome;
 use crate::inbox::{self, Body, Reply};
+use crate::keep::{Keep, Lodging};
+use crate::up::desk::Desk;
 
 /// Entries of an inheritance taken in one round.
 const AT_ONCE: usize = 200;
+/// The most of a host's golems that one of them speaks to.
+const PEERS: usize = 32;
 /// How often the inbox is looked into while nothing else needs doing.
 const INBOX_EVERY: Duration = Duration::from_millis(50);
 
 pub struct Living {
     pub place: GolemHome,
     golem: Golem,
-    vault: Vault,
+    keep: Keep,
     world: Box<dyn World + Send>,
     secret: Secret,
-    treasury: Treasury,
+    treasury: Arc<Mutex<Treasury>>,
     observation: Observation,
     /// Records stepped but not yet durable.
     unsaid: Vec<Record>,
@@ -81,6 +86,15 @@ pub enum Ending {
     WorldOver,
 }
 
+/// What became of one turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Turn {
+    Lived,
+    Paused,
+    WorldOver,
+    Dead,
+}
+
 /// Who listens to a run. Everything told is durable already.
 pub trait Listener {
     fn acknowledged(&mut self, records: &[Record], life: &Life) -> Result<(), Error>;
@@ -91,37 +105,68 @@ pub trait Listener {
 impl Living {
     /// Takes the life's lock and wakes it.
     pub fn open(place: GolemHome, snapshot_every: u64) -> Result<(Living, Vec<Notice>), Error> {
-        let treasury = place.home().treasury()?;
-        let (vault, golem, notices) = Vault::open(&place.vault(), snapshot_every)?;
-        let mut living = Living::awake(place, vault, golem, treasury)?;
-        living.complete_birth()?;
-        living.complete_inheritance()?;
+        let treasury = Arc::new(Mutex::new(place.home().treasury()?));
+        place.must_not_lodge()?;
+        let (mut vault, mut golem, notices) = Vault::open(&place.vault(), snapshot_every)?;
+        // Under the lock it is certain: a host that comes up now will find it taken.
+        place.must_not_lodge()?;
+        place.home().reclaim(&mut vault, &mut golem)?;
+        let ledger = Ledger::file(place.ledger())?;
+        let mut living = Living::awake(place, Keep::Own(Box::new(vault)), golem, treasury, ledger)?;
+        living.complete()?;
         Ok((living, notices))
+    }
+
+    /// Wakes a life at a host's desk. Its own file has everything, and nobody else may live it.
+    pub(crate) fn lodge(place: GolemHome, desk: &Arc<Desk>) -> Result<Living, Error> {
+        let (vault, golem, _) = Vault::open(&place.vault(), 1)?;
+        let lodging = Lodging::new(Arc::clone(desk), place.name.as_str(), vault.tip());
+        drop(vault);
+        let ledger = Ledger::resting(place.ledger())?;
+        let treasury = Arc::clone(&desk.treasury);
+        let mut living = Living::awake(place, Keep::Lodged(lodging), golem, treasury, ledger)?;
+        living.complete()?;
+        Ok(living)
+    }
+
+    fn complete(&mut self) -> Result<(), Error> {
+        self.complete_birth()?;
+        self.complete_inheritance()
+    }
+
+    fn treasury(&self) -> MutexGuard<'_, Treasury> {
+        self.treasury.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// A birth is complete with its first money; one that was cut short before gets it now.
     fn complete_birth(&mut self) -> Result<(), Error> {
         let id = self.life().id();
-        if self.life().transfers_taken == 0 && !self.treasury.has_sent(id)? {
+        if self.life().transfers_taken == 0 && !self.treasury().has_sent(id)? {
             let settings = Settings::load(File::Golem, Some(&self.place.config()), std::iter::empty(), &[])?;
-            self.treasury.send(id, 0, settings.money("funds.credit"), settings.money("funds.capital"))?;
+            self.treasury().send(id, 0, settings.money("funds.credit"), settings.money("funds.capital"))?;
         }
         if self.life().transfers_taken == 0 { self.take_money(&mut Silent) } else { Ok(()) }
     }
 
-    fn awake(place: GolemHome, vault: Vault, golem: Golem, treasury: Treasury) -> Result<Living, Error> {
+    fn awake(
+        place: GolemHome,
+        keep: Keep,
+        golem: Golem,
+        treasury: Arc<Mutex<Treasury>>,
+        ledger: Ledger,
+    ) -> Result<Living, Error> {
         let secret = Secret::load(&place.secret())?;
         if secret.hash() != golem.life().birth.secret_hash {
             return Err(Error::WrongSecret(place.secret()));
         }
-        let mut world = place.home().open_world(&golem.life().birth.world.spec, Ledger::file(place.ledger())?)?;
+        let mut world = place.home().open_world(&golem.life().birth.world.spec, ledger)?;
         world.seek(golem.life().seen.until)?;
         let sent_or_not = |owed| if let Owed::Commit { key, .. } = owed { Some(key) } else { None };
         let doubtful = golem.owed().into_iter().filter_map(sent_or_not).collect();
         Ok(Living {
             place,
             golem,
-            vault,
+            keep,
             world,
             secret,
             treasury,
@@ -142,13 +187,20 @@ impl Living {
         &self.golem
     }
 
+    /// Its own file, of a life that somebody lives by itself.
     pub fn vault(&self) -> &Vault {
-        &self.vault
+        match &self.keep {
+            Keep::Own(vault) => vault,
+            Keep::Lodged(_) => unreachable!("a host gives nobody the file of a lodger"),
+        }
     }
 
     /// Hands over the vault, to be sealed or copied; nothing may be under way.
     pub(crate) fn into_vault(self) -> Vault {
-        self.vault
+        match self.keep {
+            Keep::Own(vault) => *vault,
+            Keep::Lodged(_) => unreachable!("a host gives nobody the file of a lodger"),
+        }
     }
 
     /// Lives until something ends it.
@@ -215,6 +267,51 @@ impl Living {
         }
     }
 
+    /// One turn of one of many: what was said to it, what it owes, one look at the world, and all of it durable.
+    pub(crate) fn turn(&mut self, listener: &mut impl Listener) -> Result<Turn, Error> {
+        self.look_into_inbox(listener)?;
+        self.settle(listener)?;
+        if !self.life().is_dead() && !self.life().heartbeat.paused {
+            let due = self.life().due();
+            if self.world.end().is_some_and(|end| due > end) {
+                self.flush(listener)?;
+                return Ok(Turn::WorldOver);
+            }
+            self.tick(due)?;
+            self.flush(listener)?;
+            self.settle(listener)?;
+        }
+        self.flush(listener)?;
+        if self.life().heartbeat.state == State::Dead {
+            self.take_money(listener)?;
+            self.keep.carry_over(&self.place)?;
+            return Ok(Turn::Dead);
+        }
+        Ok(if self.life().heartbeat.paused { Turn::Paused } else { Turn::Lived })
+    }
+
+    /// Listens to what was said to it, and does nothing else.
+    pub(crate) fn hear(&mut self, listener: &mut impl Listener) -> Result<(), Error> {
+        self.look_into_inbox(listener)?;
+        self.settle(listener)?;
+        self.flush(listener)
+    }
+
+    /// Its own file has everything; it may be left.
+    pub(crate) fn leave(&mut self) -> Result<(), Error> {
+        self.flush(&mut Silent)?;
+        self.keep.carry_over(&self.place)
+    }
+
+    /// Whoever wrote to the dead before it was known hears of it; nothing of its life is touched.
+    pub(crate) fn turn_away_letters(&self) {
+        if self.life().is_dead() {
+            for (path, _) in inbox::waiting(&self.place.inbox()).unwrap_or_default() {
+                let _ = inbox::answer(&path, &Reply::Dead(self.cause()));
+            }
+        }
+    }
+
     /// Looks at the world as of `now` and lives what it shows.
     fn tick(&mut self, now: Time) -> Result<(), Error> {
         loop {
@@ -234,8 +331,9 @@ impl Living {
     fn feed(&mut self, now: Time, what: What) -> Result<Observation, Error> {
         let roll = self.secret.roll(self.life().id(), self.life().tick + 1);
         let input = Input { now, roll, what };
+        self.keep.about_to_step(&self.golem);
         if let Some(record) = self.golem.step(&input)? {
-            self.vault.stage(&record, self.golem.life());
+            self.keep.stage(&record, self.golem.life());
             if let Some(memory) = &mut self.memory {
                 memory.hear(&record, self.golem.life());
             }
@@ -252,7 +350,7 @@ impl Living {
         if self.unsaid.is_empty() {
             return Ok(());
         }
-        self.vault.commit(self.golem.life())?;
+        self.keep.commit(&self.unsaid, self.golem.life())?;
         listener.acknowledged(&self.unsaid, self.golem.life())?;
         self.unsaid.clear();
         Ok(())
@@ -284,17 +382,25 @@ impl Living {
     fn curate(&mut self) -> Result<(), Error> {
         let grimoire = match &mut self.grimoire {
             Some(grimoire) => grimoire,
-            empty => empty.insert(Grimoire::new(self.vault.entries()?)),
+            empty => empty.insert(Grimoire::new(self.keep.entries(&self.place)?)),
         };
         let answer = grimoire::round(grimoire, self.golem.life());
         self.feed(self.golem.life().now, What::Curated(Box::new(answer)))?;
+        self.forget_what_can_be_read_again();
         Ok(())
+    }
+
+    /// One of very many keeps in memory only what it cannot do without.
+    fn forget_what_can_be_read_again(&mut self) {
+        if self.keep.is_lodged() {
+            (self.grimoire, self.memory) = (None, None);
+        }
     }
 
     /// Takes in lines of a bundle, durably, and says of each what became of it.
     pub fn take_in(&mut self, lines: &[&str], how: How) -> Result<Vec<Result<(), Turned>>, Error> {
         self.must_live()?;
-        let mut grimoire = Grimoire::new(self.vault.entries()?);
+        let mut grimoire = Grimoire::new(self.keep.entries(&self.place)?);
         let (answer, told) = grimoire::take_in(&mut grimoire, self.golem.life(), lines, how, &mut self.intake);
         self.grimoire = Some(grimoire);
         self.feed(self.golem.life().now, What::Curated(Box::new(answer)))?;
@@ -305,7 +411,7 @@ impl Living {
     /// Takes what its owner proposed, to be tried like anything else that comes from outside.
     pub fn propose(&mut self, rules: impl IntoIterator<Item = Parsed>) -> Result<(), Error> {
         self.must_live()?;
-        let mut grimoire = Grimoire::new(self.vault.entries()?);
+        let mut grimoire = Grimoire::new(self.keep.entries(&self.place)?);
         let answer = grimoire::proposed(&mut grimoire, self.golem.life(), rules);
         self.grimoire = Some(grimoire);
         self.feed(self.golem.life().now, What::Curated(Box::new(answer)))?;
@@ -337,7 +443,7 @@ impl Living {
             Owed::Bequeath => self.bequeath(),
             Owed::Tell { number, word } => Ok(What::Told { number, peers: self.tell_peers(number, word)? }),
             Owed::Deposit { deposit, amount } => {
-                self.treasury.receive(self.golem.life().id(), deposit, amount)?;
+                self.treasury().receive(self.golem.life().id(), deposit, amount)?;
                 Ok(What::Deposited { deposit })
             }
             _ => effects::ask_world(self.world.as_mut(), owed),
@@ -364,20 +470,21 @@ impl Living {
 
     /// Writes the testament.
     fn reflect(&mut self) -> Result<What, Error> {
-        let grimoire = Grimoire::new(self.vault.entries()?);
+        let grimoire = Grimoire::new(self.keep.entries(&self.place)?);
         let hash = closing::reflect(&self.place, self.golem.life(), &grimoire, &self.secret)?;
         Ok(What::Reflected { hash })
     }
 
     /// Passes on what it knew.
     fn bequeath(&mut self) -> Result<What, Error> {
-        let grimoire = Grimoire::new(self.vault.entries()?);
+        let grimoire = Grimoire::new(self.keep.entries(&self.place)?);
         let (hash, entries) = closing::bequeath(&self.place, self.golem.life(), &grimoire)?;
         Ok(What::Bequeathed { hash, entries })
     }
 
     /// Does the night's work. Everything remembered is durable by now, so the journal has it all.
     fn dream(&mut self) -> Result<What, Error> {
+        self.keep.carry_over(&self.place)?;
         if self.memory.is_none() {
             let (mut memory, mut herald, mut failed) = (Memory::default(), Herald::new(), None);
             Reader::open(&self.place.database())?.replay(|record| {
@@ -391,7 +498,9 @@ impl Living {
             self.memory = Some(memory);
         }
         let memory = self.memory.as_ref().expect("just read");
-        Ok(What::Dreamt(Box::new(dream::work(memory, self.grimoire.as_ref(), self.golem.life()))))
+        let found = dream::work(memory, self.grimoire.as_ref(), self.golem.life());
+        self.forget_what_can_be_read_again();
+        Ok(What::Dreamt(Box::new(found)))
     }
 
     /// A letter to every living golem of the same home. Sent twice after a crash, each is the same letter.
@@ -402,19 +511,26 @@ impl Living {
         hasher.update(&from.0).update(&number.to_le_bytes()).update(&when.to_le_bytes());
         hasher.update(format!("{word:?}").as_bytes());
         let id = CommandId(hasher.finalize().as_bytes()[..8].try_into().expect("eight of thirty-two"));
-        let mut peers = 0;
-        for place in self.place.home().list()? {
-            let lives = || {
-                let (golem, _) = Reader::open(&place.database()).and_then(|reader| reader.wake()).ok()?;
-                let here = Head::peek(&self.place.home().heads(), golem.life().id())?.seal == Seal::Open;
-                (here && !golem.life().is_dead()).then_some(())
-            };
-            // A neighbour that cannot be read or written to is its owner's to see to; nothing here waits for it.
-            if place.name != self.place.name && lives().is_some() {
-                peers += u32::from(inbox::send_as(&place.inbox(), id, Body::Word { from, word }).is_ok());
-            }
+        // A neighbour that cannot be read or written to is its owner's to see to; nothing here waits for it.
+        let told =
+            self.peers()?.iter().filter(|peer| inbox::send_as(peer, id, Body::Word { from, word }).is_ok()).count();
+        Ok(told as u32)
+    }
+
+    /// The living of the same home; of very many, the next few by name.
+    fn peers(&self) -> Result<Vec<GolemHome>, Error> {
+        let (home, me) = (self.place.home(), &self.place.name);
+        if let Some(near) = self.keep.neighbours(me.as_str(), PEERS) {
+            return Ok(near.iter().filter_map(|name| home.golem(name).ok()).collect());
         }
-        Ok(peers)
+        let lives = |place: &GolemHome| {
+            let woken = Reader::open(&place.database()).and_then(|reader| reader.wake());
+            woken.is_ok_and(|(golem, _)| {
+                let here = Head::peek(&home.heads(), golem.life().id()).is_some_and(|head| head.seal == Seal::Open);
+                here && !golem.life().is_dead()
+            })
+        };
+        Ok(home.list()?.into_iter().filter(|place| place.name != *me && lives(place)).collect())
     }
 
     /// Takes in what the owner has said and sent since the last look.
@@ -427,6 +543,10 @@ impl Living {
             let reply = match letter.body {
                 Body::Fund { credit, capital } => self.fund(letter.id, credit, capital, listener)?,
                 Body::Command(command) => self.obey(letter.id, command, listener)?,
+                Body::CatchUp => {
+                    self.keep.carry_over(&self.place)?;
+                    Reply::Done
+                }
                 Body::Word { from, word } => {
                     self.feed(self.life().now, What::Heard { letter: letter.id, from, word })?;
                     self.flush(listener)?;
@@ -441,7 +561,8 @@ impl Living {
 
     /// Takes what the treasury has sent, in order, each once.
     pub fn take_money(&mut self, listener: &mut impl Listener) -> Result<(), Error> {
-        for sent in self.treasury.undelivered(self.life().id(), self.life().transfers_taken)? {
+        let sent = self.treasury().undelivered(self.life().id(), self.life().transfers_taken)?;
+        for sent in sent {
             let what = What::Funded { transfer: sent.number, credit: sent.credit, capital: sent.capital };
             self.feed(self.life().now, what)?;
         }
@@ -482,7 +603,8 @@ impl Living {
         }
         let letter: String = letter.0.iter().map(|byte| format!("{byte:02x}")).collect();
         let (id, taken) = (life.id(), life.transfers_taken);
-        match self.treasury.send_for(Some(&letter), id, taken, credit, capital) {
+        let sent = self.treasury().send_for(Some(&letter), id, taken, credit, capital);
+        match sent {
             Ok(_) => {}
             Err(short @ vault::Error::TreasuryShort { .. }) => return Ok(Reply::Refused(short.to_string())),
             Err(other) => return Err(other.into()),
@@ -495,7 +617,7 @@ impl Living {
         self.life().death.as_ref().map(|death| death.cause.to_string()).unwrap_or_default()
     }
 
-    fn interval_at(&self, speed: f64) -> Duration {
+    pub(crate) fn interval_at(&self, speed: f64) -> Duration {
         Duration::from_secs_f64(self.life().interval().as_millis() as f64 / 1_000.0 / speed)
     }
 

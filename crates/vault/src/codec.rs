@@ -15,7 +15,7 @@ pub const LIFE: u16 = 10;
 
 pub(crate) const STATE_EVERY: u64 = 500;
 
-pub(crate) type Hash = [u8; 32];
+pub type Hash = [u8; 32];
 
 /// What stands in a row of the journal, beside its number.
 #[derive(Serialize, Deserialize)]

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use golem::grimoire::Decision;
 use golem::mortality::phase::Phase;
-use golem::{Event, Golem, GolemId, Life, Record, Span, Time};
+use golem::{Event, FoldError, Golem, GolemId, Life, Record, Span, Time};
 use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
 
 use crate::codec::{self, Hash};
@@ -17,6 +17,7 @@ use crate::episodes::{self, Changes, Episode, Expected};
 use crate::error::Error;
 use crate::grimoire;
 use crate::head::{Anchor, Head, Seal};
+use crate::log::Line;
 
 /// Version of the file as a whole. A file of an older one is brought up to date when it is next lived in, so that
 /// a program that cannot read what is added then says so.
@@ -140,6 +141,27 @@ impl Vault {
         self.staged.push((record.seq, body, self.tip));
         self.remembered.push(Changes::of(record, life));
         self.decided.extend(decisions(record).cloned());
+    }
+
+    /// Writes down what a host log has of this life and its own file has not.
+    pub fn catch_up(&mut self, golem: &mut Golem, lines: &[Line]) -> Result<(), Error> {
+        let known = golem.seq();
+        for line in lines.iter().filter(|line| line.seq > known) {
+            let (record, _) = codec::decode(line.seq, &line.body)
+                .map_err(|why| Error::damaged(format!("record {} of the host log cannot be read: {why}", line.seq)))?;
+            live_again(golem, &record)?;
+            self.stage(&record, golem.life());
+            if self.tip != line.hash {
+                self.spoilt = true;
+                return Err(Error::damaged(format!("record {} of the host log does not follow", line.seq)));
+            }
+        }
+        self.commit(golem.life())
+    }
+
+    /// The hash of the newest record.
+    pub fn tip(&self) -> Hash {
+        self.tip
     }
 
     /// Makes everything staged durable in one transaction, then anchors it. Only after this may anything
@@ -561,11 +583,19 @@ fn rows(
 }
 
 fn fold(golem: &mut Option<Golem>, record: &Record) -> Result<(), Error> {
-    // A forged record with a valid hash may claim the impossible; the core then panics rather than bend.
-    let folded = catch_unwind(AssertUnwindSafe(|| match golem {
-        Some(golem) => golem.fold(record),
-        None => Golem::reborn(record).map(|born| *golem = Some(born)),
-    }));
+    match golem {
+        Some(golem) => live_again(golem, record),
+        None => guarded(record, || Golem::reborn(record)).map(|born| *golem = Some(born)),
+    }
+}
+
+fn live_again(golem: &mut Golem, record: &Record) -> Result<(), Error> {
+    guarded(record, || golem.fold(record))
+}
+
+/// A forged record with a valid hash may claim the impossible; the core then panics rather than bend.
+fn guarded<T>(record: &Record, folding: impl FnOnce() -> Result<T, FoldError>) -> Result<T, Error> {
+    let folded = catch_unwind(AssertUnwindSafe(folding));
     let folded = folded.map_err(|_| Error::damaged(format!("record {} cannot have happened", record.seq)))?;
     folded.map_err(|e| Error::damaged(format!("record {}: {e}", record.seq)))
 }

@@ -8,6 +8,7 @@ pub mod grimoire;
 mod head;
 mod journal;
 pub mod library;
+mod log;
 pub mod treasury;
 
 pub use episodes::Episode;
@@ -15,4 +16,5 @@ pub use error::Error;
 pub use head::{Anchor, Head, Seal};
 pub use journal::{Check, Notice, Place, Reader, Vault};
 pub use library::Library;
+pub use log::{Batch, Line, Log, LogReader, Note, Waiting};
 pub use treasury::Treasury;

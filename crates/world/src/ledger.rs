@@ -33,7 +33,8 @@ pub struct Ledger {
 
 #[derive(Debug)]
 struct Paper {
-    file: File,
+    /// Kept open and locked; none where somebody else sees to it that nobody interferes.
+    file: Option<File>,
     path: PathBuf,
     /// A write failed half-way: what the file holds is unknown until it is read again.
     stuck: bool,
@@ -57,7 +58,19 @@ impl Ledger {
 
     /// Opens or begins the record at this path and keeps it locked while in use.
     pub fn file(path: impl AsRef<Path>) -> Result<Ledger, Error> {
+        Ledger::read(path.as_ref())
+    }
+
+    /// The same for one of very many: the file is open only while something is written. Whoever asks for this makes
+    /// sure that nobody else writes there.
+    pub fn resting(path: impl AsRef<Path>) -> Result<Ledger, Error> {
         let path = path.as_ref();
+        let mut ledger = if path.exists() { Ledger::read(path)? } else { Ledger::memory() };
+        ledger.paper = Some(Paper { file: None, path: path.to_owned(), stuck: false });
+        Ok(ledger)
+    }
+
+    fn read(path: &Path) -> Result<Ledger, Error> {
         let failed = |what| move |source| Error::Io { what, path: path.to_owned(), source };
         let mut options = OpenOptions::new();
         let mut file = options.read(true).append(true).create(true).open(path).map_err(failed("cannot open"))?;
@@ -86,7 +99,7 @@ impl Ledger {
             }
             ledger.note(line.key, Entry { at: line.at, outcome: line.outcome });
         }
-        ledger.paper = Some(Paper { file, path: path.to_owned(), stuck: false });
+        ledger.paper = Some(Paper { file: Some(file), path: path.to_owned(), stuck: false });
         Ok(ledger)
     }
 
@@ -151,13 +164,20 @@ impl Paper {
         }
         let text = line.text();
         self.stuck = true;
-        self.file.write_all(&text).and_then(|()| self.file.sync_data()).map_err(|source| Error::Io {
-            what: "cannot write",
-            path: self.path.clone(),
-            source,
-        })?;
+        self.append(&text).map_err(|source| Error::Io { what: "cannot write", path: self.path.clone(), source })?;
         self.stuck = false;
         Ok(())
+    }
+
+    fn append(&self, text: &[u8]) -> io::Result<()> {
+        if let Some(mut file) = self.file.as_ref() {
+            return file.write_all(text).and_then(|()| file.sync_data());
+        }
+        let new = !self.path.exists();
+        let mut file = OpenOptions::new().append(true).create(true).open(&self.path)?;
+        file.write_all(text)?;
+        file.sync_data()?;
+        if new { sync_folder(&self.path) } else { Ok(()) }
     }
 
     /// Puts a whole new file in place of this one: after a crash there is either, never half of each.
@@ -183,11 +203,12 @@ impl Paper {
             Ok(file)
         };
         self.stuck = true;
-        self.file = replace(&self.path).map_err(|source| Error::Io {
+        let file = replace(&self.path).map_err(|source| Error::Io {
             what: "cannot rewrite",
             path: self.path.clone(),
             source,
         })?;
+        self.file = self.file.take().map(|_| file);
         self.stuck = false;
         Ok(())
     }
@@ -291,6 +312,19 @@ mod tests {
     }
 
     #[test]
+    fn a_record_that_rests_is_the_same_record() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("ledger");
+        let mut resting = Ledger::resting(&path).unwrap();
+        assert!(!path.exists(), "nothing was done yet");
+        resting.once(1, NOON, || outcome(500)).unwrap();
+        resting.reconcile(2, NOON).unwrap();
+        let known: Vec<_> = Ledger::file(&path).unwrap().entries().collect();
+        assert_eq!(known, Ledger::resting(&path).unwrap().entries().collect::<Vec<_>>());
+        assert_eq!((known.len(), resting.held()), (2, 500));
+    }
+
+    #[test]
     fn two_worlds_cannot_share_one_record() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("ledger");
@@ -305,7 +339,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("ledger");
         let mut ledger = Ledger::file(&path).unwrap();
-        ledger.paper.as_mut().unwrap().file = File::open(&path).unwrap();
+        ledger.paper.as_mut().unwrap().file = Some(File::open(&path).unwrap());
         assert!(matches!(ledger.once(1, NOON, || outcome(1)), Err(Error::Io { .. })));
         assert!(matches!(ledger.once(2, NOON, || outcome(1)), Err(Error::Stuck { .. })));
         assert_eq!(ledger.held(), 0);

@@ -65,18 +65,26 @@ impl Spec {
                 };
                 Box::new(Sim::new(config, ledger)?)
             }
-            Spec::Replay { path, start, .. } => {
+            Spec::Replay { path, .. } => {
                 let (candles, _) = Candles::read(path)?;
-                let file = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
-                let stem = file.split('.').next().unwrap_or(&file);
-                let config = ReplayConfig { start: start.map(Time::seconds), name: stem.to_owned() };
-                Box::new(Replay::new(candles, config, ledger)?)
+                return self.open_on(candles, ledger);
             }
             Spec::Queue { seed, bar_ms } => {
                 let config = QueueConfig { seed: *seed, bar: Span::millis(*bar_ms) };
                 Box::new(Queue::new(config, ledger)?)
             }
         })
+    }
+}
+
+impl Spec {
+    /// The same where the candles of a replay have been read already: many golems may live in one file.
+    pub fn open_on(&self, candles: Candles, ledger: Ledger) -> Result<Box<dyn World + Send>, Error> {
+        let Spec::Replay { path, start, .. } = self else { return self.open(ledger) };
+        let file = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
+        let stem = file.split('.').next().unwrap_or(&file);
+        let config = ReplayConfig { start: start.map(Time::seconds), name: stem.to_owned() };
+        Ok(Box::new(Replay::new(candles, config, ledger)?))
     }
 }
 

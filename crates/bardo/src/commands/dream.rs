@@ -2,77 +2,23 @@
 
 use std::process::ExitCode;
 
-use golem::dream::{Ahead, Fate, Found, Met, Origin, Trigger, Waker};
-use golem::event::Event;
+use golem::dream::{Ahead, Found, Met, Origin};
 use golem::rule::text::Parsed;
-use golem::{Command, Life, Time, Usdc};
+use golem::{Command, Life};
+use host::nights::nights;
 use host::{Error, GolemHome, Home};
-use serde::Serialize;
-use vault::Reader;
 
 use crate::args::DreamVerb;
 use crate::commands::owner;
 use crate::output::{self, count, date, line};
 
-/// A night as its journal has it.
-#[derive(Debug, Serialize)]
-struct Night {
-    number: u64,
-    began: Time,
-    trigger: Trigger,
-    ticks: u32,
-    cost: Usdc,
-    ended: bool,
-    woken: Option<Waker>,
-    found: Option<Found>,
-    /// What became of hypotheses until the next night.
-    promoted: u32,
-    refuted: u32,
-    forgotten: u32,
-}
-
 pub(crate) fn dispatch(home: &Home, verb: DreamVerb, json: bool) -> Result<ExitCode, Error> {
     match verb {
         DreamVerb::Now { name } => owner::order(home, &name, Command::Dream, "falls asleep", json),
         DreamVerb::Wake { name } => owner::order(home, &name, Command::Wake, "is awake", json),
-        DreamVerb::Report { name } => report(&home.golem(&name)?, json),
-        DreamVerb::List { name } => list(&home.golem(&name)?, json),
+        DreamVerb::Report { name } => report(&home.read_golem(&name)?, json),
+        DreamVerb::List { name } => list(&home.read_golem(&name)?, json),
     }
-}
-
-fn nights(place: &GolemHome) -> Result<Vec<Night>, Error> {
-    let mut nights: Vec<Night> = Vec::new();
-    Reader::open(&place.database())?.replay(|record| {
-        for event in &record.events {
-            if let Event::DreamBegan { trigger, ticks, .. } = event {
-                nights.push(Night {
-                    number: nights.len() as u64 + 1,
-                    began: record.at,
-                    trigger: *trigger,
-                    ticks: *ticks,
-                    cost: Usdc::ZERO,
-                    ended: false,
-                    woken: None,
-                    found: None,
-                    promoted: 0,
-                    refuted: 0,
-                    forgotten: 0,
-                });
-            }
-            let Some(night) = nights.last_mut() else { continue };
-            match event {
-                Event::DreamPassed { cost, .. } => night.cost += *cost,
-                Event::Dreamt(found) => night.found = Some((**found).clone()),
-                Event::DreamLeft { woken } => (night.ended, night.woken) = (true, *woken),
-                Event::Unstaged { fate: Fate::Promoted, .. } => night.promoted += 1,
-                Event::Unstaged { fate: Fate::Refuted, .. } => night.refuted += 1,
-                Event::Unstaged { .. } => night.forgotten += 1,
-                _ => {}
-            }
-        }
-        Ok(())
-    })?;
-    Ok(nights)
 }
 
 fn list(place: &GolemHome, json: bool) -> Result<ExitCode, Error> {
@@ -106,7 +52,7 @@ fn list(place: &GolemHome, json: bool) -> Result<ExitCode, Error> {
 
 fn report(place: &GolemHome, json: bool) -> Result<ExitCode, Error> {
     let nights = nights(place)?;
-    let (golem, _) = Reader::open(&place.database())?.wake()?;
+    let (golem, _) = place.wake()?;
     let life = golem.life();
     let dreams = &life.dreams;
     let Some(night) = nights.last() else {

@@ -23,10 +23,12 @@ pub(crate) fn dispatch(home: &Home, verb: GolemVerb, json: bool) -> Result<ExitC
         GolemVerb::Run(args) => run::run(home, &args, json),
         GolemVerb::List => list(home, json),
         GolemVerb::Show { name } => show(&home.golem(&name)?, json),
-        GolemVerb::Events { name, all } => events(&home.golem(&name)?, all || json, json),
-        GolemVerb::Episodes { name, last } => episodes(&home.golem(&name)?, last, json),
+        GolemVerb::Events { name, all } => events(&home.read_golem(&name)?, all || json, json),
+        GolemVerb::Episodes { name, last } => episodes(&home.read_golem(&name)?, last, json),
         GolemVerb::Stress { name } => stress(&home.golem(&name)?, json),
-        GolemVerb::Playbook { name, accept, discard } => playbook(home, &home.golem(&name)?, accept, discard, json),
+        GolemVerb::Playbook { name, accept, discard } => {
+            playbook(home, &home.read_golem(&name)?, accept, discard, json)
+        }
         GolemVerb::Policy { name, set } => owner::policy(home, &name, &set, json),
         GolemVerb::Fund(money) => owner::fund(home, &money, json),
         GolemVerb::Withdraw(money) => owner::withdraw(home, &money, json),
@@ -35,7 +37,7 @@ pub(crate) fn dispatch(home: &Home, verb: GolemVerb, json: bool) -> Result<ExitC
         GolemVerb::Freeze { name, reason } => owner::freeze(home, &name, &reason, json),
         GolemVerb::Retire(retire) => owner::retire(home, &retire, json),
         GolemVerb::Successor(args) => heirs::successor(home, &args, json),
-        GolemVerb::Backup { name, to } => backup(&home.golem(&name)?, &to, json),
+        GolemVerb::Backup { name, to } => backup(&home.read_golem(&name)?, &to, json),
         GolemVerb::Restore(restore) => take_in(home, &restore, json),
         GolemVerb::Move { name, to } => move_out(home, &home.golem(&name)?, &to, json),
     }
@@ -150,11 +152,10 @@ fn list(home: &Home, json: bool) -> Result<ExitCode, Error> {
     }
     let mut anyone_runs = false;
     for place in golems {
-        let woken = Reader::open(&place.database()).and_then(|reader| reader.wake());
-        match woken {
+        match place.wake() {
             Ok((golem, _)) => {
                 let life = golem.life();
-                let running = Head::is_taken(&home.heads(), life.id());
+                let running = place.is_lived(life.id());
                 let moved = Head::peek(&home.heads(), life.id()).is_some_and(|anchor| anchor.seal != Seal::Open);
                 let state = match (moved, life.is_dead()) {
                     (true, _) => "moved".to_owned(),
@@ -191,11 +192,10 @@ fn list(home: &Home, json: bool) -> Result<ExitCode, Error> {
 }
 
 fn show(place: &GolemHome, json: bool) -> Result<ExitCode, Error> {
-    let reader = Reader::open(&place.database())?;
-    let (golem, notices) = reader.wake()?;
+    let (golem, notices) = place.wake()?;
     notices.iter().for_each(|notice| eprintln!("bardo: {notice}"));
     let life = golem.life();
-    let running = Head::is_taken(&place.home().heads(), life.id());
+    let running = place.is_lived(life.id());
     // What decided its rolls is nobody's business while it lives, and everybody's afterwards.
     let secret = if life.is_dead() { Some(Secret::load(&place.secret())?.reveal()) } else { None };
     if json {
@@ -272,7 +272,7 @@ fn episodes(place: &GolemHome, last: u64, json: bool) -> Result<ExitCode, Error>
 
 /// What presses, why each is held, what would clear it and how far away that is; then what once pressed.
 fn stress(place: &GolemHome, json: bool) -> Result<ExitCode, Error> {
-    let (golem, _) = Reader::open(&place.database())?.wake()?;
+    let (golem, _) = place.wake()?;
     let life = golem.life();
     let figures = &life.constitution().stress;
     if json {

@@ -17,13 +17,13 @@ use crate::output::{self, count, date, line};
 
 pub(crate) fn dispatch(home: &Home, verb: GrimoireVerb, json: bool) -> Result<ExitCode, Error> {
     match verb {
-        GrimoireVerb::Search(search) => self::search(home, &home.golem(&search.name)?, &search, json),
-        GrimoireVerb::Embed { name } => embed(home, &home.golem(&name)?, json),
-        GrimoireVerb::Show { name, id } => show(&home.golem(&name)?, id, json),
-        GrimoireVerb::Stats { name } => stats(&home.golem(&name)?, json),
-        GrimoireVerb::Verify { name } => verify(&home.golem(&name)?, json),
-        GrimoireVerb::Export { name, to } => export(&home.golem(&name)?, to.as_deref(), json),
-        GrimoireVerb::Import { name, from, origin } => import(home, &home.golem(&name)?, &from, origin, json),
+        GrimoireVerb::Search(search) => self::search(home, &home.read_golem(&search.name)?, &search, json),
+        GrimoireVerb::Embed { name } => embed(home, &home.read_golem(&name)?, json),
+        GrimoireVerb::Show { name, id } => show(&home.read_golem(&name)?, id, json),
+        GrimoireVerb::Stats { name } => stats(&home.read_golem(&name)?, json),
+        GrimoireVerb::Verify { name } => verify(&home.read_golem(&name)?, json),
+        GrimoireVerb::Export { name, to } => export(&home.read_golem(&name)?, to.as_deref(), json),
+        GrimoireVerb::Import { name, from, origin } => import(home, &home.read_golem(&name)?, &from, origin, json),
     }
 }
 

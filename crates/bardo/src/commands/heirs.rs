@@ -15,7 +15,7 @@ use crate::commands::golem::{plain, settings};
 use crate::output::{self, count, date, line};
 
 pub(crate) fn successor(home: &Home, args: &Successor, json: bool) -> Result<ExitCode, Error> {
-    let dead = home.golem(&args.dead)?;
+    let dead = home.read_golem(&args.dead)?;
     let estate = heirs::estate(home, &dead)?;
     let wanted = settings(home, Some(&dead.config()), args.set.clone())?.flag("succession.inherit_grimoire");
     let inherit = args.inherit_grimoire || (wanted && !args.no_inherit);
@@ -139,7 +139,7 @@ fn show(preview: &Preview, inherit: bool) {
 }
 
 pub(crate) fn testament(home: &Home, args: &TestamentArgs, json: bool) -> Result<ExitCode, Error> {
-    let place = home.golem(&args.name)?;
+    let place = home.read_golem(&args.name)?;
     let testament = read(&place)?;
     if args.verify {
         return verify(home, &place, &testament, json);
@@ -244,26 +244,10 @@ pub(crate) fn graveyard(home: &Home, json: bool) -> Result<ExitCode, Error> {
 
 /// The family of a golem, from the first of its line down.
 pub(crate) fn lineage(home: &Home, name: &str, json: bool) -> Result<ExitCode, Error> {
-    let line_of = |life: &golem::Life| life.birth.lineage.as_ref().map_or(life.id(), |line| line.first);
-    let (golem, _) = Reader::open(&home.golem(name)?.database())?.wake()?;
-    let first = line_of(golem.life());
-    let mut family = Vec::new();
-    for place in home.list()? {
-        let (golem, _) = Reader::open(&place.database())?.wake()?;
-        if line_of(golem.life()) == first {
-            family.push(golem.life().clone());
-        }
-    }
-    family.sort_by_key(|life| (life.birth.generation, life.born, life.id()));
+    let family = host::heirs::family(home, &home.golem(name)?)?;
     if json {
         for life in &family {
-            output::json(&serde_json::json!({
-                "name": life.birth.name, "id": life.id().to_string(), "generation": life.birth.generation,
-                "parent": life.birth.lineage.as_ref().map(|line| line.parent_name.clone()),
-                "alive": !life.is_dead(), "ticks": life.tick,
-                "skill": life.vitality.epistemic,
-                "cause": life.death.as_ref().map(|death| death.cause.to_string()),
-            }));
+            output::json(&host::heirs::Relative::of(life));
         }
         return Ok(ExitCode::SUCCESS);
     }

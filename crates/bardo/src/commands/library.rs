@@ -80,7 +80,7 @@ fn now_ms() -> i64 {
 
 /// From a golem's memory to the shelf: what may leave it at all, or of that what is named; of the dead anything.
 fn add(home: &Home, name: &str, ids: &[u64], json: bool) -> Result<ExitCode, Error> {
-    let place = home.golem(name)?;
+    let place = home.read_golem(name)?;
     let reader = Reader::open(&place.database())?;
     let (golem, _) = reader.wake()?;
     let life = golem.life();

@@ -10,3 +10,4 @@ pub(crate) mod lab;
 pub(crate) mod library;
 pub(crate) mod owner;
 pub(crate) mod run;
+pub(crate) mod up;

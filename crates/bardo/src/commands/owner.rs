@@ -1,85 +1,27 @@
 //! The owner's word: `policy`, `fund`, `withdraw`, `pause`, `resume`, `freeze`, `retire`, `halt`.
-//!
-//! A golem nobody is living is woken, told and put back to sleep; one that is being lived gets a letter.
 
-use std::fs;
 use std::io::{IsTerminal, Write};
-use std::path::PathBuf;
 use std::process::ExitCode;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use golem::event::Account;
 use golem::{Command, Usdc};
-use host::config::{File, Settings};
-use host::inbox::{self, Body, Reply};
-use host::living::Silent;
-use host::{Error, GolemHome, Home, Living};
+use host::config::Settings;
+use host::inbox::Body;
+use host::word::{self, Heard, Order, PATIENCE, dead, hear};
+use host::{Error, GolemHome, Home};
 use serde_json::json;
-use vault::Reader;
 
 use crate::args::{Halt, Money, Retire};
 use crate::exit;
 use crate::output::{self, line};
 
-/// How long a living golem has to answer before the owner is told that the letter waits.
-const PATIENCE: Duration = Duration::from_secs(5);
-
-enum Heard {
-    Done,
-    /// Nobody answered; the letter waits.
-    Waiting,
-}
-
-/// Where an order has got to.
-enum Order {
-    Answered(Reply),
-    /// A living process has been written to; its answer will be here.
-    Sent(PathBuf),
-}
-
-/// Passes an order on: to the golem itself if nobody is living it, else as a letter.
 fn pass_on(home: &Home, place: &GolemHome, body: Body) -> Result<Order, Error> {
-    let every = super::home::settings(home)?.integer("run.snapshot_every") as u64;
-    match Living::open(place.clone(), every) {
-        Ok((mut living, _)) => {
-            // What was said before comes first.
-            living.look_into_inbox(&mut Silent)?;
-            if living.life().is_dead() {
-                return Err(dead(place, living.life()));
-            }
-            let id = inbox::new_id();
-            Ok(Order::Answered(match body {
-                Body::Command(command) => living.obey(id, command, &mut Silent)?,
-                Body::Fund { credit, capital } => living.fund(id, credit, capital, &mut Silent)?,
-                Body::Word { .. } => unreachable!("golems write such letters, not owners"),
-            }))
-        }
-        Err(Error::Vault(vault::Error::Locked(_))) => Ok(Order::Sent(inbox::send(&place.inbox(), body)?)),
-        Err(other) => Err(other),
-    }
-}
-
-/// What came of it, waiting for an answer no longer than this.
-fn hear(place: &GolemHome, order: Order, patience: Duration) -> Result<Heard, Error> {
-    let reply = match order {
-        Order::Answered(reply) => Some(reply),
-        Order::Sent(reply) => inbox::await_reply(&reply, patience)?,
-    };
-    match reply {
-        Some(Reply::Done) => Ok(Heard::Done),
-        Some(Reply::Refused(why)) => Err(Error::Refused(why)),
-        Some(Reply::Dead(cause)) => Err(Error::Dead(place.name.clone(), cause)),
-        None => Ok(Heard::Waiting),
-    }
+    word::pass_on(place, body, super::home::settings(home)?.integer("run.snapshot_every") as u64)
 }
 
 fn tell(home: &Home, place: &GolemHome, body: Body) -> Result<Heard, Error> {
     hear(place, pass_on(home, place, body)?, PATIENCE)
-}
-
-fn dead(place: &GolemHome, life: &golem::Life) -> Error {
-    let cause = life.death.as_ref().map(|death| death.cause.to_string()).unwrap_or_default();
-    Error::Dead(place.name.clone(), cause)
 }
 
 fn report(place: &GolemHome, heard: &Heard, done: &str, json: bool) -> ExitCode {
@@ -115,7 +57,7 @@ pub(crate) fn fund(home: &Home, money: &Money, json: bool) -> Result<ExitCode, E
 /// Changed keys take effect at once and for good; the others stay as they are now.
 pub(crate) fn policy(home: &Home, name: &str, set: &[String], json: bool) -> Result<ExitCode, Error> {
     let place = home.golem(name)?;
-    let (golem, _) = Reader::open(&place.database())?.wake()?;
+    let (golem, _) = place.wake()?;
     let now = Settings::of_policy(&golem.life().policy);
     if set.is_empty() {
         let keys = now.iter().filter_map(|flag| flag.split_once('='));
@@ -126,25 +68,7 @@ pub(crate) fn policy(home: &Home, name: &str, set: &[String], json: bool) -> Res
         }
         return Ok(ExitCode::SUCCESS);
     }
-    if let Some(other) = set.iter().find(|flag| !flag.starts_with("policy.")) {
-        return Err(Error::Advice(format!("only policy keys can be changed in a life; {other} was settled at birth")));
-    }
-    let instead_of = golem::policy::policy_hash(&golem.life().policy);
-    let flags: Vec<String> = now.into_iter().chain(set.iter().cloned()).collect();
-    let policy = Settings::load(File::Golem, None, std::iter::empty(), &flags)?.policy();
-    let world = &golem.life().birth.world;
-    if !policy.fits(world) {
-        let known: Vec<&str> = world.actions.iter().map(|action| action.name.as_str()).collect();
-        let known = known.join(", ");
-        return Err(Error::Advice(format!("policy.allow names an action this world does not have; it has {known}")));
-    }
-    order(
-        home,
-        name,
-        Command::Amend { policy: Box::new(policy), instead_of },
-        "lives under its new policy from now on",
-        json,
-    )
+    order(home, name, word::amend(&place, set)?, "lives under its new policy from now on", json)
 }
 
 pub(crate) fn withdraw(home: &Home, money: &Money, json: bool) -> Result<ExitCode, Error> {
@@ -160,30 +84,19 @@ pub(crate) fn pause(home: &Home, name: &str, json: bool) -> Result<ExitCode, Err
 
 pub(crate) fn resume(home: &Home, name: &str, json: bool) -> Result<ExitCode, Error> {
     let place = home.golem(name)?;
-    let marker = place.frozen_marker();
-    if let Err(e) = fs::remove_file(&marker)
-        && e.kind() != std::io::ErrorKind::NotFound
-    {
-        return Err(Error::Io { what: "cannot remove", path: marker, source: e });
-    }
+    word::unmark_frozen(&place)?;
     order(home, name, Command::Resume, "goes on: neither paused nor frozen", json)
 }
 
-/// The marker first: from here on no new exposure, whatever the process is doing.
 pub(crate) fn freeze(home: &Home, name: &str, reason: &str, json: bool) -> Result<ExitCode, Error> {
     let place = home.golem(name)?;
     // Only what certainly has no future is spared; a life that cannot be read is frozen all the same.
-    if let Ok((golem, _)) = Reader::open(&place.database()).and_then(|reader| reader.wake())
+    if let Ok((golem, _)) = place.wake()
         && golem.life().is_dead()
     {
         return Err(dead(&place, golem.life()));
     }
-    let marker = place.frozen_marker();
-    fs::write(&marker, reason).and_then(|()| fs::File::open(&marker)?.sync_all()).map_err(|source| Error::Io {
-        what: "cannot write",
-        path: marker,
-        source,
-    })?;
+    word::mark_frozen(&place, reason)?;
     let heard = tell(home, &place, Body::Command(Command::Freeze { reason: reason.to_owned() }))?;
     if matches!(heard, Heard::Waiting) && !json {
         line(format!("{} is frozen: no new exposure, though it has not answered yet", place.name));
@@ -201,7 +114,7 @@ pub(crate) fn retire(home: &Home, args: &Retire, json: bool) -> Result<ExitCode,
     }
     let command = Command::Retire { reason: args.reason.clone() };
     let heard = tell(home, &place, Body::Command(command))?;
-    let left = Reader::open(&place.database())?.wake()?.0;
+    let left = place.wake()?.0;
     let left = match (left.life().capital.holding, &left.life().birth.world.unit) {
         (0, _) => "what it had is back in the treasury".to_owned(),
         (holding, unit) => {

@@ -66,8 +66,14 @@ keys! {
     Bardo "models.t2", Kind::NotYet, "", "model for hard questions";
     Bardo "models.embedding", Kind::Text, "", "model that turns memories into vectors, such as nomic-embed-text; empty for words alone";
     Bardo "styx.url", Kind::NotYet, "", "address of the relay between golems";
-    Bardo "api.listen", Kind::NotYet, "", "address the HTTP API listens on";
-    Bardo "notify.channels", Kind::NotYet, "", "where the owner is told of warnings and deaths";
+    Bardo "api.listen", Kind::Text, "127.0.0.1:7373", "address the HTTP API of `bardo up` listens on; empty for no API";
+    Bardo "api.origins", Kind::Text, "", "origins, with commas between, whose pages a browser may let talk to the API";
+    Bardo "notify.webhook", Kind::Text, "", "address that gets each note as JSON: deaths, caps, freezes, crashes, a full disk, a daily line";
+    Bardo "notify.ntfy", Kind::Text, "", "address that gets each note as plain text, such as a topic of an ntfy server";
+    Bardo "notify.command", Kind::Text, "", "program that gets each note on its standard input; BARDO_NOTE_KIND, BARDO_NOTE_GOLEM and BARDO_NOTE_KEY say the rest";
+    Bardo "notify.heartbeat", Kind::Text, "", "address that is called while the host is up, so that a dead-man's switch notices its silence";
+    Bardo "notify.heartbeat_every", BEAT, "60s", "how often";
+    Bardo "notify.daily_hour", Kind::Integer { min: -1, max: 23 }, "8", "hour of the daily line in UTC; -1 for none";
     Bardo "journal.retention", Kind::NotYet, "", "how much of an old journal is kept";
 
     Golem "world.kind", WORLDS, "sim", "the world it lives in: a simulated market, your own candles, or a queue of work";

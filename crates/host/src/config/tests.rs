@@ -38,6 +38,7 @@ pub(super) fn another(key: &Key) -> Value {
                 "true"
             }
         }
+        (_, Kind::Integer { max, .. }) if max < 123 => "7",
         (_, Kind::Integer { .. }) => "123",
         (_, Kind::Number { .. }) if key.path.contains("steepness") => "7.5",
         (_, Kind::Number { max, .. }) if max < 0.5 => "0.125",

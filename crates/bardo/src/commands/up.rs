@@ -1,0 +1,81 @@
+//! `up`: all golems of the home in one process, until Ctrl-C.
+
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use host::up::board::Board;
+use host::up::notify::Telling;
+use host::up::{Plan, Up, api};
+use host::{Error, Home};
+use serde_json::json;
+
+use crate::args::UpArgs;
+use crate::exit;
+use crate::output::{self, line};
+
+pub(crate) fn up(home: &Home, args: &UpArgs, json: bool) -> Result<ExitCode, Error> {
+    let settings = super::home::settings(home)?;
+    let telling = Telling::of(&settings)?;
+    let listen = args.listen.clone().or_else(|| settings.text("api.listen").map(str::to_owned)).unwrap_or_default();
+    let api = if listen.is_empty() { None } else { Some(api::Listen::of(home, &listen, &settings)?) };
+    let began = Instant::now();
+    let say = |text: &str| {
+        if json {
+            output::json(&json!({ "after_ms": began.elapsed().as_millis() as u64, "told": text }));
+        } else {
+            line(text);
+        }
+    };
+    let up = Up::come(home, Plan { speed: args.speed, telling, api }, say)?;
+    let boot = up.boot;
+    say(&format!(
+        "up after {:.1} s: {} golems living, {} dead, {} elsewhere",
+        boot.took.as_secs_f64(),
+        boot.living,
+        boot.dead,
+        boot.elsewhere
+    ));
+    if let Some(address) = up.address() {
+        say(&format!("listening on http://{address}; the token is in {}", home.token().display()));
+    }
+    // JSON lines, of everything once it is durable.
+    let crier = json.then(|| cry(up.board()));
+    let stopper = up.stopper();
+    let asked = AtomicU32::new(0);
+    ctrlc::set_handler(move || {
+        // The first asks for a clean stop, the second leaves at once; both lose nothing acknowledged.
+        if asked.fetch_add(1, Ordering::SeqCst) > 0 {
+            std::process::exit(i32::from(exit::INTERRUPTED));
+        }
+        stopper.stop();
+    })
+    .map_err(|e| Error::Advice(format!("cannot listen for Ctrl-C: {e}")))?;
+    up.run(say)?;
+    if let Some(crier) = crier {
+        let _ = crier.join();
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn cry(board: Arc<Board>) -> JoinHandle<()> {
+    std::thread::spawn(move || {
+        let mut next = 0;
+        loop {
+            let goes_on = board.wait(next, Duration::from_secs(1));
+            let (frames, missed) = board.since(next, 4_096);
+            if missed {
+                output::json(&json!({ "missed": true }));
+            }
+            for frame in &frames {
+                line(frame.text_with_name());
+            }
+            next = frames.last().map_or(next, |frame| frame.number + 1);
+            if !goes_on && frames.is_empty() || output::reader_is_gone() {
+                return;
+            }
+        }
+    })
+}

@@ -1,0 +1,293 @@
+//! The API of a host that is up: what it tells, whom it lets in, and that nothing a client does reaches a golem.
+
+mod common;
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use common::{Dice, Tent, full};
+use serde_json::{Value, json};
+
+struct Host {
+    child: Child,
+    address: String,
+    token: String,
+}
+
+impl Host {
+    fn up(tent: &Tent, speed: &str) -> Host {
+        let mut command = tent.command(["up", "--listen", "127.0.0.1:0", "--speed", speed]);
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let mut out = BufReader::new(child.stdout.take().unwrap());
+        let address = loop {
+            let mut line = String::new();
+            assert!(out.read_line(&mut line).unwrap() > 0, "it does not listen");
+            if let Some((_, rest)) = line.split_once("http://") {
+                break rest.split(';').next().unwrap().to_owned();
+            }
+        };
+        std::thread::spawn(move || std::io::copy(&mut out, &mut std::io::sink()));
+        let token = fs::read_to_string(tent.home().token()).unwrap();
+        Host { child, address, token }
+    }
+
+    /// One request over a connection of its own; the status and the body.
+    fn ask(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> (u16, String) {
+        let mut socket = TcpStream::connect(&self.address).unwrap();
+        socket.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+        let mut request = format!("{method} {path} HTTP/1.1\r\nhost: {}\r\nconnection: close\r\n", self.address);
+        for (name, value) in headers {
+            request += &format!("{name}: {value}\r\n");
+        }
+        request += &format!("content-length: {}\r\n\r\n{body}", body.len());
+        socket.write_all(request.as_bytes()).unwrap();
+        let mut answer = String::new();
+        let _ = socket.read_to_string(&mut answer);
+        let status = answer.split(' ').nth(1).and_then(|code| code.parse().ok()).unwrap_or(0);
+        let body = answer.split_once("\r\n\r\n").map_or(String::new(), |(_, body)| body.to_owned());
+        (status, body)
+    }
+
+    fn get(&self, path: &str) -> Value {
+        let (status, body) = self.ask("GET", path, &[("authorization", &format!("Bearer {}", self.token))], "");
+        assert_eq!(status, 200, "{path}: {body}");
+        serde_json::from_str(&body).unwrap_or_else(|_| json!(body))
+    }
+
+    fn post(&self, path: &str, body: &Value) -> (u16, Value) {
+        let token = format!("Bearer {}", self.token);
+        let headers = [("authorization", token.as_str()), ("content-type", "application/json")];
+        let (status, body) = self.ask("POST", path, &headers, &body.to_string());
+        (status, serde_json::from_str(&body).unwrap_or(Value::Null))
+    }
+
+    /// Listens for a while; every event as its id, its name and its data.
+    fn listen(&self, path: &str, after: Option<&str>, events: usize) -> Vec<(String, String, Value)> {
+        let mut socket = TcpStream::connect(&self.address).unwrap();
+        socket.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+        let after = after.map_or(String::new(), |id| format!("last-event-id: {id}\r\n"));
+        let host = &self.address;
+        let request =
+            format!("GET {path} HTTP/1.1\r\nhost: {host}\r\nauthorization: Bearer {}\r\n{after}\r\n", self.token);
+        socket.write_all(request.as_bytes()).unwrap();
+        let (mut heard, mut id, mut name) = (Vec::new(), String::new(), String::new());
+        for line in BufReader::new(socket).lines() {
+            let line = line.unwrap();
+            match line.split_once(": ") {
+                Some(("id", value)) => id = value.to_owned(),
+                Some(("event", value)) => name = value.to_owned(),
+                Some(("data", value)) => {
+                    heard.push((id.clone(), name.clone(), serde_json::from_str(value).unwrap()));
+                    if heard.len() == events {
+                        break;
+                    }
+                }
+                _ => {}
+            }
+        }
+        heard
+    }
+
+    fn ticks(&self) -> u64 {
+        let figures = self.get("/metrics").as_str().unwrap().to_owned();
+        let ticks = figures.lines().find_map(|line| line.strip_prefix("bardo_ticks_total ")).unwrap().to_owned();
+        ticks.parse().unwrap()
+    }
+}
+
+impl Drop for Host {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn what_is_told_is_true_and_orders_are_obeyed() {
+    let tent = Tent::new();
+    tent.ok(["golem", "new", "ada", "--seed", "1"]);
+    tent.ok(["golem", "run", "ada", "--speed", "max", "--ticks", "300"]);
+    tent.ok(["golem", "new", "eve", "--seed", "2"]);
+    let host = Host::up(&tent, "400");
+    let all = host.get("/v1/golems");
+    assert_eq!((all[0]["name"].as_str(), all.as_array().unwrap().len()), (Some("ada"), 2), "{all}");
+    assert!(host.get("/v1/golems/ada")["tick"].as_u64().unwrap() >= 300);
+    assert!(!host.get("/v1/golems/ada/memory?q=volatility").as_array().unwrap().is_empty());
+    assert_eq!(host.get("/v1/golems/eve/dreams")["nights"], 0);
+    assert_eq!(host.get("/v1/golems/eve/lineage")[0]["name"], "eve");
+    assert_eq!(
+        host.post("/v1/golems/eve/fund", &json!({ "credit": 2_000_000 })),
+        (200, json!({ "done": true, "waiting": false }))
+    );
+    assert_eq!(host.get("/v1/golems/eve")["purse"]["given"], 12_000_000);
+    for (path, body, expected) in [
+        ("/v1/golems/nobody/pause", json!({}), 404),
+        ("/v1/golems/eve/fund", json!({ "credit": -1 }), 400),
+        ("/v1/golems/eve/fund", json!({ "credit": 1, "x": 1 }), 422),
+        ("/v1/golems/eve/fund", json!({ "credit": 900_000_000_000_i64 }), 409),
+        ("/v1/golems/eve/retire", json!({ "confirm": "ada" }), 400),
+        ("/v1/golems/eve/steer", json!({ "set": { "policy.nonsense": "1" } }), 400),
+        ("/v1/golems/eve/steer", json!({ "set": { "policy.per_action": "0.05" } }), 200),
+        ("/v1/golems/eve/freeze", json!({ "reason": "enough" }), 200),
+        ("/v1/golems/eve/resume", json!({}), 200),
+        ("/v1/golems/eve/pause", json!({}), 200),
+        ("/v1/golems/eve/resume", json!({}), 200),
+        ("/v1/golems/eve/retire", json!({ "confirm": "eve" }), 200),
+        ("/v1/golems/eve/pause", json!({}), 409),
+    ] {
+        let (status, told) = host.post(path, &body);
+        assert_eq!(status, expected, "{path} {body}: {told}");
+    }
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while host.get("/v1/golems/eve")["death"]["progress"]["legacy"].is_null() && Instant::now() < deadline {
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    let testament = host.get("/v1/golems/eve/testament");
+    assert!(testament.to_string().contains("eve"), "{testament}");
+    let (status, told) =
+        host.ask("GET", "/v1/golems/ada/testament", &[("authorization", &format!("Bearer {}", host.token))], "");
+    assert_eq!(status, 409, "{told}");
+}
+
+#[test]
+fn a_listener_that_comes_back_misses_nothing() {
+    let tent = Tent::new();
+    tent.ok(["golem", "new", "ada", "--seed", "1"]);
+    let host = Host::up(&tent, "4000");
+    let first = host.listen("/v1/golems/ada/events?all=true", Some("0.0"), 40);
+    // Cut off in the middle of a record, and gone on from there.
+    let cut = &first[12].0;
+    let again = host.listen("/v1/golems/ada/events?all=true", Some(cut), 27);
+    assert_eq!(again, first[13..], "from {cut}");
+    assert_eq!(first[0].1, "golem.born");
+    let live = host.listen("/v1/events?all=true", None, 10);
+    assert!(live.iter().all(|(_, _, data)| data["golem"] == "ada"), "{live:?}");
+    let more = host.listen("/v1/events?all=true", Some(&live[4].0), 5);
+    assert_eq!(more, live[5..]);
+    let (_, gap, _) = &host.listen("/v1/events", Some("999999999"), 1)[0];
+    assert!(!gap.is_empty(), "an id nobody gave is not gone on from");
+}
+
+#[test]
+fn nothing_a_client_sends_or_fails_to_send_reaches_a_golem() {
+    let tent = Tent::new();
+    tent.ok(["treasury", "add", "10000"]);
+    for n in 0..20 {
+        tent.ok(["golem", "new", &format!("g{n}"), "--seed", &n.to_string()]);
+    }
+    let host = Host::up(&tent, "400");
+    let rate = |host: &Host| {
+        let (before, began) = (host.ticks(), Instant::now());
+        std::thread::sleep(Duration::from_secs(2));
+        (host.ticks() - before) as f64 / began.elapsed().as_secs_f64()
+    };
+    let calm = rate(&host);
+    // Some who say nothing, some who never listen.
+    let idle: Vec<TcpStream> = (0..100).map(|_| TcpStream::connect(&host.address).unwrap()).collect();
+    let deaf: Vec<TcpStream> = (0..20)
+        .map(|_| {
+            let mut socket = TcpStream::connect(&host.address).unwrap();
+            let request = format!(
+                "GET /v1/events?all=true HTTP/1.1\r\nhost: {}\r\nauthorization: Bearer {}\r\n\r\n",
+                host.address, host.token
+            );
+            socket.write_all(request.as_bytes()).unwrap();
+            socket
+        })
+        .collect();
+    let mut dice = Dice(5);
+    let streams = full(100_000, 3_000);
+    let good = format!(
+        "POST /v1/golems/g1/fund HTTP/1.1\r\nhost: {}\r\nauthorization: Bearer {}\r\ncontent-type: application/json\r\ncontent-length: 10\r\n\r\n",
+        host.address, host.token
+    );
+    for n in 0..streams {
+        let Ok(mut socket) = TcpStream::connect(&host.address) else { continue };
+        let mut bytes: Vec<u8> = (0..dice.roll(400)).map(|_| dice.roll(256) as u8).collect();
+        if n % 2 == 0 {
+            // Nearly right is worse than noise.
+            let mut almost = good.clone().into_bytes();
+            let at = dice.roll(almost.len() as u64) as usize;
+            almost.splice(at..at, bytes.drain(..bytes.len().min(9)));
+            bytes = almost;
+        }
+        let _ = socket.write_all(&bytes);
+    }
+    let pressed = rate(&host);
+    assert_eq!(host.get("/v1/golems").as_array().unwrap().len(), 20);
+    assert_eq!(host.get("/v1/golems/g1")["purse"]["given"], 10_000_000, "nobody was funded by accident");
+    println!("{streams} streams, 100 idle and 20 deaf clients: {calm:.1} ticks/s before, {pressed:.1} after");
+    assert!(pressed > calm * 0.8, "{calm} {pressed}");
+    drop((idle, deaf));
+}
+
+#[test]
+fn nobody_without_the_token_gets_in_by_any_path() {
+    let tent = Tent::new();
+    tent.ok(["golem", "new", "ada", "--seed", "1"]);
+    let host = Host::up(&tent, "1");
+    let api: Value = serde_json::from_str(&host.ask("GET", "/openapi.json", &[], "").1).unwrap();
+    let mut asked = 0;
+    for (path, methods) in api["paths"].as_object().unwrap() {
+        for method in methods.as_object().unwrap().keys() {
+            let real = path.replace("{name}", "ada");
+            for headers in [vec![], vec![("authorization", "Bearer 0")], vec![("authorization", "Basic YTpi")]] {
+                let (status, body) = host.ask(&method.to_uppercase(), &real, &headers, "{}");
+                let open = ["/health", "/ready"].contains(&path.as_str());
+                assert_eq!(status, if open { 200 } else { 401 }, "{method} {path}: {body}");
+                asked += 1;
+            }
+        }
+    }
+    assert!(asked > 50, "{asked}");
+    let token = format!("Bearer {}", host.token);
+    let page = [("authorization", token.as_str()), ("origin", "https://evil.example")];
+    assert_eq!(host.ask("GET", "/v1/golems", &page, "").0, 403);
+    let huge = "x".repeat(100_000);
+    let json = [("authorization", token.as_str()), ("content-type", "application/json")];
+    assert_eq!(host.ask("POST", "/v1/golems/ada/freeze", &json, &huge).0, 413);
+}
+
+#[test]
+fn the_description_in_the_book_is_the_one_that_is_served() {
+    let tent = Tent::new();
+    let text = host::up::api::document(&tent.home()).unwrap();
+    let path = PathBuf::from(std::env::var("CARGO_MANIFEST_DIR").unwrap()).join("../../docs/openapi.json");
+    if std::env::var_os("BARDO_WRITE_DOCS").is_some() {
+        fs::write(&path, &text).unwrap();
+    }
+    assert_eq!(fs::read_to_string(&path).unwrap_or_default(), text, "BARDO_WRITE_DOCS=1 writes it anew");
+}
+
+/// Requests made from the description by somebody else's tool.
+#[test]
+fn a_stranger_with_the_description_finds_no_error_of_ours() {
+    let cache = std::env::var("XDG_CACHE_HOME").unwrap_or_else(|_| std::env::var("HOME").unwrap() + "/.cache");
+    let tool = PathBuf::from(cache).join("bardo/schemathesis/bin/schemathesis");
+    if !tool.exists() {
+        assert!(std::env::var_os("BARDO_REALPARTS").is_none(), "{} is missing; run .ci/setup", tool.display());
+        return println!("skipped: {} is missing; .ci/setup installs it", tool.display());
+    }
+    let tent = Tent::new();
+    for name in ["ada", "eve"] {
+        tent.ok(["golem", "new", name, "--seed", "1", "--set", "dream.enabled=true"]);
+    }
+    let host = Host::up(&tent, "400");
+    // Streams do not end by themselves and are tested above.
+    let output = Command::new(tool)
+        .args(["run", &format!("http://{}/openapi.json", host.address)])
+        .args(["--header", &format!("Authorization: Bearer {}", host.token)])
+        .args(["--exclude-path-regex", "events$"])
+        .args(["--checks", "not_a_server_error,response_schema_conformance,ignored_auth"])
+        .args(["--max-examples", &full(700, 40).to_string(), "--seed", "1", "--request-timeout", "30"])
+        .output()
+        .unwrap();
+    let told = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success(), "{told}");
+    println!("{}", told.lines().rev().take(12).collect::<Vec<_>>().into_iter().rev().collect::<Vec<_>>().join("\n"));
+    assert_eq!(host.get("/v1/golems").as_array().unwrap().len(), 2);
+}

@@ -1,0 +1,61 @@
+//! Nights, as a journal has them.
+
+use golem::dream::{Fate, Found, Trigger, Waker};
+use golem::event::Event;
+use golem::{Time, Usdc};
+use serde::Serialize;
+use vault::Reader;
+
+use crate::Error;
+use crate::home::GolemHome;
+
+#[derive(Debug, Serialize)]
+pub struct Night {
+    pub number: u64,
+    pub began: Time,
+    pub trigger: Trigger,
+    pub ticks: u32,
+    pub cost: Usdc,
+    pub ended: bool,
+    pub woken: Option<Waker>,
+    pub found: Option<Found>,
+    /// What became of hypotheses until the next night.
+    pub promoted: u32,
+    pub refuted: u32,
+    pub forgotten: u32,
+}
+
+pub fn nights(place: &GolemHome) -> Result<Vec<Night>, Error> {
+    let mut nights: Vec<Night> = Vec::new();
+    Reader::open(&place.database())?.replay(|record| {
+        for event in &record.events {
+            if let Event::DreamBegan { trigger, ticks, .. } = event {
+                nights.push(Night {
+                    number: nights.len() as u64 + 1,
+                    began: record.at,
+                    trigger: *trigger,
+                    ticks: *ticks,
+                    cost: Usdc::ZERO,
+                    ended: false,
+                    woken: None,
+                    found: None,
+                    promoted: 0,
+                    refuted: 0,
+                    forgotten: 0,
+                });
+            }
+            let Some(night) = nights.last_mut() else { continue };
+            match event {
+                Event::DreamPassed { cost, .. } => night.cost += *cost,
+                Event::Dreamt(found) => night.found = Some((**found).clone()),
+                Event::DreamLeft { woken } => (night.ended, night.woken) = (true, *woken),
+                Event::Unstaged { fate: Fate::Promoted, .. } => night.promoted += 1,
+                Event::Unstaged { fate: Fate::Refuted, .. } => night.refuted += 1,
+                Event::Unstaged { .. } => night.forgotten += 1,
+                _ => {}
+            }
+        }
+        Ok(())
+    })?;
+    Ok(nights)
+}

@@ -1,0 +1,331 @@
+//! What anyone may know of a host without asking its golems: how each of them is, what was told lately, and how
+//! well time is kept. Golems post here once what they post is durable; whoever reads never makes them wait.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::ops::Bound;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
+use std::time::Duration;
+
+use golem::{Life, Usdc, stress};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+/// Messages kept for listeners that come back.
+const REMEMBERED: usize = 20_000;
+
+/// One golem at a glance.
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+pub struct Status {
+    pub name: String,
+    pub id: String,
+    pub state: State,
+    pub phase: String,
+    pub tick: u64,
+    pub generation: u32,
+    pub vitality: f64,
+    /// How well it understands its world (epistemic fitness).
+    pub skill: f64,
+    pub load: f64,
+    #[schema(value_type = i64)]
+    pub credit: Usdc,
+    /// Cash and what is held at its newest worth.
+    #[schema(value_type = i64)]
+    pub worth: Usdc,
+    #[schema(value_type = i64)]
+    pub given: Usdc,
+    pub holding: i64,
+    /// Since the host came up.
+    pub refusals: u64,
+    /// World time of its newest record, in milliseconds.
+    pub now: u64,
+    /// Why it is stopped or of what it died.
+    pub why: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum State {
+    Living,
+    Dreaming,
+    Paused,
+    Frozen,
+    /// It fell over and is being picked up.
+    Restarting,
+    /// It fell over too often; the others go on.
+    Stopped,
+    /// Its world has nothing more to show.
+    Waiting,
+    Dead,
+}
+
+/// One message as it goes out.
+#[derive(Clone, Debug)]
+pub struct Frame {
+    pub number: u64,
+    pub golem: Arc<str>,
+    pub seq: u64,
+    /// Which of the messages of its record this is.
+    pub index: u32,
+    pub routine: bool,
+    /// The message with its place in the life, as JSON.
+    pub text: Arc<str>,
+}
+
+#[derive(Debug, Default)]
+pub struct Board {
+    statuses: RwLock<BTreeMap<String, Status>>,
+    told: Mutex<Told>,
+    news: Condvar,
+    pub late: Spread,
+    pub acknowledged: Spread,
+    pub ticks: AtomicU64,
+    pub syncs: AtomicU64,
+    pub falls: AtomicU64,
+    pub listeners: AtomicU64,
+    pub notes_sent: AtomicU64,
+    /// What keeps the host from writing, if anything does.
+    pub trouble: Mutex<Option<String>>,
+}
+
+#[derive(Debug, Default)]
+struct Told {
+    frames: VecDeque<Frame>,
+    next: u64,
+    closed: bool,
+}
+
+impl Frame {
+    /// The message, beginning with whose it is.
+    pub fn text_with_name(&self) -> String {
+        format!("{{\"golem\":\"{}\",{}", self.golem, self.text.trim_start_matches('{'))
+    }
+}
+
+impl Status {
+    pub fn of(life: &Life) -> Status {
+        let state = match life {
+            life if life.is_dead() => State::Dead,
+            life if life.heartbeat.paused => State::Paused,
+            life if life.heartbeat.frozen => State::Frozen,
+            life if life.dreams.night.is_some() => State::Dreaming,
+            _ => State::Living,
+        };
+        Status {
+            name: life.birth.name.to_string(),
+            id: life.id().to_string(),
+            state,
+            phase: life.phase().to_string(),
+            tick: life.tick,
+            generation: life.birth.generation,
+            vitality: life.vitality.composite,
+            skill: golem::mortality::epistemic::fitness(life),
+            load: stress::load(life),
+            credit: life.purse.credit,
+            worth: life.capital.worth(life.seen.unit),
+            given: life.capital.given,
+            holding: life.capital.holding,
+            refusals: 0,
+            now: life.now.as_millis(),
+            why: life.death.as_ref().map(|death| death.cause.to_string()),
+        }
+    }
+}
+
+impl Board {
+    pub fn post(&self, status: Status) {
+        self.write().insert(status.name.clone(), status);
+    }
+
+    /// Says of one that something is the matter with the process it lives in, not with its life.
+    pub fn mark(&self, name: &str, state: State, why: Option<String>) {
+        if let Some(status) = self.write().get_mut(name) {
+            (status.state, status.why) = (state, why);
+        }
+    }
+
+    pub fn forget(&self, name: &str) {
+        self.write().remove(name);
+    }
+
+    pub fn all(&self) -> Vec<Status> {
+        self.statuses.read().unwrap_or_else(PoisonError::into_inner).values().cloned().collect()
+    }
+
+    pub fn one(&self, name: &str) -> Option<Status> {
+        self.statuses.read().unwrap_or_else(PoisonError::into_inner).get(name).cloned()
+    }
+
+    /// The living who come after this one by name, and after the last the first.
+    pub fn after(&self, name: &str, most: usize) -> Vec<String> {
+        let all = self.statuses.read().unwrap_or_else(PoisonError::into_inner);
+        let later = all.range::<str, _>((Bound::Excluded(name), Bound::Unbounded));
+        let earlier = all.range::<str, _>((Bound::Unbounded, Bound::Excluded(name)));
+        let living = later.chain(earlier).filter(|(_, status)| status.state != State::Dead);
+        living.take(most).map(|(name, _)| name.clone()).collect()
+    }
+
+    fn write(&self) -> std::sync::RwLockWriteGuard<'_, BTreeMap<String, Status>> {
+        self.statuses.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn told(&self) -> MutexGuard<'_, Told> {
+        self.told.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Passes messages on; the oldest are forgotten.
+    pub fn tell(&self, golem: &Arc<str>, messages: Vec<(u64, bool, String)>) {
+        let mut told = self.told();
+        let (mut last, mut index) = (0, 0);
+        for (seq, routine, text) in messages {
+            index = if seq == last { index + 1 } else { 0 };
+            last = seq;
+            let number = told.next;
+            told.next += 1;
+            let (golem, text) = (Arc::clone(golem), text.into());
+            told.frames.push_back(Frame { number, golem, seq, index, routine, text });
+            if told.frames.len() > REMEMBERED {
+                told.frames.pop_front();
+            }
+        }
+        drop(told);
+        self.news.notify_all();
+    }
+
+    /// The number the next message will have.
+    pub fn next(&self) -> u64 {
+        self.told().next
+    }
+
+    /// Messages from this number on, and whether some before them are forgotten.
+    pub fn since(&self, number: u64, most: usize) -> (Vec<Frame>, bool) {
+        let told = self.told();
+        let first = told.frames.front().map_or(told.next, |frame| frame.number);
+        let skip = number.saturating_sub(first) as usize;
+        (told.frames.iter().skip(skip).take(most).cloned().collect(), number < first)
+    }
+
+    /// Waits until there is a message with this number, or the host closes, or patience ends; false if it closed.
+    pub fn wait(&self, number: u64, patience: Duration) -> bool {
+        let waits = |told: &mut Told| told.next <= number && !told.closed;
+        let waited = self.news.wait_timeout_while(self.told(), patience, waits);
+        !waited.unwrap_or_else(PoisonError::into_inner).0.closed
+    }
+
+    pub fn close(&self) {
+        self.told().closed = true;
+        self.news.notify_all();
+    }
+
+    pub fn troubled(&self, trouble: Option<String>) -> bool {
+        let mut now = self.trouble.lock().unwrap_or_else(PoisonError::into_inner);
+        let new = *now != trouble;
+        *now = trouble;
+        new
+    }
+
+    pub fn trouble(&self) -> Option<String> {
+        self.trouble.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+/// How durations are spread, to an eighth of themselves, from a microsecond to an hour.
+#[derive(Debug)]
+pub struct Spread {
+    counts: [AtomicU64; 256],
+    micros: AtomicU64,
+}
+
+impl Default for Spread {
+    fn default() -> Spread {
+        Spread { counts: std::array::from_fn(|_| AtomicU64::new(0)), micros: AtomicU64::new(0) }
+    }
+}
+
+impl Spread {
+    pub fn note(&self, duration: Duration) {
+        let micros = duration.as_micros() as u64;
+        self.counts[Spread::slot(micros)].fetch_add(1, Ordering::Relaxed);
+        self.micros.fetch_add(micros, Ordering::Relaxed);
+    }
+
+    fn slot(micros: u64) -> usize {
+        if micros < 8 {
+            return micros as usize;
+        }
+        let octave = 63 - micros.leading_zeros() as usize;
+        let eighth = (micros >> (octave - 3)) as usize & 7;
+        (octave * 8 + eighth - 16).min(255)
+    }
+
+    fn upper(slot: usize) -> u64 {
+        if slot < 8 {
+            return slot as u64;
+        }
+        let (octave, eighth) = ((slot + 16) / 8, (slot + 16) % 8);
+        ((8 + eighth as u64 + 1) << (octave - 3)) - 1
+    }
+
+    pub fn count(&self) -> u64 {
+        self.counts.iter().map(|count| count.load(Ordering::Relaxed)).sum()
+    }
+
+    pub fn total(&self) -> Duration {
+        Duration::from_micros(self.micros.load(Ordering::Relaxed))
+    }
+
+    /// How many took no longer than this.
+    pub fn within(&self, duration: Duration) -> u64 {
+        let last = Spread::slot(duration.as_micros() as u64);
+        self.counts[..=last].iter().map(|count| count.load(Ordering::Relaxed)).sum()
+    }
+
+    /// What so much of them stayed below.
+    pub fn quantile(&self, share: f64) -> Duration {
+        let mut left = (self.count() as f64 * share).ceil() as u64;
+        for (slot, count) in self.counts.iter().enumerate() {
+            let here = count.load(Ordering::Relaxed);
+            if here >= left && left > 0 {
+                return Duration::from_micros(Spread::upper(slot));
+            }
+            left -= here.min(left);
+        }
+        Duration::ZERO
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_spread_knows_its_quantiles_to_an_eighth() {
+        let spread = Spread::default();
+        for micros in 1..=100_000_u64 {
+            spread.note(Duration::from_micros(micros));
+        }
+        for (share, true_value) in [(0.5, 50_000.0), (0.99, 99_000.0), (0.001, 100.0)] {
+            let said = spread.quantile(share).as_micros() as f64;
+            assert!((said / true_value - 1.0).abs() <= 0.13, "{share}: {said}");
+        }
+        assert_eq!(spread.count(), 100_000);
+        for micros in [0, 1, 7, 8, 9, 1_000, 123_456_789, u64::MAX] {
+            let upper = Spread::upper(Spread::slot(micros));
+            assert!(upper >= micros || Spread::slot(micros) == 255, "{micros} {upper}");
+        }
+    }
+
+    #[test]
+    fn listeners_find_what_they_missed_or_hear_that_it_is_gone() {
+        let board = Board::default();
+        let ada: Arc<str> = "ada".into();
+        let say = |n: u64| board.tell(&ada, (0..n).map(|seq| (seq, false, "{}".to_owned())).collect());
+        say(3);
+        let (frames, gap) = board.since(1, 10);
+        assert_eq!((frames.len(), gap, board.next()), (2, false, 3));
+        say(REMEMBERED as u64);
+        let (frames, gap) = board.since(1, 10);
+        assert_eq!((frames[0].number, gap), (3, true), "what is gone is said to be gone");
+        assert!(board.wait(board.next() - 1, Duration::ZERO));
+    }
+}

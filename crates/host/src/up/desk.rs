@@ -1,0 +1,199 @@
+//! The desk where everything is written down: golems bring their records and wait; one scribe writes whatever has
+//! come together, syncs once, and lets them all go. While the disk is full or gone nobody is let go, nothing is
+//! lost, and it goes on by itself when there is room again.
+
+use std::path::PathBuf;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use golem::GolemId;
+use vault::{Batch, Line, Log, LogReader, Note, Treasury, Waiting};
+
+use super::board::Board;
+use crate::Error;
+
+/// Two syncs are at least so far apart: what comes meanwhile shares the next.
+const PACE: Duration = Duration::from_millis(20);
+/// How long before a write that failed is tried again.
+const AGAIN: Duration = Duration::from_millis(500);
+
+pub(crate) struct Desk {
+    queue: Mutex<Queue>,
+    work: Condvar,
+    written: Condvar,
+    reader: Mutex<LogReader>,
+    /// The owner's ledger, of which one connection serves all.
+    pub(crate) treasury: Arc<Mutex<Treasury>>,
+    pub(crate) board: Arc<Board>,
+    root: PathBuf,
+}
+
+#[derive(Default)]
+struct Queue {
+    batch: Batch,
+    /// Who comes or goes, to be written with the next batch.
+    lodgers: Vec<(GolemId, bool)>,
+    /// Number of the batch that is being collected, and of the newest that is durable.
+    collecting: u64,
+    durable: u64,
+    closing: bool,
+    /// The scribe has given up; nothing more becomes durable.
+    gone: Option<String>,
+}
+
+impl Desk {
+    /// Opens the desk and sets its scribe to work.
+    pub(crate) fn open(
+        log: Log,
+        root: PathBuf,
+        treasury: Treasury,
+        board: Arc<Board>,
+    ) -> Result<(Arc<Desk>, Scribe), Error> {
+        let reader = Log::reader(&root)?.ok_or_else(|| Error::Advice("the host log cannot be read".into()))?;
+        let desk = Arc::new(Desk {
+            queue: Mutex::new(Queue { collecting: 1, ..Queue::default() }),
+            work: Condvar::new(),
+            written: Condvar::new(),
+            reader: Mutex::new(reader),
+            treasury: Arc::new(Mutex::new(treasury)),
+            board,
+            root,
+        });
+        let theirs = Arc::clone(&desk);
+        let thread = std::thread::Builder::new().name("scribe".into()).spawn(move || theirs.scribe(log));
+        let thread = thread.map_err(Error::io("cannot start a thread for", &desk.root))?;
+        Ok((Arc::clone(&desk), Scribe { desk, thread }))
+    }
+
+    /// Makes this durable, together with whatever else is brought meanwhile, and only then returns.
+    pub(crate) fn commit(&self, mut batch: Batch) -> Result<(), Error> {
+        let began = Instant::now();
+        let mut queue = self.queue();
+        queue.batch.append(&mut batch);
+        let mine = queue.collecting;
+        self.work.notify_one();
+        while queue.durable < mine {
+            if let Some(why) = &queue.gone {
+                return Err(Error::Advice(format!("nothing can be written down any more: {why}")));
+            }
+            queue = self.written.wait(queue).unwrap_or_else(PoisonError::into_inner);
+        }
+        drop(queue);
+        self.board.acknowledged.note(began.elapsed());
+        Ok(())
+    }
+
+    /// Says who is lived here from now on or no more, durably.
+    pub(crate) fn lodge(&self, golem: GolemId, lives_here: bool) -> Result<(), Error> {
+        self.queue().lodgers.push((golem, lives_here));
+        self.commit(Batch::default())
+    }
+
+    /// To be written with whatever comes next; nobody waits for it.
+    pub(crate) fn leave(&self, mut batch: Batch) {
+        self.queue().batch.append(&mut batch);
+        self.work.notify_one();
+    }
+
+    pub(crate) fn note(&self, note: Note) {
+        self.leave(Batch { notes: vec![note], ..Batch::default() });
+    }
+
+    /// What the log has of a golem.
+    pub(crate) fn lines(&self, golem: GolemId) -> Result<Vec<Line>, Error> {
+        Ok(self.reader.lock().unwrap_or_else(PoisonError::into_inner).lines(golem)?)
+    }
+
+    pub(crate) fn waiting(&self, target: &str, most: usize) -> Result<Vec<Waiting>, Error> {
+        Ok(self.reader.lock().unwrap_or_else(PoisonError::into_inner).waiting(target, most)?)
+    }
+
+    fn queue(&self) -> MutexGuard<'_, Queue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn scribe(&self, mut log: Log) {
+        loop {
+            let mut queue = self.queue();
+            while queue.batch.is_empty() && queue.lodgers.is_empty() && !queue.closing {
+                queue = self.work.wait(queue).unwrap_or_else(PoisonError::into_inner);
+            }
+            if queue.batch.is_empty() && queue.lodgers.is_empty() {
+                queue.gone = Some("the host is down".into());
+                self.written.notify_all();
+                return;
+            }
+            let (batch, lodgers) = (std::mem::take(&mut queue.batch), std::mem::take(&mut queue.lodgers));
+            let number = queue.collecting;
+            queue.collecting += 1;
+            drop(queue);
+            let began = Instant::now();
+            if let Err(why) = self.write(&mut log, &batch, &lodgers) {
+                self.queue().gone = Some(why);
+                self.written.notify_all();
+                return;
+            }
+            self.queue().durable = number;
+            self.written.notify_all();
+            std::thread::sleep(PACE.saturating_sub(began.elapsed()));
+        }
+    }
+
+    /// Tries until it succeeds; gives up on damage, and when the host closes while the disk does not take it.
+    fn write(&self, log: &mut Log, batch: &Batch, lodgers: &[(GolemId, bool)]) -> Result<(), String> {
+        let mut tried = 0;
+        loop {
+            let mut all = || -> Result<(), vault::Error> {
+                lodgers.iter().try_for_each(|(golem, here)| log.let_in(*golem, *here))?;
+                log.commit(batch)
+            };
+            match all() {
+                Ok(()) => {
+                    self.board.syncs.fetch_add(1, Ordering::Relaxed);
+                    if tried > 0 {
+                        self.board.troubled(None);
+                    }
+                    return Ok(());
+                }
+                Err(damage @ vault::Error::Damaged { .. }) => return Err(damage.to_string()),
+                Err(why) => {
+                    tried += 1;
+                    self.board.troubled(Some(why.to_string()));
+                    if self.queue().closing && tried > 3 {
+                        return Err(why.to_string());
+                    }
+                    std::thread::sleep(AGAIN);
+                }
+            }
+        }
+    }
+}
+
+/// Who writes; dropped last.
+pub(crate) struct Scribe {
+    desk: Arc<Desk>,
+    thread: JoinHandle<()>,
+}
+
+impl Scribe {
+    /// Writes what is left and puts the pen down.
+    pub(crate) fn close(self) -> Result<(), Error> {
+        self.desk.queue().closing = true;
+        self.desk.work.notify_all();
+        self.thread.join().map_err(|_| Error::Advice("the host log was left in haste".into()))
+    }
+}
+
+impl std::fmt::Debug for Desk {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Desk").field("root", &self.root).finish_non_exhaustive()
+    }
+}
+
+impl std::fmt::Debug for Scribe {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Scribe").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,463 @@
+//! `bardo up`: all of an owner's golems in one process.
+//!
+//! One loop waits for whatever wakes it and hands golems to workers; a worker gives one golem its turn and hands it
+//! back. Whatever a golem's world, mind or dream does to its worker, the loop and the others go on: one that falls
+//! over is woken again from its journal, and one that keeps falling is stopped, and its owner told.
+
+pub mod api;
+pub mod board;
+pub(crate) mod desk;
+pub mod notify;
+mod workers;
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap, VecDeque};
+use std::fs;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use golem::GolemId;
+use vault::{Log, Reader};
+
+use crate::Error;
+use crate::home::{GolemHome, Home};
+use crate::living::{Living, Turn};
+use board::{Board, State, Status};
+use desk::{Desk, Scribe};
+use notify::{Telling, host_note};
+use workers::{Fall, Job, Outcome, Workers};
+
+/// How often bells are listened for.
+const BELLS_EVERY: Duration = Duration::from_millis(50);
+/// How often it is looked for golems that were born, came in or ended elsewhere.
+const CENSUS_EVERY: Duration = Duration::from_secs(2);
+/// One that falls so often within the span is stopped.
+const FALLS: (usize, Duration) = (5, Duration::from_secs(600));
+/// How long before it is looked again whether one that is lived elsewhere is free.
+const ELSEWHERE: Duration = Duration::from_secs(10);
+/// How long one that fell lies, first and at most.
+const LIES: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(30));
+
+/// What can wake the loop.
+enum Wake {
+    /// A worker is done with a golem.
+    Back(usize, Outcome),
+    /// The owner wants it to end.
+    Stop,
+}
+
+/// One golem, from the loop's side.
+struct Slot {
+    place: GolemHome,
+    id: GolemId,
+    living: Option<Box<Living>>,
+    /// A worker has it.
+    away: bool,
+    due: Instant,
+    /// It has a letter.
+    rung: bool,
+    falls: VecDeque<Instant>,
+    stand: Stand,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Stand {
+    Up,
+    Down,
+    Stopped,
+    /// Moved, or lived by somebody else, who may let go of it.
+    Out,
+    Dead,
+}
+
+/// How a host is to be.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// World seconds per second of the owner's.
+    pub speed: f64,
+    pub telling: Telling,
+    pub api: Option<api::Listen>,
+}
+
+/// What coming up came to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Boot {
+    pub living: usize,
+    pub dead: usize,
+    pub elsewhere: usize,
+    pub carried: usize,
+    pub took: Duration,
+}
+
+/// A host that is up.
+pub struct Up {
+    home: Home,
+    desk: Arc<Desk>,
+    scribe: Option<Scribe>,
+    slots: Vec<Slot>,
+    names: BTreeMap<String, usize>,
+    due: BinaryHeap<Reverse<(Instant, usize)>>,
+    wakes: Receiver<Wake>,
+    waker: Sender<Wake>,
+    workers: Workers,
+    speed: f64,
+    stop: Arc<AtomicBool>,
+    tellers: Vec<JoinHandle<()>>,
+    api: Option<api::Running>,
+    pub boot: Boot,
+}
+
+/// Asks a host to come down, from anywhere.
+#[derive(Clone, Debug)]
+pub struct Stopper(Sender<Wake>);
+
+impl Stopper {
+    pub fn stop(&self) {
+        let _ = self.0.send(Wake::Stop);
+    }
+}
+
+impl Up {
+    /// Takes the home's log, carries over what a host that went down in haste left there, and wakes everyone.
+    pub fn come(home: &Home, plan: Plan, mut tell: impl FnMut(&str)) -> Result<Up, Error> {
+        let began = Instant::now();
+        home.require()?;
+        let log = match Log::open(home.root(), &home.heads(), plan.telling.names()) {
+            Ok(log) => log,
+            Err(vault::Error::Locked(_)) => {
+                return Err(Error::Refused("a host is up in this home already".into()));
+            }
+            Err(other) => return Err(other.into()),
+        };
+        let bells = home.bells();
+        fs::create_dir_all(&bells).map_err(Error::io("cannot create", &bells))?;
+        let board = Arc::new(Board::default());
+        let (desk, scribe) = Desk::open(log, home.root().to_owned(), home.treasury()?, Arc::clone(&board))?;
+        let (waker, wakes) = mpsc::channel();
+        let workers = Workers::start(&desk, &waker);
+        let stop = Arc::new(AtomicBool::new(false));
+        let mut up = Up {
+            home: home.clone(),
+            desk,
+            scribe: Some(scribe),
+            slots: Vec::new(),
+            names: BTreeMap::new(),
+            due: BinaryHeap::new(),
+            wakes,
+            waker,
+            workers,
+            speed: plan.speed,
+            stop,
+            tellers: Vec::new(),
+            api: None,
+            boot: Boot::default(),
+        };
+        up.wake_everyone(&mut tell)?;
+        up.boot.took = began.elapsed();
+        up.tellers = notify::begin(&plan.telling, &up.desk, &up.stop)?;
+        if let Some(listen) = plan.api {
+            up.api = Some(api::serve(listen, home.clone(), Arc::clone(&up.desk))?);
+        }
+        Ok(up)
+    }
+
+    pub fn board(&self) -> Arc<Board> {
+        Arc::clone(&self.desk.board)
+    }
+
+    pub fn stopper(&self) -> Stopper {
+        Stopper(self.waker.clone())
+    }
+
+    /// Where the API is, if there is one.
+    pub fn address(&self) -> Option<std::net::SocketAddr> {
+        self.api.as_ref().map(|api| api.address)
+    }
+
+    fn wake_everyone(&mut self, tell: &mut impl FnMut(&str)) -> Result<(), Error> {
+        self.census()?;
+        self.boot.carried = self.slots.iter().filter(|slot| slot.away).count();
+        // Spread over one interval, so that they do not all wake in the same instant for ever after.
+        let mut opened = 0;
+        while self.slots.iter().any(|slot| slot.away) {
+            match self.wakes.recv() {
+                Ok(Wake::Back(slot, outcome)) => {
+                    self.back(slot, outcome, tell);
+                    opened += 1;
+                    if opened % 1_000 == 0 {
+                        tell(&format!("{opened} of {} awake", self.slots.len()));
+                    }
+                }
+                Ok(Wake::Stop) | Err(_) => break,
+            }
+        }
+        let now = Instant::now();
+        let up: Vec<usize> = (0..self.slots.len()).filter(|at| self.slots[*at].living.is_some()).collect();
+        for (nth, at) in up.iter().enumerate() {
+            let interval = self.interval(*at);
+            let due = now + interval.mul_f64((nth + 1) as f64 / up.len() as f64);
+            self.schedule(*at, due);
+        }
+        self.boot.living = up.len();
+        self.boot.dead = self.desk.board.all().iter().filter(|status| status.state == State::Dead).count();
+        self.boot.elsewhere = self.slots.len() - self.boot.living - self.boot.dead;
+        Ok(())
+    }
+
+    /// Finds golems that are new here and sends for them.
+    fn census(&mut self) -> Result<(), Error> {
+        for place in self.home.list()? {
+            if self.names.contains_key(place.name.as_str()) {
+                continue;
+            }
+            // A life that cannot even say whose it is is for `bardo doctor` to look at.
+            let Ok(id) = Reader::open(&place.database()).and_then(|reader| reader.id()) else { continue };
+            let at = self.slots.len();
+            self.names.insert(place.name.to_string(), at);
+            self.slots.push(Slot {
+                place: place.clone(),
+                id,
+                living: None,
+                away: true,
+                due: Instant::now(),
+                rung: false,
+                falls: VecDeque::new(),
+                stand: Stand::Down,
+            });
+            self.workers.give(Job::Open(at, place));
+        }
+        Ok(())
+    }
+
+    fn interval(&self, at: usize) -> Duration {
+        self.slots[at].living.as_ref().map_or(Duration::ZERO, |living| living.interval_at(self.speed))
+    }
+
+    fn schedule(&mut self, at: usize, due: Instant) {
+        self.slots[at].due = due;
+        self.due.push(Reverse((due, at)));
+    }
+
+    /// Lives until it is stopped, then puts everything into place.
+    pub fn run(mut self, mut tell: impl FnMut(&str)) -> Result<(), Error> {
+        let (mut bells, mut census) = (Instant::now(), Instant::now());
+        let mut stopping = false;
+        while !stopping {
+            let now = Instant::now();
+            if now >= bells {
+                self.listen_for_bells();
+                bells = now + BELLS_EVERY;
+            }
+            if now >= census {
+                self.census()?;
+                census = now + CENSUS_EVERY;
+            }
+            self.give_turns(now);
+            let next = self.due.peek().map_or(bells, |Reverse((due, _))| (*due).min(bells));
+            match self.wakes.recv_timeout(next.saturating_duration_since(Instant::now())) {
+                Ok(Wake::Back(at, outcome)) => self.back(at, outcome, &mut tell),
+                Ok(Wake::Stop) => stopping = true,
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => stopping = true,
+            }
+        }
+        self.go_down(&mut tell)
+    }
+
+    fn give_turns(&mut self, now: Instant) {
+        while let Some(Reverse((due, at))) = self.due.peek().copied().filter(|Reverse((due, _))| *due <= now) {
+            self.due.pop();
+            let slot = &mut self.slots[at];
+            // Put off meanwhile, or with a worker, who brings it back to be scheduled again.
+            if slot.due != due || slot.away {
+                continue;
+            }
+            match (slot.stand, slot.living.take()) {
+                (Stand::Up, Some(living)) => {
+                    slot.away = true;
+                    slot.rung = false;
+                    self.workers.give(Job::Turn(at, living, due));
+                }
+                (Stand::Down | Stand::Out, None) => {
+                    slot.away = true;
+                    self.workers.give(Job::Open(at, slot.place.clone()));
+                }
+                (_, living) => slot.living = living,
+            }
+        }
+    }
+
+    /// Whoever has a letter is heard at once, if it is here.
+    fn listen_for_bells(&mut self) {
+        let Ok(entries) = fs::read_dir(self.home.bells()) else { return };
+        for entry in entries.flatten() {
+            let _ = fs::remove_file(entry.path());
+            let name = entry.file_name();
+            let Some(&at) = name.to_str().and_then(|name| self.names.get(name)) else { continue };
+            self.slots[at].rung = true;
+            self.hear(at);
+        }
+    }
+
+    fn hear(&mut self, at: usize) {
+        let slot = &mut self.slots[at];
+        if slot.away || !slot.rung {
+            return;
+        }
+        if let Some(living) = slot.living.take() {
+            (slot.away, slot.rung) = (true, false);
+            self.workers.give(Job::Hear(at, living));
+        }
+    }
+
+    /// A worker has brought a golem back.
+    fn back(&mut self, at: usize, outcome: Outcome, tell: &mut impl FnMut(&str)) {
+        let now = Instant::now();
+        self.slots[at].away = false;
+        match outcome {
+            Outcome::Open(living) => {
+                let ended = living.golem().owes_nothing() && living.life().is_dead();
+                self.desk.board.post(Status::of(living.life()));
+                self.slots[at].living = Some(living);
+                self.slots[at].stand = Stand::Up;
+                if ended { self.show_out(at) } else { self.schedule(at, now) }
+            }
+            Outcome::Turned(living, turn) => {
+                self.slots[at].living = Some(living);
+                match turn {
+                    Turn::Dead => self.show_out(at),
+                    Turn::WorldOver => {
+                        self.stale(at);
+                        self.schedule(at, now + CENSUS_EVERY);
+                    }
+                    Turn::Lived | Turn::Paused => {
+                        let interval = self.interval(at);
+                        // On time means at the time it was due, not so long after it was done; who is far behind
+                        // starts afresh.
+                        let next = self.slots[at].due + interval;
+                        self.schedule(at, if next + interval < now { now } else { next });
+                    }
+                }
+            }
+            Outcome::Heard(living) => {
+                self.slots[at].living = Some(living);
+                let due = self.slots[at].due;
+                self.schedule(at, due);
+            }
+            Outcome::Left => {}
+            Outcome::Fell(fall) => self.fell(at, fall, now, tell),
+        }
+        if self.slots[at].stand == Stand::Up {
+            self.hear(at);
+        }
+    }
+
+    /// It has ended: nothing more is owed it but its place in the graveyard.
+    fn show_out(&mut self, at: usize) {
+        let slot = &mut self.slots[at];
+        slot.stand = Stand::Dead;
+        if let Some(living) = slot.living.take() {
+            slot.away = true;
+            self.workers.give(Job::Leave(at, living));
+        }
+    }
+
+    fn stale(&mut self, at: usize) {
+        let slot = &self.slots[at];
+        let name = slot.place.name.as_str();
+        if self.desk.board.one(name).is_some_and(|status| status.state != State::Waiting) {
+            self.desk.board.mark(name, State::Waiting, Some("its world has nothing more to show".into()));
+            let seen = slot.living.as_ref().map_or(0, |living| living.life().now.as_millis());
+            let text = format!("{name} waits: its world has nothing more to show");
+            self.desk.note(host_note(format!("{}:feed:{seen}", slot.id), "feed", Some(name), text));
+        }
+    }
+
+    /// It is woken again from its journal, after a while; who keeps falling is stopped.
+    fn fell(&mut self, at: usize, fall: Fall, now: Instant, tell: &mut impl FnMut(&str)) {
+        let slot = &mut self.slots[at];
+        let name = slot.place.name.to_string();
+        slot.living = None;
+        match fall {
+            Fall::Elsewhere(why) => {
+                if slot.stand != Stand::Out {
+                    tell(&format!("{name} is not lived here: {why}"));
+                }
+                slot.stand = Stand::Out;
+                self.desk.board.forget(&name);
+                self.schedule(at, now + ELSEWHERE);
+            }
+            Fall::Disk(why) => {
+                slot.stand = Stand::Down;
+                self.desk.board.mark(&name, State::Restarting, Some(why));
+                self.schedule(at, now + LIES.1.min(Duration::from_secs(2)));
+            }
+            Fall::Broke(why) => {
+                self.desk.board.falls.fetch_add(1, Ordering::Relaxed);
+                slot.falls.push_back(now);
+                while slot.falls.front().is_some_and(|first| now.duration_since(*first) > FALLS.1) {
+                    slot.falls.pop_front();
+                }
+                if slot.falls.len() >= FALLS.0 {
+                    slot.stand = Stand::Stopped;
+                    tell(&format!("{name} is stopped, it fell over {} times: {why}", FALLS.0));
+                    let text =
+                        format!("{name} is stopped: it fell over {} times, the last time because {why}", FALLS.0);
+                    let key = format!("{}:crash:{}", slot.id, notify::now());
+                    self.desk.note(host_note(key, "crash", Some(&name), text));
+                    self.desk.board.mark(&name, State::Stopped, Some(why));
+                    return;
+                }
+                slot.stand = Stand::Down;
+                let lies = (LIES.0 * 4_u32.pow(slot.falls.len() as u32 - 1)).min(LIES.1);
+                tell(&format!("{name} fell over and is woken again: {why}"));
+                self.desk.board.mark(&name, State::Restarting, Some(why));
+                self.schedule(at, now + lies);
+            }
+        }
+    }
+
+    /// Everyone's own file gets everything, and the log is empty.
+    fn go_down(mut self, tell: &mut impl FnMut(&str)) -> Result<(), Error> {
+        self.stop.store(true, Ordering::SeqCst);
+        if let Some(api) = self.api.take() {
+            api.close();
+        }
+        self.desk.board.close();
+        for at in 0..self.slots.len() {
+            if let Some(living) = self.slots[at].living.take() {
+                self.slots[at].away = true;
+                self.workers.give(Job::Leave(at, living));
+            }
+        }
+        let mut left = 0;
+        while self.slots.iter().any(|slot| slot.away) {
+            match self.wakes.recv_timeout(Duration::from_secs(60)) {
+                Ok(Wake::Back(at, Outcome::Open(living) | Outcome::Turned(living, _) | Outcome::Heard(living))) => {
+                    self.workers.give(Job::Leave(at, living));
+                }
+                Ok(Wake::Back(at, Outcome::Left | Outcome::Fell(_))) => {
+                    self.slots[at].away = false;
+                    left += 1;
+                }
+                Ok(Wake::Stop) => {}
+                Err(_) => break,
+            }
+        }
+        tell(&format!("{left} golems put to rest"));
+        self.workers.close();
+        for teller in self.tellers.drain(..) {
+            let _ = teller.join();
+        }
+        self.scribe.take().expect("there is one until here").close()
+    }
+}
+
+impl std::fmt::Debug for Up {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Up").field("home", &self.home).field("golems", &self.slots.len()).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,334 @@
+//! Being told: what an owner wants to hear of without asking, and how it reaches them.
+//!
+//! A note is written down in the same sync as the record that gave rise to it, and crossed out for each target once
+//! that target has taken it. A kill between the two sends it again under the same key, by which a receiver can tell;
+//! a target that is down gets everything afterwards, in order.
+
+use std::io::Write;
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use golem::policy::Rule;
+use golem::wire::Message;
+use golem::{Life, Usdc};
+use reqwest::blocking::Client;
+use vault::{Batch, Note};
+
+use super::board::{Board, State};
+use super::desk::Desk;
+use crate::Error;
+use crate::config::Settings;
+use crate::herald::Told;
+
+/// How long a target may take to answer.
+const TIMEOUT: Duration = Duration::from_secs(10);
+/// How often it is looked whether there is something to tell.
+const LOOK: Duration = Duration::from_millis(200);
+/// A target that is down is tried again after this, then twice as long, up to the most.
+const AGAIN: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(60));
+const DAY_MS: i64 = 86_400_000;
+
+/// What of a message an owner is told of, if anything.
+pub(crate) fn note(name: &str, life: &Life, told: &Told<'_>, now: i64) -> Option<Note> {
+    let (kind, text) = match &told.message {
+        Message::Died { cause, ticks_alive, .. } => ("death", format!("{name} died at tick {ticks_alive}: {cause}")),
+        Message::Froze { reason: "" } => ("freeze", format!("{name} is frozen: no new exposure")),
+        Message::Froze { reason } => ("freeze", format!("{name} is frozen ({reason}): no new exposure")),
+        Message::Suspended => {
+            ("breaker", format!("{name} was in crisis for three cycles; its stressors are set aside for a day"))
+        }
+        Message::Stopped { .. } => ("stop", format!("{name} has hit its stop and gives up what it holds")),
+        Message::Refused { rule: rule @ (Rule::PerDay | Rule::ActionsPerDay | Rule::Gas | Rule::Reserve), why } => {
+            // Once a day for each rule: a cap that is reached is reached again and again.
+            let day = told.at.as_millis() as i64 / DAY_MS;
+            let key = format!("{}:cap:{rule:?}:{day}", life.id());
+            let text = format!("{name} has reached a cap: {why}");
+            return Some(Note { key, kind: "cap".into(), golem: Some(name.into()), text, at: now });
+        }
+        Message::EconomicCritical { remaining, .. } => ("money", format!("{name} has {remaining} left to live on")),
+        _ => return None,
+    };
+    let key = format!("{}:{}:{kind}", life.id(), told.seq);
+    Some(Note { key, kind: kind.into(), golem: Some(name.into()), text, at: now })
+}
+
+/// Something about the host itself, or about one of its golems that its life knows nothing of.
+pub(crate) fn host_note(key: String, kind: &str, golem: Option<&str>, text: String) -> Note {
+    Note { key, kind: kind.into(), golem: golem.map(str::to_owned), text, at: now() }
+}
+
+pub(crate) fn now() -> i64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as i64)
+}
+
+/// Where notes go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// The whole note as JSON.
+    Webhook(String),
+    /// Its text as the body, in the manner of ntfy.
+    Ntfy(String),
+    /// A program that gets the text on its standard input and the rest in its environment.
+    Command(String),
+}
+
+/// Everything an owner has said about being told.
+#[derive(Clone, Debug)]
+pub struct Telling {
+    pub targets: Vec<Target>,
+    pub heartbeat: Option<(String, Duration)>,
+    /// The hour, in UTC, of the daily line.
+    pub daily: Option<u8>,
+}
+
+impl Telling {
+    pub fn of(settings: &Settings) -> Result<Telling, Error> {
+        let given = |key: &str| settings.text(key).filter(|text| !text.is_empty()).map(str::to_owned);
+        let targets = [
+            given("notify.webhook").map(Target::Webhook),
+            given("notify.ntfy").map(Target::Ntfy),
+            given("notify.command").map(Target::Command),
+        ];
+        let every = Duration::from_millis(settings.span("notify.heartbeat_every").as_millis());
+        let telling = Telling {
+            targets: targets.into_iter().flatten().collect(),
+            heartbeat: given("notify.heartbeat").map(|url| (url, every)),
+            daily: u8::try_from(settings.integer("notify.daily_hour")).ok(),
+        };
+        for url in telling.urls() {
+            let parsed = reqwest::Url::parse(url);
+            if !parsed.is_ok_and(|url| matches!(url.scheme(), "http" | "https")) {
+                return Err(Error::Advice("an address under [notify] must begin with http:// or https://".into()));
+            }
+        }
+        Ok(telling)
+    }
+
+    fn urls(&self) -> impl Iterator<Item = &String> {
+        let targets = self.targets.iter().filter_map(|target| match target {
+            Target::Webhook(url) | Target::Ntfy(url) => Some(url),
+            Target::Command(_) => None,
+        });
+        targets.chain(self.heartbeat.as_ref().map(|(url, _)| url))
+    }
+
+    /// What the log calls each target.
+    pub fn names(&self) -> Vec<String> {
+        self.targets.iter().map(|target| target.name().to_owned()).collect()
+    }
+}
+
+impl Target {
+    pub fn name(&self) -> &'static str {
+        match self {
+            Target::Webhook(_) => "webhook",
+            Target::Ntfy(_) => "ntfy",
+            Target::Command(_) => "command",
+        }
+    }
+
+    /// Tells it; an error says why it was not taken.
+    fn tell(&self, client: &Client, note: &Note) -> Result<(), String> {
+        match self {
+            Target::Webhook(url) => {
+                accepted(client.post(url).header("Idempotency-Key", header(&note.key)).json(note).send())
+            }
+            Target::Ntfy(url) => {
+                let title = match &note.golem {
+                    Some(golem) => format!("{}: {golem}", note.kind),
+                    None => note.kind.clone(),
+                };
+                let request = client.post(url).header("Title", header(&title)).header("Tags", header(&note.kind));
+                accepted(request.header("Idempotency-Key", header(&note.key)).body(note.text.clone()).send())
+            }
+            Target::Command(program) => run(program, note),
+        }
+    }
+}
+
+/// What a header can hold.
+fn header(text: &str) -> String {
+    text.chars().filter(|c| c.is_ascii_graphic() || *c == ' ').collect()
+}
+
+fn accepted(answer: reqwest::Result<reqwest::blocking::Response>) -> Result<(), String> {
+    let answer = answer.map_err(|why| why.without_url().to_string())?;
+    if answer.status().is_success() { Ok(()) } else { Err(format!("it answered {}", answer.status())) }
+}
+
+fn run(program: &str, note: &Note) -> Result<(), String> {
+    let mut child = Command::new("sh")
+        .args(["-c", program])
+        .env("BARDO_NOTE_KEY", &note.key)
+        .env("BARDO_NOTE_KIND", &note.kind)
+        .env("BARDO_NOTE_GOLEM", note.golem.as_deref().unwrap_or_default())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .map_err(|e| e.to_string())?;
+    // A program that does not read is not an error: its exit says what it made of it.
+    let _ = child.stdin.take().expect("it was piped").write_all(note.text.as_bytes());
+    let deadline = Instant::now() + TIMEOUT;
+    loop {
+        match child.try_wait().map_err(|e| e.to_string())? {
+            Some(status) if status.success() => return Ok(()),
+            Some(status) => return Err(format!("it ended with {status}")),
+            None if Instant::now() >= deadline => {
+                let _ = child.kill();
+                let _ = child.wait();
+                return Err("it took too long".into());
+            }
+            None => std::thread::sleep(Duration::from_millis(10)),
+        }
+    }
+}
+
+pub(crate) fn client() -> Result<Client, Error> {
+    // Whoever was first has chosen the same.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let client = Client::builder().timeout(TIMEOUT).redirect(reqwest::redirect::Policy::none()).build();
+    client.map_err(|e| Error::Advice(format!("cannot make a client: {e}")))
+}
+
+/// The threads that tell: one for each target, so that one that is down holds up no other, and one for time.
+pub(crate) fn begin(telling: &Telling, desk: &Arc<Desk>, stop: &Arc<AtomicBool>) -> Result<Vec<JoinHandle<()>>, Error> {
+    let mut threads = Vec::new();
+    let client = client()?;
+    for target in telling.targets.clone() {
+        let (desk, stop, client) = (Arc::clone(desk), Arc::clone(stop), client.clone());
+        threads.push(std::thread::spawn(move || tell_all(&target, &desk, &client, &stop)));
+    }
+    let (telling, desk, stop) = (telling.clone(), Arc::clone(desk), Arc::clone(stop));
+    threads.push(std::thread::spawn(move || keep_time(&telling, &desk, &client, &stop)));
+    Ok(threads)
+}
+
+fn tell_all(target: &Target, desk: &Desk, client: &Client, stop: &AtomicBool) {
+    let mut patience = AGAIN.0;
+    while !stop.load(Ordering::SeqCst) {
+        let waiting = desk.waiting(target.name(), 16).unwrap_or_default();
+        if waiting.is_empty() {
+            std::thread::sleep(LOOK);
+            continue;
+        }
+        for waiting in waiting {
+            if target.tell(client, &waiting.note).is_err() {
+                // In order: nothing overtakes what could not be told.
+                nap(patience, stop);
+                patience = (patience * 2).min(AGAIN.1);
+                break;
+            }
+            patience = AGAIN.0;
+            let told = vec![(waiting.number, target.name().to_owned())];
+            if desk.commit(Batch { told, ..Batch::default() }).is_err() {
+                return;
+            }
+            desk.board.notes_sent.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+}
+
+fn nap(length: Duration, stop: &AtomicBool) {
+    let until = Instant::now() + length;
+    while Instant::now() < until && !stop.load(Ordering::SeqCst) {
+        std::thread::sleep(LOOK.min(until.saturating_duration_since(Instant::now())));
+    }
+}
+
+/// The outgoing heartbeat, whose silence tells somebody else that this host is gone; the daily line; and trouble with
+/// the disk, which cannot wait to be written down.
+fn keep_time(telling: &Telling, desk: &Desk, client: &Client, stop: &AtomicBool) {
+    let mut beat = Instant::now();
+    let mut cried = false;
+    while !stop.load(Ordering::SeqCst) {
+        if let Some((url, every)) = &telling.heartbeat
+            && Instant::now() >= beat
+        {
+            beat = Instant::now() + *every;
+            // One that is missed is missed: the next says the same.
+            let _ = client.post(url).body("").send();
+        }
+        if let Some(hour) = telling.daily
+            && let Some(note) = daily(&desk.board, hour, now())
+        {
+            desk.note(note);
+        }
+        match desk.board.trouble() {
+            Some(why) if !cried => {
+                cried = true;
+                let text = format!("nothing can be written down, so every golem waits: {why}");
+                let note = host_note(format!("disk:{}", now()), "disk", None, text);
+                for target in &telling.targets {
+                    let _ = target.tell(client, &note);
+                }
+            }
+            None => cried = false,
+            _ => {}
+        }
+        std::thread::sleep(LOOK);
+    }
+}
+
+/// A line a day, from this hour on; its key makes it one.
+fn daily(board: &Board, hour: u8, now: i64) -> Option<Note> {
+    let (day, of_day) = (now.div_euclid(DAY_MS), now.rem_euclid(DAY_MS));
+    // Half an hour is enough to be up in; a host that comes up in the evening has no morning line to give.
+    let since = of_day - i64::from(hour) * 3_600_000;
+    if !(0..1_800_000).contains(&since) {
+        return None;
+    }
+    Some(host_note(format!("daily:{day}"), "daily", None, summary(board)))
+}
+
+/// Money, skill, positions and refusals of all golems, in one line.
+pub(crate) fn summary(board: &Board) -> String {
+    let all = board.all();
+    let living: Vec<_> = all.iter().filter(|status| status.state != State::Dead).collect();
+    let sum = |of: fn(&super::board::Status) -> Usdc| living.iter().map(|status| of(status)).sum::<Usdc>();
+    let skill = living.iter().map(|status| status.skill).sum::<f64>() / living.len().max(1) as f64;
+    let exposed = living.iter().filter(|status| status.holding != 0).count();
+    let stopped = all.iter().filter(|status| status.state == State::Stopped).count();
+    format!(
+        "{} golems living, {} dead, {stopped} stopped; {} to live on, capital {} of {} given; skill {skill:.2}; \
+         {exposed} exposed; {} refusals since the host came up",
+        living.len(),
+        all.len() - living.len(),
+        sum(|status| status.credit),
+        sum(|status| status.worth),
+        sum(|status| status.given),
+        all.iter().map(|status| status.refusals).sum::<u64>()
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_daily_line_comes_once_a_day_and_not_in_the_evening() {
+        let board = Board::default();
+        let at = |hour: i64, minute: i64| 20_000 * DAY_MS + hour * 3_600_000 + minute * 60_000;
+        assert!(daily(&board, 8, at(7, 59)).is_none());
+        let line = daily(&board, 8, at(8, 0)).unwrap();
+        assert_eq!(line.key, daily(&board, 8, at(8, 29)).unwrap().key, "the same line");
+        assert!(daily(&board, 8, at(20, 0)).is_none());
+        assert!(line.text.starts_with("0 golems living"), "{}", line.text);
+    }
+
+    #[test]
+    fn a_program_is_told_and_its_exit_counts() {
+        let folder = tempfile::tempdir().unwrap();
+        let out = folder.path().join("out");
+        let note = host_note("k".into(), "death", Some("ada"), "it died".into());
+        let client = client().unwrap();
+        let good = Target::Command(format!("cat > {0}; echo \" $BARDO_NOTE_GOLEM\" >> {0}", out.display()));
+        good.tell(&client, &note).unwrap();
+        assert_eq!(std::fs::read_to_string(out).unwrap(), "it died ada\n");
+        let why = Target::Command("exit 3".into()).tell(&client, &note).unwrap_err();
+        assert!(why.contains('3'), "{why}");
+    }
+}

@@ -1,0 +1,171 @@
+//! Those who give golems their turns. Whatever happens to one of them at work, a panic included, happens to the one
+//! golem it had in its hands.
+
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::Sender;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Instant;
+
+use vault::Reader;
+
+use super::Wake;
+use super::desk::Desk;
+use crate::Error;
+use crate::home::GolemHome;
+use crate::keep;
+use crate::living::{Living, Silent, Turn};
+
+/// They mostly wait for the scribe, so there are many more than processors.
+const WORKERS: usize = 32;
+
+/// What became of a golem at a worker.
+pub(super) enum Outcome {
+    Open(Box<Living>),
+    Turned(Box<Living>, Turn),
+    Heard(Box<Living>),
+    /// Its own file has everything.
+    Left,
+    Fell(Fall),
+}
+
+/// Why a golem is not up.
+pub(super) enum Fall {
+    /// It, its world or its mind broke.
+    Broke(String),
+    /// The disk did not take something; that is nobody's fault here.
+    Disk(String),
+    /// Somebody else lives it, or it was moved away.
+    Elsewhere(String),
+}
+
+pub(super) enum Job {
+    Open(usize, GolemHome),
+    Turn(usize, Box<Living>, Instant),
+    Hear(usize, Box<Living>),
+    Leave(usize, Box<Living>),
+}
+
+/// Threads that give golems their turns.
+pub(super) struct Workers {
+    jobs: Arc<Jobs>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+#[derive(Default)]
+struct Jobs {
+    waiting: Mutex<(VecDeque<Job>, bool)>,
+    news: Condvar,
+}
+
+impl Workers {
+    pub(super) fn start(desk: &Arc<Desk>, waker: &Sender<Wake>) -> Workers {
+        let jobs: Arc<Jobs> = Arc::default();
+        let work = |jobs: Arc<Jobs>, desk: Arc<Desk>, waker: Sender<Wake>| {
+            while let Some(job) = jobs.next() {
+                let (at, outcome) = perform(job, &desk);
+                if waker.send(Wake::Back(at, outcome)).is_err() {
+                    return;
+                }
+            }
+        };
+        let threads = (0..WORKERS)
+            .map(|_| {
+                let (jobs, desk, waker) = (Arc::clone(&jobs), Arc::clone(desk), waker.clone());
+                std::thread::spawn(move || work(jobs, desk, waker))
+            })
+            .collect();
+        Workers { jobs, threads }
+    }
+
+    pub(super) fn give(&self, job: Job) {
+        self.jobs.waiting().0.push_back(job);
+        self.jobs.news.notify_one();
+    }
+
+    pub(super) fn close(&mut self) {
+        self.jobs.waiting().1 = true;
+        self.jobs.news.notify_all();
+        for thread in self.threads.drain(..) {
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Jobs {
+    fn waiting(&self) -> MutexGuard<'_, (VecDeque<Job>, bool)> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The next job; none once there are no more to come.
+    fn next(&self) -> Option<Job> {
+        let mut waiting = self.waiting();
+        loop {
+            if let Some(job) = waiting.0.pop_front() {
+                return Some(job);
+            }
+            if waiting.1 {
+                return None;
+            }
+            waiting = self.news.wait(waiting).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+}
+
+/// Whatever happens in here happens to one golem.
+fn perform(job: Job, desk: &Arc<Desk>) -> (usize, Outcome) {
+    let (Job::Open(at, _) | Job::Turn(at, ..) | Job::Hear(at, _) | Job::Leave(at, _)) = job;
+    let done = catch_unwind(AssertUnwindSafe(|| match job {
+        Job::Open(_, place) => open(&place, desk).map(|living| Outcome::Open(Box::new(living))),
+        Job::Turn(_, mut living, due) => {
+            desk.board.late.note(due.elapsed());
+            let turn = living.turn(&mut Silent)?;
+            desk.board.ticks.fetch_add(1, Ordering::Relaxed);
+            Ok(Outcome::Turned(living, turn))
+        }
+        Job::Hear(_, mut living) => living.hear(&mut Silent).map(|()| Outcome::Heard(living)),
+        Job::Leave(_, mut living) => {
+            living.leave()?;
+            desk.lodge(living.life().id(), false)?;
+            living.turn_away_letters();
+            Ok(Outcome::Left)
+        }
+    }));
+    let outcome = match done {
+        Ok(Ok(outcome)) => outcome,
+        Ok(Err(error)) => Outcome::Fell(fall(error)),
+        Err(panic) => Outcome::Fell(Fall::Broke(words_of(&panic))),
+    };
+    (at, outcome)
+}
+
+fn fall(error: Error) -> Fall {
+    match error {
+        Error::Vault(vault::Error::Locked(_) | vault::Error::Sealed(_) | vault::Error::NoHead(_)) => {
+            Fall::Elsewhere(error.to_string())
+        }
+        Error::Io { .. } | Error::Vault(vault::Error::Io { .. } | vault::Error::Sqlite { .. }) => {
+            Fall::Disk(error.to_string())
+        }
+        Error::World(world::Error::Io { .. } | world::Error::Stuck { .. }) => Fall::Disk(error.to_string()),
+        other => Fall::Broke(other.to_string()),
+    }
+}
+
+fn words_of(panic: &Box<dyn std::any::Any + Send>) -> String {
+    let words = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    words.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "it panicked".into())
+}
+
+/// From now on it is lived here: said in the log first, then made sure that nobody lives it.
+fn open(place: &GolemHome, desk: &Arc<Desk>) -> Result<Living, Error> {
+    let id = Reader::open(&place.database())?.id()?;
+    desk.lodge(id, true)?;
+    let opened = keep::carry_over(place, desk).and_then(|()| Living::lodge(place.clone(), desk));
+    if opened.is_err() {
+        desk.lodge(id, false)?;
+    }
+    opened
+}

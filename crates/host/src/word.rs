@@ -1,0 +1,105 @@
+//! The owner's word. A golem nobody is living is woken, told and put back to sleep; one that is being lived gets a
+//! letter, and whoever lives it answers.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use golem::Command;
+
+use crate::Error;
+use crate::config::{File, Settings};
+use crate::home::GolemHome;
+use crate::inbox::{self, Body, Reply};
+use crate::living::{Living, Silent};
+
+/// How long a living golem has to answer before the owner is told that the letter waits.
+pub const PATIENCE: Duration = Duration::from_secs(5);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Heard {
+    Done,
+    /// Nobody answered; the letter waits.
+    Waiting,
+}
+
+/// Where an order has got to.
+#[derive(Debug)]
+pub enum Order {
+    Answered(Reply),
+    /// A living process has been written to; its answer will be here.
+    Sent(PathBuf),
+}
+
+/// Passes an order on: to the golem itself if nobody is living it, else as a letter.
+pub fn pass_on(place: &GolemHome, body: Body, snapshot_every: u64) -> Result<Order, Error> {
+    match Living::open(place.clone(), snapshot_every) {
+        Ok((mut living, _)) => {
+            // What was said before comes first.
+            living.look_into_inbox(&mut Silent)?;
+            if living.life().is_dead() {
+                return Err(dead(place, living.life()));
+            }
+            let id = inbox::new_id();
+            Ok(Order::Answered(match body {
+                Body::Command(command) => living.obey(id, command, &mut Silent)?,
+                Body::Fund { credit, capital } => living.fund(id, credit, capital, &mut Silent)?,
+                Body::Word { .. } | Body::CatchUp => unreachable!("owners write no such letters"),
+            }))
+        }
+        Err(Error::Vault(vault::Error::Locked(_))) => Ok(Order::Sent(inbox::send(place, body)?)),
+        Err(other) => Err(other),
+    }
+}
+
+/// What came of it, waiting for an answer no longer than this.
+pub fn hear(place: &GolemHome, order: Order, patience: Duration) -> Result<Heard, Error> {
+    let reply = match order {
+        Order::Answered(reply) => Some(reply),
+        Order::Sent(reply) => inbox::await_reply(&reply, patience)?,
+    };
+    match reply {
+        Some(Reply::Done) => Ok(Heard::Done),
+        Some(Reply::Refused(why)) => Err(Error::Refused(why)),
+        Some(Reply::Dead(cause)) => Err(Error::Dead(place.name.clone(), cause)),
+        None => Ok(Heard::Waiting),
+    }
+}
+
+pub fn dead(place: &GolemHome, life: &golem::Life) -> Error {
+    let cause = life.death.as_ref().map(|death| death.cause.to_string()).unwrap_or_default();
+    Error::Dead(place.name.clone(), cause)
+}
+
+/// The marker first: from here on no new exposure, whatever the process is doing.
+pub fn mark_frozen(place: &GolemHome, reason: &str) -> Result<(), Error> {
+    let marker = place.frozen_marker();
+    std::fs::write(&marker, reason)
+        .and_then(|()| std::fs::File::open(&marker)?.sync_all())
+        .map_err(Error::io("cannot write", &marker))
+}
+
+pub fn unmark_frozen(place: &GolemHome) -> Result<(), Error> {
+    let marker = place.frozen_marker();
+    match std::fs::remove_file(&marker) {
+        Err(e) if e.kind() != std::io::ErrorKind::NotFound => Err(Error::io("cannot remove", &marker)(e)),
+        _ => Ok(()),
+    }
+}
+
+/// The order to live under another policy: these keys changed, the others as they are now.
+pub fn amend(place: &GolemHome, set: &[String]) -> Result<Command, Error> {
+    let (golem, _) = place.wake()?;
+    if let Some(other) = set.iter().find(|flag| !flag.starts_with("policy.")) {
+        return Err(Error::Advice(format!("only policy keys can be changed in a life; {other} was settled at birth")));
+    }
+    let instead_of = golem::policy::policy_hash(&golem.life().policy);
+    let flags: Vec<String> = Settings::of_policy(&golem.life().policy).into_iter().chain(set.iter().cloned()).collect();
+    let policy = Settings::load(File::Golem, None, std::iter::empty(), &flags)?.policy();
+    let world = &golem.life().birth.world;
+    if !policy.fits(world) {
+        let known: Vec<&str> = world.actions.iter().map(|action| action.name.as_str()).collect();
+        let known = known.join(", ");
+        return Err(Error::Advice(format!("policy.allow names an action this world does not have; it has {known}")));
+    }
+    Ok(Command::Amend { policy: Box::new(policy), instead_of })
+}
