@@ -25,6 +25,8 @@ pub(crate) struct Args {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
+    /// Watch a golem live, die and be succeeded, in a minute; needs nothing and leaves nothing behind
+    Demo(DemoArgs),
     /// Make a home: a treasury with paper money, and a place for golems
     Init,
     /// Make, run, look at and steer golems
@@ -324,6 +326,25 @@ pub(crate) struct RunArgs {
     /// Stop after so many ticks
     #[arg(long)]
     pub(crate) ticks: Option<u64>,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct DemoArgs {
+    /// Which life: market, chance and end all follow from this number
+    #[arg(long, default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// How fast it is shown: 1x takes about a minute, max does not wait
+    #[arg(long, default_value = "1x", value_parser = pace)]
+    pub(crate) speed: Pace,
+    /// Plain text, as fast as possible; as always where the output is no terminal
+    #[arg(long)]
+    pub(crate) headless: bool,
+    /// Record what is shown, and when, as an asciicast
+    #[arg(long, value_name = "FILE")]
+    pub(crate) record: Option<PathBuf>,
+    /// Keep the home it lived in, in this folder
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) keep: Option<PathBuf>,
 }
 
 #[derive(Debug, ClapArgs)]

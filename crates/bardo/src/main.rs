@@ -2,6 +2,7 @@
 
 mod args;
 mod commands;
+mod draw;
 mod output;
 
 use std::path::PathBuf;
@@ -41,6 +42,7 @@ fn main() -> ExitCode {
 
 fn dispatch(home: &Home, verb: Verb, json: bool) -> Result<ExitCode, Error> {
     match verb {
+        Verb::Demo(args) => commands::demo::demo(&args, json),
         Verb::Init => commands::home::init(home, json),
         Verb::Golem(verb) => commands::golem::dispatch(home, verb, json),
         Verb::Dream(verb) => commands::dream::dispatch(home, verb, json),
