@@ -75,7 +75,19 @@ pub(crate) enum GolemVerb {
     /// All golems, living and dead
     List,
     /// One golem: vitality, money, skill, chance, and how it died
-    Show { name: String },
+    Show {
+        name: String,
+        /// Draw its life line too: vitality, skill, and money beside holding
+        #[arg(long)]
+        plot: bool,
+    },
+    /// Its life in pictures: one HTML file, to be read, printed and passed on
+    Report {
+        name: String,
+        /// File to make; without one it is printed
+        #[arg(long, value_name = "FILE")]
+        out: Option<PathBuf>,
+    },
     /// What happened, from birth on
     Events {
         name: String,

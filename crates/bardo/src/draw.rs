@@ -1,4 +1,5 @@
-//! Small pictures made of characters: a bar, a sparkline, and text that keeps inside its columns.
+//! Small pictures made of characters: a bar, a sparkline, lines on a grid of dots, and text that keeps inside its
+//! columns.
 
 const EIGHTHS: [char; 9] = [' ', '▏', '▎', '▍', '▌', '▋', '▊', '▉', '█'];
 const HEIGHTS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
@@ -23,6 +24,50 @@ pub(crate) fn means(values: &[f64], parts: usize) -> impl Iterator<Item = f64> {
         let part = &values[at * values.len() / parts..(at + 1) * values.len() / parts];
         part.iter().sum::<f64>() / part.len() as f64
     })
+}
+
+/// A grid of dots, two by four to a character.
+pub(crate) struct Dots {
+    columns: usize,
+    rows: usize,
+    cells: Vec<u8>,
+}
+
+impl Dots {
+    pub(crate) fn new(columns: usize, rows: usize) -> Dots {
+        Dots { columns, rows, cells: vec![0; columns * rows] }
+    }
+
+    /// A line through these heights from 0 to 1, over the whole width; every so many-th dot of it.
+    pub(crate) fn line(&mut self, heights: &[f64], every: usize) {
+        let (width, top) = (self.columns * 2, self.rows * 4 - 1);
+        let mut before = None;
+        for x in (0..width).filter(|_| !heights.is_empty()) {
+            let height = heights[x * heights.len() / width].clamp(0.0, 1.0);
+            let y = top - (height * top as f64).round() as usize;
+            // Steep parts are joined, so that a line stays one.
+            let from: usize = before.replace(y).unwrap_or(y);
+            if x % every == 0 {
+                let (low, high) = if every > 1 { (y, y) } else { (from.min(y), from.max(y)) };
+                (low..=high).for_each(|y| self.dot(x, y));
+            }
+        }
+    }
+
+    fn dot(&mut self, x: usize, y: usize) {
+        const BITS: [[u8; 2]; 4] = [[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]];
+        self.cells[y / 4 * self.columns + x / 2] |= BITS[y % 4][x % 2];
+    }
+
+    pub(crate) fn rows(&self) -> impl Iterator<Item = String> {
+        // Many a font shows the dots of the empty pattern.
+        let braille = |bits: &u8| match *bits {
+            0 => ' ',
+            bits => char::from_u32(0x2800 + u32::from(bits)).unwrap_or(' '),
+        };
+        let row = move |row: &[u8]| row.iter().map(braille).collect::<String>().trim_end().to_owned();
+        self.cells.chunks(self.columns).map(row)
+    }
 }
 
 /// Lines of at most so many columns, broken between words.
@@ -68,6 +113,16 @@ mod tests {
         assert_eq!(spark(&[0.0, 0.0, 1.0, 1.0], 2), "▁█");
         assert_eq!(spark(&[0.5], 60), "▅");
         assert_eq!(spark(&[], 60), "");
+    }
+
+    #[test]
+    fn a_line_of_dots_goes_from_where_it_was_to_where_it_is() {
+        let mut dots = Dots::new(2, 1);
+        dots.line(&[0.0, 0.0, 1.0, 1.0], 1);
+        assert_eq!(dots.rows().collect::<Vec<_>>(), ["⣀⡏"]);
+        let mut dots = Dots::new(3, 1);
+        dots.line(&[1.0], 2);
+        assert_eq!(dots.rows().collect::<Vec<_>>(), ["⠁⠁⠁"]);
     }
 
     #[test]

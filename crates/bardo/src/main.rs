@@ -3,6 +3,7 @@
 mod args;
 mod commands;
 mod draw;
+mod history;
 mod output;
 
 use std::path::PathBuf;
@@ -30,9 +31,11 @@ fn main() -> ExitCode {
         output::line(output::WELCOME.trim_end());
         return ExitCode::SUCCESS;
     };
-    let home = match home(args.home) {
-        Ok(home) => home,
-        Err(e) => return fail(&e),
+    let home = match (home(args.home), &verb) {
+        (Ok(home), _) => home,
+        // It makes a home of its own, and needs to know of no other.
+        (Err(_), Verb::Demo(_)) => Home::at(PathBuf::new()),
+        (Err(e), _) => return fail(&e),
     };
     match dispatch(&home, verb, args.json) {
         Ok(code) => code,

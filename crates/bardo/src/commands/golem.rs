@@ -14,7 +14,8 @@ use vault::{Head, Reader, Seal};
 use world::{Candles, Spec};
 
 use crate::args::{GolemVerb, New, Restore, WorldKind};
-use crate::commands::{heirs, owner, run};
+use crate::commands::{heirs, owner, plot, report, run};
+use crate::history::History;
 use crate::output::{self, count, date, line, portrait, sentence};
 
 pub(crate) fn dispatch(home: &Home, verb: GolemVerb, json: bool) -> Result<ExitCode, Error> {
@@ -22,7 +23,8 @@ pub(crate) fn dispatch(home: &Home, verb: GolemVerb, json: bool) -> Result<ExitC
         GolemVerb::New(new) => create(home, new, json),
         GolemVerb::Run(args) => run::run(home, &args, json),
         GolemVerb::List => list(home, json),
-        GolemVerb::Show { name } => show(&home.golem(&name)?, json),
+        GolemVerb::Show { name, plot } => show(&home.golem(&name)?, plot, json),
+        GolemVerb::Report { name, out } => report::report(&home.golem(&name)?, out.as_deref(), json),
         GolemVerb::Events { name, all } => events(&home.golem(&name)?, all || json, json),
         GolemVerb::Episodes { name, last } => episodes(&home.golem(&name)?, last, json),
         GolemVerb::Stress { name } => stress(&home.golem(&name)?, json),
@@ -190,7 +192,7 @@ fn list(home: &Home, json: bool) -> Result<ExitCode, Error> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn show(place: &GolemHome, json: bool) -> Result<ExitCode, Error> {
+fn show(place: &GolemHome, plot: bool, json: bool) -> Result<ExitCode, Error> {
     let reader = Reader::open(&place.database())?;
     let (golem, notices) = reader.wake()?;
     notices.iter().for_each(|notice| eprintln!("bardo: {notice}"));
@@ -211,6 +213,9 @@ fn show(place: &GolemHome, json: bool) -> Result<ExitCode, Error> {
     line(portrait(life, running));
     if let Some(secret) = secret {
         line(format!("  secret     {secret} (verify every roll with `bardo doctor`)"));
+    }
+    if plot {
+        plot::draw(&History::read(place)?).iter().for_each(line);
     }
     Ok(ExitCode::SUCCESS)
 }

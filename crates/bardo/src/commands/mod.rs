@@ -10,4 +10,6 @@ pub(crate) mod home;
 pub(crate) mod lab;
 pub(crate) mod library;
 pub(crate) mod owner;
+pub(crate) mod plot;
+pub(crate) mod report;
 pub(crate) mod run;

@@ -164,7 +164,7 @@ fn leave(dead: &GolemHome, looks: &[Look], screen: &mut Screen) -> Result<(), Er
     say(
         "testament",
         format!(
-            "  a life     {} in shape; made {:+.2} %, simply holding {:+.2} %",
+            "  shape      {}; its capital came to {:+.2} %, simply holding to {:+.2} %",
             testament.arc,
             s.returned * 100.0,
             s.held * 100.0
@@ -218,7 +218,7 @@ fn succeed(home: &Home, seed: u64, dead: &GolemHome, looks: &[Look], screen: &mu
     let then = then.map_or(String::new(), |look| format!("; {}'s was {:.2} at that age", dead.name, look.skill));
     let text = match &life.death {
         None => format!(
-            "{name} tries {tried} of its rules, and {heard} have a say by now. Skill {:.2}{then}. It lives on.",
+            "{name} has called {tried} rules back from that memory; {heard} have a say by now. Skill {:.2}{then}. It lives on.",
             life.vitality.epistemic
         ),
         Some(death) => format!("{name} has died, too, {} old, {}.", life.age, death.cause),

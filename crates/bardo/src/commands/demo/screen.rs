@@ -63,7 +63,8 @@ impl Screen {
         record: Option<&Path>,
         interrupts: Arc<AtomicU32>,
     ) -> Result<Screen, Error> {
-        let terminal = std::io::stdout().is_terminal();
+        let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+        let terminal = std::io::stdout().is_terminal() && !dumb;
         let live = !headless && !json && (terminal || record.is_some());
         let cast = record.map(Cast::begin).transpose()?;
         Ok(Screen {
@@ -173,11 +174,11 @@ impl Screen {
     fn gauge(&self, vitality: f64, phase: Phase) -> String {
         // Bluish green, sky blue, yellow, orange and vermilion can be told apart by everyone.
         let colour = match phase {
-            Phase::Thriving => "38;2;0;158;115",
-            Phase::Stable => "38;2;86;180;233",
-            Phase::Conservation => "38;2;240;228;66",
-            Phase::Declining => "38;2;230;159;0",
-            Phase::Terminal => "38;2;213;94;0",
+            Phase::Thriving => "38;5;36",
+            Phase::Stable => "38;5;74",
+            Phase::Conservation => "38;5;221",
+            Phase::Declining => "38;5;214",
+            Phase::Terminal => "38;5;166",
         };
         self.paint(colour, &bar(vitality, 6))
     }

@@ -136,7 +136,7 @@ impl Story {
         Some((
             "outcome",
             format!(
-                "{came}: {how} wrong than \"as before\". Counted up, this is its skill; 0.50 is no better than that."
+                "{came}: {how} wrong than \"as before\". Added up, that is its skill; 0.50 is as good as \"as before\"."
             ),
         ))
     }
