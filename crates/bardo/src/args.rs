@@ -431,7 +431,13 @@ pub(crate) enum DataVerb {
 #[derive(Debug, Subcommand)]
 pub(crate) enum LabVerb {
     /// So many whole lives, each on a path of its own
-    Lives(LivesArgs),
+    Lives {
+        #[command(flatten)]
+        lives: LivesArgs,
+        /// Draw what they came to as well: one HTML file
+        #[arg(long, value_name = "FILE", conflicts_with = "vary")]
+        html: Option<PathBuf>,
+    },
     /// Lines of golems on the same paths, by what crosses each death
     Lineages {
         #[command(flatten)]

@@ -60,12 +60,9 @@ impl Dots {
     }
 
     pub(crate) fn rows(&self) -> impl Iterator<Item = String> {
-        // Many a font shows the dots of the empty pattern.
-        let braille = |bits: &u8| match *bits {
-            0 => ' ',
-            bits => char::from_u32(0x2800 + u32::from(bits)).unwrap_or(' '),
-        };
-        let row = move |row: &[u8]| row.iter().map(braille).collect::<String>().trim_end().to_owned();
+        // Empty cells are patterns too: where a font lends them from another, all are equally wide.
+        let braille = |bits: &u8| char::from_u32(0x2800 + u32::from(*bits)).unwrap_or(' ');
+        let row = move |row: &[u8]| row.iter().map(braille).collect::<String>().trim_end_matches('\u{2800}').to_owned();
         self.cells.chunks(self.columns).map(row)
     }
 }

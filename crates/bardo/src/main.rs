@@ -5,6 +5,7 @@ mod commands;
 mod draw;
 mod history;
 mod output;
+mod page;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -57,7 +58,7 @@ fn dispatch(home: &Home, verb: Verb, json: bool) -> Result<ExitCode, Error> {
         Verb::Halt(halt) => commands::owner::halt(home, &halt, json),
         Verb::Treasury(treasury) => commands::home::treasury(home, &treasury, json),
         Verb::Data(data) => commands::home::data(home, &data, json),
-        Verb::Lab(args::LabVerb::Lives(args)) => commands::lab::lives(home, &args, json),
+        Verb::Lab(args::LabVerb::Lives { lives, html }) => commands::lab::lives(home, &lives, html.as_deref(), json),
         Verb::Lab(args::LabVerb::Lineages { lives, generations }) => {
             commands::lab::lineages(home, &lives, generations, json)
         }

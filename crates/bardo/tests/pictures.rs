@@ -1,4 +1,4 @@
-//! Pictures of a life: the line in the terminal, and the report that can be passed on.
+//! Pictures: a life line in the terminal, and pages that can be passed on.
 
 mod common;
 
@@ -68,4 +68,17 @@ fn what_is_drawn_can_be_had_as_figures() {
         let product = part("money") * part("touch") * part("age");
         assert!((part("vitality") - product).abs() < 1e-9, "vitality is the product of its parts: {look}");
     }
+}
+
+#[test]
+fn lives_of_the_lab_can_be_drawn() {
+    let tent = Tent::bare();
+    let file = tent.folder.path().join("lives.html");
+    let lived = ["lab", "lives", "--lives", "4", "--most-ticks", "2000", "--note-every", "200"];
+    let told = |html: &[&str]| tent.ok(lived.iter().chain(html));
+    let figures = |told: &str| told.lines().filter(|line| !line.contains(" ticks in ")).count();
+    assert_eq!(figures(&told(&["--html", file.to_str().unwrap()])), figures(&told(&[])), "figures are printed as ever");
+    let page = fs::read_to_string(&file).unwrap();
+    assert!(page.contains("4 lives") && page.contains("Who is left"));
+    assert!(!page.contains("NaN") && !page.contains("http"));
 }

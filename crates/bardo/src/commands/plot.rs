@@ -46,7 +46,7 @@ fn panel(title: &str, (low, high): (f64, f64), values: &[Vec<f64>], figure: impl
     let mut dots = Dots::new(COLUMNS, ROWS);
     for (at, line) in values.iter().enumerate() {
         let heights: Vec<f64> = line.iter().map(|value| (value - low) / (high - low)).collect();
-        dots.line(&heights, if at == 0 { 1 } else { 4 });
+        dots.line(&heights, if at == 0 { 1 } else { 2 });
     }
     let mut lines = vec![String::new(), title.to_owned()];
     for (at, row) in dots.rows().enumerate() {
