@@ -25,6 +25,8 @@ pub(crate) struct Args {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
+    /// Watch a golem live, die and be succeeded, in a minute; needs nothing and leaves nothing behind
+    Demo(DemoArgs),
     /// Make a home: a treasury with paper money, and a place for golems
     Init,
     /// Make, run, look at and steer golems
@@ -92,7 +94,19 @@ pub(crate) enum GolemVerb {
     /// All golems, living and dead
     List,
     /// One golem: vitality, money, skill, chance, and how it died
-    Show { name: String },
+    Show {
+        name: String,
+        /// Draw its life line too: vitality, skill, and money beside holding
+        #[arg(long)]
+        plot: bool,
+    },
+    /// Its life in pictures: one HTML file, to be read, printed and passed on
+    Report {
+        name: String,
+        /// File to make; without one it is printed
+        #[arg(long, value_name = "FILE")]
+        out: Option<PathBuf>,
+    },
     /// What happened, from birth on
     Events {
         name: String,
@@ -346,6 +360,25 @@ pub(crate) struct RunArgs {
 }
 
 #[derive(Debug, ClapArgs)]
+pub(crate) struct DemoArgs {
+    /// Which life: market, chance and end all follow from this number
+    #[arg(long, default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// How fast it is shown: 1x takes about a minute, max does not wait
+    #[arg(long, default_value = "1x", value_parser = pace)]
+    pub(crate) speed: Pace,
+    /// Plain text, as fast as possible; as always where the output is no terminal
+    #[arg(long)]
+    pub(crate) headless: bool,
+    /// Record what is shown, and when, as an asciicast
+    #[arg(long, value_name = "FILE")]
+    pub(crate) record: Option<PathBuf>,
+    /// Keep the home it lived in, in this folder
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) keep: Option<PathBuf>,
+}
+
+#[derive(Debug, ClapArgs)]
 pub(crate) struct Money {
     pub(crate) name: String,
     /// In dollars, such as 5 or 0.25
@@ -417,7 +450,13 @@ pub(crate) enum DataVerb {
 #[derive(Debug, Subcommand)]
 pub(crate) enum LabVerb {
     /// So many whole lives, each on a path of its own
-    Lives(LivesArgs),
+    Lives {
+        #[command(flatten)]
+        lives: LivesArgs,
+        /// Draw what they came to as well: one HTML file
+        #[arg(long, value_name = "FILE", conflicts_with = "vary")]
+        html: Option<PathBuf>,
+    },
     /// Lines of golems on the same paths, by what crosses each death
     Lineages {
         #[command(flatten)]

@@ -2,7 +2,10 @@
 
 mod args;
 mod commands;
+mod draw;
+mod history;
 mod output;
+mod page;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -29,9 +32,11 @@ fn main() -> ExitCode {
         output::line(output::WELCOME.trim_end());
         return ExitCode::SUCCESS;
     };
-    let home = match home(args.home) {
-        Ok(home) => home,
-        Err(e) => return fail(&e),
+    let home = match (home(args.home), &verb) {
+        (Ok(home), _) => home,
+        // It makes a home of its own, and needs to know of no other.
+        (Err(_), Verb::Demo(_)) => Home::at(PathBuf::new()),
+        (Err(e), _) => return fail(&e),
     };
     match dispatch(&home, verb, args.json) {
         Ok(code) => code,
@@ -41,6 +46,7 @@ fn main() -> ExitCode {
 
 fn dispatch(home: &Home, verb: Verb, json: bool) -> Result<ExitCode, Error> {
     match verb {
+        Verb::Demo(args) => commands::demo::demo(&args, json),
         Verb::Init => commands::home::init(home, json),
         Verb::Golem(verb) => commands::golem::dispatch(home, verb, json),
         Verb::Up(args) => commands::up::up(home, &args, json),
@@ -53,7 +59,7 @@ fn dispatch(home: &Home, verb: Verb, json: bool) -> Result<ExitCode, Error> {
         Verb::Halt(halt) => commands::owner::halt(home, &halt, json),
         Verb::Treasury(treasury) => commands::home::treasury(home, &treasury, json),
         Verb::Data(data) => commands::home::data(home, &data, json),
-        Verb::Lab(args::LabVerb::Lives(args)) => commands::lab::lives(home, &args, json),
+        Verb::Lab(args::LabVerb::Lives { lives, html }) => commands::lab::lives(home, &lives, html.as_deref(), json),
         Verb::Lab(args::LabVerb::Lineages { lives, generations }) => {
             commands::lab::lineages(home, &lives, generations, json)
         }

@@ -20,6 +20,7 @@ bardo runs agents that can die.
 A golem watches a world, makes claims about it, lives on money it was given, and ends: out of
 money, out of touch with the world, or by chance. All money is paper unless you say otherwise.
 
+  bardo demo                            watch one live and die, in a minute
   bardo init                            make a home, with paper money in its treasury
   bardo golem new ada --world sim       bring a golem into the world
   bardo golem run ada --speed max       live its whole life now
@@ -35,6 +36,14 @@ static READER_GONE: AtomicBool = AtomicBool::new(false);
 /// streams asks [`reader_is_gone`] and stops by itself.
 pub(crate) fn line(text: impl AsRef<str>) {
     if writeln!(io::stdout().lock(), "{}", text.as_ref()).is_err() {
+        READER_GONE.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Prints as it is, at once.
+pub(crate) fn write(text: &str) {
+    let mut out = io::stdout().lock();
+    if out.write_all(text.as_bytes()).and_then(|()| out.flush()).is_err() {
         READER_GONE.store(true, Ordering::Relaxed);
     }
 }

@@ -18,7 +18,7 @@ use crate::keeper::{self, Parent, Wish};
 use crate::living::Living;
 
 /// What each death leaves of a confidence.
-const CROSSING: f64 = 0.85;
+pub const CROSSING: f64 = 0.85;
 
 /// What an heir would be left.
 #[derive(Clone, Debug, Serialize)]

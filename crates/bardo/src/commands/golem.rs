@@ -14,7 +14,8 @@ use vault::{Head, Reader, Seal};
 use world::{Candles, Spec};
 
 use crate::args::{GolemVerb, New, Restore, WorldKind};
-use crate::commands::{heirs, owner, run};
+use crate::commands::{heirs, owner, plot, report, run};
+use crate::history::History;
 use crate::output::{self, count, date, line, portrait, sentence};
 
 pub(crate) fn dispatch(home: &Home, verb: GolemVerb, json: bool) -> Result<ExitCode, Error> {
@@ -22,7 +23,9 @@ pub(crate) fn dispatch(home: &Home, verb: GolemVerb, json: bool) -> Result<ExitC
         GolemVerb::New(new) => create(home, new, json),
         GolemVerb::Run(args) => run::run(home, &args, json),
         GolemVerb::List => list(home, json),
-        GolemVerb::Show { name } => show(&home.golem(&name)?, json),
+        GolemVerb::Show { name, plot: true } => show(&home.read_golem(&name)?, true, json),
+        GolemVerb::Show { name, .. } => show(&home.golem(&name)?, false, json),
+        GolemVerb::Report { name, out } => report::report(&home.read_golem(&name)?, out.as_deref(), json),
         GolemVerb::Events { name, all } => events(&home.read_golem(&name)?, all || json, json),
         GolemVerb::Episodes { name, last } => episodes(&home.read_golem(&name)?, last, json),
         GolemVerb::Stress { name } => stress(&home.golem(&name)?, json),
@@ -191,7 +194,7 @@ fn list(home: &Home, json: bool) -> Result<ExitCode, Error> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn show(place: &GolemHome, json: bool) -> Result<ExitCode, Error> {
+fn show(place: &GolemHome, plot: bool, json: bool) -> Result<ExitCode, Error> {
     let (golem, notices) = place.wake()?;
     notices.iter().for_each(|notice| eprintln!("bardo: {notice}"));
     let life = golem.life();
@@ -211,6 +214,9 @@ fn show(place: &GolemHome, json: bool) -> Result<ExitCode, Error> {
     line(portrait(life, running));
     if let Some(secret) = secret {
         line(format!("  secret     {secret} (verify every roll with `bardo doctor`)"));
+    }
+    if plot {
+        plot::draw(&History::read(place)?).iter().for_each(line);
     }
     Ok(ExitCode::SUCCESS)
 }

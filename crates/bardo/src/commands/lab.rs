@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::{IsTerminal, Write};
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -9,14 +10,15 @@ use golem::Span;
 use host::{Error, Home};
 use lab::arms::{self, Cell};
 use lab::lineages::{self, Kin, Way};
-use lab::{Plan, Quantiles, Summary, lives};
+use lab::{Outcome, Plan, Quantiles, Summary, lives};
 use world::Spec;
 
 use super::golem::{settings, spec};
 use crate::args::{LivesArgs, WorldKind};
 use crate::output::{self, count, line};
+use crate::page::{self, BLACK, Chart, INKS, Series, escape, percent, round_marks, span};
 
-pub(crate) fn lives(home: &Home, args: &LivesArgs, json: bool) -> Result<ExitCode, Error> {
+pub(crate) fn lives(home: &Home, args: &LivesArgs, html: Option<&Path>, json: bool) -> Result<ExitCode, Error> {
     if let Some(vary) = &args.vary {
         return compare(home, args, vary, json);
     }
@@ -36,11 +38,16 @@ pub(crate) fn lives(home: &Home, args: &LivesArgs, json: bool) -> Result<ExitCod
     let progress = Progress::of(plan.lives);
     let told = lives::run(&plan, threads(args), |_| progress.another());
     drop(progress);
-    let (summary, _) = told.map_err(|e| Error::Advice(e.to_string()))?;
+    let (summary, outcomes) = told.map_err(|e| Error::Advice(e.to_string()))?;
+    let figures = figures(&summary, plan.constitution.interval);
+    if let Some(path) = html {
+        let page = picture(&summary, &outcomes, plan.constitution.interval, &figures);
+        fs::write(path, page).map_err(|source| Error::Io { what: "cannot write", path: path.to_owned(), source })?;
+    }
     if json {
         output::json(&summary)
     } else {
-        print(&summary, plan.constitution.interval)
+        figures.iter().for_each(line);
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -210,30 +217,100 @@ fn plan(home: &Home, args: &LivesArgs, more: &[String]) -> Result<Plan, Error> {
     })
 }
 
-fn print(summary: &Summary, interval: Span) {
-    let row = |name: &str, q: Quantiles, show: &dyn Fn(f64) -> String| {
-        line(format!("{name:<22} {:>12} {:>12} {:>12}", show(q.p05), show(q.p50), show(q.p95)));
+/// A page of figures, line by line.
+fn figures(summary: &Summary, interval: Span) -> Vec<String> {
+    let mut lines = Vec::new();
+    let row = |lines: &mut Vec<String>, name: &str, q: Quantiles, show: &dyn Fn(f64) -> String| {
+        lines.push(format!("{name:<22} {:>12} {:>12} {:>12}", show(q.p05), show(q.p50), show(q.p95)));
     };
     let deaths: Vec<String> =
         summary.deaths.iter().map(|(cause, lives)| format!("{cause} {}", count(*lives))).collect();
-    line(format!("{} lives: {}", count(summary.lives), deaths.join(", ")));
-    line(format!("{:<22} {:>12} {:>12} {:>12}", "", "5 %", "median", "95 %"));
-    row("lifetime", summary.lifetime_ticks, &|ticks| interval.times(ticks as u64).to_string());
-    row("skill (fitness)", summary.fitness, &|value| format!("{value:.3}"));
+    lines.push(format!("{} lives: {}", count(summary.lives), deaths.join(", ")));
+    lines.push(format!("{:<22} {:>12} {:>12} {:>12}", "", "5 %", "median", "95 %"));
+    row(&mut lines, "lifetime", summary.lifetime_ticks, &|ticks| interval.times(ticks as u64).to_string());
+    row(&mut lines, "skill (fitness)", summary.fitness, &|value| format!("{value:.3}"));
     for moment in summary.fitness_over_time.iter().step_by((summary.fitness_over_time.len() / 6).max(1)) {
         let name = format!("  after {} ticks", count(moment.tick));
-        row(&name, moment.fitness, &|value| format!("{value:.3}"));
+        row(&mut lines, &name, moment.fitness, &|value| format!("{value:.3}"));
     }
     for (domain, skills) in &summary.skills {
-        row(&format!("  {domain}, of naive"), *skills, &|value| format!("{:+.1} %", value * 100.0));
+        row(&mut lines, &format!("  {domain}, of naive"), *skills, &|value| format!("{:+.1} %", value * 100.0));
     }
-    row("cost of acting", summary.trading_costs, &|value| format!("{:.2} %", value * 100.0));
-    row("return", summary.returns, &|value| format!("{:+.2} %", value * 100.0));
-    row("  simply holding", summary.returns_holding, &|value| format!("{:+.2} %", value * 100.0));
-    line(format!("{:<22} {:>12} {:>12} {:>12}", "  cash", "", "+0.00 %", ""));
-    row("deepest fall", summary.drawdowns, &|value| format!("{:.2} %", value * 100.0));
-    row("failures in a row", summary.failures, &|value| format!("{value:.0}"));
-    row("load, on average", summary.loads, &|value| format!("{value:.2}"));
+    row(&mut lines, "cost of acting", summary.trading_costs, &|value| format!("{:.2} %", value * 100.0));
+    row(&mut lines, "return", summary.returns, &|value| format!("{:+.2} %", value * 100.0));
+    row(&mut lines, "  simply holding", summary.returns_holding, &|value| format!("{:+.2} %", value * 100.0));
+    lines.push(format!("{:<22} {:>12} {:>12} {:>12}", "  cash", "", "+0.00 %", ""));
+    row(&mut lines, "deepest fall", summary.drawdowns, &|value| format!("{:.2} %", value * 100.0));
+    row(&mut lines, "failures in a row", summary.failures, &|value| format!("{value:.0}"));
+    row(&mut lines, "load, on average", summary.loads, &|value| format!("{value:.2}"));
     let (ticks, speed) = (count(summary.ticks), count(summary.ticks_per_second as u64));
-    line(format!("{ticks} ticks in {:.1} s, {speed} a second", summary.seconds));
+    lines.push(format!("{ticks} ticks in {:.1} s, {speed} a second", summary.seconds));
+    lines
+}
+
+/// What they came to, drawn: who is left, how skill went, and returns from worst to best.
+fn picture(summary: &Summary, outcomes: &[Outcome], interval: Span, figures: &[String]) -> String {
+    let days = |ticks: u64| interval.times(ticks).as_millis() as f64 / 86_400_000.0;
+    let end = days(outcomes.iter().map(|life| life.ticks).max().unwrap_or(0));
+    let mut deaths: Vec<u64> = outcomes.iter().filter(|life| life.ending != "alive").map(|life| life.ticks).collect();
+    deaths.sort_unstable();
+    let left = |dead: usize| 1.0 - dead as f64 / outcomes.len().max(1) as f64;
+    let steps =
+        deaths.iter().enumerate().flat_map(|(at, ticks)| [(days(*ticks), left(at)), (days(*ticks), left(at + 1))]);
+    let alive = [(0.0, 1.0)].into_iter().chain(steps).chain([(end, left(deaths.len()))]).collect();
+    let skill = |name: &str, ink, value: fn(&Quantiles) -> f64| {
+        let points = summary.fitness_over_time.iter().map(|moment| (days(moment.tick), value(&moment.fitness)));
+        Series { name: name.to_owned(), ink, points: points.collect() }
+    };
+    let skills =
+        vec![skill("95 %", INKS[2], |q| q.p95), skill("median", INKS[0], |q| q.p50), skill("5 %", INKS[1], |q| q.p05)];
+    let sorted = |name: &str, ink, value: fn(&Outcome) -> f64| {
+        let mut values: Vec<f64> = outcomes.iter().map(value).collect();
+        values.sort_by(f64::total_cmp);
+        let all = values.len().max(2) as f64 - 1.0;
+        Series {
+            name: name.to_owned(),
+            ink,
+            points: values.iter().enumerate().map(|(at, v)| (at as f64 / all, *v)).collect(),
+        }
+    };
+    let returns = vec![
+        sorted("what they made", INKS[0], |life| life.returned),
+        sorted("simply holding", INKS[1], |life| life.held),
+    ];
+    let ((low, high), (worst, best)) = (span(&returns, (-0.01, 0.01)), span(&skills, (0.45, 0.55)));
+    let charts = [
+        Chart {
+            title: "Who is left",
+            note: "The share of lives that have not ended.",
+            marks: [0.0, 0.25, 0.5, 0.75, 1.0].map(|at| (at, format!("{:.0} %", at * 100.0))).to_vec(),
+            series: vec![Series { name: String::new(), ink: BLACK, points: alive }],
+            ..Chart::over(end, None)
+        },
+        Chart {
+            title: "Skill of those who are left",
+            note: "0.50 is as good as the naive forecast; one life in twenty is above the upper line, one below the lower.",
+            range: (worst, best),
+            marks: round_marks(worst, best, |value| format!("{value:.2}")),
+            series: skills,
+            ..Chart::over(end, None)
+        },
+        Chart {
+            title: "Returns, each sorted from worst to best",
+            note: "What became of capital, beside simply holding on the same paths.",
+            range: (low, high),
+            marks: round_marks(low, high, percent),
+            series: returns,
+            end: 1.0,
+            below: ["worst".to_owned(), "median".to_owned(), "best".to_owned()],
+            ..Chart::default()
+        },
+    ];
+    let drawn: String = charts.iter().map(Chart::html).collect();
+    let body = format!(
+        "<h1>{} lives</h1>\n{drawn}<h2>In figures</h2>\n<pre>{}</pre>\n",
+        count(summary.lives),
+        escape(&figures.join("\n"))
+    );
+    page::page("lives", &body)
 }

@@ -1,6 +1,7 @@
 //! One file per family of verbs.
 
 pub(crate) mod config;
+pub(crate) mod demo;
 pub(crate) mod dream;
 pub(crate) mod golem;
 pub(crate) mod grimoire;
@@ -9,5 +10,7 @@ pub(crate) mod home;
 pub(crate) mod lab;
 pub(crate) mod library;
 pub(crate) mod owner;
+pub(crate) mod plot;
+pub(crate) mod report;
 pub(crate) mod run;
 pub(crate) mod up;

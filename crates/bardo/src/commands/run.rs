@@ -120,7 +120,7 @@ fn summary(life: &Life) -> String {
 }
 
 /// The first interrupt asks for a clean stop, the second leaves at once; both lose nothing acknowledged.
-fn catch_interrupts() -> Result<Arc<AtomicU32>, Error> {
+pub(crate) fn catch_interrupts() -> Result<Arc<AtomicU32>, Error> {
     let interrupts = Arc::new(AtomicU32::new(0));
     let seen = Arc::clone(&interrupts);
     ctrlc::set_handler(move || {

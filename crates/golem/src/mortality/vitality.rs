@@ -40,14 +40,14 @@ impl Vitality {
 
 /// The factors of the composite; a clock that is switched off counts as one.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Parts {
-    pub(crate) economic: f64,
-    pub(crate) epistemic: f64,
-    pub(crate) age: f64,
+pub struct Parts {
+    pub economic: f64,
+    pub epistemic: f64,
+    pub age: f64,
 }
 
 impl Parts {
-    pub(crate) fn of(life: &Life, fitness: f64) -> Parts {
+    pub fn of(life: &Life, fitness: f64) -> Parts {
         let figures = &life.constitution().vitality;
         let clocks = life.constitution().clocks();
         let economic = sigmoid(life.purse.score(life), figures.economic_center, figures.economic_steepness);

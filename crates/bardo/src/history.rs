@@ -1,0 +1,115 @@
+//! How a life went, read from its journal by living it again: what pictures are drawn from.
+
+use golem::event::Event;
+use golem::mortality::epistemic::domain_fitness;
+use golem::mortality::phase::Phase;
+use golem::mortality::vitality::Parts;
+use golem::{Life, Usdc, stress};
+use host::herald::Herald;
+use host::{Error, GolemHome};
+use serde::Serialize;
+use vault::Reader;
+
+const DAY: f64 = 86_400_000.0;
+/// Looks kept; a longer life is thinned out evenly.
+const MOST: usize = 1_000;
+
+#[derive(Debug, Default, Serialize)]
+pub(crate) struct History {
+    pub(crate) looks: Vec<Look>,
+    /// From which day on it was in which phase.
+    pub(crate) phases: Vec<(f64, Phase)>,
+    /// The days on which nights began.
+    pub(crate) nights: Vec<f64>,
+    /// When exposure was taken up or given up.
+    pub(crate) actions: Vec<f64>,
+    pub(crate) died: Option<f64>,
+    pub(crate) domains: Vec<String>,
+    #[serde(skip)]
+    pub(crate) life: Option<Life>,
+    #[serde(skip)]
+    every: u64,
+    #[serde(skip)]
+    first_unit: Option<Usdc>,
+}
+
+/// How it stood at one look.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Look {
+    pub(crate) day: f64,
+    pub(crate) vitality: f64,
+    /// What vitality is the product of.
+    pub(crate) money: f64,
+    pub(crate) touch: f64,
+    pub(crate) age: f64,
+    pub(crate) skill: f64,
+    /// Skill by domain; none where too little was claimed.
+    pub(crate) skills: Vec<Option<f64>>,
+    /// What became of its capital so far as a share, and of simply holding.
+    pub(crate) returned: f64,
+    pub(crate) held: f64,
+    pub(crate) load: f64,
+}
+
+impl History {
+    pub(crate) fn read(place: &GolemHome) -> Result<History, Error> {
+        let (mut history, mut herald, mut failed) = (History { every: 1, ..History::default() }, Herald::new(), None);
+        Reader::open(&place.database())?.replay(|record| {
+            failed = failed.take().or(herald.tell(&record, |_| {}).err());
+            if let Some(life) = herald.life() {
+                record.events.iter().for_each(|event| history.hear(event, life));
+            }
+            Ok(())
+        })?;
+        failed.map_or(Ok(()), Err)?;
+        history.life = herald.life().cloned();
+        Ok(history)
+    }
+
+    /// How many days old it is, or became.
+    pub(crate) fn end(&self) -> f64 {
+        self.life.as_ref().map_or(0.0, |life| life.age.as_millis() as f64 / DAY)
+    }
+
+    fn hear(&mut self, event: &Event, life: &Life) {
+        let day = life.age.as_millis() as f64 / DAY;
+        match event {
+            Event::Born(birth) => {
+                self.domains = birth.world.domains.iter().map(|domain| domain.name.clone()).collect();
+                self.phases.push((0.0, life.phase()));
+            }
+            Event::PhaseChanged { to, .. } => self.phases.push((day, *to)),
+            Event::DreamBegan { .. } => self.nights.push(day),
+            Event::Settled { outcome, .. } if outcome.units != 0 => self.actions.push(day),
+            Event::Died(_) => self.died = Some(day),
+            Event::VitalityUpdated { .. } => self.look(day, life),
+            _ => {}
+        }
+    }
+
+    fn look(&mut self, day: f64, life: &Life) {
+        self.first_unit = self.first_unit.or(Some(life.seen.unit).filter(|unit| unit.is_positive()));
+        if !life.tick.is_multiple_of(self.every) {
+            return;
+        }
+        let share = |now: Usdc, then: Usdc| if then.is_positive() { now.as_f64() / then.as_f64() - 1.0 } else { 0.0 };
+        let worth = life.capital.worth(life.seen.unit) + life.capital.withdrawn + life.capital.harvested;
+        let parts = Parts::of(life, life.vitality.epistemic);
+        self.looks.push(Look {
+            day,
+            vitality: life.vitality.composite,
+            money: parts.economic,
+            touch: parts.epistemic,
+            age: parts.age,
+            skill: life.vitality.epistemic,
+            skills: (0..self.domains.len()).map(|domain| domain_fitness(life, domain)).collect(),
+            returned: share(worth, life.capital.given),
+            held: self.first_unit.map_or(0.0, |first| share(life.seen.unit, first)),
+            load: stress::load(life),
+        });
+        if self.looks.len() > MOST {
+            self.looks = std::mem::take(&mut self.looks).into_iter().skip(1).step_by(2).collect();
+            self.every *= 2;
+        }
+    }
+}
