@@ -18,6 +18,7 @@ pub mod living;
 pub mod playbook;
 pub mod recall;
 pub mod rehearsal;
+pub mod shelf;
 
 pub use error::Error;
 pub use home::{GolemHome, Home};

@@ -154,7 +154,7 @@ pub fn write(life: &Life, grimoire: &Grimoire, review: &Review, outside: Outside
         secret_hash: hex(&life.birth.secret_hash),
         recommendations: recommendations(life, grimoire),
         switches: switches(life),
-        mandate: Mandate::of(grimoire.entries(), unsettled, life.birth.generation),
+        mandate: Mandate::of(grimoire.entries(), unsettled, life.birth.generation, &life.constitution().mandate),
         records: outside.records,
         journal: outside.journal,
     })
