@@ -134,19 +134,19 @@ fn kill_at(tent: &Tent, name: &str, cause: &str, aim: &str, later: Duration) -> 
 /// Four causes, five moments: what was said last before the kill names where on its way a death was met.
 #[test]
 fn a_death_killed_in_each_phase_completes_once() {
-    let tent = Tent::new();
-    tent.ok(["treasury", "add", "100000"]);
     let (mut dice, mut met) = (Dice(4), BTreeMap::<&str, BTreeMap<Option<Phase>, u32>>::new());
     let mut causes = BTreeMap::new();
     let aims = ["mortality.dead", "golem.withdrew", "golem.withdrew", "golem.reflected", "golem.bequeathed"];
     for round in 0..full(25, 1) {
         for (c, cause) in ["economic", "stochastic", "epistemic_senescence", "owner_kill"].iter().enumerate() {
+            // Few neighbours: telling them is a part of dying, and would take most of it.
+            let tent = Tent::new();
             for (a, aim) in aims.iter().enumerate() {
                 let (name, seed) = (format!("g{round}-{c}-{a}"), round * 100 + (c * 10 + a) as u64);
                 bear(&tent, &name, seed, cause, &[]);
                 let before = tent.all_money();
                 // At once, or a little later: the steps in between say nothing.
-                let later = Duration::from_micros(if a == 2 { 1_000 + dice.roll(4_000) } else { dice.roll(2) * 500 });
+                let later = Duration::from_micros(if a == 2 { dice.roll(12_000) } else { dice.roll(2) * 500 });
                 if kill_at(&tent, &name, cause, aim, later) {
                     *met.entry(aim).or_default().entry(thanatopsis::phase(&life(&tent, &name))).or_default() += 1;
                 }
@@ -160,7 +160,7 @@ fn a_death_killed_in_each_phase_completes_once() {
     }
     println!("{causes:?}, met by what was said last: {met:?}");
     let phases: BTreeSet<Option<Phase>> = met.values().flat_map(|phases| phases.keys().copied()).collect();
-    assert!(phases.len() >= 3 && causes.len() == 4, "{met:?}");
+    assert!(phases.len() as u64 >= full(5, 3) && causes.len() == 4, "{met:?}");
 }
 
 #[test]
