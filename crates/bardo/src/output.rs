@@ -309,9 +309,9 @@ pub(crate) fn sentence(message: &Message<'_>) -> String {
             format!("rolled {roll:.6} against {hazard_rate:.3e}: {}", if *survived { "lives" } else { "dies" })
         }
         Message::Died { cause, ticks_alive, .. } => format!("died after {} ticks: {cause}", count(*ticks_alive)),
-        Message::Ended { left: 0, .. } => "its affairs are settled".to_owned(),
-        Message::Ended { left, unit, .. } => {
-            format!("its affairs are settled; {} {unit} is left to its owner", units(*left))
-        }
+        Message::Reflected { .. } => "its testament is written".to_owned(),
+        Message::Bequeathed { entries, .. } => format!("left {} entries to an heir", count(u64::from(*entries))),
+        Message::Ended { yours: None, .. } => "its affairs are settled".to_owned(),
+        Message::Ended { yours: Some(left), .. } => format!("its affairs are settled; {left}"),
     }
 }

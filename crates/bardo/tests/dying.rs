@@ -3,13 +3,17 @@
 
 mod common;
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::PermissionsExt;
-use std::process::Stdio;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use common::{Dice, Tent, full};
-use golem::Usdc;
+use common::{Dice, Tent, full, text};
+use golem::thanatopsis::{self, Phase};
+use golem::{Life, Usdc};
 use vault::Reader;
 
 /// Everything there should be of a life that has ended, and nothing twice.
@@ -40,6 +44,34 @@ fn check_ended(tent: &Tent, name: &str) {
     assert!(told.contains("the testament is the one that was written"), "{told}");
 }
 
+fn life(tent: &Tent, name: &str) -> Life {
+    Reader::open(&tent.golem(name).database()).unwrap().wake().unwrap().0.life().clone()
+}
+
+/// What makes it die soon of each cause; of its owner's word it dies without.
+fn doomed(cause: &str) -> &'static [&'static str] {
+    match cause {
+        "economic" => &["mortality.economic.machine_per_day=400"],
+        "stochastic" => &["mortality.stochastic.base_hazard_rate=0.02", "mortality.stochastic.max_hazard_rate=0.02"],
+        // It says anything at all, and is not given long.
+        "epistemic_senescence" => &[
+            "mind.kind=reflex",
+            "reflex.noise=100",
+            "mortality.epistemic.fitness_window=200",
+            "mortality.epistemic.recovery_grace_period=50",
+            "mortality.stochastic.enabled=false",
+        ],
+        _ => &[],
+    }
+}
+
+fn bear(tent: &Tent, name: &str, seed: u64, cause: &str, more: &[&str]) {
+    let seed = seed.to_string();
+    let mut new = vec!["golem", "new", name, "--seed", &seed, "--credit", "1"];
+    new.extend(doomed(cause).iter().chain(more).flat_map(|set| ["--set", *set]));
+    tent.ok(new);
+}
+
 #[test]
 fn a_death_killed_anywhere_completes_once() {
     let tent = Tent::new();
@@ -49,28 +81,8 @@ fn a_death_killed_anywhere_completes_once() {
     tent.ok(["treasury", "add", "100000"]);
     for n in 0..lives {
         let name = format!("g{n}");
-        let seed = (n + 1).to_string();
-        let mut new = vec!["golem", "new", &name, "--seed", &seed, "--credit", "1"];
-        match n % 4 {
-            // For want of money, by chance, out of touch, and by its owner.
-            0 => new.extend(["--set", "mortality.economic.machine_per_day=400"]),
-            1 => new.extend([
-                "--set",
-                "mortality.stochastic.base_hazard_rate=0.02",
-                "--set",
-                "mortality.stochastic.max_hazard_rate=0.02",
-            ]),
-            2 => new.extend([
-                "--set",
-                "mind.kind=reflex",
-                "--set",
-                "mortality.epistemic.senescence_threshold=0.49",
-                "--set",
-                "mortality.epistemic.recovery_threshold=0.495",
-            ]),
-            _ => {}
-        }
-        tent.ok(&new);
+        let cause = ["economic", "stochastic", "epistemic_senescence", "owner_kill"][n as usize % 4];
+        bear(&tent, &name, n + 1, cause, &[]);
         let before = tent.all_money();
         let mut run = |args: &[&str]| {
             let mut child = tent.command(args).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
@@ -94,6 +106,61 @@ fn a_death_killed_anywhere_completes_once() {
     }
     println!("{lives} deaths, {kills} kills on the way: {causes:?}");
     assert!(kills > 0 && causes.len() > 1);
+}
+
+/// Waits for a line with this in it and kills whoever says it, a moment later.
+fn kill_at(tent: &Tent, name: &str, cause: &str, aim: &str, later: Duration) -> bool {
+    let speed = if cause == "owner_kill" { "400x" } else { "max" };
+    let mut run = tent.command(["--json", "golem", "run", name, "--speed", speed]);
+    let mut child = run.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
+    let mut owner = (cause == "owner_kill").then(|| {
+        let said = lines.next();
+        assert!(said.is_some(), "it lives");
+        let mut retire = tent.command(["golem", "retire", name, "--confirm", name]);
+        retire.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+    });
+    let found = lines.any(|line| line.contains(aim));
+    std::thread::sleep(later);
+    let _ = child.kill();
+    let killed = child.wait().unwrap().code().is_none();
+    if let Some(owner) = &mut owner {
+        let _ = owner.kill();
+        let _ = owner.wait();
+    }
+    found && killed
+}
+
+/// Four causes, five moments: what was said last before the kill names where on its way a death was met.
+#[test]
+fn a_death_killed_in_each_phase_completes_once() {
+    let (mut dice, mut met) = (Dice(4), BTreeMap::<&str, BTreeMap<Option<Phase>, u32>>::new());
+    let mut causes = BTreeMap::new();
+    let aims = ["mortality.dead", "golem.withdrew", "golem.withdrew", "golem.reflected", "golem.bequeathed"];
+    for round in 0..full(25, 1) {
+        for (c, cause) in ["economic", "stochastic", "epistemic_senescence", "owner_kill"].iter().enumerate() {
+            // Few neighbours: telling them is a part of dying, and would take most of it.
+            let tent = Tent::new();
+            for (a, aim) in aims.iter().enumerate() {
+                let (name, seed) = (format!("g{round}-{c}-{a}"), round * 100 + (c * 10 + a) as u64);
+                bear(&tent, &name, seed, cause, &[]);
+                let before = tent.all_money();
+                // At once, or a little later: the steps in between say nothing.
+                let later = Duration::from_micros(if a == 2 { dice.roll(12_000) } else { dice.roll(2) * 500 });
+                if kill_at(&tent, &name, cause, aim, later) {
+                    *met.entry(aim).or_default().entry(thanatopsis::phase(&life(&tent, &name))).or_default() += 1;
+                }
+                tent.run(["golem", "run", &name, "--speed", "max"]);
+                check_ended(&tent, &name);
+                assert_eq!(tent.all_money(), before, "{name}: to the micro-USDC");
+                assert_eq!(life(&tent, &name).death.unwrap().cause.name(), *cause);
+                *causes.entry(*cause).or_insert(0) += 1;
+            }
+        }
+    }
+    println!("{causes:?}, met by what was said last: {met:?}");
+    let phases: BTreeSet<Option<Phase>> = met.values().flat_map(|phases| phases.keys().copied()).collect();
+    assert!(phases.len() as u64 >= full(5, 3) && causes.len() == 4, "{met:?}");
 }
 
 #[test]
@@ -252,4 +319,132 @@ fn bundles_are_what_they_say_or_refused_with_a_reason() {
     let out = tent.root().join("mine.bundle");
     tent.ok(["library", "export", out.to_str().unwrap()]);
     tent.ok(["golem", "new", "eve", "--seed", "3", "--from", out.to_str().unwrap()]);
+}
+
+/// A small filesystem of its own, gone when dropped, whatever happened.
+struct Disk {
+    at: PathBuf,
+}
+
+impl Disk {
+    /// Where nobody may mount anything there is nothing to show, and that is said.
+    fn mount(at: PathBuf, image: PathBuf) -> Option<Disk> {
+        fs::create_dir_all(&at).unwrap();
+        fs::File::create(&image).and_then(|file| file.set_len(24 << 20)).unwrap();
+        let done = |command: &mut Command| command.output().is_ok_and(|output| output.status.success());
+        let made = done(Command::new("mkfs.ext4").args(["-q", "-m", "0", "-b", "4096"]).arg(&image));
+        let mounted = made && done(Command::new("mount").args(["-o", "loop"]).arg(&image).arg(&at));
+        if !mounted {
+            eprintln!("\n*** SKIPPED: a full and a read-only disk need root and a loop device to mount one ***\n");
+        }
+        mounted.then_some(Disk { at })
+    }
+
+    fn remount(&self, how: &str) {
+        let how = format!("remount,{how}");
+        let output = Command::new("mount").args(["-o", &how]).arg(&self.at).output().unwrap();
+        assert!(output.status.success(), "{}", text(&output.stderr));
+    }
+
+    fn ballast(&self) -> PathBuf {
+        self.at.join("ballast")
+    }
+
+    /// Fills it up, then gives back so many bytes.
+    fn fill(&self, but: u64) {
+        let mut file = fs::File::create(self.ballast()).unwrap();
+        for size in [1 << 16, 512] {
+            while file.write_all(&vec![7; size]).is_ok() {}
+        }
+        let _ = file.sync_all();
+        let there = file.metadata().unwrap().len();
+        file.set_len(there.saturating_sub(but)).unwrap();
+        let _ = file.sync_all();
+    }
+
+    fn free(&self) {
+        fs::remove_file(self.ballast()).unwrap();
+    }
+}
+
+impl Drop for Disk {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg("-l").arg(&self.at).status();
+    }
+}
+
+fn check_waits(tent: &Tent, args: &[&str], why: &[&str]) -> Option<String> {
+    let output = tent.run(args);
+    if output.status.success() {
+        return None;
+    }
+    let told = text(&output.stderr);
+    assert!(why.iter().any(|why| told.to_lowercase().contains(why)), "{} {told}", output.status);
+    assert!(!told.contains("panicked") && !told.contains("damaged"), "{told}");
+    Some(told)
+}
+
+/// Wherever the room runs out on its way, a death says so and waits; with room again it completes.
+#[test]
+fn a_full_disk_only_makes_death_wait() {
+    let tent = Tent::bare();
+    let Some(disk) = Disk::mount(tent.root(), tent.folder.path().join("image")) else { return };
+    tent.ok(["init"]);
+    let mut waited = BTreeMap::<String, u32>::new();
+    for (n, room) in (0..full(300, 30)).map(|n| (n, n % 30 * 4_096)) {
+        let name = format!("g{n}");
+        bear(&tent, &name, n + 1, "owner_kill", &["policy.on_death=hand_over"]);
+        tent.ok(["golem", "run", &name, "--speed", "max", "--ticks", "120"]);
+        let (said, before) = (tent.ok(["--json", "golem", "events", &name]), tent.all_money());
+        disk.fill(room);
+        let retire = ["golem", "retire", &name, "--confirm", &name];
+        if let Some(told) = check_waits(&tent, &retire, &["full", "no space"]) {
+            // Asked again it says the same, and loses nothing.
+            check_waits(&tent, &["golem", "run", &name, "--speed", "max", "--ticks", "1"], &["full", "no space"]);
+            let what = told.split(':').nth(1).and_then(|what| what.rsplit('/').next()).unwrap_or_default();
+            *waited.entry(what.trim().to_owned()).or_default() += 1;
+        }
+        disk.free();
+        assert!(
+            tent.ok(["--json", "golem", "events", &name]).starts_with(&said),
+            "{name}: what was acknowledged is there"
+        );
+        tent.run(retire);
+        tent.run(["golem", "run", &name, "--speed", "max"]);
+        check_ended(&tent, &name);
+        assert_eq!(tent.all_money(), before, "{name}: to the micro-USDC");
+        // Room for the next.
+        fs::remove_dir_all(tent.golem(&name).folder).unwrap();
+    }
+    println!("{waited:?}");
+    assert!(waited.contains_key("testament.new") && waited.len() > 2, "where the room ran out: {waited:?}");
+}
+
+#[test]
+fn a_read_only_disk_only_makes_death_wait() {
+    let tent = Tent::bare();
+    let Some(disk) = Disk::mount(tent.root(), tent.folder.path().join("image")) else { return };
+    tent.ok(["init"]);
+    bear(&tent, "ada", 1, "owner_kill", &[]);
+    tent.ok(["golem", "run", "ada", "--speed", "max", "--ticks", "120"]);
+    let (said, before) = (tent.ok(["--json", "golem", "events", "ada"]), tent.all_money());
+    let readonly = ["read-only", "readonly"];
+    // Before it has begun, and in the middle.
+    disk.remount("ro");
+    let told = check_waits(&tent, &["golem", "retire", "ada", "--confirm", "ada"], &readonly);
+    println!("{}", told.expect("nothing can be written"));
+    disk.remount("rw");
+    assert_eq!(tent.ok(["--json", "golem", "events", "ada"]), said, "nothing has happened");
+    let in_the_way = tent.golem("ada").folder.join("testament.new");
+    fs::create_dir(&in_the_way).unwrap();
+    assert!(!tent.run(["golem", "retire", "ada", "--confirm", "ada"]).status.success());
+    fs::remove_dir(&in_the_way).unwrap();
+    assert_eq!(thanatopsis::phase(&life(&tent, "ada")), Some(Phase::Reflection));
+    disk.remount("ro");
+    let told = check_waits(&tent, &["golem", "run", "ada", "--speed", "max"], &readonly);
+    println!("{}", told.expect("nothing can be written"));
+    disk.remount("rw");
+    tent.run(["golem", "run", "ada", "--speed", "max"]);
+    check_ended(&tent, "ada");
+    assert_eq!(tent.all_money(), before, "to the micro-USDC");
 }

@@ -264,9 +264,11 @@ fn a_life_that_is_here_is_never_replaced_unasked() {
 /// Death left what was held where nobody looked, and said that everything was back.
 #[test]
 fn what_death_leaves_is_told() {
-    for (on_death, expected) in
-        [("close", "is back in the treasury"), ("hold", "is left as it was"), ("hand_over", "is left as it was")]
-    {
+    for (on_death, expected) in [
+        ("close", "is back in the treasury"),
+        ("hold", "left to its owner as it was"),
+        ("hand_over", "handed over to its owner as it was"),
+    ] {
         let tent = Tent::new();
         let set = format!("policy.on_death={on_death}");
         tent.ok([
@@ -287,7 +289,8 @@ fn what_death_leaves_is_told() {
         let said = tent.ok(["golem", "retire", "ada", "--confirm", "ada"]);
         assert!(said.contains(expected), "{on_death}: {said}");
         assert_eq!(tent.verified("ada").life().capital.holding == 0, on_death == "close");
-        assert_eq!(tent.ok(["golem", "events", "ada"]).contains("is left to its owner"), on_death != "close");
+        assert_eq!(tent.ok(["golem", "events", "ada"]).contains("is yours to watch"), on_death != "close");
+        assert_eq!(tent.ok(["testament", "ada"]).contains("is yours to watch"), on_death != "close");
     }
 }
 

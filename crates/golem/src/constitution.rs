@@ -37,6 +37,25 @@ pub struct Constitution {
     pub affect: AffectFigures,
     #[serde(default)]
     pub dream: DreamFigures,
+    #[serde(default)]
+    pub mandate: MandateFigures,
+}
+
+/// What a life should leave, or it is said to have changed little.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct MandateFigures {
+    /// Entries of its own.
+    pub novel: u32,
+    /// Entries it was left and gave up.
+    pub invalidated: u32,
+    /// The share of questions.
+    pub questions: f64,
+}
+
+impl Default for MandateFigures {
+    fn default() -> MandateFigures {
+        MandateFigures { novel: 5, invalidated: 3, questions: 0.10 }
+    }
 }
 
 /// Who bears the cost of living, and whether it ends.
@@ -442,6 +461,7 @@ impl Default for Constitution {
             stress: StressFigures { mode: StressMode::Enforced, ..StressFigures::default() },
             affect: AffectFigures { appraisal: Appraisal::RuleBased, ..AffectFigures::default() },
             dream: DreamFigures::default(),
+            mandate: MandateFigures::default(),
         }
     }
 }

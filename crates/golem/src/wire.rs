@@ -19,6 +19,7 @@ use crate::mortality::{Clock, stochastic};
 use crate::policy::Rule;
 use crate::regime::Regime;
 use crate::stress::{self, Assessed, Band, Word};
+use crate::thanatopsis::{self, Left};
 use crate::time::Time;
 
 /// One message. Money is in micro-USDC, times in milliseconds of world time; the tick stands in the envelope.
@@ -99,8 +100,19 @@ pub enum Message<'a> {
     Heard { from: String, word: Word },
     #[serde(rename = "stress.assessed")]
     Assessed { assessed: &'a Assessed },
+    #[serde(rename = "golem.reflected")]
+    Reflected { testament: String },
+    #[serde(rename = "golem.bequeathed")]
+    Bequeathed { entries: u32, bundle: String },
     #[serde(rename = "golem.ended")]
-    Ended { swept: u64, left: i64, unit: &'a str },
+    Ended {
+        swept: u64,
+        left: i64,
+        unit: &'a str,
+        /// The same for its owner, with what there is to know about it.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        yours: Option<Left>,
+    },
 }
 
 impl Message<'_> {
@@ -243,11 +255,18 @@ pub fn message<'a>(event: &'a Event, life: &'a Life) -> Option<Message<'a>> {
         Event::Died(death) => {
             Message::Died { cause: &death.cause, final_vitality: &death.vitality, ticks_alive: death.tick }
         }
+        Event::Reflected { hash } => Message::Reflected { testament: hex(hash) },
+        Event::Bequeathed { hash, entries } => Message::Bequeathed { entries: *entries, bundle: hex(hash) },
         Event::Turned(State::Dead) => {
-            Message::Ended { swept: life.deposits_made, left: life.capital.holding, unit: &life.birth.world.unit }
+            let (swept, left, unit) = (life.deposits_made, life.capital.holding, &life.birth.world.unit);
+            Message::Ended { swept, left, unit, yours: thanatopsis::left(life) }
         }
         _ => return None,
     })
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// The chance of outliving a tick at this age; one where the stochastic clock is off.

@@ -3,10 +3,13 @@
 mod common;
 
 use common::{Dice, Rig, START};
+use golem::constitution::MandateFigures;
 use golem::grimoire::{
     Class, Entry, Grimoire, How, Intake, Kind, Provenance, Source, Status, draft, inherited, take_in,
 };
-use golem::inheritance::{BALDWIN, BUDGET, Mandate, compress, divergence, estate, is_deposited, is_innate, may_leave};
+use golem::inheritance::{
+    BALDWIN, BUDGET, Mandate, Way, compress, divergence, estate, has_tried, is_innate, may_leave,
+};
 use golem::rule::text::Parsed;
 use golem::{GolemId, Life, What};
 
@@ -123,55 +126,134 @@ fn life() -> Life {
     Rig::with(|_| {}).golem.life().clone()
 }
 
+/// Push criteria, live export and deposit, by kind: each figure just reached and just missed.
 #[test]
-fn what_may_leave_and_what_a_death_puts_on_the_shelf() {
-    let life = life();
-    let with = |kind, initial: f64, evidence: f64, status| {
-        let mut e = entry(1, kind, "x");
-        (e.initial, e.evidence_for, e.status, e.validated_at, e.class) =
-            (initial, evidence, status, life.now, Class::Structural);
-        e
-    };
+fn everything_that_goes_out_passes_one_gate() {
     use Kind::*;
     use Status::{Active, Candidate};
-    for (e, leaves, shelved) in [
-        (with(Insight, 0.61, 0.0, Active), true, true),
-        (with(Insight, 0.59, 0.0, Active), false, false),
-        (with(Insight, 0.9, 0.0, Candidate), false, true),
-        (with(Heuristic, 0.69, 0.0, Active), false, true),
-        (with(Heuristic, 0.9, 9.0, Active), false, true),
-        (with(Heuristic, 0.9, 10.0, Active), true, true),
-        (with(Warning, 0.01, 0.0, Candidate), true, true),
-        (with(CausalLink, 0.51, 1.0, Active), true, false),
-        (with(CausalLink, 0.51, 3.0, Active), true, true),
-        (with(CausalLink, 0.51, 0.0, Active), false, false),
-        (with(StrategyFragment, 0.61, 0.0, Active), true, false),
-        (with(Question, 0.9, 0.0, Active), false, false),
+    let life = life();
+    let check = |kind, confidence: f64, evidence: f64, status, ways: [bool; 3]| {
+        let mut e = entry(1, kind, "x");
+        (e.initial, e.evidence_for, e.status, e.validated_at, e.class) =
+            (confidence, evidence, status, life.now, Class::Structural);
+        let gate = [Way::Clade, Way::Shelf, Way::Deposit].map(|way| may_leave(&e, &life, way));
+        assert_eq!(gate, ways, "{kind:?} believed {confidence}, {evidence} for it, {status:?}");
+        assert!(!may_leave(&e, &life, Way::Picked), "the living are not picked from");
+        assert_eq!(may_leave(&e, &life, Way::Copied), status == Active, "an owner may copy what is in use");
+    };
+    //                         believed  seen  status       clade  shelf  deposit
+    check(Insight, /*       */ 0.60, 0.0, Active, /*   */ [true, true, true]);
+    check(Insight, /*       */ 0.59, 0.0, Active, /*   */ [false, false, false]);
+    check(Insight, /*       */ 0.90, 0.0, Candidate, /**/ [false, false, true]);
+    check(Heuristic, /*     */ 0.70, 10.0, Active, /*  */ [true, true, true]);
+    check(Heuristic, /*     */ 0.90, 9.0, Active, /*   */ [false, false, true]);
+    check(Heuristic, /*     */ 0.60, 0.0, Active, /*   */ [false, false, true]);
+    check(Heuristic, /*     */ 0.59, 0.0, Active, /*   */ [false, false, false]);
+    check(Warning, /*       */ 0.01, 0.0, Candidate, /**/ [true, false, true]);
+    check(Warning, /*       */ 0.50, 0.0, Candidate, /**/ [true, true, true]);
+    check(CausalLink, /*    */ 0.51, 0.0, Active, /*   */ [false, false, false]);
+    check(CausalLink, /*    */ 0.51, 2.0, Active, /*   */ [true, true, false]);
+    check(CausalLink, /*    */ 0.51, 3.0, Active, /*   */ [true, true, true]);
+    check(CausalLink, /*    */ 0.30, 0.1, Active, /*   */ [false, false, false]);
+    check(StrategyFragment, /**/ 0.60, 0.0, Active, /* */ [true, true, false]);
+    check(StrategyFragment, /**/ 0.59, 0.0, Active, /* */ [false, false, false]);
+    check(Question, /*      */ 0.90, 0.0, Active, /*   */ [false, false, false]);
+    assert_eq!(Way::ALL.map(Way::is_limited), [true, true, false, false, false], "the dead are in no hurry");
+}
+
+#[test]
+fn handing_down_what_one_was_told_makes_nobody_surer() {
+    let life = life();
+    for (golem, how, evidence, tried) in [
+        (life.id(), How::Observed, 0.0, true),
+        (life.id(), How::Dreamt, 0.0, true),
+        (life.id(), How::Instinct, 0.0, false),
+        (life.id(), How::Instinct, 1.0, true),
+        (GolemId([3; 16]), How::Inherited, 0.0, false),
+        (GolemId([3; 16]), How::Inherited, 1.0, true),
+        (GolemId([3; 16]), How::Purchased, 0.0, false),
     ] {
-        assert_eq!((may_leave(&e, &life), is_deposited(&e, &life)), (leaves, shelved), "{e:?}");
+        let mut e = entry(1, Kind::Insight, "x");
+        e.provenance.sources = vec![Source { golem, generation: 0, how }];
+        e.evidence_for = evidence;
+        assert_eq!(has_tried(&e, &life), tried, "{how:?} with {evidence}");
+    }
+}
+
+/// A quarter, a half, a quarter, of the whole and of small budgets.
+#[test]
+fn the_places_of_the_bottleneck_are_shared_out_by_number() {
+    for (budget, paid, domains, rest) in [(2_048, 512, 1_024, 512), (100, 25, 50, 25), (7, 1, 3, 3), (1, 0, 0, 1)] {
+        // More than enough of everything: the paid for are the worst, one domain is better than the others.
+        let entries: Vec<Entry> = (0..9_000_u64)
+            .map(|id| {
+                let mut e = entry(id, Kind::Insight, "x");
+                (e.bloodstain, e.domain) = (id < 3_000, Some(if id < 6_000 { 0 } else { 1 }));
+                e.quality = if id < 3_000 { 0.1 } else { 1.0 - id as f64 / 100_000.0 };
+                e
+            })
+            .collect();
+        let chosen = compress(entries.iter(), START, budget);
+        assert_eq!(chosen.len(), budget);
+        assert_eq!(chosen.iter().filter(|e| e.bloodstain).count(), paid, "of {budget}");
+        let second = chosen.iter().filter(|e| e.domain == Some(1)).count();
+        assert_eq!(second, domains / 2, "the lesser domain has its half of the {domains} of {budget}");
+        assert_eq!(chosen.len() - paid - domains, rest);
     }
 }
 
 #[test]
+fn what_generations_kept_has_its_place_before_the_best() {
+    // In the line since, believed, at its death the fourth of its line: innate or not.
+    for (since, believed, innate) in [(0, 0.7, true), (0, 0.69, false), (1, 0.9, false), (3, 0.9, false)] {
+        let mut old = entry(1, Kind::Heuristic, "old");
+        (old.initial, old.class, old.quality) = (believed, Class::Structural, 0.0);
+        old.provenance.sources = vec![source(since, How::Inherited)];
+        assert_eq!(is_innate(&old, 3, START), innate, "since {since} at {believed}");
+        let better = (2..40).map(|id| {
+            let mut e = entry(id, Kind::Heuristic, "new");
+            e.provenance.sources = vec![source(3, How::Observed)];
+            e.quality = 1.0;
+            e
+        });
+        let all: Vec<Entry> = std::iter::once(old).chain(better).collect();
+        assert_eq!(compress(all.iter(), START, 8).iter().any(|e| e.id == 1), innate, "since {since} at {believed}");
+    }
+}
+
+/// What a life should leave: each figure just reached and just missed, for an heir and for the first of a line.
+#[test]
 fn a_life_should_leave_more_than_it_was_left() {
-    let own = |id| entry(id, Kind::Insight, "own");
-    let left = |id, status| {
-        let mut e = entry(id, Kind::Insight, "left");
-        e.provenance.sources = vec![source(0, How::Inherited)];
-        e.status = status;
-        e
+    let check = |(own, gave_up, questions, others): (u64, u64, u64, u64), generation, asked: &MandateFigures, low| {
+        let mut ids = 1..;
+        let mut make = |count: u64, kind, how, status| -> Vec<Entry> {
+            let ids = ids.by_ref().take(count as usize);
+            ids.map(|id| {
+                let mut e = entry(id, kind, "x");
+                (e.provenance.sources, e.status) = (vec![source(0, how)], status);
+                e
+            })
+            .collect()
+        };
+        let mut all = make(own, Kind::Insight, How::Observed, Status::Active);
+        all.extend(make(gave_up, Kind::Insight, How::Inherited, Status::Archived));
+        all.extend(make(questions, Kind::Question, How::Instinct, Status::Active));
+        all.extend(make(others, Kind::Insight, How::Inherited, Status::Active));
+        let mandate = Mandate::of(all.iter(), 0, generation, asked);
+        assert_eq!((u64::from(mandate.novel), u64::from(mandate.invalidated)), (own, gave_up));
+        assert_eq!(mandate.low_divergence, low, "{own} {gave_up} {questions} {others}: {mandate:?}");
     };
-    let question = |id| entry(id, Kind::Question, "why?");
-    let mut all: Vec<Entry> = (0..5).map(own).chain((5..8).map(|id| left(id, Status::Archived))).collect();
-    all.push(question(9));
-    let mandate = Mandate::of(all.iter(), 0, 1);
-    assert_eq!((mandate.novel, mandate.invalidated, mandate.low_divergence), (6, 3, false), "{mandate:?}");
-    let few = Mandate::of(all[1..].iter().filter(|e| e.kind != Kind::Question), 0, 1);
-    assert!(few.low_divergence && few.novel == 4);
-    let trusting = Mandate::of(all.iter().filter(|e| e.status != Status::Archived), 0, 1);
-    assert!(trusting.low_divergence, "gave nothing up");
-    let first = Mandate::of(all.iter().filter(|e| e.status != Status::Archived), 0, 0);
-    assert!(!first.low_divergence, "the first of a line had nothing to give up");
+    let usual = MandateFigures::default();
+    assert_eq!((usual.novel, usual.invalidated, usual.questions), (5, 3, 0.10));
+    //    own, given up, questions, others
+    check((5, 3, 1, 1), 1, &usual, false);
+    check((4, 3, 1, 2), 1, &usual, true);
+    check((5, 2, 1, 2), 1, &usual, true);
+    check((5, 3, 1, 2), 1, &usual, true);
+    check((5, 0, 1, 4), 0, &usual, false);
+    check((5, 0, 1, 4), 1, &usual, true);
+    let none = MandateFigures { novel: 0, invalidated: 0, questions: 0.0 };
+    check((0, 0, 0, 1), 1, &none, false);
 }
 
 #[test]

@@ -4,10 +4,9 @@
 use std::fs;
 use std::io::Write;
 use std::path::Path;
-use std::time::{SystemTime, UNIX_EPOCH};
 
-use golem::grimoire::{Grimoire, bundle::export};
-use golem::inheritance::{BUDGET, estate, is_deposited, whole};
+use golem::grimoire::Grimoire;
+use golem::inheritance::{BUDGET, Way, estate, whole};
 use golem::thanatopsis::{Outside, Review, Testament, write};
 use golem::{Life, Time};
 use vault::Reader;
@@ -18,6 +17,7 @@ use crate::chance::Secret;
 use crate::herald::Herald;
 use crate::home::GolemHome;
 use crate::keeper::sync_folder;
+use crate::shelf;
 
 /// Writes the testament, for people and for programs, and says its hash.
 pub(crate) fn reflect(place: &GolemHome, life: &Life, grimoire: &Grimoire, secret: &Secret) -> Result<[u8; 32], Error> {
@@ -50,11 +50,7 @@ pub(crate) fn bequeath(place: &GolemHome, life: &Life, grimoire: &Grimoire) -> R
     let key = Key::of(place.home())?;
     let text = pack(&key, place.name.as_str(), Some(life), &lines);
     durably(&place.legacy(), text.as_bytes())?;
-    let mut library = place.home().library()?;
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as i64);
-    for entry in whole.in_use().filter(|entry| is_deposited(entry, life)) {
-        library.shelve(&export(entry, life), life.id(), place.name.as_str(), now, false, false)?;
-    }
+    shelf::leave(place, life, whole.in_use(), Way::Deposit)?;
     Ok((*blake3::hash(text.as_bytes()).as_bytes(), lines.len() as u32))
 }
 

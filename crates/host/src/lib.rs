@@ -20,6 +20,7 @@ pub mod nights;
 pub mod playbook;
 pub mod recall;
 pub mod rehearsal;
+pub mod shelf;
 pub mod up;
 pub mod word;
 

@@ -37,6 +37,12 @@ pub enum Error {
     Embedding(String),
     #[error("{what} {path}: {source}")]
     Io { what: &'static str, path: PathBuf, source: std::io::Error },
+    /// Waits for its owner, and goes on from where it was.
+    #[error(
+        "{what}: {source}. The disk may be full or read-only: free some room or make it writable, and try again; nothing \
+         acknowledged is lost"
+    )]
+    Disk { what: &'static str, source: rusqlite::Error },
     #[error("{what}: {source}")]
     Sqlite { what: &'static str, source: rusqlite::Error },
 }
@@ -61,20 +67,19 @@ impl Error {
     /// Tells damage from ordinary failure: a full disk is not a corrupt file.
     pub(crate) fn sqlite(what: &'static str) -> impl FnOnce(rusqlite::Error) -> Error {
         use rusqlite::ErrorCode::{
-            ApiMisuse, ConstraintViolation, DatabaseCorrupt, NotADatabase, TypeMismatch, Unknown,
+            ApiMisuse, CannotOpen, ConstraintViolation, DatabaseCorrupt, DiskFull, NotADatabase, ReadOnly,
+            SystemIoFailure, TypeMismatch, Unknown,
         };
         move |source| {
-            let broken = match &source {
-                rusqlite::Error::SqliteFailure(failure, _) => matches!(
-                    failure.code,
-                    DatabaseCorrupt | NotADatabase | TypeMismatch | ConstraintViolation | ApiMisuse | Unknown
-                ),
-                _ => true,
+            let rusqlite::Error::SqliteFailure(failure, _) = &source else {
+                return Error::damaged(format!("{what}: the file is damaged ({source})"));
             };
-            if broken {
-                Error::damaged(format!("{what}: the file is damaged ({source})"))
-            } else {
-                Error::Sqlite { what, source }
+            match failure.code {
+                DatabaseCorrupt | NotADatabase | TypeMismatch | ConstraintViolation | ApiMisuse | Unknown => {
+                    Error::damaged(format!("{what}: the file is damaged ({source})"))
+                }
+                DiskFull | SystemIoFailure | CannotOpen | ReadOnly => Error::Disk { what, source },
+                _ => Error::Sqlite { what, source },
             }
         }
     }

@@ -4,6 +4,7 @@
 use std::path::Path;
 
 use golem::GolemId;
+use golem::grimoire::Kind;
 use golem::grimoire::bundle::{self, Line};
 use rusqlite::{Connection, OptionalExtension, params};
 use serde::Serialize;
@@ -41,6 +42,18 @@ pub struct Book {
     pub stranger: bool,
 }
 
+/// Who leaves something here, and how they come to know it.
+#[derive(Clone, Copy, Debug)]
+pub struct By<'a> {
+    pub golem: GolemId,
+    pub name: &'a str,
+    /// It found out by itself, or has tried what it was told; otherwise it only passes it on.
+    pub tried: bool,
+    pub stranger: bool,
+    /// Only so much an hour is taken from it.
+    pub limited: bool,
+}
+
 /// What became of something left here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shelved {
@@ -72,31 +85,17 @@ impl Library {
     }
 
     /// Puts a line on the shelf, as known by this golem. Said twice by the same it is there once.
-    pub fn shelve(
-        &mut self,
-        line: &Line,
-        golem: GolemId,
-        name: &str,
-        now_ms: i64,
-        stranger: bool,
-        limited: bool,
-    ) -> Result<Shelved, Error> {
-        let by = (golem.to_string(), name);
-        self.put(line, &by, now_ms, stranger, limited).map_err(Error::sqlite(WHAT))
+    pub fn shelve(&mut self, line: &Line, by: By<'_>, now_ms: i64) -> Result<Shelved, Error> {
+        self.put(line, by, now_ms).map_err(Error::sqlite(WHAT))
     }
 
-    fn put(
-        &mut self,
-        line: &Line,
-        (id, name): &(String, &str),
-        now_ms: i64,
-        stranger: bool,
-        limited: bool,
-    ) -> rusqlite::Result<Shelved> {
+    fn put(&mut self, line: &Line, by: By<'_>, now_ms: i64) -> rusqlite::Result<Shelved> {
+        let id = by.golem.to_string();
         let tx = self.db.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
-        if limited && line.kind != golem::grimoire::Kind::Warning {
+        if by.limited && line.kind != Kind::Warning {
             let lately: i64 = tx.query_row(
-                "SELECT count(*) FROM known_by WHERE golem = ?1 AND at_ms > ?2",
+                "SELECT count(*) FROM known_by JOIN books ON number = book
+                 WHERE golem = ?1 AND known_by.at_ms > ?2 AND key NOT LIKE 'warning %'",
                 params![id, now_ms - HOUR_MS],
                 |row| row.get(0),
             )?;
@@ -113,15 +112,20 @@ impl Library {
                 let text = serde_json::to_string(line).expect("a line is plain data");
                 tx.execute(
                     "INSERT INTO books (key, line, first, at_ms, stranger) VALUES (?1, ?2, ?3, ?4, ?5)",
-                    params![key, text, name, now_ms, stranger],
+                    params![key, text, by.name, now_ms, by.stranger],
                 )?;
                 tx.last_insert_rowid()
             }
         };
-        let added = tx.execute(
-            "INSERT OR IGNORE INTO known_by (book, golem, name, at_ms) VALUES (?1, ?2, ?3, ?4)",
-            params![book, id, name, now_ms],
-        )?;
+        let counts = known.is_none() || by.tried;
+        let added = if counts {
+            tx.execute(
+                "INSERT OR IGNORE INTO known_by (book, golem, name, at_ms) VALUES (?1, ?2, ?3, ?4)",
+                params![book, id, by.name, now_ms],
+            )?
+        } else {
+            0
+        };
         tx.commit()?;
         Ok(match (known, added) {
             (None, _) => Shelved::New,

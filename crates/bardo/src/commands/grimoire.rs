@@ -6,6 +6,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use golem::grimoire::{Entry, How, Kind, Status, bundle, entry_of};
+use golem::inheritance::{Way, may_leave};
 use golem::{Golem, Life};
 use host::{Error, GolemHome, Home, Living, recall};
 use serde_json::json;
@@ -216,7 +217,7 @@ fn verify(place: &GolemHome, json: bool) -> Result<ExitCode, Error> {
 
 fn export(place: &GolemHome, to: Option<&Path>, json: bool) -> Result<ExitCode, Error> {
     let (_, golem, mut entries) = known(place)?;
-    entries.retain(|entry| matches!(entry.status, Status::Active | Status::Dormant));
+    entries.retain(|entry| may_leave(entry, golem.life(), Way::Copied));
     let lines: Vec<String> = entries
         .iter()
         .map(|entry| serde_json::to_string(&bundle::export(entry, golem.life())).expect("plain data"))

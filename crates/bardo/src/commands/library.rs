@@ -3,22 +3,19 @@
 use std::fs;
 use std::path::Path;
 use std::process::ExitCode;
-use std::time::{SystemTime, UNIX_EPOCH};
 
+use golem::grimoire::Grimoire;
 use golem::grimoire::bundle::Line;
-use golem::grimoire::{Grimoire, bundle::export};
-use golem::inheritance::{BUDGET, may_leave, whole};
+use golem::inheritance::{BUDGET, Way, whole};
 use host::bundle::{self, Key};
-use host::{Error, Home};
+use host::{Error, Home, shelf};
 use vault::Reader;
-use vault::library::{Book, Shelved};
+use vault::library::{Book, By, Shelved};
 
 use crate::args::LibraryVerb;
 use crate::output::{self, count, line};
 
 const EMPTY: &str = "there is nothing on the shelf; what a golem leaves at its death comes here";
-/// What a living golem puts on the shelf must be believed at least this much.
-const EXPORTED: f64 = 0.5;
 
 pub(crate) fn dispatch(home: &Home, verb: LibraryVerb, json: bool) -> Result<ExitCode, Error> {
     home.require()?;
@@ -74,10 +71,6 @@ fn list(books: &[Book], none: &str, json: bool) -> Result<ExitCode, Error> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn now_ms() -> i64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as i64)
-}
-
 /// From a golem's memory to the shelf: what may leave it at all, or of that what is named; of the dead anything.
 fn add(home: &Home, name: &str, ids: &[u64], json: bool) -> Result<ExitCode, Error> {
     let place = home.read_golem(name)?;
@@ -85,21 +78,13 @@ fn add(home: &Home, name: &str, ids: &[u64], json: bool) -> Result<ExitCode, Err
     let (golem, _) = reader.wake()?;
     let life = golem.life();
     let whole = whole(&Grimoire::new(reader.entries()?), life);
-    let (mut new, mut kept, mut library) = (0_u64, 0_u64, home.library()?);
-    for entry in whole.entries().filter(|entry| ids.is_empty() || ids.contains(&entry.id)) {
-        let leaves = life.is_dead() || (may_leave(entry, life) && entry.confidence(life.now) >= EXPORTED);
-        let told =
-            leaves.then(|| library.shelve(&export(entry, life), life.id(), name, now_ms(), false, !life.is_dead()));
-        match told.transpose()? {
-            Some(Shelved::New | Shelved::Known) => new += 1,
-            Some(Shelved::TooMany) | None => kept += 1,
-            Some(Shelved::Again) => {}
-        }
-    }
+    let way = if life.is_dead() { Way::Picked } else { Way::Shelf };
+    let named = whole.entries().filter(|entry| ids.is_empty() || ids.contains(&entry.id));
+    let shelf::Tally { added, kept_back } = shelf::leave(&place, life, named, way)?;
     if json {
-        output::json(&serde_json::json!({ "added": new, "kept_back": kept }));
+        output::json(&serde_json::json!({ "added": added, "kept_back": kept_back }));
     } else {
-        line(format!("{} added to the shelf, {} not sure enough or too many to leave", count(new), count(kept)));
+        line(format!("{} added to the shelf, {} not sure enough or too many to leave", count(added), count(kept_back)));
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -132,7 +117,9 @@ fn import(home: &Home, from: &Path, json: bool) -> Result<ExitCode, Error> {
     // Nobody here has tried any of it: it counts as known by whoever made it.
     let maker = blake3_id(&bundle.header.owner);
     for entry in &bundle.lines {
-        let shelved = library.shelve(entry, maker, &bundle.header.name, now_ms(), bundle.stranger, false)?;
+        let (name, stranger) = (bundle.header.name.as_str(), bundle.stranger);
+        let by = By { golem: maker, name, tried: true, stranger, limited: false };
+        let shelved = library.shelve(entry, by, shelf::now_ms())?;
         new += u64::from(matches!(shelved, Shelved::New | Shelved::Known));
     }
     if json {

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use golem::event::Account;
-use golem::{Command, Usdc};
+use golem::{Command, Usdc, thanatopsis};
 use host::config::Settings;
 use host::inbox::Body;
 use host::word::{self, Heard, Order, PATIENCE, dead, hear};
@@ -115,11 +115,9 @@ pub(crate) fn retire(home: &Home, args: &Retire, json: bool) -> Result<ExitCode,
     let command = Command::Retire { reason: args.reason.clone() };
     let heard = tell(home, &place, Body::Command(command))?;
     let left = place.wake()?.0;
-    let left = match (left.life().capital.holding, &left.life().birth.world.unit) {
-        (0, _) => "what it had is back in the treasury".to_owned(),
-        (holding, unit) => {
-            format!("its money is back in the treasury, {} {unit} is left as it was", output::units(holding))
-        }
+    let left = match thanatopsis::left(left.life()) {
+        None => "what it had is back in the treasury".to_owned(),
+        Some(left) => format!("its money is back in the treasury; {left}"),
     };
     Ok(report(&place, &heard, &format!("is dead, retired by its owner; {left}"), json))
 }

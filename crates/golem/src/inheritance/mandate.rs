@@ -3,14 +3,10 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::constitution::MandateFigures;
 use crate::grimoire::{Entry, How, Kind, Status};
 use crate::rule::Heuristic;
 use crate::rule::text::Parsed;
-
-/// Entries of its own, inherited ones given up, and the share of questions that a life should leave.
-pub const NOVEL: u32 = 5;
-pub const INVALIDATED: u32 = 3;
-pub const QUESTIONS: f64 = 0.10;
 
 /// What a life added to what it was left.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -23,7 +19,12 @@ pub struct Mandate {
 
 impl Mandate {
     /// Questions are those asked of nobody else: contradictions unsettled, hypotheses that ran out, regimes hardly met.
-    pub fn of<'a>(entries: impl Iterator<Item = &'a Entry>, unsettled: u32, generation: u32) -> Mandate {
+    pub fn of<'a>(
+        entries: impl Iterator<Item = &'a Entry>,
+        unsettled: u32,
+        generation: u32,
+        asked_for: &MandateFigures,
+    ) -> Mandate {
         let (mut novel, mut invalidated, mut questions, mut all) = (0, 0, unsettled, unsettled);
         for entry in entries {
             let came = entry.provenance.sources.iter().any(|source| source.how == How::Inherited);
@@ -40,8 +41,8 @@ impl Mandate {
         }
         let share = if all > 0 { f64::from(questions) / f64::from(all) } else { 0.0 };
         // The first of a line had nothing to give up.
-        let gave_up = generation == 0 || invalidated >= INVALIDATED;
-        let low_divergence = novel < NOVEL || !gave_up || share < QUESTIONS;
+        let gave_up = generation == 0 || invalidated >= asked_for.invalidated;
+        let low_divergence = novel < asked_for.novel || !gave_up || share < asked_for.questions;
         Mandate { novel, invalidated, questions: share, low_divergence }
     }
 }

@@ -6,11 +6,11 @@ mod mandate;
 mod whole;
 
 pub use bottleneck::{BALDWIN, BUDGET, compress, is_innate};
-pub use mandate::{INVALIDATED, Mandate, NOVEL, QUESTIONS, divergence};
+pub use mandate::{Mandate, divergence};
 pub use whole::{LAST, whole};
 
 use crate::grimoire::bundle::{self, Line};
-use crate::grimoire::{Entry, Grimoire, Kind, Status};
+use crate::grimoire::{Entry, Grimoire, How, Kind, Source, Status};
 use crate::life::Life;
 
 /// What of a Grimoire an heir may have: through the bottleneck, in the words of the world, surest surprises first.
@@ -28,27 +28,64 @@ pub fn surprise(entry: &Entry, life: &Life) -> f64 {
     says.min(1.0) * entry.confidence(life.now)
 }
 
-/// Why an entry may leave a golem while it lives: the one gate for everything that goes out.
-pub fn may_leave(entry: &Entry, life: &Life) -> bool {
+/// By which way something goes out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// To its siblings, while it lives.
+    Clade,
+    /// Onto its owner's shelf, while it lives.
+    Shelf,
+    /// Onto the shelf by its death.
+    Deposit,
+    /// Picked from among what the dead knew, by their owner.
+    Picked,
+    /// Into a file of its owner's.
+    Copied,
+}
+
+impl Way {
+    pub const ALL: [Way; 5] = [Way::Clade, Way::Shelf, Way::Deposit, Way::Picked, Way::Copied];
+
+    /// Whoever lives could be made to say anything, and is held to so much an hour.
+    pub fn is_limited(self) -> bool {
+        matches!(self, Way::Clade | Way::Shelf)
+    }
+}
+
+/// Believed at least this much by a living golem that puts it on the shelf.
+const SHELVED: f64 = 0.5;
+
+/// Whether an entry may leave a golem by this way: the one gate for everything that goes out.
+pub fn may_leave(entry: &Entry, life: &Life, way: Way) -> bool {
     let confidence = entry.confidence(life.now);
-    let active = entry.status == Status::Active;
+    match way {
+        Way::Clade => is_shared(entry, confidence),
+        Way::Shelf => is_shared(entry, confidence) && confidence >= SHELVED,
+        Way::Deposit => match entry.kind {
+            Kind::Warning => true,
+            Kind::Insight | Kind::Heuristic => confidence >= 0.6,
+            Kind::CausalLink => confidence >= 0.5 && entry.evidence_for >= 3.0,
+            Kind::StrategyFragment | Kind::Question => false,
+        },
+        Way::Picked => life.is_dead(),
+        Way::Copied => matches!(entry.status, Status::Active | Status::Dormant),
+    }
+}
+
+/// It came to this by itself, or has seen it hold; handing down what it was told makes nobody surer of it.
+pub fn has_tried(entry: &Entry, life: &Life) -> bool {
+    let own = |source: &Source| source.golem == life.id() && source.how != How::Instinct;
+    entry.evidence_for > 0.0 || entry.provenance.sources.iter().any(own)
+}
+
+/// Ripe enough for others; a warning is at once.
+fn is_shared(entry: &Entry, confidence: f64) -> bool {
     match entry.kind {
         Kind::Warning => true,
-        Kind::Insight => confidence >= 0.6 && active,
+        Kind::Insight => confidence >= 0.6 && entry.status == Status::Active,
         Kind::Heuristic => confidence >= 0.7 && entry.evidence_for + entry.evidence_against >= 10.0,
         Kind::CausalLink => confidence >= 0.5 && entry.evidence_for > 0.0,
         Kind::StrategyFragment => confidence >= 0.6,
         Kind::Question => false,
-    }
-}
-
-/// What a death puts on its owner's shelf.
-pub fn is_deposited(entry: &Entry, life: &Life) -> bool {
-    let confidence = entry.confidence(life.now);
-    match entry.kind {
-        Kind::Warning => true,
-        Kind::Insight | Kind::Heuristic => confidence >= 0.6,
-        Kind::CausalLink => confidence >= 0.5 && entry.evidence_for >= 3.0,
-        Kind::StrategyFragment | Kind::Question => false,
     }
 }

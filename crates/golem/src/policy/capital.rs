@@ -46,6 +46,16 @@ impl Capital {
         bps > 0 && self.holding > 0 && self.held(unit) * 10_000 <= i128::from(self.cost.as_micros()) * left
     }
 
+    /// The worth of a unit at which what is held has fallen so far; none if nothing is held or nothing stops it.
+    pub fn stop(&self, bps: u32) -> Option<Usdc> {
+        if bps == 0 || self.holding <= 0 {
+            return None;
+        }
+        let left = i128::from(self.cost.as_micros()) * i128::from(10_000_u32.saturating_sub(bps)) / 10_000;
+        let unit = left * 1_000_000 / i128::from(self.holding);
+        Some(Usdc::micros(unit.min(i128::from(Usdc::MOST.as_micros())) as i64))
+    }
+
     /// Money given or taken is neither gain nor loss: the fall from the peak stays the same share.
     pub(crate) fn rescale_peak(&mut self, change: Usdc, unit: Usdc) {
         let before = self.worth(unit).as_micros();
@@ -80,5 +90,29 @@ impl Capital {
     pub(crate) fn harvest(&self, bps: u32) -> Usdc {
         let new = self.result() - self.shared_up_to;
         if new.is_positive() { new.share(i64::from(bps), 10_000).min(self.cash).max(Usdc::ZERO) } else { Usdc::ZERO }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_said_of_a_stop_is_where_it_stops() {
+        for (holding, cost, bps, stop) in [
+            (1_000_000, 100, 1_000, Some(90)),
+            (2_000_000, 100, 1_000, Some(45)),
+            (250_000, 100, 2_500, Some(300)),
+            (1_000_000, 100, 10_000, Some(0)),
+            (1_000_000, 100, 0, None),
+            (0, 0, 1_000, None),
+        ] {
+            let capital = Capital { holding, cost: Usdc::dollars(cost), ..Capital::default() };
+            let said = capital.stop(bps);
+            assert_eq!(said, stop.map(Usdc::dollars), "{holding} for {cost}");
+            if let Some(stop) = said {
+                assert!(capital.has_fallen(stop, bps) && !capital.has_fallen(stop + Usdc::dollars(1), bps));
+            }
+        }
     }
 }

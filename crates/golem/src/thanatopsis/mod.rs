@@ -21,6 +21,7 @@ use crate::heartbeat::State;
 use crate::life::Life;
 use crate::money::Usdc;
 use crate::policy::{self, Stage};
+use crate::stress::Word;
 use crate::time::Span;
 use crate::world::Effect;
 
@@ -46,11 +47,49 @@ pub struct Progress {
     pub legacy: Option<([u8; 32], u32)>,
 }
 
+/// What an owner is left to look after, as it stood: nobody else watches it any more.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Left {
+    /// Millionths of a unit, what a unit is called, and what they were acquired for.
+    pub holding: i64,
+    pub unit: String,
+    pub cost: Usdc,
+    /// The worth of a unit at which it would have given them up.
+    pub stop: Option<Usdc>,
+    pub handed_over: bool,
+}
+
+/// What a death leaves in place of money; none if there is nothing, or while there is hope of closing it.
+pub fn left(life: &Life) -> Option<Left> {
+    let (capital, policy) = (&life.capital, &life.policy);
+    (life.is_dead() && capital.holding > 0 && !closes(life)).then(|| Left {
+        holding: capital.holding,
+        unit: life.birth.world.unit.clone(),
+        cost: capital.cost,
+        stop: capital.stop(policy.stop_bps),
+        handed_over: policy.on_death == OnDeath::HandOver,
+    })
+}
+
+impl std::fmt::Display for Left {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let units = format!("{:.6}", self.holding as f64 / 1e6);
+        let units = units.trim_end_matches('0').trim_end_matches('.');
+        let how = if self.handed_over { "handed over to" } else { "left to" };
+        write!(f, "{units} {} {how} its owner as it was, acquired for {}", self.unit, self.cost)?;
+        match self.stop {
+            Some(stop) => write!(f, "; its stop stands at {stop} a unit and is yours to watch"),
+            None => write!(f, "; it has no stop"),
+        }
+    }
+}
+
 /// How far a death has come; none while it lives.
 pub fn phase(life: &Life) -> Option<Phase> {
     let death = life.death.as_ref()?;
     Some(match () {
         () if life.heartbeat.state == State::Dead => Phase::Over,
+        () if matches!(life.stress.word, Some((_, Word::Death))) => Phase::Acceptance,
         () if !is_settled(life) => Phase::Settlement,
         () if death.progress.testament.is_none() => Phase::Reflection,
         () if death.progress.legacy.is_none() => Phase::Legacy,

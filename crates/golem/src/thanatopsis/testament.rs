@@ -3,6 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::Left;
 use super::review::{Arc, Moment, Review};
 use crate::dream::Staged;
 use crate::grimoire::{Entry, Grimoire, How, Kind, Status};
@@ -84,6 +85,9 @@ pub struct Testament {
     pub sections: Vec<Section>,
     /// Stressors that nothing had cleared.
     pub unresolved: Vec<Open>,
+    /// What is left in the owner's hands besides money.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub left: Option<Left>,
     /// What the world looked like at this death: a warning to whoever sees the like of it.
     pub bloodstain: Bloodstain,
     pub unfinished_dreams: Vec<Staged>,
@@ -139,6 +143,7 @@ pub fn write(life: &Life, grimoire: &Grimoire, review: &Review, outside: Outside
         turning_points: review.turning.clone(),
         sections: sections(life, grimoire, review),
         unresolved: death.open.clone(),
+        left: super::left(life),
         bloodstain: Bloodstain {
             regime: life.regimes.now,
             unit: life.seen.unit,
@@ -149,7 +154,7 @@ pub fn write(life: &Life, grimoire: &Grimoire, review: &Review, outside: Outside
         secret_hash: hex(&life.birth.secret_hash),
         recommendations: recommendations(life, grimoire),
         switches: switches(life),
-        mandate: Mandate::of(grimoire.entries(), unsettled, life.birth.generation),
+        mandate: Mandate::of(grimoire.entries(), unsettled, life.birth.generation, &life.constitution().mandate),
         records: outside.records,
         journal: outside.journal,
     })
@@ -319,6 +324,9 @@ impl Testament {
         for section in &self.sections {
             text += &format!("\n## {}\n\n", capital(&section.title));
             section.lines.iter().for_each(|line| text += &format!("- {line}\n"));
+        }
+        if let Some(left) = &self.left {
+            text += &format!("\n## What is left to look after\n\n- {left}\n");
         }
         if !self.turning_points.is_empty() {
             text += "\n## Turning points\n\n";

@@ -4,7 +4,7 @@
 use golem::Usdc;
 use golem::constitution::{
     AffectFigures, Appraisal, Clocks, Constitution, DreamFigures, DreamMethod, DreamSchedule, DreamTier,
-    EconomicFigures, EpistemicFigures, Measure, Mind, MindKind, Mode, OnDeath, PolicyFigures, Reflex,
+    EconomicFigures, EpistemicFigures, MandateFigures, Measure, Mind, MindKind, Mode, OnDeath, PolicyFigures, Reflex,
     StochasticFigures, StressFigures, StressMode, VitalityFigures,
 };
 use golem::stress;
@@ -43,6 +43,11 @@ impl Settings {
             },
             stress: self.stress(),
             dream: self.dream(),
+            mandate: MandateFigures {
+                novel: self.count("succession.min_novel_entries"),
+                invalidated: self.count("succession.min_invalidated_entries"),
+                questions: self.number("succession.min_question_ratio"),
+            },
             affect: AffectFigures {
                 appraisal: match self.text("mortality.affect.appraisal_model") {
                     Some("rule_based") if self.flag("mortality.affect.enabled") => Appraisal::RuleBased,

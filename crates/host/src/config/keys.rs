@@ -189,10 +189,10 @@ keys! {
     Golem "succession.min_divergence", UNIT, "0.15", "share of what an heir would try that its predecessor did not go by";
     Golem "succession.inherit_grimoire", Kind::Bool, "true", "the heir inherits the memory";
     Golem "succession.min_playbook_divergence", Kind::NotYet, "", "how much of the inherited playbook a life must change";
-    Golem "succession.min_novel_entries", Kind::NotYet, "", "entries a life must add to the playbook";
-    Golem "succession.min_invalidated_entries", Kind::NotYet, "", "inherited entries a life must refute";
+    Golem "succession.min_novel_entries", COUNT, "5", "entries of its own that a life should leave; with fewer it is marked low_divergence";
+    Golem "succession.min_invalidated_entries", COUNT, "3", "entries it was left that a life should give up; the first of a line has none";
     Golem "succession.require_explicit_gaps", Kind::NotYet, "", "memories must name what they do not know";
-    Golem "succession.min_question_ratio", Kind::NotYet, "", "share of memories that are questions";
+    Golem "succession.min_question_ratio", UNIT, "0.1", "share of questions in what a life should leave";
     Golem "death.bloodstain_retrieval_boost", Kind::NotYet, "", "how much sooner knowledge paid for by a death is recalled";
     Golem "death.bloodstain_decay_multiplier", Kind::NotYet, "", "how much slower such knowledge fades";
     Golem "clade.enabled", Kind::NotYet, "", "it shares what it learns with its owner's other golems";

@@ -146,7 +146,8 @@ fn fall(error: Error) -> Fall {
         Error::Vault(vault::Error::Locked(_) | vault::Error::Sealed(_) | vault::Error::NoHead(_)) => {
             Fall::Elsewhere(error.to_string())
         }
-        Error::Io { .. } | Error::Vault(vault::Error::Io { .. } | vault::Error::Sqlite { .. }) => {
+        Error::Io { .. }
+        | Error::Vault(vault::Error::Io { .. } | vault::Error::Sqlite { .. } | vault::Error::Disk { .. }) => {
             Fall::Disk(error.to_string())
         }
         Error::World(world::Error::Io { .. } | world::Error::Stuck { .. }) => Fall::Disk(error.to_string()),
