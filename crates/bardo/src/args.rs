@@ -165,6 +165,8 @@ pub(crate) enum GolemVerb {
         /// Folder to make; must not be there yet
         to: PathBuf,
     },
+    /// Prove that a backup, or the newest of each golem in a folder of them, opens and folds to the life it was
+    Drill { from: PathBuf },
     /// Take a backup or a moved life into this home
     Restore(Restore),
     /// Seal a life here and leave it in a folder for another home to take in

@@ -5,13 +5,12 @@ mod common;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt;
-use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::time::Duration;
 
-use common::{Dice, Tent, full, text};
+use common::{Dice, Disk, Tent, full, text};
 use golem::thanatopsis::{self, Phase};
 use golem::{Life, Usdc};
 use vault::Reader;
@@ -319,58 +318,6 @@ fn bundles_are_what_they_say_or_refused_with_a_reason() {
     let out = tent.root().join("mine.bundle");
     tent.ok(["library", "export", out.to_str().unwrap()]);
     tent.ok(["golem", "new", "eve", "--seed", "3", "--from", out.to_str().unwrap()]);
-}
-
-/// A small filesystem of its own, gone when dropped, whatever happened.
-struct Disk {
-    at: PathBuf,
-}
-
-impl Disk {
-    /// Where nobody may mount anything there is nothing to show, and that is said.
-    fn mount(at: PathBuf, image: PathBuf) -> Option<Disk> {
-        fs::create_dir_all(&at).unwrap();
-        fs::File::create(&image).and_then(|file| file.set_len(24 << 20)).unwrap();
-        let done = |command: &mut Command| command.output().is_ok_and(|output| output.status.success());
-        let made = done(Command::new("mkfs.ext4").args(["-q", "-m", "0", "-b", "4096"]).arg(&image));
-        let mounted = made && done(Command::new("mount").args(["-o", "loop"]).arg(&image).arg(&at));
-        if !mounted {
-            eprintln!("\n*** SKIPPED: a full and a read-only disk need root and a loop device to mount one ***\n");
-        }
-        mounted.then_some(Disk { at })
-    }
-
-    fn remount(&self, how: &str) {
-        let how = format!("remount,{how}");
-        let output = Command::new("mount").args(["-o", &how]).arg(&self.at).output().unwrap();
-        assert!(output.status.success(), "{}", text(&output.stderr));
-    }
-
-    fn ballast(&self) -> PathBuf {
-        self.at.join("ballast")
-    }
-
-    /// Fills it up, then gives back so many bytes.
-    fn fill(&self, but: u64) {
-        let mut file = fs::File::create(self.ballast()).unwrap();
-        for size in [1 << 16, 512] {
-            while file.write_all(&vec![7; size]).is_ok() {}
-        }
-        let _ = file.sync_all();
-        let there = file.metadata().unwrap().len();
-        file.set_len(there.saturating_sub(but)).unwrap();
-        let _ = file.sync_all();
-    }
-
-    fn free(&self) {
-        fs::remove_file(self.ballast()).unwrap();
-    }
-}
-
-impl Drop for Disk {
-    fn drop(&mut self) {
-        let _ = Command::new("umount").arg("-l").arg(&self.at).status();
-    }
 }
 
 fn check_waits(tent: &Tent, args: &[&str], why: &[&str]) -> Option<String> {

@@ -198,3 +198,55 @@ fn a_host_that_went_down_in_haste_leaves_everything_to_be_found() {
     tent.ok(["golem", "run", "ada", "--speed", "max", "--ticks", "5"]);
     tent.verified("ada");
 }
+
+#[test]
+fn copies_are_made_by_themselves_and_a_drill_proves_them() {
+    let tent = Tent::new();
+    for name in ["ada", "eve"] {
+        tent.ok(["golem", "new", name, "--seed", "1"]);
+    }
+    let copies = tent.folder.path().join("copies");
+    let config = format!("[backup]\nfolder = \"{}\"\nevery = \"1d\"\nkeep = 2\n", copies.display());
+    std::fs::write(tent.root().join("bardo.toml"), config).unwrap();
+    let host = Host::up(&tent, "2000");
+    let deadline = Instant::now() + Duration::from_secs(30);
+    while host::backups::newest(&copies).len() < 2 {
+        assert!(Instant::now() < deadline, "no copies were made");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    host.stop();
+    let folder = copies.to_str().unwrap();
+    let drilled = tent.ok(["golem", "drill", folder]);
+    assert_eq!(drilled.matches("ok    ").count(), 2, "{drilled}");
+    let victim = rusqlite::Connection::open(host::backups::newest(&copies)[0].join("life.db")).unwrap();
+    victim.execute("UPDATE journal SET body = zeroblob(length(body)) WHERE seq = 1", []).unwrap();
+    drop(victim);
+    let output = tent.run(["golem", "drill", folder]);
+    let told = text(&output.stdout);
+    assert_eq!((output.status.code(), told.matches("WRONG").count()), (Some(1), 1), "{told}");
+}
+
+#[test]
+fn systemd_hears_that_it_is_up_that_it_still_is_and_that_it_goes_down() {
+    let tent = Tent::new();
+    let path = tent.folder.path().join("notify");
+    let socket = std::os::unix::net::UnixDatagram::bind(&path).unwrap();
+    socket.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    let mut host = tent
+        .command(["up", "--listen", ""])
+        .env("NOTIFY_SOCKET", &path)
+        .env("WATCHDOG_USEC", "400000")
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    let hear = || {
+        let mut buffer = [0; 64];
+        let length = socket.recv(&mut buffer).unwrap();
+        text(&buffer[..length])
+    };
+    assert_eq!([hear(), hear(), hear()], ["READY=1", "WATCHDOG=1", "WATCHDOG=1"]);
+    let pid = host.id().to_string();
+    assert!(std::process::Command::new("kill").args(["-TERM", &pid]).status().unwrap().success());
+    while hear() != "STOPPING=1" {}
+    assert!(host.wait().unwrap().success());
+}

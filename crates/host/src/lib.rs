@@ -1,6 +1,7 @@
 //! The shell around the core: it keeps the home, drives a golem through its world, writes down what
 //! happened before anything leaves the process, performs what is owed, and passes on the owner's word.
 
+pub mod backups;
 pub mod bundle;
 pub mod chance;
 pub mod closing;

@@ -297,6 +297,14 @@ impl Living {
         self.flush(listener)
     }
 
+    /// Puts something in the way of its world.
+    #[cfg(test)]
+    pub(crate) fn replace_world(&mut self, by: impl FnOnce(Box<dyn World + Send>) -> Box<dyn World + Send>) {
+        let nothing = self.place.home().open_world(&self.life().birth.world.spec, Ledger::memory());
+        let old = std::mem::replace(&mut self.world, nothing.expect("it opened before"));
+        self.world = by(old);
+    }
+
     /// Its own file has everything; it may be left.
     pub(crate) fn leave(&mut self) -> Result<(), Error> {
         self.flush(&mut Silent)?;

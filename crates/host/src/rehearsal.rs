@@ -45,9 +45,14 @@ impl Rehearsal {
     }
 
     /// Takes in lines of a bundle, and says of each what became of it.
-    pub fn take_in(&mut self, lines: &[&str], how: How) -> Result<Vec<Result<(), Turned>>, Error> {
+    pub fn take_in(
+        &mut self,
+        lines: &[&str],
+        how: How,
+        each: &mut impl FnMut(&Record, &Life),
+    ) -> Result<Vec<Result<(), Turned>>, Error> {
         let (answer, told) = grimoire::take_in(&mut self.grimoire, self.golem.life(), lines, how, &mut self.intake);
-        self.feed(What::Curated(Box::new(answer)), &mut |_, _| {})?;
+        self.feed(What::Curated(Box::new(answer)), each)?;
         Ok(told)
     }
 

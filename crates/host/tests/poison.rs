@@ -112,7 +112,7 @@ fn ten_thousand_hostile_lines_get_no_say_and_make_nothing_more_believed() {
         let knowing = &life.life().knowing;
         let tried: Vec<u64> = life.life().playbook.iter().chain(&knowing.shelf).map(|h| h.id).collect();
         let watched: Vec<u64> = life.life().knowing.watched.iter().map(|watched| watched.id).collect();
-        for told in life.take_in(&lines, how).unwrap() {
+        for told in life.take_in(&lines, how, &mut |_, _| {}).unwrap() {
             let reason = match told {
                 Ok(()) => "taken into quarantine".to_owned(),
                 Err(turned) => format!("{turned:?}").split('(').next().unwrap_or_default().to_owned(),

@@ -184,7 +184,7 @@ impl Left {
         let lines: Vec<String> =
             self.lines.iter().map(|line| serde_json::to_string(line).expect("a line is plain data")).collect();
         for some in lines.chunks(200) {
-            heir.take_in(&some.iter().map(String::as_str).collect::<Vec<_>>(), How::Inherited)?;
+            heir.take_in(&some.iter().map(String::as_str).collect::<Vec<_>>(), How::Inherited, &mut |_, _| {})?;
         }
         Ok(())
     }

@@ -52,6 +52,18 @@ impl Treasury {
         Ok(Treasury { db: setup().map_err(Error::sqlite("cannot open the treasury"))? })
     }
 
+    /// A consistent copy of the whole ledger.
+    pub fn copy_to(&self, path: &Path) -> Result<(), Error> {
+        let what = "cannot copy the treasury";
+        let mut copy = Connection::open(path).map_err(Error::sqlite(what))?;
+        let backup = rusqlite::backup::Backup::new(&self.db, &mut copy).map_err(Error::sqlite(what))?;
+        backup.run_to_completion(4_096, std::time::Duration::ZERO, None).map_err(Error::sqlite(what))?;
+        drop(backup);
+        copy.pragma_update(None, "journal_mode", "DELETE").map_err(Error::sqlite(what))?;
+        drop(copy);
+        std::fs::File::open(path).and_then(|file| file.sync_all()).map_err(Error::io("cannot sync", path))
+    }
+
     pub fn balance(&self) -> Result<Usdc, Error> {
         balance(&self.db).map_err(Error::sqlite("cannot read the treasury"))
     }

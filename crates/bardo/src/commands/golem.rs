@@ -41,6 +41,7 @@ pub(crate) fn dispatch(home: &Home, verb: GolemVerb, json: bool) -> Result<ExitC
         GolemVerb::Retire(retire) => owner::retire(home, &retire, json),
         GolemVerb::Successor(args) => heirs::successor(home, &args, json),
         GolemVerb::Backup { name, to } => backup(&home.read_golem(&name)?, &to, json),
+        GolemVerb::Drill { from } => drill(&from, json),
         GolemVerb::Restore(restore) => take_in(home, &restore, json),
         GolemVerb::Move { name, to } => move_out(home, &home.golem(&name)?, &to, json),
     }
@@ -418,6 +419,41 @@ fn move_out(home: &Home, place: &GolemHome, to: &Path, json: bool) -> Result<Exi
         line(format!("next, in the other home: bardo golem restore {}", to.display()));
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Restores each copy into a home that vanishes, and verifies it there as `bardo doctor` would.
+fn drill(from: &Path, json: bool) -> Result<ExitCode, Error> {
+    let copies = host::backups::newest(from);
+    if copies.is_empty() {
+        return Err(Error::Advice(format!("there is no backup in {}", from.display())));
+    }
+    let mut good = true;
+    for copy in copies {
+        let drilled = drill_one(&copy);
+        good &= drilled.is_ok();
+        match (&drilled, json) {
+            (Ok((name, tick, records)), true) => {
+                output::json(&json!({ "backup": copy, "fine": true, "name": name, "tick": tick, "records": records }))
+            }
+            (Err(e), true) => output::json(&json!({ "backup": copy, "fine": false, "error": e.to_string() })),
+            (Ok((name, tick, records)), false) => line(format!(
+                "ok    {name} at tick {}: {} records fold to the life it was",
+                count(*tick),
+                count(*records)
+            )),
+            (Err(e), false) => line(format!("WRONG {}: {e}", copy.display())),
+        }
+    }
+    Ok(if good { ExitCode::SUCCESS } else { ExitCode::from(crate::exit::ERROR) })
+}
+
+fn drill_one(copy: &Path) -> Result<(Name, u64, u64), Error> {
+    let folder = tempfile::tempdir().map_err(|e| Error::Advice(format!("no room for a drill: {e}")))?;
+    let home = Home::at(folder.path().join("home"));
+    home.init(&Settings::load(File::Bardo, None, std::iter::empty(), &[])?)?;
+    let (name, _) = keeper::restore(&home, copy, None, Consent { take_over: true, ..Consent::default() })?;
+    let (golem, check) = Reader::open(&home.place(&name).database())?.verify(&home.heads())?;
+    Ok((name, golem.life().tick, check.records))
 }
 
 fn take_in(home: &Home, args: &Restore, json: bool) -> Result<ExitCode, Error> {

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use host::backups::Backups;
 use host::up::board::Board;
 use host::up::notify::Telling;
 use host::up::{Plan, Up, api};
@@ -29,14 +30,14 @@ pub(crate) fn up(home: &Home, args: &UpArgs, json: bool) -> Result<ExitCode, Err
             line(text);
         }
     };
-    let up = Up::come(home, Plan { speed: args.speed, telling, api }, say)?;
+    let up = Up::come(home, Plan { speed: args.speed, telling, api, backups: Backups::of(&settings) }, say)?;
     let boot = up.boot;
     say(&format!(
-        "up after {:.1} s: {} golems living, {} dead, {} elsewhere",
+        "up after {:.1} s: {} golems living, {} dead, {} not up",
         boot.took.as_secs_f64(),
         boot.living,
         boot.dead,
-        boot.elsewhere
+        boot.not_up
     ));
     if let Some(address) = up.address() {
         say(&format!("listening on http://{address}; the token is in {}", home.token().display()));

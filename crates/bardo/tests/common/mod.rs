@@ -2,6 +2,8 @@
 #![allow(dead_code, unreachable_pub)]
 
 use std::ffi::OsStr;
+use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -118,5 +120,57 @@ impl Dice {
         let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         (z ^ (z >> 31)) % below
+    }
+}
+
+/// A small filesystem of its own, gone when dropped, whatever happened.
+pub struct Disk {
+    at: PathBuf,
+}
+
+impl Disk {
+    /// Where nobody may mount anything there is nothing to show, and that is said.
+    pub fn mount(at: PathBuf, image: PathBuf) -> Option<Disk> {
+        fs::create_dir_all(&at).unwrap();
+        fs::File::create(&image).and_then(|file| file.set_len(24 << 20)).unwrap();
+        let done = |command: &mut Command| command.output().is_ok_and(|output| output.status.success());
+        let made = done(Command::new("mkfs.ext4").args(["-q", "-m", "0", "-b", "4096"]).arg(&image));
+        let mounted = made && done(Command::new("mount").args(["-o", "loop"]).arg(&image).arg(&at));
+        if !mounted {
+            eprintln!("\n*** SKIPPED: a full and a read-only disk need root and a loop device to mount one ***\n");
+        }
+        mounted.then_some(Disk { at })
+    }
+
+    pub fn remount(&self, how: &str) {
+        let how = format!("remount,{how}");
+        let output = Command::new("mount").args(["-o", &how]).arg(&self.at).output().unwrap();
+        assert!(output.status.success(), "{}", text(&output.stderr));
+    }
+
+    fn ballast(&self) -> PathBuf {
+        self.at.join("ballast")
+    }
+
+    /// Fills it up, then gives back so many bytes.
+    pub fn fill(&self, but: u64) {
+        let mut file = fs::File::create(self.ballast()).unwrap();
+        for size in [1 << 16, 512] {
+            while file.write_all(&vec![7; size]).is_ok() {}
+        }
+        let _ = file.sync_all();
+        let there = file.metadata().unwrap().len();
+        file.set_len(there.saturating_sub(but)).unwrap();
+        let _ = file.sync_all();
+    }
+
+    pub fn free(&self) {
+        fs::remove_file(self.ballast()).unwrap();
+    }
+}
+
+impl Drop for Disk {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg("-l").arg(&self.at).status();
     }
 }

@@ -74,6 +74,9 @@ keys! {
     Bardo "notify.heartbeat", Kind::Text, "", "address that is called while the host is up, so that a dead-man's switch notices its silence";
     Bardo "notify.heartbeat_every", BEAT, "60s", "how often";
     Bardo "notify.daily_hour", Kind::Integer { min: -1, max: 23 }, "8", "hour of the daily line in UTC; -1 for none";
+    Bardo "backup.folder", Kind::Text, "", "folder that `bardo up` copies golems and treasury into; empty for none";
+    Bardo "backup.every", BEAT, "1d", "how old the newest copy may become";
+    Bardo "backup.keep", Kind::Integer { min: 1, max: 10_000 }, "7", "how many copies of each are kept";
     Bardo "journal.retention", Kind::NotYet, "", "how much of an old journal is kept";
 
     Golem "world.kind", WORLDS, "sim", "the world it lives in: a simulated market, your own candles, or a queue of work";

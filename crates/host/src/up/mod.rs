@@ -8,6 +8,9 @@ pub mod api;
 pub mod board;
 pub(crate) mod desk;
 pub mod notify;
+mod systemd;
+#[cfg(test)]
+mod tests;
 mod workers;
 
 use std::cmp::Reverse;
@@ -23,11 +26,13 @@ use golem::GolemId;
 use vault::{Log, Reader};
 
 use crate::Error;
+use crate::backups::Backups;
 use crate::home::{GolemHome, Home};
 use crate::living::{Living, Turn};
 use board::{Board, State, Status};
 use desk::{Desk, Scribe};
 use notify::{Telling, host_note};
+use systemd::Systemd;
 use workers::{Fall, Job, Outcome, Workers};
 
 /// How often bells are listened for.
@@ -36,6 +41,8 @@ const BELLS_EVERY: Duration = Duration::from_millis(50);
 const CENSUS_EVERY: Duration = Duration::from_secs(2);
 /// One that falls so often within the span is stopped.
 const FALLS: (usize, Duration) = (5, Duration::from_secs(600));
+/// How often it is looked whether a backup is due.
+const COPIES_EVERY: Duration = Duration::from_secs(60);
 /// How long before it is looked again whether one that is lived elsewhere is free.
 const ELSEWHERE: Duration = Duration::from_secs(10);
 /// How long one that fell lies, first and at most.
@@ -80,6 +87,7 @@ pub struct Plan {
     pub speed: f64,
     pub telling: Telling,
     pub api: Option<api::Listen>,
+    pub backups: Option<Backups>,
 }
 
 /// What coming up came to.
@@ -87,8 +95,7 @@ pub struct Plan {
 pub struct Boot {
     pub living: usize,
     pub dead: usize,
-    pub elsewhere: usize,
-    pub carried: usize,
+    pub not_up: usize,
     pub took: Duration,
 }
 
@@ -158,6 +165,10 @@ impl Up {
         up.wake_everyone(&mut tell)?;
         up.boot.took = began.elapsed();
         up.tellers = notify::begin(&plan.telling, &up.desk, &up.stop)?;
+        if let Some(backups) = plan.backups {
+            let (home, desk, stop) = (home.clone(), Arc::clone(&up.desk), Arc::clone(&up.stop));
+            up.tellers.push(std::thread::spawn(move || keep_copies(&backups, &home, &desk, &stop)));
+        }
         if let Some(listen) = plan.api {
             up.api = Some(api::serve(listen, home.clone(), Arc::clone(&up.desk))?);
         }
@@ -179,7 +190,6 @@ impl Up {
 
     fn wake_everyone(&mut self, tell: &mut impl FnMut(&str)) -> Result<(), Error> {
         self.census()?;
-        self.boot.carried = self.slots.iter().filter(|slot| slot.away).count();
         // Spread over one interval, so that they do not all wake in the same instant for ever after.
         let mut opened = 0;
         while self.slots.iter().any(|slot| slot.away) {
@@ -201,9 +211,11 @@ impl Up {
             let due = now + interval.mul_f64((nth + 1) as f64 / up.len() as f64);
             self.schedule(*at, due);
         }
-        self.boot.living = up.len();
-        self.boot.dead = self.desk.board.all().iter().filter(|status| status.state == State::Dead).count();
-        self.boot.elsewhere = self.slots.len() - self.boot.living - self.boot.dead;
+        // One that is still dying is here and dead.
+        let all = self.desk.board.all();
+        self.boot.dead = all.iter().filter(|status| status.state == State::Dead).count();
+        self.boot.living = all.len() - self.boot.dead;
+        self.boot.not_up = self.slots.len() - all.len();
         Ok(())
     }
 
@@ -245,9 +257,12 @@ impl Up {
     pub fn run(mut self, mut tell: impl FnMut(&str)) -> Result<(), Error> {
         let (mut bells, mut census) = (Instant::now(), Instant::now());
         let mut stopping = false;
+        let mut systemd = Systemd::find();
+        systemd.say("READY=1");
         while !stopping {
             let now = Instant::now();
             if now >= bells {
+                systemd.beat();
                 self.listen_for_bells();
                 bells = now + BELLS_EVERY;
             }
@@ -264,6 +279,7 @@ impl Up {
                 Err(RecvTimeoutError::Disconnected) => stopping = true,
             }
         }
+        systemd.say("STOPPING=1");
         self.go_down(&mut tell)
     }
 
@@ -453,6 +469,25 @@ impl Up {
             let _ = teller.join();
         }
         self.scribe.take().expect("there is one until here").close()
+    }
+}
+
+/// Copies what has no fresh copy, on a thread that golems do not notice; the owner hears if that fails.
+fn keep_copies(backups: &Backups, home: &Home, desk: &Desk, stop: &AtomicBool) {
+    let mut look = Instant::now();
+    while !stop.load(Ordering::SeqCst) {
+        if Instant::now() >= look {
+            look = Instant::now() + COPIES_EVERY;
+            let failed = match backups.make_due(home, std::time::SystemTime::now()) {
+                Ok((_, failed)) => failed,
+                Err(why) => Some(why.to_string()),
+            };
+            if let Some(why) = failed {
+                let day = notify::now() / 86_400_000;
+                desk.note(host_note(format!("backup:{day}"), "backup", None, format!("a backup failed: {why}")));
+            }
+        }
+        std::thread::sleep(BELLS_EVERY);
     }
 }
 

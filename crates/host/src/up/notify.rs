@@ -276,9 +276,9 @@ fn keep_time(telling: &Telling, desk: &Desk, client: &Client, stop: &AtomicBool)
 /// A line a day, from this hour on; its key makes it one.
 fn daily(board: &Board, hour: u8, now: i64) -> Option<Note> {
     let (day, of_day) = (now.div_euclid(DAY_MS), now.rem_euclid(DAY_MS));
-    // Half an hour is enough to be up in; a host that comes up in the evening has no morning line to give.
+    // A host that comes up in the evening has no morning line to give.
     let since = of_day - i64::from(hour) * 3_600_000;
-    if !(0..1_800_000).contains(&since) {
+    if !(0..6 * 3_600_000).contains(&since) {
         return None;
     }
     Some(host_note(format!("daily:{day}"), "daily", None, summary(board)))
@@ -314,9 +314,45 @@ mod tests {
         let at = |hour: i64, minute: i64| 20_000 * DAY_MS + hour * 3_600_000 + minute * 60_000;
         assert!(daily(&board, 8, at(7, 59)).is_none());
         let line = daily(&board, 8, at(8, 0)).unwrap();
-        assert_eq!(line.key, daily(&board, 8, at(8, 29)).unwrap().key, "the same line");
+        assert_eq!(line.key, daily(&board, 8, at(13, 59)).unwrap().key, "the same line");
         assert!(daily(&board, 8, at(20, 0)).is_none());
         assert!(line.text.starts_with("0 golems living"), "{}", line.text);
+    }
+
+    #[test]
+    fn what_an_owner_is_told_of_and_how_often() {
+        let birth = golem::Birth {
+            id: golem::GolemId([1; 16]),
+            name: "ada".parse().unwrap(),
+            generation: 0,
+            laws: golem::laws::NEWEST,
+            secret_hash: [0; 32],
+            seeded: true,
+            constitution: golem::constitution::Constitution::default(),
+            world: golem::world::Manifest::default(),
+            lineage: None,
+            unfinished: Vec::new(),
+        };
+        let (golem, _) = golem::Golem::born(birth, golem::Time::default());
+        let told = |seq: u64, hours: u64, message: Message<'static>| {
+            let told = Told { seq, at: golem::Time::seconds(hours * 3_600), tick: 1, message };
+            note("ada", golem.life(), &told, 0)
+        };
+        let refused = |rule: Rule| Message::Refused { rule, why: rule.to_string() };
+        let cap = told(5, 1, refused(Rule::PerDay)).unwrap();
+        assert_eq!(
+            (cap.kind.as_str(), cap.text.as_str()),
+            ("cap", "ada has reached a cap: more than a day's actions may commit")
+        );
+        assert_eq!(cap.key, told(9, 23, refused(Rule::PerDay)).unwrap().key, "once a day for each rule");
+        assert_ne!(cap.key, told(9, 25, refused(Rule::PerDay)).unwrap().key);
+        assert_ne!(cap.key, told(9, 1, refused(Rule::ActionsPerDay)).unwrap().key);
+        assert_eq!(told(5, 1, refused(Rule::NoEdge)), None, "to stay out is no news");
+        assert_eq!(told(5, 1, Message::Suspended).unwrap().kind, "breaker");
+        assert_eq!(told(5, 1, Message::Stopped { holding: 1, unit: Usdc::ZERO }).unwrap().kind, "stop");
+        let frozen = told(5, 1, Message::Froze { reason: "enough" }).unwrap();
+        assert_eq!(frozen.text, "ada is frozen (enough): no new exposure");
+        assert_ne!(frozen.key, told(6, 1, Message::Froze { reason: "enough" }).unwrap().key);
     }
 
     #[test]
