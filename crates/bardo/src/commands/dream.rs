@@ -168,7 +168,8 @@ pub(crate) fn dreamt(found: &Found, world: &Manifest) -> Vec<String> {
 
 /// A hypothesis on trial: the rule, and how it has done so far.
 pub(crate) fn on_trial(staged: &Staged, world: &Manifest) -> [String; 2] {
-    let rule = Parsed::from(&staged.heuristic).print(world).unwrap_or_default();
+    let effect = (staged.heuristic.effect * 1_000.0).round() / 1_000.0;
+    let rule = Parsed { effect, ..Parsed::from(&staged.heuristic) }.print(world).unwrap_or_default();
     let how = format!(
         "{}, night {}, confidence {:.2}, {} for and {} against; {}",
         origin(staged.origin),

@@ -274,7 +274,7 @@ impl App {
             Told::Memory(name, hits) if self.is_about(&name) => self.memory = Some(hits),
             Told::Nights(name, nights) if self.is_about(&name) => self.nights = Some(nights),
             Told::Testament(name, testament) if self.is_about(&name) => self.testament = testament,
-            Told::Family(name, family) if self.is_about(&name) => self.family = Some(family),
+            Told::Family(name, family) if self.is_about(&name) => self.family = Some(in_order(family)),
             Told::Estate(name, offer) if self.is_about(&name) => {
                 if let Ok(offer) = &offer {
                     self.wizard.prefill(offer);
@@ -318,6 +318,21 @@ impl App {
         }
         keep(&mut self.followed, heard, HEARD);
     }
+}
+
+/// Each child right below its parent; who has none here comes first in its own line.
+fn in_order(family: Vec<Relative>) -> Vec<Relative> {
+    fn put(one: &Relative, family: &[Relative], ordered: &mut Vec<Relative>) {
+        ordered.push(one.clone());
+        let children = family.iter().filter(|other| other.parent.as_ref() == Some(&one.name) && other.id != one.id);
+        children.for_each(|child| put(child, family, ordered));
+    }
+    let mut ordered = Vec::new();
+    let is_here = |name: &String| family.iter().any(|one| one.name == *name);
+    for root in family.iter().filter(|one| !one.parent.as_ref().is_some_and(is_here)) {
+        put(root, &family, &mut ordered);
+    }
+    ordered
 }
 
 fn keep<T>(list: &mut VecDeque<T>, new: T, most: usize) {

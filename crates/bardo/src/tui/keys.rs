@@ -11,13 +11,13 @@ use super::wizard::Field;
 pub(crate) const HELP: [(&str, &str); 17] = [
     ("1 … 7", "golems, life, memory, dreams, events, graveyard, family"),
     ("Tab, Shift-Tab", "the next screen, the one before"),
-    ("j k ↑ ↓", "down and up in a list or a text"),
+    ("j k ↑ ↓", "down and up in a list or a text; PgUp PgDn by more"),
     ("g G", "to the top, to the bottom"),
     ("Enter", "open what is marked"),
     ("Esc", "back; put away what is typed or asked"),
     ("/", "search: names, memory or events, wherever you are"),
     ("← →", "events: the topic before or after; heir: inherit or not"),
-    ("a", "events: everything of the chosen golem, or the turns of all"),
+    ("a", "events: all of the chosen golem, or the turns of all"),
     ("", ""),
     ("f", "freeze: no new exposure (asks first)"),
     ("p", "pause: world time and clocks stop (asks first)"),
@@ -56,6 +56,9 @@ pub(crate) fn press(app: &mut App, key: KeyEvent) -> Vec<Ask> {
         KeyCode::BackTab => return turn(app, Screen::TABS.len() - 1),
         KeyCode::Char('j') | KeyCode::Down => return step(app, 1),
         KeyCode::Char('k') | KeyCode::Up => return step(app, -1),
+        // There the list is what j and k go through.
+        KeyCode::PageDown if app.screen == Screen::Dreams => app.scroll = moved(app.scroll, 5, 100),
+        KeyCode::PageUp if app.screen == Screen::Dreams => app.scroll = moved(app.scroll, -5, 100),
         KeyCode::PageDown => return step(app, 10),
         KeyCode::PageUp => return step(app, -10),
         KeyCode::Char('g') | KeyCode::Home => return step(app, isize::MIN),
@@ -121,7 +124,10 @@ fn step(app: &mut App, by: isize) -> Vec<Ask> {
         }
         Screen::Family => app.at = moved(app.at, by, app.family.as_ref().map_or(0, Vec::len)),
         Screen::Memory => app.at = moved(app.at, by, app.memory.as_ref().map_or(0, Vec::len)),
-        Screen::Dreams => app.at = moved(app.at, by, app.nights.as_ref().map_or(0, |nights| nights.newest.len())),
+        Screen::Dreams => {
+            app.at = moved(app.at, by, app.nights.as_ref().map_or(0, |nights| nights.newest.len()));
+            app.scroll = 0;
+        }
         Screen::Events => app.feed.back = moved(app.feed.back, by, app.passing().count()),
         Screen::Life if app.is_dead() => app.at = moved(app.at, by, super::screens::death::OPTIONS.len()),
         Screen::Life => app.scroll = moved(app.scroll, by, 50),

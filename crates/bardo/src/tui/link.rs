@@ -146,7 +146,10 @@ impl Door {
             Ask::One(name) => Told::One(name.clone(), self.get(&of(&name, ""))?),
             Ask::Memory { name, query } => {
                 let query: String = query.bytes().map(|byte| format!("%{byte:02x}")).collect();
-                Told::Memory(name.clone(), self.get(&of(&name, &format!("/memory?limit={ENTRIES}&q={query}")))?)
+                Told::Memory(
+                    name.clone(),
+                    self.get(&of(&name, &format!("/memory?all=true&limit={ENTRIES}&q={query}")))?,
+                )
             }
             Ask::Nights(name) => Told::Nights(name.clone(), self.get(&of(&name, "/dreams"))?),
             Ask::Testament(name) => match self.get(&of(&name, "/testament")) {

@@ -93,7 +93,7 @@ impl Look {
         if area.is_empty() {
             return area;
         }
-        let title = Line::from(vec![Span::raw(" "), Span::styled(title.to_owned(), self.title()), Span::raw(" ")]);
+        let title = Line::from(vec![Span::styled(title.to_owned(), self.title()), Span::raw(" ")]);
         let block = Block::new().borders(Borders::TOP).border_style(self.quiet()).title(title);
         let inner = block.inner(area);
         frame.render_widget(block, area);
@@ -103,6 +103,12 @@ impl Look {
     /// `label  text`, the label quiet.
     pub(crate) fn row(self, label: &str, text: impl Into<String>) -> Line<'static> {
         Line::from(vec![Span::styled(format!("{label:<10} "), self.quiet()), Span::raw(text.into())])
+    }
+
+    /// The same over as many lines as it takes.
+    pub(crate) fn rows(self, label: &str, text: &str, width: usize) -> Vec<Line<'static>> {
+        let broken = draw::wrap(text, width.saturating_sub(11).max(10)).into_iter().enumerate();
+        broken.map(|(at, text)| self.row(if at == 0 { label } else { "" }, text)).collect()
     }
 
     /// A line through heights from 0 to 1, with its scale on the left.
@@ -120,7 +126,11 @@ impl Look {
                 at if rows % 2 == 1 && at == rows / 2 && rows > 4 => "0.5 ",
                 _ => "    ",
             };
-            Line::from(vec![Span::styled(scale, self.quiet()), Span::styled("│", self.quiet()), Span::styled(row, style)])
+            Line::from(vec![
+                Span::styled(scale, self.quiet()),
+                Span::styled("│", self.quiet()),
+                Span::styled(row, style),
+            ])
         });
         frame.render_widget(Paragraph::new(lines.collect::<Vec<_>>()), area);
     }
@@ -179,7 +189,7 @@ pub(crate) fn state(state: State) -> &'static str {
         State::Dreaming => "dreaming",
         State::Paused => "paused",
         State::Frozen => "frozen",
-        State::Restarting => "restarting",
+        State::Restarting => "restarts",
         State::Stopped => "stopped",
         State::Waiting => "waiting",
         State::Dead => "dead",

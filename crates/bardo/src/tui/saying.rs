@@ -52,6 +52,12 @@ impl Topic {
     }
 }
 
+/// What comes so often that it hides the rest.
+pub(crate) fn is_small(event: &str) -> bool {
+    let small = ["mortality.vitality_update", "mortality.stochastic_roll", "golem.granted", "golem.verified"];
+    small.contains(&event) || matches!(event, "DreamPhase" | "DreamStart" | "golem.goal")
+}
+
 pub(crate) fn sentence(heard: &Heard) -> String {
     let told = &heard.rest;
     let text = |key: &str| match &told[key] {
@@ -90,7 +96,10 @@ pub(crate) fn sentence(heard: &Heard) -> String {
         "stress.suspended" => "three cycles of crisis: what presses is set aside for a day".to_owned(),
         "stress.crisis" => format!("is in crisis (load {:.2}) and tells its peers", number("load")),
         "stress.assessed" => "spoke of its state".to_owned(),
-        "clade.heard" => format!("heard from {}", text("from")),
+        "clade.heard" => {
+            let word = if told["word"] == "death" { "has died" } else { "is in crisis" };
+            format!("heard that {} {word}", text("from").chars().take(8).collect::<String>())
+        }
         "DreamStart" => "fell asleep".to_owned(),
         "DreamPhase" => format!("dream phase {} is over", text("phase")),
         "DreamHypothesis" => {

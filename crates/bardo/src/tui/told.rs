@@ -38,15 +38,24 @@ pub(crate) enum Told {
 pub(crate) enum Ask {
     Golems,
     One(String),
-    Memory { name: String, query: String },
+    Memory {
+        name: String,
+        query: String,
+    },
     Nights(String),
     Testament(String),
     Family(String),
     Estate(String),
     /// All that happens to this one, from this record on.
-    Follow { name: String, after: u64 },
+    Follow {
+        name: String,
+        after: u64,
+    },
     Order(String, Order),
-    Succeed { dead: String, wish: Value },
+    Succeed {
+        dead: String,
+        wish: Value,
+    },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

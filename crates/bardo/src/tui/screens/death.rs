@@ -40,17 +40,15 @@ pub(super) fn draw(app: &App, look: Look, frame: &mut Frame<'_>, area: Rect) {
             Constraint::Length(OPTIONS.len() as u16 + 1),
         ],
     );
-    let [stone, facts] = columns(memorial, [Constraint::Length(22), Constraint::Fill(1)]);
-    let mut sprite: Vec<Line<'static>> = STONE.iter().map(|row| Line::styled(format!("  {row}"), look.quiet())).collect();
+    let [stone, facts] = columns(memorial, [Constraint::Length(20), Constraint::Fill(1)]);
+    let mut sprite: Vec<Line<'static>> =
+        STONE.iter().map(|row| Line::styled((*row).to_owned(), look.quiet())).collect();
     sprite.insert(0, Line::raw(""));
     lines(frame, stone, sprite);
     let why = status.why.clone().unwrap_or_else(|| "the cause is not known".to_owned());
-    let mut told = vec![
-        Line::raw(""),
-        Line::styled(format!("{} is dead", status.name), look.strong()),
-        Line::styled(why, look.grave()),
-        Line::raw(""),
-    ];
+    let mut told = vec![Line::raw(""), Line::styled(format!("{} is dead", status.name), look.strong())];
+    let width = usize::from(facts.width);
+    told.extend(hang(&why, width, "", "").into_iter().map(|text| Line::styled(text, look.grave())));
     match &app.testament {
         Some(testament) => told.extend(statistics(testament, look)),
         None => {
@@ -67,7 +65,7 @@ pub(super) fn draw(app: &App, look: Look, frame: &mut Frame<'_>, area: Rect) {
     let way = |(at, (name, does)): (usize, &(&'static str, &'static str))| {
         let (mark, style) = if at == app.at { ("›", look.marked()) } else { (" ", look.strong()) };
         Line::from(vec![
-            Span::raw(format!(" {mark} ")),
+            Span::raw(format!("{mark} ")),
             Span::styled(format!("{name:<22}"), style),
             Span::styled(format!("  {does}"), look.quiet()),
         ])
@@ -84,7 +82,7 @@ fn statistics(testament: &Testament, look: Look) -> Vec<Line<'static>> {
         look.row("skill", format!("{:.2} at the end, {:.2} at best", s.skill, s.highest_skill)),
         look.row("return", format!("{}, holding {}", percent(s.returned), percent(s.held))),
         look.row("did", format!("{} claims, {} actions, {} nights", count(s.claims), s.actions, s.nights)),
-        look.row("shape", format!("{} · † bloodstain in {} weather", testament.arc, stain.regime)),
+        look.row("shape", format!("{}; † bloodstain left in a {} world", testament.arc, stain.regime)),
     ]
 }
 
@@ -92,12 +90,13 @@ fn last_words(testament: &Testament, look: Look, width: usize) -> Vec<Line<'stat
     let mut told = Vec::new();
     for title in ["what killed me", "what I would change", "what I suspect but cannot prove"] {
         let Some(section) = testament.sections.iter().find(|section| section.title == title) else { continue };
-        if section.lines.is_empty() {
+        let said: Vec<&String> = section.lines.iter().filter(|line| *line != "nothing to say").collect();
+        if said.is_empty() {
             continue;
         }
-        told.push(Line::styled(format!(" {title}"), look.quiet()));
-        for text in &section.lines {
-            told.extend(hang(text, width, " “", "  ").into_iter().map(Line::raw));
+        told.push(Line::styled(title, look.quiet()));
+        for text in said {
+            told.extend(hang(&format!("“{text}”"), width, "", " ").into_iter().map(Line::raw));
         }
     }
     told

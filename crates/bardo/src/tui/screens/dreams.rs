@@ -2,6 +2,7 @@
 
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Rect};
+use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use crate::commands::dream::{dreamt, on_trial};
@@ -26,14 +27,17 @@ pub(super) fn draw(app: &App, look: Look, frame: &mut Frame<'_>, area: Rect) {
         let staged = night.found.as_ref().map_or(0, |found| found.staged.len());
         let mark = if at == app.at { "›" } else { " " };
         let text = format!("{mark}{:>4}  {}", night.number, &date(night.began)[..16]);
-        let style = if at == app.at { look.marked() } else { look.quiet().remove_modifier(look.quiet().add_modifier) };
-        Line::from(vec![Span::styled(text, style), Span::raw(if staged > 0 { format!("  +{staged}") } else { String::new() })])
+        let style = if at == app.at { look.marked() } else { Style::new() };
+        Line::from(vec![
+            Span::styled(text, style),
+            Span::raw(if staged > 0 { format!("  +{staged}") } else { String::new() }),
+        ])
     });
     lines(frame, inner, shown.collect());
-    tell(nights, seen, app.at, look, frame, report);
+    tell(nights, seen, (app.at, app.scroll), look, frame, report);
 }
 
-fn tell(nights: &Nights, seen: &Seen, at: usize, look: Look, frame: &mut Frame<'_>, area: Rect) {
+fn tell(nights: &Nights, seen: &Seen, (at, scroll): (usize, usize), look: Look, frame: &mut Frame<'_>, area: Rect) {
     let Some(night) = nights.newest.iter().rev().nth(at) else { return };
     let so_far = if night.ended { "" } else { ", still asleep" };
     let inner = look.panel(frame, area, &format!("night {}{so_far}", night.number));
@@ -42,12 +46,16 @@ fn tell(nights: &Nights, seen: &Seen, at: usize, look: Look, frame: &mut Frame<'
     match &night.found {
         None => told.push(Line::raw("nothing was looked through")),
         Some(found) => {
-            for text in dreamt(found, &seen.birth.world) {
+            // What came of it first; how, for whoever reads on.
+            let mut texts = dreamt(found, &seen.birth.world);
+            let came = texts.pop().unwrap_or_default();
+            told.extend(hang(&came, width, "", "  ").into_iter().map(|text| Line::styled(text, look.strong())));
+            for text in texts {
                 told.extend(hang(&text, width, "", "  ").into_iter().map(Line::raw));
             }
         }
     }
-    told.push(look.row("cost", format!("{}, {} ticks", night.cost, night.ticks)));
+    told.push(look.row("cost", format!("{}; it slept for {} of its ticks", night.cost, night.ticks)));
     let became = format!("{} borne out, {} refuted, {} forgotten", night.promoted, night.refuted, night.forgotten);
     told.push(look.row("since then", became));
     told.push(Line::raw(""));
@@ -60,5 +68,6 @@ fn tell(nights: &Nights, seen: &Seen, at: usize, look: Look, frame: &mut Frame<'
         told.extend(hang(&rule, width, "", "  ").into_iter().map(Line::raw));
         told.extend(hang(&how, width, "  ", "  ").into_iter().map(|text| Line::styled(text, look.quiet())));
     }
-    lines(frame, inner, told);
+    let first = scroll.min(told.len().saturating_sub(1));
+    lines(frame, inner, told.into_iter().skip(first).collect());
 }

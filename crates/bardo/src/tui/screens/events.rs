@@ -36,7 +36,7 @@ pub(super) fn draw(app: &App, look: Look, frame: &mut Frame<'_>, area: Rect) {
 }
 
 fn filters(app: &App, look: Look) -> Line<'static> {
-    let mut spans = vec![Span::raw(" ")];
+    let mut spans = Vec::new();
     for topic in Topic::ALL {
         let style = if topic == app.feed.topic { look.marked() } else { look.quiet() };
         spans.extend([Span::styled(format!(" {} ", topic.name()), style), Span::raw(" ")]);
@@ -50,7 +50,8 @@ fn filters(app: &App, look: Look) -> Line<'static> {
 fn line(heard: &Heard, look: Look, wide: bool, width: usize) -> Line<'static> {
     let when = date(Time::millis(heard.at));
     let when = if wide { when } else { when.get(5..16).unwrap_or_default().to_owned() };
-    let head = format!("{when} {:>9} {:<12} ", count(heard.tick), cut(&heard.golem, 12));
+    let (ticks, names) = if wide { (9, 16) } else { (7, 8) };
+    let head = format!("{when} {:>ticks$} {:<names$} ", count(heard.tick), cut(&heard.golem, names));
     let style = match heard.event.as_str() {
         "mortality.dead" => look.grave(),
         "mortality.economic_critical" | "mortality.senescence" | "stress.crisis" | "golem.frozen" => look.care(),

@@ -10,7 +10,7 @@ use ratatui::widgets::{Cell, Row, Table};
 use crate::draw::cut;
 use crate::output::count;
 use crate::tui::app::App;
-use crate::tui::look::{Look, cents, first_shown, nothing, percent, rows, sign, state};
+use crate::tui::look::{Look, cents, first_shown, nothing, rows, sign, state};
 
 /// From here on there is room for more than the least.
 const WIDE: u16 = 110;
@@ -35,7 +35,7 @@ pub(super) fn draw(app: &App, look: Look, frame: &mut Frame<'_>, area: Rect) {
     let right = |text: &'static str| Cell::from(Line::from(text).alignment(Alignment::Right));
     let mut heads = vec![Cell::from(" name"), Cell::from("state"), Cell::from("phase"), Cell::from("vitality")];
     let titles: &[&str] = if wide {
-        &["tick", "skill", "credit", "worth of given", "return", "load", "generation"]
+        &["tick", "skill", "credit", "worth of given", "return", "load", "gen"]
     } else {
         &["tick", "skill", "credit", "return", "load"]
     };
@@ -45,13 +45,13 @@ pub(super) fn draw(app: &App, look: Look, frame: &mut Frame<'_>, area: Rect) {
 }
 
 fn widths(wide: bool) -> Vec<Constraint> {
-    let widths: &[u16] = if wide { &[22, 11, 14, 21, 9, 6, 9, 20, 9, 5, 10] } else { &[13, 10, 14, 9, 8, 5, 7, 8, 4] };
+    let widths: &[u16] = if wide { &[17, 9, 14, 15, 9, 5, 8, 18, 7, 4, 3] } else { &[11, 8, 14, 8, 7, 5, 6, 7, 4] };
     widths.iter().map(|width| Constraint::Length(*width)).collect()
 }
 
 fn summary(app: &App, look: Look) -> Vec<Span<'static>> {
     let dead = app.dead().len();
-    let mut text = format!(" {} golems, {} dead", app.golems.len(), dead);
+    let mut text = format!("{} golems, {} dead", app.golems.len(), dead);
     if !app.names.is_empty() {
         text += &format!("; those with “{}” in their name", app.names);
     }
@@ -63,14 +63,14 @@ fn row(one: &Status, wide: bool, marked: bool, look: Look) -> Row<'static> {
     let dead = one.state == State::Dead;
     let phase = if dead { "†".to_owned() } else { format!("{} {}", sign(&one.phase), one.phase) };
     let style = if marked || dead { Style::new() } else { look.of_share(one.vitality) };
-    let mut vitality = look.bar(one.vitality, if wide { 16 } else { 4 }, style);
+    let mut vitality = look.bar(one.vitality, if wide { 10 } else { 3 }, style);
     if marked {
         vitality.iter_mut().for_each(|span| span.style = Style::new());
     }
     vitality.push(Span::raw(format!(" {:.2}", one.vitality)));
-    let name = cut(&one.name, if wide { 20 } else { 11 });
+    let name = cut(&one.name, if wide { 16 } else { 10 });
     let mut cells = vec![
-        Cell::from(format!("{} {name}", if marked { "›" } else { " " })),
+        Cell::from(format!("{}{name}", if marked { "›" } else { " " })),
         Cell::from(state(one.state)),
         Cell::from(phase),
         Cell::from(Line::from(vitality)),
@@ -80,7 +80,11 @@ fn row(one: &Status, wide: bool, marked: bool, look: Look) -> Row<'static> {
     ];
     let given = one.given.as_f64();
     // A dead golem's money is back in the treasury: there is no worth to compare.
-    let came_to = if dead || given <= 0.0 { "–".to_owned() } else { percent(one.worth.as_f64() / given - 1.0) };
+    let came_to = if dead || given <= 0.0 {
+        "–".to_owned()
+    } else {
+        format!("{:+.1} %", (one.worth.as_f64() / given - 1.0) * 100.0)
+    };
     if wide {
         let worth = if dead { "–".to_owned() } else { format!("{} of {}", cents(one.worth), cents(one.given)) };
         cells.push(right(worth));

@@ -8,7 +8,7 @@ use ratatui::text::{Line, Span};
 use crate::draw::cut;
 use crate::output::{count, date};
 use crate::tui::app::App;
-use crate::tui::look::{Look, first_shown, hang, lines, nothing, rows};
+use crate::tui::look::{Look, first_shown, lines, nothing, rows};
 
 pub(super) fn draw(app: &App, look: Look, frame: &mut Frame<'_>, area: Rect) {
     let dead = app.dead();
@@ -34,12 +34,10 @@ pub(super) fn draw(app: &App, look: Look, frame: &mut Frame<'_>, area: Rect) {
     let Some(testament) = &app.testament else { return };
     let inner = look.panel(frame, one, &format!("bloodstain of {}", testament.name));
     let stain = &testament.bloodstain;
-    let mut told = vec![
-        look.row("died", format!("{} {}", date(testament.died), testament.cause_in_words)),
-        look.row("shape", format!("{}, {} records", testament.arc, count(testament.records))),
-        look.row("world", format!("{}; a unit was worth {}", stain.regime, stain.unit)),
-    ];
+    let width = usize::from(inner.width);
+    let mut told = look.rows("died", &format!("{} {}", date(testament.died), testament.cause_in_words), width);
+    told.push(look.row("world", format!("{}; a unit was worth {}", stain.regime, stain.unit)));
     let features: Vec<String> = stain.features.iter().map(|(name, value)| format!("{name} {value:.3}")).collect();
-    told.extend(hang(&features.join(", "), usize::from(inner.width), "† ", "  ").into_iter().map(Line::raw));
+    told.extend(look.rows("†", &features.join(", "), width));
     lines(frame, inner, told);
 }

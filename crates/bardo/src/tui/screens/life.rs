@@ -10,7 +10,7 @@ use crate::draw::{cut, spark};
 use crate::output::{count, units};
 use crate::tui::app::App;
 use crate::tui::look::{Look, cents, columns, hang, lines, nothing, percent, rows, sign, state};
-use crate::tui::saying::sentence;
+use crate::tui::saying::{is_small, sentence};
 use crate::tui::told::Seen;
 
 pub(super) fn draw(app: &App, look: Look, frame: &mut Frame<'_>, area: Rect) {
@@ -25,12 +25,12 @@ pub(super) fn draw(app: &App, look: Look, frame: &mut Frame<'_>, area: Rect) {
         [Constraint::Length(2), Constraint::Fill(3), Constraint::Length(if tall { area.height / 3 } else { 7 })],
     );
     lines(frame, head, vec![headline(seen, look), Line::raw("")]);
-    let right_width = if wide { 46 } else { 38 };
+    let right_width = if wide { 46 } else { 40 };
     let [left, right] = columns(upper, [Constraint::Fill(1), Constraint::Length(right_width)]);
     let skills = told.skills.len() as u16 + 1;
     let [line, skill] = rows(left, [Constraint::Fill(1), Constraint::Length(skills)]);
     vitality(app, seen, look, frame, line);
-    let inner = look.panel(frame, skill, "skill (epistemic fitness), 0.50 is naive");
+    let inner = look.panel(frame, skill, "skill (epistemic fitness)");
     lines(frame, inner, skills_by_domain(told, look, inner.width));
     let [clocks, money, mood] =
         rows(right, [Constraint::Length(4), Constraint::Length(if tall { 7 } else { 5 }), Constraint::Fill(1)]);
@@ -39,7 +39,7 @@ pub(super) fn draw(app: &App, look: Look, frame: &mut Frame<'_>, area: Rect) {
     let inner = look.panel(frame, money, "money");
     lines(frame, inner, money_lines(told, look));
     let inner = look.panel(frame, mood, "mood (Daimon)");
-    lines(frame, inner, mood_lines(told, look));
+    lines(frame, inner, mood_lines(told, look, usize::from(inner.width)));
     if wide {
         let [pressure, lately] = columns(lower, [Constraint::Fill(1), Constraint::Fill(1)]);
         load(told, look, frame, pressure, app.scroll);
@@ -53,7 +53,7 @@ pub(super) fn draw(app: &App, look: Look, frame: &mut Frame<'_>, area: Rect) {
 fn headline(seen: &Seen, look: Look) -> Line<'static> {
     let status = &seen.status;
     Line::from(vec![
-        Span::styled(format!(" {}", status.name), look.strong()),
+        Span::styled(status.name.clone(), look.strong()),
         Span::styled(format!("  {} {}", sign(&status.phase), status.phase), look.of_share(status.vitality)),
         Span::styled(format!("  {}", state(status.state)), look.of_state(status.state)),
         Span::raw(format!("  {}", seen.told.age)),
@@ -67,18 +67,23 @@ fn vitality(app: &App, seen: &Seen, look: Look, frame: &mut Frame<'_>, area: Rec
     let since = looks.front().map_or(String::new(), |first| format!(" since tick {}", count(first.tick)));
     let title = format!("vitality {:.2}{since}", seen.status.vitality);
     let inner = look.panel(frame, area, &title);
-    let [chart, parts] = rows(inner, [Constraint::Fill(1), Constraint::Length(2)]);
+    let tall = area.height >= 18;
+    let [chart, parts] = rows(inner, [Constraint::Fill(1), Constraint::Length(if tall { 10 } else { 2 })]);
     let of = |pick: fn(&crate::tui::app::Look) -> f64| looks.iter().map(pick).collect::<Vec<f64>>();
     let style = look.of_share(seen.status.vitality);
     look.curve(frame, chart, &of(|look| look.vitality), style);
+    if tall {
+        let [money, skill] = rows(parts, [Constraint::Length(5), Constraint::Length(5)]);
+        let inner = look.panel(frame, money, "money left to live on");
+        look.curve(frame, inner, &of(|look| look.money), Style::new());
+        let inner = look.panel(frame, skill, "skill, 0.50 is as good as naive");
+        return look.curve(frame, inner, &of(|look| look.skill), Style::new());
+    }
     let columns = usize::from(parts.width).saturating_sub(12);
     let part = |name: &str, values: Vec<f64>| {
         let now = values.last().map_or("–".to_owned(), |now| format!("{now:.2}"));
         let went = spark(&values, columns);
-        Line::from(vec![
-            Span::styled(format!("{name:<5} {now:>4} "), look.quiet()),
-            Span::styled(went, Style::new()),
-        ])
+        Line::from(vec![Span::styled(format!("{name:<5} {now:>4} "), look.quiet()), Span::styled(went, Style::new())])
     };
     lines(frame, parts, vec![part("money", of(|look| look.money)), part("skill", of(|look| look.skill))]);
 }
@@ -112,18 +117,24 @@ fn money_lines(told: &Words, look: Look) -> Vec<Line<'static>> {
     ]
 }
 
-fn mood_lines(told: &Words, look: Look) -> Vec<Line<'static>> {
+fn mood_lines(told: &Words, look: Look, width: usize) -> Vec<Line<'static>> {
     let pad = told.pad;
     let regime = told.regime.as_ref().map_or(String::new(), |regime| format!(", world is {regime}"));
-    vec![
+    let mut told_of = vec![
         look.row(
             "mood",
-            format!("{} P{:+.2} A{:+.2} D{:+.2}", told.mood, pad.pleasure, pad.arousal, pad.dominance),
+            format!("{} P{} A{} D{}", told.mood, short(pad.pleasure), short(pad.arousal), short(pad.dominance)),
         ),
         look.row("heartbeat", format!("{}{regime}", told.heartbeat)),
         look.row("memory", told.memory.clone()),
-        look.row("world", told.world.clone()),
-    ]
+    ];
+    told_of.extend(look.rows("world", &told.world, width));
+    told_of
+}
+
+/// `+.05`: from −1 to 1 in as little room as there is.
+fn short(value: f64) -> String {
+    format!("{value:+.2}").replacen("0.", ".", 1)
 }
 
 fn skills_by_domain(told: &Words, look: Look, width: u16) -> Vec<Line<'static>> {
@@ -170,8 +181,7 @@ fn load(told: &Words, look: Look, frame: &mut Frame<'_>, area: Rect, scroll: usi
 
 /// What happened to it, the newest first, without what comes every tick.
 fn news(app: &App, look: Look, area: Rect) -> Vec<Line<'static>> {
-    let routine = ["mortality.vitality_update", "mortality.stochastic_roll"];
-    let told = app.followed.iter().rev().filter(|heard| !routine.contains(&heard.event.as_str()));
+    let told = app.followed.iter().rev().filter(|heard| !is_small(&heard.event));
     let width = usize::from(area.width).saturating_sub(10);
     told.take(usize::from(area.height))
         .map(|heard| {

@@ -1,8 +1,9 @@
 //! What a golem knows, and how surely: a list to search, and the entry that is marked.
 
-use golem::grimoire::Entry;
+use golem::grimoire::{Entry, Status};
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Rect};
+use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use crate::draw::cut;
@@ -21,10 +22,10 @@ pub(super) fn draw(app: &App, look: Look, frame: &mut Frame<'_>, area: Rect) {
     } else {
         rows(area, [Constraint::Fill(1), Constraint::Length(9)])
     };
-    let of = if app.query.is_empty() { "surest first".to_owned() } else { format!("“{}”, best first", app.query) };
+    let of = if app.query.is_empty() { "best first".to_owned() } else { format!("“{}”, best first", app.query) };
     let stained = hits.iter().filter(|hit| hit.entry.bloodstain).count();
     let stains = if stained > 0 { format!(", † {stained} learned in dying") } else { String::new() };
-    let title = format!("memory (Grimoire) of {name}: {} entries, {of}{stains}", hits.len());
+    let title = format!("memory (Grimoire) of {name}: {}, {of}{stains}", hits.len());
     let inner = look.panel(frame, list, &title);
     if hits.is_empty() {
         let none = if app.query.is_empty() { "it knows nothing yet" } else { "nothing comes to mind" };
@@ -33,8 +34,12 @@ pub(super) fn draw(app: &App, look: Look, frame: &mut Frame<'_>, area: Rect) {
     let width = usize::from(inner.width).saturating_sub(26);
     let shown = hits.iter().enumerate().skip(first_shown(app.at, usize::from(inner.height)));
     let shown = shown.take(usize::from(inner.height)).map(|(at, hit)| {
-        let style = if at == app.at { look.marked() } else { look.strong().remove_modifier(look.strong().add_modifier) };
-        let stain = if hit.entry.bloodstain { "†" } else { " " };
+        let style = if at == app.at { look.marked() } else { Style::new() };
+        let stain = match hit.entry.status {
+            _ if hit.entry.bloodstain => "†",
+            Status::Candidate => "?",
+            _ => " ",
+        };
         Line::from(vec![
             Span::raw(if at == app.at { "›" } else { " " }),
             Span::styled(stain, look.grave()),
@@ -56,9 +61,11 @@ fn detail(hit: &Hit, look: Look, width: usize) -> Vec<Line<'static>> {
     let regime = entry.regime.map_or("any regime".to_owned(), |regime| format!("learned in {regime}"));
     told.push(look.row("confidence", format!("{:.2}, began with {:.2}", hit.confidence, entry.initial)));
     told.push(look.row("evidence", format!("{:.1} for, {:.1} against", entry.evidence_for, entry.evidence_against)));
-    told.push(look.row("state", format!("{}, {}, {regime}", plain(&entry.status), plain(&entry.class))));
-    told.push(look.row("from", from(entry)));
-    told.push(look.row("since", format!("{}, last borne out {}", date(entry.born), date(entry.validated_at))));
+    let state = format!("{}, {}, {regime}", plain(&entry.status), plain(&entry.class));
+    told.extend(look.rows("state", &state, width));
+    told.extend(look.rows("from", &from(entry), width));
+    let since = format!("{}, last borne out {}", date(entry.born), date(entry.validated_at));
+    told.extend(look.rows("since", &since, width));
     if entry.bloodstain {
         told.push(Line::styled("† bloodstain: learned in dying, fades at a third of the speed", look.grave()));
     }

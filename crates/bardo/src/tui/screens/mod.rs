@@ -14,7 +14,7 @@ mod successor;
 mod testament;
 
 use ratatui::Frame;
-use ratatui::layout::{Constraint, Rect};
+use ratatui::layout::{Constraint, Margin, Rect};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
@@ -33,9 +33,9 @@ pub(crate) fn view(app: &App, frame: &mut Frame<'_>) {
         return nothing(frame, area, "this terminal is too small; 80 by 24 is enough");
     }
     let [head, body, foot] = rows(area, [Constraint::Length(1), Constraint::Fill(1), Constraint::Length(1)]);
-    let never_seen = app.golems.is_empty() && app.link != Link::Up;
+    let body = body.inner(Margin::new(1, 0));
     tabs(app, look, frame, head);
-    if never_seen {
+    if never_seen(app) {
         away::draw(app, look, frame, body);
     } else {
         draw(app, look, frame, body);
@@ -59,6 +59,10 @@ fn draw(app: &App, look: Look, frame: &mut Frame<'_>, body: Rect) {
         Screen::Testament => testament::draw(app, look, frame, body),
         Screen::Successor => successor::draw(app, look, frame, body),
     }
+}
+
+fn never_seen(app: &App) -> bool {
+    app.golems.is_empty() && app.link != Link::Up
 }
 
 fn tabs(app: &App, look: Look, frame: &mut Frame<'_>, area: Rect) {
@@ -97,18 +101,18 @@ fn bottom(app: &App, look: Look, frame: &mut Frame<'_>, area: Rect) {
     };
     let text = cut(&text, room);
     let gap = room + 1 - text.chars().count();
-    let spans =
-        vec![Span::raw(" "), Span::styled(text, tone), Span::raw(" ".repeat(gap)), Span::styled(state, style)];
+    let spans = vec![Span::raw(" "), Span::styled(text, tone), Span::raw(" ".repeat(gap)), Span::styled(state, style)];
     frame.render_widget(Paragraph::new(Line::from(spans)), area);
 }
 
 fn hints(app: &App) -> &'static str {
     match app.screen {
+        _ if never_seen(app) => "q quit",
         Screen::Golems => "j k choose  Enter open  / find  f p r order  ? help  q quit",
         Screen::Life if app.is_dead() => "j k choose  Enter go on  Esc back  ? help",
         Screen::Life => "f freeze  p pause  r resume  Esc back  ? help",
         Screen::Memory => "/ search  j k choose  Esc back  ? help",
-        Screen::Dreams => "j k choose a night  Esc back  ? help",
+        Screen::Dreams => "j k choose a night  PgDn read on  Esc back  ? help",
         Screen::Events => "/ find  ← → topic  a one or all  Esc back  ? help",
         Screen::Graveyard => "j k choose  Enter its end  t testament  s heir",
         Screen::Family => "j k choose  Enter open  Esc back  ? help",

@@ -47,8 +47,7 @@ fn ask(frame: &mut Frame<'_>, area: Rect, look: Look, question: &str, means: &st
 
 fn window(frame: &mut Frame<'_>, area: Rect, look: Look, title: &'static str, told: Vec<Line<'static>>, width: u16) {
     let (width, height) = (width.min(area.width), (told.len() as u16 + 2).min(area.height));
-    let place =
-        Rect { x: area.x + (area.width - width) / 2, y: area.y + (area.height - height) / 2, width, height };
+    let place = Rect { x: area.x + (area.width - width) / 2, y: area.y + (area.height - height) / 2, width, height };
     frame.render_widget(Clear, place);
     let block = Block::bordered().border_style(look.quiet()).title(Span::styled(title, look.title()));
     frame.render_widget(Paragraph::new(told).block(block), place);

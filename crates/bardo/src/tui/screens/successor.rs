@@ -18,7 +18,8 @@ pub(super) fn draw(app: &App, look: Look, frame: &mut Frame<'_>, area: Rect) {
         Some(Err(why)) => return nothing(frame, area, why),
         Some(Ok(offer)) => offer,
     };
-    let [form, left] = columns(area, [Constraint::Length(if area.width >= 110 { 46 } else { 34 }), Constraint::Fill(1)]);
+    let [form, left] =
+        columns(area, [Constraint::Length(if area.width >= 110 { 46 } else { 34 }), Constraint::Fill(1)]);
     let [fields, advice] = rows(form, [Constraint::Length(9), Constraint::Fill(1)]);
     let inner = look.panel(frame, fields, &format!("heir of {name}, generation {}", offer.preview.generation));
     lines(frame, inner, form_lines(app, offer, look));
@@ -64,7 +65,7 @@ fn preview(app: &App, offer: &Offer, look: Look, area: Rect) -> Vec<Line<'static
     if !app.wizard.inherit {
         return vec![Line::raw("nothing but its predecessor's configuration")];
     }
-    let stains = format!("† {} learned in dying (bloodstains)", preview.bloodstains);
+    let stains = format!("† bloodstains: {}", preview.bloodstains);
     let mut told = vec![
         Line::from(vec![
             Span::raw(format!("{} entries, ", count(preview.entries as u64))),
@@ -81,12 +82,14 @@ fn preview(app: &App, offer: &Offer, look: Look, area: Rect) -> Vec<Line<'static
     let new = format!("{:.0} % of what it would try is new", preview.divergence * 100.0);
     if preview.divergence < offer.least_divergence {
         let least = offer.least_divergence * 100.0;
-        told.push(Line::styled(format!("! {new}; less than {least:.0} % is refused as a copy"), look.care()));
+        let text = format!("{new}; less than {least:.0} % is refused as a copy");
+        told.extend(hang(&text, width, "! ", "  ").into_iter().map(|text| Line::styled(text, look.care())));
     } else {
         told.push(Line::raw(new));
     }
     if preview.low_divergence {
-        told.push(Line::styled("! its predecessor added little (low_divergence)", look.care()));
+        let text = "its predecessor added little (low_divergence)";
+        told.extend(hang(text, width, "! ", "  ").into_iter().map(|text| Line::styled(text, look.care())));
     }
     if !preview.unfinished.is_empty() {
         told.push(Line::raw(format!("{} unfinished dreams come first", preview.unfinished.len())));
@@ -98,8 +101,8 @@ fn preview(app: &App, offer: &Offer, look: Look, area: Rect) -> Vec<Line<'static
 fn histogram(offer: &Offer, look: Look, width: usize) -> Vec<Line<'static>> {
     let (before, after) = (&offer.preview.before, &offer.preview.after);
     let most = before.iter().chain(after).copied().max().unwrap_or(1).max(1);
-    let room = width.saturating_sub(24).max(8) / 2;
-    let heading = format!("confidence  {:<w$}      after (× 0.85)", "before", w = room + 4);
+    let room = (width.saturating_sub(24) / 2).clamp(6, 40);
+    let heading = format!("confidence  {:<w$} after × 0.85", "before", w = room + 5);
     let mut told = vec![Line::styled(heading, look.quiet())];
     for tenth in (0..10).rev() {
         let drawn = |n: u32| bar(f64::from(n) / f64::from(most), room);

@@ -21,8 +21,7 @@ pub(super) fn draw(app: &App, look: Look, frame: &mut Frame<'_>, area: Rect) {
     let read: Vec<Line<'static>> =
         text.lines().skip(2).flat_map(|line| plain(line, look, usize::from(width))).collect();
     let most = read.len().saturating_sub(usize::from(inner.height));
-    let place = Rect { x: inner.x + 1, width: width.saturating_sub(1), ..inner };
-    lines(frame, place, read.into_iter().skip(app.scroll.min(most)).collect());
+    lines(frame, inner, read.into_iter().skip(app.scroll.min(most)).collect());
 }
 
 /// A line of the written testament without its marks.
@@ -34,7 +33,10 @@ fn plain(line: &str, look: Look, width: usize) -> Vec<Line<'static>> {
     if let Some(cells) = line.strip_prefix("| ") {
         let cells: Vec<&str> = cells.trim_end_matches(" |").split(" | ").collect();
         return match cells[..] {
-            [name, value] if !name.starts_with("---") => vec![Line::from(format!("  {name:<34} {value}"))],
+            [name, value] if !name.starts_with("---") => {
+                let label = format!("  {name:<34} ");
+                hang(value, width, &label, &" ".repeat(label.len())).into_iter().map(Line::raw).collect()
+            }
             _ => Vec::new(),
         };
     }

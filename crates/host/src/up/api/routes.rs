@@ -187,6 +187,9 @@ struct Search {
     #[serde(default = "ten")]
     #[param(minimum = 1, maximum = 100)]
     limit: usize,
+    /// Also what is in quarantine or archived.
+    #[serde(default)]
+    all: bool,
 }
 
 fn ten() -> usize {
@@ -208,6 +211,9 @@ async fn memory(
         let life = golem.life();
         let mut query = Recall::about(search.q, life.now, life.regimes.now);
         query.limit = search.limit.clamp(1, 100);
+        if search.all {
+            query.statuses = Vec::new();
+        }
         let hits = reader.search(None, &query)?;
         let told = hits
             .iter()

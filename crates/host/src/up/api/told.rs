@@ -133,7 +133,7 @@ impl Words {
             pad: life.daimon.mood,
             heartbeat: life.heartbeat.state.to_string(),
             regime: world.regime.is_some().then(|| life.regimes.now.to_string()),
-            memory: format!("{known} entries in use, {} episodes", life.episodes.made),
+            memory: format!("{known} entries, {} episodes", life.episodes.made),
         }
     }
 }
@@ -156,9 +156,9 @@ fn touch(life: &Life) -> String {
     let (skill, figures) = (life.vitality.epistemic, &life.constitution().epistemic);
     let ticks = |since: u64| (since + life.constitution().grace()).saturating_sub(life.tick);
     match life.epistemic.senescence {
-        Senescence::Sound => format!("{skill:.2}; grace begins below {:.2}", figures.senescence),
-        Senescence::Grace { since } => format!("{skill:.2}; {} ticks to recover", ticks(since)),
-        Senescence::Senescent { .. } => format!("{skill:.2}; has lost touch"),
+        Senescence::Sound => format!("{skill:.2}, grace at {:.2}", figures.senescence),
+        Senescence::Grace { since } => format!("{skill:.2}, {} ticks left", ticks(since)),
+        Senescence::Senescent { .. } => format!("{skill:.2}, has lost touch"),
     }
 }
 
@@ -168,7 +168,7 @@ fn chance(life: &Life) -> String {
     }
     let rate = stochastic::rate(&life.constitution().stochastic, life.age, stochastic::robustness(life));
     let per_day = (rate * Span::DAY.reference_ticks()).min(1.0);
-    format!("dies within a day: {:.3} %", per_day * 100.0)
+    format!("{:.3} % a day", per_day * 100.0)
 }
 
 fn money(life: &Life, place: &GolemHome) -> Money {
