@@ -66,6 +66,11 @@ impl Look {
         }
     }
 
+    /// For skill, where one half is as good as naive.
+    pub(crate) fn of_skill(self, skill: f64) -> Style {
+        self.of_share(skill + 0.03)
+    }
+
     /// For a load, which is better the lower it is.
     pub(crate) fn of_load(self, load: f64) -> Style {
         self.of_share(1.0 - load)
@@ -80,12 +85,11 @@ impl Look {
         }
     }
 
-    /// A row of characters as long as a share, with what is missing as dots.
+    /// A line as long as a share, with what is missing as dots.
     pub(crate) fn bar(self, share: f64, columns: usize, style: Style) -> Vec<Span<'static>> {
-        let bar = draw::bar(share, columns);
-        let full = bar.trim_end().to_owned();
-        let rest = columns - full.chars().count();
-        vec![Span::styled(full, style), Span::styled("·".repeat(rest), self.quiet())]
+        let halves = (share.clamp(0.0, 1.0) * columns as f64 * 2.0).round() as usize;
+        let full = "━".repeat(halves / 2) + if halves % 2 == 1 { "╸" } else { "" };
+        vec![Span::styled(full, style), Span::styled("·".repeat(columns - halves.div_ceil(2)), self.quiet())]
     }
 
     /// A panel: a line with a title above it, and the room below.
@@ -111,29 +115,40 @@ impl Look {
         broken.map(|(at, text)| self.row(if at == 0 { label } else { "" }, text)).collect()
     }
 
-    /// A line through heights from 0 to 1, with its scale on the left.
-    pub(crate) fn curve(self, frame: &mut Frame<'_>, area: Rect, heights: &[f64], style: Style) {
-        if area.height == 0 || area.width < 12 {
+    /// How something went, with its scale on the left.
+    pub(crate) fn curve(self, frame: &mut Frame<'_>, area: Rect, values: &[f64], style: Style) {
+        if area.height == 0 || area.width < 12 || values.is_empty() {
             return;
         }
-        let (columns, rows) = (usize::from(area.width) - 5, usize::from(area.height));
+        let (low, high, heights) = scaled(values);
+        let (columns, rows) = (usize::from(area.width) - 6, usize::from(area.height));
         let mut dots = Dots::new(columns, rows);
-        dots.line(heights, 1);
+        dots.line(&heights, 1);
         let lines = dots.rows().enumerate().map(|(at, row)| {
             let scale = match at {
-                0 => "1.0 ",
-                at if at + 1 == rows && rows > 1 => "0.0 ",
-                at if rows % 2 == 1 && at == rows / 2 && rows > 4 => "0.5 ",
-                _ => "    ",
+                0 => format!("{high:.2} "),
+                at if at + 1 == rows => format!("{low:.2} "),
+                _ => " ".repeat(5),
             };
-            Line::from(vec![
-                Span::styled(scale, self.quiet()),
-                Span::styled("│", self.quiet()),
-                Span::styled(row, style),
-            ])
+            Line::from(vec![Span::styled(scale + "│", self.quiet()), Span::styled(row, style)])
         });
         frame.render_widget(Paragraph::new(lines.collect::<Vec<_>>()), area);
     }
+}
+
+/// From 0 to 1 between the least and the most, but no less than a tenth: what hardly moves should look like it.
+fn scaled(values: &[f64]) -> (f64, f64, Vec<f64>) {
+    let (low, high) = values.iter().fold((1.0_f64, 0.0_f64), |(low, high), v| (low.min(*v), high.max(*v)));
+    let (middle, reach) = ((low + high) / 2.0, ((high - low) / 2.0 * 1.1).max(0.05));
+    let (low, high) = ((middle - reach).max(0.0), (middle + reach).min(1.0));
+    (low, high, values.iter().map(|value| (value - low) / (high - low)).collect())
+}
+
+/// How something went, in one row.
+pub(crate) fn trace(values: &[f64], columns: usize) -> String {
+    let mut dots = Dots::new(columns, 1);
+    dots.line(&scaled(values).2, 1);
+    dots.rows().next().unwrap_or_default()
 }
 
 /// A quiet sentence in the middle, where there is nothing else to show.

@@ -17,6 +17,10 @@ pub(crate) const OPTIONS: [(&str, &str); 4] = [
     ("Start fresh", "a new golem that inherits nothing"),
 ];
 
+/// What is quoted, as far as there is room: what matters most to whoever comes next, first.
+const LAST: [&str; 5] =
+    ["what killed me", "what I would change", "what I suspect but cannot prove", "what confused me", "what worked"];
+
 const STONE: [&str; 9] = [
     "      ▄▄▄▄▄▄▄      ",
     "   ▄█▀▀     ▀▀█▄   ",
@@ -88,7 +92,7 @@ fn statistics(testament: &Testament, look: Look) -> Vec<Line<'static>> {
 
 fn last_words(testament: &Testament, look: Look, width: usize) -> Vec<Line<'static>> {
     let mut told = Vec::new();
-    for title in ["what killed me", "what I would change", "what I suspect but cannot prove"] {
+    for title in LAST {
         let Some(section) = testament.sections.iter().find(|section| section.title == title) else { continue };
         let said: Vec<&String> = section.lines.iter().filter(|line| *line != "nothing to say").collect();
         if said.is_empty() {

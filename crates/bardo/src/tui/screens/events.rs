@@ -47,7 +47,7 @@ fn filters(app: &App, look: Look) -> Line<'static> {
     Line::from(spans)
 }
 
-fn line(heard: &Heard, look: Look, wide: bool, width: usize) -> Line<'static> {
+pub(super) fn line(heard: &Heard, look: Look, wide: bool, width: usize) -> Line<'static> {
     let when = date(Time::millis(heard.at));
     let when = if wide { when } else { when.get(5..16).unwrap_or_default().to_owned() };
     let (ticks, names) = if wide { (9, 16) } else { (7, 8) };

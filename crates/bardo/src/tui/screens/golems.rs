@@ -10,13 +10,13 @@ use ratatui::widgets::{Cell, Row, Table};
 use crate::draw::cut;
 use crate::output::count;
 use crate::tui::app::App;
-use crate::tui::look::{Look, cents, first_shown, nothing, rows, sign, state};
+use crate::tui::look::{Look, cents, first_shown, lines, nothing, rows, sign, state};
 
 /// From here on there is room for more than the least.
 const WIDE: u16 = 110;
 
 pub(super) fn draw(app: &App, look: Look, frame: &mut Frame<'_>, area: Rect) {
-    let listed = app.listed();
+    let (listed, wide) = (app.listed(), area.width >= WIDE);
     if app.golems.is_empty() {
         return nothing(frame, area, "nobody lives here yet; make a golem with `bardo golem new NAME --world sim`");
     }
@@ -25,10 +25,10 @@ pub(super) fn draw(app: &App, look: Look, frame: &mut Frame<'_>, area: Rect) {
     if listed.is_empty() {
         return nothing(frame, room, &format!("nobody has {} in their name", app.names));
     }
+    let room = lately(app, look, frame, room, listed.len(), wide);
     let marked = listed.iter().position(|one| Some(&one.name) == app.chosen.as_ref());
-    let wide = area.width >= WIDE;
     let first = first_shown(marked.unwrap_or_default(), usize::from(room.height).saturating_sub(1));
-    let rows = listed.iter().enumerate().skip(first).map(|(at, one)| {
+    let rows = listed.iter().enumerate().skip(first).take(usize::from(room.height)).map(|(at, one)| {
         let style = if Some(at) == marked { look.marked() } else { look.of_state(one.state) };
         row(one, wide, Some(at) == marked, look).style(style)
     });
@@ -44,8 +44,22 @@ pub(super) fn draw(app: &App, look: Look, frame: &mut Frame<'_>, area: Rect) {
     frame.render_widget(table, room);
 }
 
+/// Where there are few golems there is room for what happens to them; gives what is left for the list.
+fn lately(app: &App, look: Look, frame: &mut Frame<'_>, area: Rect, listed: usize, wide: bool) -> Rect {
+    let needed = u16::try_from(listed + 2).unwrap_or(u16::MAX);
+    if area.height.saturating_sub(needed) < 8 || app.heard.is_empty() {
+        return area;
+    }
+    let [list, lately] = rows(area, [Constraint::Length(needed), Constraint::Fill(1)]);
+    let inner = look.panel(frame, lately, "the turns of all lives");
+    let newest = app.heard.iter().rev().take(usize::from(inner.height));
+    let told = newest.map(|heard| super::events::line(heard, look, wide, usize::from(inner.width)));
+    lines(frame, inner, told.collect());
+    list
+}
+
 fn widths(wide: bool) -> Vec<Constraint> {
-    let widths: &[u16] = if wide { &[17, 9, 14, 15, 9, 5, 8, 18, 7, 4, 3] } else { &[11, 8, 14, 8, 7, 5, 6, 7, 4] };
+    let widths: &[u16] = if wide { &[16, 9, 14, 15, 9, 5, 8, 18, 7, 4, 3] } else { &[11, 8, 14, 8, 7, 5, 6, 7, 4] };
     widths.iter().map(|width| Constraint::Length(*width)).collect()
 }
 
@@ -68,7 +82,7 @@ fn row(one: &Status, wide: bool, marked: bool, look: Look) -> Row<'static> {
         vitality.iter_mut().for_each(|span| span.style = Style::new());
     }
     vitality.push(Span::raw(format!(" {:.2}", one.vitality)));
-    let name = cut(&one.name, if wide { 16 } else { 10 });
+    let name = cut(&one.name, if wide { 15 } else { 10 });
     let mut cells = vec![
         Cell::from(format!("{}{name}", if marked { "›" } else { " " })),
         Cell::from(state(one.state)),

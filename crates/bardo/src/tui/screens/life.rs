@@ -6,10 +6,10 @@ use ratatui::layout::{Constraint, Rect};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use crate::draw::{cut, spark};
+use crate::draw::cut;
 use crate::output::{count, units};
 use crate::tui::app::App;
-use crate::tui::look::{Look, cents, columns, hang, lines, nothing, percent, rows, sign, state};
+use crate::tui::look::{Look, cents, columns, hang, lines, nothing, percent, rows, sign, state, trace};
 use crate::tui::saying::{is_small, sentence};
 use crate::tui::told::Seen;
 
@@ -30,10 +30,9 @@ pub(super) fn draw(app: &App, look: Look, frame: &mut Frame<'_>, area: Rect) {
     let skills = told.skills.len() as u16 + 1;
     let [line, skill] = rows(left, [Constraint::Fill(1), Constraint::Length(skills)]);
     vitality(app, seen, look, frame, line);
-    let inner = look.panel(frame, skill, "skill (epistemic fitness)");
+    let inner = look.panel(frame, skill, "skill by domain (epistemic fitness)");
     lines(frame, inner, skills_by_domain(told, look, inner.width));
-    let [clocks, money, mood] =
-        rows(right, [Constraint::Length(4), Constraint::Length(if tall { 7 } else { 5 }), Constraint::Fill(1)]);
+    let [clocks, money, mood] = rows(right, if tall { [5, 8, 6] } else { [4, 5, 4] }.map(Constraint::Length));
     let inner = look.panel(frame, clocks, "clocks");
     lines(frame, inner, clock_lines(told, look));
     let inner = look.panel(frame, money, "money");
@@ -82,7 +81,7 @@ fn vitality(app: &App, seen: &Seen, look: Look, frame: &mut Frame<'_>, area: Rec
     let columns = usize::from(parts.width).saturating_sub(12);
     let part = |name: &str, values: Vec<f64>| {
         let now = values.last().map_or("–".to_owned(), |now| format!("{now:.2}"));
-        let went = spark(&values, columns);
+        let went = trace(&values, columns);
         Line::from(vec![Span::styled(format!("{name:<5} {now:>4} "), look.quiet()), Span::styled(went, Style::new())])
     };
     lines(frame, parts, vec![part("money", of(|look| look.money)), part("skill", of(|look| look.skill))]);
@@ -93,7 +92,7 @@ fn clock_lines(told: &Words, look: Look) -> Vec<Line<'static>> {
         let mut spans = vec![Span::styled(format!("{:<7}", clock.name), look.quiet())];
         let style = if clock.on { look.of_share(clock.factor) } else { look.quiet() };
         spans.extend(look.bar(clock.factor, 4, style));
-        spans.push(Span::raw(format!(" {:.2} ", clock.factor)));
+        spans.push(Span::raw(format!(" {:.2}  ", clock.factor)));
         spans.push(Span::raw(clock.says.clone()));
         Line::from(spans)
     };
@@ -144,7 +143,7 @@ fn skills_by_domain(told: &Words, look: Look, width: u16) -> Vec<Line<'static>> 
         let mut spans = vec![Span::styled(format!("{:<longest$} ", cut(&one.domain, longest)), look.quiet())];
         match one.skill {
             Some(skill) => {
-                spans.extend(look.bar(skill, bar, look.of_share(skill)));
+                spans.extend(look.bar(skill, bar, look.of_skill(skill)));
                 spans.push(Span::raw(format!(" {skill:.2}")));
             }
             None => spans.push(Span::raw("unknown yet")),

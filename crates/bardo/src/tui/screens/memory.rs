@@ -67,7 +67,8 @@ fn detail(hit: &Hit, look: Look, width: usize) -> Vec<Line<'static>> {
     let since = format!("{}, last borne out {}", date(entry.born), date(entry.validated_at));
     told.extend(look.rows("since", &since, width));
     if entry.bloodstain {
-        told.push(Line::styled("† bloodstain: learned in dying, fades at a third of the speed", look.grave()));
+        let text = "bloodstain: learned in dying, fades at a third of the speed";
+        told.extend(hang(text, width, "† ", "  ").into_iter().map(|text| Line::styled(text, look.grave())));
     }
     if entry.dream_validated {
         told.push(Line::raw("a dream confirmed it: fades at half speed"));
