@@ -34,6 +34,8 @@ pub(crate) enum Verb {
     Golem(GolemVerb),
     /// Live all golems here in one process, with an API, until stopped
     Up(UpArgs),
+    /// Watch a host that is up: its golems, their lives, memories, dreams and deaths, on screen
+    Tui(TuiArgs),
     /// Dreams: order a night, or read what came of one
     #[command(subcommand)]
     Dream(DreamVerb),
@@ -74,6 +76,15 @@ pub(crate) struct UpArgs {
     #[arg(long, default_value_t = 1.0, value_parser = speed_number)]
     pub(crate) speed: f64,
     /// Where the API listens, instead of api.listen; empty for no API
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) listen: Option<String>,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct TuiArgs {
+    /// A golem to begin with; without one, all of them
+    pub(crate) name: Option<String>,
+    /// Where the host listens, instead of api.listen
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) listen: Option<String>,
 }

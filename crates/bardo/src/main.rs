@@ -6,6 +6,7 @@ mod draw;
 mod history;
 mod output;
 mod page;
+mod tui;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -50,6 +51,7 @@ fn dispatch(home: &Home, verb: Verb, json: bool) -> Result<ExitCode, Error> {
         Verb::Init => commands::home::init(home, json),
         Verb::Golem(verb) => commands::golem::dispatch(home, verb, json),
         Verb::Up(args) => commands::up::up(home, &args, json),
+        Verb::Tui(args) => tui::tui(home, &args, json),
         Verb::Dream(verb) => commands::dream::dispatch(home, verb, json),
         Verb::Grimoire(verb) => commands::grimoire::dispatch(home, verb, json),
         Verb::Testament(args) => commands::heirs::testament(home, &args, json),

@@ -107,6 +107,32 @@ impl Drop for Host {
 }
 
 #[test]
+fn a_life_is_told_in_words_and_an_heir_is_made_of_what_was_left() {
+    let tent = Tent::new();
+    tent.ok(["golem", "new", "ada", "--seed", "1"]);
+    tent.ok(["golem", "run", "ada", "--speed", "max", "--ticks", "300"]);
+    tent.ok(["golem", "new", "cyd", "--seed", "3", "--credit", "0.5", "--set", "succession.min_divergence=0"]);
+    tent.ok(["golem", "run", "cyd", "--speed", "max"]);
+    let host = Host::up(&tent, "1");
+    let told = &host.get("/v1/golems/ada")["told"];
+    assert_eq!(told["clocks"][0]["name"], "money", "{told}");
+    assert!(told["clocks"][0]["says"].as_str().unwrap().starts_with("enough for"), "{told}");
+    assert!(told["money"]["held"].is_f64(), "what holding would have come to: {told}");
+    assert_eq!(told["skills"].as_array().unwrap().len(), 4, "{told}");
+    let (status, why) = host.post("/v1/golems/ada/successor", &json!({}));
+    assert_eq!(status, 409, "only the dead have heirs: {why}");
+    let left = host.get("/v1/golems/cyd/estate");
+    assert_eq!((left["next_name"].as_str(), left["credit"].as_i64()), (Some("cyd-2"), Some(500_000)), "{left}");
+    let counted = |key: &str| left[key].as_array().unwrap().iter().map(|n| n.as_u64().unwrap()).sum::<u64>();
+    assert!(counted("before") > 0 && counted("before") == counted("after"), "{left}");
+    let (status, heir) = host.post("/v1/golems/cyd/successor", &json!({ "credit": 2_000_000, "inherit": true }));
+    assert_eq!((status, heir["name"].as_str(), heir["generation"].as_u64()), (200, Some("cyd-2"), Some(1)), "{heir}");
+    let (status, why) = host.post("/v1/golems/cyd/successor", &json!({ "name": "cyd-2" }));
+    assert_eq!(status, 409, "the name is taken: {why}");
+    assert_eq!(host.get("/v1/golems/cyd-2")["purse"]["given"], 2_000_000);
+}
+
+#[test]
 fn what_is_told_is_true_and_orders_are_obeyed() {
     let tent = Tent::new();
     tent.ok(["golem", "new", "ada", "--seed", "1"]);

@@ -6,7 +6,7 @@ use golem::inheritance::{BALDWIN, divergence};
 use golem::life::Lineage;
 use golem::rule::text::{Parsed, parse};
 use golem::{Life, Name};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use vault::Reader;
 
 use crate::Error;
@@ -21,7 +21,7 @@ use crate::living::Living;
 pub const CROSSING: f64 = 0.85;
 
 /// What an heir would be left.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Preview {
     pub from: String,
     pub generation: u32,
@@ -145,7 +145,7 @@ pub fn make(home: &Home, estate: &Estate, heir: Heir) -> Result<Living, Error> {
 }
 
 /// One of a family, in a few words.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Relative {
     pub name: String,
     pub id: String,

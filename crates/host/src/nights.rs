@@ -3,13 +3,13 @@
 use golem::dream::{Fate, Found, Trigger, Waker};
 use golem::event::Event;
 use golem::{Time, Usdc};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use vault::Reader;
 
 use crate::Error;
 use crate::home::GolemHome;
 
-#[derive(Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Night {
     pub number: u64,
     pub began: Time,

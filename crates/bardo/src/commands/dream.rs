@@ -2,8 +2,9 @@
 
 use std::process::ExitCode;
 
-use golem::dream::{Ahead, Found, Met, Origin};
+use golem::dream::{Ahead, Found, Met, Origin, Staged};
 use golem::rule::text::Parsed;
+use golem::world::Manifest;
 use golem::{Command, Life};
 use host::nights::nights;
 use host::{Error, GolemHome, Home};
@@ -78,21 +79,13 @@ fn report(place: &GolemHome, json: bool) -> Result<ExitCode, Error> {
     line(format!("{}, night {} of {}{so_far}", life.birth.name, count(night.number), date(night.began)));
     match &night.found {
         None => line("  nothing was looked through"),
-        Some(found) => tell(found, life),
+        Some(found) => dreamt(found, &life.birth.world).iter().for_each(|text| line(format!("  {text}"))),
     }
     line(format!("  it cost {}; all nights together {}, {} of it wasted", night.cost, dreams.spent, dreams.wasted));
     for staged in &dreams.staged {
-        let rule = Parsed::from(&staged.heuristic).print(&life.birth.world).unwrap_or_default();
+        let [rule, how] = on_trial(staged, &life.birth.world);
         line(format!("  on trial: {rule}"));
-        line(format!(
-            "    {}, night {}, confidence {:.2}, {} for and {} against; {}",
-            origin(staged.origin),
-            staged.night,
-            staged.confidence,
-            staged.confirmed,
-            staged.contradicted,
-            to_come(staged.confidence)
-        ));
+        line(format!("    {how}"));
     }
     for revision in &dreams.revisions {
         let domain = &life.birth.world.domains[usize::from(revision.domain)].name;
@@ -112,21 +105,22 @@ fn report(place: &GolemHome, json: bool) -> Result<ExitCode, Error> {
 }
 
 /// What a night went through, in its order.
-fn tell(found: &Found, life: &Life) {
-    let world = &life.birth.world;
+pub(crate) fn dreamt(found: &Found, world: &Manifest) -> Vec<String> {
+    let mut told = Vec::new();
+    let mut line = |text: String| told.push(text);
     let feature = |at: u8| world.features.get(usize::from(at)).map_or("?", String::as_str);
     let closely = found.batch.len();
-    line(format!("  {} episodes replayed, {closely} of them closely", found.replayed));
+    line(format!("{} episodes replayed, {closely} of them closely", found.replayed));
     if let Some(keyword) = found.keyword {
         let (caught, new) = found.fragments;
-        line(format!("  what surprised it most had to do with {}", feature(keyword)));
+        line(format!("what surprised it most had to do with {}", feature(keyword)));
         if caught > 0 {
-            line(format!("  falling asleep: {caught} fragments, {new} of them worth a test"));
+            line(format!("falling asleep: {caught} fragments, {new} of them worth a test"));
         }
     }
     if !found.replay.precursors.is_empty() {
         let named: Vec<&str> = found.replay.precursors.iter().map(|at| feature(*at)).collect();
-        line(format!("  before large moves it was {} that stood out", named.join(", ")));
+        line(format!("before large moves it was {} that stood out", named.join(", ")));
     }
     for trajectory in &found.replay.ahead {
         let if_ = match &trajectory.if_ {
@@ -138,12 +132,12 @@ fn tell(found: &Found, life: &Life) {
             }
         };
         let (change, worst) = (trajectory.change * 100.0, trajectory.worst * 100.0);
-        line(format!("  {if_}: {change:+.2} % on average, {worst:+.2} % at worst"));
+        line(format!("{if_}: {change:+.2} % on average, {worst:+.2} % at worst"));
     }
     let imagined = &found.imagined;
     if imagined.alternatives > 0 {
         let (tried, better) = (imagined.alternatives, imagined.better);
-        line(format!("  {tried} other choices worked out, {better} would have been better"));
+        line(format!("{tried} other choices worked out, {better} would have been better"));
     }
     for threat in &imagined.threats {
         let fall = f64::from(threat.fall_bps) / 100.0;
@@ -152,23 +146,40 @@ fn tell(found: &Found, life: &Life) {
             Met::Stop => "the stop would meet it",
             Met::TooLate => "too sudden for the stop",
         };
-        line(format!("  a fall of {fall:.1} % would cost {}: {met}", threat.loss));
+        line(format!("a fall of {fall:.1} % would cost {}: {met}", threat.loss));
     }
     if !imagined.calmed.is_empty() {
-        line(format!("  {} stirring memories stir it less now", imagined.calmed.len()));
+        line(format!("{} stirring memories stir it less now", imagined.calmed.len()));
     }
     if !found.replay.forgotten.is_empty() {
-        line(format!("  {} worn-out episodes let go", found.replay.forgotten.len()));
+        line(format!("{} worn-out episodes let go", found.replay.forgotten.len()));
     }
     let held = found.staged.len() + found.revisions.len();
     let looked_at = count(u64::from(found.looked_at));
     line(match (found.proposed, held) {
-        (0, _) => format!("  {looked_at} ideas, none less wrong than the playbook as it is: nothing came of it"),
+        (0, _) => format!("{looked_at} ideas, none less wrong than the playbook as it is: nothing came of it"),
         (proposed, 0) => {
-            format!("  {looked_at} ideas, {proposed} tested, none held on what it had not seen: nothing came of it")
+            format!("{looked_at} ideas, {proposed} tested, none held on what it had not seen: nothing came of it")
         }
-        (proposed, held) => format!("  {looked_at} ideas, {proposed} tested, {held} held on what they had not seen"),
+        (proposed, held) => format!("{looked_at} ideas, {proposed} tested, {held} held on what they had not seen"),
     });
+    told
+}
+
+/// A hypothesis on trial: the rule, and how it has done so far.
+pub(crate) fn on_trial(staged: &Staged, world: &Manifest) -> [String; 2] {
+    let effect = (staged.heuristic.effect * 1_000.0).round() / 1_000.0;
+    let rule = Parsed { effect, ..Parsed::from(&staged.heuristic) }.print(world).unwrap_or_default();
+    let how = format!(
+        "{}, night {}, confidence {:.2}, {} for and {} against; {}",
+        origin(staged.origin),
+        staged.night,
+        staged.confidence,
+        staged.confirmed,
+        staged.contradicted,
+        to_come(staged.confidence)
+    );
+    [rule, how]
 }
 
 fn origin(origin: Origin) -> &'static str {

@@ -5,6 +5,7 @@
 mod guard;
 mod routes;
 mod stream;
+mod told;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -22,6 +23,7 @@ use crate::config::Settings;
 use crate::{Error, Home};
 
 pub use routes::document;
+pub use told::{Clock, Load, Money, Offer, Pressing, Skill, Words};
 
 /// Connections at a time; more wait to be let in.
 const CONNECTIONS: usize = 512;

@@ -13,7 +13,7 @@ use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 use axum::{Json, Router};
 use golem::event::Account;
-use golem::{Command, Usdc};
+use golem::{Command, Name, Usdc};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::openapi::OpenApi;
@@ -23,7 +23,10 @@ use utoipa_axum::routes;
 use vault::Reader;
 use vault::grimoire::Query as Recall;
 
+use super::told::{Offer, Words};
 use super::{Reach, guard, stream};
+use crate::config::{File, Settings};
+use crate::heirs::Heir;
 use crate::inbox::Body;
 use crate::up::board::{Spread, State as Standing, Status};
 use crate::word::{self, Heard};
@@ -97,6 +100,8 @@ pub(super) fn router(reach: Reach) -> (Router, OpenApi) {
         .routes(routes!(dreams))
         .routes(routes!(testament))
         .routes(routes!(lineage))
+        .routes(routes!(estate))
+        .routes(routes!(successor))
         .routes(routes!(fund))
         .routes(routes!(withdraw))
         .routes(routes!(steer))
@@ -155,7 +160,7 @@ async fn golems(State(reach): State<Reach>) -> Json<Vec<Status>> {
     Json(reach.desk.board.all())
 }
 
-/// One golem, with everything it is at this moment.
+/// One golem, with everything it is at this moment, and under `told` the same in words.
 #[utoipa::path(get, path = "/v1/golems/{name}", params(("name" = String, Path)),
     responses((status = 200, body = Value), (status = 404, body = Problem)))]
 async fn one(State(reach): State<Reach>, Path(name): Path<String>) -> Result<Json<Value>, Problem> {
@@ -167,6 +172,7 @@ async fn one(State(reach): State<Reach>, Path(name): Path<String>) -> Result<Jso
         value["records"] = json!(golem.seq());
         value["running"] = json!(place.is_lived(golem.life().id()));
         value["status"] = json!(status.unwrap_or_else(|| Status::of(golem.life())));
+        value["told"] = json!(Words::of(golem.life(), &place));
         Ok(Json(value))
     })
     .await
@@ -181,6 +187,9 @@ struct Search {
     #[serde(default = "ten")]
     #[param(minimum = 1, maximum = 100)]
     limit: usize,
+    /// Also what is in quarantine or archived.
+    #[serde(default)]
+    all: bool,
 }
 
 fn ten() -> usize {
@@ -202,6 +211,9 @@ async fn memory(
         let life = golem.life();
         let mut query = Recall::about(search.q, life.now, life.regimes.now);
         query.limit = search.limit.clamp(1, 100);
+        if search.all {
+            query.statuses = Vec::new();
+        }
         let hits = reader.search(None, &query)?;
         let told = hits
             .iter()
@@ -247,6 +259,71 @@ async fn lineage(State(reach): State<Reach>, Path(name): Path<String>) -> Result
         Ok(Json(family.iter().map(|life| json!(heirs::Relative::of(life))).collect()))
     })
     .await
+}
+
+/// What an heir of a dead golem would be left.
+#[utoipa::path(get, path = "/v1/golems/{name}/estate", params(("name" = String, Path)),
+    responses((status = 200, body = Value), (status = 404, body = Problem), (status = 409, description = "it is alive, or not yet done with dying", body = Problem)))]
+async fn estate(State(reach): State<Reach>, Path(name): Path<String>) -> Result<Json<Value>, Problem> {
+    aside(move || {
+        let dead = reach.home.read_golem(&name)?;
+        Ok(Json(serde_json::to_value(Offer::of(&reach.home, &dead)?).expect("plain data")))
+    })
+    .await
+}
+
+/// How an heir is to be made; what is left out is as its predecessor had it.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct Succession {
+    /// The next in the line if there is none, such as ada-2.
+    #[serde(default)]
+    #[schema(value_type = Option<String>)]
+    name: Option<Name>,
+    /// Money to live on, in micro-USDC.
+    #[serde(default)]
+    #[schema(minimum = 1, maximum = 1_000_000_000_000_i64)]
+    credit: Option<i64>,
+    /// Whether it is left what its predecessor knew.
+    #[serde(default)]
+    inherit: Option<bool>,
+}
+
+/// Who was born.
+#[derive(Debug, Serialize, ToSchema)]
+struct Newborn {
+    name: String,
+    id: String,
+    generation: u32,
+}
+
+/// Make an heir of a dead golem, from what it left.
+#[utoipa::path(post, path = "/v1/golems/{name}/successor", params(("name" = String, Path)), request_body = Succession,
+    responses((status = 200, body = Newborn), (status = 400, body = Problem), (status = 404, body = Problem), (status = 409, body = Problem)))]
+async fn successor(
+    State(reach): State<Reach>,
+    Path(name): Path<String>,
+    Given(wanted): Given<Succession>,
+) -> Result<Json<Newborn>, Problem> {
+    let credit = wanted.credit.map(|credit| Money { credit, capital: 0 }.read()).transpose()?;
+    aside(move || {
+        let home = &reach.home;
+        let dead = home.read_golem(&name)?;
+        let estate = heirs::estate(home, &dead)?;
+        let flags: Vec<String> = credit.iter().map(|(credit, _)| format!("funds.credit={}", plain(*credit))).collect();
+        let settings = Settings::load(File::Golem, Some(&dead.config()), std::env::vars(), &flags)?;
+        let inherit = wanted.inherit.unwrap_or_else(|| settings.flag("succession.inherit_grimoire"));
+        let name = wanted.name.unwrap_or_else(|| heirs::next_name(home, &dead.name));
+        let heir = heirs::make(home, &estate, Heir { name, settings, seed: None, inherit, force: false })?;
+        let birth = &heir.life().birth;
+        Ok(Json(Newborn { name: birth.name.to_string(), id: birth.id.to_string(), generation: birth.generation }))
+    })
+    .await
+}
+
+/// An amount as configuration text.
+fn plain(amount: Usdc) -> String {
+    amount.to_string().trim_start_matches('$').to_owned()
 }
 
 /// What came of an order.

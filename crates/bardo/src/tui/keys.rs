@@ -1,0 +1,247 @@
+//! What each key does. Orders are asked about first; everything else only changes what is shown.
+
+use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+
+use super::app::{App, Over, Screen};
+use super::saying::Topic;
+use super::told::{Ask, Order};
+use super::wizard::Field;
+
+/// For the help screen: the key, and what it does.
+pub(crate) const HELP: [(&str, &str); 17] = [
+    ("1 … 7", "golems, life, memory, dreams, events, graveyard, family"),
+    ("Tab, Shift-Tab", "the next screen, the one before"),
+    ("j k ↑ ↓", "down and up in a list or a text; PgUp PgDn by more"),
+    ("g G", "to the top, to the bottom"),
+    ("Enter", "open what is marked"),
+    ("Esc", "back; put away what is typed or asked"),
+    ("/", "search: names, memory or events, wherever you are"),
+    ("← →", "events: the topic before or after; heir: inherit or not"),
+    ("a", "events: all of the chosen golem, or the turns of all"),
+    ("", ""),
+    ("f", "freeze: no new exposure (asks first)"),
+    ("p", "pause: world time and clocks stop (asks first)"),
+    ("r", "resume: undo a pause or a freeze (asks first)"),
+    ("s", "of the dead: make an heir (asks first)"),
+    ("t", "of the dead: read the testament"),
+    ("", ""),
+    ("? q", "this help; leave"),
+];
+
+pub(crate) fn press(app: &mut App, key: KeyEvent) -> Vec<Ask> {
+    if key.kind == KeyEventKind::Release {
+        return Vec::new();
+    }
+    if key.modifiers.contains(KeyModifiers::CONTROL) && key.code == KeyCode::Char('c') {
+        app.quit = true;
+        return Vec::new();
+    }
+    if app.over.is_some() {
+        return answer(app, key.code);
+    }
+    if app.typing {
+        return write(app, key.code);
+    }
+    app.notice = None;
+    if app.screen == Screen::Successor
+        && let Some(asks) = fill_in(app, key.code)
+    {
+        return asks;
+    }
+    match key.code {
+        KeyCode::Char('q') => app.quit = true,
+        KeyCode::Char('?') => app.over = Some(Over::Help),
+        KeyCode::Char(digit @ '1'..='7') => return app.go(Screen::TABS[digit as usize - '1' as usize].0),
+        KeyCode::Tab => return turn(app, 1),
+        KeyCode::BackTab => return turn(app, Screen::TABS.len() - 1),
+        KeyCode::Char('j') | KeyCode::Down => return step(app, 1),
+        KeyCode::Char('k') | KeyCode::Up => return step(app, -1),
+        // There the list is what j and k go through.
+        KeyCode::PageDown if app.screen == Screen::Dreams => app.scroll = moved(app.scroll, 5, 100),
+        KeyCode::PageUp if app.screen == Screen::Dreams => app.scroll = moved(app.scroll, -5, 100),
+        KeyCode::PageDown => return step(app, 10),
+        KeyCode::PageUp => return step(app, -10),
+        KeyCode::Char('g') | KeyCode::Home => return step(app, isize::MIN),
+        KeyCode::Char('G') | KeyCode::End => return step(app, isize::MAX),
+        KeyCode::Enter => return enter(app),
+        KeyCode::Esc => return back(app),
+        KeyCode::Char('/') => app.typing = matches!(app.screen, Screen::Golems | Screen::Memory | Screen::Events),
+        KeyCode::Left if app.screen == Screen::Events => topic(app, Topic::ALL.len() - 1),
+        KeyCode::Right if app.screen == Screen::Events => topic(app, 1),
+        KeyCode::Char('a') if app.screen == Screen::Events => {
+            (app.feed.only_one, app.feed.back) = (!app.feed.only_one, 0);
+            // Following begins with a look.
+            return app.chosen.iter().map(|name| Ask::One(name.clone())).collect();
+        }
+        KeyCode::Char('f') => order(app, Order::Freeze),
+        KeyCode::Char('p') => order(app, Order::Pause),
+        KeyCode::Char('r') => order(app, Order::Resume),
+        KeyCode::Char('s') if app.is_dead() => return app.go(Screen::Successor),
+        KeyCode::Char('t') if app.is_dead() => return app.go(Screen::Testament),
+        _ => {}
+    }
+    Vec::new()
+}
+
+fn turn(app: &mut App, by: usize) -> Vec<Ask> {
+    let at = Screen::TABS.iter().position(|(screen, _)| *screen == app.screen).unwrap_or(1);
+    app.go(Screen::TABS[(at + by) % Screen::TABS.len()].0)
+}
+
+fn topic(app: &mut App, by: usize) {
+    let at = Topic::ALL.iter().position(|topic| *topic == app.feed.topic).unwrap_or_default();
+    (app.feed.topic, app.feed.back) = (Topic::ALL[(at + by) % Topic::ALL.len()], 0);
+}
+
+/// An order is only ever given to the living, and only once it was confirmed.
+fn order(app: &mut App, order: Order) {
+    match app.chosen.clone() {
+        Some(name) if app.is_dead() => app.notice = Some(format!("{name} is dead; nothing can be ordered any more")),
+        Some(name) => app.over = Some(Over::Confirm(name, order)),
+        None => {}
+    }
+}
+
+fn moved(at: usize, by: isize, count: usize) -> usize {
+    at.saturating_add_signed(by).min(count.saturating_sub(1))
+}
+
+fn step(app: &mut App, by: isize) -> Vec<Ask> {
+    match app.screen {
+        Screen::Golems => {
+            let listed: Vec<String> = app.listed().iter().map(|one| one.name.clone()).collect();
+            let at = listed.iter().position(|name| Some(name) == app.chosen.as_ref());
+            if let Some(name) = listed.get(at.map_or(0, |at| moved(at, by, listed.len()))) {
+                app.choose(name);
+            }
+        }
+        Screen::Graveyard => {
+            app.at = moved(app.at, by, app.dead().len());
+            if let Some(name) = app.dead().get(app.at).map(|one| one.name.clone()) {
+                app.choose(&name);
+                return app.wanted();
+            }
+        }
+        Screen::Family => app.at = moved(app.at, by, app.family.as_ref().map_or(0, Vec::len)),
+        Screen::Memory => app.at = moved(app.at, by, app.memory.as_ref().map_or(0, Vec::len)),
+        Screen::Dreams => {
+            app.at = moved(app.at, by, app.nights.as_ref().map_or(0, |nights| nights.newest.len()));
+            app.scroll = 0;
+        }
+        Screen::Events => app.feed.back = moved(app.feed.back, by, app.passing().count()),
+        Screen::Life if app.is_dead() => app.at = moved(app.at, by, super::screens::death::OPTIONS.len()),
+        Screen::Life => app.scroll = moved(app.scroll, by, 50),
+        Screen::Testament => app.scroll = moved(app.scroll, by, 500),
+        Screen::Successor => {}
+    }
+    Vec::new()
+}
+
+fn enter(app: &mut App) -> Vec<Ask> {
+    match app.screen {
+        Screen::Golems | Screen::Graveyard => app.go(Screen::Life),
+        Screen::Family => {
+            let marked = app.family.as_ref().and_then(|family| family.get(app.at)).map(|one| one.name.clone());
+            marked.map_or_else(Vec::new, |name| {
+                app.choose(&name);
+                app.go(Screen::Life)
+            })
+        }
+        Screen::Life if app.is_dead() => match app.at {
+            0 => app.go(Screen::Successor),
+            1 => app.go(Screen::Testament),
+            2 => app.go(Screen::Graveyard),
+            _ => {
+                app.notice = Some("in another terminal: bardo golem new NAME --world sim".to_owned());
+                Vec::new()
+            }
+        },
+        _ => Vec::new(),
+    }
+}
+
+fn back(app: &mut App) -> Vec<Ask> {
+    match app.screen {
+        Screen::Golems => app.names.clear(),
+        Screen::Events if !app.feed.text.is_empty() => app.feed.text.clear(),
+        Screen::Memory if !app.query.is_empty() => {
+            app.query.clear();
+            app.memory = None;
+            return app.wanted();
+        }
+        Screen::Testament | Screen::Successor => return app.go(Screen::Life),
+        _ => return app.go(Screen::Golems),
+    }
+    Vec::new()
+}
+
+/// Text for the line at the bottom.
+fn write(app: &mut App, key: KeyCode) -> Vec<Ask> {
+    let screen = app.screen;
+    let text = match screen {
+        Screen::Memory => &mut app.query,
+        Screen::Events => &mut app.feed.text,
+        _ => &mut app.names,
+    };
+    match key {
+        KeyCode::Char(letter) => text.push(letter),
+        KeyCode::Backspace => drop(text.pop()),
+        KeyCode::Enter | KeyCode::Esc => {
+            if key == KeyCode::Esc {
+                text.clear();
+            }
+            app.typing = false;
+        }
+        _ => {}
+    }
+    match screen {
+        Screen::Memory => {
+            app.at = 0;
+            let ask = |name: &String| Ask::Memory { name: name.clone(), query: app.query.clone() };
+            app.chosen.iter().map(ask).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// What lies over the screen is answered or put away.
+fn answer(app: &mut App, key: KeyCode) -> Vec<Ask> {
+    let yes = matches!(key, KeyCode::Char('y' | 'Y'));
+    match app.over.take() {
+        Some(Over::Confirm(name, order)) if yes => {
+            app.notice = Some(format!("{name} is told …"));
+            vec![Ask::Order(name, order)]
+        }
+        Some(Over::ConfirmHeir(dead)) if yes => match app.wizard.wish() {
+            Ok(wish) => {
+                app.notice = Some("an heir is being made …".to_owned());
+                vec![Ask::Succeed { dead, wish }]
+            }
+            Err(why) => {
+                app.notice = Some(why);
+                Vec::new()
+            }
+        },
+        Some(Over::Confirm(..) | Over::ConfirmHeir(_)) => {
+            app.notice = Some("nothing was changed".to_owned());
+            Vec::new()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// Keys while an heir is described; none if the key means what it means everywhere.
+fn fill_in(app: &mut App, key: KeyCode) -> Option<Vec<Ask>> {
+    let wizard = &mut app.wizard;
+    match key {
+        KeyCode::Down | KeyCode::Tab => wizard.step(1),
+        KeyCode::Up | KeyCode::BackTab => wizard.step(Field::ALL.len() - 1),
+        KeyCode::Left | KeyCode::Right if wizard.field == Field::Inherit => wizard.flip(),
+        KeyCode::Backspace => wizard.erase(),
+        KeyCode::Enter if wizard.field != Field::Make => wizard.step(1),
+        KeyCode::Enter => app.over = app.chosen.clone().map(Over::ConfirmHeir),
+        KeyCode::Char(letter) if wizard.field != Field::Make => wizard.type_in(letter),
+        _ => return None,
+    }
+    Some(Vec::new())
+}

@@ -1,0 +1,248 @@
+//! The way to a host that is up: its HTTP API, asked from threads of their own, and its streams. Whatever fails is told
+//! to the screens and tried again; nothing here ends because a host does.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread;
+use std::time::Duration;
+
+use reqwest::blocking::{Client, RequestBuilder, Response};
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+use super::app::Event;
+use super::told::{Ask, Heard, Order, Told};
+
+/// How long one answer may take; an order alone may wait five seconds for its golem.
+const PATIENCE: Duration = Duration::from_secs(15);
+/// How long a stream is read before it is opened anew.
+const STREAM: Duration = Duration::from_secs(86_400);
+const AGAIN: Duration = Duration::from_secs(1);
+/// Entries of memory fetched at once.
+const ENTRIES: usize = 100;
+
+/// Where the host is and how to be let in.
+#[derive(Clone, Debug)]
+struct Door {
+    address: String,
+    /// Read anew each time: the host that makes it may come later.
+    token: PathBuf,
+    client: Client,
+}
+
+/// Why an answer did not come.
+enum Failed {
+    /// Nobody is there.
+    Away(String),
+    /// Somebody is, and says no.
+    Refused(String),
+}
+
+#[derive(Debug)]
+pub(crate) struct Link {
+    asks: Sender<Ask>,
+    door: Door,
+    events: Sender<Event>,
+    /// Which following is the newest; an older one ends.
+    following: Arc<AtomicU64>,
+}
+
+impl Link {
+    pub(crate) fn open(address: String, token: PathBuf, events: Sender<Event>) -> Result<Link, reqwest::Error> {
+        // The one TLS of this program; to build a client one has to be chosen even where none is spoken.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let client = Client::builder().connect_timeout(PATIENCE).timeout(None).no_proxy();
+        let door = Door { address, token, client: client.redirect(reqwest::redirect::Policy::none()).build()? };
+        let (asks, asked) = channel();
+        let (reader, listener, to) = (door.clone(), door.clone(), events.clone());
+        let from = events.clone();
+        thread::spawn(move || read(&reader, &asked, &to));
+        thread::spawn(move || listen(&listener, &from));
+        Ok(Link { asks, door, events, following: Arc::default() })
+    }
+
+    pub(crate) fn ask(&self, ask: Ask) {
+        match ask {
+            Ask::Order(name, order) => self.tell(move |door| door.order(&name, order)),
+            Ask::Succeed { dead, wish } => self.tell(move |door| door.succeed(&dead, &wish)),
+            Ask::Follow { name, after } => {
+                let mine = self.following.fetch_add(1, Ordering::SeqCst) + 1;
+                let (door, events, newest) = (self.door.clone(), self.events.clone(), Arc::clone(&self.following));
+                thread::spawn(move || follow(&door, &events, &name, after, || newest.load(Ordering::SeqCst) == mine));
+            }
+            reading => drop(self.asks.send(reading)),
+        }
+    }
+
+    /// An order may have to wait for its golem; nothing else waits for it.
+    fn tell(&self, order: impl FnOnce(&Door) -> Result<Told, Failed> + Send + 'static) {
+        let (door, events) = (self.door.clone(), self.events.clone());
+        thread::spawn(move || {
+            let told = match order(&door) {
+                Ok(told) => told,
+                Err(Failed::Away(why)) => Told::Away(why),
+                Err(Failed::Refused(why)) => Told::Came(why),
+            };
+            let _ = events.send(Event::Told(told));
+        });
+    }
+}
+
+/// Answers what was asked, each question once however often it was asked meanwhile.
+fn read(door: &Door, asked: &Receiver<Ask>, events: &Sender<Event>) {
+    while let Ok(first) = asked.recv() {
+        let mut asks = vec![first];
+        for more in asked.try_iter() {
+            // Of what is typed only the newest counts.
+            asks.retain(|ask| !matches!((ask, &more), (Ask::Memory { .. }, Ask::Memory { .. })));
+            if !asks.contains(&more) {
+                asks.push(more);
+            }
+        }
+        for ask in asks {
+            let told = match door.answer(ask) {
+                Ok(told) => told,
+                Err(Failed::Away(why)) => Told::Away(why),
+                // One that vanished between two looks; the next list will not have it.
+                Err(Failed::Refused(_)) => continue,
+            };
+            let away = matches!(told, Told::Away(_));
+            if events.send(Event::Told(told)).is_err() {
+                return;
+            }
+            if away {
+                break;
+            }
+        }
+    }
+}
+
+impl Door {
+    fn request(&self, path: &str) -> Result<RequestBuilder, Failed> {
+        let token = fs::read_to_string(&self.token).map_err(|_| Failed::Away("nothing has been up here yet".into()))?;
+        Ok(self.client.get(format!("http://{}{path}", self.address)).bearer_auth(token.trim()))
+    }
+
+    fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, Failed> {
+        let answer = heard(self.request(path)?.timeout(PATIENCE))?;
+        answer.json().map_err(|e| Failed::Away(format!("it answers what cannot be read: {e}")))
+    }
+
+    fn post(&self, path: &str, body: &Value) -> Result<Value, Failed> {
+        let token = fs::read_to_string(&self.token).map_err(|_| Failed::Away("nothing has been up here yet".into()))?;
+        let request = self.client.post(format!("http://{}{path}", self.address)).bearer_auth(token.trim());
+        let answer = heard(request.timeout(PATIENCE).json(body))?;
+        answer.json().map_err(|e| Failed::Away(format!("it answers what cannot be read: {e}")))
+    }
+
+    fn answer(&self, ask: Ask) -> Result<Told, Failed> {
+        let of = |name: &str, what: &str| format!("/v1/golems/{name}{what}");
+        Ok(match ask {
+            Ask::Golems => Told::Golems(self.get("/v1/golems")?),
+            Ask::One(name) => Told::One(name.clone(), self.get(&of(&name, ""))?),
+            Ask::Memory { name, query } => {
+                let query: String = query.bytes().map(|byte| format!("%{byte:02x}")).collect();
+                Told::Memory(
+                    name.clone(),
+                    self.get(&of(&name, &format!("/memory?all=true&limit={ENTRIES}&q={query}")))?,
+                )
+            }
+            Ask::Nights(name) => Told::Nights(name.clone(), self.get(&of(&name, "/dreams"))?),
+            Ask::Testament(name) => match self.get(&of(&name, "/testament")) {
+                Err(Failed::Refused(_)) => Told::Testament(name, None),
+                testament => Told::Testament(name, Some(testament?)),
+            },
+            Ask::Family(name) => Told::Family(name.clone(), self.get(&of(&name, "/lineage"))?),
+            Ask::Estate(name) => match self.get(&of(&name, "/estate")) {
+                Err(Failed::Refused(why)) => Told::Estate(name, Err(why)),
+                offer => Told::Estate(name, Ok(offer?)),
+            },
+            Ask::Follow { .. } | Ask::Order(..) | Ask::Succeed { .. } => unreachable!("these go ways of their own"),
+        })
+    }
+
+    fn order(&self, name: &str, order: Order) -> Result<Told, Failed> {
+        let came = self.post(&format!("/v1/golems/{name}/{}", order.verb()), &json!({}))?;
+        let waits = came["waiting"] == json!(true);
+        let words = if waits { "has not answered yet; the order waits and will be obeyed" } else { order.done() };
+        Ok(Told::Came(format!("{name} {words}")))
+    }
+
+    fn succeed(&self, dead: &str, wish: &Value) -> Result<Told, Failed> {
+        let newborn = self.post(&format!("/v1/golems/{dead}/successor"), wish)?;
+        Ok(Told::Born(newborn["name"].as_str().unwrap_or_default().to_owned()))
+    }
+}
+
+fn heard(request: RequestBuilder) -> Result<Response, Failed> {
+    let answer = request.send().map_err(|e| {
+        let what = if e.is_timeout() { "it does not answer in time" } else { "nobody listens there" };
+        Failed::Away(what.to_owned())
+    })?;
+    if answer.status().is_success() {
+        return Ok(answer);
+    }
+    let status = answer.status();
+    let problem: Value = answer.json().unwrap_or_default();
+    let why = problem["error"].as_str().map_or_else(|| status.to_string(), str::to_owned);
+    // Somebody else's host: as good as none.
+    let stranger = matches!(status.as_u16(), 401 | 403);
+    Err(if stranger { Failed::Away(format!("it does not let us in: {why}")) } else { Failed::Refused(why) })
+}
+
+/// The turns of all lives, from what the host remembers on, for ever.
+fn listen(door: &Door, events: &Sender<Event>) {
+    let mut last = "0".to_owned();
+    loop {
+        let path = "/v1/events";
+        let stopped = stream(door, path, &mut last, |heard| events.send(Event::Told(Told::Heard(heard))).is_ok());
+        if stopped {
+            return;
+        }
+        thread::sleep(AGAIN);
+    }
+}
+
+/// Everything that happens to one golem, until another is followed.
+fn follow(door: &Door, events: &Sender<Event>, name: &str, after: u64, current: impl Fn() -> bool) {
+    let mut last = format!("{after}.0");
+    while current() {
+        let path = format!("/v1/golems/{name}/events?all=true");
+        let stopped = stream(door, &path, &mut last, |heard| {
+            let heard = Heard { golem: name.to_owned(), ..heard };
+            current() && events.send(Event::Told(Told::Followed(heard))).is_ok()
+        });
+        if stopped {
+            return;
+        }
+        thread::sleep(AGAIN);
+    }
+}
+
+/// Hands on what a stream says, and where it has got to; true if nobody wants to hear any more.
+fn stream(door: &Door, path: &str, last: &mut String, mut each: impl FnMut(Heard) -> bool) -> bool {
+    let Ok(request) = door.request(path) else { return false };
+    let Ok(answer) = heard(request.timeout(STREAM).header("Last-Event-ID", last.as_str())) else {
+        return false;
+    };
+    let mut id = String::new();
+    for line in BufReader::new(answer).lines() {
+        let Ok(line) = line else { return false };
+        match line.split_once(": ") {
+            Some(("id", value)) => value.clone_into(&mut id),
+            Some(("data", value)) => {
+                let Ok(heard) = serde_json::from_str::<Heard>(value) else { continue };
+                id.clone_into(last);
+                if !each(heard) {
+                    return true;
+                }
+            }
+            _ => {}
+        }
+    }
+    false
+}

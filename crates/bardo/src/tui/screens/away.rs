@@ -1,0 +1,37 @@
+//! Nobody answers: said calmly, with what would help.
+
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+use ratatui::widgets::Paragraph;
+
+use crate::tui::app::{App, Link};
+use crate::tui::look::Look;
+
+pub(super) fn draw(app: &App, look: Look, frame: &mut Frame<'_>, area: Rect) {
+    let why = match &app.link {
+        Link::Away(why) => why.clone(),
+        _ => "asking …".to_owned(),
+    };
+    let lines = vec![
+        Line::styled("no host is up", look.strong()),
+        Line::raw(""),
+        Line::from(vec![Span::styled("at   ", look.quiet()), Span::raw(app.address.clone())]),
+        Line::from(vec![Span::styled("why  ", look.quiet()), Span::raw(why)]),
+        Line::raw(""),
+        Line::raw("Golems live whether or not anybody looks, but somebody has to live"),
+        Line::raw("them. Start a host in another terminal:"),
+        Line::raw(""),
+        Line::styled("  bardo up", look.title()),
+        Line::raw(""),
+        Line::styled("It is looked for every second; this screen goes away by itself.", look.quiet()),
+    ];
+    let width = area.width.min(68);
+    let place = Rect {
+        x: area.x + (area.width - width) / 2,
+        y: area.y + area.height.saturating_sub(lines.len() as u16) / 3,
+        width,
+        height: lines.len() as u16,
+    };
+    frame.render_widget(Paragraph::new(lines), place.intersection(area));
+}

@@ -1,0 +1,94 @@
+//! What a golem knows, and how surely: a list to search, and the entry that is marked.
+
+use golem::grimoire::{Entry, Status};
+use ratatui::Frame;
+use ratatui::layout::{Constraint, Rect};
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+
+use crate::draw::cut;
+use crate::output::date;
+use crate::tui::app::App;
+use crate::tui::look::{Look, columns, first_shown, hang, lines, nothing, rows};
+use crate::tui::told::Hit;
+
+pub(super) fn draw(app: &App, look: Look, frame: &mut Frame<'_>, area: Rect) {
+    let name = app.chosen.as_deref().unwrap_or("nobody");
+    let Some(hits) = &app.memory else {
+        return nothing(frame, area, &format!("asking what {name} knows …"));
+    };
+    let [list, one] = if area.width >= 110 {
+        columns(area, [Constraint::Fill(3), Constraint::Fill(2)])
+    } else {
+        rows(area, [Constraint::Fill(1), Constraint::Length(9)])
+    };
+    let of = if app.query.is_empty() { "best first".to_owned() } else { format!("“{}”, best first", app.query) };
+    let stained = hits.iter().filter(|hit| hit.entry.bloodstain).count();
+    let stains = if stained > 0 { format!(", † {stained} learned in dying") } else { String::new() };
+    let title = format!("memory (Grimoire) of {name}: {}, {of}{stains}", hits.len());
+    let inner = look.panel(frame, list, &title);
+    if hits.is_empty() {
+        let none = if app.query.is_empty() { "it knows nothing yet" } else { "nothing comes to mind" };
+        return nothing(frame, inner, none);
+    }
+    let width = usize::from(inner.width).saturating_sub(26);
+    let shown = hits.iter().enumerate().skip(first_shown(app.at, usize::from(inner.height)));
+    let shown = shown.take(usize::from(inner.height)).map(|(at, hit)| {
+        let style = if at == app.at { look.marked() } else { Style::new() };
+        let stain = match hit.entry.status {
+            _ if hit.entry.bloodstain => "†",
+            Status::Candidate => "?",
+            _ => " ",
+        };
+        Line::from(vec![
+            Span::raw(if at == app.at { "›" } else { " " }),
+            Span::styled(stain, look.grave()),
+            Span::raw(format!("{:.2} ", hit.confidence)),
+            Span::styled(format!("{:<17} ", hit.entry.kind.name()), look.quiet()),
+            Span::styled(cut(&hit.entry.text, width), style),
+        ])
+    });
+    lines(frame, inner, shown.collect());
+    if let Some(hit) = hits.get(app.at) {
+        let inner = look.panel(frame, one, &format!("entry {}", hit.entry.id));
+        lines(frame, inner, detail(hit, look, usize::from(inner.width)));
+    }
+}
+
+fn detail(hit: &Hit, look: Look, width: usize) -> Vec<Line<'static>> {
+    let entry = &hit.entry;
+    let mut told: Vec<Line<'static>> = hang(&entry.text, width, "", "").into_iter().map(Line::raw).collect();
+    let regime = entry.regime.map_or("any regime".to_owned(), |regime| format!("learned in {regime}"));
+    told.push(look.row("confidence", format!("{:.2}, began with {:.2}", hit.confidence, entry.initial)));
+    told.push(look.row("evidence", format!("{:.1} for, {:.1} against", entry.evidence_for, entry.evidence_against)));
+    let state = format!("{}, {}, {regime}", plain(&entry.status), plain(&entry.class));
+    told.extend(look.rows("state", &state, width));
+    told.extend(look.rows("from", &from(entry), width));
+    let since = format!("{}, last borne out {}", date(entry.born), date(entry.validated_at));
+    told.extend(look.rows("since", &since, width));
+    if entry.bloodstain {
+        let text = "bloodstain: learned in dying, fades at a third of the speed";
+        told.extend(hang(text, width, "† ", "  ").into_iter().map(|text| Line::styled(text, look.grave())));
+    }
+    if entry.dream_validated {
+        told.push(Line::raw("a dream confirmed it: fades at half speed"));
+    }
+    told
+}
+
+fn from(entry: &Entry) -> String {
+    let sources = &entry.provenance.sources;
+    let newest = sources.last().map_or("nobody knows".to_owned(), |source| {
+        format!("{}, generation {}", plain(&source.how), source.generation)
+    });
+    match entry.provenance.crossings {
+        0 => newest,
+        crossings => format!("{newest}, {crossings} deaths crossed"),
+    }
+}
+
+/// A name from the wire, readable.
+fn plain(value: &impl serde::Serialize) -> String {
+    let name = serde_json::to_value(value).ok();
+    name.as_ref().and_then(|name| name.as_str()).unwrap_or("?").replace('_', " ")
+}

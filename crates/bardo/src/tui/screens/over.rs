@@ -1,0 +1,59 @@
+//! What lies over a screen: the keys, or a question that waits for an answer.
+
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Block, Clear, Paragraph};
+
+use crate::tui::app::{App, Over};
+use crate::tui::keys::HELP;
+use crate::tui::look::Look;
+
+pub(super) fn draw(app: &App, over: &Over, look: Look, frame: &mut Frame<'_>, area: Rect) {
+    match over {
+        Over::Help => {
+            let key = |(key, does): &(&'static str, &'static str)| {
+                Line::from(vec![Span::styled(format!(" {key:<15} "), look.strong()), Span::raw(*does)])
+            };
+            window(frame, area, look, " keys ", HELP.iter().map(key).collect(), 76);
+        }
+        Over::Confirm(name, order) => {
+            let question = format!(" {} {name}?", capital(order.verb()));
+            ask(frame, area, look, &question, order.means());
+        }
+        Over::ConfirmHeir(dead) => {
+            let wizard = &app.wizard;
+            let question = format!(" Make {}, heir of {dead}?", wizard.name);
+            let means = format!("It gets ${} to live on, from the treasury.", wizard.credit);
+            ask(frame, area, look, &question, &means);
+        }
+    }
+}
+
+fn ask(frame: &mut Frame<'_>, area: Rect, look: Look, question: &str, means: &str) {
+    let told = vec![
+        Line::styled(question.to_owned(), look.strong()),
+        Line::raw(format!(" {means}")),
+        Line::raw(""),
+        Line::from(vec![
+            Span::styled(" y", look.title()),
+            Span::raw(" yes     "),
+            Span::styled("any other key", look.title()),
+            Span::raw(" no, leave everything as it is"),
+        ]),
+    ];
+    window(frame, area, look, " sure? ", told, 60);
+}
+
+fn window(frame: &mut Frame<'_>, area: Rect, look: Look, title: &'static str, told: Vec<Line<'static>>, width: u16) {
+    let (width, height) = (width.min(area.width), (told.len() as u16 + 2).min(area.height));
+    let place = Rect { x: area.x + (area.width - width) / 2, y: area.y + (area.height - height) / 2, width, height };
+    frame.render_widget(Clear, place);
+    let block = Block::bordered().border_style(look.quiet()).title(Span::styled(title, look.title()));
+    frame.render_widget(Paragraph::new(told).block(block), place);
+}
+
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
+}

@@ -1,0 +1,140 @@
+//! What a host tells, as it comes over the wire, and what it can be asked. The types are the host's own, so what it
+//! sends is what is read.
+
+use golem::dream::Dreams;
+use golem::grimoire::Entry;
+use golem::thanatopsis::Testament;
+use golem::world::Manifest;
+use host::heirs::Relative;
+use host::nights::Night;
+use host::up::api::{Offer, Words};
+use host::up::board::Status;
+use serde::Deserialize;
+use serde_json::Value;
+
+/// What has come from the host, or from the attempt to reach it.
+#[derive(Debug)]
+pub(crate) enum Told {
+    /// It cannot be reached, and why.
+    Away(String),
+    Golems(Vec<Status>),
+    One(String, Box<Seen>),
+    Memory(String, Vec<Hit>),
+    Nights(String, Nights),
+    Testament(String, Option<Box<Testament>>),
+    Family(String, Vec<Relative>),
+    Estate(String, Result<Box<Offer>, String>),
+    /// Something happened to somebody.
+    Heard(Heard),
+    /// Something happened to the one that is followed, routine included.
+    Followed(Heard),
+    /// What came of an order, or why nothing did.
+    Came(String),
+    Born(String),
+}
+
+/// What the host is asked. Reading is repeated; an order is given once.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Ask {
+    Golems,
+    One(String),
+    Memory {
+        name: String,
+        query: String,
+    },
+    Nights(String),
+    Testament(String),
+    Family(String),
+    Estate(String),
+    /// All that happens to this one, from this record on.
+    Follow {
+        name: String,
+        after: u64,
+    },
+    Order(String, Order),
+    Succeed {
+        dead: String,
+        wish: Value,
+    },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Order {
+    Freeze,
+    Pause,
+    Resume,
+}
+
+impl Order {
+    pub(crate) fn verb(self) -> &'static str {
+        match self {
+            Order::Freeze => "freeze",
+            Order::Pause => "pause",
+            Order::Resume => "resume",
+        }
+    }
+
+    /// What it means, for whoever is about to give it.
+    pub(crate) fn means(self) -> &'static str {
+        match self {
+            Order::Freeze => "It may take up no new exposure until it is resumed.",
+            Order::Pause => "World time and its clocks stop until it is resumed.",
+            Order::Resume => "It goes on: neither paused nor frozen.",
+        }
+    }
+
+    pub(crate) fn done(self) -> &'static str {
+        match self {
+            Order::Freeze => "is frozen: no new exposure",
+            Order::Pause => "is paused; its clocks stand still",
+            Order::Resume => "goes on: neither paused nor frozen",
+        }
+    }
+}
+
+/// One life, as far as screens show it.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct Seen {
+    pub(crate) records: u64,
+    pub(crate) status: Status,
+    pub(crate) told: Words,
+    pub(crate) birth: Birth,
+    pub(crate) dreams: Dreams,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct Birth {
+    pub(crate) world: Manifest,
+}
+
+/// Something it knows.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct Hit {
+    pub(crate) entry: Entry,
+    pub(crate) confidence: f64,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+pub(crate) struct Nights {
+    pub(crate) nights: u64,
+    pub(crate) newest: Vec<Night>,
+}
+
+/// One message of a stream.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct Heard {
+    /// Absent from the stream of one golem.
+    #[serde(default)]
+    pub(crate) golem: String,
+    pub(crate) tick: u64,
+    pub(crate) at: u64,
+    pub(crate) event: String,
+    #[serde(flatten)]
+    pub(crate) rest: Value,
+}
+
+impl Heard {
+    pub(crate) fn number(&self, key: &str) -> f64 {
+        self.rest[key].as_f64().unwrap_or_default()
+    }
+}
