@@ -68,6 +68,11 @@ pub(crate) enum Verb {
     Config(ConfigVerb),
     /// Print shell completions
     Completions { shell: clap_complete::Shell },
+    /// Write man pages, one for each command
+    Man {
+        /// Folder to write them into, such as ~/.local/share/man/man1
+        folder: PathBuf,
+    },
 }
 
 #[derive(Debug, ClapArgs)]

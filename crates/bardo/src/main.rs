@@ -35,8 +35,8 @@ fn main() -> ExitCode {
     };
     let home = match (home(args.home), &verb) {
         (Ok(home), _) => home,
-        // It makes a home of its own, and needs to know of no other.
-        (Err(_), Verb::Demo(_)) => Home::at(PathBuf::new()),
+        // It makes a home of its own and needs to know of no other, or it needs none.
+        (Err(_), Verb::Demo(_) | Verb::Completions { .. } | Verb::Man { .. }) => Home::at(PathBuf::new()),
         (Err(e), _) => return fail(&e),
     };
     match dispatch(&home, verb, args.json) {
@@ -71,6 +71,12 @@ fn dispatch(home: &Home, verb: Verb, json: bool) -> Result<ExitCode, Error> {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut <Args as clap::CommandFactory>::command(), "bardo", &mut script);
             output::line(String::from_utf8_lossy(&script).trim_end());
+            Ok(ExitCode::SUCCESS)
+        }
+        Verb::Man { folder } => {
+            let written = std::fs::create_dir_all(&folder)
+                .and_then(|()| clap_mangen::generate_to(<Args as clap::CommandFactory>::command(), &folder));
+            written.map_err(|source| Error::Io { what: "cannot write", path: folder, source })?;
             Ok(ExitCode::SUCCESS)
         }
     }

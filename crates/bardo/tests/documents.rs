@@ -1,16 +1,29 @@
 //! What the documentation shows is what happens: every `console` block is run, in order, from an empty
-//! home, and its output compared; `sh` blocks are run too, unless they build the program itself. `BARDO_WRITE_DOCS=1` writes the true output instead.
+//! home, and its output compared; `sh` blocks are run too, unless they build the program itself. What stands between
+//! two marks on a page is written by the program. `BARDO_WRITE_DOCS=1` writes all of it anew instead.
 
 mod common;
+mod reference;
+
+// The parser belongs to a program, which tests cannot link to.
+#[allow(dead_code)]
+#[path = "../src/args.rs"]
+mod args;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use clap::CommandFactory;
 use common::text;
+use host::config::File;
+
+fn page(name: &str) -> PathBuf {
+    Path::new(&std::env::var("CARGO_MANIFEST_DIR").unwrap()).join("../..").join(name)
+}
 
 fn check_document(name: &str) {
-    let path = Path::new(&std::env::var("CARGO_MANIFEST_DIR").unwrap()).join("../..").join(name);
+    let path = page(name);
     let document = fs::read_to_string(&path).unwrap();
     let home = tempfile::tempdir().unwrap();
     let (mut shown, mut inside, mut script, mut commands) = (String::new(), "", String::new(), 0);
@@ -34,13 +47,31 @@ fn check_document(name: &str) {
         }
     }
     assert!(commands > 0, "{name} shows nothing");
+    compare(name, &document, &shown);
+}
+
+/// Puts what the program says between the marks of this part of a page.
+fn check_written(name: &str, part: &str, written: &str) {
+    let document = fs::read_to_string(page(name)).unwrap();
+    let (from, to) = (format!("<!-- written by the program: {part} -->\n"), format!("<!-- end of {part} -->"));
+    let (before, rest) = document.split_once(&from).unwrap_or_else(|| panic!("{name} has no {from}"));
+    let (_, after) = rest.split_once(&to).unwrap_or_else(|| panic!("{name} has no {to}"));
+    compare(name, &document, &format!("{before}{from}\n{}\n\n{to}{after}", written.trim()));
+}
+
+fn compare(name: &str, document: &str, shown: &str) {
     if std::env::var_os("BARDO_WRITE_DOCS").is_some() {
-        fs::write(&path, shown).unwrap();
+        fs::write(page(name), shown).unwrap();
     } else if shown != document {
         let (expected, actual): (Vec<_>, Vec<_>) = (document.lines().collect(), shown.lines().collect());
         let first = expected.iter().zip(&actual).position(|(a, b)| a != b).unwrap_or(expected.len().min(actual.len()));
         let at = |lines: &[&str]| lines.get(first).map_or("(the end)".to_owned(), |line| (*line).to_owned());
-        panic!("{name}:{}\n  shows  {}\n  prints {}", first + 1, at(&expected), at(&actual));
+        panic!(
+            "{name}:{}\n  shows  {}\n  prints {}\nBARDO_WRITE_DOCS=1 writes it anew",
+            first + 1,
+            at(&expected),
+            at(&actual)
+        );
     }
 }
 
@@ -68,4 +99,85 @@ fn the_readme_is_true() {
 #[test]
 fn getting_started_is_true() {
     check_document("docs/getting-started.md");
+}
+
+#[test]
+fn the_reference_of_commands_is_what_can_be_typed() {
+    check_written("docs/cli.md", "commands", &reference::commands(args::Args::command()));
+}
+
+#[test]
+fn the_reference_of_keys_is_what_can_be_set() {
+    check_written("docs/configuration.md", "keys of bardo.toml", &reference::keys(File::Bardo));
+    check_written("docs/configuration.md", "keys of golem.toml", &reference::keys(File::Golem));
+    check_written("docs/configuration.md", "keys to come", &reference::keys_to_come());
+}
+
+#[test]
+fn the_reference_of_the_api_is_what_can_be_asked() {
+    let description = fs::read_to_string(page("docs/openapi.json")).unwrap();
+    check_written("docs/api.md", "endpoints", &reference::endpoints(&description));
+}
+
+#[test]
+fn every_decision_can_be_found() {
+    let folder = page("docs/decisions");
+    let index = reference::decisions(&folder);
+    check_written("docs/decisions/README.md", "decisions", &index);
+    let summary = fs::read_to_string(page("docs/SUMMARY.md")).unwrap();
+    for file in fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name()) {
+        let file = file.to_string_lossy().into_owned();
+        assert!(summary.contains(&format!("(decisions/{file})")), "docs/SUMMARY.md lacks decisions/{file}");
+    }
+}
+
+#[test]
+fn every_link_between_pages_leads_somewhere() {
+    let pages =
+        common::files(&page("docs")).into_iter().chain(["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"].map(page));
+    for from in pages.filter(|path| path.extension().is_some_and(|ending| ending == "md")) {
+        if from.components().any(|part| part.as_os_str() == "book") {
+            continue;
+        }
+        let text = fs::read_to_string(&from).unwrap();
+        for target in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+            let (file, heading) = target.split_once('#').unwrap_or((target, ""));
+            if file.contains("://") || file.contains([' ', '\n']) {
+                continue;
+            }
+            let to = if file.is_empty() { from.clone() } else { from.parent().unwrap().join(file) };
+            let found = if to.is_dir() {
+                String::new()
+            } else {
+                fs::read_to_string(&to).unwrap_or_else(|e| panic!("{}: {target}: {e}", from.display()))
+            };
+            let leads =
+                heading.is_empty() || found.lines().any(|line| line.starts_with('#') && anchor(line) == heading);
+            assert!(leads, "{}: nothing is called {target}", from.display());
+        }
+    }
+}
+
+/// What a heading is called in a link.
+fn anchor(heading: &str) -> String {
+    let kept = heading.trim_start_matches('#').trim().chars();
+    let kept = kept.filter(|c| c.is_alphanumeric() || [' ', '-', '_'].contains(c));
+    kept.map(|c| if c == ' ' { '-' } else { c.to_ascii_lowercase() }).collect()
+}
+
+#[test]
+fn the_world_that_is_walked_through_is_the_one_that_ships() {
+    let source = |file: &str| fs::read_to_string(page("crates/world/src").join(file)).unwrap();
+    let (trait_, queue) = (source("lib.rs"), source("queue.rs"));
+    let state = queue.split_once("impl State {").unwrap().1;
+    for (part, source, opens) in [
+        ("trait World", trait_.as_str(), "pub trait World"),
+        ("Queue::manifest", &queue, "fn manifest"),
+        ("State::advance", state, "fn advance"),
+        ("Queue::bar", &queue, "fn bar"),
+        ("Queue::outcome", &queue, "fn outcome"),
+        ("Queue::commit", &queue, "fn commit"),
+    ] {
+        check_written("docs/own-world.md", part, &reference::code(source, opens));
+    }
 }

@@ -1,13 +1,25 @@
-//! A full examination of a home: every file, every record, every roll, every cent.
+//! A full examination of a home: the machine it stands on, every file, every record, every roll, every cent.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::time::{Duration, SystemTime};
 
 use golem::event::Event;
 use golem::{Golem, Life, Usdc};
 use serde::Serialize;
-use vault::{Anchor, Head, Reader, Seal, Treasury};
+use vault::{Anchor, Head, Log, Reader, Seal, Treasury};
 
 use crate::Error;
 use crate::chance::Secret;
 use crate::home::{GolemHome, Home};
+
+/// Room below which the next days are in doubt: a golem writes a few hundred bytes a tick.
+const ROOM: u64 = 100 << 20;
+/// 2024-01-01: no clock that is right stands before it.
+const RIGHT: Duration = Duration::from_secs(1_704_067_200);
+/// How far behind the newest file a clock may be without having been turned back.
+const SLACK: Duration = Duration::from_secs(3_600);
 
 /// One thing that was looked at.
 #[derive(Debug, Serialize)]
@@ -29,7 +41,12 @@ impl Finding {
 
 /// Looks at everything, in order, telling each finding as it is made.
 pub fn examine(home: &Home, mut tell: impl FnMut(Finding)) -> Result<(), Error> {
-    tell(Finding::fine("home", home.require()?.root().display().to_string()));
+    tell(examine_home(home.require()?.root()));
+    tell(examine_machine(home.root()));
+    tell(examine_host(home)?);
+    for path in [home.token(), home.root().join("owner.key")].iter().filter(|path| path.exists()) {
+        tell(examine_private(path));
+    }
     let treasury = home.treasury()?;
     tell(match treasury.audit()? {
         None => Finding::fine("treasury", format!("{} free, every line adds up", treasury.balance()?)),
@@ -44,9 +61,62 @@ pub fn examine(home: &Home, mut tell: impl FnMut(Finding)) -> Result<(), Error> 
     Ok(())
 }
 
+fn examine_home(root: &Path) -> Finding {
+    let trial = root.join(".doctor");
+    match fs::write(&trial, "").and_then(|()| fs::remove_file(&trial)) {
+        Ok(()) => Finding::fine("home", root.display().to_string()),
+        Err(e) => Finding::wrong("home", format!("{} cannot be written to: {e}", root.display())),
+    }
+}
+
+/// What every home stands on. Figures are told only where they are the trouble.
+fn examine_machine(root: &Path) -> Finding {
+    let what = "machine";
+    if let Ok(disk) = rustix::fs::statvfs(root) {
+        let room = disk.f_bavail.saturating_mul(disk.f_frsize);
+        if room < ROOM {
+            return Finding::wrong(what, format!("only {} MiB are left on the disk; make room", room >> 20));
+        }
+    }
+    let now = SystemTime::now();
+    let written = fs::metadata(root.join("treasury.db")).and_then(|file| file.modified()).ok();
+    if now < SystemTime::UNIX_EPOCH + RIGHT || written.is_some_and(|written| now + SLACK < written) {
+        return Finding::wrong(what, "the clock is behind what was written here; set it right");
+    }
+    if jiff::tz::TimeZone::get("Europe/Berlin").is_err() {
+        return Finding::wrong(what, "there is no map of time zones");
+    }
+    Finding::fine(what, format!("room on the disk, a clock that is right, time zones, SQLite {}", vault::sqlite()))
+}
+
+fn examine_host(home: &Home) -> Result<Finding, Error> {
+    let waiting = match Log::reader(home.root())? {
+        Some(log) => log.golems()?.len(),
+        None => 0,
+    };
+    Ok(Finding::fine(
+        "host",
+        match (home.is_up(), waiting) {
+            (true, _) => "up, and lives the golems here".to_owned(),
+            (false, 0) => "not up, and nothing waits in its log".to_owned(),
+            (false, n) => format!("not up; what its log has of {n} golems is carried over now"),
+        },
+    ))
+}
+
+/// What only its owner may read.
+fn examine_private(path: &Path) -> Finding {
+    let what = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+    match fs::metadata(path) {
+        Ok(file) if file.permissions().mode() & 0o077 == 0 => Finding::fine(what, "readable by its owner alone"),
+        Ok(_) => Finding::wrong(what, format!("others may read it; chmod 600 {}", path.display())),
+        Err(e) => Finding::wrong(what, e.to_string()),
+    }
+}
+
 /// Folders made aside by a command that never came to its end; they may hold a secret.
 fn leftovers(home: &Home) -> Vec<String> {
-    let entries = std::fs::read_dir(home.golems()).into_iter().flatten().flatten();
+    let entries = fs::read_dir(home.golems()).into_iter().flatten().flatten();
     let aside = entries.filter(|entry| entry.file_name().to_string_lossy().starts_with('.'));
     aside.map(|entry| entry.path().display().to_string()).collect()
 }
@@ -111,6 +181,10 @@ fn examine_secret(place: &GolemHome, golem: &Golem) -> Finding {
     };
     if secret.hash() != golem.life().birth.secret_hash {
         return Finding::wrong(what, "the secret is not the one it was born with");
+    }
+    let private = examine_private(&place.secret());
+    if !private.fine {
+        return Finding::wrong(what, private.detail);
     }
     if !golem.life().is_dead() {
         return Finding::fine(what, "the secret is the one it was born with; rolls can be verified after death");

@@ -5,14 +5,14 @@
 //!             golems/NAME/golem.toml  life.db  secret  world.log  inbox/  FROZEN
 //! ```
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use golem::{Golem, GolemId, Name};
-use vault::{Batch, Head, Log, Notice, Place, Reader, Treasury, Vault};
+use vault::{Batch, Glance, Head, Log, Notice, Place, Reader, Treasury, Vault};
 use world::{Candles, Ledger, Spec, World};
 
 use crate::Error;
@@ -36,6 +36,9 @@ pub struct GolemHome {
     pub folder: PathBuf,
     home: Home,
 }
+
+/// A golem, and what it is like and whether anyone is living it, or why nobody can tell.
+pub type Seen = (GolemHome, Result<(Glance, bool), Error>);
 
 impl Home {
     pub fn at(root: PathBuf) -> Home {
@@ -179,6 +182,29 @@ impl Home {
         let place = self.golem(name)?;
         place.catch_up()?;
         Ok(place)
+    }
+
+    /// Every golem here at a glance, by name: what it is like, and whether anyone is living it.
+    pub fn glances(&self) -> Result<Vec<Seen>, Error> {
+        let (mut ahead, mut lodgers) = (BTreeSet::new(), BTreeSet::new());
+        if let Some(log) = Log::reader(&self.root)? {
+            ahead.extend(log.golems()?);
+            lodgers.extend(if self.is_up() { log.lodgers()? } else { Vec::new() });
+        }
+        let look = |place: &GolemHome| -> Result<(Glance, bool), Error> {
+            // Of those whose newest records are in a host's log the file does not know enough.
+            let glance = match Glance::read(&place.vault()).filter(|glance| !ahead.contains(&glance.id)) {
+                Some(glance) => glance,
+                None => {
+                    let (golem, _) = place.wake()?;
+                    Glance::of(golem.life(), golem.seq())
+                }
+            };
+            let lived = Head::is_taken(&self.heads(), glance.id) || lodgers.contains(&glance.id);
+            Ok((glance, lived))
+        };
+        let golems = self.list()?.into_iter();
+        Ok(golems.map(|place| (look(&place), place)).map(|(seen, place)| (place, seen)).collect())
     }
 
     /// Every golem here, by name.

@@ -15,6 +15,7 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
 use crate::codec::{self, Hash};
 use crate::episodes::{self, Changes, Episode, Expected};
 use crate::error::Error;
+use crate::glance::Parting;
 use crate::grimoire;
 use crate::head::{Anchor, Head, Seal};
 use crate::log::Line;
@@ -46,6 +47,8 @@ pub type Notice = String;
 #[derive(Debug)]
 pub struct Vault {
     db: Connection,
+    /// After the file, which must be closed first, and before the lock, which must be let go of last.
+    parting: Parting,
     head: Head,
     tip: Hash,
     staged: Vec<(u64, Vec<u8>, Hash)>,
@@ -97,6 +100,7 @@ impl Vault {
             Head::create(&place.heads, life.id(), Anchor { seq: 0, hash: genesis(life.id()), seal: Seal::Open })?;
         let mut vault = Vault {
             db,
+            parting: Parting::begin(&place.folder),
             tip: genesis(life.id()),
             head,
             staged: Vec::new(),
@@ -127,10 +131,13 @@ impl Vault {
         hold_against(&db, &head.anchor(), golem.seq())?;
         db.set_db_config(rusqlite::config::DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false)
             .map_err(Error::sqlite("cannot open the journal"))?;
+        let mut parting = Parting::begin(&place.folder);
         bring_up_to_date(&mut db, golem.life())?;
+        parting.note(golem.life(), golem.seq(), tip);
         let last_snapshot = (snapshot, golem.life().now);
         let (staged, remembered, decided) = (Vec::new(), Vec::new(), Vec::new());
-        let vault = Vault { db, head, tip, staged, remembered, decided, snapshot_every, last_snapshot, spoilt: false };
+        let vault =
+            Vault { db, parting, head, tip, staged, remembered, decided, snapshot_every, last_snapshot, spoilt: false };
         Ok((vault, golem, notices))
     }
 
@@ -170,9 +177,11 @@ impl Vault {
         let Some(&(seq, _, hash)) = self.staged.last() else { return Ok(()) };
         assert!(!self.spoilt, "a vault that failed must be opened again");
         self.spoilt = true;
+        self.parting.forget();
         self.write(seq, life).map_err(Error::sqlite("cannot write the journal"))?;
         self.head.advance(Anchor { seq, hash, seal: Seal::Open })?;
         self.spoilt = false;
+        self.parting.note(life, seq, hash);
         Ok(())
     }
 

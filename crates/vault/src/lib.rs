@@ -4,6 +4,7 @@
 pub mod codec;
 mod episodes;
 mod error;
+mod glance;
 pub mod grimoire;
 mod head;
 mod journal;
@@ -13,8 +14,14 @@ pub mod treasury;
 
 pub use episodes::Episode;
 pub use error::Error;
+pub use glance::Glance;
 pub use head::{Anchor, Head, Seal};
 pub use journal::{Check, Notice, Place, Reader, Vault};
 pub use library::Library;
 pub use log::{Batch, Line, Log, LogReader, Note, Waiting};
 pub use treasury::Treasury;
+
+/// The SQLite that everything is kept by.
+pub fn sqlite() -> &'static str {
+    rusqlite::version()
+}

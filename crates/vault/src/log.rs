@@ -224,6 +224,16 @@ impl LogReader {
         read().map_err(Error::sqlite("cannot read the host log"))
     }
 
+    /// Everyone whom a host that has this log lives.
+    pub fn lodgers(&self) -> Result<Vec<GolemId>, Error> {
+        let read = || -> rusqlite::Result<Vec<GolemId>> {
+            let mut query = self.db.prepare("SELECT golem FROM lodger")?;
+            let rows = query.query_map([], |row| row.get(0).map(GolemId))?;
+            rows.collect()
+        };
+        read().map_err(Error::sqlite("cannot read the host log"))
+    }
+
     pub fn lodges(&self, golem: GolemId) -> Result<bool, Error> {
         let found = self.db.query_row("SELECT 1 FROM lodger WHERE golem = ?1", [golem.0], |_| Ok(())).optional();
         Ok(found.map_err(Error::sqlite("cannot read the host log"))?.is_some())

@@ -148,40 +148,38 @@ fn random() -> u64 {
 }
 
 fn list(home: &Home, json: bool) -> Result<ExitCode, Error> {
-    let golems = home.list()?;
+    let golems = home.glances()?;
     if golems.is_empty() && !json {
         line("no golems yet; make one with `bardo golem new NAME --world sim`");
     } else if !json {
         line(format!("{:<20} {:<13} {:>8} {:>10} {:>9} {:>12}", "NAME", "STATE", "VITALITY", "AGE", "TICKS", "CREDIT"));
     }
     let mut anyone_runs = false;
-    for place in golems {
-        match place.wake() {
-            Ok((golem, _)) => {
-                let life = golem.life();
-                let running = place.is_lived(life.id());
-                let moved = Head::peek(&home.heads(), life.id()).is_some_and(|anchor| anchor.seal != Seal::Open);
-                let state = match (moved, life.is_dead()) {
+    for (place, seen) in golems {
+        match seen {
+            Ok((glance, running)) => {
+                let moved = Head::peek(&home.heads(), glance.id).is_some_and(|anchor| anchor.seal != Seal::Open);
+                let state = match (moved, glance.dead) {
                     (true, _) => "moved".to_owned(),
                     (_, true) => "dead".to_owned(),
-                    _ => life.phase().to_string(),
+                    _ => glance.phase.to_string(),
                 };
                 anyone_runs |= running;
                 if json {
                     output::json(&json!({
-                        "name": place.name, "id": life.id().to_string(), "state": state, "running": running,
-                        "vitality": life.vitality.composite, "age_ms": life.age, "ticks": life.tick,
-                        "credit": life.purse.credit,
+                        "name": place.name, "id": glance.id.to_string(), "state": state, "running": running,
+                        "vitality": glance.vitality, "age_ms": glance.age, "ticks": glance.tick,
+                        "credit": glance.credit,
                     }));
                 } else {
                     let state = if running { format!("{state} *") } else { state };
                     line(format!(
                         "{:<20} {state:<13} {:>8.2} {:>10} {:>9} {:>12}",
                         place.name,
-                        life.vitality.composite,
-                        life.age,
-                        count(life.tick),
-                        life.purse.credit
+                        glance.vitality,
+                        glance.age,
+                        count(glance.tick),
+                        glance.credit
                     ));
                 }
             }

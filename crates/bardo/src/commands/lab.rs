@@ -86,9 +86,9 @@ pub(crate) fn lineages(home: &Home, args: &LivesArgs, generations: u64, json: bo
         return Ok(ExitCode::SUCCESS);
     }
     line(format!("{} paths, {generations} lives of {} ticks on each; skill against naive", plan.lives, count(life)));
-    line(format!("{:<22} {:>10}  {}", "", names[0], names[1..].iter().map(|n| format!("{n:>32}")).collect::<String>()));
+    line(format!("{:<22} {:>10}  {}", "", names[0], names[1..].iter().map(|n| format!("{n:>36}")).collect::<String>()));
     for (measure, cells) in &rows {
-        let others: String = cells[1..].iter().map(|cell| format!("{:>32}", shown(cell, plan.lives >= 10))).collect();
+        let others: String = cells[1..].iter().map(|cell| format!("{:>36}", shown(cell, plan.lives >= 10))).collect();
         line(format!("{measure:<22} {:>10}  {others}", number(cells[0].mean)));
     }
     line("differences to fresh, path by path, and the range of 95 in 100 draws of the paths; * lies apart from zero");
@@ -155,14 +155,14 @@ fn compare(home: &Home, args: &LivesArgs, vary: &str, json: bool) -> Result<Exit
     }
     line(format!("{} paths, each lived once for every {key}", count(arms.paths as u64)));
     line(format!(
-        "{:<20} {:>12}  {}",
+        "{:<24} {:>10}  {}",
         "",
         arms.names[0],
         arms.names[1..].iter().map(|n| format!("{n:>38}")).collect::<String>()
     ));
     for (measure, cells) in &arms.rows {
         let others: String = cells[1..].iter().map(|cell| format!("{:>38}", shown(cell, arms.paths >= 10))).collect();
-        line(format!("{measure:<20} {:>12}  {others}", number(cells[0].mean)));
+        line(format!("{measure:<24} {:>10}  {others}", number(cells[0].mean)));
     }
     line(format!(
         "differences to {}, path by path, and the range of 95 in 100 draws of the paths; * lies apart from zero",

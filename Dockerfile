@@ -1,0 +1,17 @@
+# Bardo in a container: built in one stage, and nothing but the program in the next. All it keeps is in the volume.
+FROM rust:1.95.0-slim-bookworm AS build
+WORKDIR /src
+COPY . .
+RUN cargo install --locked --path crates/bardo --root /out
+
+FROM debian:bookworm-slim
+RUN apt-get update && apt-get install -y --no-install-recommends ca-certificates && rm -rf /var/lib/apt/lists/* \
+    && useradd --create-home --uid 10001 bardo
+COPY --from=build /out/bin/bardo /usr/local/bin/bardo
+USER bardo
+ENV BARDO_HOME=/home/bardo/home
+VOLUME /home/bardo
+# Golems finish their tick and come to rest.
+STOPSIGNAL SIGTERM
+ENTRYPOINT ["bardo"]
+CMD ["up"]

@@ -1,0 +1,113 @@
+//! What a list shows of a life, so that a thousand of them need not be woken to be listed.
+//!
+//! It is taken away when a life is opened to be lived and put back when that is over, so one that is there speaks of the
+//! newest record. It is still believed only if the file and the head are those it was made from. It saves time and
+//! nothing else: whoever doubts it wakes the life.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
+
+use golem::mortality::phase::Phase;
+use golem::{GolemId, Life, Span, Usdc};
+use serde::{Deserialize, Serialize};
+
+use crate::codec::Hash;
+use crate::head::Head;
+use crate::journal::Place;
+
+const NAME: &str = "glance";
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Glance {
+    pub id: GolemId,
+    pub seq: u64,
+    pub dead: bool,
+    pub phase: Phase,
+    pub vitality: f64,
+    pub age: Span,
+    pub tick: u64,
+    pub credit: Usdc,
+}
+
+/// As it is kept: with the record it speaks of, and the file that record was in.
+#[derive(Serialize, Deserialize)]
+struct Kept {
+    glance: Glance,
+    hash: Hash,
+    file: (u64, u128),
+}
+
+/// What is put back when a life is no longer lived here; empty while nobody knows what is on disk.
+#[derive(Debug)]
+pub(crate) struct Parting {
+    place: PathBuf,
+    latest: Option<(Glance, Hash)>,
+}
+
+impl Glance {
+    pub fn of(life: &Life, seq: u64) -> Glance {
+        Glance {
+            id: life.id(),
+            seq,
+            dead: life.is_dead(),
+            phase: life.phase(),
+            vitality: life.vitality.composite,
+            age: life.age,
+            tick: life.tick,
+            credit: life.purse.credit,
+        }
+    }
+
+    /// The glance of the life kept here, if there is one to be believed.
+    pub fn read(place: &Place) -> Option<Glance> {
+        let text = fs::read(place.folder.join(NAME)).ok()?;
+        let (check, body) = text.split_first_chunk::<32>()?;
+        let kept: Kept = (blake3::hash(body) == *check).then(|| serde_json::from_slice(body).ok())??;
+        let anchor = Head::peek(&place.heads, kept.glance.id)?;
+        let same =
+            (anchor.seq, anchor.hash) == (kept.glance.seq, kept.hash) && at_rest(&place.folder) == Some(kept.file);
+        same.then_some(kept.glance)
+    }
+}
+
+impl Parting {
+    /// Whoever begins to live a life takes its glance away first.
+    pub(crate) fn begin(folder: &Path) -> Parting {
+        let _ = fs::remove_file(folder.join(NAME));
+        Parting { place: folder.to_owned(), latest: None }
+    }
+
+    pub(crate) fn forget(&mut self) {
+        self.latest = None;
+    }
+
+    pub(crate) fn note(&mut self, life: &Life, seq: u64, hash: Hash) {
+        self.latest = Some((Glance::of(life, seq), hash));
+    }
+
+    fn leave(&self) -> io::Result<()> {
+        let Some((glance, hash)) = self.latest.clone() else { return Ok(()) };
+        // Somebody still reads, and the newest records are not in the file yet.
+        let Some(file) = at_rest(&self.place) else { return Ok(()) };
+        let body = serde_json::to_vec(&Kept { glance, hash, file })?;
+        let draft = self.place.join(".glance");
+        fs::write(&draft, [blake3::hash(&body).as_bytes(), &body[..]].concat())?;
+        fs::rename(draft, self.place.join(NAME))
+    }
+}
+
+impl Drop for Parting {
+    fn drop(&mut self) {
+        // Without one a list only takes longer.
+        let _ = self.leave();
+    }
+}
+
+/// Size and age of a life's file, if all of the life is in it.
+fn at_rest(folder: &Path) -> Option<(u64, u128)> {
+    let log = fs::metadata(folder.join("life.db-wal")).map_or(0, |log| log.len());
+    let file = fs::metadata(folder.join("life.db")).ok().filter(|_| log == 0)?;
+    Some((file.len(), file.modified().ok()?.duration_since(UNIX_EPOCH).ok()?.as_nanos()))
+}
