@@ -54,6 +54,11 @@ local:
 bench:
     cargo run --release -p bardo --example bench
 
+# How many golems one process carries; makes them first, ten thousand take half an hour and 28 GB.
+many golems="100,1000" seconds="60":
+    cargo build --release -p bardo --bin bardo --example many
+    {{CARGO_TARGET_DIR}}/release/examples/many --golems {{golems}} --seconds {{seconds}}
+
 # What CI needs and a fresh machine lacks.
 setup:
     .ci/setup

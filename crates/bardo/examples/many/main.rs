@@ -172,7 +172,7 @@ fn make(home: &Home, n: u64, gift: &[String]) -> (u64, u64, bool) {
     fs::create_dir_all(&place.folder).expect("a folder");
     secret.save(&place.secret()).expect("a secret");
     fs::write(place.config(), "").expect("a file");
-    let mut vault = Vault::create(&place.vault(), &first, golem.life(), u64::MAX).expect("a vault");
+    let mut vault = Vault::create(&place.vault(), &first, golem.life(), TICKS).expect("a vault");
     let mut keep = |record: &Record, life: &golem::Life| vault.stage(record, life);
     life.feed(funded(), &mut keep).expect("money is taken");
     for tick in 0..TICKS {
