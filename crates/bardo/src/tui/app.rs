@@ -22,7 +22,7 @@ const BACK: u64 = 3_000;
 #[derive(Debug)]
 pub(crate) enum Event {
     Key(KeyEvent),
-    Resized,
+    Resized(u16, u16),
     Told(Told),
     /// A second has passed.
     Beat,
@@ -124,6 +124,8 @@ pub(crate) struct App {
     /// The first line shown, where a text is longer than the screen.
     pub(crate) scroll: usize,
     pub(crate) quit: bool,
+    /// Columns and rows there are, for how far a text can be scrolled.
+    pub(crate) size: (u16, u16),
     follows: Option<String>,
 }
 
@@ -155,6 +157,7 @@ impl App {
             at: 0,
             scroll: 0,
             quit: false,
+            size: (80, 24),
             follows: None,
         }
     }
@@ -162,7 +165,10 @@ impl App {
     pub(crate) fn update(&mut self, event: Event) -> Vec<Ask> {
         match event {
             Event::Key(key) => super::keys::press(self, key),
-            Event::Resized => Vec::new(),
+            Event::Resized(width, height) => {
+                self.size = (width, height);
+                Vec::new()
+            }
             Event::Told(told) => self.hear(told),
             Event::Beat => self.wanted(),
         }

@@ -130,8 +130,11 @@ fn step(app: &mut App, by: isize) -> Vec<Ask> {
         }
         Screen::Events => app.feed.back = moved(app.feed.back, by, app.passing().count()),
         Screen::Life if app.is_dead() => app.at = moved(app.at, by, super::screens::death::OPTIONS.len()),
-        Screen::Life => app.scroll = moved(app.scroll, by, 50),
-        Screen::Testament => app.scroll = moved(app.scroll, by, 500),
+        Screen::Life => {
+            let pressing = app.seen.as_ref().map_or(0, |seen| seen.told.load.stressors.len());
+            app.scroll = moved(app.scroll, by, 3 * pressing + 1);
+        }
+        Screen::Testament => app.scroll = moved(app.scroll, by, super::screens::testament::last(app) + 1),
         Screen::Successor => {}
     }
     Vec::new()

@@ -10,6 +10,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 use std::time::Duration;
 
+use reqwest::Method;
 use reqwest::blocking::{Client, RequestBuilder, Response};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -122,20 +123,18 @@ fn read(door: &Door, asked: &Receiver<Ask>, events: &Sender<Event>) {
 }
 
 impl Door {
-    fn request(&self, path: &str) -> Result<RequestBuilder, Failed> {
+    fn request(&self, method: Method, path: &str) -> Result<RequestBuilder, Failed> {
         let token = fs::read_to_string(&self.token).map_err(|_| Failed::Away("nothing has been up here yet".into()))?;
-        Ok(self.client.get(format!("http://{}{path}", self.address)).bearer_auth(token.trim()))
+        Ok(self.client.request(method, format!("http://{}{path}", self.address)).bearer_auth(token.trim()))
     }
 
     fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, Failed> {
-        let answer = heard(self.request(path)?.timeout(PATIENCE))?;
+        let answer = heard(self.request(Method::GET, path)?.timeout(PATIENCE))?;
         answer.json().map_err(|e| Failed::Away(format!("it answers what cannot be read: {e}")))
     }
 
     fn post(&self, path: &str, body: &Value) -> Result<Value, Failed> {
-        let token = fs::read_to_string(&self.token).map_err(|_| Failed::Away("nothing has been up here yet".into()))?;
-        let request = self.client.post(format!("http://{}{path}", self.address)).bearer_auth(token.trim());
-        let answer = heard(request.timeout(PATIENCE).json(body))?;
+        let answer = heard(self.request(Method::POST, path)?.timeout(PATIENCE).json(body))?;
         answer.json().map_err(|e| Failed::Away(format!("it answers what cannot be read: {e}")))
     }
 
@@ -225,7 +224,7 @@ fn follow(door: &Door, events: &Sender<Event>, name: &str, after: u64, current: 
 
 /// Hands on what a stream says, and where it has got to; true if nobody wants to hear any more.
 fn stream(door: &Door, path: &str, last: &mut String, mut each: impl FnMut(Heard) -> bool) -> bool {
-    let Ok(request) = door.request(path) else { return false };
+    let Ok(request) = door.request(Method::GET, path) else { return false };
     let Ok(answer) = heard(request.timeout(STREAM).header("Last-Event-ID", last.as_str())) else {
         return false;
     };

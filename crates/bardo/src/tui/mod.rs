@@ -61,7 +61,7 @@ fn listen_to_keys(events: &Sender<Event>) {
     while let Ok(happened) = terminal::read() {
         let event = match happened {
             terminal::Event::Key(key) => Event::Key(key),
-            terminal::Event::Resize(..) => Event::Resized,
+            terminal::Event::Resize(width, height) => Event::Resized(width, height),
             _ => continue,
         };
         if events.send(event).is_err() {
@@ -71,7 +71,8 @@ fn listen_to_keys(events: &Sender<Event>) {
 }
 
 fn run(mut app: App, link: &Link, coming: &Receiver<Event>, screen: &mut DefaultTerminal) -> std::io::Result<()> {
-    let mut beat = Instant::now();
+    let (mut beat, size) = (Instant::now(), screen.size()?);
+    app.update(Event::Resized(size.width, size.height));
     app.update(Event::Beat).into_iter().for_each(|ask| link.ask(ask));
     while !app.quit {
         screen.draw(|frame| screens::view(&app, frame))?;

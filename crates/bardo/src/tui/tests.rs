@@ -266,6 +266,19 @@ fn an_heir_is_made_as_it_was_described_and_only_after_a_yes() {
 }
 
 #[test]
+fn a_text_scrolls_to_its_end_and_back_at_once() {
+    let mut app = at("ada", Screen::Testament);
+    app.update(Event::Resized(80, 24));
+    press(&mut app, "G");
+    let end = text(&app, SIZES[0]);
+    assert!(end.contains("Written after record"), "{end}");
+    press(&mut app, "k");
+    assert_ne!(text(&app, SIZES[0]), end);
+    press(&mut app, "g");
+    assert!(text(&app, SIZES[0]).contains("Born 2024"));
+}
+
+#[test]
 fn without_colours_no_colour_is_used() {
     for screen in Screen::TABS.map(|(screen, _)| screen) {
         let mut app = at("ben", screen);

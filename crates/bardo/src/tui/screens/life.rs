@@ -16,7 +16,10 @@ use crate::tui::told::Seen;
 pub(super) fn draw(app: &App, look: Look, frame: &mut Frame<'_>, area: Rect) {
     let Some(seen) = &app.seen else {
         let name = app.chosen.as_deref().unwrap_or("nobody");
-        return nothing(frame, area, &format!("looking at {name} …"));
+        let known = app.status().is_some();
+        let text =
+            if known { format!("looking at {name} …") } else { format!("there is no golem named {name} here") };
+        return nothing(frame, area, &text);
     };
     let told = &seen.told;
     let (tall, wide) = (area.height >= 34, area.width >= 110);

@@ -11,7 +11,7 @@ mod life;
 mod memory;
 mod over;
 mod successor;
-mod testament;
+pub(crate) mod testament;
 
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Margin, Rect};

@@ -1,5 +1,6 @@
 //! The testament, whole, to be read.
 
+use golem::thanatopsis::Testament;
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::Line;
@@ -16,12 +17,21 @@ pub(super) fn draw(app: &App, look: Look, frame: &mut Frame<'_>, area: Rect) {
         return nothing(frame, area, "its closing (Thanatopsis) is not finished; there is no testament yet");
     };
     let inner = look.panel(frame, area, &format!("testament of {}", testament.name));
-    let width = inner.width.min(MEASURE);
-    let text = testament.markdown(date);
-    let read: Vec<Line<'static>> =
-        text.lines().skip(2).flat_map(|line| plain(line, look, usize::from(width))).collect();
-    let most = read.len().saturating_sub(usize::from(inner.height));
-    lines(frame, inner, read.into_iter().skip(app.scroll.min(most)).collect());
+    let read = read(testament, look, inner.width);
+    lines(frame, inner, read.into_iter().skip(app.scroll).collect());
+}
+
+/// The farthest line that can be the first on screen.
+pub(crate) fn last(app: &App) -> usize {
+    let (columns, rows) = app.size;
+    let read =
+        app.testament.as_ref().map(|testament| read(testament, Look::new(app.colours), columns.saturating_sub(2)));
+    read.map_or(0, |read| read.len().saturating_sub(usize::from(rows.saturating_sub(3))))
+}
+
+fn read(testament: &Testament, look: Look, columns: u16) -> Vec<Line<'static>> {
+    let (text, width) = (testament.markdown(date), usize::from(columns.min(MEASURE)));
+    text.lines().skip(2).flat_map(|line| plain(line, look, width)).collect()
 }
 
 /// A line of the written testament without its marks.
