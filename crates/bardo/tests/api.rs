@@ -305,6 +305,7 @@ fn a_stranger_with_the_description_finds_no_error_of_ours() {
     let host = Host::up(&tent, "400");
     // Streams do not end by themselves and are tested above.
     let output = Command::new(tool)
+        // It keeps notes where it is run.
         .current_dir(tent.folder.path())
         .args(["run", &format!("http://{}/openapi.json", host.address)])
         .args(["--header", &format!("Authorization: Bearer {}", host.token)])

@@ -5,7 +5,7 @@ use std::path::Path;
 use golem::Usdc;
 use golem::heartbeat::State;
 use golem::mortality::death::Cause;
-use vault::Reader;
+use vault::{Reader, codec};
 
 #[test]
 fn the_first_journal_still_folds_to_the_life_that_was_lived() {
@@ -26,4 +26,18 @@ fn the_first_journal_still_folds_to_the_life_that_was_lived() {
     // To the last bit, with nothing but + − × ÷ and √.
     assert_eq!(life.vitality.epistemic.to_bits(), 0x3fde1933149833cc);
     assert_eq!(life.vitality.composite.to_bits(), 0x3fe45562a52b5b63);
+}
+
+/// A field once came into the constitution, which is part of Life, and `codec::LIFE` stayed what it was: lives from
+/// before could not be woken, because their state hashes were held against a Life of another shape.
+#[test]
+fn whoever_changes_the_shape_of_life_says_so() {
+    let fixture = Path::new(&std::env::var("CARGO_MANIFEST_DIR").unwrap()).join("tests/fixtures/first-version.db");
+    let copy = tempfile::tempdir().unwrap();
+    let path = copy.path().join("life.db");
+    std::fs::copy(fixture, &path).unwrap();
+    let (golem, _) = Reader::open(&path).unwrap().wake().unwrap();
+    let shape = blake3::hash(&codec::encode_life(golem.life())).to_hex();
+    let known = (11, "cafe14264e976db6");
+    assert_eq!((codec::LIFE, &shape[..16]), known, "Life has changed: raise codec::LIFE, then write both here");
 }
