@@ -250,3 +250,26 @@ fn systemd_hears_that_it_is_up_that_it_still_is_and_that_it_goes_down() {
     while hear() != "STOPPING=1" {}
     assert!(host.wait().unwrap().success());
 }
+
+#[test]
+fn a_line_goes_on_under_a_host_where_its_owner_wants_it() {
+    let tent = Tent::new();
+    let set = ["succession.auto=true", "succession.min_divergence=0", "mortality.economic.machine_per_day=8"];
+    let mut new = vec!["golem", "new", "ada", "--seed", "5", "--credit", "0.6"];
+    set.iter().for_each(|key| new.extend(["--set", key]));
+    tent.ok(new);
+    let host = Host::up(&tent, "20000");
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while !tent.home().golem("ada-2").is_ok_and(|heir| heir.lodges().unwrap_or(false)) {
+        assert!(Instant::now() < deadline, "no heir lives: {}", tent.ok(["golem", "list"]));
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    host.stop();
+    // Being stopped and started again makes no second heir.
+    let host = Host::up(&tent, "1");
+    std::thread::sleep(Duration::from_secs(1));
+    host.stop();
+    let family = tent.ok(["lineage", "ada"]);
+    assert!(family.contains("† ada ") && family.contains("ada-2"), "{family}");
+    assert_eq!(family.lines().filter(|line| line.contains("generation 1")).count(), 1, "{family}");
+}

@@ -12,7 +12,7 @@ use vault::Reader;
 use crate::Error;
 use crate::bundle::{self, Bundle};
 use crate::closing::testament;
-use crate::config::Settings;
+use crate::config::{File, Settings};
 use crate::home::{GolemHome, Home};
 use crate::keeper::{self, Parent, Wish};
 use crate::living::Living;
@@ -144,6 +144,44 @@ pub fn make(home: &Home, estate: &Estate, heir: Heir) -> Result<Living, Error> {
     keeper::birth(home, wish)
 }
 
+/// Who dies sooner than this has no heir by itself: the next would, too.
+const SHORTEST: u64 = 50;
+
+/// An heir without asking, where its predecessor's configuration says so. None if it does not, if it has one already, or if
+/// it lived too short a life; an error says why none could be made.
+pub fn automatic(home: &Home, dead: &GolemHome) -> Result<Option<Name>, Error> {
+    let load = |flags: &[String]| Settings::load(File::Golem, Some(&dead.config()), std::env::vars(), flags);
+    let wanted = load(&[])?;
+    if !wanted.flag("succession.auto") {
+        return Ok(None);
+    }
+    let estate = estate(home, dead)?;
+    if estate.life.tick < SHORTEST || has_heir(home, dead, &estate.life) {
+        return Ok(None);
+    }
+    let budget = wanted.perhaps_money("succession.budget_usdc");
+    let budget = budget.map(|budget| format!("funds.credit={}", budget.to_string().trim_start_matches('$')));
+    let settings = load(&budget.into_iter().collect::<Vec<_>>())?;
+    let name = next_name(home, &dead.name);
+    let inherit = wanted.flag("succession.inherit_grimoire");
+    make(home, &estate, Heir { name: name.clone(), settings, seed: None, inherit, force: false })?;
+    Ok(Some(name))
+}
+
+/// Whether one of the names that come next in the line is a child of this one.
+fn has_heir(home: &Home, dead: &GolemHome, life: &Life) -> bool {
+    let stem = stem(&dead.name);
+    let line = (2..).map_while(|n| home.golem(&format!("{stem}-{n}")).ok());
+    line.filter_map(|place| place.wake().ok())
+        .any(|(golem, _)| golem.life().birth.lineage.as_ref().is_some_and(|line| line.parent == life.id()))
+}
+
+/// A name without its number in the line.
+fn stem(name: &Name) -> &str {
+    let text = name.as_str();
+    text.rsplit_once('-').filter(|(_, n)| n.parse::<u32>().is_ok()).map_or(text, |(stem, _)| stem)
+}
+
 /// One of a family, in a few words.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Relative {
@@ -189,8 +227,7 @@ pub fn family(home: &Home, of: &GolemHome) -> Result<Vec<Life>, Error> {
 
 /// The next name in a line: ada, ada-2, ada-3.
 pub fn next_name(home: &Home, of: &Name) -> Name {
-    let text = of.as_str();
-    let stem = text.rsplit_once('-').filter(|(_, n)| n.parse::<u32>().is_ok()).map_or(text, |(stem, _)| stem);
+    let stem = stem(of);
     let names = (2..).map(|n| format!("{stem}-{n}").parse::<Name>());
     names.flatten().find(|name| !home.place(name).folder.exists()).unwrap_or_else(|| of.clone())
 }

@@ -67,29 +67,13 @@ fn make(
     heirs::make(home, estate, heir)
 }
 
-/// An heir without asking, where its predecessor's configuration says so. None if it does not, and the reason on stderr
-/// if it does and none can be made.
-pub(crate) fn automatic(home: &Home, dead: &GolemHome) -> Result<Option<Name>, Error> {
-    let wanted = settings(home, Some(&dead.config()), Vec::new())?;
-    if !wanted.flag("succession.auto") {
-        return Ok(None);
-    }
-    let estate = heirs::estate(home, dead)?;
-    let mut flags = Vec::new();
-    if let Some(budget) = wanted.perhaps_money("succession.budget_usdc") {
-        flags.push(format!("funds.credit={}", plain(budget)));
-    }
-    let settings = settings(home, Some(&dead.config()), flags)?;
-    let name = heirs::next_name(home, &dead.name);
-    let inherit = wanted.flag("succession.inherit_grimoire");
-    match heirs::make(home, &estate, Heir { name: name.clone(), settings, seed: None, inherit, force: false }) {
-        Ok(_) => Ok(Some(name)),
-        Err(why) => {
-            eprintln!("bardo: no heir was made: {why}");
-            eprintln!("bardo: `bardo golem successor {}` makes one by hand", dead.name);
-            Ok(None)
-        }
-    }
+/// An heir without asking, where its predecessor's configuration says so; on stderr why there is none if it does.
+pub(crate) fn automatic(home: &Home, dead: &GolemHome) -> Option<Name> {
+    heirs::automatic(home, dead).unwrap_or_else(|why| {
+        eprintln!("bardo: no heir was made: {why}");
+        eprintln!("bardo: `bardo golem successor {}` makes one by hand", dead.name);
+        None
+    })
 }
 
 fn ask(question: &str) -> bool {

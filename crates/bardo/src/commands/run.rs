@@ -35,10 +35,10 @@ pub(crate) fn run(home: &Home, args: &RunArgs, json: bool) -> Result<ExitCode, E
         }
         let lived = ticks(home, &name)?;
         left = left.map(|left| left.saturating_sub(lived - began));
-        if left == Some(0) || lived < SHORTEST {
+        if left == Some(0) {
             return Ok(code);
         }
-        match super::heirs::automatic(home, &home.golem(&name)?)? {
+        match super::heirs::automatic(home, &home.golem(&name)?) {
             Some(heir) => name = heir.to_string(),
             None => {
                 if !json {
@@ -52,9 +52,6 @@ pub(crate) fn run(home: &Home, args: &RunArgs, json: bool) -> Result<ExitCode, E
         }
     }
 }
-
-/// Who dies sooner than this has no heir by itself: the next would, too.
-const SHORTEST: u64 = 50;
 
 fn ticks(home: &Home, name: &str) -> Result<u64, Error> {
     Ok(Reader::open(&home.golem(name)?.database())?.wake()?.0.life().tick)

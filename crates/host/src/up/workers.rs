@@ -13,7 +13,9 @@ use vault::Reader;
 
 use super::Wake;
 use super::desk::Desk;
+use super::notify::host_note;
 use crate::Error;
+use crate::heirs;
 use crate::home::GolemHome;
 use crate::keep;
 use crate::living::{Living, Silent, Turn};
@@ -130,6 +132,7 @@ fn perform(job: Job, desk: &Arc<Desk>) -> (usize, Outcome) {
             living.leave()?;
             desk.lodge(living.life().id(), false)?;
             living.turn_away_letters();
+            succeed(&living, desk);
             Ok(Outcome::Left)
         }
     }));
@@ -139,6 +142,21 @@ fn perform(job: Job, desk: &Arc<Desk>) -> (usize, Outcome) {
         Err(panic) => Outcome::Fell(Fall::Broke(words_of(&panic))),
     };
     (at, outcome)
+}
+
+/// A line goes on where its owner wants it to; the newborn is found by the next census. Why one could not be made is told
+/// once.
+fn succeed(dead: &Living, desk: &Desk) {
+    if dead.life().heartbeat.state != golem::heartbeat::State::Dead {
+        return;
+    }
+    let name = dead.place.name.as_str();
+    let (kind, text) = match heirs::automatic(dead.place.home(), &dead.place) {
+        Ok(None) => return,
+        Ok(Some(heir)) => ("heir", format!("{heir} is born, heir of {name}")),
+        Err(why) => ("heir", format!("{name} has no heir: {why}; `bardo golem successor {name}` makes one by hand")),
+    };
+    desk.note(host_note(format!("{}:{kind}", dead.life().id()), kind, Some(name), text));
 }
 
 fn fall(error: Error) -> Fall {
