@@ -278,3 +278,9 @@ fn a_line_goes_on_under_a_host_where_its_owner_wants_it() {
     assert!(family.contains("† ada ") && family.contains("ada-2"), "{family}");
     assert_eq!(family.lines().filter(|line| line.contains("generation 1")).count(), 1, "{family}");
 }
+
+#[test]
+fn without_a_home_a_host_says_how_to_make_one() {
+    let told = Tent::bare().fails(1, ["up"]);
+    assert!(told.contains("bardo init"), "{told}");
+}

@@ -2,10 +2,13 @@
 //! the way, before or after it was written down, and woken again. Each ends once, with a testament, a bundle and every
 //! micro-USDC where it belongs.
 
+mod common;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 
+use common::{lives, mix};
 use golem::constitution::OnDeath;
 use golem::heartbeat::State;
 use golem::thanatopsis::{self, Phase};
@@ -20,16 +23,6 @@ use world::Spec;
 const CAUSES: [&str; 5] = ["economic", "stochastic", "epistemic_senescence", "owner_kill", "kill_switch"];
 /// Neighbours in one home, who are told of each death.
 const NEIGHBOURS: u64 = 8;
-
-fn lives(full: u64, share: u64) -> u64 {
-    if std::env::var_os("BARDO_FULL").is_some() { full } else { share }
-}
-
-fn mix(seed: u64, salt: u64) -> u64 {
-    let z = (seed ^ salt.rotate_left(32)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z ^ (z >> 27)
-}
 
 /// How a life is ended, and how its end is cut off.
 struct Fate {

@@ -1,8 +1,11 @@
 //! Whole lives in memory, many of them: folding the record gives the same life to the byte, from the start
 //! and from any snapshot, on any machine; and the odds of surviving are the documents'.
 
+mod common;
+
 use std::collections::{BTreeMap, BTreeSet};
 
+use common::{lives, mix};
 use golem::constitution::{Clocks, Constitution, Measure, MindKind, Mode};
 use golem::event::Account;
 use golem::life::Birth;
@@ -12,17 +15,6 @@ use host::chance::{Secret, identity};
 use host::rehearsal::Rehearsal;
 use vault::codec;
 use world::{Ledger, Spec};
-
-/// The whole count in a full run, a share of it otherwise.
-fn lives(full: u64, share: u64) -> u64 {
-    if std::env::var_os("BARDO_FULL").is_some() { full } else { share }
-}
-
-fn mix(seed: u64, salt: u64) -> u64 {
-    let z = (seed ^ salt.rotate_left(32)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z ^ (z >> 27)
-}
 
 fn birth(seed: u64, constitution: Constitution, spec: &Spec) -> (Birth, Secret) {
     let secret = Secret::from_seed(seed, "life");

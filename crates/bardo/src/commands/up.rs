@@ -18,6 +18,7 @@ use crate::exit;
 use crate::output::{self, line};
 
 pub(crate) fn up(home: &Home, args: &UpArgs, json: bool) -> Result<ExitCode, Error> {
+    home.require()?;
     let settings = super::home::settings(home)?;
     let telling = Telling::of(&settings)?;
     let listen = args.listen.clone().or_else(|| settings.text("api.listen").map(str::to_owned)).unwrap_or_default();
@@ -33,7 +34,7 @@ pub(crate) fn up(home: &Home, args: &UpArgs, json: bool) -> Result<ExitCode, Err
     let up = Up::come(home, Plan { speed: args.speed, telling, api, backups: Backups::of(&settings) }, say)?;
     let boot = up.boot;
     say(&format!(
-        "up after {:.1} s: {} golems living, {} dead, {} not up",
+        "up after {:.1} s: {} living, {} dead, {} not up",
         boot.took.as_secs_f64(),
         boot.living,
         boot.dead,

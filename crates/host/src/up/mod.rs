@@ -463,7 +463,7 @@ impl Up {
                 Err(_) => break,
             }
         }
-        tell(&format!("{left} golems put to rest"));
+        tell(&format!("{left} put to rest"));
         self.workers.close();
         for teller in self.tellers.drain(..) {
             let _ = teller.join();
