@@ -160,6 +160,15 @@ pub(crate) enum GolemVerb {
     Fund(Money),
     /// Take money back to the treasury
     Withdraw(Money),
+    /// Show what it asks for, or say yes or no to it; no answer is a no
+    Approve {
+        name: String,
+        /// The number of what it asks for, so that nothing is answered unseen
+        key: Option<u64>,
+        /// Say no
+        #[arg(long, requires = "key")]
+        deny: bool,
+    },
     /// Stop world time and clocks until resumed
     Pause { name: String },
     /// Undo a pause or a freeze

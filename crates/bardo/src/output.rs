@@ -109,6 +109,10 @@ pub(crate) fn portrait(life: &Life, running: bool) -> String {
     if life.capital.given.is_positive() {
         rows.push(("capital", capital(life)));
     }
+    if let Some(ask) = golem::policy::asks(life) {
+        let name = &life.birth.name;
+        rows.push(("asks you", format!("{ask}; until {}: bardo golem approve {name} {}", date(ask.until), ask.key)));
+    }
     rows.push(("skill", skill(life)));
     if !life.is_dead() && world.regime.is_some() {
         rows.push(("regime", format!("{} since {}", life.regimes.now, date(life.regimes.since))));
@@ -231,6 +235,11 @@ pub(crate) fn sentence(message: &Message<'_>) -> String {
             format!("acted: {:+} units, cash {cash}, fee {fee}", *filled as f64 / 1e6)
         }
         Message::Granted { key, cash, fee, .. } => format!("may act (permit {key}): cash {cash}, fee {fee} by preview"),
+        Message::ApprovalSought { ask } => {
+            let ask = ask.as_ref().map(|ask| format!("{ask} (ask {})", ask.key));
+            format!("asks its owner: {}", ask.unwrap_or_default())
+        }
+        Message::Approved { key } => format!("has its owner's yes to ask {key}"),
         Message::Verified { quoted, actual, .. } => format!("previewed {quoted}, came to {actual}"),
         Message::Stopped { holding, .. } => format!("hit its stop: gives up {} units", units(*holding)),
         Message::Harvested { amount, .. } => format!("turned {amount} of profit into credit"),

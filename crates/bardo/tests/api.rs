@@ -179,6 +179,61 @@ fn what_is_told_is_true_and_orders_are_obeyed() {
     assert_eq!(status, 409, "{told}");
 }
 
+/// Waits until something is asked, and gives it.
+fn asked(host: &Host, after: u64) -> Value {
+    let deadline = Instant::now() + Duration::from_secs(30);
+    loop {
+        let asks = host.get("/v1/golems/ada")["status"]["asks"].clone();
+        if asks["key"].as_u64().is_some_and(|key| key > after) {
+            return asks;
+        }
+        assert!(Instant::now() < deadline, "it never asks");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn what_a_golem_asks_for_is_answered_by_its_owner_or_by_silence() {
+    let tent = Tent::new();
+    let told = tent.root().join("told");
+    let text = format!("[notify]\ncommand = \"(cat; echo) >> {}\"\n", told.display());
+    fs::write(tent.root().join("bardo.toml"), text).unwrap();
+    let sets = ["mind.kind=reflex", "reflex.act_every=2", "policy.approve_above=0", "policy.approve_within=20m"];
+    let sets = sets.iter().flat_map(|set| ["--set", set]);
+    tent.ok(["golem", "new", "ada", "--seed", "1"].into_iter().chain(sets));
+    let host = Host::up(&tent, "400");
+
+    let ask = asked(&host, 0);
+    let key = ask["key"].as_u64().unwrap();
+    let shown = tent.ok(["golem", "approve", "ada"]);
+    assert!(shown.starts_with("ada asks: ") && shown.contains("for at most $25.00"), "{shown}");
+    assert!(tent.ok(["golem", "show", "ada"]).contains("asks you"));
+    let (status, why) = host.post("/v1/golems/ada/approve", &json!({ "key": key + 1, "yes": true }));
+    assert_eq!(status, 409, "what was not asked cannot be answered: {why}");
+    assert_eq!(host.post("/v1/golems/ada/approve", &json!({ "key": key, "yes": true })).0, 200);
+    let deadline = Instant::now() + Duration::from_secs(10);
+    while host.get("/v1/golems/ada")["day"]["actions"] == 0 {
+        assert!(Instant::now() < deadline, "it has a yes and does nothing with it");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+
+    // The next one from the command line, and it is a no; and of the one after that nobody takes notice.
+    let next = asked(&host, key)["key"].to_string();
+    tent.ok(["golem", "approve", "ada", &next, "--deny"]);
+    let refusal = tent.fails(6, ["golem", "approve", "ada", &next]);
+    assert!(refusal.contains("has changed"), "{refusal}");
+    let last = asked(&host, next.parse().unwrap())["key"].as_u64().unwrap();
+    asked(&host, last);
+    drop(host);
+    let events = tent.ok(["--json", "golem", "events", "ada"]);
+    let told_of = |what: &str| events.lines().filter(|line| line.contains(what)).count();
+    assert_eq!((told_of("\"golem.approved\""), told_of("\"unapproved\"")), (1, 1));
+    assert!(told_of("\"unanswered\"") >= 1 && told_of("\"golem.approval_needed\"") >= 4);
+    let notes = fs::read_to_string(told).unwrap();
+    let first = format!("`bardo golem approve ada {key}`, or --deny");
+    assert_eq!(notes.lines().filter(|note| note.contains(&first)).count(), 1, "{notes}");
+}
+
 #[test]
 fn a_listener_that_comes_back_misses_nothing() {
     let tent = Tent::new();

@@ -147,6 +147,16 @@ pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
                 flight.deadline = *expires;
             }
         }
+        Event::ApprovalSought { key, quote, until } => {
+            if let Some(flight) = life.flights.iter_mut().find(|f| f.key == *key) {
+                (flight.stage, flight.quote, flight.deadline) = (Stage::Waiting, Some(*quote), *until);
+            }
+        }
+        Event::Approved { key, deadline } => {
+            if let Some(flight) = life.flights.iter_mut().find(|f| f.key == *key) {
+                (flight.stage, flight.deadline) = (Stage::Approved, *deadline);
+            }
+        }
         Event::Settled { key, outcome } => {
             let (was, result) = (life.capital.holding, life.capital.result());
             land(life, *key);

@@ -161,6 +161,12 @@ pub struct PolicyFigures {
     /// Names of actions that may be taken; none at all means whatever the world declares.
     #[serde(default)]
     pub allow: Option<Vec<String>>,
+    /// An action that may cost more than this waits for its owner's word; without a sum none does.
+    #[serde(default)]
+    pub approve_above: Option<Usdc>,
+    /// How long an owner has to answer before silence is a no.
+    #[serde(default = "an_hour")]
+    pub approve_within: Span,
 }
 
 impl PolicyFigures {
@@ -173,6 +179,10 @@ impl PolicyFigures {
 
 fn unlimited() -> Usdc {
     Usdc::MOST
+}
+
+fn an_hour() -> Span {
+    Span::seconds(3_600)
 }
 
 fn as_often_as_it_likes() -> u32 {
@@ -448,6 +458,8 @@ impl Default for Constitution {
                 actions_per_day: 24,
                 stop_bps: 1_000,
                 allow: None,
+                approve_above: None,
+                approve_within: an_hour(),
             },
             reflex: Reflex { noise: 0.2, pull: 0.02, act_every: 2_160 },
             mind: Mind {

@@ -356,6 +356,18 @@ pub enum Event {
         hash: [u8; 32],
         entries: u32,
     },
+
+    // The owner's approval.
+    /// What was previewed is large enough to wait for its owner's word.
+    ApprovalSought {
+        key: u64,
+        quote: Quote,
+        until: Time,
+    },
+    Approved {
+        key: u64,
+        deadline: Time,
+    },
 }
 
 /// Which of a golem's two accounts.

@@ -48,14 +48,15 @@ pub enum Owed {
 }
 
 pub(crate) fn owed(life: &Life) -> Vec<Owed> {
-    let flights = life.flights.iter().map(|flight| {
+    let flights = life.flights.iter().filter_map(|flight| {
         let (key, action, units) = (flight.key, flight.action, flight.units);
         match flight.stage {
-            Stage::Asked => Owed::Preview { key, action, units },
+            Stage::Asked | Stage::Approved => Some(Owed::Preview { key, action, units }),
             Stage::Permitted if still_permitted(life, flight).is_ok() => {
-                Owed::Commit { key, action, units, limit: flight.reserved }
+                Some(Owed::Commit { key, action, units, limit: flight.reserved })
             }
-            Stage::Permitted => Owed::Reconcile { key },
+            Stage::Permitted => Some(Owed::Reconcile { key }),
+            Stage::Waiting => None,
         }
     });
     let deposits = life.deposits.iter().map(|d| Owed::Deposit { deposit: d.number, amount: d.amount });

@@ -87,6 +87,11 @@ pub enum Command {
     Halt {
         trigger: String,
     },
+    /// Yes or no to what waits under this key.
+    Approve {
+        key: u64,
+        yes: bool,
+    },
     /// Another cage, from now on, instead of the one with this hash.
     Amend {
         policy: Box<PolicyFigures>,
@@ -185,6 +190,7 @@ pub(crate) fn step(life: &mut Life, input: &Input, events: &mut Vec<Event>) -> R
 fn observed(draft: &mut Draft<'_>, observation: &Observation, roll: u64) {
     let alarm = policy::listen(draft, observation);
     dream::stirs(draft, observation);
+    policy::lapse(draft);
     let ticks = draft.at() >= draft.due() && !draft.heartbeat.paused && !draft.is_dead();
     if ticks {
         heartbeat::beat(draft, observation);
@@ -251,6 +257,7 @@ fn obey(draft: &mut Draft<'_>, command: &Command) -> Result<(), Rule> {
             withdrawable(draft, *from, *amount)?;
             draft.emit(Event::Withdrew { deposit: draft.deposits_made + 1, from: *from, amount: *amount });
         }
+        Command::Approve { key, yes } => policy::approve(draft, *key, *yes)?,
         Command::Dream => dream::ordered(draft)?,
         Command::Wake => dream::wake(draft, Waker::Owner),
         Command::Retire { reason } => death::die(draft, Cause::OwnerKill { reason: clip(reason) }),

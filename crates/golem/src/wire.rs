@@ -16,7 +16,7 @@ use crate::mortality::death::Cause;
 use crate::mortality::phase::Phase;
 use crate::mortality::vitality::Vitality;
 use crate::mortality::{Clock, stochastic};
-use crate::policy::Rule;
+use crate::policy::{self, Ask, Rule};
 use crate::regime::Regime;
 use crate::stress::{self, Assessed, Band, Word};
 use crate::thanatopsis::{self, Left};
@@ -76,6 +76,13 @@ pub enum Message<'a> {
     Died { cause: &'a Cause, final_vitality: &'a Vitality, ticks_alive: u64 },
     #[serde(rename = "golem.granted")]
     Granted { key: u64, cash: Usdc, fee: Usdc, expires: Time },
+    #[serde(rename = "golem.approval_needed")]
+    ApprovalSought {
+        #[serde(flatten)]
+        ask: Option<Ask>,
+    },
+    #[serde(rename = "golem.approved")]
+    Approved { key: u64 },
     #[serde(rename = "golem.verified")]
     Verified { key: u64, quoted: Usdc, actual: Usdc, gas: Usdc },
     #[serde(rename = "golem.stopped")]
@@ -130,6 +137,7 @@ impl Message<'_> {
                 | Harvested { .. }
                 | Finished { .. }
                 | Assessed { .. }
+                | ModeChanged { mode: "dreaming" | "awake" }
                 | DreamBegan { .. }
                 | DreamPassed { .. }
                 | Dreamt { .. }
@@ -175,6 +183,8 @@ pub fn message<'a>(event: &'a Event, life: &'a Life) -> Option<Message<'a>> {
         Event::Granted { permit, quote, .. } => {
             Message::Granted { key: permit.key, cash: quote.cash, fee: quote.fee, expires: permit.expires }
         }
+        Event::ApprovalSought { .. } => Message::ApprovalSought { ask: policy::asks(life) },
+        Event::Approved { key, .. } => Message::Approved { key: *key },
         Event::Verified { key, quoted, actual, gas } => {
             Message::Verified { key: *key, quoted: *quoted, actual: *actual, gas: *gas }
         }
@@ -263,6 +273,15 @@ pub fn message<'a>(event: &'a Event, life: &'a Life) -> Option<Message<'a>> {
         }
         _ => return None,
     })
+}
+
+/// What some events come to besides: the documents have a name for the change of mode as such.
+pub fn mode_change(event: &Event) -> Option<Message<'static>> {
+    match event {
+        Event::DreamBegan { .. } | Event::DreamStarted { .. } => Some(Message::ModeChanged { mode: "dreaming" }),
+        Event::DreamLeft { .. } | Event::DreamEnded => Some(Message::ModeChanged { mode: "awake" }),
+        _ => None,
+    }
 }
 
 fn hex(bytes: &[u8]) -> String {

@@ -10,7 +10,7 @@ use golem::constitution::{Constitution, OnDeath, PolicyFigures};
 use golem::dream::Phase as Phases;
 use golem::event::Event;
 use golem::mortality::phase::Phase;
-use golem::policy::{Proposal, policy_hash};
+use golem::policy::{Hash, Proposal, asks, policy_hash};
 use golem::regime::Regime;
 use golem::world::{Bar, Effect, Observation, Outcome, Quote};
 use golem::{Command, CommandId, Golem, Input, Life, Owed, Record, Span, Time, Usdc, What};
@@ -102,6 +102,8 @@ fn policy(dice: &mut Dice) -> PolicyFigures {
         actions_per_day: dice.of(&[0, 2, 24, u32::MAX]),
         stop_bps: dice.of(&[0, 1_000, 10_000, u32::MAX]),
         allow: dice.of(&[None, None, Some("take"), Some("give"), Some("")]).map(|name| vec![name.to_owned()]),
+        approve_above: dice.of(&[None, None, Some(Usdc::ZERO), Some(Usdc::dollars(5)), Some(-Usdc::dollars(1))]),
+        approve_within: dice.of(&[Span::ZERO, TICK, TICK.times(10), Span::DAY]),
     }
 }
 
@@ -121,6 +123,10 @@ fn anything(golem: &Golem, dice: &mut Dice) -> What {
         dice.of(&[near, -near, Usdc::ZERO, Usdc::MOST, -Usdc::MOST, Usdc::micros(i64::MAX / 4)])
     };
     let key = dice.below(life.flights_made + 3);
+    if let Some(ask) = asks(life).filter(|_| dice.below(20) == 0) {
+        let command = Command::Approve { key: ask.key, yes: dice.below(6) > 0 };
+        return What::Commanded { id: CommandId(dice.next().to_le_bytes()), command };
+    }
     match dice.below(20) {
         0..=13 => What::Proposed(Proposal { action: dice.of(&[0, 0, 0, 0, 1, 2, 255]), size: size(dice) }),
         14 => What::Previewed { key, quote: Some(Quote { cash: amount(dice), fee: amount(dice) }) },
@@ -135,6 +141,7 @@ fn anything(golem: &Golem, dice: &mut Dice) -> What {
                 0 => Command::Freeze { reason: String::new() },
                 1 => Command::Pause,
                 2 => Command::Dream,
+                6..=8 => Command::Approve { key: dice.of(&[key, life.flights_made]), yes: dice.below(4) > 0 },
                 3 => Command::Amend { policy: Box::new(policy(dice)), instead_of: policy_hash(&life.policy) },
                 4 => Command::Amend {
                     policy: Box::new(Constitution::default().policy),
@@ -154,6 +161,10 @@ struct Warden {
     actions: u32,
     value: Usdc,
     permits: BTreeSet<u64>,
+    /// What its owner has said yes to, and under which policy.
+    approved: BTreeSet<(u64, Hash)>,
+    granted: u64,
+    unasked: u64,
     rules: BTreeSet<String>,
     refused: u64,
     intended: u64,
@@ -174,11 +185,8 @@ impl Warden {
             (self.refused, self.intended) = (self.refused + refused, self.intended + intended);
         }
         for event in events {
+            self.hear(event);
             match event {
-                Event::Refused { rule } | Event::Denied { rule, .. } => {
-                    assert!(rule.to_string().len() > 8);
-                    self.rules.insert(format!("{rule:?}").split('(').next().unwrap_or_default().to_owned());
-                }
                 Event::Intended(flight) if !flight.closing => {
                     let spec = &life.birth.world.actions[usize::from(flight.action)];
                     assert!(flight.units > 0 && !before.is_dead());
@@ -192,8 +200,19 @@ impl Warden {
                     assert!(self.permits.insert(permit.key), "one permit for one ask");
                     let flight = life.flights.iter().find(|flight| flight.key == permit.key).unwrap();
                     if life.birth.world.actions[usize::from(flight.action)].effect == Effect::Adds {
+                        let free = life.policy.approve_above.is_none_or(|most| flight.reserved <= most);
+                        let approved = self.approved.contains(&(permit.key, permit.policy));
+                        assert!(free || approved, "nobody said yes to {}", flight.reserved);
+                        self.granted += 1;
+                        self.unasked += u64::from(!approved);
                         self.count(life.now, flight.reserved, life);
                     }
+                }
+                Event::Approved { key, .. } => {
+                    assert!(
+                        matches!(what, What::Commanded { command: Command::Approve { yes: true, key: k }, .. } if k == key)
+                    );
+                    self.approved.insert((*key, policy_hash(&life.policy)));
                 }
                 _ => {}
             }
@@ -212,6 +231,13 @@ impl Warden {
         }
         assert_eq!(life.unaccounted(), Usdc::ZERO);
         assert!(life.capital.cash >= Usdc::ZERO && life.capital.holding >= 0 && life.purse.credit >= Usdc::ZERO);
+    }
+
+    fn hear(&mut self, event: &Event) {
+        if let Event::Refused { rule } | Event::Denied { rule, .. } = event {
+            assert!(rule.to_string().len() > 8);
+            self.rules.insert(format!("{rule:?}").split('(').next().unwrap_or_default().to_owned());
+        }
     }
 
     fn new_exposure(&self, before: &Life, action: &str, budget: Usdc) {
@@ -247,15 +273,20 @@ fn a_million_intents_and_not_one_commit_outside_the_policy() {
     let hesitant = seasoned(|c| c.mind.samples = 150);
     let costly = seasoned(|c| c.economic.per_action = Usdc::dollars(3));
     let poor = seasoned(|c| c.economic.machine_per_day = Usdc::dollars(260));
-    let starts = [&proven, &proven, &proven, &hesitant, &costly, &poor];
+    let watched = seasoned(|c| {
+        (c.policy.approve_above, c.policy.approve_within) = (Some(Usdc::dollars(1)), TICK.times(5));
+    });
+    let starts = [&proven, &proven, &proven, &hesitant, &costly, &poor, &watched, &watched];
     let mut golem = proven.clone();
     while warden.refused + warden.intended < 1_000_000 {
         if dice.below(400) == 0 {
             golem = starts[dice.below(starts.len() as u64) as usize].clone();
-            (warden.day, warden.permits) = (0, BTreeSet::new());
+            (warden.day, warden.permits, warden.approved) = (0, BTreeSet::new(), BTreeSet::new());
         }
         if dice.below(12) == 0 {
-            look(&mut golem, dice.of(&[1.01, 1.01, 1.0, 0.9, 1.2]), if dice.below(500) == 0 { 0 } else { SAFE });
+            let roll = if dice.below(500) == 0 { 0 } else { SAFE };
+            let record = look(&mut golem, dice.of(&[1.01, 1.01, 1.0, 0.9, 1.2]), roll);
+            record.iter().flat_map(|record| &record.events).for_each(|event| warden.hear(event));
         }
         let what = match golem.owed().first() {
             Some(owed) if dice.below(2) == 0 => honest(golem.life(), &owed.clone(), &mut dice),
@@ -270,6 +301,7 @@ fn a_million_intents_and_not_one_commit_outside_the_policy() {
         }
     }
     println!("{} refused, {} intended, {} times a commit was owed", warden.refused, warden.intended, warden.sent);
+    println!("{} permits, {} of them with nobody asked", warden.granted, warden.unasked);
     println!("{:?}", warden.rules);
     for rule in [
         "Dead",
@@ -290,10 +322,13 @@ fn a_million_intents_and_not_one_commit_outside_the_policy() {
         "NoEdge",
         "Stale",
         "World",
+        "Unapproved",
+        "Unanswered",
     ] {
         assert!(warden.rules.contains(rule), "{rule} never spoke");
     }
     assert!(warden.intended > 10_000 && warden.sent > 5_000);
+    assert!(warden.granted - warden.unasked > 300 && warden.unasked > 500);
 }
 
 /// Holding something, in whatever condition `then` brings about.

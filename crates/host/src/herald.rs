@@ -3,7 +3,7 @@
 //! It lives the acknowledged records again on a copy of its own, so what it says of each event is true of
 //! that very moment, live or years later from the journal.
 
-use golem::wire::{Message, message};
+use golem::wire::{Message, message, mode_change};
 use golem::{Event, Golem, Life, Record};
 use serde::Serialize;
 
@@ -46,7 +46,7 @@ impl Herald {
 
     pub fn tell(&mut self, record: &Record, mut each: impl FnMut(Told<'_>)) -> Result<(), Error> {
         let mut say = |event: &Event, life: &Life| {
-            if let Some(message) = message(event, life) {
+            for message in message(event, life).into_iter().chain(mode_change(event)) {
                 each(Told { seq: record.seq, at: record.at, tick: life.tick, message });
             }
         };

@@ -8,7 +8,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use golem::life::{Birth, Lineage};
-use golem::policy::Stage;
 use golem::world::Manifest;
 use golem::{Golem, GolemId, Life, Name, Time, laws};
 use serde::{Deserialize, Serialize};
@@ -424,7 +423,7 @@ fn make_ready(home: &Home, from: &Path, golem: &Golem) -> Result<PathBuf, Error>
         copy_if_there(&from.join(file), &crib)?;
     }
     // The world may have gone on after the journal was copied; what the copy has not permitted never happened to it.
-    let asked = life.flights.iter().filter(|flight| flight.stage == Stage::Asked).map(|flight| flight.key - 1).min();
+    let asked = life.flights.iter().filter(|flight| flight.is_unsent()).map(|flight| flight.key - 1).min();
     Ledger::file(crib.join("world.log"))?.forget_after(asked.unwrap_or(life.flights_made))?;
     sync_folder(&crib)?;
     Ok(crib)

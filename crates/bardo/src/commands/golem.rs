@@ -35,6 +35,7 @@ pub(crate) fn dispatch(home: &Home, verb: GolemVerb, json: bool) -> Result<ExitC
         GolemVerb::Policy { name, set } => owner::policy(home, &name, &set, json),
         GolemVerb::Fund(money) => owner::fund(home, &money, json),
         GolemVerb::Withdraw(money) => owner::withdraw(home, &money, json),
+        GolemVerb::Approve { name, key, deny } => owner::approve(home, &name, key, !deny, json),
         GolemVerb::Pause { name } => owner::pause(home, &name, json),
         GolemVerb::Resume { name } => owner::resume(home, &name, json),
         GolemVerb::Freeze { name, reason } => owner::freeze(home, &name, &reason, json),

@@ -1,4 +1,4 @@
-//! The owner's word: `policy`, `fund`, `withdraw`, `pause`, `resume`, `freeze`, `retire`, `halt`.
+//! The owner's word: `policy`, `approve`, `fund`, `withdraw`, `pause`, `resume`, `freeze`, `retire`, `halt`.
 
 use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
@@ -76,6 +76,29 @@ pub(crate) fn withdraw(home: &Home, money: &Money, json: bool) -> Result<ExitCod
     super::home::must_be_some(money.amount)?;
     let command = Command::Withdraw { from, amount: money.amount };
     order(home, &money.name, command, &format!("returned {} to the treasury", money.amount), json)
+}
+
+/// Without a key it shows what is asked; an answer has to say what it answers.
+pub(crate) fn approve(home: &Home, name: &str, key: Option<u64>, yes: bool, json: bool) -> Result<ExitCode, Error> {
+    if let Some(key) = key {
+        let done = if yes { "has your yes; it acts if its policy still allows it" } else { "has your no" };
+        return order(home, name, Command::Approve { key, yes }, done, json);
+    }
+    let (golem, _) = home.golem(name)?.wake()?;
+    let ask = golem::policy::asks(golem.life());
+    match ask {
+        _ if json => output::json(&ask),
+        None => line(format!("{name} asks for nothing")),
+        Some(ask) => {
+            line(format!("{name} asks: {ask}"));
+            if let Some(quote) = ask.quote {
+                line(format!("  by preview {}, and {} in fees", -quote.cash, quote.fee));
+            }
+            line(format!("  until {}, then silence is a no", output::date(ask.until)));
+            line(format!("yes: bardo golem approve {name} {0}\nno:  bardo golem approve {name} {0} --deny", ask.key));
+        }
+    }
+    Ok(ExitCode::SUCCESS)
 }
 
 pub(crate) fn pause(home: &Home, name: &str, json: bool) -> Result<ExitCode, Error> {

@@ -8,7 +8,7 @@ use super::told::{Ask, Order};
 use super::wizard::Field;
 
 /// For the help screen: the key, and what it does.
-pub(crate) const HELP: [(&str, &str); 17] = [
+pub(crate) const HELP: [(&str, &str); 18] = [
     ("1 … 7", "golems, life, memory, dreams, events, graveyard, family"),
     ("Tab, Shift-Tab", "the next screen, the one before"),
     ("j k ↑ ↓", "down and up in a list or a text; PgUp PgDn by more"),
@@ -22,6 +22,7 @@ pub(crate) const HELP: [(&str, &str); 17] = [
     ("f", "freeze: no new exposure (asks first)"),
     ("p", "pause: world time and clocks stop (asks first)"),
     ("r", "resume: undo a pause or a freeze (asks first)"),
+    ("y n", "yes or no to what it asks you for (asks first)"),
     ("s", "of the dead: make an heir (asks first)"),
     ("t", "of the dead: read the testament"),
     ("", ""),
@@ -76,6 +77,7 @@ pub(crate) fn press(app: &mut App, key: KeyEvent) -> Vec<Ask> {
         KeyCode::Char('f') => order(app, Order::Freeze),
         KeyCode::Char('p') => order(app, Order::Pause),
         KeyCode::Char('r') => order(app, Order::Resume),
+        KeyCode::Char(said @ ('y' | 'n')) => say(app, said == 'y'),
         KeyCode::Char('s') if app.is_dead() => return app.go(Screen::Successor),
         KeyCode::Char('t') if app.is_dead() => return app.go(Screen::Testament),
         _ => {}
@@ -99,6 +101,14 @@ fn order(app: &mut App, order: Order) {
         Some(name) if app.is_dead() => app.notice = Some(format!("{name} is dead; nothing can be ordered any more")),
         Some(name) => app.over = Some(Over::Confirm(name, order)),
         None => {}
+    }
+}
+
+/// A yes or a no to what the chosen one asks; asked about like any order, so nobody says yes by a slip.
+fn say(app: &mut App, yes: bool) {
+    match app.status().and_then(|one| one.asks.as_ref()).map(|ask| ask.key) {
+        Some(key) => order(app, Order::Answer { key, yes }),
+        None => app.notice = app.chosen.as_ref().map(|name| format!("{name} asks for nothing")),
     }
 }
 

@@ -165,7 +165,7 @@ impl Door {
     }
 
     fn order(&self, name: &str, order: Order) -> Result<Told, Failed> {
-        let came = self.post(&format!("/v1/golems/{name}/{}", order.verb()), &json!({}))?;
+        let came = self.post(&format!("/v1/golems/{name}/{}", order.verb()), &order.body())?;
         let waits = came["waiting"] == json!(true);
         let words = if waits { "has not answered yet; the order waits and will be obeyed" } else { order.done() };
         Ok(Told::Came(format!("{name} {words}")))

@@ -79,7 +79,7 @@ impl Look {
     pub(crate) fn of_state(self, state: State) -> Style {
         match state {
             State::Living | State::Dreaming => Style::new(),
-            State::Paused | State::Frozen | State::Waiting => self.care(),
+            State::Asking | State::Paused | State::Frozen | State::Waiting => self.care(),
             State::Restarting | State::Stopped => self.grave(),
             State::Dead => self.quiet(),
         }
@@ -201,6 +201,7 @@ pub(crate) fn sign(phase: &str) -> &'static str {
 pub(crate) fn state(state: State) -> &'static str {
     match state {
         State::Living => "living",
+        State::Asking => "asks you",
         State::Dreaming => "dreaming",
         State::Paused => "paused",
         State::Frozen => "frozen",

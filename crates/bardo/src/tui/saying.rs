@@ -37,9 +37,14 @@ impl Topic {
     pub(crate) fn of(event: &str) -> Topic {
         match event {
             "golem.born" | "golem.reflected" | "golem.bequeathed" | "golem.ended" => Topic::Mortality,
-            "golem.funded" | "golem.withdrew" | "golem.frozen" | "golem.thawed" | "golem.amended" | "mode_change" => {
-                Topic::Owner
-            }
+            "golem.funded"
+            | "golem.withdrew"
+            | "golem.frozen"
+            | "golem.thawed"
+            | "golem.amended"
+            | "golem.approval_needed"
+            | "golem.approved"
+            | "mode_change" => Topic::Owner,
             event if event.starts_with("mortality.") => Topic::Mortality,
             event if event.starts_with("stress.") || event.starts_with("clade.") => Topic::Pressure,
             event if event.starts_with("Dream") || event.starts_with("dream.") => Topic::Dreams,
@@ -81,6 +86,16 @@ pub(crate) fn sentence(heard: &Heard) -> String {
             format!("acted: {:+} units, cash {}, fee {}", number("units") / 1e6, money("cash"), money("fee"))
         }
         "golem.granted" => format!("may act: cash {}, fee {} by preview", money("cash"), money("fee")),
+        "golem.approval_needed" => {
+            format!(
+                "asks its owner: {} {} {} for at most {}",
+                text("action"),
+                number("units") / 1e6,
+                text("unit"),
+                money("most")
+            )
+        }
+        "golem.approved" => format!("has its owner's yes to ask {}", text("key")),
         "golem.verified" => format!("previewed {}, came to {}", money("quoted"), money("actual")),
         "golem.stopped" => "hit its stop and gives up what it holds".to_owned(),
         "golem.harvested" => format!("turned {} of profit into credit", money("amount")),

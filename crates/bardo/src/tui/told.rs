@@ -10,7 +10,7 @@ use host::nights::Night;
 use host::up::api::{Offer, Words};
 use host::up::board::Status;
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// What has come from the host, or from the attempt to reach it.
 #[derive(Debug)]
@@ -63,6 +63,11 @@ pub(crate) enum Order {
     Freeze,
     Pause,
     Resume,
+    /// Yes or no to what it asks under this key.
+    Answer {
+        key: u64,
+        yes: bool,
+    },
 }
 
 impl Order {
@@ -71,6 +76,15 @@ impl Order {
             Order::Freeze => "freeze",
             Order::Pause => "pause",
             Order::Resume => "resume",
+            Order::Answer { .. } => "approve",
+        }
+    }
+
+    /// What the host is to be told besides.
+    pub(crate) fn body(self) -> Value {
+        match self {
+            Order::Answer { key, yes } => json!({ "key": key, "yes": yes }),
+            _ => json!({}),
         }
     }
 
@@ -80,6 +94,8 @@ impl Order {
             Order::Freeze => "It may take up no new exposure until it is resumed.",
             Order::Pause => "World time and its clocks stop until it is resumed.",
             Order::Resume => "It goes on: neither paused nor frozen.",
+            Order::Answer { yes: true, .. } => "It acts if its policy still allows it by then.",
+            Order::Answer { yes: false, .. } => "It leaves it, and does not ask again at once.",
         }
     }
 
@@ -88,6 +104,8 @@ impl Order {
             Order::Freeze => "is frozen: no new exposure",
             Order::Pause => "is paused; its clocks stand still",
             Order::Resume => "goes on: neither paused nor frozen",
+            Order::Answer { yes: true, .. } => "has your yes; it acts if its policy still allows it",
+            Order::Answer { yes: false, .. } => "has your no",
         }
     }
 }

@@ -62,9 +62,10 @@ pub(crate) fn beat(draft: &mut Draft<'_>, observation: &Observation) {
     }
 }
 
-/// Nothing is under way any more: reflect and go to sleep.
+/// Nothing is under way any more but what waits for its owner, who may take their time: reflect and go to sleep.
 pub(crate) fn rest(draft: &mut Draft<'_>) {
-    if draft.heartbeat.state == State::Acting && draft.flights.is_empty() {
+    let waits = draft.flights.iter().all(|flight| flight.stage == Stage::Waiting);
+    if draft.heartbeat.state == State::Acting && waits {
         draft.emit(Event::Turned(State::Reflecting));
         draft.emit(Event::Turned(State::Sleeping));
     }

@@ -6,13 +6,14 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Rule, caution, gate};
+use super::{Rule, approval, caution, gate};
 use crate::constitution::PolicyFigures;
 use crate::draft::Draft;
 use crate::event::Event;
 use crate::goal::{Ended, Goal};
 use crate::life::Life;
 use crate::money::Usdc;
+use crate::rule::vote;
 use crate::time::{Span, Time};
 use crate::world::{Effect, Outcome, Quote};
 
@@ -40,6 +41,10 @@ pub struct Flight {
 pub enum Stage {
     Asked,
     Permitted,
+    /// For its owner's word.
+    Waiting,
+    /// By its owner; previewed once more before it may be sent.
+    Approved,
 }
 
 pub type Hash = [u8; 16];
@@ -71,6 +76,11 @@ pub struct Held {
 }
 
 impl Flight {
+    /// Nothing of it can have reached the world.
+    pub fn is_unsent(&self) -> bool {
+        self.stage != Stage::Permitted
+    }
+
     pub(crate) fn effect(&self, life: &Life) -> Effect {
         life.birth.world.actions[usize::from(self.action)].effect
     }
@@ -105,7 +115,7 @@ pub(super) fn intend(draft: &mut Draft<'_>, action: u8, units: i64, reserved: Us
     draft.emit(Event::Intended(Box::new(flight)));
 }
 
-fn patience(life: &Life) -> Span {
+pub(super) fn patience(life: &Life) -> Span {
     life.constitution().interval.times(PATIENCE)
 }
 
@@ -119,11 +129,11 @@ pub(crate) fn close_all(draft: &mut Draft<'_>) {
 
 /// A preview has come back: a permit if the cage lets it through, or the name of the rule that does not.
 pub(crate) fn previewed(draft: &mut Draft<'_>, key: u64, quote: Option<Quote>) {
-    let Some(flight) = draft.flights.iter().find(|f| f.key == key && f.stage == Stage::Asked).cloned() else {
-        return;
-    };
+    let previewed = |f: &&Flight| f.key == key && matches!(f.stage, Stage::Asked | Stage::Approved);
+    let Some(flight) = draft.flights.iter().find(previewed).cloned() else { return };
     let cost = quote.and_then(|quote| one_way(draft, &flight, &quote));
     match verdict(draft, draft.at(), &flight, quote, cost) {
+        Ok(quote) if approval::is_needed(draft, &flight) => approval::seek(draft, key, quote),
         Ok(quote) => {
             let permit = Permit {
                 key,
@@ -166,14 +176,16 @@ fn verdict(life: &Life, at: Time, flight: &Flight, quote: Option<Quote>, cost: O
         Some(intent) => {
             let cost = cost.ok_or(Rule::Bounds)?;
             let round_trip = 2.0 * (cost + life.execution.shortfall.max(0.0));
-            if intent.lower > round_trip { Ok(quote) } else { Err(Rule::NoEdge) }
+            // An owner takes their time, and the vote may have turned.
+            let turned = flight.stage == Stage::Approved && vote::evidence(life).is_none_or(|e| e.lower <= round_trip);
+            if intent.lower > round_trip && !turned { Ok(quote) } else { Err(Rule::NoEdge) }
         }
         None => Ok(quote),
     }
 }
 
 /// There is reason by now to take on less than was asked for.
-fn grown_careful(life: &Life, flight: &Flight) -> bool {
+pub(super) fn grown_careful(life: &Life, flight: &Flight) -> bool {
     let asked = life.stress.cautioned.filter(|(key, _)| *key == flight.key).map_or(100, |(_, percent)| percent);
     let domain = life.intent.filter(|intent| intent.key == flight.key).map(|intent| intent.domain);
     flight.effect(life) == Effect::Adds && caution(life, domain) < i64::from(asked)

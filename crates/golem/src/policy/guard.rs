@@ -1,7 +1,8 @@
 //! Protection never sleeps: stops and the drawdown breaker look at every bar of every observation, in every
 //! mode, whatever the golem is doing.
 
-use super::flight::{Stage, close_all};
+use super::flight::close_all;
+use super::give_way;
 use crate::draft::Draft;
 use crate::event::Event;
 use crate::life::Life;
@@ -56,12 +57,9 @@ pub(crate) fn answer(draft: &mut Draft<'_>, alarm: Alarm) {
     }
 }
 
-/// Whatever has not been sent yet gives way. What has been must land first; the next bar asks again.
+/// What has been sent must land first; the next bar asks again.
 fn stop(draft: &mut Draft<'_>) {
-    let unsent = draft.flights.iter().filter(|f| f.stage == Stage::Asked && !f.closing);
-    for key in unsent.map(|f| f.key).collect::<Vec<_>>() {
-        draft.emit(Event::Abandoned { key });
-    }
+    give_way(draft);
     if draft.flights.is_empty() && draft.birth.world.action(Effect::Reduces).is_some() {
         // Asked for at every bar until it is done, told once.
         if !draft.stopped {

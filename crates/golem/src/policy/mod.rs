@@ -4,6 +4,7 @@
 //! share. Everything else is worked out here, from what Life knows. What no rule allows is refused; giving up
 //! exposure is open to everyone alive.
 
+mod approval;
 mod capital;
 mod flight;
 mod guard;
@@ -28,6 +29,8 @@ use crate::stress::{self, Band};
 use crate::time::{Span, Time};
 use crate::world::Effect;
 
+pub use approval::{Ask, asks};
+pub(crate) use approval::{approve, lapse};
 pub use capital::Capital;
 pub use flight::{Flight, Hash, Held, Intent, Permit, Stage, policy_hash, preview_hash, still_permitted};
 pub(crate) use flight::{close_all, landed, previewed};
@@ -71,6 +74,10 @@ pub enum Rule {
     Load(Band),
     /// No night can begin.
     Dream(Blocked),
+    /// Its owner said no.
+    Unapproved,
+    /// Its owner was asked and said nothing.
+    Unanswered,
 }
 
 /// What has been learned of how the world carries things out.
@@ -182,8 +189,17 @@ pub(crate) fn propose(draft: &mut Draft<'_>, proposal: &Proposal) -> Result<(), 
     if order.caution < 100 {
         draft.emit(Event::Cautioned { key: draft.flights_made + 1, percent: order.caution as u8 });
     }
+    give_way(draft);
     flight::intend(draft, order.action, order.units, order.reserved, false);
     Ok(())
+}
+
+/// Whatever has not been sent yet makes room, unless it is there to protect. What has been must land first.
+pub(crate) fn give_way(draft: &mut Draft<'_>) {
+    let unsent = draft.flights.iter().filter(|flight| flight.is_unsent() && !flight.closing);
+    for key in unsent.map(|flight| flight.key).collect::<Vec<_>>() {
+        draft.emit(Event::Abandoned { key });
+    }
 }
 
 fn consider(life: &Life, at: Time, proposal: &Proposal) -> Result<Order, Rule> {
@@ -193,7 +209,9 @@ fn consider(life: &Life, at: Time, proposal: &Proposal) -> Result<Order, Rule> {
     if !(size > 0.0 && size <= 1.0) {
         return Err(Rule::Bounds);
     }
-    if !life.flights.is_empty() {
+    // What waits for its owner's word keeps nobody from giving something up.
+    let waits = |flight: &Flight| spec.effect == Effect::Reduces && flight.stage == Stage::Waiting;
+    if !life.flights.iter().all(waits) {
         return Err(Rule::Busy);
     }
     match spec.effect {
@@ -308,11 +326,13 @@ fn whole_lots(units: i64, life: &Life) -> i64 {
 pub(crate) fn decide(draft: &mut Draft<'_>) {
     // What the world would not have, or had no money for, is not asked again at every look.
     let turned_away = |(rule, tick)| matches!(rule, Rule::World | Rule::Funds) && draft.tick < tick + TELL_AGAIN;
-    if !draft.flights.is_empty() || draft.refused.is_some_and(turned_away) {
+    let waits = draft.flights.iter().all(|flight| flight.stage == Stage::Waiting);
+    if !waits || draft.refused.is_some_and(turned_away) {
         return;
     }
     // On the way down what is held is unwound while there is time, if closing it is what death would do.
     if draft.phase() <= Phase::Declining && draft.policy.on_death == OnDeath::Close && draft.capital.holding > 0 {
+        give_way(draft);
         return close_all(draft);
     }
     let proposal = match draft.constitution().mind.kind {
@@ -366,7 +386,8 @@ fn adding(life: &Life, at: Time, cap: u32) -> Option<Proposal> {
     let name = &life.birth.world.actions[usize::from(action)].name;
     let allowed = life.policy.allow.as_ref().is_none_or(|names| names.contains(name));
     let size = size(life, at, cap);
-    (allowed && size > 0.0 && Day::of(life, at).actions < life.policy.actions_per_day)
+    let free = life.flights.is_empty() && !approval::is_tiresome(life);
+    (free && allowed && size > 0.0 && Day::of(life, at).actions < life.policy.actions_per_day)
         .then_some(Proposal { action, size })
 }
 
@@ -393,6 +414,8 @@ impl fmt::Display for Rule {
             Rule::Stale => write!(f, "the permission has run out or what it was given for has changed"),
             Rule::World => write!(f, "the world would not have it"),
             Rule::Dream(why) => write!(f, "no dream can begin now: {why}"),
+            Rule::Unapproved => write!(f, "its owner said no"),
+            Rule::Unanswered => write!(f, "its owner was asked and did not answer in time"),
             Rule::Load(band) => write!(f, "no new exposure while the load of stressors is {band}"),
         }
     }

@@ -20,7 +20,7 @@ use crate::event::{Account, Event};
 use crate::heartbeat::State;
 use crate::life::Life;
 use crate::money::Usdc;
-use crate::policy::{self, Stage};
+use crate::policy;
 use crate::stress::Word;
 use crate::time::Span;
 use crate::world::Effect;
@@ -128,10 +128,7 @@ pub(crate) fn proceed(draft: &mut Draft<'_>) {
     if draft.death.is_none() {
         return;
     }
-    let unsent = draft.flights.iter().filter(|f| f.stage == Stage::Asked && !f.closing);
-    for key in unsent.map(|f| f.key).collect::<Vec<_>>() {
-        draft.emit(Event::Abandoned { key });
-    }
+    policy::give_way(draft);
     if !draft.flights.is_empty() {
         return;
     }

@@ -184,6 +184,8 @@ impl Settings {
             ("per_transaction", Value::Money(policy.per_action_most).plain()),
             ("per_day", Value::Money(policy.per_day_most).plain()),
             ("stop", share(policy.stop_bps)),
+            ("approve_above", policy.approve_above.map(|most| Value::Money(most).plain()).unwrap_or_default()),
+            ("approve_within", Value::Span(policy.approve_within).plain()),
             ("allow", policy.allow.as_ref().map(|names| names.join(",")).unwrap_or_default()),
         ]
         .iter()
@@ -206,6 +208,8 @@ impl Settings {
             actions_per_day: self.count("policy.rebalances_per_day"),
             stop_bps: self.share("policy.stop"),
             allow: self.names("policy.allow"),
+            approve_above: self.perhaps_money("policy.approve_above"),
+            approve_within: self.span("policy.approve_within"),
         }
     }
 

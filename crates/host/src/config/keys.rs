@@ -135,6 +135,8 @@ keys! {
     Golem "policy.per_day", Kind::Money, "10000", "the most a day's actions may commit together";
     Golem "policy.stop", Kind::Share { max: 1.0 }, "0.1", "fall below its cost at which what is held is given up; 0 for never";
     Golem "policy.allow", Kind::Names, "", "actions it may take up exposure by; empty for all that the world declares";
+    Golem "policy.approve_above", Kind::Maybe(&Kind::Money), "", "an action that may cost more than this waits for its owner's yes; 0 asks about every one, empty about none";
+    Golem "policy.approve_within", BEAT, "1h", "how long an owner has to answer before silence is a no";
     Golem "policy.tokens", Kind::NotYet, "", "tokens it may hold";
     Golem "policy.pools", Kind::NotYet, "", "pools it may trade in";
 

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Duration;
 
+use golem::policy::{self, Ask};
 use golem::{Life, Usdc, stress};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -41,12 +42,17 @@ pub struct Status {
     pub now: u64,
     /// Why it is stopped or of what it died.
     pub why: Option<String>,
+    /// What waits for its owner's yes or no.
+    #[schema(value_type = Option<Object>)]
+    pub asks: Option<Ask>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum State {
     Living,
+    /// Something it would do waits for its owner's word; it lives on meanwhile.
+    Asking,
     Dreaming,
     Paused,
     Frozen,
@@ -109,6 +115,7 @@ impl Status {
             life if life.heartbeat.paused => State::Paused,
             life if life.heartbeat.frozen => State::Frozen,
             life if life.dreams.night.is_some() => State::Dreaming,
+            life if policy::asks(life).is_some() => State::Asking,
             _ => State::Living,
         };
         Status {
@@ -128,6 +135,7 @@ impl Status {
             refusals: 0,
             now: life.now.as_millis(),
             why: life.death.as_ref().map(|death| death.cause.to_string()),
+            asks: policy::asks(life),
         }
     }
 }

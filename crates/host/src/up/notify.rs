@@ -40,6 +40,11 @@ pub(crate) fn note(name: &str, life: &Life, told: &Told<'_>, now: i64) -> Option
         Message::Suspended => {
             ("breaker", format!("{name} was in crisis for three cycles; its stressors are set aside for a day"))
         }
+        Message::ApprovalSought { ask: Some(ask) } => {
+            let within = life.policy.approve_within;
+            let yes = format!("bardo golem approve {name} {}", ask.key);
+            ("approval", format!("{name} asks for your yes within {within} of its time: {ask}. `{yes}`, or --deny"))
+        }
         Message::Stopped { .. } => ("stop", format!("{name} has hit its stop and gives up what it holds")),
         Message::Refused { rule: rule @ (Rule::PerDay | Rule::ActionsPerDay | Rule::Gas | Rule::Reserve), why } => {
             // Once a day for each rule: a cap that is reached is reached again and again.

@@ -27,7 +27,13 @@ pub(super) fn draw(app: &App, look: Look, frame: &mut Frame<'_>, area: Rect) {
         area,
         [Constraint::Length(2), Constraint::Fill(3), Constraint::Length(if tall { area.height / 3 } else { 7 })],
     );
-    lines(frame, head, vec![headline(seen, look), Line::raw("")]);
+    let asks = seen.status.asks.as_ref().map_or_else(Line::default, |ask| {
+        Line::from(vec![
+            Span::styled(format!("asks you: {ask}"), look.care()),
+            Span::styled("   y yes   n no   silence is a no", look.quiet()),
+        ])
+    });
+    lines(frame, head, vec![headline(seen, look), asks]);
     let right_width = if wide { 46 } else { 40 };
     let [left, right] = columns(upper, [Constraint::Fill(1), Constraint::Length(right_width)]);
     let skills = told.skills.len() as u16 + 1;

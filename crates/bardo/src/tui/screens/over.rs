@@ -8,6 +8,7 @@ use ratatui::widgets::{Block, Clear, Paragraph};
 use crate::tui::app::{App, Over};
 use crate::tui::keys::HELP;
 use crate::tui::look::Look;
+use crate::tui::told::Order;
 
 pub(super) fn draw(app: &App, over: &Over, look: Look, frame: &mut Frame<'_>, area: Rect) {
     match over {
@@ -18,7 +19,14 @@ pub(super) fn draw(app: &App, over: &Over, look: Look, frame: &mut Frame<'_>, ar
             window(frame, area, look, " keys ", HELP.iter().map(key).collect(), 76);
         }
         Over::Confirm(name, order) => {
-            let question = format!(" {} {name}?", capital(order.verb()));
+            let wanted =
+                app.status().and_then(|one| one.asks.as_ref()).filter(|_| matches!(order, Order::Answer { .. }));
+            let question = match (order, wanted) {
+                (Order::Answer { yes, .. }, Some(wanted)) => {
+                    format!(" Say {} to {name}: {wanted}?", if *yes { "yes" } else { "no" })
+                }
+                _ => format!(" {} {name}?", capital(order.verb())),
+            };
             ask(frame, area, look, &question, order.means());
         }
         Over::ConfirmHeir(dead) => {

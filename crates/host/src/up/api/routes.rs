@@ -105,6 +105,7 @@ pub(super) fn router(reach: Reach) -> (Router, OpenApi) {
         .routes(routes!(fund))
         .routes(routes!(withdraw))
         .routes(routes!(steer))
+        .routes(routes!(approve))
         .routes(routes!(pause))
         .routes(routes!(resume))
         .routes(routes!(freeze))
@@ -419,6 +420,23 @@ async fn steer(State(reach): State<Reach>, Path(name): Path<String>, Given(steer
     tell(reach, name, move |place| Ok(Body::Command(word::amend(place, &set)?))).await
 }
 
+/// A yes or a no, to what `asks` of the golem's status says.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct Approval {
+    /// The key of what is asked, so that nothing is answered unseen.
+    key: u64,
+    yes: bool,
+}
+
+/// Say yes or no to what it asks; no answer is a no.
+#[utoipa::path(post, path = "/v1/golems/{name}/approve", params(("name" = String, Path)), request_body = Approval,
+    responses((status = 200, body = Came), (status = 202, body = Came), (status = 400, body = Problem), (status = 404, body = Problem), (status = 409, body = Problem)))]
+async fn approve(State(reach): State<Reach>, Path(name): Path<String>, Given(said): Given<Approval>) -> Told {
+    let Approval { key, yes } = said;
+    tell(reach, name, move |_| Ok(Body::Command(Command::Approve { key, yes }))).await
+}
+
 /// Stop world time and clocks until resumed.
 #[utoipa::path(post, path = "/v1/golems/{name}/pause", params(("name" = String, Path)),
     responses((status = 200, body = Came), (status = 202, body = Came), (status = 404, body = Problem), (status = 409, body = Problem)))]
@@ -515,6 +533,7 @@ async fn metrics(State(reach): State<Reach>) -> Response {
     for status in board.all() {
         let name = match status.state {
             Standing::Living => "living",
+            Standing::Asking => "asking",
             Standing::Dreaming => "dreaming",
             Standing::Paused => "paused",
             Standing::Frozen => "frozen",

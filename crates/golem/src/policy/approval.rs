@@ -1,0 +1,119 @@
+//! Asking its owner: what is large enough waits for their word before it may be sent, and no word is a no.
+//!
+//! It waits beside the heartbeat, which goes on. A yes sends nothing by itself: what was asked for is previewed
+//! again, and meets the cage and the vote as they are by then. What was set aside for it is the most it can cost.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::flight::{grown_careful, patience};
+use super::{Flight, Rule, Stage, TELL_AGAIN, gate};
+use crate::draft::Draft;
+use crate::event::Event;
+use crate::life::Life;
+use crate::money::Usdc;
+use crate::time::Time;
+use crate::world::{Effect, Quote};
+
+/// What an owner is asked to say yes or no to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ask {
+    /// What a yes or a no must name, so that nobody answers what they have not seen.
+    pub key: u64,
+    pub action: String,
+    /// Millionths of a unit, and what one is called.
+    pub units: i64,
+    pub unit: String,
+    /// What it may cost at most, everything included.
+    pub most: Usdc,
+    /// What it would have come to when it was asked.
+    pub quote: Option<Quote>,
+    /// When silence becomes a no, in the time of its world.
+    pub until: Time,
+}
+
+impl fmt::Display for Ask {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (whole, part) = (self.units / 1_000_000, self.units % 1_000_000);
+        let units = format!("{whole}.{part:06}");
+        let units = units.trim_end_matches('0').trim_end_matches('.');
+        write!(f, "{} {units} {} for at most {}", self.action, self.unit, self.most)
+    }
+}
+
+/// What waits for its owner's word, if anything does.
+pub fn asks(life: &Life) -> Option<Ask> {
+    let flight = life.flights.iter().find(|flight| flight.stage == Stage::Waiting)?;
+    Some(Ask {
+        key: flight.key,
+        action: life.birth.world.actions[usize::from(flight.action)].name.clone(),
+        units: flight.units,
+        unit: life.birth.world.unit.clone(),
+        most: flight.reserved,
+        quote: flight.quote,
+        until: flight.deadline,
+    })
+}
+
+/// Large enough to be asked about, and nobody was asked yet.
+pub(super) fn is_needed(life: &Life, flight: &Flight) -> bool {
+    flight.stage == Stage::Asked
+        && !flight.closing
+        && flight.effect(life) == Effect::Adds
+        && life.policy.approve_above.is_some_and(|most| flight.reserved > most)
+}
+
+pub(super) fn seek(draft: &mut Draft<'_>, key: u64, quote: Quote) {
+    let until = draft.at() + draft.policy.approve_within;
+    draft.emit(Event::ApprovalSought { key, quote, until });
+    crate::heartbeat::rest(draft);
+}
+
+/// The owner's yes or no to what waits under this key.
+pub(crate) fn approve(draft: &mut Draft<'_>, key: u64, yes: bool) -> Result<(), Rule> {
+    let waits = |f: &&Flight| f.key == key && f.stage == Stage::Waiting;
+    let flight = draft.flights.iter().find(waits).cloned().ok_or(Rule::Stale)?;
+    if !yes {
+        draft.emit(Event::Denied { key, rule: Rule::Unapproved, cost: None });
+        return Ok(());
+    }
+    still_waits(draft, draft.at(), &flight)?;
+    draft.emit(Event::Approved { key, deadline: draft.at() + patience(draft) });
+    Ok(())
+}
+
+/// What was not answered in time, or what there is no asking for any more, is over.
+pub(crate) fn lapse(draft: &mut Draft<'_>) {
+    let at = draft.at();
+    for flight in draft.flights.clone() {
+        match flight.stage {
+            Stage::Waiting => {
+                if let Err(rule) = still_waits(draft, at, &flight) {
+                    draft.emit(Event::Denied { key: flight.key, rule, cost: None });
+                }
+            }
+            Stage::Approved if flight.deadline < at => draft.emit(Event::Abandoned { key: flight.key }),
+            _ => {}
+        }
+    }
+}
+
+fn still_waits(life: &Life, at: Time, flight: &Flight) -> Result<(), Rule> {
+    gate(life, flight.effect(life))?;
+    if flight.deadline < at {
+        return Err(Rule::Unanswered);
+    }
+    if flight.epoch != life.heartbeat.epoch || grown_careful(life, flight) {
+        return Err(Rule::Stale);
+    }
+    Ok(())
+}
+
+/// Whoever said no, or nothing, is left alone for as long as they had to answer.
+pub(super) fn is_tiresome(life: &Life) -> bool {
+    let ticks = life.policy.approve_within.as_millis() / life.constitution().interval.as_millis().max(1);
+    life.refused.is_some_and(|(rule, tick)| {
+        matches!(rule, Rule::Unapproved | Rule::Unanswered) && life.tick < tick + ticks.max(TELL_AGAIN)
+    })
+}
