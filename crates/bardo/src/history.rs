@@ -53,8 +53,13 @@ pub(crate) struct Look {
 
 impl History {
     pub(crate) fn read(place: &GolemHome) -> Result<History, Error> {
-        let (mut history, mut herald, mut failed) = (History { every: 1, ..History::default() }, Herald::new(), None);
-        Reader::open(&place.database())?.replay(|record| {
+        let reader = Reader::open(&place.database())?;
+        let (mut history, mut herald, mut failed) =
+            (History { every: 1, ..History::default() }, Herald::before(&reader)?, None);
+        if let Some(life) = herald.life() {
+            history.begin(life);
+        }
+        reader.replay(|record| {
             failed = failed.take().or(herald.tell(&record, |_| {}).err());
             if let Some(life) = herald.life() {
                 record.events.iter().for_each(|event| history.hear(event, life));
@@ -71,13 +76,15 @@ impl History {
         self.life.as_ref().map_or(0.0, |life| life.age.as_millis() as f64 / DAY)
     }
 
+    fn begin(&mut self, life: &Life) {
+        self.domains = life.birth.world.domains.iter().map(|domain| domain.name.clone()).collect();
+        self.phases.push((life.age.as_millis() as f64 / DAY, life.phase()));
+    }
+
     fn hear(&mut self, event: &Event, life: &Life) {
         let day = life.age.as_millis() as f64 / DAY;
         match event {
-            Event::Born(birth) => {
-                self.domains = birth.world.domains.iter().map(|domain| domain.name.clone()).collect();
-                self.phases.push((0.0, life.phase()));
-            }
+            Event::Born(_) => self.begin(life),
             Event::PhaseChanged { to, .. } => self.phases.push((day, *to)),
             Event::DreamBegan { .. } => self.nights.push(day),
             Event::Settled { outcome, .. } if outcome.units != 0 => self.actions.push(day),

@@ -53,7 +53,7 @@ impl Backups {
 
     fn copy(&self, place: &GolemHome, folder: &Path, now: SystemTime) -> Result<(), Error> {
         place.catch_up()?;
-        keeper::backup(place, &folder.join(stamp(now)))?;
+        keeper::backup_sharing(place, &folder.join(stamp(now)), "archive")?;
         self.prune(folder)
     }
 

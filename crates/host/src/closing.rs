@@ -22,7 +22,7 @@ use crate::shelf;
 /// Writes the testament, for people and for programs, and says its hash.
 pub(crate) fn reflect(place: &GolemHome, life: &Life, grimoire: &Grimoire, secret: &Secret) -> Result<[u8; 32], Error> {
     let reader = Reader::open(&place.database())?;
-    let (mut review, mut herald, mut failed) = (Review::default(), Herald::new(), None);
+    let (mut review, mut herald, mut failed) = (Review::default(), Herald::before(&reader)?, None);
     reader.replay(|record| {
         failed = failed.take().or(herald.tell(&record, |_| {}).err());
         if let Some(life) = herald.life() {

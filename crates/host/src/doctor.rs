@@ -129,10 +129,15 @@ fn examine_golem(place: &GolemHome, treasury: &Treasury, tell: &mut impl FnMut(F
     let verified = Reader::open(&place.database()).and_then(|reader| reader.verify(&place.home().heads()));
     let golem = match verified {
         Ok((golem, check)) => {
-            let detail = format!(
+            let mut detail = format!(
                 "{} records, chain whole, {} state hashes right, {} bytes",
-                check.records, check.state_hashes, check.bytes
+                check.records - check.after,
+                check.state_hashes,
+                check.bytes
             );
+            if check.after > 0 {
+                detail += &format!("; up to record {} they are archived, and not here", check.after);
+            }
             tell(Finding::fine(format!("{name}: journal"), detail));
             golem
         }
@@ -197,8 +202,10 @@ fn examine_secret(place: &GolemHome, golem: &Golem) -> Finding {
 
 /// Recomputes every roll of a life from its secret.
 pub fn verify_rolls(place: &GolemHome, secret: &Secret) -> Result<u64, Error> {
-    let (mut golem, mut rolls, mut false_at) = (None::<Golem>, 0, None);
-    Reader::open(&place.database())?.replay(|record| {
+    let reader = Reader::open(&place.database())?;
+    let (mut golem, mut rolls, mut false_at) = (reader.beginning()?, 0, None);
+    let earlier = golem.as_ref().map_or(0, |golem| golem.life().tick);
+    reader.replay(|record| {
         let Some(living) = &mut golem else {
             golem = Golem::reborn(&record).ok();
             return Ok(());
@@ -213,8 +220,10 @@ pub fn verify_rolls(place: &GolemHome, secret: &Secret) -> Result<u64, Error> {
         });
         folded.map_err(|e| vault::Error::unfoldable(record.seq, &e))
     })?;
-    let ticks =
-        golem.as_ref().filter(|golem| golem.life().constitution().clocks().stochastic).map(|golem| golem.life().tick);
+    let ticks = golem
+        .as_ref()
+        .filter(|golem| golem.life().constitution().clocks().stochastic)
+        .map(|golem| golem.life().tick - earlier);
     match false_at {
         None if ticks.is_some_and(|ticks| ticks != rolls) => {
             Err(Error::Advice(format!("{rolls} rolls for {} ticks: some are missing", ticks.unwrap_or(0))))

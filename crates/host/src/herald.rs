@@ -6,6 +6,7 @@
 use golem::wire::{Message, message, mode_change};
 use golem::{Event, Golem, Life, Record};
 use serde::Serialize;
+use vault::Reader;
 
 use crate::Error;
 
@@ -28,6 +29,11 @@ impl Herald {
     /// Begins before the birth.
     pub fn new() -> Herald {
         Herald { golem: None }
+    }
+
+    /// Begins where a reader does: before the birth, or after what has been archived and is not here.
+    pub fn before(reader: &Reader) -> Result<Herald, Error> {
+        Ok(Herald { golem: reader.beginning()? })
     }
 
     /// Begins after the newest record of a life that is awake.

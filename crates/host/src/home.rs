@@ -8,10 +8,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use golem::{Golem, GolemId, Name};
+use vault::archive::{self, Retention};
 use vault::{Batch, Glance, Head, Log, Notice, Place, Reader, Treasury, Vault};
 use world::{Candles, Ledger, Spec, World};
 
@@ -27,6 +28,8 @@ pub struct Home {
     root: PathBuf,
     /// Candles that were read, by their hash: many golems may live in the same.
     candles: Arc<Mutex<BTreeMap<String, Candles>>>,
+    /// Read once: what a host began with holds until it is started anew.
+    retention: Arc<OnceLock<Retention>>,
 }
 
 /// The folder of one golem.
@@ -42,7 +45,23 @@ pub type Seen = (GolemHome, Result<(Glance, bool), Error>);
 
 impl Home {
     pub fn at(root: PathBuf) -> Home {
-        Home { root, candles: Arc::default() }
+        Home { root, candles: Arc::default(), retention: Arc::default() }
+    }
+
+    /// The owner's settings: bardo.toml if there is one, and the environment.
+    pub fn settings(&self) -> Result<Settings, Error> {
+        let path = self.config();
+        let path = path.exists().then_some(path.as_path());
+        Ok(Settings::load(File::Bardo, path, std::env::vars(), &[])?)
+    }
+
+    /// How much of its journal a life keeps in its file here.
+    pub(crate) fn retention(&self) -> Result<Retention, Error> {
+        if let Some(known) = self.retention.get() {
+            return Ok(*known);
+        }
+        let retention = self.settings()?.retention();
+        Ok(*self.retention.get_or_init(|| retention))
     }
 
     /// Makes the home, or completes it: what is there is left as it is. Says whether it was new.
@@ -299,6 +318,11 @@ impl GolemHome {
 
     pub fn secret(&self) -> PathBuf {
         self.folder.join("secret")
+    }
+
+    /// What has left its file.
+    pub fn archive(&self) -> PathBuf {
+        archive::folder_beside(&self.database())
     }
 
     /// The world's own record of what was committed.

@@ -83,8 +83,17 @@ pub(crate) fn carry_over(place: &GolemHome, desk: &Desk) -> Result<(), Error> {
     let Some(last) = lines.last().map(|line| line.seq) else { return Ok(()) };
     let (mut vault, mut golem, _) = Vault::open(&place.vault(), 1)?;
     vault.catch_up(&mut golem, &lines)?;
+    vault.retain(place.home().retention()?);
+    tidy(&mut vault, golem.life());
     desk.leave(Batch { carried: vec![(id, last)], ..Batch::default() });
     Ok(())
+}
+
+/// What cannot be archived now stays where it is and is tried again; it is no reason to stop living.
+fn tidy(vault: &mut Vault, life: &Life) {
+    if let Err(why) = vault.tidy(life) {
+        tracing::warn!(golem = %life.birth.name, %why, "cannot archive its journal");
+    }
 }
 
 impl Keep {
@@ -110,7 +119,11 @@ impl Keep {
 
     pub(crate) fn commit(&mut self, records: &[Record], life: &Life) -> Result<(), Error> {
         match self {
-            Keep::Own(vault) => Ok(vault.commit(life)?),
+            Keep::Own(vault) => {
+                vault.commit(life)?;
+                tidy(vault, life);
+                Ok(())
+            }
             Keep::Lodged(lodging) => lodging.commit(records, life),
         }
     }

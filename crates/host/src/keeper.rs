@@ -11,6 +11,7 @@ use golem::life::{Birth, Lineage};
 use golem::world::Manifest;
 use golem::{Golem, GolemId, Life, Name, Time, laws};
 use serde::{Deserialize, Serialize};
+use vault::archive;
 use vault::{Anchor, Head, Place, Reader, Seal, Vault};
 use world::{Ledger, Spec};
 
@@ -159,7 +160,44 @@ pub fn birth(home: &Home, wish: Wish) -> Result<Living, Error> {
 
 /// A consistent copy of a life into a new folder, whether or not it is being lived.
 pub fn backup(place: &GolemHome, to: &Path) -> Result<Label, Error> {
-    archive(place, to)
+    let parent = must_be_free(place, to)?;
+    let built = build_archive(place, &parent, false)?;
+    copy_stretches(&place.archive(), &built.join("archive"))?;
+    give_name(&built, to, &parent)
+}
+
+/// One of many copies of the same life. What has left its file never changes again, so all of them share one of that.
+pub(crate) fn backup_sharing(place: &GolemHome, to: &Path, shared: &str) -> Result<Label, Error> {
+    let parent = must_be_free(place, to)?;
+    let built = build_archive(place, &parent, false)?;
+    let (own, common) = (built.join("archive"), parent.join(shared));
+    if archive::agree(&place.archive(), &common) {
+        copy_stretches(&place.archive(), &common)?;
+        if common.exists() {
+            std::os::unix::fs::symlink(Path::new("..").join(shared), &own).map_err(Error::io("cannot create", &own))?;
+        }
+    } else {
+        // It was taken back to before something that is archived, and went another way since.
+        copy_stretches(&place.archive(), &own)?;
+    }
+    give_name(&built, to, &parent)
+}
+
+/// Copies what is not there yet, each under its name only once it is whole.
+fn copy_stretches(from: &Path, to: &Path) -> Result<(), Error> {
+    for file in archive::files(from) {
+        let copy = to.join(file.file_name().expect("a file has a name"));
+        if copy.exists() {
+            continue;
+        }
+        fs::create_dir_all(to).map_err(Error::io("cannot create", to))?;
+        let draft = to.join("draft");
+        fs::copy(&file, &draft).map_err(Error::io("cannot copy", &file))?;
+        fs::File::open(&draft).and_then(|file| file.sync_all()).map_err(Error::io("cannot sync", &draft))?;
+        fs::rename(&draft, &copy).map_err(Error::io("cannot create", &copy))?;
+        sync_folder(to)?;
+    }
+    Ok(())
 }
 
 /// Seals this life here and leaves it in `to`, from where another home can take it in. There is only ever one
@@ -188,6 +226,7 @@ pub fn move_out(place: &GolemHome, to: &Path, snapshot_every: u64) -> Result<Lab
         Err(other) => return Err(other),
     };
     let built = build_archive(place, &parent, true)?;
+    copy_stretches(&place.archive(), &built.join("archive"))?;
     let note = place.folder.join(BUILT);
     fs::write(&note, built.display().to_string())
         .and_then(|()| fs::File::open(&note)?.sync_all())
@@ -225,11 +264,9 @@ fn must_be_free(place: &GolemHome, to: &Path) -> Result<PathBuf, Error> {
     Ok(parent)
 }
 
-fn archive(place: &GolemHome, to: &Path) -> Result<Label, Error> {
-    let parent = must_be_free(place, to)?;
-    let built = build_archive(place, &parent, false)?;
-    fs::rename(&built, to).map_err(Error::io("cannot create", to))?;
-    sync_folder(&parent)?;
+fn give_name(built: &Path, to: &Path, parent: &Path) -> Result<Label, Error> {
+    fs::rename(built, to).map_err(Error::io("cannot create", to))?;
+    sync_folder(parent)?;
     label_of(to).ok_or_else(|| vault::Error::Missing(to.to_owned()).into())
 }
 
@@ -422,6 +459,7 @@ fn make_ready(home: &Home, from: &Path, golem: &Golem) -> Result<PathBuf, Error>
     for file in ["golem.toml", "secret", "world.log", "FROZEN"] {
         copy_if_there(&from.join(file), &crib)?;
     }
+    copy_stretches(&from.join("archive"), &crib.join("archive"))?;
     // The world may have gone on after the journal was copied; what the copy has not permitted never happened to it.
     let asked = life.flights.iter().filter(|flight| flight.is_unsent()).map(|flight| flight.key - 1).min();
     Ledger::file(crib.join("world.log"))?.forget_after(asked.unwrap_or(life.flights_made))?;

@@ -111,6 +111,7 @@ impl Living {
         // Under the lock it is certain: a host that comes up now will find it taken.
         place.must_not_lodge()?;
         place.home().reclaim(&mut vault, &mut golem)?;
+        vault.retain(place.home().retention()?);
         let ledger = Ledger::file(place.ledger())?;
         let mut living = Living::awake(place, Keep::Own(Box::new(vault)), golem, treasury, ledger)?;
         living.complete()?;
@@ -494,8 +495,9 @@ impl Living {
     fn dream(&mut self) -> Result<What, Error> {
         self.keep.carry_over(&self.place)?;
         if self.memory.is_none() {
-            let (mut memory, mut herald, mut failed) = (Memory::default(), Herald::new(), None);
-            Reader::open(&self.place.database())?.replay(|record| {
+            let reader = Reader::open(&self.place.database())?;
+            let (mut memory, mut herald, mut failed) = (Memory::default(), Herald::before(&reader)?, None);
+            reader.replay(|record| {
                 failed = failed.take().or(herald.tell(&record, |_| {}).err());
                 if let Some(life) = herald.life() {
                     memory.hear(&record, life);

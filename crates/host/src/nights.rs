@@ -27,11 +27,13 @@ pub struct Night {
 
 pub fn nights(place: &GolemHome) -> Result<Vec<Night>, Error> {
     let mut nights: Vec<Night> = Vec::new();
-    Reader::open(&place.database())?.replay(|record| {
+    let reader = Reader::open(&place.database())?;
+    let earlier = reader.beginning()?.map_or(0, |golem| golem.life().dreams.nights);
+    reader.replay(|record| {
         for event in &record.events {
             if let Event::DreamBegan { trigger, ticks, .. } = event {
                 nights.push(Night {
-                    number: nights.len() as u64 + 1,
+                    number: earlier + nights.len() as u64 + 1,
                     began: record.at,
                     trigger: *trigger,
                     ticks: *ticks,

@@ -21,6 +21,12 @@ pub enum Error {
          asleep; remove this one, or restore it under `--rewind` if it is the one to keep"
     )]
     Forked(u64),
+    /// What is wanted has left the file, and is not where it went.
+    #[error(
+        "records up to {upto} of this life went into its archive, and are needed now: put them back into {folder}, or open \
+         it with the version of bardo that lived it last"
+    )]
+    Archived { upto: u64, folder: PathBuf },
     #[error("this life was moved to {0}; run it there")]
     Sealed(String),
     #[error(

@@ -12,6 +12,7 @@ use golem::mortality::phase::Phase;
 use golem::{Event, FoldError, Golem, GolemId, Life, Record, Span, Time};
 use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
 
+use crate::archive::{self, Retention};
 use crate::codec::{self, Hash};
 use crate::episodes::{self, Changes, Episode, Expected};
 use crate::error::Error;
@@ -57,6 +58,10 @@ pub struct Vault {
     decided: Vec<Decision>,
     snapshot_every: u64,
     last_snapshot: (u64, Time),
+    retention: Retention,
+    /// The record the file begins with, if that is not the birth, and the snapshot it was last thought of cutting at.
+    base: u64,
+    considered: u64,
     /// Something went wrong: leave every file as it is.
     spoilt: bool,
 }
@@ -70,6 +75,8 @@ pub struct Reader {
 /// What a full check found.
 #[derive(Debug, Default)]
 pub struct Check {
+    /// Only what came after this record was there to be checked.
+    pub after: u64,
     pub records: u64,
     pub state_hashes: u64,
     pub bytes: u64,
@@ -108,6 +115,9 @@ impl Vault {
             decided: Vec::new(),
             snapshot_every,
             last_snapshot: (0, record.at),
+            retention: Retention::Whole,
+            base: 0,
+            considered: 0,
             spoilt: false,
         };
         vault.stage(record, life);
@@ -135,10 +145,43 @@ impl Vault {
         bring_up_to_date(&mut db, golem.life())?;
         parting.note(golem.life(), golem.seq(), tip);
         let last_snapshot = (snapshot, golem.life().now);
-        let (staged, remembered, decided) = (Vec::new(), Vec::new(), Vec::new());
-        let vault =
-            Vault { db, parting, head, tip, staged, remembered, decided, snapshot_every, last_snapshot, spoilt: false };
+        let base = archive::base(&db)?;
+        let vault = Vault {
+            db,
+            parting,
+            head,
+            tip,
+            staged: Vec::new(),
+            remembered: Vec::new(),
+            decided: Vec::new(),
+            snapshot_every,
+            last_snapshot,
+            retention: Retention::Whole,
+            base,
+            considered: 0,
+            spoilt: false,
+        };
         Ok((vault, golem, notices))
+    }
+
+    /// Keeps only so much of the journal in the file from now on; the rest is archived as [`Vault::tidy`] is called.
+    pub fn retain(&mut self, retention: Retention) {
+        self.retention = retention;
+    }
+
+    /// Moves what need not be kept into the archive, now and then. Nothing is lost if it fails, and it is tried again.
+    pub fn tidy(&mut self, life: &Life) -> Result<(), Error> {
+        let newest = self.last_snapshot.0;
+        if self.retention == Retention::Whole || newest == self.considered || newest < self.base + archive::STRETCH {
+            return Ok(());
+        }
+        self.considered = newest;
+        self.parting.forget();
+        if let Some(base) = archive::cut(&mut self.db, self.retention, life.now)? {
+            self.base = base;
+        }
+        self.parting.note(life, self.head.anchor().seq, self.tip);
+        Ok(())
     }
 
     /// Queues a record, with the life it led to, for the next commit.
@@ -207,10 +250,13 @@ impl Vault {
                 let check = snapshot_check(seq, &body, &self.tip);
                 tx.prepare_cached("INSERT INTO snapshot(seq, layout, body, hash) VALUES(?1, ?2, ?3, ?4)")?
                     .execute(params![seq as i64, codec::LIFE, body, check])?;
+                // Where a journal is kept for a span, one in each stretch waits to be cut at.
+                let marks = if matches!(self.retention, Retention::Span(_)) { archive::STRETCH } else { 0 };
                 tx.prepare_cached(
-                    "DELETE FROM snapshot WHERE seq NOT IN (SELECT seq FROM snapshot ORDER BY seq DESC LIMIT ?1)",
+                    "DELETE FROM snapshot WHERE seq NOT IN (SELECT seq FROM snapshot ORDER BY seq DESC LIMIT ?1)
+                     AND seq <> ?2 AND (?3 = 0 OR seq NOT IN (SELECT MIN(seq) FROM snapshot GROUP BY seq / ?3))",
                 )?
-                .execute(params![SNAPSHOTS_KEPT as i64])?;
+                .execute(params![SNAPSHOTS_KEPT as i64, self.base as i64, marks as i64])?;
             }
         }
         tx.commit()?;
@@ -266,12 +312,17 @@ impl Reader {
         Ok((golem, notices))
     }
 
-    /// Every record from the first, each with its chain verified, handed to `each`.
+    /// The life before the first record that [`Reader::replay`] gives; none where that is its birth.
+    pub fn beginning(&self) -> Result<Option<Golem>, Error> {
+        Ok(archive::beginning(&self.db)?.map(|(golem, _)| golem))
+    }
+
+    /// Every record from the first that is here, each with its chain verified, handed to `each`.
     pub fn replay(&self, mut each: impl FnMut(Record) -> Result<(), Error>) -> Result<Check, Error> {
         let view = self.db.unchecked_transaction().map_err(Error::sqlite("cannot read the journal"))?;
-        let mut tip = genesis(identity(&view)?);
-        let mut check = Check::default();
-        rows(&view, 0, &mut tip, |record, state, bytes| {
+        let (before, mut tip) = begin(&view)?;
+        let mut check = Check { after: before.map_or(0, |golem| golem.seq()), ..Check::default() };
+        rows(&view, check.after, &mut tip, |record, state, bytes| {
             check.records = record.seq;
             check.bytes += bytes as u64;
             check.state_hashes += u64::from(state.is_some());
@@ -286,7 +337,6 @@ impl Reader {
         // Before the view is taken: a life that is being lived meanwhile only gets ahead of its old head.
         let anchor = Head::peek(heads, identity(&self.db)?);
         let view = self.db.unchecked_transaction().map_err(Error::sqlite("cannot read the journal"))?;
-        let id = identity(&view)?;
         let sound: String = view
             .query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))
             .map_err(Error::sqlite("cannot check the file"))?;
@@ -297,10 +347,11 @@ impl Reader {
             return Err(Error::damaged("the description of the records is damaged"));
         }
         let snapshots = good_snapshots(&view)?;
-        let mut tip = genesis(id);
-        let (mut golem, mut check, mut expected) = (None, Check::default(), Expected::default());
+        let (mut golem, mut tip) = begin(&view)?;
+        let after = golem.as_ref().map_or(0, Golem::seq);
+        let (mut check, mut expected) = (Check { after, ..Check::default() }, Expected::default());
         let mut known = grimoire::Expected::default();
-        rows(&view, 0, &mut tip, |record, state, bytes| {
+        rows(&view, after, &mut tip, |record, state, bytes| {
             let seq = record.seq;
             fold(&mut golem, &record)?;
             let golem = golem.as_ref().expect("just folded");
@@ -318,10 +369,11 @@ impl Reader {
             Ok(())
         })?;
         let golem = golem.ok_or_else(|| Error::damaged("the journal is empty"))?;
-        if episodes::exists(&view).map_err(Error::sqlite("cannot read the episodes"))? {
+        // What was made from records that are not here cannot be held against them.
+        if after == 0 && episodes::exists(&view).map_err(Error::sqlite("cannot read the episodes"))? {
             expected.check(&view)?;
         }
-        if grimoire::exists(&view).map_err(Error::sqlite("cannot read the entries"))? {
+        if after == 0 && grimoire::exists(&view).map_err(Error::sqlite("cannot read the entries"))? {
             grimoire::check(&view, &known)?;
         }
         if let Some(anchor) = anchor {
@@ -358,10 +410,12 @@ impl Reader {
 
     /// The hash of one record, if it is here.
     pub fn hash_at(&self, seq: u64) -> Result<Option<Hash>, Error> {
-        self.db
+        let here = self
+            .db
             .query_row("SELECT hash FROM journal WHERE seq = ?1", [seq as i64], |row| row.get(0))
             .optional()
-            .map_err(Error::sqlite("cannot read the journal"))
+            .map_err(Error::sqlite("cannot read the journal"))?;
+        here.map_or_else(|| archive::hash_at(&self.db, seq), |hash| Ok(Some(hash)))
     }
 
     /// The newest record's number and hash.
@@ -403,7 +457,8 @@ fn prepare(db: &Connection) -> rusqlite::Result<()> {
 /// the table of episodes, made from the journal.
 fn bring_up_to_date(db: &mut Connection, life: &Life) -> Result<(), Error> {
     let what = "cannot bring the journal up to date";
-    let (layout, format) = (codec::layout_now(), FORMAT.to_string());
+    let format = if archive::base(db)? > 0 { archive::CUT } else { FORMAT }.to_string();
+    let layout = codec::layout_now();
     if meta(db, "layout")? != layout || meta(db, "format")? != format {
         let hash = blake3::hash(layout.as_bytes()).to_hex().to_string();
         let tx = db.transaction().map_err(Error::sqlite(what))?;
@@ -432,7 +487,7 @@ fn bring_up_to_date(db: &mut Connection, life: &Life) -> Result<(), Error> {
     grimoire::prepare(db).and_then(|()| set_meta(db, DERIVED, TABLES)).map_err(Error::sqlite(what))
 }
 
-fn set_meta(db: &Connection, key: &str, value: &str) -> rusqlite::Result<()> {
+pub(crate) fn set_meta(db: &Connection, key: &str, value: &str) -> rusqlite::Result<()> {
     db.execute("INSERT OR REPLACE INTO meta(key, value) VALUES(?1, ?2)", params![key, value]).map(|_| ())
 }
 
@@ -456,7 +511,7 @@ fn configure(db: &Connection) -> rusqlite::Result<()> {
     db.busy_timeout(std::time::Duration::from_secs(10))
 }
 
-fn genesis(id: GolemId) -> Hash {
+pub(crate) fn genesis(id: GolemId) -> Hash {
     let mut hasher = blake3::Hasher::new();
     hasher.update(GENESIS).update(&id.0);
     *hasher.finalize().as_bytes()
@@ -468,12 +523,12 @@ fn snapshot_check(seq: u64, body: &[u8], tip: &Hash) -> Hash {
     *hasher.finalize().as_bytes()
 }
 
-fn meta(db: &Connection, key: &str) -> Result<String, Error> {
+pub(crate) fn meta(db: &Connection, key: &str) -> Result<String, Error> {
     db.query_row("SELECT value FROM meta WHERE key = ?1", [key], |row| row.get(0))
         .map_err(Error::sqlite("cannot read what this file is"))
 }
 
-fn identity(db: &Connection) -> Result<GolemId, Error> {
+pub(crate) fn identity(db: &Connection) -> Result<GolemId, Error> {
     check_format(db)?;
     let text = meta(db, "golem")?;
     text.parse().map_err(|_| Error::damaged("the file does not say whose life it is"))
@@ -481,8 +536,8 @@ fn identity(db: &Connection) -> Result<GolemId, Error> {
 
 fn check_format(db: &Connection) -> Result<(), Error> {
     match meta(db, "format")?.parse::<u32>() {
-        Ok(1..=FORMAT) => Ok(()),
-        Ok(newer) if newer > FORMAT => Err(Error::TooNew(newer)),
+        Ok(1..=archive::CUT) => Ok(()),
+        Ok(newer) if newer > archive::CUT => Err(Error::TooNew(newer)),
         _ => Err(Error::damaged("the file does not say which format it has")),
     }
 }
@@ -511,14 +566,14 @@ fn wake(db: &Connection) -> Result<(Golem, Hash, u64, Vec<Notice>), Error> {
     Ok((golem, tip, from, notices))
 }
 
-struct SnapshotRow {
-    seq: u64,
+pub(crate) struct SnapshotRow {
+    pub(crate) seq: u64,
     layout: u16,
     body: Vec<u8>,
     hash: Vec<u8>,
 }
 
-fn snapshots(db: &Connection) -> Result<Vec<SnapshotRow>, Error> {
+pub(crate) fn snapshots(db: &Connection) -> Result<Vec<SnapshotRow>, Error> {
     let what = "cannot read the snapshots";
     let mut query =
         db.prepare("SELECT seq, layout, body, hash FROM snapshot ORDER BY seq DESC").map_err(Error::sqlite(what))?;
@@ -532,7 +587,7 @@ fn snapshots(db: &Connection) -> Result<Vec<SnapshotRow>, Error> {
 }
 
 /// The life in a snapshot, if it is in today's layout; an error if it is not what was written.
-fn try_snapshot(db: &Connection, row: &SnapshotRow) -> Result<Option<(Golem, Hash)>, String> {
+pub(crate) fn try_snapshot(db: &Connection, row: &SnapshotRow) -> Result<Option<(Golem, Hash)>, String> {
     if row.layout != codec::LIFE {
         return Ok(None);
     }
@@ -559,13 +614,32 @@ fn good_snapshots(db: &Connection) -> Result<Vec<(u64, Vec<u8>)>, Error> {
     Ok(good)
 }
 
-/// Reads on from record `after`, checking that none is missing and that each chains to the one before.
+/// The life before the first record that is here, and what that record is chained to.
+fn begin(db: &Connection) -> Result<(Option<Golem>, Hash), Error> {
+    Ok(match archive::beginning(db)? {
+        Some((golem, hash)) => (Some(golem), hash),
+        None => (None, genesis(identity(db)?)),
+    })
+}
+
+/// Reads on from record `after`, in the archive and then in the file.
 fn rows(
     db: &Connection,
     after: u64,
     tip: &mut Hash,
     mut each: impl FnMut(Record, Option<codec::StateMark>, usize) -> Result<(), Error>,
 ) -> Result<(), Error> {
+    let after = archive::rows(db, after, tip, &mut each)?;
+    read(db, after, tip, &mut each).map(|_| ())
+}
+
+/// Reads on in one file, checking that no record is missing and that each chains to the one before; gives the last.
+pub(crate) fn read(
+    db: &Connection,
+    after: u64,
+    tip: &mut Hash,
+    each: &mut impl FnMut(Record, Option<codec::StateMark>, usize) -> Result<(), Error>,
+) -> Result<u64, Error> {
     let what = "cannot read the journal";
     let mut query =
         db.prepare("SELECT seq, body, hash FROM journal WHERE seq > ?1 ORDER BY seq").map_err(Error::sqlite(what))?;
@@ -588,7 +662,7 @@ fn rows(
         each(record, state, body.len())?;
         expected += 1;
     }
-    Ok(())
+    Ok(expected - 1)
 }
 
 fn fold(golem: &mut Option<Golem>, record: &Record) -> Result<(), Error> {

@@ -1,6 +1,7 @@
 //! What survives: the journal of a life, its snapshots, the anchored head that guards its end, and the
 //! owner's treasury. Everything here is about never losing, doubling or bending what was acknowledged.
 
+pub mod archive;
 pub mod codec;
 mod episodes;
 mod error;

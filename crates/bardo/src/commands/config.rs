@@ -12,7 +12,7 @@ pub(crate) fn dispatch(home: &Home, verb: &ConfigVerb, json: bool) -> Result<Exi
     match verb {
         ConfigVerb::Show { name } => {
             let settings = match name {
-                None => super::home::settings(home)?,
+                None => home.settings()?,
                 Some(name) => {
                     let place = home.golem(name)?;
                     let settings = Settings::load(File::Golem, Some(&place.config()), std::iter::empty(), &[])?;

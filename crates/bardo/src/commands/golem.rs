@@ -222,9 +222,14 @@ fn show(place: &GolemHome, plot: bool, json: bool) -> Result<ExitCode, Error> {
 }
 
 fn events(place: &GolemHome, all: bool, json: bool) -> Result<ExitCode, Error> {
-    let mut herald = Herald::new();
+    let reader = Reader::open(&place.database())?;
+    let mut herald = Herald::before(&reader)?;
+    if let Some(life) = herald.life() {
+        let (tick, folder) = (count(life.tick), place.archive());
+        eprintln!("bardo: what came before tick {tick} is archived; put it into {} to see it here", folder.display());
+    }
     let mut failed = None;
-    Reader::open(&place.database())?.replay(|record| {
+    reader.replay(|record| {
         if output::reader_is_gone() {
             std::process::exit(0);
         }
@@ -347,7 +352,7 @@ fn playbook(home: &Home, place: &GolemHome, accept: bool, discard: bool, json: b
         std::fs::remove_file(path).map_err(|source| Error::Io { what: "cannot remove", path: path.to_owned(), source })
     };
     let wake = || -> Result<Living, Error> {
-        let every = super::home::settings(home)?.integer("run.snapshot_every") as u64;
+        let every = home.settings()?.integer("run.snapshot_every") as u64;
         Ok(Living::open(place.clone(), every)?.0)
     };
     let (golem, _) = Reader::open(&place.database())?.wake()?;
@@ -408,7 +413,7 @@ fn backup(place: &GolemHome, to: &Path, json: bool) -> Result<ExitCode, Error> {
 }
 
 fn move_out(home: &Home, place: &GolemHome, to: &Path, json: bool) -> Result<ExitCode, Error> {
-    let every = super::home::settings(home)?.integer("run.snapshot_every") as u64;
+    let every = home.settings()?.integer("run.snapshot_every") as u64;
     let to = &std::path::absolute(to).unwrap_or_else(|_| to.to_owned());
     let label = keeper::move_out(place, to, every)?;
     if json {
@@ -452,7 +457,7 @@ fn drill_one(copy: &Path) -> Result<(Name, u64, u64), Error> {
     home.init(&Settings::load(File::Bardo, None, std::iter::empty(), &[])?)?;
     let (name, _) = keeper::restore(&home, copy, None, Consent { take_over: true, ..Consent::default() })?;
     let (golem, check) = Reader::open(&home.place(&name).database())?.verify(&home.heads())?;
-    Ok((name, golem.life().tick, check.records))
+    Ok((name, golem.life().tick, check.records - check.after))
 }
 
 fn take_in(home: &Home, args: &Restore, json: bool) -> Result<ExitCode, Error> {

@@ -53,7 +53,7 @@ fn search(home: &Home, place: &GolemHome, args: &Search, json: bool) -> Result<E
     if args.all {
         query.statuses = Vec::new();
     }
-    let embedder = recall::embedder(&super::home::settings(home)?)?;
+    let embedder = recall::embedder(&home.settings()?)?;
     let embedder = embedder.as_ref().map(|served| served as &dyn mind::Embedder);
     let (hits, silent) = recall::search(&reader, embedder, &mut query)?;
     if let Some(why) = silent {
@@ -92,7 +92,7 @@ fn search(home: &Home, place: &GolemHome, args: &Search, json: bool) -> Result<E
 }
 
 fn embed(home: &Home, place: &GolemHome, json: bool) -> Result<ExitCode, Error> {
-    let settings = super::home::settings(home)?;
+    let settings = home.settings()?;
     let Some(embedder) = recall::embedder(&settings)? else {
         let advice = "no embedding model is configured; set models.embedding in bardo.toml, such as nomic-embed-text";
         return Err(Error::Advice(advice.into()));
@@ -242,7 +242,7 @@ fn export(place: &GolemHome, to: Option<&Path>, json: bool) -> Result<ExitCode, 
 fn import(home: &Home, place: &GolemHome, from: &Path, origin: Origin, json: bool) -> Result<ExitCode, Error> {
     let text =
         fs::read_to_string(from).map_err(|source| Error::Io { what: "cannot read", path: from.to_owned(), source })?;
-    let every = super::home::settings(home)?.integer("run.snapshot_every") as u64;
+    let every = home.settings()?.integer("run.snapshot_every") as u64;
     let (mut living, _) = Living::open(place.clone(), every)?;
     let how = match origin {
         Origin::Inherited => How::Inherited,

@@ -164,7 +164,14 @@ fn verify(home: &Home, place: &GolemHome, testament: &Testament, json: bool) -> 
             "records": check.records, "rolls": rolls, "testament": "as written", "legacy_entries": legacy.lines.len(),
         }));
     } else {
-        line(format!("the chain of {} records is whole", count(check.records)));
+        match check.after {
+            0 => line(format!("the chain of {} records is whole", count(check.records))),
+            after => line(format!(
+                "the chain from record {} to {} is whole; what came before is archived, and not here",
+                count(after + 1),
+                count(check.records)
+            )),
+        }
         line(format!("all {} rolls are those the revealed secret gives", count(rolls)));
         line("the testament is the one that was written");
         line(format!("the legacy is signed and whole: {} entries", count(legacy.lines.len() as u64)));

@@ -3,7 +3,6 @@
 use std::process::ExitCode;
 
 use golem::Usdc;
-use host::config::{File, Settings};
 use host::{Error, Home, data as imported, doctor as examination};
 use serde_json::json;
 
@@ -11,15 +10,8 @@ use crate::args::{DataVerb, TreasuryArgs, TreasuryVerb};
 use crate::exit;
 use crate::output::{self, line};
 
-/// The home's own configuration: file, then environment.
-pub(crate) fn settings(home: &Home) -> Result<Settings, Error> {
-    let path = home.config();
-    let path = path.exists().then_some(path.as_path());
-    Ok(Settings::load(File::Bardo, path, std::env::vars(), &[])?)
-}
-
 pub(crate) fn init(home: &Home, json: bool) -> Result<ExitCode, Error> {
-    let new = home.init(&settings(home)?)?;
+    let new = home.init(&home.settings()?)?;
     let balance = home.treasury()?.balance()?;
     if json {
         output::json(&json!({ "home": home.root(), "new": new, "treasury": balance }));

@@ -17,7 +17,7 @@ use crate::exit;
 use crate::output::{self, line};
 
 fn pass_on(home: &Home, place: &GolemHome, body: Body) -> Result<Order, Error> {
-    word::pass_on(place, body, super::home::settings(home)?.integer("run.snapshot_every") as u64)
+    word::pass_on(place, body, home.settings()?.integer("run.snapshot_every") as u64)
 }
 
 fn tell(home: &Home, place: &GolemHome, body: Body) -> Result<Heard, Error> {

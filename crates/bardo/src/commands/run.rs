@@ -65,7 +65,7 @@ fn live(
     json: bool,
     interrupts: &Arc<AtomicU32>,
 ) -> Result<(Ending, ExitCode), Error> {
-    let settings = super::home::settings(home)?;
+    let settings = home.settings()?;
     let place = home.golem(name)?;
     // The dead need neither lock nor world, unless money is still on its way to them.
     let (golem, _) = Reader::open(&place.database())?.wake()?;

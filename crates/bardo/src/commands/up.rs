@@ -19,7 +19,7 @@ use crate::output::{self, line};
 
 pub(crate) fn up(home: &Home, args: &UpArgs, json: bool) -> Result<ExitCode, Error> {
     home.require()?;
-    let settings = super::home::settings(home)?;
+    let settings = home.settings()?;
     let telling = Telling::of(&settings)?;
     let listen = args.listen.clone().or_else(|| settings.text("api.listen").map(str::to_owned)).unwrap_or_default();
     let api = if listen.is_empty() { None } else { Some(api::Listen::of(home, &listen, &settings)?) };

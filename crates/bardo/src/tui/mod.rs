@@ -37,7 +37,7 @@ pub(crate) fn tui(home: &Home, args: &TuiArgs, json: bool) -> Result<ExitCode, E
         eprintln!("bardo: screens need a terminal; `bardo golem list` and `show` print the same, also as --json");
         return Ok(ExitCode::from(exit::USAGE));
     }
-    let settings = crate::commands::home::settings(home)?;
+    let settings = home.settings()?;
     let address = args.listen.clone().or_else(|| settings.text("api.listen").map(str::to_owned)).unwrap_or_default();
     if address.is_empty() {
         return Err(Error::Advice("api.listen is empty; say where the host listens with --listen ADDRESS".into()));

@@ -8,6 +8,7 @@ use golem::constitution::{
     StochasticFigures, StressFigures, StressMode, VitalityFigures,
 };
 use golem::stress;
+use vault::archive::Retention;
 
 use super::keys::MOST_ACTIONS;
 use super::kind::{Value, write_span};
@@ -210,6 +211,16 @@ impl Settings {
             allow: self.names("policy.allow"),
             approve_above: self.perhaps_money("policy.approve_above"),
             approve_within: self.span("policy.approve_within"),
+        }
+    }
+
+    /// How much of its journal a life keeps in its file.
+    pub fn retention(&self) -> Retention {
+        match self.text("journal.retention") {
+            Some("whole") => Retention::Whole,
+            Some("span") => Retention::Span(self.span("journal.span")),
+            Some("archived") => Retention::Archived,
+            other => unreachable!("the table offers no retention {other:?}"),
         }
     }
 

@@ -37,6 +37,7 @@ const UNIT: Kind = Kind::Number { min: 0.0, max: 1.0 };
 const STEEPNESS: Kind = Kind::Number { min: 0.1, max: 1_000.0 };
 const TICKS: Kind = Kind::Integer { min: 1, max: 10_000_000 };
 const COUNT: Kind = Kind::Integer { min: 0, max: 10_000_000 };
+const RETENTION: Kind = Kind::Choice(&["whole", "span", "archived"]);
 const BEAT: Kind = Kind::Span { min: Span::seconds(1), max: Span::DAY.times(30) };
 const LIFESPAN: Kind = Kind::Span { min: Span::seconds(60), max: Span::DAY.times(36_500) };
 /// Actions a day are counted no further.
@@ -77,7 +78,8 @@ keys! {
     Bardo "backup.folder", Kind::Text, "", "folder that `bardo up` copies golems and treasury into; empty for none";
     Bardo "backup.every", BEAT, "1d", "how old the newest copy may become";
     Bardo "backup.keep", Kind::Integer { min: 1, max: 10_000 }, "7", "how many copies of each are kept";
-    Bardo "journal.retention", Kind::NotYet, "", "how much of an old journal is kept";
+    Bardo "journal.retention", RETENTION, "whole", "how much of its journal a life keeps in its file: all, a span, or what came since the last snapshot with its past archived; the rest goes into the folder `archive` beside it";
+    Bardo "journal.span", LIFESPAN, "90d", "how much of the time of its world, where a span is kept";
 
     Golem "world.kind", WORLDS, "sim", "the world it lives in: a simulated market, your own candles, or a queue of work";
     Golem "world.seed", Kind::Seed, "random", "fixes the chance of the world and of the golem itself, so that its life can be repeated, and foreseen";

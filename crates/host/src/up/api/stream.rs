@@ -67,8 +67,9 @@ pub(super) async fn golem_events(
     let begin = aside(move || {
         let Some(after) = after else { return home.golem(&golem).map(|_| (String::new(), (0, 0))) };
         let place = home.read_golem(&golem)?;
-        let (mut herald, mut text, mut last) = (Herald::new(), String::new(), after);
-        Reader::open(&place.database())?.replay(|record| {
+        let reader = Reader::open(&place.database())?;
+        let (mut herald, mut text, mut last) = (Herald::before(&reader)?, String::new(), after);
+        reader.replay(|record| {
             let mut index = 0;
             let told = herald.tell(&record, |told| {
                 let here = (told.seq, index);

@@ -196,7 +196,11 @@ fn money(life: &Life, place: &GolemHome) -> Money {
 fn first_unit(place: &GolemHome) -> Option<Usdc> {
     let (mut herald, mut first) = (Herald::new(), None);
     let enough = || vault::Error::Damaged { what: "read far enough".into(), advice: "" };
-    let _ = Reader::open(&place.database()).ok()?.replay(|record| {
+    let reader = Reader::open(&place.database()).ok()?;
+    if reader.beginning().ok()?.is_some() {
+        return None;
+    }
+    let _ = reader.replay(|record| {
         herald.tell(&record, |_| {}).map_err(|_| enough())?;
         first = herald.life().map(|life| life.seen.unit).filter(|unit| unit.is_positive());
         if first.is_some() { Err(enough()) } else { Ok(()) }

@@ -1,0 +1,161 @@
+//! How much of a journal is kept: what leaves a life's file is in its archive, whole and in order, however often the
+//! process is killed on the way; with its archive a life reads as it always did, and without it lives on.
+
+mod common;
+
+use std::fs;
+use std::process::Stdio;
+use std::time::Duration;
+
+use common::{Dice, Tent, full};
+use serde_json::Value;
+use vault::Reader;
+
+fn keeping(retention: &str) -> Tent {
+    let tent = Tent::new();
+    fs::write(tent.root().join("bardo.toml"), format!("[journal]\n{retention}\n")).unwrap();
+    tent.ok(["golem", "new", "ada", "--seed", "7", "--set", "dream.enabled=true"]);
+    tent
+}
+
+fn live(tent: &Tent, ticks: &str) {
+    tent.ok(["golem", "run", "ada", "--speed", "max", "--ticks", ticks]);
+}
+
+fn stretches(tent: &Tent) -> usize {
+    vault::archive::files(&tent.golem("ada").archive()).len()
+}
+
+/// The first record that is there to be read, less one.
+fn begins_after(tent: &Tent) -> u64 {
+    let (_, check) = Reader::open(&tent.golem("ada").database()).unwrap().verify(&tent.home().heads()).unwrap();
+    check.after
+}
+
+#[test]
+fn with_its_archive_a_life_reads_as_it_always_did_and_without_it_lives_on() {
+    let (whole, cut) = (keeping("retention = \"whole\""), keeping("retention = \"archived\""));
+    for tent in [&whole, &cut] {
+        live(tent, "45000");
+    }
+    assert_eq!((stretches(&whole), stretches(&cut) >= 3), (0, true), "{}", stretches(&cut));
+    assert_eq!(whole.verified("ada"), cut.verified("ada"), "the same life");
+    assert_eq!(begins_after(&cut), 0, "verified from birth, through the archive");
+    for args in [["--json", "golem", "events", "ada"], ["--json", "dream", "list", "ada"]] {
+        assert_eq!(whole.ok(args), cut.ok(args));
+    }
+    let size = |tent: &Tent| fs::metadata(tent.golem("ada").database()).unwrap().len();
+    assert!(2 * size(&cut) < size(&whole), "{} and {} bytes", size(&cut), size(&whole));
+
+    // A copy takes the archive with it, and a drill folds all of it.
+    let copy = cut.folder.path().join("copy");
+    cut.ok(["golem", "backup", "ada", copy.to_str().unwrap()]);
+    let drilled = cut.ok(["golem", "drill", copy.to_str().unwrap()]);
+    assert!(drilled.contains("ada"), "{drilled}");
+    let elsewhere = Tent::new();
+    elsewhere.ok(["golem", "restore", copy.to_str().unwrap(), "--take-over"]);
+    assert_eq!((begins_after(&elsewhere), stretches(&elsewhere)), (0, stretches(&cut)));
+
+    // Its owner throws the archive away.
+    fs::remove_dir_all(cut.golem("ada").archive()).unwrap();
+    let base = begins_after(&cut);
+    assert!(base >= 30_000, "{base}");
+    assert!(cut.ok(["doctor"]).contains("archived, and not here"));
+    let told = cut.run(["golem", "events", "ada"]);
+    assert!(told.status.success() && common::text(&told.stderr).contains("is archived"), "it says what is missing");
+    for tent in [&whole, &cut] {
+        // It may remember less at night, so what it does by day may differ; how it is kept may not.
+        live(tent, "3000");
+    }
+    cut.ok(["golem", "show", "ada", "--plot"]);
+    cut.ok(["golem", "report", "ada", "--out", copy.with_extension("html").to_str().unwrap()]);
+    cut.ok(["golem", "retire", "ada", "--confirm", "ada"]);
+    assert!(cut.ok(["testament", "ada", "--verify"]).contains("what came before is archived"));
+    assert_eq!(cut.all_money(), whole.all_money());
+}
+
+#[test]
+fn a_span_of_the_worlds_time_stays_in_the_file() {
+    let tent = keeping("retention = \"span\"\nspan = \"8d\"");
+    live(&tent, "45000");
+    assert!(stretches(&tent) > 0);
+    assert_eq!(begins_after(&tent), 0);
+    fs::remove_dir_all(tent.golem("ada").archive()).unwrap();
+    let golem = tent.verified("ada");
+    let reader = Reader::open(&tent.golem("ada").database()).unwrap();
+    let kept = golem.life().now.since(reader.beginning().unwrap().unwrap().life().now);
+    let days = kept.as_millis() as f64 / 86_400_000.0;
+    assert!((8.0..14.0).contains(&days), "{days} days of 8 and a stretch");
+}
+
+/// A new version may know Life by another shape and must fold from birth; then the archive is needed, and it is said so.
+#[test]
+fn whoever_needs_the_archive_says_so_and_finds_it_again() {
+    let tent = keeping("retention = \"archived\"");
+    live(&tent, "15000");
+    let lived = tent.verified("ada");
+    let db = rusqlite::Connection::open(tent.golem("ada").database()).unwrap();
+    db.execute("UPDATE snapshot SET layout = 1", []).unwrap();
+    drop(db);
+    let (here, aside) = (tent.golem("ada").archive(), tent.folder.path().join("aside"));
+    fs::rename(&here, &aside).unwrap();
+    let why = tent.fails(1, ["golem", "run", "ada", "--ticks", "1", "--speed", "max"]);
+    assert!(why.contains("went into its archive") && why.contains(here.to_str().unwrap()), "{why}");
+    fs::rename(&aside, &here).unwrap();
+    assert_eq!(tent.verified("ada"), lived);
+    live(&tent, "100");
+}
+
+#[test]
+fn killed_while_it_archives_a_life_is_whole_every_time() {
+    let tent = keeping("retention = \"archived\"");
+    let (mut dice, mut begun) = (Dice(3), 0);
+    let kills = full(300, 25);
+    for _ in 0..kills {
+        let mut run = tent.command(["golem", "run", "ada", "--speed", "max"]);
+        let mut child = run.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        std::thread::sleep(Duration::from_millis(150 + dice.roll(500)));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let archive = tent.golem("ada").archive();
+        begun += u64::from(archive.join("draft").exists());
+        let golem = tent.verified("ada");
+        assert_eq!(begins_after(&tent), 0, "nothing of {} records is missing", golem.seq());
+        if golem.life().is_dead() {
+            break;
+        }
+    }
+    println!("{kills} kills, {} stretches, {begun} times one was half written", stretches(&tent));
+    assert!(stretches(&tent) > 0);
+}
+
+#[test]
+fn copies_on_a_schedule_share_what_never_changes() {
+    let tent = keeping("retention = \"archived\"");
+    live(&tent, "15000");
+    let folder = tent.folder.path().join("copies");
+    let config =
+        format!("[journal]\nretention = \"archived\"\n[backup]\nfolder = {folder:?}\nevery = \"1s\"\nkeep = 3\n");
+    fs::write(tent.root().join("bardo.toml"), config).unwrap();
+    let copies = folder.join("golems/ada");
+    // A host makes one when it comes up; three comings make three.
+    for n in 1..=3 {
+        let mut child =
+            tent.command(["up", "--listen", ""]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let there = || {
+            fs::read_dir(&copies).map_or(0, |all| all.flatten().filter(|f| f.path().join("life.db").exists()).count())
+        };
+        let deadline = std::time::Instant::now() + Duration::from_secs(30);
+        while there() < n {
+            assert!(std::time::Instant::now() < deadline, "no copy was made");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        std::thread::sleep(Duration::from_millis(1_100));
+    }
+    assert_eq!(vault::archive::files(&copies.join("archive")).len(), 1);
+    let drilled = tent.ok(["--json", "golem", "drill", folder.to_str().unwrap()]);
+    let drilled: Value = serde_json::from_str(drilled.lines().next().unwrap()).unwrap();
+    assert!(drilled["records"].as_u64().unwrap() > 15_000, "{drilled}");
+}

@@ -1,0 +1,282 @@
+//! What has left a life's file: whole stretches of its journal, each in a file of its own in the folder `archive` beside
+//! it.
+//!
+//! A stretch ends at a snapshot. It is written aside, read back and held against the chain, synced and named, and only
+//! then cut out of the life; cut short anywhere, it is simply finished the next time. With its archive beside it a life
+//! reads from birth on as it always did. Without it, it lives on all the same, and reads from the snapshot on that it
+//! was cut at.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use golem::{Golem, Span, Time};
+use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
+
+use crate::codec::{self, Hash};
+use crate::error::Error;
+use crate::journal::{genesis, identity, meta, read, set_meta, snapshots, try_snapshot};
+
+/// Records a stretch has at least.
+pub(crate) const STRETCH: u64 = 10_000;
+/// Marks a file that does not begin with a birth: who cannot read that says so.
+pub(crate) const CUT: u32 = 3;
+const BASE: &str = "base";
+
+/// How much of its journal a life keeps in its file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Retention {
+    #[default]
+    Whole,
+    /// At least so much of the time of its world.
+    Span(Span),
+    /// What came since the newest snapshot whose past has been archived.
+    Archived,
+}
+
+/// Records from one number to another, both among them.
+struct Stretch {
+    path: PathBuf,
+    first: u64,
+    last: u64,
+}
+
+/// The record a file was cut at, which is the first one in it; nothing for one that begins with a birth.
+pub(crate) fn base(db: &Connection) -> Result<u64, Error> {
+    let what = "cannot read what this file is";
+    let text: Option<String> = db
+        .query_row("SELECT value FROM meta WHERE key = ?1", [BASE], |row| row.get(0))
+        .optional()
+        .map_err(Error::sqlite(what))?;
+    text.map_or(Ok(0), |text| text.parse().map_err(|_| Error::damaged("the file does not say where it begins")))
+}
+
+/// The folder a life's archive is in.
+pub fn folder_beside(database: &Path) -> PathBuf {
+    database.parent().unwrap_or(Path::new("")).join("archive")
+}
+
+fn folder(db: &Connection) -> PathBuf {
+    folder_beside(Path::new(db.path().unwrap_or_default()))
+}
+
+/// Everything that looks like a stretch, by its first record.
+fn found(folder: &Path) -> Vec<Stretch> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut all: Vec<Stretch> = entries
+        .filter_map(|entry| {
+            let path = entry.path();
+            let (first, last) = path.file_name()?.to_str()?.strip_suffix(".db")?.split_once('-')?;
+            Some(Stretch { first: first.parse().ok()?, last: last.parse().ok()?, path })
+        })
+        .collect();
+    all.sort_by_key(|stretch| stretch.first);
+    all
+}
+
+/// The files of an archive, to be copied: none of them ever changes.
+pub fn files(folder: &Path) -> Vec<PathBuf> {
+    found(folder).into_iter().map(|stretch| stretch.path).collect()
+}
+
+/// Whether two archives have no stretch by the same name that is not the same.
+pub fn agree(one: &Path, other: &Path) -> bool {
+    let end = |stretch: &Stretch| hash_of(&open(&stretch.path).ok()?, stretch.last).ok()?;
+    let others = found(other);
+    found(one).iter().all(|mine| {
+        let theirs = others.iter().find(|theirs| (theirs.first, theirs.last) == (mine.first, mine.last));
+        theirs.is_none_or(|theirs| end(mine).is_some() && end(mine) == end(theirs))
+    })
+}
+
+/// The stretches from a birth up to where the file begins, or none if one of them is not here.
+fn whole(db: &Connection, base: u64) -> Option<Vec<Stretch>> {
+    let mut next = 1;
+    let mut whole = Vec::new();
+    for stretch in found(&folder(db)).into_iter().filter(|stretch| stretch.last <= base) {
+        if stretch.first != next {
+            return None;
+        }
+        next = stretch.last + 1;
+        whole.push(stretch);
+    }
+    (next == base + 1).then_some(whole)
+}
+
+/// Where a life that was cut begins for whoever has not its archive: itself at that record, and the record's hash.
+pub(crate) fn beginning(db: &Connection) -> Result<Option<(Golem, Hash)>, Error> {
+    let base = base(db)?;
+    if base == 0 || whole(db, base).is_some() {
+        return Ok(None);
+    }
+    let row = snapshots(db)?.into_iter().find(|row| row.seq == base);
+    let row =
+        row.ok_or_else(|| Error::damaged(format!("the snapshot at record {base}, where it begins, is missing")))?;
+    match try_snapshot(db, &row) {
+        Ok(Some(beginning)) => Ok(Some(beginning)),
+        Ok(None) => Err(missing(db, base)),
+        Err(why) => Err(Error::damaged(format!("the snapshot at record {base}, where it begins, is damaged ({why})"))),
+    }
+}
+
+fn missing(db: &Connection, base: u64) -> Error {
+    Error::Archived { upto: base, folder: folder(db) }
+}
+
+/// Reads what has left the file, on from record `after`; gives the last record it read.
+pub(crate) fn rows(
+    db: &Connection,
+    after: u64,
+    tip: &mut Hash,
+    each: &mut impl FnMut(golem::Record, Option<codec::StateMark>, usize) -> Result<(), Error>,
+) -> Result<u64, Error> {
+    let base = base(db)?;
+    if after >= base {
+        return Ok(after);
+    }
+    let mut after = after;
+    for stretch in whole(db, base).ok_or_else(|| missing(db, base))? {
+        if stretch.last > after {
+            after = read(&open(&stretch.path)?, after, tip, each)?;
+        }
+    }
+    if after == base {
+        Ok(after)
+    } else {
+        Err(Error::damaged(format!("its archive ends at record {after}, not {base}")))
+    }
+}
+
+/// The hash of a record that has left the file.
+pub(crate) fn hash_at(db: &Connection, seq: u64) -> Result<Option<Hash>, Error> {
+    let holds = |stretch: &Stretch| (stretch.first..=stretch.last).contains(&seq);
+    match found(&folder(db)).into_iter().find(holds) {
+        Some(stretch) => hash_of(&open(&stretch.path)?, seq),
+        None => Ok(None),
+    }
+}
+
+fn open(path: &Path) -> Result<Connection, Error> {
+    Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX)
+        .map_err(Error::sqlite("cannot open the archive"))
+}
+
+fn hash_of(db: &Connection, seq: u64) -> Result<Option<Hash>, Error> {
+    db.query_row("SELECT hash FROM journal WHERE seq = ?1", [seq as i64], |row| row.get(0))
+        .optional()
+        .map_err(Error::sqlite("cannot read the journal"))
+}
+
+/// Moves what need not be kept into the archive; gives the record the file begins with now, if that has changed.
+pub(crate) fn cut(db: &mut Connection, retention: Retention, now: Time) -> Result<Option<u64>, Error> {
+    let (base, folder) = (base(db)?, folder(db));
+    // Named in time, but the life was not cut any more: finished if it is good, made anew otherwise.
+    let begun = found(&folder).into_iter().find(|stretch| stretch.first == base + 1);
+    let begun = begun.filter(|stretch| check(db, stretch, base).is_ok());
+    let last = match begun {
+        Some(stretch) => stretch.last,
+        None => match chosen(db, retention, base, now)? {
+            Some(last) => write(db, &folder, base, last)?,
+            None => return Ok(None),
+        },
+    };
+    let what = "cannot cut the journal";
+    let tx = db.transaction().map_err(Error::sqlite(what))?;
+    set_meta(&tx, BASE, &last.to_string())
+        .and_then(|()| set_meta(&tx, "format", &CUT.to_string()))
+        .and_then(|()| tx.execute("DELETE FROM journal WHERE seq < ?1", [last as i64]))
+        .and_then(|_| tx.execute("DELETE FROM snapshot WHERE seq < ?1", [last as i64]))
+        .and_then(|_| tx.commit())
+        .map_err(Error::sqlite(what))?;
+    shrink(db).map_err(Error::sqlite(what))?;
+    Ok(Some(last))
+}
+
+/// The snapshot to cut at: far enough from the last cut, and old enough.
+fn chosen(db: &Connection, retention: Retention, base: u64, now: Time) -> Result<Option<u64>, Error> {
+    for row in snapshots(db)?.into_iter().filter(|row| row.seq >= base + STRETCH) {
+        if !matches!(try_snapshot(db, &row), Ok(Some(_))) {
+            continue;
+        }
+        let old_enough = match retention {
+            Retention::Whole => false,
+            Retention::Archived => true,
+            Retention::Span(span) => lived_at(db, row.seq)? + span <= now,
+        };
+        if old_enough {
+            return Ok(Some(row.seq));
+        }
+    }
+    Ok(None)
+}
+
+fn lived_at(db: &Connection, seq: u64) -> Result<Time, Error> {
+    let body: Vec<u8> = db
+        .query_row("SELECT body FROM journal WHERE seq = ?1", [seq as i64], |row| row.get(0))
+        .map_err(Error::sqlite("cannot read the journal"))?;
+    let (record, _) = codec::decode(seq, &body).map_err(Error::damaged)?;
+    Ok(record.at)
+}
+
+/// Writes a stretch, and believes it only once it was read back.
+fn write(db: &Connection, folder: &Path, base: u64, last: u64) -> Result<u64, Error> {
+    let what = "cannot write the archive";
+    fs::create_dir_all(folder).map_err(Error::io("cannot create", folder))?;
+    let draft = folder.join("draft");
+    if draft.exists() {
+        fs::remove_file(&draft).map_err(Error::io("cannot remove", &draft))?;
+    }
+    copy(db, &draft, base, last)?;
+    let made = Stretch { path: draft, first: base + 1, last };
+    check(db, &made, base)?;
+    let sync = |path: &Path| fs::File::open(path).and_then(|file| file.sync_all()).map_err(Error::io(what, path));
+    let path = folder.join(format!("{:012}-{last:012}.db", base + 1));
+    sync(&made.path)?;
+    fs::rename(&made.path, &path).map_err(Error::io(what, &path))?;
+    sync(folder)?;
+    Ok(last)
+}
+
+fn copy(db: &Connection, draft: &Path, base: u64, last: u64) -> Result<(), Error> {
+    let what = "cannot write the archive";
+    let (golem, layout) = (meta(db, "golem")?, meta(db, "layout")?);
+    let copied = || -> rusqlite::Result<()> {
+        let mut stretch = Connection::open(draft)?;
+        let tx = stretch.transaction()?;
+        tx.execute_batch(
+            "CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
+             CREATE TABLE journal(seq INTEGER PRIMARY KEY, body BLOB NOT NULL, hash BLOB NOT NULL) STRICT;",
+        )?;
+        set_meta(&tx, "golem", &golem)?;
+        set_meta(&tx, "layout", &layout)?;
+        let mut insert = tx.prepare("INSERT INTO journal(seq, body, hash) VALUES(?1, ?2, ?3)")?;
+        let mut query = db.prepare("SELECT seq, body, hash FROM journal WHERE seq > ?1 AND seq <= ?2 ORDER BY seq")?;
+        let mut rows = query.query(params![base as i64, last as i64])?;
+        while let Some(row) = rows.next()? {
+            insert.execute(params![row.get::<_, i64>(0)?, row.get_ref(1)?.as_blob()?, row.get_ref(2)?.as_blob()?])?;
+        }
+        drop(insert);
+        tx.commit()
+    };
+    copied().map_err(Error::sqlite(what))
+}
+
+/// Every record is there, follows from the one before, and ends where the life goes on.
+fn check(db: &Connection, stretch: &Stretch, base: u64) -> Result<(), Error> {
+    let mut tip = if base == 0 { genesis(identity(db)?) } else { hash_of(db, base)?.unwrap_or_default() };
+    let mut records = 0;
+    let last = read(&open(&stretch.path)?, base, &mut tip, &mut |_, _, _| {
+        records += 1;
+        Ok(())
+    })?;
+    let fits = last == stretch.last && records == stretch.last - base && hash_of(db, last)? == Some(tip);
+    if fits { Ok(()) } else { Err(Error::damaged(format!("{} is not what was archived", stretch.path.display()))) }
+}
+
+/// Gives room back once half of the file is empty; until then it is used again.
+fn shrink(db: &Connection) -> rusqlite::Result<()> {
+    let pages = |name: &str| db.query_row(&format!("PRAGMA {name}"), [], |row| row.get::<_, i64>(0));
+    if 2 * pages("freelist_count")? > pages("page_count")? {
+        db.execute_batch("VACUUM; PRAGMA wal_checkpoint(TRUNCATE)")?;
+    }
+    Ok(())
+}
