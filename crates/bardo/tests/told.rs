@@ -243,11 +243,11 @@ fn each_kind_of_note_arrives_once_and_in_order_however_often_the_host_is_killed(
         "ntfy = \"http://{}/topic\"\ncommand = 'echo \"$BARDO_NOTE_KEY\" >> {}'\n[backup]\nfolder = \"{}/under\"\n",
         receiver.address,
         run.display(),
-        tent.root().join("home-id").display()
+        tent.root().join("bardo.toml").display()
     );
     configure(&tent, &receiver, &more);
     tent.ok(["treasury", "add", "100000"]);
-    let (ordered, kills) = (populate(&tent), full(200, 40));
+    let (ordered, kills) = (populate(&tent), full(200, 24));
     let mut dice = Dice(3);
     for n in 0..kills {
         // For a while nobody listens at the webhook.
@@ -255,9 +255,9 @@ fn each_kind_of_note_arrives_once_and_in_order_however_often_the_host_is_killed(
         let mut host = up(&tent, "200000");
         std::thread::sleep(Duration::from_millis(100 + dice.roll(300)));
         let name = format!("g{}", dice.roll(ordered));
-        let order = match dice.roll(6) {
-            0 => vec!["golem", "retire", &name, "--confirm", &name],
-            1..=3 => vec!["golem", "freeze", &name, "--reason", "to be sure"],
+        let order = match dice.roll(kills) {
+            0..5 => vec!["golem", "retire", &name, "--confirm", &name],
+            even if even % 2 == 0 => vec!["golem", "freeze", &name, "--reason", "to be sure"],
             _ => vec!["golem", "resume", &name],
         };
         let mut owner = tent.command(order).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
@@ -271,7 +271,7 @@ fn each_kind_of_note_arrives_once_and_in_order_however_often_the_host_is_killed(
     // And once more for a while, with a host that stays up. One keeps falling over, and takes its time.
     receiver.down.store(true, Ordering::SeqCst);
     let mut host = up(&tent, "200000");
-    std::thread::sleep(Duration::from_secs(5));
+    std::thread::sleep(Duration::from_secs(4));
     receiver.down.store(false, Ordering::SeqCst);
     let said = || fs::read_to_string(tent.folder.path().join("said")).unwrap_or_default();
     for kind in KINDS {
@@ -284,13 +284,13 @@ fn each_kind_of_note_arrives_once_and_in_order_however_often_the_host_is_killed(
     let silent = Instant::now() + Duration::from_millis(300);
     // What the last kill left to be told is told by a host in which nothing more happens.
     let beats = receiver.beats.lock().unwrap().len();
-    std::thread::sleep(Duration::from_secs(3));
+    std::thread::sleep(Duration::from_secs(2));
     assert!(receiver.beats.lock().unwrap().iter().all(|beat| *beat < silent), "the dead have no heartbeat");
     let waiting = |target| Log::reader(&tent.root()).unwrap().unwrap().waiting(target, 1).unwrap().len();
     let mut host = up(&tent, "0.001");
     let all_told = || ["webhook", "ntfy", "command"].into_iter().all(|target| waiting(target) == 0);
     // An heir that is still to be born is found within two seconds.
-    wait_for(said, || receiver.beats.lock().unwrap().len() > beats + 3);
+    wait_for(said, || receiver.beats.lock().unwrap().len() > beats + 2);
     wait_for(said, all_told);
     let _ = host.kill();
     let _ = host.wait();
