@@ -18,28 +18,34 @@ use crate::config::{File, Settings};
 use crate::herald::Herald;
 use crate::inbox::{self, Body};
 use crate::keeper::{Wish, birth};
-use crate::living::{Pace, Run, Silent};
-use crate::{Error, GolemHome, Home, Living};
+use crate::living::{Ending, Pace, Run, Silent};
+use crate::{Error, GolemHome, Home, Living, heirs};
 
-fn home(golems: u64, dreams: impl Fn(u64) -> bool) -> (tempfile::TempDir, Home) {
+/// A home with so many golems; those with settings of their own have a life behind them.
+fn home(golems: u64, sets: impl Fn(u64) -> &'static [&'static str]) -> (tempfile::TempDir, Home) {
     let folder = tempfile::tempdir().unwrap();
     let home = Home::at(folder.path().join("home"));
     let settings = Settings::load(File::Bardo, None, std::iter::empty(), &["treasury.opening=1000000".into()]).unwrap();
     home.init(&settings).unwrap();
     for seed in 0..golems {
-        let set = format!("dream.enabled={}", dreams(seed));
-        let settings = Settings::load(File::Golem, None, std::iter::empty(), &[set]).unwrap();
+        // One that loses touch with its world looks half as often, of its own accord.
+        let steady = ["mortality.epistemic.enabled=false"];
+        let flags: Vec<String> = steady.iter().chain(sets(seed)).map(|set| (*set).to_owned()).collect();
+        let settings = Settings::load(File::Golem, None, std::iter::empty(), &flags).unwrap();
         let spec =
             world::Spec::Sim { seed, bar_ms: 40_000, relations_change_days: 0.0, edge_bps: None, flip_days: None };
         let name = format!("g{seed}").parse().unwrap();
         birth(&home, Wish { name, spec, seed: Some(seed), settings, parent: None, bundle: None }).unwrap();
-        if dreams(seed) {
-            // Old enough to have something to dream of.
+        if !sets(seed).is_empty() {
             let (mut living, _) = Living::open(home.golem(&format!("g{seed}")).unwrap(), 5_000).unwrap();
-            living.run(Run { pace: Pace::Max, ticks: Some(1_000), batch: 256 }, &mut Silent).unwrap();
+            living.run(run(1_000), &mut Silent).unwrap();
         }
     }
     (folder, home)
+}
+
+fn run(ticks: u64) -> Run {
+    Run { pace: Pace::Max, ticks: Some(ticks), batch: 256 }
 }
 
 /// A host that is up, in which one that falls does not lie for long.
@@ -162,7 +168,8 @@ fn a_world_a_mind_or_a_dream_that_panics_leaves_199_neighbours_on_time() {
     const ROUNDS: u64 = 3;
     const PARTS: [Part; 3] = [Part::World, Part::Mind, Part::Dream];
     let dreams = |seed: u64| (2 * ROUNDS..3 * ROUNDS).contains(&seed);
-    let (_folder, home) = home(200, dreams);
+    // Who is to be broken in a dream is old enough to have something to dream of.
+    let (_folder, home) = home(200, |seed| if dreams(seed) { &["dream.enabled=true"] } else { &[] });
     let host = Running::come(&home, 80.0, None);
     let cursed: BTreeSet<String> = (0..3 * ROUNDS).map(|n| format!("g{n}")).collect();
     let listener = listen(Arc::clone(&host.board), cursed.clone());
@@ -170,7 +177,9 @@ fn a_world_a_mind_or_a_dream_that_panics_leaves_199_neighbours_on_time() {
     std::thread::sleep(Duration::from_secs(1));
     let mut broken = BTreeSet::new();
     for (nth, part) in PARTS.into_iter().enumerate() {
-        // The machine may be busy with something else in one round. If a panic harmed anyone, it would in all of them.
+        // The machine may be busy with something else in one round. If a panic harmed anyone, it would in all of them;
+        // so the best there is with it is held against the best there is without.
+        let (mut best_calm, mut best_struck, mut best_turns) = (Duration::MAX, Duration::MAX, 0.0_f64);
         let fair = (0..ROUNDS).any(|round| {
             let calm = Stretch::begin(&host.board);
             std::thread::sleep(span);
@@ -181,11 +190,13 @@ fn a_world_a_mind_or_a_dream_that_panics_leaves_199_neighbours_on_time() {
             std::thread::sleep(span.saturating_sub(began.elapsed()));
             let struck = struck.end(&host.board);
             broken.insert(place.name.to_string());
-            let late = struck.late.as_secs_f64() / calm.late.max(Duration::from_millis(2)).as_secs_f64();
+            (best_calm, best_struck) = (best_calm.min(calm.late), best_struck.min(struck.late));
+            // Below a hundredth of the time between two turns it is the machine that is measured.
+            let late = best_struck.as_secs_f64() / best_calm.max(Duration::from_millis(5)).as_secs_f64();
             // Who has been stopped takes no more turns.
-            let turns = struck.turns_a_second / calm.turns_a_second * 200.0 / 199.0;
-            println!("{part:?}: {calm:?}, then {struck:?}: {late:.2} times as late, {turns:.3} times as many turns");
-            late < 1.5 && turns > 0.97
+            best_turns = best_turns.max(struck.turns_a_second / calm.turns_a_second * 200.0 / 199.0);
+            println!("{part:?}: {calm:?}, then {struck:?}; at best {late:.2} times as late, {best_turns:.3} times as many turns");
+            late < 1.5 && best_turns > 0.97
         });
         assert!(fair, "neighbours of a broken {part:?} are late");
         for status in host.board.all().iter().filter(|status| !broken.contains(&status.name)) {
@@ -229,14 +240,14 @@ fn a_world_a_mind_or_a_dream_that_panics_leaves_199_neighbours_on_time() {
 /// answer that nobody gave.
 #[test]
 fn one_that_was_stopped_can_be_looked_into_while_the_host_is_up() {
-    let (_folder, home) = home(2, |_| false);
+    let (_folder, home) = home(2, |_| &[]);
     let host = Running::come(&home, 4_000.0, None);
     let place = home.golem("g0").unwrap();
     break_one(&host, &place, Part::Mind);
     curse::lay(&place, Part::Mind, 0);
     until("it is let go", || !place.lodges().unwrap());
     let (mut living, _) = Living::open(place.clone(), 5_000).unwrap();
-    living.run(Run { pace: Pace::Max, ticks: Some(5), batch: 1 }, &mut Silent).unwrap();
+    living.run(run(5), &mut Silent).unwrap();
     drop(living);
     host.stop();
     for name in ["g0", "g1"] {
@@ -247,7 +258,7 @@ fn one_that_was_stopped_can_be_looked_into_while_the_host_is_up() {
 /// One that could not reach its own files was once woken again every two seconds for ever, and nobody heard of it.
 #[test]
 fn one_that_cannot_reach_its_files_is_told_of_once_and_lives_on_when_it_can() {
-    let (_folder, home) = home(2, |_| false);
+    let (_folder, home) = home(2, |_| &[]);
     let place = home.golem("g0").unwrap();
     fs::write(place.inbox(), "in the way").unwrap();
     let host = Running::come(&home, 4_000.0, None);
@@ -265,7 +276,7 @@ fn one_that_cannot_reach_its_files_is_told_of_once_and_lives_on_when_it_can() {
 /// A folder of golems that could not be read for a moment once ended the whole host.
 #[test]
 fn a_folder_that_is_gone_for_a_while_ends_nobody() {
-    let (_folder, home) = home(2, |_| false);
+    let (_folder, home) = home(2, |_| &[]);
     let host = Running::come(&home, 40.0, None);
     let (here, aside) = (home.root().join("golems"), home.root().join("aside"));
     fs::rename(&here, &aside).unwrap();
@@ -283,7 +294,7 @@ fn a_folder_that_is_gone_for_a_while_ends_nobody() {
 /// found out only when it was written.
 #[test]
 fn the_daily_line_is_written_once() {
-    let (_folder, home) = home(0, |_| false);
+    let (_folder, home) = home(0, |_| &[]);
     let hour = (notify::now() / 3_600_000 % 24) as u8;
     let host = Running::come(&home, 1.0, Some(hour));
     until("it is told", || notes(&home).iter().any(|note| note.kind == "daily"));
@@ -291,4 +302,25 @@ fn the_daily_line_is_written_once() {
     let syncs = host.board.syncs.load(Ordering::Relaxed);
     assert!(syncs <= 2, "{syncs} syncs for one line");
     host.stop();
+}
+
+/// An heir was once told of after it was born; killed between the two, a host found it there at the next start and kept
+/// silent.
+#[test]
+fn an_heir_born_just_before_a_kill_is_told_of() {
+    let (_folder, home) = home(1, |_| &["succession.auto=true", "succession.min_divergence=0"]);
+    let place = home.golem("g0").unwrap();
+    let (mut living, _) = Living::open(place.clone(), 5_000).unwrap();
+    living.obey(inbox::new_id(), Command::Retire { reason: String::new() }, &mut Silent).unwrap();
+    assert_eq!(living.run(run(1), &mut Silent).unwrap(), Ending::Dead);
+    drop(living);
+    // As far as a host had come when it was killed.
+    let heir = heirs::automatic(&home, &place).unwrap().unwrap();
+    for _ in 0..2 {
+        let host = Running::come(&home, 4_000.0, None);
+        until("it lives", || host.board.one(heir.as_str()).is_some_and(|status| status.tick > 0));
+        host.stop();
+        let told: Vec<Note> = notes(&home).into_iter().filter(|note| note.kind == "heir").collect();
+        assert_eq!(told.iter().map(|note| note.text.as_str()).collect::<Vec<_>>(), ["g0-2 is born, heir of g0"]);
+    }
 }
