@@ -162,6 +162,8 @@ impl Living {
         }
         let mut world = place.home().open_world(&golem.life().birth.world.spec, ledger)?;
         world.seek(golem.life().seen.until)?;
+        #[cfg(test)]
+        let world = crate::up::curse::over(&place, world);
         let sent_or_not = |owed| if let Owed::Commit { key, .. } = owed { Some(key) } else { None };
         let doubtful = golem.owed().into_iter().filter_map(sent_or_not).collect();
         Ok(Living {
@@ -298,14 +300,6 @@ impl Living {
         self.flush(listener)
     }
 
-    /// Puts something in the way of its world.
-    #[cfg(test)]
-    pub(crate) fn replace_world(&mut self, by: impl FnOnce(Box<dyn World + Send>) -> Box<dyn World + Send>) {
-        let nothing = self.place.home().open_world(&self.life().birth.world.spec, Ledger::memory());
-        let old = std::mem::replace(&mut self.world, nothing.expect("it opened before"));
-        self.world = by(old);
-    }
-
     /// Its own file has everything; it may be left.
     pub(crate) fn leave(&mut self) -> Result<(), Error> {
         self.flush(&mut Silent)?;
@@ -341,7 +335,12 @@ impl Living {
         let roll = self.secret.roll(self.life().id(), self.life().tick + 1);
         let input = Input { now, roll, what };
         self.keep.about_to_step(&self.golem);
-        if let Some(record) = self.golem.step(&input)? {
+        let stepped = self.golem.step(&input)?;
+        #[cfg(test)]
+        if matches!(input.what, What::Observed(_)) {
+            crate::up::curse::strike(&self.place, crate::up::curse::Part::Mind);
+        }
+        if let Some(record) = stepped {
             self.keep.stage(&record, self.golem.life());
             if let Some(memory) = &mut self.memory {
                 memory.hear(&record, self.golem.life());
@@ -508,6 +507,8 @@ impl Living {
             self.memory = Some(memory);
         }
         let memory = self.memory.as_ref().expect("just read");
+        #[cfg(test)]
+        crate::up::curse::strike(&self.place, crate::up::curse::Part::Dream);
         let found = dream::work(memory, self.grimoire.as_ref(), self.golem.life());
         self.forget_what_can_be_read_again();
         Ok(What::Dreamt(Box::new(found)))

@@ -65,6 +65,8 @@ pub struct Log {
     head: Head,
     number: u64,
     tip: Hash,
+    /// The newest group is in the database and the head does not know it yet.
+    ahead: Option<(u64, Hash)>,
     /// Who is to be told of notes, by name.
     targets: Vec<String>,
 }
@@ -121,7 +123,7 @@ impl Log {
                 advice: "bring back the newest host.db with its -wal file",
             });
         }
-        Ok(Log { db, head, number, tip, targets })
+        Ok(Log { db, head, number, tip, ahead: None, targets })
     }
 
     /// Whether a host is up.
@@ -129,8 +131,18 @@ impl Log {
         Head::is_taken(heads, HOST)
     }
 
-    /// Makes all of it durable with one sync. If it fails nothing has happened, and it may be tried again.
+    /// Makes all of it durable with one sync. If it fails nobody may hear of it, and the same may be tried again.
     pub fn commit(&mut self, batch: &Batch) -> Result<(), Error> {
+        let (number, tip) = match self.ahead {
+            Some(written) => written,
+            None => self.write(batch)?,
+        };
+        self.head.advance(Anchor { seq: number, hash: tip, seal: Seal::Open })?;
+        (self.number, self.tip, self.ahead) = (number, tip, None);
+        Ok(())
+    }
+
+    fn write(&mut self, batch: &Batch) -> Result<(u64, Hash), Error> {
         let mut hasher = blake3::Hasher::new();
         hasher.update(&self.tip);
         for line in &batch.lines {
@@ -147,9 +159,8 @@ impl Log {
             tx.commit()
         };
         write().map_err(Error::sqlite("cannot write the host log"))?;
-        self.head.advance(Anchor { seq: number, hash: tip, seal: Seal::Open })?;
-        (self.number, self.tip) = (number, tip);
-        Ok(())
+        self.ahead = Some((number, tip));
+        Ok((number, tip))
     }
 
     /// From now on these golems, and no others, are lived here.
@@ -358,6 +369,22 @@ mod tests {
         std::fs::write(Log::path(dir.path()), old).unwrap();
         let lost = Log::open(dir.path(), dir.path(), Vec::new()).unwrap_err().to_string();
         assert!(lost.contains("ends at group 1, but group 2 was acknowledged"), "{lost}");
+    }
+
+    /// A group whose head could not be written was once written again, found to be there, and tried for ever.
+    #[test]
+    fn a_group_the_head_did_not_take_is_not_written_twice() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut log = Log::open(dir.path(), dir.path(), Vec::new()).unwrap();
+        let batch = Batch { lines: vec![line(1, 1)], ..Batch::default() };
+        log.write(&batch).unwrap();
+        assert_eq!(log.head.anchor().seq, 0, "the head is behind");
+        log.commit(&batch).unwrap();
+        assert_eq!(log.head.anchor().seq, 1);
+        log.commit(&Batch { lines: vec![line(1, 2)], ..Batch::default() }).unwrap();
+        drop(log);
+        Log::open(dir.path(), dir.path(), Vec::new()).unwrap();
+        assert_eq!(Log::reader(dir.path()).unwrap().unwrap().lines(GolemId([1; 16])).unwrap().len(), 2);
     }
 
     #[test]

@@ -109,6 +109,12 @@ impl Desk {
         self.leave(Batch { notes: vec![note], ..Batch::default() });
     }
 
+    /// Lets everyone go who waits for what the disk does not take.
+    pub(crate) fn give_up(&self) {
+        self.queue().closing = true;
+        self.work.notify_all();
+    }
+
     /// What the log has of a golem.
     pub(crate) fn lines(&self, golem: GolemId) -> Result<Vec<Line>, Error> {
         Ok(self.reader.lock().unwrap_or_else(PoisonError::into_inner).lines(golem)?)
@@ -188,8 +194,7 @@ pub(crate) struct Scribe {
 impl Scribe {
     /// Writes what is left and puts the pen down.
     pub(crate) fn close(self) -> Result<(), Error> {
-        self.desk.queue().closing = true;
-        self.desk.work.notify_all();
+        self.desk.give_up();
         self.thread.join().map_err(|_| Error::Advice("the host log was left in haste".into()))
     }
 }

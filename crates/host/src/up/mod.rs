@@ -6,6 +6,8 @@
 
 pub mod api;
 pub mod board;
+#[cfg(test)]
+pub(crate) mod curse;
 pub(crate) mod desk;
 pub mod notify;
 mod systemd;
@@ -45,6 +47,8 @@ const FALLS: (usize, Duration) = (5, Duration::from_secs(600));
 const COPIES_EVERY: Duration = Duration::from_secs(60);
 /// How long before it is looked again whether one that is lived elsewhere is free.
 const ELSEWHERE: Duration = Duration::from_secs(10);
+/// How long a host that goes down waits for the next one to be put to rest.
+const PATIENCE: Duration = Duration::from_secs(60);
 /// How long one that fell lies, first and at most.
 const LIES: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(30));
 
@@ -67,6 +71,8 @@ struct Slot {
     /// It has a letter.
     rung: bool,
     falls: VecDeque<Instant>,
+    /// How often in a row a disk has kept it from its turn.
+    kept: usize,
     stand: Stand,
 }
 
@@ -111,6 +117,7 @@ pub struct Up {
     waker: Sender<Wake>,
     workers: Workers,
     speed: f64,
+    lies: (Duration, Duration),
     stop: Arc<AtomicBool>,
     tellers: Vec<JoinHandle<()>>,
     api: Option<api::Running>,
@@ -157,6 +164,7 @@ impl Up {
             waker,
             workers,
             speed: plan.speed,
+            lies: LIES,
             stop,
             tellers: Vec::new(),
             api: None,
@@ -237,6 +245,7 @@ impl Up {
                 due: Instant::now(),
                 rung: false,
                 falls: VecDeque::new(),
+                kept: 0,
                 stand: Stand::Down,
             });
             self.workers.give(Job::Open(at, place));
@@ -256,7 +265,7 @@ impl Up {
     /// Lives until it is stopped, then puts everything into place.
     pub fn run(mut self, mut tell: impl FnMut(&str)) -> Result<(), Error> {
         let (mut bells, mut census) = (Instant::now(), Instant::now());
-        let mut stopping = false;
+        let (mut stopping, mut lost) = (false, false);
         let mut systemd = Systemd::find();
         systemd.say("READY=1");
         while !stopping {
@@ -267,7 +276,12 @@ impl Up {
                 bells = now + BELLS_EVERY;
             }
             if now >= census {
-                self.census()?;
+                // Those who are up go on, whatever the folder has to say.
+                let found = self.census();
+                if let (false, Err(why)) = (lost, &found) {
+                    tell(&format!("nobody can be looked for: {why}"));
+                }
+                lost = found.is_err();
                 census = now + CENSUS_EVERY;
             }
             self.give_turns(now);
@@ -343,6 +357,7 @@ impl Up {
             }
             Outcome::Turned(living, turn) => {
                 self.slots[at].living = Some(living);
+                self.slots[at].kept = 0;
                 match turn {
                     Turn::Dead => self.show_out(at),
                     Turn::WorldOver => {
@@ -397,6 +412,9 @@ impl Up {
         let slot = &mut self.slots[at];
         let name = slot.place.name.to_string();
         slot.living = None;
+        if slot.stand == Stand::Stopped {
+            return;
+        }
         match fall {
             Fall::Elsewhere(why) => {
                 if slot.stand != Stand::Out {
@@ -408,8 +426,15 @@ impl Up {
             }
             Fall::Disk(why) => {
                 slot.stand = Stand::Down;
+                slot.kept += 1;
+                // If nobody can write, that is told already; if it is this one's files alone, nobody else would say so.
+                if slot.kept == FALLS.0 && self.desk.board.trouble().is_none() {
+                    let key = format!("{}:disk:{}", slot.id, notify::now() / 86_400_000);
+                    let text = format!("{name} waits for its files: {why}");
+                    self.desk.note(host_note(key, "disk", Some(&name), text));
+                }
                 self.desk.board.mark(&name, State::Restarting, Some(why));
-                self.schedule(at, now + LIES.1.min(Duration::from_secs(2)));
+                self.schedule(at, now + self.lies.1.min(Duration::from_secs(2)));
             }
             Fall::Broke(why) => {
                 self.desk.board.falls.fetch_add(1, Ordering::Relaxed);
@@ -425,10 +450,13 @@ impl Up {
                     let key = format!("{}:crash:{}", slot.id, notify::now());
                     self.desk.note(host_note(key, "crash", Some(&name), text));
                     self.desk.board.mark(&name, State::Stopped, Some(why));
+                    // Nobody here reads its letters any more: whoever comes may take it.
+                    slot.away = true;
+                    self.workers.give(Job::LetGo(at, slot.place.clone(), slot.id));
                     return;
                 }
                 slot.stand = Stand::Down;
-                let lies = (LIES.0 * 4_u32.pow(slot.falls.len() as u32 - 1)).min(LIES.1);
+                let lies = (self.lies.0 * 4_u32.pow(slot.falls.len() as u32 - 1)).min(self.lies.1);
                 tell(&format!("{name} fell over and is woken again: {why}"));
                 self.desk.board.mark(&name, State::Restarting, Some(why));
                 self.schedule(at, now + lies);
@@ -449,16 +477,21 @@ impl Up {
                 self.workers.give(Job::Leave(at, living));
             }
         }
-        let mut left = 0;
+        let (mut left, mut patience) = (0, Instant::now() + PATIENCE);
         while self.slots.iter().any(|slot| slot.away) {
-            match self.wakes.recv_timeout(Duration::from_secs(60)) {
+            match self.wakes.recv_timeout(Duration::from_secs(1)) {
                 Ok(Wake::Back(at, Outcome::Open(living) | Outcome::Turned(living, _) | Outcome::Heard(living))) => {
                     self.workers.give(Job::Leave(at, living));
+                    patience = Instant::now() + PATIENCE;
                 }
                 Ok(Wake::Back(at, Outcome::Left | Outcome::Fell(_))) => {
                     self.slots[at].away = false;
                     left += 1;
+                    patience = Instant::now() + PATIENCE;
                 }
+                // Whoever waits for a disk that takes nothing would wait for ever; the log has all that was acknowledged.
+                Err(RecvTimeoutError::Timeout) if self.desk.board.trouble().is_some() => self.desk.give_up(),
+                Err(RecvTimeoutError::Timeout) if Instant::now() < patience => {}
                 Ok(Wake::Stop) => {}
                 Err(_) => break,
             }
@@ -468,7 +501,13 @@ impl Up {
         for teller in self.tellers.drain(..) {
             let _ = teller.join();
         }
-        self.scribe.take().expect("there is one until here").close()
+        self.scribe.take().expect("there is one until here").close()?;
+        match self.desk.board.trouble() {
+            None => Ok(()),
+            Some(why) => Err(Error::Advice(format!(
+                "not everything could be put into place ({why}); nothing acknowledged is lost, the next start carries it over"
+            ))),
+        }
     }
 }
 

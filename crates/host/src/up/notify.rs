@@ -46,18 +46,37 @@ pub(crate) fn note(name: &str, life: &Life, told: &Told<'_>, now: i64) -> Option
             ("approval", format!("{name} asks for your yes within {within} of its time: {ask}. `{yes}`, or --deny"))
         }
         Message::Stopped { .. } => ("stop", format!("{name} has hit its stop and gives up what it holds")),
-        Message::Refused { rule: rule @ (Rule::PerDay | Rule::ActionsPerDay | Rule::Gas | Rule::Reserve), why } => {
-            // Once a day for each rule: a cap that is reached is reached again and again.
-            let day = told.at.as_millis() as i64 / DAY_MS;
-            let key = format!("{}:cap:{rule:?}:{day}", life.id());
-            let text = format!("{name} has reached a cap: {why}");
-            return Some(Note { key, kind: "cap".into(), golem: Some(name.into()), text, at: now });
+        Message::Refused { rule: rule @ (Rule::PerDay | Rule::ActionsPerDay | Rule::Gas | Rule::Reserve), .. } => {
+            return Some(cap(name, life, told, *rule, now));
         }
+        // Whoever has used up a day's share does not ask again that day, so nobody would be refused.
+        Message::Granted { .. } => return used_up(life).map(|rule| cap(name, life, told, rule, now)),
         Message::EconomicCritical { remaining, .. } => ("money", format!("{name} has {remaining} left to live on")),
         _ => return None,
     };
     let key = format!("{}:{}:{kind}", life.id(), told.seq);
     Some(Note { key, kind: kind.into(), golem: Some(name.into()), text, at: now })
+}
+
+/// Once a day for each rule: a cap that is reached is reached again and again.
+fn cap(name: &str, life: &Life, told: &Told<'_>, rule: Rule, now: i64) -> Note {
+    let day = told.at.as_millis() as i64 / DAY_MS;
+    let key = format!("{}:cap:{rule:?}:{day}", life.id());
+    let text = format!("{name} has reached a cap: {rule}");
+    Note { key, kind: "cap".into(), golem: Some(name.into()), text, at: now }
+}
+
+/// Which of a day's caps leaves no room for another action: none in number, or less than a basis point in money.
+fn used_up(life: &Life) -> Option<Rule> {
+    let (policy, day) = (&life.policy, &life.day);
+    if day.actions == 0 {
+        return None;
+    }
+    if day.actions >= policy.actions_per_day {
+        return Some(Rule::ActionsPerDay);
+    }
+    let least = life.capital.worth(life.seen.unit).share(1, 10_000);
+    (policy.per_day_most - day.value < least).then_some(Rule::PerDay)
 }
 
 /// Something about the host itself, or about one of its golems that its life knows nothing of.
@@ -248,7 +267,7 @@ fn nap(length: Duration, stop: &AtomicBool) {
 /// the disk, which cannot wait to be written down.
 fn keep_time(telling: &Telling, desk: &Desk, client: &Client, stop: &AtomicBool) {
     let mut beat = Instant::now();
-    let mut cried = false;
+    let (mut lined, mut cry) = (None, Cry::default());
     while !stop.load(Ordering::SeqCst) {
         if let Some((url, every)) = &telling.heartbeat
             && Instant::now() >= beat
@@ -257,24 +276,44 @@ fn keep_time(telling: &Telling, desk: &Desk, client: &Client, stop: &AtomicBool)
             // One that is missed is missed: the next says the same.
             let _ = client.post(url).body("").send();
         }
+        let today = now().div_euclid(DAY_MS);
         if let Some(hour) = telling.daily
+            && lined != Some(today)
             && let Some(note) = daily(&desk.board, hour, now())
         {
+            lined = Some(today);
             desk.note(note);
         }
-        match desk.board.trouble() {
-            Some(why) if !cried => {
-                cried = true;
-                let text = format!("nothing can be written down, so every golem waits: {why}");
-                let note = host_note(format!("disk:{}", now()), "disk", None, text);
-                for target in &telling.targets {
-                    let _ = target.tell(client, &note);
-                }
-            }
-            None => cried = false,
-            _ => {}
-        }
+        cry.out(desk.board.trouble(), telling, client);
         std::thread::sleep(LOOK);
+    }
+}
+
+/// What is told without being written down first, because nothing can be: once for each trouble, and to each target
+/// until it has taken it.
+#[derive(Default)]
+struct Cry {
+    note: Option<Note>,
+    unheard: Vec<Target>,
+    troubled: bool,
+    again: Option<(Instant, Duration)>,
+}
+
+impl Cry {
+    fn out(&mut self, trouble: Option<String>, telling: &Telling, client: &Client) {
+        if let (false, Some(why)) = (self.troubled, &trouble) {
+            let text = format!("nothing can be written down, so every golem waits: {why}");
+            self.note = Some(host_note(format!("disk:{}", now()), "disk", None, text));
+            (self.unheard, self.again) = (telling.targets.clone(), None);
+        }
+        self.troubled = trouble.is_some();
+        let Some(note) = &self.note else { return };
+        if self.unheard.is_empty() || self.again.is_some_and(|(when, _)| Instant::now() < when) {
+            return;
+        }
+        self.unheard.retain(|target| target.tell(client, note).is_err());
+        let patience = self.again.map_or(AGAIN.0, |(_, patience)| (patience * 2).min(AGAIN.1));
+        self.again = Some((Instant::now() + patience, patience));
     }
 }
 
@@ -353,6 +392,20 @@ mod tests {
         assert_ne!(cap.key, told(9, 25, refused(Rule::PerDay)).unwrap().key);
         assert_ne!(cap.key, told(9, 1, refused(Rule::ActionsPerDay)).unwrap().key);
         assert_eq!(told(5, 1, refused(Rule::NoEdge)), None, "to stay out is no news");
+        // Whoever has had its share does not ask for more: the last that was granted tells it.
+        let granted = |actions: u32, value: i64| {
+            let mut life = golem.life().clone();
+            (life.policy.actions_per_day, life.policy.per_day_most) = (3, Usdc::micros(1_000));
+            (life.day.actions, life.day.value) = (actions, Usdc::micros(value));
+            life.capital.cash = Usdc::micros(100_000);
+            let (cash, fee, expires) = (Usdc::ZERO, Usdc::ZERO, golem::Time::default());
+            let message = Message::Granted { key: 1, cash, fee, expires };
+            let told = Told { seq: 5, at: golem::Time::seconds(3_600), tick: 1, message };
+            note("ada", &life, &told, 0).map(|note| note.key)
+        };
+        assert_eq!((granted(0, 1_000), granted(2, 990)), (None, None), "there is room");
+        assert_eq!(granted(3, 0), told(9, 2, refused(Rule::ActionsPerDay)).map(|note| note.key));
+        assert_eq!(granted(2, 991), Some(cap.key));
         assert_eq!(told(5, 1, Message::Suspended).unwrap().kind, "breaker");
         assert_eq!(told(5, 1, Message::Stopped { holding: 1, unit: Usdc::ZERO }).unwrap().kind, "stop");
         let frozen = told(5, 1, Message::Froze { reason: "enough" }).unwrap();

@@ -1,97 +1,326 @@
-//! What breaks in one golem stays in that golem.
+//! What breaks in one golem stays in that golem, and what goes wrong around a host does not end it.
 
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
-use golem::Time;
-use golem::world::{Manifest, Observation, Outcome, Quote};
-use world::{Order, World};
+use golem::Command;
+use vault::{Log, Note, Reader};
 
-use super::board::State;
-use super::notify::Telling;
-use super::{Plan, Up};
-use crate::Home;
+use super::board::{Board, State};
+use super::curse::{self, Part};
+use super::notify::{self, Telling};
+use super::{Plan, Stopper, Up};
 use crate::config::{File, Settings};
+use crate::herald::Herald;
+use crate::inbox::{self, Body};
 use crate::keeper::{Wish, birth};
+use crate::living::{Ending, Pace, Run, Silent};
+use crate::{Error, GolemHome, Home, Living, heirs};
 
-/// A world that breaks when it is looked at for the third time.
-struct Cursed {
-    inner: Box<dyn World + Send>,
-    looks: u32,
-}
-
-impl World for Cursed {
-    fn manifest(&self) -> Manifest {
-        self.inner.manifest()
-    }
-    fn start(&self) -> Time {
-        self.inner.start()
-    }
-    fn end(&self) -> Option<Time> {
-        self.inner.end()
-    }
-    fn seek(&mut self, until: Time) -> Result<(), world::Error> {
-        self.inner.seek(until)
-    }
-    fn observe(&mut self, since: Time, now: Time, seen: &mut Observation) -> Result<(), world::Error> {
-        self.looks += 1;
-        assert!(self.looks < 3, "the world has come apart");
-        self.inner.observe(since, now, seen)
-    }
-    fn preview(&mut self, order: &Order) -> Result<Option<Quote>, world::Error> {
-        self.inner.preview(order)
-    }
-    fn commit(&mut self, key: u64, order: &Order) -> Result<Option<Outcome>, world::Error> {
-        self.inner.commit(key, order)
-    }
-    fn reconcile(&mut self, key: u64) -> Result<Option<Outcome>, world::Error> {
-        self.inner.reconcile(key)
-    }
-}
-
-fn home(golems: u64) -> (tempfile::TempDir, Home) {
+/// A home with so many golems; those with settings of their own have a life behind them.
+fn home(golems: u64, sets: impl Fn(u64) -> &'static [&'static str]) -> (tempfile::TempDir, Home) {
     let folder = tempfile::tempdir().unwrap();
     let home = Home::at(folder.path().join("home"));
     let settings = Settings::load(File::Bardo, None, std::iter::empty(), &["treasury.opening=1000000".into()]).unwrap();
     home.init(&settings).unwrap();
     for seed in 0..golems {
-        let settings = Settings::load(File::Golem, None, std::iter::empty(), &[]).unwrap();
+        // One that loses touch with its world looks half as often, of its own accord.
+        let steady = ["mortality.epistemic.enabled=false"];
+        let flags: Vec<String> = steady.iter().chain(sets(seed)).map(|set| (*set).to_owned()).collect();
+        let settings = Settings::load(File::Golem, None, std::iter::empty(), &flags).unwrap();
         let spec =
             world::Spec::Sim { seed, bar_ms: 40_000, relations_change_days: 0.0, edge_bps: None, flip_days: None };
         let name = format!("g{seed}").parse().unwrap();
         birth(&home, Wish { name, spec, seed: Some(seed), settings, parent: None, bundle: None }).unwrap();
+        if !sets(seed).is_empty() {
+            let (mut living, _) = Living::open(home.golem(&format!("g{seed}")).unwrap(), 5_000).unwrap();
+            living.run(run(1_000), &mut Silent).unwrap();
+        }
     }
     (folder, home)
 }
 
-/// Lives for a while; how late turns were, at worst but for one in a hundred, and how many there were.
-fn live(home: &Home, curse: bool) -> (Duration, u64, u64) {
-    let telling = Telling { targets: Vec::new(), heartbeat: None, daily: None };
-    let mut up = Up::come(home, Plan { speed: 40.0, telling, api: None, backups: None }, |_| {}).unwrap();
-    if curse {
-        let slot = up.names["g7"];
-        up.slots[slot].living.as_mut().unwrap().replace_world(|inner| Box::new(Cursed { inner, looks: 0 }));
+fn run(ticks: u64) -> Run {
+    Run { pace: Pace::Max, ticks: Some(ticks), batch: 256 }
+}
+
+/// A host that is up, in which one that falls does not lie for long.
+struct Running {
+    board: Arc<Board>,
+    stopper: Stopper,
+    thread: JoinHandle<Result<(), Error>>,
+}
+
+impl Running {
+    fn come(home: &Home, speed: f64, daily: Option<u8>) -> Running {
+        // Somebody is to be told, or nothing would be kept for them; that nobody can be reached does not matter here.
+        let target = notify::Target::Command("exit 1".into());
+        let telling = Telling { targets: vec![target], heartbeat: None, daily };
+        let mut up = Up::come(home, Plan { speed, telling, api: None, backups: None }, |_| {}).unwrap();
+        up.lies = (Duration::from_millis(50), Duration::from_millis(400));
+        let (board, stopper) = (up.board(), up.stopper());
+        Running { board, stopper, thread: std::thread::spawn(move || up.run(|_| {})) }
     }
-    let (board, stopper) = (up.board(), up.stopper());
-    let thread = std::thread::spawn(move || up.run(|_| {}));
-    std::thread::sleep(Duration::from_secs(6));
-    let falls = board.falls.load(Ordering::Relaxed);
-    assert!(board.all().iter().all(|status| status.state == State::Living), "the one that fell is up again");
-    stopper.stop();
-    thread.join().unwrap().unwrap();
-    (board.late.quantile(0.99), board.ticks.load(Ordering::Relaxed), falls)
+
+    fn stop(self) {
+        self.stopper.stop();
+        self.thread.join().unwrap().unwrap();
+    }
+
+    fn falls(&self) -> u64 {
+        self.board.falls.load(Ordering::Relaxed)
+    }
+}
+
+fn until(what: &str, mut done: impl FnMut() -> bool) {
+    let deadline = Instant::now() + Duration::from_secs(30);
+    while !done() {
+        assert!(Instant::now() < deadline, "{what}");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+fn notes(home: &Home) -> Vec<Note> {
+    let waiting = Log::reader(home.root()).unwrap().unwrap().waiting("command", 1_000).unwrap();
+    waiting.into_iter().map(|waiting| waiting.note).collect()
+}
+
+/// How late turns were and how many there were, over a stretch of time.
+struct Stretch {
+    began: Instant,
+    within: Vec<u64>,
+    turns: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Kept {
+    late: Duration,
+    turns_a_second: f64,
+}
+
+impl Stretch {
+    fn marks() -> impl Iterator<Item = Duration> {
+        (0..120).map(|nth| Duration::from_micros(100).mul_f64(1.125_f64.powi(nth)))
+    }
+
+    fn begin(board: &Board) -> Stretch {
+        let within = Stretch::marks().map(|mark| board.late.within(mark)).collect();
+        Stretch { began: Instant::now(), within, turns: board.late.count() }
+    }
+
+    /// How late they were at worst but for one in a hundred.
+    fn end(self, board: &Board) -> Kept {
+        let turns = board.late.count() - self.turns;
+        let most = (turns as f64 * 0.99).ceil() as u64;
+        let late =
+            Stretch::marks().zip(&self.within).find(|(mark, before)| board.late.within(*mark) - **before >= most);
+        let late = late.map_or(Duration::MAX, |(mark, _)| mark);
+        Kept { late, turns_a_second: turns as f64 / self.began.elapsed().as_secs_f64() }
+    }
+}
+
+/// Breaks one golem: once, from which it recovers, and then for good. Gives back when it is stopped.
+fn break_one(host: &Running, place: &GolemHome, part: Part) {
+    let name = place.name.as_str();
+    let (falls, before) = (host.falls(), host.board.one(name).unwrap().tick);
+    let order = |command| inbox::send(place, Body::Command(command)).unwrap();
+    curse::lay(place, part, 1);
+    if part == Part::Dream {
+        order(Command::Dream);
+    }
+    until("it falls and lives on from where it was", || {
+        let status = host.board.one(name).unwrap();
+        host.falls() > falls && status.state != State::Restarting && status.tick > before + 1
+    });
+    assert_eq!(host.falls(), falls + 1, "once");
+    curse::lay(place, part, u32::MAX);
+    if part == Part::Dream {
+        order(Command::Wake);
+        order(Command::Dream);
+    }
+    until("it is stopped", || host.board.one(name).unwrap().state == State::Stopped);
+    assert_eq!(host.falls(), falls + 5);
+}
+
+/// Everything the cursed have been heard to say, by golem.
+fn listen(board: Arc<Board>, cursed: BTreeSet<String>) -> JoinHandle<BTreeMap<String, Vec<(u64, String)>>> {
+    std::thread::spawn(move || {
+        let (mut heard, mut next, mut open) = (BTreeMap::<String, Vec<_>>::new(), board.next(), true);
+        while open {
+            open = board.wait(next, Duration::from_secs(1));
+            let (frames, gap) = board.since(next, usize::MAX);
+            assert!(!gap, "the listener has kept up");
+            next = frames.last().map_or(next, |frame| frame.number + 1);
+            for frame in frames.iter().filter(|frame| cursed.contains(&*frame.golem)) {
+                heard.entry(frame.golem.to_string()).or_default().push((frame.seq, frame.text.to_string()));
+            }
+        }
+        heard
+    })
 }
 
 #[test]
-fn a_world_that_panics_harms_no_neighbour() {
-    let (_folder, home) = home(200);
-    let (calm, calm_ticks, none) = live(&home, false);
-    let (late, ticks, falls) = live(&home, true);
-    println!("late by {calm:?} at most without, {late:?} with a panic; {calm_ticks} and {ticks} turns");
-    assert_eq!((none, falls), (0, 1));
-    assert!(late < calm.max(Duration::from_millis(20)) * 5, "{calm:?} {late:?}");
-    assert!(ticks * 100 > calm_ticks * 97, "{calm_ticks} {ticks}");
+fn a_world_a_mind_or_a_dream_that_panics_leaves_199_neighbours_on_time() {
+    const ROUNDS: u64 = 3;
+    const PARTS: [Part; 3] = [Part::World, Part::Mind, Part::Dream];
+    let dreams = |seed: u64| (2 * ROUNDS..3 * ROUNDS).contains(&seed);
+    // Who is to be broken in a dream is old enough to have something to dream of.
+    let (_folder, home) = home(200, |seed| if dreams(seed) { &["dream.enabled=true"] } else { &[] });
+    let host = Running::come(&home, 80.0, None);
+    let cursed: BTreeSet<String> = (0..3 * ROUNDS).map(|n| format!("g{n}")).collect();
+    let listener = listen(Arc::clone(&host.board), cursed.clone());
+    let span = Duration::from_secs(if std::env::var_os("BARDO_FULL").is_some() { 12 } else { 3 });
+    std::thread::sleep(Duration::from_secs(1));
+    let mut broken = BTreeSet::new();
+    for (nth, part) in PARTS.into_iter().enumerate() {
+        // The machine may be busy with something else in one round. If a panic harmed anyone, it would in all of them;
+        // so the best there is with it is held against the best there is without.
+        let (mut best_calm, mut best_struck, mut best_turns) = (Duration::MAX, Duration::MAX, 0.0_f64);
+        let fair = (0..ROUNDS).any(|round| {
+            let calm = Stretch::begin(&host.board);
+            std::thread::sleep(span);
+            let calm = calm.end(&host.board);
+            let (struck, began) = (Stretch::begin(&host.board), Instant::now());
+            let place = home.golem(&format!("g{}", nth as u64 * ROUNDS + round)).unwrap();
+            break_one(&host, &place, part);
+            std::thread::sleep(span.saturating_sub(began.elapsed()));
+            let struck = struck.end(&host.board);
+            broken.insert(place.name.to_string());
+            (best_calm, best_struck) = (best_calm.min(calm.late), best_struck.min(struck.late));
+            // Below a hundredth of the time between two turns it is the machine that is measured.
+            let late = best_struck.as_secs_f64() / best_calm.max(Duration::from_millis(5)).as_secs_f64();
+            // Who has been stopped takes no more turns.
+            best_turns = best_turns.max(struck.turns_a_second / calm.turns_a_second * 200.0 / 199.0);
+            println!("{part:?}: {calm:?}, then {struck:?}; at best {late:.2} times as late, {best_turns:.3} times as many turns");
+            late < 1.5 && best_turns > 0.97
+        });
+        assert!(fair, "neighbours of a broken {part:?} are late");
+        for status in host.board.all().iter().filter(|status| !broken.contains(&status.name)) {
+            assert!(matches!(status.state, State::Living | State::Dreaming), "{} is {:?}", status.name, status.state);
+        }
+    }
+    // Each is told of once, and let go of: whoever wants to look into it can.
+    let crashes: Vec<Note> = notes(&home).into_iter().filter(|note| note.kind == "crash").collect();
+    let told: BTreeSet<String> = crashes.iter().map(|note| note.golem.clone().unwrap()).collect();
+    assert_eq!((told, crashes.len()), (broken.clone(), broken.len()));
+    for name in &broken {
+        let place = home.golem(name).unwrap();
+        until("it is let go", || !place.lodges().unwrap());
+        place.catch_up().unwrap();
+    }
+    host.stop();
+    let heard = listener.join().unwrap();
     for place in home.list().unwrap() {
-        vault::Reader::open(&place.database()).unwrap().verify(&home.heads()).unwrap();
+        let reader = Reader::open(&place.database()).unwrap();
+        reader.verify(&home.heads()).unwrap();
+        let Some(heard) = heard.get(place.name.as_str()) else { continue };
+        let mut journal: BTreeMap<(u64, String), u32> = BTreeMap::new();
+        let mut herald = Herald::new();
+        let each = |record: golem::Record| {
+            let note = |told: crate::herald::Told<'_>| {
+                *journal.entry((told.seq, serde_json::to_string(&told).unwrap())).or_default() += 1;
+            };
+            herald.tell(&record, note).unwrap();
+            Ok(())
+        };
+        reader.replay(each).unwrap();
+        for said in heard {
+            let left = journal.get_mut(said).unwrap_or_else(|| panic!("{}: {said:?} is lost", place.name));
+            *left = left.checked_sub(1).unwrap_or_else(|| panic!("{}: {said:?} was said twice", place.name));
+        }
+    }
+    assert!(broken.iter().all(|name| heard.contains_key(name)), "they have said something");
+}
+
+/// One that was stopped was once still said to be lived by the host: whoever wanted to read or live it waited for an
+/// answer that nobody gave.
+#[test]
+fn one_that_was_stopped_can_be_looked_into_while_the_host_is_up() {
+    let (_folder, home) = home(2, |_| &[]);
+    let host = Running::come(&home, 4_000.0, None);
+    let place = home.golem("g0").unwrap();
+    break_one(&host, &place, Part::Mind);
+    curse::lay(&place, Part::Mind, 0);
+    until("it is let go", || !place.lodges().unwrap());
+    let (mut living, _) = Living::open(place.clone(), 5_000).unwrap();
+    living.run(run(5), &mut Silent).unwrap();
+    drop(living);
+    host.stop();
+    for name in ["g0", "g1"] {
+        Reader::open(&home.golem(name).unwrap().database()).unwrap().verify(&home.heads()).unwrap();
+    }
+}
+
+/// One that could not reach its own files was once woken again every two seconds for ever, and nobody heard of it.
+#[test]
+fn one_that_cannot_reach_its_files_is_told_of_once_and_lives_on_when_it_can() {
+    let (_folder, home) = home(2, |_| &[]);
+    let place = home.golem("g0").unwrap();
+    fs::write(place.inbox(), "in the way").unwrap();
+    let host = Running::come(&home, 4_000.0, None);
+    until("it is told", || !notes(&home).is_empty());
+    std::thread::sleep(Duration::from_secs(4));
+    let told = notes(&home);
+    assert_eq!((told.len(), told[0].kind.as_str(), told[0].golem.as_deref()), (1, "disk", Some("g0")), "{told:?}");
+    assert_eq!(host.board.one("g1").unwrap().state, State::Living);
+    fs::remove_file(place.inbox()).unwrap();
+    until("it lives", || host.board.one("g0").unwrap().state == State::Living);
+    assert_eq!(host.falls(), 0, "its files are no fault of its own");
+    host.stop();
+}
+
+/// A folder of golems that could not be read for a moment once ended the whole host.
+#[test]
+fn a_folder_that_is_gone_for_a_while_ends_nobody() {
+    let (_folder, home) = home(2, |_| &[]);
+    let host = Running::come(&home, 40.0, None);
+    let (here, aside) = (home.root().join("golems"), home.root().join("aside"));
+    fs::rename(&here, &aside).unwrap();
+    std::thread::sleep(super::CENSUS_EVERY + Duration::from_millis(500));
+    fs::rename(&aside, &here).unwrap();
+    let ticks = host.board.ticks.load(Ordering::Relaxed);
+    until("they live on", || {
+        let living = host.board.all().iter().all(|status| status.state == State::Living);
+        living && host.board.ticks.load(Ordering::Relaxed) > ticks + 4
+    });
+    host.stop();
+}
+
+/// The daily line was once brought to the scribe five times a second for six hours; that it had been told before was
+/// found out only when it was written.
+#[test]
+fn the_daily_line_is_written_once() {
+    let (_folder, home) = home(0, |_| &[]);
+    let hour = (notify::now() / 3_600_000 % 24) as u8;
+    let host = Running::come(&home, 1.0, Some(hour));
+    until("it is told", || notes(&home).iter().any(|note| note.kind == "daily"));
+    std::thread::sleep(Duration::from_secs(2));
+    let syncs = host.board.syncs.load(Ordering::Relaxed);
+    assert!(syncs <= 2, "{syncs} syncs for one line");
+    host.stop();
+}
+
+/// An heir was once told of after it was born; killed between the two, a host found it there at the next start and kept
+/// silent.
+#[test]
+fn an_heir_born_just_before_a_kill_is_told_of() {
+    let (_folder, home) = home(1, |_| &["succession.auto=true", "succession.min_divergence=0"]);
+    let place = home.golem("g0").unwrap();
+    let (mut living, _) = Living::open(place.clone(), 5_000).unwrap();
+    living.obey(inbox::new_id(), Command::Retire { reason: String::new() }, &mut Silent).unwrap();
+    assert_eq!(living.run(run(1), &mut Silent).unwrap(), Ending::Dead);
+    drop(living);
+    // As far as a host had come when it was killed.
+    let heir = heirs::automatic(&home, &place).unwrap().unwrap();
+    for _ in 0..2 {
+        let host = Running::come(&home, 4_000.0, None);
+        until("it lives", || host.board.one(heir.as_str()).is_some_and(|status| status.tick > 0));
+        host.stop();
+        let told: Vec<Note> = notes(&home).into_iter().filter(|note| note.kind == "heir").collect();
+        assert_eq!(told.iter().map(|note| note.text.as_str()).collect::<Vec<_>>(), ["g0-2 is born, heir of g0"]);
     }
 }

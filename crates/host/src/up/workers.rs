@@ -9,12 +9,14 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Instant;
 
+use golem::GolemId;
 use vault::Reader;
 
 use super::Wake;
 use super::desk::Desk;
 use super::notify::host_note;
 use crate::Error;
+use crate::config::{File, Settings};
 use crate::heirs;
 use crate::home::GolemHome;
 use crate::keep;
@@ -48,6 +50,8 @@ pub(super) enum Job {
     Turn(usize, Box<Living>, Instant),
     Hear(usize, Box<Living>),
     Leave(usize, Box<Living>),
+    /// One that is stopped: its own file gets everything, and whoever wants may live it.
+    LetGo(usize, GolemHome, GolemId),
 }
 
 /// Threads that give golems their turns.
@@ -118,7 +122,7 @@ impl Jobs {
 
 /// Whatever happens in here happens to one golem.
 fn perform(job: Job, desk: &Arc<Desk>) -> (usize, Outcome) {
-    let (Job::Open(at, _) | Job::Turn(at, ..) | Job::Hear(at, _) | Job::Leave(at, _)) = job;
+    let (Job::Open(at, _) | Job::Turn(at, ..) | Job::Hear(at, _) | Job::Leave(at, _) | Job::LetGo(at, ..)) = job;
     let done = catch_unwind(AssertUnwindSafe(|| match job {
         Job::Open(_, place) => open(&place, desk).map(|living| Outcome::Open(Box::new(living))),
         Job::Turn(_, mut living, due) => {
@@ -135,6 +139,12 @@ fn perform(job: Job, desk: &Arc<Desk>) -> (usize, Outcome) {
             succeed(&living, desk);
             Ok(Outcome::Left)
         }
+        Job::LetGo(_, place, id) => {
+            // What cannot be carried over stays in the log, for whoever opens it next.
+            let carried = keep::carry_over(&place, desk);
+            desk.lodge(id, false)?;
+            carried.map(|()| Outcome::Left)
+        }
     }));
     let outcome = match done {
         Ok(Ok(outcome)) => outcome,
@@ -144,19 +154,30 @@ fn perform(job: Job, desk: &Arc<Desk>) -> (usize, Outcome) {
     (at, outcome)
 }
 
-/// A line goes on where its owner wants it to; the newborn is found by the next census. Why one could not be made is told
-/// once.
+/// A line goes on where its owner wants it to; the newborn is found by the next census and told of when it is first
+/// opened. Why one could not be made is told once.
 fn succeed(dead: &Living, desk: &Desk) {
     if dead.life().heartbeat.state != golem::heartbeat::State::Dead {
         return;
     }
     let name = dead.place.name.as_str();
-    let (kind, text) = match heirs::automatic(dead.place.home(), &dead.place) {
-        Ok(None) => return,
-        Ok(Some(heir)) => ("heir", format!("{heir} is born, heir of {name}")),
-        Err(why) => ("heir", format!("{name} has no heir: {why}; `bardo golem successor {name}` makes one by hand")),
-    };
-    desk.note(host_note(format!("{}:{kind}", dead.life().id()), kind, Some(name), text));
+    if let Err(why) = heirs::automatic(dead.place.home(), &dead.place) {
+        let text = format!("{name} has no heir: {why}; `bardo golem successor {name}` makes one by hand");
+        desk.note(host_note(format!("{}:heirless", dead.life().id()), "heir", Some(name), text));
+    }
+}
+
+/// An heir that nobody was asked about is told of before it has lived a tick, so a kill after its birth hides none.
+fn introduce(newborn: &Living, desk: &Desk) -> Result<(), Error> {
+    let life = newborn.life();
+    let Some(line) = life.birth.lineage.as_ref().filter(|_| life.tick == 0) else { return Ok(()) };
+    let settings = Settings::load(File::Golem, Some(&newborn.place.config()), std::iter::empty(), &[])?;
+    if settings.flag("succession.auto") {
+        let name = newborn.place.name.as_str();
+        let text = format!("{name} is born, heir of {}", line.parent_name);
+        desk.note(host_note(format!("{}:heir", line.parent), "heir", Some(name), text));
+    }
+    Ok(())
 }
 
 fn fall(error: Error) -> Fall {
@@ -182,7 +203,13 @@ fn words_of(panic: &Box<dyn std::any::Any + Send>) -> String {
 fn open(place: &GolemHome, desk: &Arc<Desk>) -> Result<Living, Error> {
     let id = Reader::open(&place.database())?.id()?;
     desk.lodge(id, true)?;
-    let opened = keep::carry_over(place, desk).and_then(|()| Living::lodge(place.clone(), desk));
+    let lodge = || {
+        keep::carry_over(place, desk)?;
+        let living = Living::lodge(place.clone(), desk)?;
+        introduce(&living, desk)?;
+        Ok(living)
+    };
+    let opened = lodge();
     if opened.is_err() {
         desk.lodge(id, false)?;
     }
