@@ -18,8 +18,8 @@ use serde_json::Value;
 use vault::{Log, Reader};
 
 /// Everything an owner can be told of by way of the log. A disk that is full is told without it, further down.
-const KINDS: [&str; 11] =
-    ["backup", "breaker", "cap", "crash", "daily", "death", "feed", "freeze", "heir", "money", "stop"];
+const KINDS: [&str; 12] =
+    ["approval", "backup", "breaker", "cap", "crash", "daily", "death", "feed", "freeze", "heir", "money", "stop"];
 
 /// A note as somebody took it.
 #[derive(Clone, Debug)]
@@ -181,6 +181,7 @@ fn populate(tent: &Tent) -> u64 {
     let acting = |name: &str, sets: &[&str]| new(name, &[], &[&acts[..], sets].concat());
     acting("often", &["policy.rebalances_per_day=3", "world.bar=1h", "heartbeat.interval=1h"]);
     acting("much", &["policy.per_day=50", "world.bar=1h", "heartbeat.interval=1h"]);
+    acting("asks", &["policy.approve_above=0", "policy.approve_within=2d", "world.bar=1h", "heartbeat.interval=1h"]);
     acting("gas", &["mortality.economic.per_action=1.8"]);
     acting("stop", &["reflex.act_every=10", "policy.stop=0.0005"]);
     // Stubbornly wrong, and every stressor weighs in full after a day.
@@ -219,6 +220,7 @@ fn lived(tent: &Tent) -> BTreeMap<String, String> {
                         Event::Froze { .. } => expect(format!("{id}:{}:freeze", record.seq)),
                         Event::EconomicCritical => expect(format!("{id}:{}:money", record.seq)),
                         Event::Stopped => expect(format!("{id}:{}:stop", record.seq)),
+                        Event::ApprovalSought { .. } => expect(format!("{id}:{}:approval", record.seq)),
                         Event::Suspended => expect(format!("{id}:{}:breaker", record.seq)),
                         Event::Born(birth) => {
                             birth.lineage.as_ref().and_then(|line| expect(format!("{}:heir", line.parent)))
@@ -317,8 +319,9 @@ fn each_kind_of_note_arrives_once_and_in_order_however_often_the_host_is_killed(
     assert_eq!(receiver.kinds()["daily"], 1);
     assert_eq!(receiver.kinds()["crash"], 1);
 
-    let of_lives =
-        |key: &&String| ["death", "freeze", "money", "stop", "breaker", "heir"].iter().any(|k| key.ends_with(k));
+    let of_lives = |key: &&String| {
+        ["approval", "death", "freeze", "money", "stop", "breaker", "heir"].iter().any(|k| key.ends_with(k))
+    };
     let invented: Vec<_> = written.iter().filter(of_lives).filter(|key| !expected.contains_key(*key)).collect();
     assert!(invented.is_empty(), "{invented:?}");
     // What the owner did by hand between two hosts is nobody's to tell: they know.
