@@ -14,12 +14,14 @@ use host::{Error, Home};
 use serde_json::json;
 
 use crate::args::UpArgs;
-use crate::exit;
 use crate::output::{self, line};
+use crate::{exit, logs};
 
 pub(crate) fn up(home: &Home, args: &UpArgs, json: bool) -> Result<ExitCode, Error> {
     home.require()?;
     let settings = super::home::settings(home)?;
+    // Until the very end: what is left to say of coming down goes out when this is dropped.
+    let _logs = logs::begin(&settings, args.log_format)?;
     let telling = Telling::of(&settings)?;
     let listen = args.listen.clone().or_else(|| settings.text("api.listen").map(str::to_owned)).unwrap_or_default();
     let api = if listen.is_empty() { None } else { Some(api::Listen::of(home, &listen, &settings)?) };

@@ -77,6 +77,8 @@ keys! {
     Bardo "backup.folder", Kind::Text, "", "folder that `bardo up` copies golems and treasury into; empty for none";
     Bardo "backup.every", BEAT, "1d", "how old the newest copy may become";
     Bardo "backup.keep", Kind::Integer { min: 1, max: 10_000 }, "7", "how many copies of each are kept";
+    Bardo "log.level", Kind::Levels, "", "what `bardo up` logs on stderr; empty for warnings that it does not print anyway";
+    Bardo "log.format", Kind::Choice(&["human", "json"]), "human", "lines for people, or one JSON object a line";
     Bardo "journal.retention", Kind::NotYet, "", "how much of an old journal is kept";
 
     Golem "world.kind", WORLDS, "sim", "the world it lives in: a simulated market, your own candles, or a queue of work";

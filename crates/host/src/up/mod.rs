@@ -23,6 +23,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use golem::GolemId;
+use tracing::{debug, error, info, warn};
 use vault::{Log, Reader};
 
 use crate::Error;
@@ -48,6 +49,9 @@ const ELSEWHERE: Duration = Duration::from_secs(10);
 /// How long one that fell lies, first and at most.
 const LIES: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(30));
 
+/// Where the log has what `tell` says too, so that whoever reads both need not read it twice.
+pub const SAID: &str = "host::said";
+
 /// What can wake the loop.
 enum Wake {
     /// A worker is done with a golem.
@@ -67,6 +71,8 @@ struct Slot {
     /// It has a letter.
     rung: bool,
     falls: VecDeque<Instant>,
+    /// The disk keeps it down, which is logged once.
+    stranded: bool,
     stand: Stand,
 }
 
@@ -172,6 +178,11 @@ impl Up {
         if let Some(listen) = plan.api {
             up.api = Some(api::serve(listen, home.clone(), Arc::clone(&up.desk))?);
         }
+        let Boot { living, dead, not_up, took } = up.boot;
+        info!(target: SAID, living, dead, not_up, after_ms = took.as_millis() as u64, "up");
+        if let Some(address) = up.address() {
+            info!(target: SAID, %address, "listening");
+        }
         Ok(up)
     }
 
@@ -237,6 +248,7 @@ impl Up {
                 due: Instant::now(),
                 rung: false,
                 falls: VecDeque::new(),
+                stranded: false,
                 stand: Stand::Down,
             });
             self.workers.give(Job::Open(at, place));
@@ -280,6 +292,7 @@ impl Up {
             }
         }
         systemd.say("STOPPING=1");
+        info!("coming down");
         self.go_down(&mut tell)
     }
 
@@ -337,8 +350,16 @@ impl Up {
             Outcome::Open(living) => {
                 let ended = living.golem().owes_nothing() && living.life().is_dead();
                 self.desk.board.post(Status::of(living.life()));
-                self.slots[at].living = Some(living);
-                self.slots[at].stand = Stand::Up;
+                let slot = &mut self.slots[at];
+                slot.living = Some(living);
+                slot.stand = Stand::Up;
+                let golem = slot.place.name.as_str();
+                if slot.falls.is_empty() && !slot.stranded {
+                    debug!(golem, "opened");
+                } else {
+                    info!(golem, "up again");
+                }
+                slot.stranded = false;
                 if ended { self.show_out(at) } else { self.schedule(at, now) }
             }
             Outcome::Turned(living, turn) => {
@@ -387,6 +408,7 @@ impl Up {
         if self.desk.board.one(name).is_some_and(|status| status.state != State::Waiting) {
             self.desk.board.mark(name, State::Waiting, Some("its world has nothing more to show".into()));
             let seen = slot.living.as_ref().map_or(0, |living| living.life().now.as_millis());
+            info!(golem = name, "waits: its world has nothing more to show");
             let text = format!("{name} waits: its world has nothing more to show");
             self.desk.note(host_note(format!("{}:feed:{seen}", slot.id), "feed", Some(name), text));
         }
@@ -400,6 +422,7 @@ impl Up {
         match fall {
             Fall::Elsewhere(why) => {
                 if slot.stand != Stand::Out {
+                    info!(target: SAID, golem = name, why, "not lived here");
                     tell(&format!("{name} is not lived here: {why}"));
                 }
                 slot.stand = Stand::Out;
@@ -408,6 +431,9 @@ impl Up {
             }
             Fall::Disk(why) => {
                 slot.stand = Stand::Down;
+                if !std::mem::replace(&mut slot.stranded, true) {
+                    warn!(golem = name, why, "the disk keeps it down, it is tried again");
+                }
                 self.desk.board.mark(&name, State::Restarting, Some(why));
                 self.schedule(at, now + LIES.1.min(Duration::from_secs(2)));
             }
@@ -419,6 +445,7 @@ impl Up {
                 }
                 if slot.falls.len() >= FALLS.0 {
                     slot.stand = Stand::Stopped;
+                    error!(target: SAID, golem = name, falls = FALLS.0, why, "stopped: it keeps falling over");
                     tell(&format!("{name} is stopped, it fell over {} times: {why}", FALLS.0));
                     let text =
                         format!("{name} is stopped: it fell over {} times, the last time because {why}", FALLS.0);
@@ -429,6 +456,7 @@ impl Up {
                 }
                 slot.stand = Stand::Down;
                 let lies = (LIES.0 * 4_u32.pow(slot.falls.len() as u32 - 1)).min(LIES.1);
+                warn!(target: SAID, golem = name, why, lies_ms = lies.as_millis() as u64, "fell over and is woken again");
                 tell(&format!("{name} fell over and is woken again: {why}"));
                 self.desk.board.mark(&name, State::Restarting, Some(why));
                 self.schedule(at, now + lies);
@@ -463,12 +491,15 @@ impl Up {
                 Err(_) => break,
             }
         }
+        info!(target: SAID, golems = left, "put to rest");
         tell(&format!("{left} put to rest"));
         self.workers.close();
         for teller in self.tellers.drain(..) {
             let _ = teller.join();
         }
-        self.scribe.take().expect("there is one until here").close()
+        self.scribe.take().expect("there is one until here").close()?;
+        info!("down");
+        Ok(())
     }
 }
 
@@ -479,10 +510,16 @@ fn keep_copies(backups: &Backups, home: &Home, desk: &Desk, stop: &AtomicBool) {
         if Instant::now() >= look {
             look = Instant::now() + COPIES_EVERY;
             let failed = match backups.make_due(home, std::time::SystemTime::now()) {
-                Ok((_, failed)) => failed,
+                Ok((made, failed)) => {
+                    if made > 0 {
+                        info!(golems = made, "copied into the backup folder");
+                    }
+                    failed
+                }
                 Err(why) => Some(why.to_string()),
             };
             if let Some(why) = failed {
+                warn!(why, "a backup failed");
                 let day = notify::now() / 86_400_000;
                 desk.note(host_note(format!("backup:{day}"), "backup", None, format!("a backup failed: {why}")));
             }

@@ -9,6 +9,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Instant;
 
+use tracing::{Span, debug, debug_span, info};
 use vault::Reader;
 
 use super::Wake;
@@ -119,6 +120,7 @@ impl Jobs {
 /// Whatever happens in here happens to one golem.
 fn perform(job: Job, desk: &Arc<Desk>) -> (usize, Outcome) {
     let (Job::Open(at, _) | Job::Turn(at, ..) | Job::Hear(at, _) | Job::Leave(at, _)) = job;
+    let (_inside, began) = (span_of(&job).entered(), Instant::now());
     let done = catch_unwind(AssertUnwindSafe(|| match job {
         Job::Open(_, place) => open(&place, desk).map(|living| Outcome::Open(Box::new(living))),
         Job::Turn(_, mut living, due) => {
@@ -137,11 +139,24 @@ fn perform(job: Job, desk: &Arc<Desk>) -> (usize, Outcome) {
         }
     }));
     let outcome = match done {
-        Ok(Ok(outcome)) => outcome,
+        Ok(Ok(outcome)) => {
+            debug!(micros = began.elapsed().as_micros() as u64, "done");
+            outcome
+        }
         Ok(Err(error)) => Outcome::Fell(fall(error)),
         Err(panic) => Outcome::Fell(Fall::Broke(words_of(&panic))),
     };
     (at, outcome)
+}
+
+/// What a trace calls this piece of work.
+fn span_of(job: &Job) -> Span {
+    match job {
+        Job::Open(_, place) => debug_span!("open", golem = place.name.as_str()),
+        Job::Turn(_, living, _) => debug_span!("turn", golem = living.place.name.as_str()),
+        Job::Hear(_, living) => debug_span!("hear", golem = living.place.name.as_str()),
+        Job::Leave(_, living) => debug_span!("leave", golem = living.place.name.as_str()),
+    }
 }
 
 /// A line goes on where its owner wants it to; the newborn is found by the next census. Why one could not be made is told
@@ -156,6 +171,7 @@ fn succeed(dead: &Living, desk: &Desk) {
         Ok(Some(heir)) => ("heir", format!("{heir} is born, heir of {name}")),
         Err(why) => ("heir", format!("{name} has no heir: {why}; `bardo golem successor {name}` makes one by hand")),
     };
+    info!(golem = name, "{text}");
     desk.note(host_note(format!("{}:{kind}", dead.life().id()), kind, Some(name), text));
 }
 
