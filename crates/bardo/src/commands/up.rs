@@ -34,6 +34,17 @@ pub(crate) fn up(home: &Home, args: &UpArgs, json: bool) -> Result<ExitCode, Err
         }
     };
     let up = Up::come(home, Plan { speed: args.speed, telling, api, backups: Backups::of(&settings) }, say)?;
+    // Before anything is said: whoever reads it may ask for a stop at once.
+    let stopper = up.stopper();
+    let asked = AtomicU32::new(0);
+    ctrlc::set_handler(move || {
+        // The first asks for a clean stop, the second leaves at once; both lose nothing acknowledged.
+        if asked.fetch_add(1, Ordering::SeqCst) > 0 {
+            std::process::exit(i32::from(exit::INTERRUPTED));
+        }
+        stopper.stop();
+    })
+    .map_err(|e| Error::Advice(format!("cannot listen for Ctrl-C: {e}")))?;
     let boot = up.boot;
     say(&format!(
         "up after {:.1} s: {} living, {} dead, {} not up",
@@ -47,16 +58,6 @@ pub(crate) fn up(home: &Home, args: &UpArgs, json: bool) -> Result<ExitCode, Err
     }
     // JSON lines, of everything once it is durable.
     let crier = json.then(|| cry(up.board()));
-    let stopper = up.stopper();
-    let asked = AtomicU32::new(0);
-    ctrlc::set_handler(move || {
-        // The first asks for a clean stop, the second leaves at once; both lose nothing acknowledged.
-        if asked.fetch_add(1, Ordering::SeqCst) > 0 {
-            std::process::exit(i32::from(exit::INTERRUPTED));
-        }
-        stopper.stop();
-    })
-    .map_err(|e| Error::Advice(format!("cannot listen for Ctrl-C: {e}")))?;
     up.run(say)?;
     if let Some(crier) = crier {
         let _ = crier.join();
