@@ -27,6 +27,11 @@ test:
 realdata:
     BARDO_REALDATA=1 cargo nextest run -p bardo-lab --test realdata --locked --success-output final
 
+# Spans to a collector, which only a build with the feature can send; it compiles much of the rest again.
+otlp:
+    cargo clippy -p bardo --features otlp --all-targets --locked -- -D warnings
+    cargo nextest run -p bardo --features otlp --locked --test otlp --success-output final
+
 # Arrows between crates, purity of the core, file lengths, stray words.
 tidy:
     cargo nextest run -p bardo --test tidy
@@ -41,7 +46,7 @@ deny:
     {{tools}}/bin/cargo-deny --log-level error check bans licenses sources
 
 # The big counts, all of them; takes about an hour.
-full: local
+full: local otlp
     BARDO_FULL=1 cargo nextest run --release --workspace --no-fail-fast --profile full
 
 # The sentence model inside the process, and what recall finds with it; its parts take minutes to compile.

@@ -83,6 +83,17 @@ pub(crate) struct UpArgs {
     /// Where the API listens, instead of api.listen; empty for no API
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) listen: Option<String>,
+    /// What the log on stderr looks like, instead of log.format
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    pub(crate) log_format: Option<LogFormat>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LogFormat {
+    /// Lines for people
+    Human,
+    /// One JSON object a line
+    Json,
 }
 
 #[derive(Debug, ClapArgs)]

@@ -4,6 +4,9 @@ mod args;
 mod commands;
 mod draw;
 mod history;
+mod logs;
+#[cfg(feature = "otlp")]
+mod otlp;
 mod output;
 mod page;
 mod tui;

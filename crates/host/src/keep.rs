@@ -6,6 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use golem::grimoire::Entry;
 use golem::wire::Message;
 use golem::{Golem, Life, Record};
+use tracing::{debug, info};
 use vault::codec::Hash;
 use vault::{Batch, Line, Reader, Vault};
 
@@ -58,7 +59,16 @@ impl Lodging {
             }
         }
         self.carried = false;
+        let notes = batch.notes.clone();
         self.desk.commit(batch)?;
+        for note in notes {
+            // A cap that is reached is reached again and again.
+            if note.kind == "cap" {
+                debug!(golem = &*self.name, kind = note.kind, "{}", note.text);
+            } else {
+                info!(golem = &*self.name, kind = note.kind, "{}", note.text);
+            }
+        }
         let status = Status { refusals: self.refusals, ..Status::of(life) };
         self.desk.board.post(status);
         self.desk.board.tell(&self.name, messages);

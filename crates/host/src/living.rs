@@ -18,6 +18,7 @@ use golem::rule::text::Parsed;
 use golem::stress::Word;
 use golem::world::{Effect, Observation};
 use golem::{Command, CommandId, Golem, Input, Life, Owed, Record, Time, Usdc, What};
+use tracing::info;
 use vault::{Head, Notice, Reader, Seal, Treasury, Vault};
 use world::{Ledger, World};
 
@@ -551,6 +552,7 @@ impl Living {
         }
         self.take_money(listener)?;
         for (path, letter) in inbox::waiting(&self.place.inbox())? {
+            let order = order_of(&letter.body);
             let reply = match letter.body {
                 Body::Fund { credit, capital } => self.fund(letter.id, credit, capital, listener)?,
                 Body::Command(command) => self.obey(letter.id, command, listener)?,
@@ -566,6 +568,14 @@ impl Living {
                 }
             };
             inbox::answer(&path, &reply)?;
+            if let Some(order) = order {
+                let golem = self.place.name.as_str();
+                match &reply {
+                    Reply::Done => info!(golem, order, "obeyed"),
+                    Reply::Refused(why) => info!(golem, order, why, "declined"),
+                    Reply::Dead(_) => info!(golem, order, why = "it is dead", "declined"),
+                }
+            }
         }
         Ok(())
     }
@@ -652,6 +662,26 @@ impl Living {
             }
         }
     }
+}
+
+/// What the log calls an owner's word; nothing of what the owner wrote in it.
+fn order_of(body: &Body) -> Option<&'static str> {
+    Some(match body {
+        Body::Fund { .. } => "fund",
+        Body::Command(command) => match command {
+            Command::Pause => "pause",
+            Command::Resume => "resume",
+            Command::Freeze { .. } => "freeze",
+            Command::Withdraw { .. } => "withdraw",
+            Command::Dream => "dream",
+            Command::Wake => "wake",
+            Command::Retire { .. } => "retire",
+            Command::Halt { .. } => "halt",
+            Command::Approve { .. } => "approve",
+            Command::Amend { .. } => "amend",
+        },
+        Body::Word { .. } | Body::CatchUp => return None,
+    })
 }
 
 /// A listener that hears nothing and never stops anyone.

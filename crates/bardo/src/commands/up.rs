@@ -14,12 +14,14 @@ use host::{Error, Home};
 use serde_json::json;
 
 use crate::args::UpArgs;
-use crate::exit;
 use crate::output::{self, line};
+use crate::{exit, logs};
 
 pub(crate) fn up(home: &Home, args: &UpArgs, json: bool) -> Result<ExitCode, Error> {
     home.require()?;
     let settings = home.settings()?;
+    // Until the very end: what is left to say of coming down goes out when this is dropped.
+    let _logs = logs::begin(&settings, args.log_format)?;
     let telling = Telling::of(&settings)?;
     let listen = args.listen.clone().or_else(|| settings.text("api.listen").map(str::to_owned)).unwrap_or_default();
     let api = if listen.is_empty() { None } else { Some(api::Listen::of(home, &listen, &settings)?) };
@@ -32,6 +34,17 @@ pub(crate) fn up(home: &Home, args: &UpArgs, json: bool) -> Result<ExitCode, Err
         }
     };
     let up = Up::come(home, Plan { speed: args.speed, telling, api, backups: Backups::of(&settings) }, say)?;
+    // Before anything is said: whoever reads it may ask for a stop at once.
+    let stopper = up.stopper();
+    let asked = AtomicU32::new(0);
+    ctrlc::set_handler(move || {
+        // The first asks for a clean stop, the second leaves at once; both lose nothing acknowledged.
+        if asked.fetch_add(1, Ordering::SeqCst) > 0 {
+            std::process::exit(i32::from(exit::INTERRUPTED));
+        }
+        stopper.stop();
+    })
+    .map_err(|e| Error::Advice(format!("cannot listen for Ctrl-C: {e}")))?;
     let boot = up.boot;
     say(&format!(
         "up after {:.1} s: {} living, {} dead, {} not up",
@@ -45,16 +58,6 @@ pub(crate) fn up(home: &Home, args: &UpArgs, json: bool) -> Result<ExitCode, Err
     }
     // JSON lines, of everything once it is durable.
     let crier = json.then(|| cry(up.board()));
-    let stopper = up.stopper();
-    let asked = AtomicU32::new(0);
-    ctrlc::set_handler(move || {
-        // The first asks for a clean stop, the second leaves at once; both lose nothing acknowledged.
-        if asked.fetch_add(1, Ordering::SeqCst) > 0 {
-            std::process::exit(i32::from(exit::INTERRUPTED));
-        }
-        stopper.stop();
-    })
-    .map_err(|e| Error::Advice(format!("cannot listen for Ctrl-C: {e}")))?;
     up.run(say)?;
     if let Some(crier) = crier {
         let _ = crier.join();

@@ -46,7 +46,9 @@ impl Tent {
     pub fn command<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_bardo"));
         command.env("BARDO_HOME", self.root()).args(args);
-        for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("BARDO__")) {
+        let ours =
+            |name: &str| name == "RUST_LOG" || ["BARDO__", "OTEL_"].iter().any(|prefix| name.starts_with(prefix));
+        for (name, _) in std::env::vars().filter(|(name, _)| ours(name)) {
             command.env_remove(name);
         }
         command

@@ -80,6 +80,8 @@ keys! {
     Bardo "backup.keep", Kind::Integer { min: 1, max: 10_000 }, "7", "how many copies of each are kept";
     Bardo "journal.retention", RETENTION, "whole", "how much of its journal a life keeps in its file: all, a span, or what came since the last snapshot with its past archived; the rest goes into the folder `archive` beside it";
     Bardo "journal.span", LIFESPAN, "90d", "how much of the time of its world, where a span is kept";
+    Bardo "log.level", Kind::Levels, "", "what `bardo up` logs on stderr; empty for warnings that it does not print anyway";
+    Bardo "log.format", Kind::Choice(&["human", "json"]), "human", "lines for people, or one JSON object a line";
 
     Golem "world.kind", WORLDS, "sim", "the world it lives in: a simulated market, your own candles, or a queue of work";
     Golem "world.seed", Kind::Seed, "random", "fixes the chance of the world and of the golem itself, so that its life can be repeated, and foreseen";

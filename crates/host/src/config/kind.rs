@@ -43,6 +43,8 @@ pub enum Kind {
     Moment,
     /// Hours of the day somewhere, with commas between them; empty for none.
     Windows,
+    /// How much is logged, of everything or of parts; empty for what is usual.
+    Levels,
     /// What another kind takes; empty for none.
     Maybe(&'static Kind),
     /// The documents name the key; what it takes is settled when the feature arrives.
@@ -66,6 +68,7 @@ pub enum Value {
 
 const WHOLE: f64 = 10_000.0;
 const NAME: usize = 64;
+const LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];
 
 impl Kind {
     /// Reads what a variable, a flag or the table of defaults says.
@@ -104,6 +107,7 @@ impl Kind {
             Kind::Moment if text.is_empty() => Some(Value::Moment(None)),
             Kind::Moment => read_moment(text).map(|at| Value::Moment(Some(at))),
             Kind::Windows => windows::read(text).map(|_| Value::Text(text.to_owned())),
+            Kind::Levels => is_levels(text).then(|| Value::Text(text.to_owned())),
             Kind::Maybe(_) if text.is_empty() => Some(Value::Nothing),
             Kind::Maybe(kind) => kind.read(text),
             Kind::NotYet => None,
@@ -129,6 +133,7 @@ impl Kind {
                 | Kind::Text
                 | Kind::Names
                 | Kind::Windows
+                | Kind::Levels
                 | Kind::Seed
                 | Kind::Moment,
                 Toml::String(text),
@@ -162,6 +167,9 @@ impl Kind {
             Kind::Names => "names with commas between them, such as buy,sell".to_owned(),
             Kind::Seed => "a whole number from 0, or \"random\"".to_owned(),
             Kind::Windows => "hours and a place, such as 02:00-06:00 UTC or 23:00-01:30 Europe/Berlin".to_owned(),
+            Kind::Levels => {
+                format!("{}; also for one part, such as host::up=debug, with commas between", LEVELS.join(", "))
+            }
             Kind::Moment => "a date such as 2026-01-31 or 2026-01-31T12:00:00Z".to_owned(),
             Kind::Maybe(kind) => format!("{}, or \"\" for none", kind.expected()),
             Kind::NotYet => "nothing yet".to_owned(),
@@ -268,6 +276,22 @@ fn is_name(text: &str) -> bool {
     text.len() <= NAME && text.chars().all(plain) && !text.starts_with(['.', '-'])
 }
 
+/// A level for everything, or for a part of the program: `warn,host::up=debug`. What a part is called is not checked,
+/// and may go on in brackets to the spans and fields it is about: `host::up::workers[turn{golem=ada}]=debug`.
+fn is_levels(text: &str) -> bool {
+    let one = |text: &str| match text.rsplit_once('=') {
+        None => LEVELS.contains(&text),
+        Some((part, level)) => {
+            let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | ':');
+            let (name, spans) = part.split_once('[').map_or((part, "]"), |(name, spans)| (name, spans));
+            let about =
+                spans.strip_suffix(']').is_some_and(|about| about.chars().all(|c| plain(c) || "{}=-.".contains(c)));
+            LEVELS.contains(&level) && !part.is_empty() && name.chars().all(plain) && about
+        }
+    };
+    text.is_empty() || (text.len() <= 500 && text.split(',').all(|text| one(text.trim())))
+}
+
 /// World time has no place, so a date without an offset is in UTC.
 fn read_moment(text: &str) -> Option<Time> {
     let at = match text.parse::<Timestamp>() {
@@ -307,6 +331,8 @@ mod tests {
             (Kind::Windows, ""),
             (Kind::Windows, "02:00-06:00 UTC, 23:00-01:30 Europe/Berlin"),
             (Kind::Text, "http://localhost:11434"),
+            (Kind::Levels, ""),
+            (Kind::Levels, "warn, host::up=debug,host::up::workers[turn{golem=ada}]=trace"),
             (Kind::Seed, "18446744073709551615"),
             (Kind::Seed, "random"),
             (Kind::Moment, ""),
@@ -340,6 +366,7 @@ mod tests {
             (Kind::Seed, &["-1", "", "x", "1.5", "18446744073709551616"]),
             (Kind::Maybe(&Kind::Integer { min: 0, max: 9 }), &["none", "-1", "10", "1.5"]),
             (Kind::Windows, &["02:00", "02:00-06:00", "25:00-06:00 UTC", "02:00-02:00 UTC", "02:00-06:00 Atlantis"]),
+            (Kind::Levels, &["loud", "warn,", "host", "host=loud", "=warn", "a b=warn", "host[turn=warn", "WARN"]),
             (Kind::Moment, &["yesterday", "1969-12-31", "2026-02-30", "12:00"]),
         ] {
             for text in texts {

@@ -57,6 +57,7 @@ fn shape(kind: Kind) -> Json {
             json!({ "type": ["integer", "string"], "minimum": 0, "pattern": "^(random|[0-9]+)$" })
         }
         Kind::Windows => json!({ "type": ["string", "array"] }),
+        Kind::Levels => json!({ "type": "string", "maxLength": 500 }),
         Kind::Moment => json!({ "type": "string" }),
         Kind::Maybe(kind) => json!({ "anyOf": [shape(*kind), { "const": "" }] }),
         Kind::NotYet => unreachable!("only available keys are described"),

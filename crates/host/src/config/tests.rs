@@ -53,6 +53,7 @@ pub(super) fn another(key: &Key) -> Value {
         (_, Kind::Text) => "some-model",
         (_, Kind::Seed) => "7",
         (_, Kind::Windows) => "02:00-06:00 UTC",
+        (_, Kind::Levels) => "info,host::up=debug",
         (_, Kind::Moment) => "2026-01-31",
         (_, Kind::Maybe(Kind::Span { .. })) => "5d",
         (_, Kind::Maybe(_)) => "5",

@@ -9,6 +9,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use golem::GolemId;
+use tracing::{debug, debug_span, error, info};
 use vault::{Batch, Line, Log, LogReader, Note, Treasury, Waiting};
 
 use super::board::Board;
@@ -144,13 +145,17 @@ impl Desk {
             queue.collecting += 1;
             drop(queue);
             let began = Instant::now();
+            let inside = debug_span!("commit", lines = batch.lines.len(), lodgers = lodgers.len()).entered();
             if let Err(why) = self.write(&mut log, &batch, &lodgers) {
+                error!(why, "nothing can be written down any more");
                 self.queue().gone = Some(why);
                 self.written.notify_all();
                 return;
             }
             self.queue().durable = number;
             self.written.notify_all();
+            debug!(micros = began.elapsed().as_micros() as u64, "synced");
+            drop(inside);
             std::thread::sleep(PACE.saturating_sub(began.elapsed()));
         }
     }
@@ -168,13 +173,16 @@ impl Desk {
                     self.board.syncs.fetch_add(1, Ordering::Relaxed);
                     if tried > 0 {
                         self.board.troubled(None);
+                        info!(tried, "it can be written again");
                     }
                     return Ok(());
                 }
                 Err(damage @ vault::Error::Damaged { .. }) => return Err(damage.to_string()),
                 Err(why) => {
                     tried += 1;
-                    self.board.troubled(Some(why.to_string()));
+                    if self.board.troubled(Some(why.to_string())) {
+                        error!(why = why.to_string(), "nothing can be written down, so every golem waits");
+                    }
                     if self.queue().closing && tried > 3 {
                         return Err(why.to_string());
                     }

@@ -25,6 +25,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use golem::GolemId;
+use tracing::{debug, error, info, warn};
 use vault::{Log, Reader};
 
 use crate::Error;
@@ -51,6 +52,9 @@ const ELSEWHERE: Duration = Duration::from_secs(10);
 const PATIENCE: Duration = Duration::from_secs(60);
 /// How long one that fell lies, first and at most.
 const LIES: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(30));
+
+/// Where the log has what `tell` says too, so that whoever reads both need not read it twice.
+pub const SAID: &str = "host::said";
 
 /// What can wake the loop.
 enum Wake {
@@ -180,6 +184,11 @@ impl Up {
         if let Some(listen) = plan.api {
             up.api = Some(api::serve(listen, home.clone(), Arc::clone(&up.desk))?);
         }
+        let Boot { living, dead, not_up, took } = up.boot;
+        info!(target: SAID, living, dead, not_up, after_ms = took.as_millis() as u64, "up");
+        if let Some(address) = up.address() {
+            info!(target: SAID, %address, "listening");
+        }
         Ok(up)
     }
 
@@ -294,6 +303,7 @@ impl Up {
             }
         }
         systemd.say("STOPPING=1");
+        info!("coming down");
         self.go_down(&mut tell)
     }
 
@@ -351,13 +361,23 @@ impl Up {
             Outcome::Open(living) => {
                 let ended = living.golem().owes_nothing() && living.life().is_dead();
                 self.desk.board.post(Status::of(living.life()));
-                self.slots[at].living = Some(living);
-                self.slots[at].stand = Stand::Up;
+                let slot = &mut self.slots[at];
+                slot.living = Some(living);
+                slot.stand = Stand::Up;
+                let golem = slot.place.name.as_str();
+                if slot.falls.is_empty() {
+                    debug!(golem, "opened");
+                } else {
+                    info!(golem, "up again");
+                }
                 if ended { self.show_out(at) } else { self.schedule(at, now) }
             }
             Outcome::Turned(living, turn) => {
-                self.slots[at].living = Some(living);
-                self.slots[at].kept = 0;
+                let slot = &mut self.slots[at];
+                slot.living = Some(living);
+                if std::mem::take(&mut slot.kept) > 0 {
+                    info!(golem = slot.place.name.as_str(), "up again");
+                }
                 match turn {
                     Turn::Dead => self.show_out(at),
                     Turn::WorldOver => {
@@ -402,6 +422,7 @@ impl Up {
         if self.desk.board.one(name).is_some_and(|status| status.state != State::Waiting) {
             self.desk.board.mark(name, State::Waiting, Some("its world has nothing more to show".into()));
             let seen = slot.living.as_ref().map_or(0, |living| living.life().now.as_millis());
+            info!(golem = name, "waits: its world has nothing more to show");
             let text = format!("{name} waits: its world has nothing more to show");
             self.desk.note(host_note(format!("{}:feed:{seen}", slot.id), "feed", Some(name), text));
         }
@@ -418,6 +439,7 @@ impl Up {
         match fall {
             Fall::Elsewhere(why) => {
                 if slot.stand != Stand::Out {
+                    info!(target: SAID, golem = name, why, "not lived here");
                     tell(&format!("{name} is not lived here: {why}"));
                 }
                 slot.stand = Stand::Out;
@@ -427,6 +449,9 @@ impl Up {
             Fall::Disk(why) => {
                 slot.stand = Stand::Down;
                 slot.kept += 1;
+                if slot.kept == 1 {
+                    warn!(golem = name, why, "the disk keeps it down, it is tried again");
+                }
                 // If nobody can write, that is told already; if it is this one's files alone, nobody else would say so.
                 if slot.kept == FALLS.0 && self.desk.board.trouble().is_none() {
                     let key = format!("{}:disk:{}", slot.id, notify::now() / 86_400_000);
@@ -444,6 +469,7 @@ impl Up {
                 }
                 if slot.falls.len() >= FALLS.0 {
                     slot.stand = Stand::Stopped;
+                    error!(target: SAID, golem = name, falls = FALLS.0, why, "stopped: it keeps falling over");
                     tell(&format!("{name} is stopped, it fell over {} times: {why}", FALLS.0));
                     let text =
                         format!("{name} is stopped: it fell over {} times, the last time because {why}", FALLS.0);
@@ -457,6 +483,7 @@ impl Up {
                 }
                 slot.stand = Stand::Down;
                 let lies = (self.lies.0 * 4_u32.pow(slot.falls.len() as u32 - 1)).min(self.lies.1);
+                warn!(target: SAID, golem = name, why, lies_ms = lies.as_millis() as u64, "fell over and is woken again");
                 tell(&format!("{name} fell over and is woken again: {why}"));
                 self.desk.board.mark(&name, State::Restarting, Some(why));
                 self.schedule(at, now + lies);
@@ -496,12 +523,14 @@ impl Up {
                 Err(_) => break,
             }
         }
+        info!(target: SAID, golems = left, "put to rest");
         tell(&format!("{left} put to rest"));
         self.workers.close();
         for teller in self.tellers.drain(..) {
             let _ = teller.join();
         }
         self.scribe.take().expect("there is one until here").close()?;
+        info!("down");
         match self.desk.board.trouble() {
             None => Ok(()),
             Some(why) => Err(Error::Advice(format!(
@@ -518,10 +547,16 @@ fn keep_copies(backups: &Backups, home: &Home, desk: &Desk, stop: &AtomicBool) {
         if Instant::now() >= look {
             look = Instant::now() + COPIES_EVERY;
             let failed = match backups.make_due(home, std::time::SystemTime::now()) {
-                Ok((_, failed)) => failed,
+                Ok((made, failed)) => {
+                    if made > 0 {
+                        info!(golems = made, "copied into the backup folder");
+                    }
+                    failed
+                }
                 Err(why) => Some(why.to_string()),
             };
             if let Some(why) = failed {
+                warn!(why, "a backup failed");
                 let day = notify::now() / 86_400_000;
                 desk.note(host_note(format!("backup:{day}"), "backup", None, format!("a backup failed: {why}")));
             }

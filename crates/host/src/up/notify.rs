@@ -15,6 +15,7 @@ use golem::policy::Rule;
 use golem::wire::Message;
 use golem::{Life, Usdc};
 use reqwest::blocking::Client;
+use tracing::{debug, info, warn};
 use vault::{Batch, Note};
 
 use super::board::{Board, State};
@@ -240,12 +241,20 @@ fn tell_all(target: &Target, desk: &Desk, client: &Client, stop: &AtomicBool) {
             continue;
         }
         for waiting in waiting {
-            if target.tell(client, &waiting.note).is_err() {
+            let to = target.name();
+            if let Err(why) = target.tell(client, &waiting.note) {
+                if patience == AGAIN.0 {
+                    warn!(to, why, kind = waiting.note.kind, "cannot be told, and is tried again");
+                }
                 // In order: nothing overtakes what could not be told.
                 nap(patience, stop);
                 patience = (patience * 2).min(AGAIN.1);
                 break;
             }
+            if patience > AGAIN.0 {
+                info!(to, "can be told again");
+            }
+            debug!(to, kind = waiting.note.kind, golem = waiting.note.golem, "told");
             patience = AGAIN.0;
             let told = vec![(waiting.number, target.name().to_owned())];
             if desk.commit(Batch { told, ..Batch::default() }).is_err() {
@@ -274,7 +283,9 @@ fn keep_time(telling: &Telling, desk: &Desk, client: &Client, stop: &AtomicBool)
         {
             beat = Instant::now() + *every;
             // One that is missed is missed: the next says the same.
-            let _ = client.post(url).body("").send();
+            if let Err(why) = accepted(client.post(url).body("").send()) {
+                debug!(why, "a heartbeat was missed");
+            }
         }
         let today = now().div_euclid(DAY_MS);
         if let Some(hour) = telling.daily

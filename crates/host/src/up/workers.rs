@@ -10,6 +10,7 @@ use std::thread::JoinHandle;
 use std::time::Instant;
 
 use golem::GolemId;
+use tracing::{Span, debug, debug_span, info};
 use vault::Reader;
 
 use super::Wake;
@@ -123,6 +124,7 @@ impl Jobs {
 /// Whatever happens in here happens to one golem.
 fn perform(job: Job, desk: &Arc<Desk>) -> (usize, Outcome) {
     let (Job::Open(at, _) | Job::Turn(at, ..) | Job::Hear(at, _) | Job::Leave(at, _) | Job::LetGo(at, ..)) = job;
+    let (_inside, began) = (span_of(&job).entered(), Instant::now());
     let done = catch_unwind(AssertUnwindSafe(|| match job {
         Job::Open(_, place) => open(&place, desk).map(|living| Outcome::Open(Box::new(living))),
         Job::Turn(_, mut living, due) => {
@@ -147,11 +149,25 @@ fn perform(job: Job, desk: &Arc<Desk>) -> (usize, Outcome) {
         }
     }));
     let outcome = match done {
-        Ok(Ok(outcome)) => outcome,
+        Ok(Ok(outcome)) => {
+            debug!(micros = began.elapsed().as_micros() as u64, "done");
+            outcome
+        }
         Ok(Err(error)) => Outcome::Fell(fall(error)),
         Err(panic) => Outcome::Fell(Fall::Broke(words_of(&panic))),
     };
     (at, outcome)
+}
+
+/// What a trace calls this piece of work.
+fn span_of(job: &Job) -> Span {
+    match job {
+        Job::Open(_, place) => debug_span!("open", golem = place.name.as_str()),
+        Job::Turn(_, living, _) => debug_span!("turn", golem = living.place.name.as_str()),
+        Job::Hear(_, living) => debug_span!("hear", golem = living.place.name.as_str()),
+        Job::Leave(_, living) => debug_span!("leave", golem = living.place.name.as_str()),
+        Job::LetGo(_, place, _) => debug_span!("let_go", golem = place.name.as_str()),
+    }
 }
 
 /// A line goes on where its owner wants it to; the newborn is found by the next census and told of when it is first
@@ -163,6 +179,7 @@ fn succeed(dead: &Living, desk: &Desk) {
     let name = dead.place.name.as_str();
     if let Err(why) = heirs::automatic(dead.place.home(), &dead.place) {
         let text = format!("{name} has no heir: {why}; `bardo golem successor {name}` makes one by hand");
+        info!(golem = name, "{text}");
         desk.note(host_note(format!("{}:heirless", dead.life().id()), "heir", Some(name), text));
     }
 }
@@ -175,6 +192,7 @@ fn introduce(newborn: &Living, desk: &Desk) -> Result<(), Error> {
     if settings.flag("succession.auto") {
         let name = newborn.place.name.as_str();
         let text = format!("{name} is born, heir of {}", line.parent_name);
+        info!(golem = name, "{text}");
         desk.note(host_note(format!("{}:heir", line.parent), "heir", Some(name), text));
     }
     Ok(())

@@ -19,7 +19,7 @@ use crate::{Error, Home};
 /// The longest a request that is no stream may take, its body included.
 const PATIENCE: Duration = Duration::from_secs(30);
 /// What anyone may ask.
-const OPEN: [&str; 3] = ["/health", "/ready", "/openapi.json"];
+pub(super) const OPEN: [&str; 3] = ["/health", "/ready", "/openapi.json"];
 
 /// The token of this home, drawn when first asked for and readable by the owner alone.
 pub(super) fn token(home: &Home) -> Result<String, Error> {

@@ -6,6 +6,7 @@ mod guard;
 mod routes;
 mod stream;
 mod told;
+mod witness;
 
 use std::net::SocketAddr;
 use std::sync::Arc;

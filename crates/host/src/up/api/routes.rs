@@ -24,7 +24,7 @@ use vault::Reader;
 use vault::grimoire::Query as Recall;
 
 use super::told::{Offer, Words};
-use super::{Reach, guard, stream};
+use super::{Reach, guard, stream, witness};
 use crate::config::{File, Settings};
 use crate::heirs::Heir;
 use crate::inbox::Body;
@@ -139,6 +139,7 @@ pub(super) fn router(reach: Reach) -> (Router, OpenApi) {
         })
         .layer(DefaultBodyLimit::max(BODY))
         .layer(axum::middleware::from_fn_with_state(reach.clone(), guard::check))
+        .layer(axum::middleware::from_fn(witness::watch))
         .with_state(reach);
     (router, api)
 }

@@ -1,0 +1,88 @@
+//! The log of a host: to stderr, as lines for people or as JSON, one object a line. Results stay on stdout. In a build with
+//! the feature `otlp` the spans go to a collector too.
+
+use std::env;
+use std::io::{self, IsTerminal};
+use std::panic;
+
+use host::Error;
+use host::config::{ConfigError, Origin, Problem, Settings};
+use tracing::{error, warn};
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::{EnvFilter, Layer, Registry, fmt};
+
+use crate::args::LogFormat;
+
+/// Warnings, but not what `up` prints anyway: a terminal, a journal and a container show both.
+const USUAL: &str = "warn,host::said=off";
+
+/// A log that is being kept; dropped when there is nothing more to say.
+#[derive(Debug)]
+pub(crate) struct Logs {
+    #[cfg(feature = "otlp")]
+    _spans: Option<crate::otlp::Spans>,
+}
+
+pub(crate) fn begin(settings: &Settings, format: Option<LogFormat>) -> Result<Logs, Error> {
+    let lines = lines(settings, format).with_filter(filter(settings)?);
+    let subscriber = Registry::default().with(lines);
+    #[cfg(feature = "otlp")]
+    let (subscriber, spans) = {
+        let (layer, spans) = crate::otlp::begin()?.unzip();
+        (subscriber.with(layer), spans)
+    };
+    tracing::subscriber::set_global_default(subscriber).expect("a process keeps one log");
+    log_panics();
+    if cfg!(not(feature = "otlp")) && wants_spans() {
+        warn!("a collector is named in OTEL_EXPORTER_OTLP_ENDPOINT, but this bardo was built without the feature otlp");
+    }
+    Ok(Logs {
+        #[cfg(feature = "otlp")]
+        _spans: spans,
+    })
+}
+
+/// Somebody has named a collector and not switched it off.
+pub(crate) fn wants_spans() -> bool {
+    let set = |name: &str| env::var_os(name).is_some_and(|value| !value.is_empty());
+    let off = env::var("OTEL_SDK_DISABLED").is_ok_and(|value| value.eq_ignore_ascii_case("true"));
+    !off && (set("OTEL_EXPORTER_OTLP_ENDPOINT") || set("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"))
+}
+
+fn lines(settings: &Settings, format: Option<LogFormat>) -> Box<dyn Layer<Registry> + Send + Sync> {
+    let json = format.map_or(settings.text("log.format") == Some("json"), |format| format == LogFormat::Json);
+    // A line that cannot be written is lost; to complain on the same stderr would panic.
+    let lines = fmt::layer().with_writer(io::stderr).log_internal_errors(false);
+    if json {
+        lines.json().flatten_event(true).with_span_list(false).boxed()
+    } else {
+        let colours = io::stderr().is_terminal() && env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+        lines.compact().with_ansi(colours).boxed()
+    }
+}
+
+/// `RUST_LOG` is meant for any program: it counts for more than a file, and for less than a variable of ours.
+fn filter(settings: &Settings) -> Result<EnvFilter, Error> {
+    let theirs = env::var("RUST_LOG").ok().filter(|levels| !levels.is_empty());
+    let (place, levels) = match (settings.origin("log.level"), theirs) {
+        (Origin::Default | Origin::File { .. }, Some(levels)) => ("environment variable RUST_LOG".to_owned(), levels),
+        (origin, _) => (origin.to_string(), settings.text("log.level").unwrap_or(USUAL).replace(' ', "")),
+    };
+    EnvFilter::builder().parse(levels).map_err(|why| {
+        let message = format!("this is no way to say what is logged ({why}); write it like warn,host::up=debug");
+        Error::Config(ConfigError { problems: vec![Problem { place, message }] })
+    })
+}
+
+/// What a panic says is a line of the log like any other; if errors are not logged, it is said as ever.
+fn log_panics() {
+    let ever = panic::take_hook();
+    panic::set_hook(Box::new(move |panic| {
+        if !tracing::enabled!(tracing::Level::ERROR) {
+            return ever(panic);
+        }
+        let place = panic.location().map(ToString::to_string).unwrap_or_default();
+        let why = panic.payload_as_str().unwrap_or_default();
+        error!(place, why, "a thread panicked");
+    }));
+}
