@@ -92,14 +92,14 @@ fn wait_until(tent: &Tent, what: &str) {
 #[test]
 fn a_log_in_json_says_what_happened_and_keeps_every_secret() {
     let tent = tent();
-    let config = "[notify]\nwebhook = \"http://127.0.0.1:9/hook-4711?key=4712\"\n[log]\nlevel = \"debug\"\n";
+    let config = "[notify]\nwebhook = \"http://127.0.0.1:9/hook-quagga?key=quagga\"\n[log]\nlevel = \"debug\"\n";
     fs::write(tent.root().join("bardo.toml"), config).unwrap();
     let host = Host::up(&tent, &["--log-format", "json"], &[]);
     let token = fs::read_to_string(tent.home().token()).unwrap();
     assert_eq!(host.ask("GET", "/v1/golems", &token), 200);
-    assert_eq!(host.ask("GET", "/v1/golems?who=ada", "guessed-4713"), 401);
+    assert_eq!(host.ask("GET", "/v1/golems?who=ada", "guessed-quagga"), 401);
     assert_eq!(host.ask("POST", "/v1/golems/ada/freeze", &token), 200);
-    assert_eq!(host.ask("GET", "/nowhere-4714", &token), 404);
+    assert_eq!(host.ask("GET", "/nowhere-quagga", &token), 404);
     wait_until(&tent, "cannot be told");
     wait_until(&tent, "fell over");
     let (_, log) = host.stop(&tent);
@@ -135,7 +135,7 @@ fn a_log_in_json_says_what_happened_and_keeps_every_secret() {
     }
     let secret = fs::read_to_string(tent.golem("ada").secret()).unwrap();
     let plain = log.to_lowercase();
-    for word in [token.as_str(), secret.trim(), "authorization", "bearer", "471"] {
+    for word in [token.as_str(), secret.trim(), "authorization", "bearer", "quagga"] {
         assert!(!plain.contains(&word.to_lowercase()), "the log holds {word}");
     }
 }
