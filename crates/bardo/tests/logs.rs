@@ -123,7 +123,7 @@ fn a_log_in_json_says_what_happened_and_keeps_every_secret() {
     assert_eq!(asked("GET", "/v1/golems", 401)["level"], "INFO");
     asked("GET", "none", 404);
     find("obeyed", &|line| line["golem"] == "ada" && line["order"] == "freeze");
-    find("ada is frozen: no new exposure", &|line| line["kind"] == "freeze" && line["span"]["name"].is_string());
+    find("its owner is told", &|line| line["kind"] == "freeze" && line["span"]["name"].is_string());
     find("fell over and is woken again", &|line| {
         line["level"] == "WARN" && line["golem"] == "breaks" && line["why"].as_str().is_some_and(|why| !why.is_empty())
     });

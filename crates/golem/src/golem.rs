@@ -7,6 +7,7 @@ use crate::heartbeat::State;
 use crate::laws::laws;
 use crate::life::{Birth, Life};
 use crate::owed::{Owed, curation_due, dreaming, owed};
+use crate::policy::Stage;
 use crate::rule::mind;
 use crate::step::{Fault, Input, step};
 use crate::time::Time;
@@ -113,7 +114,7 @@ impl Golem {
     /// Nothing is owed; cheaper than asking what.
     pub fn owes_nothing(&self) -> bool {
         let life = &self.life;
-        life.flights.is_empty()
+        life.flights.iter().all(|flight| flight.stage == Stage::Waiting)
             && life.deposits.is_empty()
             && life.stress.word.is_none()
             && !curation_due(life)

@@ -3,7 +3,7 @@
 mod common;
 
 use common::Rig;
-use golem::event::Event;
+use golem::event::{Account, Event};
 use golem::policy::{Proposal, Rule, Stage, asks, policy_hash};
 use golem::world::Quote;
 use golem::{Command, Owed, Span, Usdc, What};
@@ -52,7 +52,7 @@ fn what_is_small_enough_is_nobodys_business() {
 fn while_it_waits_nothing_is_owed_and_life_goes_on() {
     let mut rig = waiting();
     let (tick, claims) = (rig.golem.life().tick, rig.golem.life().claims_made);
-    assert_eq!(rig.golem.owed(), vec![]);
+    assert!(rig.golem.owed().is_empty() && rig.golem.owes_nothing());
     rig.ticks(5);
     assert_eq!(rig.golem.life().tick, tick + 5);
     assert!(rig.golem.life().claims_made > claims, "it goes on claiming");
@@ -85,6 +85,17 @@ fn what_costs_more_by_the_time_of_the_yes_is_not_sent() {
     let events = rig.feed(What::Previewed { key, quote: Some(dear) }).unwrap();
     assert_eq!(rules(&events), [Rule::Funds]);
     assert_eq!(rig.golem.life().capital.cash, Usdc::dollars(100));
+}
+
+#[test]
+fn what_is_too_much_by_the_time_of_the_yes_is_not_sent_either() {
+    let mut rig = waiting();
+    rig.command(Command::Withdraw { from: Account::Capital, amount: Usdc::dollars(50) });
+    say(&mut rig, true);
+    rig.settle();
+    let rules: Vec<Rule> = rig.records.iter().flat_map(|record| rules(&record.events)).collect();
+    assert_eq!(rules, [Rule::PerAction]);
+    assert_eq!((rig.golem.life().capital.holding, rig.unaccounted()), (0, Usdc::ZERO));
 }
 
 #[test]

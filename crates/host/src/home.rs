@@ -292,7 +292,10 @@ impl GolemHome {
             return Ok(());
         }
         match Vault::open(&self.vault(), 1) {
-            Ok((mut vault, mut golem, _)) => self.home.reclaim(&mut vault, &mut golem),
+            Ok((mut vault, mut golem, _)) => {
+                vault.retain(self.home.retention()?);
+                self.home.reclaim(&mut vault, &mut golem)
+            }
             // Whoever lives it has reclaimed it already.
             Err(vault::Error::Locked(_) | vault::Error::Sealed(_)) => Ok(()),
             Err(other) => Err(other.into()),

@@ -59,14 +59,14 @@ impl Lodging {
             }
         }
         self.carried = false;
-        let notes = batch.notes.clone();
+        let kinds: Vec<String> = batch.notes.iter().map(|note| note.kind.clone()).collect();
         self.desk.commit(batch)?;
-        for note in notes {
-            // A cap that is reached is reached again and again.
-            if note.kind == "cap" {
-                debug!(golem = &*self.name, kind = note.kind, "{}", note.text);
+        for kind in kinds {
+            // Not what it says: it may hold an owner's words. And a cap that is reached is reached again and again.
+            if kind == "cap" {
+                debug!(golem = &*self.name, kind, "its owner is told");
             } else {
-                info!(golem = &*self.name, kind = note.kind, "{}", note.text);
+                info!(golem = &*self.name, kind, "its owner is told");
             }
         }
         let status = Status { refusals: self.refusals, ..Status::of(life) };
@@ -92,8 +92,8 @@ pub(crate) fn carry_over(place: &GolemHome, desk: &Desk) -> Result<(), Error> {
     let lines = desk.lines(id)?;
     let Some(last) = lines.last().map(|line| line.seq) else { return Ok(()) };
     let (mut vault, mut golem, _) = Vault::open(&place.vault(), 1)?;
-    vault.catch_up(&mut golem, &lines)?;
     vault.retain(place.home().retention()?);
+    vault.catch_up(&mut golem, &lines)?;
     tidy(&mut vault, golem.life());
     desk.leave(Batch { carried: vec![(id, last)], ..Batch::default() });
     Ok(())

@@ -162,7 +162,7 @@ pub fn birth(home: &Home, wish: Wish) -> Result<Living, Error> {
 pub fn backup(place: &GolemHome, to: &Path) -> Result<Label, Error> {
     let parent = must_be_free(place, to)?;
     let built = build_archive(place, &parent, false)?;
-    copy_stretches(&place.archive(), &built.join("archive"))?;
+    take_stretches(&place.archive(), &built)?;
     give_name(&built, to, &parent)
 }
 
@@ -172,20 +172,28 @@ pub(crate) fn backup_sharing(place: &GolemHome, to: &Path, shared: &str) -> Resu
     let built = build_archive(place, &parent, false)?;
     let (own, common) = (built.join("archive"), parent.join(shared));
     if archive::agree(&place.archive(), &common) {
-        copy_stretches(&place.archive(), &common)?;
+        copy_stretches(&place.archive(), &common, &built)?;
         if common.exists() {
             std::os::unix::fs::symlink(Path::new("..").join(shared), &own).map_err(Error::io("cannot create", &own))?;
         }
+        sync_folder(&built)?;
     } else {
         // It was taken back to before something that is archived, and went another way since.
-        copy_stretches(&place.archive(), &own)?;
+        take_stretches(&place.archive(), &built)?;
     }
     give_name(&built, to, &parent)
 }
 
-/// Copies what is not there yet, each under its name only once it is whole.
-fn copy_stretches(from: &Path, to: &Path) -> Result<(), Error> {
-    for file in archive::files(from) {
+/// Gives a copy of a life an archive of its own.
+fn take_stretches(from: &Path, copy: &Path) -> Result<(), Error> {
+    copy_stretches(from, &copy.join("archive"), copy)?;
+    sync_folder(copy)
+}
+
+/// Copies what belongs to this copy of a life and is not there yet, each under its name only once it is whole.
+fn copy_stretches(from: &Path, to: &Path, of: &Path) -> Result<(), Error> {
+    let begins_at = Reader::open(&of.join("life.db"))?.begins_at()?;
+    for file in archive::files(from, begins_at) {
         let copy = to.join(file.file_name().expect("a file has a name"));
         if copy.exists() {
             continue;
@@ -226,7 +234,7 @@ pub fn move_out(place: &GolemHome, to: &Path, snapshot_every: u64) -> Result<Lab
         Err(other) => return Err(other),
     };
     let built = build_archive(place, &parent, true)?;
-    copy_stretches(&place.archive(), &built.join("archive"))?;
+    take_stretches(&place.archive(), &built)?;
     let note = place.folder.join(BUILT);
     fs::write(&note, built.display().to_string())
         .and_then(|()| fs::File::open(&note)?.sync_all())
@@ -364,7 +372,11 @@ impl Arrival<'_> {
             return if moved || consent.take_over { Ok(()) } else { Err(Error::Advice(STRANGE.into())) };
         };
         // A copy that has what is known here, and perhaps more, goes on from it.
-        let goes_on = self.reader.hash_at(known.seq)? == Some(known.hash);
+        let goes_on = match self.reader.hash_at(known.seq) {
+            // It cannot be asked; who wants it anyway has said so.
+            Err(vault::Error::Archived { .. }) if consent.rewind => false,
+            found => found? == Some(known.hash),
+        };
         let here = home.list()?.iter().any(|place| place.is(self.golem.life().id()));
         match (known.seal, goes_on) {
         (Seal::Open, _) if consent.rewind => Ok(()),
@@ -459,7 +471,7 @@ fn make_ready(home: &Home, from: &Path, golem: &Golem) -> Result<PathBuf, Error>
     for file in ["golem.toml", "secret", "world.log", "FROZEN"] {
         copy_if_there(&from.join(file), &crib)?;
     }
-    copy_stretches(&from.join("archive"), &crib.join("archive"))?;
+    take_stretches(&from.join("archive"), &crib)?;
     // The world may have gone on after the journal was copied; what the copy has not permitted never happened to it.
     let asked = life.flights.iter().filter(|flight| flight.is_unsent()).map(|flight| flight.key - 1).min();
     Ledger::file(crib.join("world.log"))?.forget_after(asked.unwrap_or(life.flights_made))?;

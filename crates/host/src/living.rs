@@ -111,8 +111,8 @@ impl Living {
         let (mut vault, mut golem, notices) = Vault::open(&place.vault(), snapshot_every)?;
         // Under the lock it is certain: a host that comes up now will find it taken.
         place.must_not_lodge()?;
-        place.home().reclaim(&mut vault, &mut golem)?;
         vault.retain(place.home().retention()?);
+        place.home().reclaim(&mut vault, &mut golem)?;
         let ledger = Ledger::file(place.ledger())?;
         let mut living = Living::awake(place, Keep::Own(Box::new(vault)), golem, treasury, ledger)?;
         living.complete()?;

@@ -73,19 +73,21 @@ fn found(folder: &Path) -> Vec<Stretch> {
     all
 }
 
-/// The files of an archive, to be copied: none of them ever changes.
-pub fn files(folder: &Path) -> Vec<PathBuf> {
-    found(folder).into_iter().map(|stretch| stretch.path).collect()
+/// The files of an archive of a life whose own file begins with this record. None of them ever changes; what is beyond
+/// it belongs to another course of things, or was not cut in time.
+pub fn files(folder: &Path, begins_at: u64) -> Vec<PathBuf> {
+    found(folder).into_iter().filter(|stretch| stretch.last <= begins_at).map(|stretch| stretch.path).collect()
 }
 
-/// Whether two archives have no stretch by the same name that is not the same.
+/// Whether two archives tell the same story wherever both tell it.
 pub fn agree(one: &Path, other: &Path) -> bool {
     let end = |stretch: &Stretch| hash_of(&open(&stretch.path).ok()?, stretch.last).ok()?;
     let others = found(other);
-    found(one).iter().all(|mine| {
-        let theirs = others.iter().find(|theirs| (theirs.first, theirs.last) == (mine.first, mine.last));
-        theirs.is_none_or(|theirs| end(mine).is_some() && end(mine) == end(theirs))
-    })
+    let same = |mine: &Stretch, theirs: &Stretch| {
+        (theirs.first, theirs.last) == (mine.first, mine.last) && end(mine).is_some() && end(mine) == end(theirs)
+    };
+    let apart = |mine: &Stretch, theirs: &Stretch| theirs.last < mine.first || mine.last < theirs.first;
+    found(one).iter().all(|mine| others.iter().all(|theirs| apart(mine, theirs) || same(mine, theirs)))
 }
 
 /// The stretches from a birth up to where the file begins, or none if one of them is not here.
@@ -102,20 +104,20 @@ fn whole(db: &Connection, base: u64) -> Option<Vec<Stretch>> {
     (next == base + 1).then_some(whole)
 }
 
-/// Where a life that was cut begins for whoever has not its archive: itself at that record, and the record's hash.
+/// Where a life that was cut begins for whoever has not its archive: itself at the first snapshot that can be read, and
+/// the hash of that record.
 pub(crate) fn beginning(db: &Connection) -> Result<Option<(Golem, Hash)>, Error> {
     let base = base(db)?;
     if base == 0 || whole(db, base).is_some() {
         return Ok(None);
     }
-    let row = snapshots(db)?.into_iter().find(|row| row.seq == base);
-    let row =
-        row.ok_or_else(|| Error::damaged(format!("the snapshot at record {base}, where it begins, is missing")))?;
-    match try_snapshot(db, &row) {
-        Ok(Some(beginning)) => Ok(Some(beginning)),
-        Ok(None) => Err(missing(db, base)),
-        Err(why) => Err(Error::damaged(format!("the snapshot at record {base}, where it begins, is damaged ({why})"))),
+    // Usually the one it was cut at; but another version may not know that one any more, and a later one does as well.
+    for row in snapshots(db)?.into_iter().rev() {
+        if let Ok(Some(beginning)) = try_snapshot(db, &row) {
+            return Ok(Some(beginning));
+        }
     }
+    Err(missing(db, base))
 }
 
 fn missing(db: &Connection, base: u64) -> Error {
@@ -146,13 +148,15 @@ pub(crate) fn rows(
     }
 }
 
-/// The hash of a record that has left the file.
+/// The hash of a record that has left the file; none if none has by this number.
 pub(crate) fn hash_at(db: &Connection, seq: u64) -> Result<Option<Hash>, Error> {
-    let holds = |stretch: &Stretch| (stretch.first..=stretch.last).contains(&seq);
-    match found(&folder(db)).into_iter().find(holds) {
-        Some(stretch) => hash_of(&open(&stretch.path)?, seq),
-        None => Ok(None),
+    let base = base(db)?;
+    if seq == 0 || seq > base {
+        return Ok(None);
     }
+    let holds = |stretch: &Stretch| stretch.last <= base && (stretch.first..=stretch.last).contains(&seq);
+    let stretch = found(&folder(db)).into_iter().find(holds).ok_or_else(|| missing(db, base))?;
+    hash_of(&open(&stretch.path)?, seq)
 }
 
 fn open(path: &Path) -> Result<Connection, Error> {
@@ -171,7 +175,7 @@ pub(crate) fn cut(db: &mut Connection, retention: Retention, now: Time) -> Resul
     let (base, folder) = (base(db)?, folder(db));
     // Named in time, but the life was not cut any more: finished if it is good, made anew otherwise.
     let begun = found(&folder).into_iter().find(|stretch| stretch.first == base + 1);
-    let begun = begun.filter(|stretch| check(db, stretch, base).is_ok());
+    let begun = begun.filter(|stretch| check(db, stretch, base).is_ok() && is_good(db, stretch.last));
     let last = match begun {
         Some(stretch) => stretch.last,
         None => match chosen(db, retention, base, now)? {
@@ -187,8 +191,13 @@ pub(crate) fn cut(db: &mut Connection, retention: Retention, now: Time) -> Resul
         .and_then(|_| tx.execute("DELETE FROM snapshot WHERE seq < ?1", [last as i64]))
         .and_then(|_| tx.commit())
         .map_err(Error::sqlite(what))?;
-    shrink(db).map_err(Error::sqlite(what))?;
     Ok(Some(last))
+}
+
+/// There is a snapshot at this record, and it can be read.
+fn is_good(db: &Connection, seq: u64) -> bool {
+    let row = snapshots(db).ok().and_then(|rows| rows.into_iter().find(|row| row.seq == seq));
+    row.is_some_and(|row| matches!(try_snapshot(db, &row), Ok(Some(_))))
 }
 
 /// The snapshot to cut at: far enough from the last cut, and old enough.
@@ -220,15 +229,18 @@ fn lived_at(db: &Connection, seq: u64) -> Result<Time, Error> {
 /// Writes a stretch, and believes it only once it was read back.
 fn write(db: &Connection, folder: &Path, base: u64, last: u64) -> Result<u64, Error> {
     let what = "cannot write the archive";
+    let sync = |path: &Path| fs::File::open(path).and_then(|file| file.sync_all()).map_err(Error::io(what, path));
     fs::create_dir_all(folder).map_err(Error::io("cannot create", folder))?;
+    sync(folder.parent().unwrap_or(Path::new(".")))?;
     let draft = folder.join("draft");
-    if draft.exists() {
-        fs::remove_file(&draft).map_err(Error::io("cannot remove", &draft))?;
+    // All that came after is in the file; a stretch that says otherwise is not of this life, or was not finished.
+    let beyond = found(folder).into_iter().filter(|stretch| stretch.first > base).map(|stretch| stretch.path);
+    for stale in beyond.chain(draft.exists().then(|| draft.clone())) {
+        fs::remove_file(&stale).map_err(Error::io("cannot remove", &stale))?;
     }
     copy(db, &draft, base, last)?;
     let made = Stretch { path: draft, first: base + 1, last };
     check(db, &made, base)?;
-    let sync = |path: &Path| fs::File::open(path).and_then(|file| file.sync_all()).map_err(Error::io(what, path));
     let path = folder.join(format!("{:012}-{last:012}.db", base + 1));
     sync(&made.path)?;
     fs::rename(&made.path, &path).map_err(Error::io(what, &path))?;
@@ -273,10 +285,10 @@ fn check(db: &Connection, stretch: &Stretch, base: u64) -> Result<(), Error> {
 }
 
 /// Gives room back once half of the file is empty; until then it is used again.
-fn shrink(db: &Connection) -> rusqlite::Result<()> {
+pub(crate) fn shrink(db: &Connection) -> rusqlite::Result<()> {
     let pages = |name: &str| db.query_row(&format!("PRAGMA {name}"), [], |row| row.get::<_, i64>(0));
     if 2 * pages("freelist_count")? > pages("page_count")? {
-        db.execute_batch("VACUUM; PRAGMA wal_checkpoint(TRUNCATE)")?;
+        db.execute_batch("VACUUM; PRAGMA wal_checkpoint(PASSIVE)")?;
     }
     Ok(())
 }

@@ -176,12 +176,18 @@ impl Vault {
             return Ok(());
         }
         self.considered = newest;
+        // A head that is behind is harmless as long as its record is here: it must not be behind what is cut.
+        let seq = tip_of(&self.db)?;
+        self.head.set(Anchor { seq, hash: self.tip, seal: Seal::Open })?;
         self.parting.forget();
-        if let Some(base) = archive::cut(&mut self.db, self.retention, life.now)? {
-            self.base = base;
+        let cut = archive::cut(&mut self.db, self.retention, life.now)?;
+        self.base = cut.unwrap_or(self.base);
+        self.parting.note(life, seq, self.tip);
+        if cut.is_some() {
+            archive::shrink(&self.db).map_err(Error::sqlite("cannot make the file smaller"))
+        } else {
+            Ok(())
         }
-        self.parting.note(life, self.head.anchor().seq, self.tip);
-        Ok(())
     }
 
     /// Queues a record, with the life it led to, for the next commit.
@@ -321,7 +327,8 @@ impl Reader {
     pub fn replay(&self, mut each: impl FnMut(Record) -> Result<(), Error>) -> Result<Check, Error> {
         let view = self.db.unchecked_transaction().map_err(Error::sqlite("cannot read the journal"))?;
         let (before, mut tip) = begin(&view)?;
-        let mut check = Check { after: before.map_or(0, |golem| golem.seq()), ..Check::default() };
+        let after = before.map_or(0, |golem| golem.seq());
+        let mut check = Check { after, records: after, ..Check::default() };
         rows(&view, check.after, &mut tip, |record, state, bytes| {
             check.records = record.seq;
             check.bytes += bytes as u64;
@@ -349,7 +356,7 @@ impl Reader {
         let snapshots = good_snapshots(&view)?;
         let (mut golem, mut tip) = begin(&view)?;
         let after = golem.as_ref().map_or(0, Golem::seq);
-        let (mut check, mut expected) = (Check { after, ..Check::default() }, Expected::default());
+        let (mut check, mut expected) = (Check { after, records: after, ..Check::default() }, Expected::default());
         let mut known = grimoire::Expected::default();
         rows(&view, after, &mut tip, |record, state, bytes| {
             let seq = record.seq;
@@ -408,7 +415,12 @@ impl Reader {
         std::fs::File::open(database).and_then(|file| file.sync_all()).map_err(Error::io("cannot sync", database))
     }
 
-    /// The hash of one record, if it is here.
+    /// The first record of its file.
+    pub fn begins_at(&self) -> Result<u64, Error> {
+        Ok(archive::base(&self.db)?.max(1))
+    }
+
+    /// The hash of one record, if there is one by this number; an error if it was archived and is not here.
     pub fn hash_at(&self, seq: u64) -> Result<Option<Hash>, Error> {
         let here = self
             .db
@@ -700,8 +712,22 @@ fn hold_against(db: &Connection, anchor: &Anchor, here: u64) -> Result<(), Error
     if here < anchor.seq {
         return Err(Error::Stale { here, known: anchor.seq });
     }
-    let hash: Hash = db
-        .query_row("SELECT hash FROM journal WHERE seq = ?1", [anchor.seq as i64], |row| row.get(0))
-        .map_err(Error::sqlite("cannot read the journal"))?;
-    if hash == anchor.hash { Ok(()) } else { Err(Error::Forked(anchor.seq)) }
+    let hash = if anchor.seq < archive::base(db)? {
+        // What it knows of has been archived since. If it cannot be asked, what came after still speaks for the life.
+        match archive::hash_at(db, anchor.seq) {
+            Err(Error::Archived { .. }) => return Ok(()),
+            found => found?,
+        }
+    } else {
+        db.query_row("SELECT hash FROM journal WHERE seq = ?1", [anchor.seq as i64], |row| row.get(0))
+            .optional()
+            .map_err(Error::sqlite("cannot read the journal"))?
+    };
+    if hash == Some(anchor.hash) { Ok(()) } else { Err(Error::Forked(anchor.seq)) }
+}
+
+/// The number of the newest record.
+fn tip_of(db: &Connection) -> Result<u64, Error> {
+    let newest = db.query_row("SELECT seq FROM journal ORDER BY seq DESC LIMIT 1", [], |row| row.get::<_, i64>(0));
+    newest.map(|seq| seq as u64).map_err(Error::sqlite("cannot read the journal"))
 }

@@ -221,7 +221,8 @@ fn write(app: &mut App, key: KeyCode) -> Vec<Ask> {
 fn answer(app: &mut App, key: KeyCode) -> Vec<Ask> {
     let yes = matches!(key, KeyCode::Char('y' | 'Y'));
     match app.over.take() {
-        Some(Over::Confirm(name, order)) if yes => {
+        // Asked for with a y, it is confirmed with another key: one that is held down says nothing.
+        Some(Over::Confirm(name, order)) if order.is_confirmed_by(key == KeyCode::Enter, yes) => {
             app.notice = Some(format!("{name} is told …"));
             vec![Ask::Order(name, order)]
         }

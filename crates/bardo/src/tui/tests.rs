@@ -182,6 +182,31 @@ fn an_order_is_asked_about_first() {
 }
 
 #[test]
+fn what_a_golem_asks_is_answered_by_two_different_keys() {
+    let mut app = at("ben", Screen::Life);
+    assert_eq!(press(&mut app, "yy\n"), [], "it asks for nothing");
+    let ask = golem::policy::Ask {
+        key: 7,
+        action: "buy".into(),
+        units: 9_785,
+        unit: "ETH".into(),
+        most: golem::Usdc::dollars(25),
+        quote: None,
+        until: golem::Time::seconds(1_704_096_080),
+    };
+    for one in app.golems.iter_mut().chain(app.seen.iter_mut().map(|seen| &mut seen.status)) {
+        if one.name == "ben" {
+            one.asks = Some(ask.clone());
+        }
+    }
+    assert_eq!(press(&mut app, "y"), []);
+    check("answer", &app);
+    assert_eq!(press(&mut app, "y"), [], "a key that is held down is no answer");
+    assert_eq!(press(&mut app, "y\n"), [Ask::Order("ben".into(), Order::Answer { key: 7, yes: true })]);
+    assert_eq!(press(&mut app, "n\n"), [Ask::Order("ben".into(), Order::Answer { key: 7, yes: false })]);
+}
+
+#[test]
 fn anything_but_yes_leaves_everything_as_it_is() {
     for answer in ["n", "\n", "\x1b", "f", "q"] {
         let mut app = at("ben", Screen::Life);

@@ -80,6 +80,11 @@ impl Order {
         }
     }
 
+    /// Enter for an answer, y for the rest.
+    pub(crate) fn is_confirmed_by(self, enter: bool, yes: bool) -> bool {
+        if matches!(self, Order::Answer { .. }) { enter } else { yes }
+    }
+
     /// What the host is to be told besides.
     pub(crate) fn body(self) -> Value {
         match self {

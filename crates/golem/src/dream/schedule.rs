@@ -12,6 +12,7 @@ use crate::money::Usdc;
 use crate::mortality::economic::{Partition, Purse};
 use crate::mortality::phase::Phase;
 use crate::mortality::vitality::sigmoid;
+use crate::policy::Stage;
 use crate::regime::Regime;
 use crate::stress;
 use crate::time::Span;
@@ -204,7 +205,7 @@ pub(super) fn blocked_for(life: &Life, trigger: Trigger) -> Option<Blocked> {
     if trigger == Trigger::Emergency {
         return match () {
             () if life.episodes.made < first_night(Phase::Thriving) => Some(Blocked::Episodes),
-            () if !life.flights.is_empty() || !life.permits.is_empty() => Some(Blocked::Busy),
+            () if is_busy(life) => Some(Blocked::Busy),
             () => None,
         };
     }
@@ -215,12 +216,17 @@ pub(super) fn blocked_for(life: &Life, trigger: Trigger) -> Option<Blocked> {
     if life.episodes.made < first_night(life.phase()) {
         return Some(Blocked::Episodes);
     }
-    if !life.flights.is_empty() || !life.permits.is_empty() {
+    if is_busy(life) {
         return Some(Blocked::Busy);
     }
     let floor = life.purse.free(life).share(FLOOR_PERCENT, 100);
     let thin = inference(life) < floor || !inference(life).is_positive() || !left_this_month(life).is_positive();
     thin.then_some(Blocked::Budget)
+}
+
+/// Something is under way that cannot be left alone; what only waits for its owner's word can.
+fn is_busy(life: &Life) -> bool {
+    !life.permits.is_empty() || life.flights.iter().any(|flight| flight.stage != Stage::Waiting)
 }
 
 /// What there is to think with.

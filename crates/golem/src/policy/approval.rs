@@ -8,11 +8,12 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::flight::{grown_careful, patience};
-use super::{Flight, Rule, Stage, TELL_AGAIN, gate};
+use super::{Day, Flight, Rule, Stage, TELL_AGAIN, gate};
 use crate::draft::Draft;
 use crate::event::Event;
 use crate::life::Life;
 use crate::money::Usdc;
+use crate::mortality::economic::Partition;
 use crate::time::Time;
 use crate::world::{Effect, Quote};
 
@@ -108,6 +109,24 @@ fn still_waits(life: &Life, at: Time, flight: &Flight) -> Result<(), Rule> {
         return Err(Rule::Stale);
     }
     Ok(())
+}
+
+/// An owner takes their time, and may have taken money meanwhile: what was within every cap then must be now.
+pub(super) fn still_fits(life: &Life, at: Time, flight: &Flight) -> Result<(), Rule> {
+    let (policy, day) = (&life.policy, Day::of(life, at));
+    let share = life.capital.worth(life.seen.unit).share(i64::from(policy.per_action_bps), 10_000);
+    if flight.reserved > share.min(policy.per_action_most) {
+        return Err(Rule::PerAction);
+    }
+    if day.actions >= policy.actions_per_day {
+        return Err(Rule::ActionsPerDay);
+    }
+    if day.value + flight.reserved > policy.per_day_most {
+        return Err(Rule::PerDay);
+    }
+    let gas = life.constitution().economic.per_action;
+    let left = life.purse.budget(life, Partition::Gas).min(life.purse.allowance(life));
+    if left < gas { Err(Rule::Gas) } else { Ok(()) }
 }
 
 /// Whoever said no, or nothing, is left alone for as long as they had to answer.

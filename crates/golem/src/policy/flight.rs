@@ -172,6 +172,9 @@ fn verdict(life: &Life, at: Time, flight: &Flight, quote: Option<Quote>, cost: O
     if quote.fee - quote.cash > flight.reserved {
         return Err(Rule::Funds);
     }
+    if flight.stage == Stage::Approved {
+        approval::still_fits(life, at, flight)?;
+    }
     match life.intent.filter(|intent| intent.key == flight.key) {
         Some(intent) => {
             let cost = cost.ok_or(Rule::Bounds)?;

@@ -19,32 +19,33 @@ pub(super) fn draw(app: &App, over: &Over, look: Look, frame: &mut Frame<'_>, ar
             window(frame, area, look, " keys ", HELP.iter().map(key).collect(), 76);
         }
         Over::Confirm(name, order) => {
-            let wanted =
-                app.status().and_then(|one| one.asks.as_ref()).filter(|_| matches!(order, Order::Answer { .. }));
-            let question = match (order, wanted) {
-                (Order::Answer { yes, .. }, Some(wanted)) => {
-                    format!(" Say {} to {name}: {wanted}?", if *yes { "yes" } else { "no" })
+            let asks = app.status().and_then(|one| one.asks.as_ref());
+            let (question, key) = match order {
+                Order::Answer { key, yes } => {
+                    let wanted = asks.filter(|ask| ask.key == *key).map(ToString::to_string);
+                    let wanted = wanted.unwrap_or_else(|| "what it does not ask any more".to_owned());
+                    (format!(" Say {} to {name}: {wanted}?", if *yes { "yes" } else { "no" }), "Enter")
                 }
-                _ => format!(" {} {name}?", capital(order.verb())),
+                _ => (format!(" {} {name}?", capital(order.verb())), "y"),
             };
-            ask(frame, area, look, &question, order.means());
+            ask(frame, area, look, &question, order.means(), key);
         }
         Over::ConfirmHeir(dead) => {
             let wizard = &app.wizard;
             let question = format!(" Make {}, heir of {dead}?", wizard.name);
             let means = format!("It gets ${} to live on, from the treasury.", wizard.credit);
-            ask(frame, area, look, &question, &means);
+            ask(frame, area, look, &question, &means, "y");
         }
     }
 }
 
-fn ask(frame: &mut Frame<'_>, area: Rect, look: Look, question: &str, means: &str) {
+fn ask(frame: &mut Frame<'_>, area: Rect, look: Look, question: &str, means: &str, yes: &str) {
     let told = vec![
         Line::styled(question.to_owned(), look.strong()),
         Line::raw(format!(" {means}")),
         Line::raw(""),
         Line::from(vec![
-            Span::styled(" y", look.title()),
+            Span::styled(format!(" {yes}"), look.title()),
             Span::raw(" yes     "),
             Span::styled("any other key", look.title()),
             Span::raw(" no, leave everything as it is"),
