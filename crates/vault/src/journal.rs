@@ -313,23 +313,35 @@ impl Reader {
 
     /// The life as of its newest record.
     pub fn wake(&self) -> Result<(Golem, Vec<Notice>), Error> {
-        let view = self.db.unchecked_transaction().map_err(Error::sqlite("cannot read the journal"))?;
-        let (golem, _, _, notices) = wake(&view)?;
+        let _view = self.view()?;
+        let view = &self.db;
+        let (golem, _, _, notices) = wake(view)?;
         Ok((golem, notices))
     }
 
-    /// The life before the first record that [`Reader::replay`] gives; none where that is its birth.
+    /// The life before the first record that [`Reader::replay`] gives; none where that is its birth. From here on this
+    /// reader sees the life as it is now, however it goes on and is cut meanwhile.
     pub fn beginning(&self) -> Result<Option<Golem>, Error> {
+        if self.db.is_autocommit() {
+            self.db.execute_batch("BEGIN").map_err(Error::sqlite("cannot read the journal"))?;
+        }
         Ok(archive::beginning(&self.db)?.map(|(golem, _)| golem))
+    }
+
+    /// One view of everything for as long as it is held, unless there is one already.
+    fn view(&self) -> Result<Option<rusqlite::Transaction<'_>>, Error> {
+        let free = self.db.is_autocommit();
+        free.then(|| self.db.unchecked_transaction()).transpose().map_err(Error::sqlite("cannot read the journal"))
     }
 
     /// Every record from the first that is here, each with its chain verified, handed to `each`.
     pub fn replay(&self, mut each: impl FnMut(Record) -> Result<(), Error>) -> Result<Check, Error> {
-        let view = self.db.unchecked_transaction().map_err(Error::sqlite("cannot read the journal"))?;
-        let (before, mut tip) = begin(&view)?;
+        let _view = self.view()?;
+        let view = &self.db;
+        let (before, mut tip) = begin(view)?;
         let after = before.map_or(0, |golem| golem.seq());
         let mut check = Check { after, records: after, ..Check::default() };
-        rows(&view, check.after, &mut tip, |record, state, bytes| {
+        rows(view, check.after, &mut tip, |record, state, bytes| {
             check.records = record.seq;
             check.bytes += bytes as u64;
             check.state_hashes += u64::from(state.is_some());
@@ -343,22 +355,23 @@ impl Reader {
     pub fn verify(&self, heads: &Path) -> Result<(Golem, Check), Error> {
         // Before the view is taken: a life that is being lived meanwhile only gets ahead of its old head.
         let anchor = Head::peek(heads, identity(&self.db)?);
-        let view = self.db.unchecked_transaction().map_err(Error::sqlite("cannot read the journal"))?;
+        let _view = self.view()?;
+        let view = &self.db;
         let sound: String = view
             .query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))
             .map_err(Error::sqlite("cannot check the file"))?;
         if sound != "ok" {
             return Err(Error::damaged(format!("the file is damaged: {sound}")));
         }
-        if meta(&view, "layout_hash")? != blake3::hash(meta(&view, "layout")?.as_bytes()).to_hex().as_str() {
+        if meta(view, "layout_hash")? != blake3::hash(meta(view, "layout")?.as_bytes()).to_hex().as_str() {
             return Err(Error::damaged("the description of the records is damaged"));
         }
-        let snapshots = good_snapshots(&view)?;
-        let (mut golem, mut tip) = begin(&view)?;
+        let snapshots = good_snapshots(view)?;
+        let (mut golem, mut tip) = begin(view)?;
         let after = golem.as_ref().map_or(0, Golem::seq);
         let (mut check, mut expected) = (Check { after, records: after, ..Check::default() }, Expected::default());
         let mut known = grimoire::Expected::default();
-        rows(&view, after, &mut tip, |record, state, bytes| {
+        rows(view, after, &mut tip, |record, state, bytes| {
             let seq = record.seq;
             fold(&mut golem, &record)?;
             let golem = golem.as_ref().expect("just folded");
@@ -377,14 +390,14 @@ impl Reader {
         })?;
         let golem = golem.ok_or_else(|| Error::damaged("the journal is empty"))?;
         // What was made from records that are not here cannot be held against them.
-        if after == 0 && episodes::exists(&view).map_err(Error::sqlite("cannot read the episodes"))? {
-            expected.check(&view)?;
+        if after == 0 && episodes::exists(view).map_err(Error::sqlite("cannot read the episodes"))? {
+            expected.check(view)?;
         }
-        if after == 0 && grimoire::exists(&view).map_err(Error::sqlite("cannot read the entries"))? {
-            grimoire::check(&view, &known)?;
+        if after == 0 && grimoire::exists(view).map_err(Error::sqlite("cannot read the entries"))? {
+            grimoire::check(view, &known)?;
         }
         if let Some(anchor) = anchor {
-            hold_against(&view, &anchor, golem.seq())?;
+            hold_against(view, &anchor, golem.seq())?;
         }
         Ok((golem, check))
     }

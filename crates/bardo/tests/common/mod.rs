@@ -15,8 +15,10 @@ pub struct Tent {
     pub folder: tempfile::TempDir,
 }
 
-pub fn full(full: u64, share: u64) -> u64 {
-    if std::env::var_os("BARDO_FULL").is_some() { full } else { share }
+/// How often something is done: a few times, all of them with `BARDO_FULL=1`, or that part of them with `BARDO_FULL=0.25`.
+pub fn full(all: u64, few: u64) -> u64 {
+    let part = std::env::var("BARDO_FULL").ok().map(|part| part.parse().unwrap_or(1.0_f64));
+    part.map_or(few, |part| ((all as f64 * part) as u64).max(few))
 }
 
 impl Tent {
