@@ -169,7 +169,7 @@ fn killed_while_it_archives_a_life_is_whole_every_time() {
     let sets = ["mortality.mode=self_hosted", "mortality.immortal=true", "policy.max_drawdown=0"];
     tent.ok(["golem", "new", "eve", "--seed", "1"].into_iter().chain(sets.into_iter().flat_map(|set| ["--set", set])));
     let (mut dice, mut begun) = (Dice(3), 0);
-    let kills = full(300, 25);
+    let kills = full(75, 25);
     for _ in 0..kills {
         let mut run = tent.command(["golem", "run", "eve", "--speed", "max"]);
         let mut child = run.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
