@@ -86,6 +86,16 @@ pub fn unmark_frozen(place: &GolemHome) -> Result<(), Error> {
     }
 }
 
+/// A yes or no to what is asked under this key; whoever answers something else is told what to look at.
+pub fn approve(place: &GolemHome, key: u64, yes: bool) -> Result<Command, Error> {
+    let (golem, _) = place.wake()?;
+    let name = &place.name;
+    if golem.life().is_dead() || golem::policy::asks(golem.life()).is_some_and(|ask| ask.key == key) {
+        return Ok(Command::Approve { key, yes });
+    }
+    Err(Error::Refused(format!("{name} does not ask for that; `bardo golem approve {name}` shows what it asks for")))
+}
+
 /// The order to live under another policy: these keys changed, the others as they are now.
 pub fn amend(place: &GolemHome, set: &[String]) -> Result<Command, Error> {
     let (golem, _) = place.wake()?;

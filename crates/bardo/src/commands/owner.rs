@@ -82,7 +82,7 @@ pub(crate) fn withdraw(home: &Home, money: &Money, json: bool) -> Result<ExitCod
 pub(crate) fn approve(home: &Home, name: &str, key: Option<u64>, yes: bool, json: bool) -> Result<ExitCode, Error> {
     if let Some(key) = key {
         let done = if yes { "has your yes; it acts if its policy still allows it" } else { "has your no" };
-        return order(home, name, Command::Approve { key, yes }, done, json);
+        return order(home, name, word::approve(&home.golem(name)?, key, yes)?, done, json);
     }
     let (golem, _) = home.golem(name)?.wake()?;
     let ask = golem::policy::asks(golem.life());

@@ -435,7 +435,7 @@ struct Approval {
     responses((status = 200, body = Came), (status = 202, body = Came), (status = 400, body = Problem), (status = 404, body = Problem), (status = 409, body = Problem)))]
 async fn approve(State(reach): State<Reach>, Path(name): Path<String>, Given(said): Given<Approval>) -> Told {
     let Approval { key, yes } = said;
-    tell(reach, name, move |_| Ok(Body::Command(Command::Approve { key, yes }))).await
+    tell(reach, name, move |place| Ok(Body::Command(word::approve(place, key, yes)?))).await
 }
 
 /// Stop world time and clocks until resumed.
