@@ -301,7 +301,7 @@ fn nothing_a_client_sends_or_fails_to_send_reaches_a_golem() {
     let pressed = rate(&host);
     assert_eq!(host.get("/v1/golems").as_array().unwrap().len(), 20);
     assert_eq!(host.get("/v1/golems/g1")["purse"]["given"], 10_000_000, "nobody was funded by accident");
-    println!("{streams} streams, 100 idle and 20 deaf clients: {calm:.1} ticks/s before, {pressed:.1} after");
+    println!("counted: {streams} streams, 100 idle and 20 deaf clients: {calm:.1} ticks/s before, {pressed:.1} after");
     assert!(pressed > calm * 0.8, "{calm} {pressed}");
     drop((idle, deaf));
 }

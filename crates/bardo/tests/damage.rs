@@ -147,7 +147,7 @@ fn damage_is_detected_or_harmless_and_never_silent() {
     }
     let _ = std::panic::take_hook();
     for ((name, kind, verdict), count) in &tally {
-        println!("{name:<12} {kind:<5} {verdict:?} {count}");
+        println!("counted: {name:<12} {kind:<5} {verdict:?} {count}");
     }
     let of = |name: &str, kind: &str| tally.get(&(name, kind, Verdict::Detected)).copied().unwrap_or(0);
     assert!(of("life.db", "flip") > 0 && of("life.db-wal", "flip") > 0 && of("life.db", "cut") > 0);

@@ -103,7 +103,7 @@ fn a_death_killed_anywhere_completes_once() {
         let (golem, _) = Reader::open(&tent.golem(&name).database()).unwrap().wake().unwrap();
         *causes.entry(golem.life().death.as_ref().unwrap().cause.name()).or_insert(0) += 1;
     }
-    println!("{lives} deaths, {kills} kills on the way: {causes:?}");
+    println!("counted: {lives} deaths, {kills} kills on the way: {causes:?}");
     assert!(kills > 0 && causes.len() > 1);
 }
 
@@ -157,7 +157,7 @@ fn a_death_killed_in_each_phase_completes_once() {
             }
         }
     }
-    println!("{causes:?}, met by what was said last: {met:?}");
+    println!("counted: deaths met by SIGKILL {causes:?}, by what was said last: {met:?}");
     let phases: BTreeSet<Option<Phase>> = met.values().flat_map(|phases| phases.keys().copied()).collect();
     assert!(phases.len() as u64 >= full(5, 3) && causes.len() == 4, "{met:?}");
 }
@@ -363,7 +363,7 @@ fn a_full_disk_only_makes_death_wait() {
         // Room for the next.
         fs::remove_dir_all(tent.golem(&name).folder).unwrap();
     }
-    println!("{waited:?}");
+    println!("counted: deaths on a full disk, by what they waited for: {waited:?}");
     assert!(waited.contains_key("testament.new") && waited.len() > 2, "where the room ran out: {waited:?}");
 }
 

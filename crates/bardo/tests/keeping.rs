@@ -195,12 +195,15 @@ fn orders_are_obeyed_in_the_order_given() {
 /// killed anywhere, births, moves and restores must leave the money whole and the life somewhere, once.
 #[test]
 fn births_moves_and_restores_can_be_killed_anywhere() {
-    let mut dice = common::Dice(5);
-    for round in 0..common::full(300, 60) {
+    let (mut dice, mut killed, mut inside) = (common::Dice(5), 0, 0);
+    let rounds = common::full(1_500, 60);
+    for round in 0..rounds {
         let (here, there) = (Tent::new(), Tent::new());
         let mut kill = |tent: &Tent, args: &[&str]| {
             let mut child = tent.command(args).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
             std::thread::sleep(std::time::Duration::from_micros(dice.roll(25_000)));
+            killed += 1;
+            inside += u64::from(child.try_wait().unwrap().is_none());
             let _ = child.kill();
             let _ = child.wait();
         };
@@ -226,6 +229,8 @@ fn births_moves_and_restores_can_be_killed_anywhere() {
         let both = here.home().treasury().unwrap().balance().unwrap() + there.all_money();
         assert_eq!(both, Usdc::dollars(2_000), "round {round}");
     }
+    println!("counted: {rounds} rounds of new, move and restore; {inside} of {killed} kills met a command under way");
+    assert!(inside * 4 > killed, "{inside} of {killed} kills came before the command was done");
 }
 
 /// Money was set aside for a golem that was just being moved away: nobody could ever take it.

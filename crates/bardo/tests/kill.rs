@@ -184,7 +184,7 @@ fn whatever_is_killed_nothing_acknowledged_is_lost_or_doubled() {
         pressed += life.stress.past.len() + life.stress.active.len();
     }
     println!(
-        "{killed} kills over {deaths} lives, {acknowledged_total} messages acknowledged, {commits} actions asked for, \
+        "counted: {killed} kills over {deaths} lives, {acknowledged_total} messages acknowledged, {commits} actions asked for, \
          {nights_slept} nights, {pressed} stressors"
     );
     assert!(nights_slept > 0 && pressed > 0, "{nights_slept} {pressed}");

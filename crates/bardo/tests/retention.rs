@@ -183,7 +183,7 @@ fn killed_while_it_archives_a_life_is_whole_every_time() {
         assert!(!golem.life().is_dead());
     }
     let made = vault::archive::files(&tent.golem("eve").archive(), u64::MAX).len();
-    println!("{kills} kills, {made} stretches, {begun} times one was half written");
+    println!("counted: {kills} kills while archiving, {made} stretches, {begun} times one was half written");
     assert!(made > 0);
 }
 

@@ -307,7 +307,7 @@ fn each_kind_of_note_arrives_once_and_in_order_however_often_the_host_is_killed(
         program.lines().count() - told.len(),
     ];
     println!(
-        "{kills} kills, {} notes: {:?}, of which before the last host {amid:?}; sent again to webhook, topic and program: {repeated:?}",
+        "counted: {kills} kills, {} notes: {:?}, of which before the last host {amid:?}; sent again to webhook, topic and program: {repeated:?}",
         written.len(),
         receiver.kinds()
     );

@@ -143,7 +143,9 @@ fn a_host_killed_anywhere_loses_nothing_and_repeats_nothing() {
             assert_eq!(there.get(format!("{{{words}").as_str()), Some(&1), "{name}: {words}");
         }
     }
-    println!("{kills} kills of a host with {golems} golems: {messages_heard} messages acknowledged, {records} records");
+    println!(
+        "counted: {kills} kills of a host with {golems} golems: {messages_heard} messages acknowledged, {records} records"
+    );
     assert!(messages_heard > 1_000, "the kills came too early to mean anything");
 }
 

@@ -301,7 +301,7 @@ fn a_million_intents_and_not_one_commit_outside_the_policy() {
         }
     }
     println!("{} refused, {} intended, {} times a commit was owed", warden.refused, warden.intended, warden.sent);
-    println!("{} permits, {} of them with nobody asked", warden.granted, warden.unasked);
+    println!("counted: {} permits, {} of them with nobody asked", warden.granted, warden.unasked);
     println!("{:?}", warden.rules);
     for rule in [
         "Dead",

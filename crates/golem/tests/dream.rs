@@ -371,7 +371,7 @@ fn what_is_staged_is_mostly_true_and_what_is_not_true_is_mostly_not_staged() {
         }
     }
     println!(
-        "planted patterns found in {found} of {} nights; {spurious} of {proposed} spurious proposals staged",
+        "counted: planted patterns found in {found} of {} nights; {spurious} of {proposed} spurious proposals staged",
         nights / 2
     );
     assert!(found * 2 >= nights / 2, "{found}");

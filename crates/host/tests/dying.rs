@@ -301,8 +301,8 @@ fn a_death_cut_off_at_any_acknowledgement_completes_once() {
         *causes.entry(fate.cause).or_insert(0_u64) += 1;
     }
     drop(folder);
-    println!("{count} deaths: {causes:?}; {held} handed something over");
-    println!("{cuts} cuts, at most {furthest} acknowledgements into a death: {phases:?}");
+    println!("counted: {count} deaths: {causes:?}; {held} handed something over");
+    println!("counted: {cuts} cuts, at most {furthest} acknowledgements into a death: {phases:?}");
     assert!(CAUSES.iter().all(|cause| causes.contains_key(cause)), "{causes:?}");
     for phase in [Phase::Acceptance, Phase::Settlement, Phase::Reflection, Phase::Legacy, Phase::Over] {
         assert!(

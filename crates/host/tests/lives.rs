@@ -146,7 +146,7 @@ fn folding_gives_the_same_bytes_from_the_start_and_from_any_snapshot() {
         let ending = life.life().death.as_ref().map_or("alive", |death| death.cause.name());
         *endings.entry(ending).or_default() += 1;
     }
-    println!("{endings:?}");
+    println!("counted: endings of varied lives {endings:?}");
     assert!(endings.len() >= 4, "the lives were varied: {endings:?}");
 }
 
@@ -217,7 +217,7 @@ fn survival_over_many_lives_is_the_documents() {
         let alive = ages.iter().filter(|age| age.is_none_or(|age| age > limit)).count() as f64 / count as f64;
         // The figures are rounded; on top of that, four standard errors of the sample.
         let tolerance = 0.006 + 4.0 * (expected * (1.0 - expected) / count as f64).sqrt();
-        println!("{days} days: {alive:.4} alive of {count}, expected {expected}");
+        println!("counted: {days} days: {alive:.4} alive of {count}, expected {expected}");
         assert!((alive - expected).abs() < tolerance, "{days} days: {alive}");
     }
 }

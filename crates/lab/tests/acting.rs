@@ -35,7 +35,7 @@ fn fair(edge_bps: u32, lives: u64, most_ticks: u64) -> Plan {
 fn without_an_edge_hardly_anything_is_spent_on_trading() {
     let (summary, outcomes) = lives::run(&fair(0, full(500, 40), 40_000), 2, |_| {}).unwrap();
     let traded = outcomes.iter().filter(|life| life.actions > 0).count();
-    println!("costs {:?}, {traded} of {} lives traded at all", summary.trading_costs, summary.lives);
+    println!("counted: no edge, costs {:?}, {traded} of {} lives traded at all", summary.trading_costs, summary.lives);
     assert!(summary.trading_costs.p50 <= 0.01, "{:?}", summary.trading_costs);
 }
 
@@ -44,7 +44,7 @@ fn an_edge_of_three_times_its_cost_is_found_and_pays() {
     let (summary, outcomes) = lives::run(&fair(45, full(500, 40), 40_000), 2, |_| {}).unwrap();
     let traded = outcomes.iter().filter(|life| life.actions > 0).count();
     println!(
-        "return {:?}, holding {:?}, costs {:?}, {traded} of {} traded",
+        "counted: an edge, return {:?}, holding {:?}, costs {:?}, {traded} of {} traded",
         summary.returns, summary.returns_holding, summary.trading_costs, summary.lives
     );
     assert!(traded as u64 * 10 >= summary.lives * 9, "{traded}");
@@ -58,7 +58,7 @@ fn the_queue_is_acted_in_and_pays() {
     plan.constitution.interval = Span::seconds(40);
     let (summary, outcomes) = lives::run(&plan, 2, |_| {}).unwrap();
     let traded = outcomes.iter().filter(|life| life.actions > 0).count();
-    println!("queue: return {:?}, fitness {:?}, {traded} acted", summary.returns, summary.fitness);
+    println!("counted: queue, return {:?}, fitness {:?}, {traded} acted", summary.returns, summary.fitness);
     assert!(traded as u64 * 10 >= summary.lives * 9);
     assert!(summary.returns.p50 > 0.0 && summary.fitness.p50 > 0.5);
 }

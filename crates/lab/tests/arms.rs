@@ -1,7 +1,7 @@
 //! Three arms: stressors off, only shown, and enforced, on the same paths. Not a test of which is better: a test that
 //! they can be told apart only by what they do, and with `just full` the figures for the book.
 
-use std::path::{Path, PathBuf};
+mod common;
 
 use golem::constitution::{Constitution, StressMode};
 use golem::{Span, Usdc};
@@ -100,13 +100,7 @@ fn arms_in_a_market_with_an_edge_to_find() {
 /// Quarters of real hours that share no bar; the unit is the window.
 #[test]
 fn arms_on_real_hours() {
-    let folder = Path::new(&std::env::var("CARGO_MANIFEST_DIR").unwrap()).join("../../../shared/data/hourly");
-    let files: Vec<PathBuf> =
-        ["eth", "btc", "link"].iter().map(|name| folder.join(format!("{name}_usdt_1h.csv.gz"))).collect();
-    if !files.iter().all(|file| file.exists()) {
-        eprintln!("skipped: there are no candles");
-        return;
-    }
+    let Some(files) = common::hours_of(&["eth", "btc", "link"]) else { return };
     let mut pooled: Vec<(String, Vec<Outcome>)> = MODES.iter().map(|(name, _)| ((*name).to_owned(), vec![])).collect();
     for file in files {
         let bars = world::Candles::read(&file).unwrap().0.bars().len() as u64;

@@ -2,7 +2,9 @@
 //! believed without asking, and the whole of it; and two that differ in nothing, to see what nothing looks like.
 //! `just full` lives as many as the book reports; `BARDO_WRITE_DOCS=1` draws them.
 
-use std::path::{Path, PathBuf};
+mod common;
+
+use std::path::Path;
 
 use golem::constitution::{Clocks, Constitution, DreamMethod};
 use golem::event::Event;
@@ -146,13 +148,7 @@ fn dreams_when_the_world_turns() {
 /// Quarters of real hours that share no bar; the unit is the window.
 #[test]
 fn dreams_on_real_hours() {
-    let folder = Path::new(&std::env::var("CARGO_MANIFEST_DIR").unwrap()).join("../../../shared/data/hourly");
-    let files: Vec<PathBuf> =
-        ["eth", "btc", "link", "aave"].iter().map(|name| folder.join(format!("{name}_usdt_1h.csv.gz"))).collect();
-    if !files.iter().all(|file| file.exists()) {
-        eprintln!("skipped: there are no candles");
-        return;
-    }
+    let Some(files) = common::hours_of(&["eth", "btc", "link", "aave"]) else { return };
     let mut pooled: Lived = Vec::new();
     for file in files {
         let bars = world::Candles::read(&file).unwrap().0.bars().len() as u64;
@@ -230,7 +226,7 @@ fn nobody_takes_anything_up_in_a_dream() {
         }
         assert!(seed < 10 * enough, "too few hold anything: {held} of {nights} nights");
     }
-    println!("{nights} nights, {held} with something held, {protected} times it was protected in one");
+    println!("counted: {nights} nights, {held} with something held, {protected} times it was protected in one");
 }
 
 /// Means with what they may be off by, from just before the turn.

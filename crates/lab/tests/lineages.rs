@@ -2,7 +2,9 @@
 //! and money; and one of them twice, with other chance ideas, to see what nothing looks like. `just full` lives as many
 //! as the book reports; `BARDO_WRITE_DOCS=1` draws them.
 
-use std::path::{Path, PathBuf};
+mod common;
+
+use std::path::Path;
 
 use golem::constitution::{Clocks, Constitution};
 use golem::{Span, Usdc};
@@ -111,13 +113,7 @@ fn lines_where_there_is_something_to_know() {
 /// Stretches of two years of real hours that share no bar; the unit is the stretch.
 #[test]
 fn lines_on_real_hours() {
-    let folder = Path::new(&std::env::var("CARGO_MANIFEST_DIR").unwrap()).join("../../../shared/data/hourly");
-    let files: Vec<PathBuf> =
-        ["eth", "btc", "link", "aave"].iter().map(|name| folder.join(format!("{name}_usdt_1h.csv.gz"))).collect();
-    if !files.iter().all(|file| file.exists()) {
-        eprintln!("skipped: there are no candles");
-        return;
-    }
+    let Some(files) = common::hours_of(&["eth", "btc", "link", "aave"]) else { return };
     let mut pooled: Lines = Vec::new();
     for file in files {
         let bars = world::Candles::read(&file).unwrap().0.bars().len() as u64;

@@ -1,10 +1,9 @@
 //! Real candles: no decision sees the future, and real data does not kill by accident.
-//!
-//! The data stays outside the repository. Where it is absent these tests say so and pass, except under
-//! `just realdata` (BARDO_REALDATA=1), where its absence is a failure.
+
+mod common;
 
 use std::fmt::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use golem::constitution::Constitution;
 use golem::event::Event;
@@ -18,16 +17,6 @@ use world::{Candles, Ledger, Spec, World};
 const HOUR: u64 = 3_600;
 /// Everything was tuned on what came before.
 const HELD_OUT: u64 = 1_704_067_200; // 2024-01-01
-
-fn data(name: &str) -> Option<PathBuf> {
-    let path = Path::new(&std::env::var("CARGO_MANIFEST_DIR").unwrap()).join("../../../shared/data/hourly").join(name);
-    if path.exists() {
-        return Some(path);
-    }
-    assert!(std::env::var_os("BARDO_REALDATA").is_none(), "{} is absent", path.display());
-    eprintln!("skipped: {} is absent", path.display());
-    None
-}
 
 fn mix(n: u64) -> u64 {
     let z = n.wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -90,7 +79,7 @@ fn decisions(rows: &str, folder: &Path, until: Time) -> Vec<String> {
 
 #[test]
 fn no_decision_sees_the_future() {
-    let Some(path) = data("eth_usdt_1h.csv.gz") else { return };
+    let Some(path) = common::hourly("eth") else { return };
     let (candles, _) = Candles::read(&path).unwrap();
     let (bars, folder) = (candles.bars(), tempfile::tempdir().unwrap());
     let (mut decided, mut acted) = (0, 0);
@@ -122,8 +111,8 @@ fn no_decision_sees_the_future() {
 fn real_data_does_not_kill_by_accident_and_shows_what_a_study_found() {
     let (mut fitness, mut volatility, mut direction) = (Vec::new(), [vec![], vec![]], [vec![], vec![]]);
     let (mut returns, mut holding, mut acted) = (vec![], vec![], 0);
-    for name in ["eth_usdt_1h.csv.gz", "btc_usdt_1h.csv.gz"] {
-        let Some(path) = data(name) else { return };
+    for name in ["eth", "btc"] {
+        let Some(path) = common::hourly(name) else { return };
         let (candles, _) = Candles::read(&path).unwrap();
         let bars = candles.bars();
         for seed in 0..200_u64 {
