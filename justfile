@@ -52,6 +52,10 @@ full: local otlp
     BARDO_FULL=1 cargo nextest run --release --workspace --no-fail-fast --profile full --success-output final 2>&1 | tee {{full_log}}
     just counts
 
+# One line of docs/results.md at its full size: mind, realdata, acting, flip, arms, dreams or lineages.
+result name:
+    BARDO_FULL=1 cargo nextest run --release -p bardo-lab --test {{name}} --locked --success-output final
+
 # What the last `just full` counted: the figures of docs/measurements.md are copied from here.
 counts:
     @grep -ohE 'counted: .*' {{full_log}}
@@ -65,6 +69,12 @@ local:
 # Speed, as ratios in one run.
 bench:
     cargo run --release -p bardo --example bench
+
+# How large the program is, as built and stripped.
+size:
+    cargo build --release --locked -p bardo
+    @strip -o {{CARGO_TARGET_DIR}}/bardo-stripped {{CARGO_TARGET_DIR}}/release/bardo
+    @du -b {{CARGO_TARGET_DIR}}/release/bardo {{CARGO_TARGET_DIR}}/bardo-stripped
 
 # How many golems one process carries; makes them first, ten thousand take half an hour and 28 GB.
 many golems="100,1000" seconds="60":
