@@ -9,6 +9,7 @@ use golem::dream::{
     self, Blocked, CALMED, Experience, Found, Memory, Origin, Phase, Trigger, Waker, intensity, schedule, staging, work,
 };
 use golem::event::Event;
+use golem::grimoire::Grimoire;
 use golem::heartbeat::State;
 use golem::mortality::phase;
 use golem::policy::Rule;
@@ -85,7 +86,7 @@ impl Sleeper {
     fn settle(&mut self) {
         while let Some(owed) = self.golem.owed().first().cloned() {
             let what = match owed {
-                Owed::Dream => What::Dreamt(Box::new(work(&self.memory, None, self.golem.life()))),
+                Owed::Dream => What::Dreamt(Box::new(work(&self.memory, &Grimoire::default(), self.golem.life()))),
                 Owed::Reflect => What::Reflected { hash: [0; 32] },
                 Owed::Bequeath => What::Bequeathed { hash: [0; 32], entries: 0 },
                 Owed::Tell { number, .. } => What::Told { number, peers: 0 },
@@ -362,7 +363,7 @@ fn what_is_staged_is_mostly_true_and_what_is_not_true_is_mostly_not_staged() {
             let actual = 100.0 * way * (0.6 + 0.8 * dice.chance());
             memory.keep(experience(number, state, actual));
         }
-        let told = work(&memory, None, &life);
+        let told = work(&memory, &Grimoire::default(), &life);
         if planted {
             found += u32::from(told.staged.iter().any(|s| s.heuristic.condition.0[0].feature == 0));
         } else {
@@ -417,7 +418,7 @@ fn an_answer_to_another_night_is_nobodys() {
 
 #[test]
 fn replay_has_room_for_what_would_never_be_chosen() {
-    let life = Sleeper::new(|_| {}).life().clone();
+    let life = Sleeper::new(|constitution| constitution.dream.tier = DreamTier::Hardened).life().clone();
     let mut memory = Memory::default();
     for number in 1..=1_000_u64 {
         memory.keep(Experience {
@@ -428,7 +429,7 @@ fn replay_has_room_for_what_would_never_be_chosen() {
             ..experience(number, [0.0, 0.0, 0.0].into_iter().collect(), 1.0)
         });
     }
-    let chosen: Vec<u64> = memory.select(&life, 50, usize::MAX).iter().map(|e| e.number).collect();
+    let chosen: Vec<u64> = memory.select(&life, 50).iter().map(|e| e.number).collect();
     assert_eq!(chosen.len(), 50);
     assert!(chosen.contains(&5) && chosen.contains(&7), "another regime, and what stirred it most: {chosen:?}");
     assert!(chosen.iter().filter(|n| **n > 500).count() >= 40);
@@ -555,7 +556,7 @@ fn an_imagined_night_threatens_replays_and_lets_go() {
     });
     sleeper.ticks(2_100);
     sleeper.command(1, Command::Dream);
-    let found = work(&sleeper.memory, None, sleeper.life());
+    let found = work(&sleeper.memory, &Grimoire::default(), sleeper.life());
     let worth = intensity(sleeper.life().vitality.epistemic);
     assert!(found.batch.len() <= worth.batch && !found.batch.is_empty(), "{found:?}");
     assert_eq!(found.fragments.0, 4);
@@ -572,7 +573,7 @@ fn an_imagined_night_threatens_replays_and_lets_go() {
         assert_eq!((crash.fall_bps, crash.met_by), (2_000, dream::Met::Stop));
         assert_eq!(crash.loss, Usdc::cents(250), "a tenth of the quarter that may be held");
     }
-    assert_eq!(work(&sleeper.memory, None, sleeper.life()), found, "the same night, the same dream");
+    assert_eq!(work(&sleeper.memory, &Grimoire::default(), sleeper.life()), found, "the same night, the same dream");
 }
 
 /// The whole of a long life's memory, chosen from within a twentieth of a second (in a release build).
@@ -580,14 +581,14 @@ fn an_imagined_night_threatens_replays_and_lets_go() {
 #[allow(clippy::disallowed_methods, reason = "it is the clock on the wall that is asked")]
 fn a_lifetime_of_memories_is_chosen_from_quickly() {
     let full = std::env::var_os("BARDO_FULL").is_some();
-    let life = Sleeper::new(|_| {}).life().clone();
+    let life = Sleeper::new(|constitution| constitution.dream.tier = DreamTier::Hardened).life().clone();
     let (mut memory, mut dice) = (Memory::default(), Dice(3));
     for number in 1..=if full { 200_000 } else { 5_000 } {
         let state = (0..3).map(|_| dice.chance() as f32).collect();
         memory.keep(Experience { surprise: dice.chance() as f32, ..experience(number, state, 1.0) });
     }
     let began = std::time::Instant::now();
-    assert_eq!(memory.select(&life, 160, usize::MAX).len(), 160);
+    assert_eq!(memory.select(&life, 160).len(), 160);
     let took = began.elapsed();
     println!("chosen from {} in {took:?}", memory.whole().len());
     assert!(cfg!(debug_assertions) || took.as_millis() <= 50, "{took:?}");
@@ -599,7 +600,7 @@ fn what_a_night_brings_is_checked() {
     let mut sleeper = Sleeper::new(|constitution| constitution.dream.schedule = DreamSchedule::Owner);
     sleeper.ticks(2_100);
     sleeper.command(1, Command::Dream);
-    let good = work(&sleeper.memory, None, sleeper.life());
+    let good = work(&sleeper.memory, &Grimoire::default(), sleeper.life());
     assert!(!good.staged.is_empty());
     let refused = |change: &dyn Fn(&mut Found)| {
         let mut found = good.clone();

@@ -28,10 +28,10 @@ use crate::chance::Secret;
 use crate::closing;
 use crate::config::{File, Settings};
 use crate::effects;
-use crate::herald::Herald;
 use crate::home::GolemHome;
 use crate::inbox::{self, Body, Reply};
 use crate::keep::{Keep, Lodging};
+use crate::nights;
 use crate::up::desk::Desk;
 
 /// Entries of an inheritance taken in one round.
@@ -381,9 +381,10 @@ impl Living {
                 self.flush(listener)?;
             }
             if self.golem.seq() == before {
-                return Ok(());
+                break;
             }
         }
+        self.forget_what_can_be_read_again();
         Ok(())
     }
 
@@ -395,7 +396,6 @@ impl Living {
         };
         let answer = grimoire::round(grimoire, self.golem.life());
         self.feed(self.golem.life().now, What::Curated(Box::new(answer)))?;
-        self.forget_what_can_be_read_again();
         Ok(())
     }
 
@@ -491,28 +491,20 @@ impl Living {
         Ok(What::Bequeathed { hash, entries })
     }
 
-    /// Does the night's work. Everything remembered is durable by now, so the journal has it all.
+    /// Does the night's work. What is lived and known is durable by now, so the file has it all; a night in the middle of
+    /// a run must see no more and no less than one right after a start.
     fn dream(&mut self) -> Result<What, Error> {
-        self.keep.carry_over(&self.place)?;
-        if self.memory.is_none() {
-            let reader = Reader::open(&self.place.database())?;
-            let (mut memory, mut herald, mut failed) = (Memory::default(), Herald::before(&reader)?, None);
-            reader.replay(|record| {
-                failed = failed.take().or(herald.tell(&record, |_| {}).err());
-                if let Some(life) = herald.life() {
-                    memory.hear(&record, life);
-                }
-                Ok(())
-            })?;
-            failed.map_or(Ok(()), Err)?;
-            self.memory = Some(memory);
+        if self.grimoire.is_none() {
+            self.grimoire = Some(Grimoire::new(self.keep.entries(&self.place)?));
         }
-        let memory = self.memory.as_ref().expect("just read");
+        if self.memory.is_none() {
+            self.keep.carry_over(&self.place)?;
+            self.memory = Some(nights::remembered(&self.place, self.golem.life())?);
+        }
+        let (Some(memory), Some(grimoire)) = (&self.memory, &self.grimoire) else { unreachable!("just read") };
         #[cfg(test)]
         crate::up::curse::strike(&self.place, crate::up::curse::Part::Dream);
-        let found = dream::work(memory, self.grimoire.as_ref(), self.golem.life());
-        self.forget_what_can_be_read_again();
-        Ok(What::Dreamt(Box::new(found)))
+        Ok(What::Dreamt(Box::new(dream::work(memory, grimoire, self.golem.life()))))
     }
 
     /// A letter to every living golem of the same home. Sent twice after a crash, each is the same letter.

@@ -28,7 +28,7 @@ pub struct Rehearsal {
 impl Rehearsal {
     pub fn new(golem: Golem, world: Box<dyn World + Send>, secret: Secret) -> Rehearsal {
         let (observation, grimoire) = (Observation::default(), Grimoire::new([]));
-        let (intake, memory) = (Intake::default(), Memory::default());
+        let (intake, memory) = (Intake::default(), Memory::of(golem.life()));
         Rehearsal { golem, world, secret, observation, grimoire, intake, memory, returned: Usdc::ZERO }
     }
 
@@ -97,9 +97,7 @@ impl Rehearsal {
             for owed in self.golem.owed() {
                 let what = match owed {
                     Owed::Curate => What::Curated(Box::new(grimoire::round(&mut self.grimoire, self.golem.life()))),
-                    Owed::Dream => {
-                        What::Dreamt(Box::new(dream::work(&self.memory, Some(&self.grimoire), self.golem.life())))
-                    }
+                    Owed::Dream => What::Dreamt(Box::new(dream::work(&self.memory, &self.grimoire, self.golem.life()))),
                     // It lives alone.
                     Owed::Reflect => What::Reflected { hash: [0; 32] },
                     Owed::Bequeath => What::Bequeathed { hash: [0; 32], entries: 0 },

@@ -350,6 +350,17 @@ impl Reader {
         Ok(check)
     }
 
+    /// Every record from this one on, each with its chain verified, handed to `each`.
+    pub fn replay_from(&self, seq: u64, mut each: impl FnMut(Record) -> Result<(), Error>) -> Result<(), Error> {
+        let _view = self.view()?;
+        let after = seq.saturating_sub(1);
+        let mut tip = match after {
+            0 => genesis(identity(&self.db)?),
+            _ => self.hash_at(after)?.ok_or_else(|| Error::damaged(format!("record {after} is missing")))?,
+        };
+        rows(&self.db, after, &mut tip, |record, _, _| each(record))
+    }
+
     /// Everything that can be known to be right: SQLite's own structure, the chain, every state hash, every
     /// snapshot, and that the anchored head is there.
     pub fn verify(&self, heads: &Path) -> Result<(Golem, Check), Error> {

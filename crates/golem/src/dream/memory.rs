@@ -7,14 +7,17 @@
 
 use std::collections::VecDeque;
 
-use crate::episode::State;
+use crate::constitution::DreamTier;
+use crate::episode::{self, State};
 use crate::event::{Event, Record};
 use crate::life::Life;
 use crate::limits;
+use crate::time::Time;
 use crate::world::Values;
 
-/// As many as are kept at hand, newest last.
+/// As many as are kept at hand, newest last; and of those whose nights are light, who look no further back.
 const KEPT: usize = 200_000;
+const LATELY: usize = 400;
 /// What a memory has left to give each time it has been gone through closely.
 const WORN: f32 = 0.85;
 /// What a memory that the fiber marked counts for.
@@ -45,52 +48,119 @@ pub struct Experience {
     pub forgotten: bool,
 }
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Memory {
-    begun: VecDeque<Experience>,
+    /// With the record each began in, and when it ends.
+    begun: VecDeque<(u64, Time, Experience)>,
     whole: VecDeque<Experience>,
-    /// The ticks at which the claims still open in each domain were made.
-    open: [VecDeque<u64>; limits::DOMAINS],
+    /// The claims still open in each domain: the records they were made in, and when they come due.
+    open: [VecDeque<(u64, Time)>; limits::DOMAINS],
+    room: usize,
+    /// It begins with a record in the middle of a life, so claims come due that it did not hear being made.
+    partial: bool,
+}
+
+/// What the record of a remembered tick does not say itself.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Moment {
+    pub number: u64,
+    pub tick: u64,
+    pub regime: u8,
+    pub surprise: f32,
+    pub arousal: f32,
+}
+
+impl Moment {
+    /// Of the tick that was just remembered.
+    pub fn of(life: &Life) -> Moment {
+        Moment {
+            number: life.episodes.made,
+            tick: life.tick,
+            regime: life.regimes.now as u8,
+            surprise: life.episodes.surprise.last as f32,
+            arousal: life.daimon.last.arousal.max(life.daimon.mood.arousal) as f32,
+        }
+    }
+}
+
+impl Default for Memory {
+    fn default() -> Memory {
+        Memory { begun: VecDeque::new(), whole: VecDeque::new(), open: Default::default(), room: KEPT, partial: false }
+    }
 }
 
 impl Memory {
+    /// With room for what this life's nights look back on.
+    pub fn of(life: &Life) -> Memory {
+        Memory { room: Memory::room(life), ..Memory::default() }
+    }
+
+    /// The same, to be read from a record in the middle of the life on.
+    pub fn partial(life: &Life) -> Memory {
+        Memory { partial: true, ..Memory::of(life) }
+    }
+
+    /// Episodes that this life's nights look back on.
+    pub fn room(life: &Life) -> usize {
+        if life.constitution().dream.tier == DreamTier::Core { LATELY } else { KEPT }
+    }
+
     /// Takes in one record, given the life it led to.
     pub fn hear(&mut self, record: &Record, life: &Life) {
-        let nothing = || life.seen.values.iter().map(|_| f64::NAN).collect::<Values>();
-        let mut said = None;
+        self.read(record, life, || Some(Moment::of(life)));
+    }
+
+    /// Takes in one record, given the life at any moment and what is known otherwise of the tick it remembers; none if
+    /// that is to be left out.
+    pub fn read(&mut self, record: &Record, life: &Life, moment: impl FnOnce() -> Option<Moment>) {
+        let nothing = || life.birth.world.domains.iter().map(|_| f64::NAN).collect::<Values>();
+        let (mut unheard, mut unseen) = if self.partial { self.unheard(record) } else { Default::default() };
+        let (mut said, mut seen) = (None, None);
+        let mut moment = Some(moment);
         for event in &record.events {
             match event {
+                Event::Sensed { until, values, .. } => seen = Some((*until, values)),
                 Event::Predicted { domain, value, naive, .. } => {
                     let at = usize::from(*domain);
-                    self.open[at].push_back(life.tick);
+                    let Some((until, _)) = seen else { continue };
+                    self.open[at].push_back((record.seq, until + life.horizon(at)));
                     let (claimed, naively) = said.get_or_insert_with(|| (nothing(), nothing()));
                     (claimed[at], naively[at]) = (*value, *naive);
                 }
+                Event::Scored { domain, .. } | Event::Voided { domain } if unheard[usize::from(*domain)] > 0 => {
+                    unheard[usize::from(*domain)] -= 1;
+                }
                 Event::Scored { domain, actual } => {
                     let made = self.open[usize::from(*domain)].pop_front();
-                    if let Some(at) = made.and_then(|tick| self.begun.binary_search_by_key(&tick, |e| e.tick).ok()) {
-                        self.begun[at].actual[usize::from(*domain)] = *actual;
+                    let begun = made.and_then(|(seq, _)| self.begun.binary_search_by_key(&seq, |(at, ..)| *at).ok());
+                    if let Some(at) = begun {
+                        self.begun[at].2.actual[usize::from(*domain)] = *actual;
                     }
                 }
                 Event::Voided { domain } => {
                     self.open[usize::from(*domain)].pop_front();
                 }
+                Event::LookedBack { .. } if unseen > 0 => unseen -= 1,
                 Event::LookedBack { change, regret } => {
-                    if let Some(mut over) = self.begun.pop_front() {
+                    if let Some((_, _, mut over)) = self.begun.pop_front() {
                         (over.change, over.regret) = (*change, *regret);
                         self.keep(over);
                     }
                 }
                 Event::Remembered { state, .. } => {
+                    let Some(Moment { number, tick, regime, surprise, arousal }) = moment.take().and_then(|of| of())
+                    else {
+                        continue;
+                    };
                     let (claimed, naive) = said.take().unwrap_or_else(|| (nothing(), nothing()));
-                    self.begun.push_back(Experience {
-                        number: life.episodes.made,
-                        tick: life.tick,
-                        regime: life.regimes.now as u8,
-                        surprise: life.episodes.surprise.last as f32,
-                        arousal: life.daimon.last.arousal.max(life.daimon.mood.arousal) as f32,
+                    let begun = Experience {
+                        number,
+                        tick,
+                        regime,
+                        surprise,
+                        arousal,
                         state: (**state).clone(),
-                        base: life.seen.values.clone(),
+                        base: seen.map_or_else(nothing, |(_, values)| values.clone()),
                         claimed,
                         naive,
                         actual: nothing(),
@@ -98,7 +168,9 @@ impl Memory {
                         regret: 0.0,
                         replays: 0,
                         forgotten: false,
-                    })
+                    };
+                    let until = seen.map_or(record.at, |(until, _)| until);
+                    self.begun.push_back((record.seq, until + episode::horizon(life), begun));
                 }
                 Event::Dreamt(found) => {
                     found
@@ -114,6 +186,26 @@ impl Memory {
         }
     }
 
+    /// How many of a record's answers are to claims made before this memory begins, and how many of its ends are of
+    /// episodes from before: both come in the order of what they belong to, so those nobody heard of are the first.
+    fn unheard(&self, record: &Record) -> ([usize; limits::DOMAINS], usize) {
+        let (mut answers, mut ends, mut until) = ([0; limits::DOMAINS], 0, None);
+        for event in &record.events {
+            match event {
+                Event::Scored { domain, .. } | Event::Voided { domain } => answers[usize::from(*domain)] += 1,
+                Event::LookedBack { .. } => ends += 1,
+                Event::Sensed { until: seen, .. } => until = Some(*seen),
+                _ => {}
+            }
+        }
+        let by_now = |due: &Time| until.is_some_and(|until| *due <= until);
+        for (answers, open) in answers.iter_mut().zip(&self.open) {
+            *answers -= open.iter().take_while(|(_, due)| by_now(due)).count().min(*answers);
+        }
+        ends -= self.begun.iter().take_while(|(_, due, _)| by_now(due)).count().min(ends);
+        (answers, ends)
+    }
+
     fn touch(&mut self, number: u64, change: impl FnOnce(&mut Experience)) {
         if let Ok(at) = self.whole.binary_search_by_key(&number, |e| e.number) {
             change(&mut self.whole[at]);
@@ -123,7 +215,7 @@ impl Memory {
     /// One more that is over; the oldest gives way.
     pub fn keep(&mut self, experience: Experience) {
         self.whole.push_back(experience);
-        if self.whole.len() > KEPT {
+        if self.whole.len() > self.room {
             self.whole.pop_front();
         }
     }
@@ -149,10 +241,10 @@ impl Memory {
     }
 
     /// The best to replay now, and a fifth of the places for what would never be chosen otherwise.
-    pub fn select(&self, life: &Life, most: usize, lately: usize) -> Vec<&Experience> {
-        let pool = self.newest(lately).filter(|e| !e.forgotten);
+    pub fn select(&self, life: &Life, most: usize) -> Vec<&Experience> {
+        let pool = || self.newest(Memory::room(life)).filter(|e| !e.forgotten);
         let diverse = most / 5;
-        let mut scored: Vec<(f32, &Experience)> = pool.map(|e| (Memory::utility(e, life), e)).collect();
+        let mut scored: Vec<(f32, &Experience)> = pool().map(|e| (Memory::utility(e, life), e)).collect();
         let best = (most - diverse).min(scored.len());
         if best > 0 && best < scored.len() {
             scored.select_nth_unstable_by(best - 1, |a, b| b.0.total_cmp(&a.0).then(a.1.number.cmp(&b.1.number)));
@@ -164,8 +256,8 @@ impl Memory {
                 .extend(scored[best..].iter().map(|(_, e)| *e).filter(|e| e.regime == regime).max_by_key(|e| e.number));
         }
         others.extend(scored[best..].iter().map(|(_, e)| *e).max_by(|a, b| a.arousal.total_cmp(&b.arousal)));
-        let old = self.whole.len() / 3;
-        others.extend(self.whole.iter().take(old).step_by((old / diverse.max(1)).max(1)));
+        let old = scored.len() / 3;
+        others.extend(pool().take(old).step_by((old / diverse.max(1)).max(1)));
         for other in others {
             if chosen.len() < most && !chosen.iter().any(|known| known.number == other.number) {
                 chosen.push(other);

@@ -31,7 +31,7 @@ use crate::time::Time;
 use crate::world::Observation;
 
 pub use imagine::{Imagined, Met, Threat, ThreatKind};
-pub use memory::{CALMED, Experience, Memory, STIRRING};
+pub use memory::{CALMED, Experience, Memory, Moment, STIRRING};
 pub use replay::{Ahead, Replay, Trajectory};
 pub use revision::Revision;
 pub use schedule::{Blocked, blocked, urgency};

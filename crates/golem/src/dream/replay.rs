@@ -130,12 +130,7 @@ pub(super) fn batch<'a>(chosen: &[&'a Experience], life: &Life, most: usize) -> 
     batch.into_iter().take(most).map(|(_, e)| e).collect()
 }
 
-pub(super) fn replay(
-    batch: &[&Experience],
-    newest: &[&Experience],
-    grimoire: Option<&Grimoire>,
-    life: &Life,
-) -> Replay {
+pub(super) fn replay(batch: &[&Experience], newest: &[&Experience], grimoire: &Grimoire, life: &Life) -> Replay {
     let (precursors, credits) = credit(batch, newest, life);
     Replay { precursors, credits, ahead: ahead(newest, grimoire, life), ..Replay::default() }
 }
@@ -172,7 +167,7 @@ fn credit(batch: &[&Experience], newest: &[&Experience], life: &Life) -> (Vec<u8
 }
 
 /// What may come: more of the same, each other regime it knows, and the surest link that has not fired lately.
-fn ahead(newest: &[&Experience], grimoire: Option<&Grimoire>, life: &Life) -> Vec<Trajectory> {
+fn ahead(newest: &[&Experience], grimoire: &Grimoire, life: &Life) -> Vec<Trajectory> {
     let mut ahead = Vec::new();
     for regime in [life.regimes.now, Regime::Calm, Regime::Usual, Regime::Unsettled] {
         let here = regime == life.regimes.now;
@@ -191,7 +186,7 @@ fn ahead(newest: &[&Experience], grimoire: Option<&Grimoire>, life: &Life) -> Ve
             confidence: n / (n + 20.0),
         });
     }
-    ahead.extend(grimoire.and_then(|grimoire| fires(newest, grimoire, life)));
+    ahead.extend(fires(newest, grimoire, life));
     ahead
 }
 

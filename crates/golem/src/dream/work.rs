@@ -28,8 +28,6 @@ use crate::world::{DomainKind, Features};
 /// Episodes looked through for what they have in common, and proposals put to the test a night.
 const REPLAYED: usize = 160;
 const PROPOSED: usize = 6;
-/// A light night looks no further back than so many episodes.
-const LATELY: usize = 400;
 /// The newest, lived through again where what is known may have stopped being true.
 const NEWEST: usize = 120;
 
@@ -112,11 +110,11 @@ pub(super) struct Idea {
 }
 
 /// Goes through a night.
-pub fn work(memory: &Memory, grimoire: Option<&Grimoire>, life: &Life) -> Found {
+pub fn work(memory: &Memory, grimoire: &Grimoire, life: &Life) -> Found {
     let light = life.constitution().dream.tier == DreamTier::Core;
     let mut found = Found::nothing(life);
     let intensity = intensity(life.vitality.epistemic);
-    let chosen = memory.select(life, REPLAYED, if light { LATELY } else { usize::MAX });
+    let chosen = memory.select(life, REPLAYED);
     let newest: Vec<&Experience> = memory.newest(NEWEST).collect();
     let seen = |chosen: &[&Experience]| -> Vec<Features> {
         chosen.iter().map(|e| e.state.iter().map(|f| f64::from(*f)).collect()).collect()
