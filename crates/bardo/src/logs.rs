@@ -2,9 +2,10 @@
 //! the feature `otlp` the spans go to a collector too.
 
 use std::env;
-use std::io::{self, IsTerminal};
+use std::io::{self, IsTerminal, Write};
 use std::panic;
 
+use golem::plain;
 use host::Error;
 use host::config::{ConfigError, Origin, Problem, Settings};
 use tracing::{error, warn};
@@ -51,14 +52,48 @@ pub(crate) fn wants_spans() -> bool {
 
 fn lines(settings: &Settings, format: Option<LogFormat>) -> Box<dyn Layer<Registry> + Send + Sync> {
     let json = format.map_or(settings.text("log.format") == Some("json"), |format| format == LogFormat::Json);
+    let colours = !json && io::stderr().is_terminal() && env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
     // A line that cannot be written is lost; to complain on the same stderr would panic.
-    let lines = fmt::layer().with_writer(io::stderr).log_internal_errors(false);
+    let lines = fmt::layer().with_writer(move || Plain { json, colours }).log_internal_errors(false);
     if json {
         lines.json().flatten_event(true).with_span_list(false).boxed()
     } else {
-        let colours = io::stderr().is_terminal() && env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
         lines.compact().with_ansi(colours).boxed()
     }
+}
+
+/// The way to stderr of whole lines: whatever anyone wrote into one, a terminal only shows it.
+struct Plain {
+    json: bool,
+    colours: bool,
+}
+
+impl Write for Plain {
+    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        let text = String::from_utf8_lossy(line);
+        let safe = match (self.json, self.colours) {
+            (true, _) => plain::json(&text),
+            (_, false) => plain::text(&text),
+            (_, true) => coloured(&text).into(),
+        };
+        io::stderr().lock().write_all(safe.as_bytes())?;
+        Ok(line.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        io::stderr().flush()
+    }
+}
+
+/// The log's own colours stay: it spells an escape in what it is told, so that there are none but its own.
+fn coloured(text: &str) -> String {
+    let mut parts = text.split("\x1b[");
+    let first = plain::text(parts.next().unwrap_or_default()).into_owned();
+    parts.fold(first, |shown, part| {
+        let code = part.find(|c: char| !c.is_ascii_digit() && c != ';').filter(|end| part[*end..].starts_with('m'));
+        let escape = if code.is_some() { "\x1b[" } else { "\u{fffd}[" };
+        shown + escape + &plain::text(part)
+    })
 }
 
 /// `RUST_LOG` is meant for any program: it counts for more than a file, and for less than a variable of ours.

@@ -1,6 +1,8 @@
 //! How things look on a terminal: words first, figures a person can take in, nothing that needs a TTY.
 
+use std::fs;
 use std::io::{self, Write};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use golem::daimon::{Octant, Pad};
@@ -9,9 +11,11 @@ use golem::life::Life;
 use golem::mortality::epistemic::domain_fitness;
 use golem::mortality::phase::Phase;
 use golem::mortality::stochastic;
+use golem::plain;
 use golem::stress::{Word, words};
 use golem::wire::Message;
 use golem::{Span, Time};
+use host::Error;
 use serde::Serialize;
 
 pub(crate) const WELCOME: &str = "\
@@ -32,15 +36,30 @@ money, out of touch with the world, or by chance. All money is paper unless you 
 
 static READER_GONE: AtomicBool = AtomicBool::new(false);
 
-/// Prints a line. A reader that has gone away is no reason to complain, nor to leave work half done: what
-/// streams asks [`reader_is_gone`] and stops by itself.
+/// Prints a line; whatever anyone wrote into it, a terminal only shows it. A reader that has gone away is no reason to
+/// complain, nor to leave work half done: what streams asks [`reader_is_gone`] and stops by itself.
 pub(crate) fn line(text: impl AsRef<str>) {
-    if writeln!(io::stdout().lock(), "{}", text.as_ref()).is_err() {
+    put(&plain::text(text.as_ref()));
+}
+
+fn put(text: &str) {
+    if writeln!(io::stdout().lock(), "{text}").is_err() {
         READER_GONE.store(true, Ordering::Relaxed);
     }
 }
 
-/// Prints as it is, at once.
+/// Says what is wrong or worth knowing beside the result, as plainly as [`line`].
+pub(crate) fn complain(text: impl std::fmt::Display) {
+    let _ = writeln!(io::stderr().lock(), "bardo: {}", plain::text(&text.to_string()));
+}
+
+/// Asks, and leaves the answer on the same line.
+pub(crate) fn ask(question: impl std::fmt::Display) {
+    let _ = write!(io::stderr().lock(), "{}", plain::text(&question.to_string()));
+    let _ = io::stderr().flush();
+}
+
+/// Prints as it is, at once: colours and movements of our own, and no word of anybody else's.
 pub(crate) fn write(text: &str) {
     let mut out = io::stdout().lock();
     if out.write_all(text.as_bytes()).and_then(|()| out.flush()).is_err() {
@@ -48,12 +67,24 @@ pub(crate) fn write(text: &str) {
     }
 }
 
+/// Writes a file its user asked for; a new one is as open as the files they make themselves.
+pub(crate) fn save(path: &Path, text: &[u8]) -> Result<(), Error> {
+    let fresh = !path.exists();
+    let written = fs::write(path, text).and_then(|()| if fresh { host::private::share(path) } else { Ok(()) });
+    written.map_err(|source| Error::Io { what: "cannot write", path: path.to_owned(), source })
+}
+
 pub(crate) fn reader_is_gone() -> bool {
     READER_GONE.load(Ordering::Relaxed)
 }
 
 pub(crate) fn json(value: &impl Serialize) {
-    line(serde_json::to_string(value).expect("plain data"));
+    json_line(&serde_json::to_string(value).expect("plain data"));
+}
+
+/// JSON that is written already.
+pub(crate) fn json_line(text: &str) {
+    put(&plain::json(text));
 }
 
 /// `2024-01-13 04:00:40`, world time.

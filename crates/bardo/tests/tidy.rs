@@ -145,6 +145,20 @@ fn nothing_is_left_lying_about() {
 }
 
 #[test]
+fn whatever_is_printed_goes_the_one_way_that_a_terminal_cannot_take_for_an_order() {
+    let printing = ["println!(", "stdout().write", "stderr().write"];
+    for path in ["crates/bardo/src", "crates/host/src"].iter().flat_map(|folder| files(&root().join(folder), ".rs")) {
+        if path.ends_with("output.rs") || path.ends_with("logs.rs") || path.ends_with("tests.rs") {
+            continue;
+        }
+        let source = fs::read_to_string(&path).unwrap();
+        for way in printing {
+            assert!(!source.contains(way), "{}: {way} goes past output.rs", path.display());
+        }
+    }
+}
+
+#[test]
 fn every_dependency_says_why_it_is_here() {
     let why = fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
     let workspace = fs::read_to_string(root().join("Cargo.toml")).unwrap();

@@ -19,6 +19,7 @@ pub mod limits;
 pub mod money;
 pub mod mortality;
 mod owed;
+pub mod plain;
 pub mod policy;
 pub mod prediction;
 mod prose;

@@ -20,6 +20,9 @@ pub const VERSION: u32 = 1;
 /// Bytes of a bundle that anyone bothers to read.
 pub const LARGEST: u64 = 16 * 1024 * 1024;
 
+/// Characters of a name that anyone bothers to show.
+const NAME: usize = 64;
+
 /// What stands in the first line.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Header {
@@ -137,6 +140,7 @@ pub fn unpack(text: &str, own: &str) -> Result<Bundle, String> {
         return Err(format!("it says {} entries and has {}", header.entries, lines.len()));
     }
     let stranger = header.owner != own;
+    let header = Header { name: golem::plain::line(&header.name, NAME), ..header };
     Ok(Bundle { header, lines, stranger })
 }
 

@@ -18,7 +18,9 @@ pub(crate) fn dispatch(home: &Home, verb: &ConfigVerb, json: bool) -> Result<Exi
                     let settings = Settings::load(File::Golem, Some(&place.config()), std::iter::empty(), &[])?;
                     let (golem, _) = vault::Reader::open(&place.database())?.wake()?;
                     if settings.constitution().ok().as_ref() != Some(golem.life().constitution()) {
-                        eprintln!("bardo: golem.toml differs from what {name} was born with; only the birth counts");
+                        output::complain(format!(
+                            "golem.toml differs from what {name} was born with; only the birth counts"
+                        ));
                     }
                     settings
                 }

@@ -57,7 +57,7 @@ fn search(home: &Home, place: &GolemHome, args: &Search, json: bool) -> Result<E
     let embedder = embedder.as_ref().map(|served| served as &dyn mind::Embedder);
     let (hits, silent) = recall::search(&reader, embedder, &mut query)?;
     if let Some(why) = silent {
-        eprintln!("bardo: {why}; searched by words alone");
+        output::complain(format!("{why}; searched by words alone"));
     }
     if hits.is_empty() && !json {
         line(format!("{} knows nothing of that", place.name));
@@ -223,11 +223,12 @@ fn export(place: &GolemHome, to: Option<&Path>, json: bool) -> Result<ExitCode, 
         .map(|entry| serde_json::to_string(&bundle::export(entry, golem.life())).expect("plain data"))
         .collect();
     let Some(path) = to else {
-        lines.iter().for_each(line);
+        lines.iter().for_each(|entry| output::json_line(entry));
         return Ok(ExitCode::SUCCESS);
     };
     let io = |source| Error::Io { what: "cannot write", path: path.to_owned(), source };
     let mut file = fs::File::create_new(path).map_err(io)?;
+    host::private::share(path).map_err(io)?;
     for entry in &lines {
         writeln!(file, "{entry}").map_err(io)?;
     }

@@ -1,6 +1,6 @@
 //! `golem successor`, `testament`, `lineage`, `graveyard`: what the dead have left, and who comes after them.
 
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 use std::process::ExitCode;
 
 use golem::Name;
@@ -70,15 +70,14 @@ fn make(
 /// An heir without asking, where its predecessor's configuration says so; on stderr why there is none if it does.
 pub(crate) fn automatic(home: &Home, dead: &GolemHome) -> Option<Name> {
     heirs::automatic(home, dead).unwrap_or_else(|why| {
-        eprintln!("bardo: no heir was made: {why}");
-        eprintln!("bardo: `bardo golem successor {}` makes one by hand", dead.name);
+        output::complain(format!("no heir was made: {why}"));
+        output::complain(format!("`bardo golem successor {}` makes one by hand", dead.name));
         None
     })
 }
 
 fn ask(question: &str) -> bool {
-    eprint!("{question} [y/N] ");
-    let _ = std::io::stderr().flush();
+    output::ask(format!("{question} [y/N] "));
     let mut answer = String::new();
     std::io::stdin().read_line(&mut answer).is_ok() && matches!(answer.trim(), "y" | "yes")
 }

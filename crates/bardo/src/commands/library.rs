@@ -4,8 +4,8 @@ use std::fs;
 use std::path::Path;
 use std::process::ExitCode;
 
-use golem::grimoire::Grimoire;
 use golem::grimoire::bundle::Line;
+use golem::grimoire::{Grimoire, How, inherited};
 use golem::inheritance::{BUDGET, Way, whole};
 use host::bundle::{self, Key};
 use host::{Error, Home, shelf};
@@ -99,6 +99,7 @@ fn write(home: &Home, to: &Path, name: &str, books: &[Book], json: bool) -> Resu
     let file = options.write(true).create_new(true).open(to);
     let io = |source| Error::Io { what: "cannot write", path: to.to_owned(), source };
     std::io::Write::write_all(&mut file.map_err(io)?, text.as_bytes()).map_err(io)?;
+    host::private::share(to).map_err(io)?;
     if json {
         output::json(&serde_json::json!({ "file": to, "entries": lines.len() }));
     } else {
@@ -119,7 +120,10 @@ fn import(home: &Home, from: &Path, json: bool) -> Result<ExitCode, Error> {
     for entry in &bundle.lines {
         let (name, stranger) = (bundle.header.name.as_str(), bundle.stranger);
         let by = By { golem: maker, name, tried: true, stranger, limited: false };
-        let shelved = library.shelve(entry, by, shelf::now_ms())?;
+        // However sure its maker was, of a stranger's it is as sure as whoever takes it in would be.
+        let most = if stranger { inherited(How::Purchased, entry.confidence, 1, false) } else { 1.0 };
+        let entry = Line { confidence: entry.confidence.min(most), ..entry.clone() };
+        let shelved = library.shelve(&entry, by, shelf::now_ms())?;
         new += u64::from(matches!(shelved, Shelved::New | Shelved::Known));
     }
     if json {

@@ -75,7 +75,7 @@ fn live(
         return Err(Error::Dead(place.name, death.cause.to_string()));
     }
     let (mut living, notices) = Living::open(place.clone(), settings.integer("run.snapshot_every") as u64)?;
-    notices.iter().for_each(|notice| eprintln!("bardo: {notice}"));
+    notices.iter().for_each(output::complain);
     if living.life().is_dead() {
         living.take_money(&mut Silent)?;
     }
@@ -83,7 +83,7 @@ fn live(
         return Err(Error::Dead(place.name, death.cause.to_string()));
     }
     if living.life().heartbeat.paused {
-        eprintln!("bardo: {0} is paused; `bardo golem resume {0}` lets it go on", name);
+        output::complain(format!("{0} is paused; `bardo golem resume {0}` lets it go on", name));
     }
     let mut crier = Crier::new(living.golem(), json, Arc::clone(interrupts));
     let batch = settings.integer("run.batch") as u64;

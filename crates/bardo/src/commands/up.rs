@@ -75,7 +75,7 @@ fn cry(board: Arc<Board>) -> JoinHandle<()> {
                 output::json(&json!({ "missed": true }));
             }
             for frame in &frames {
-                line(frame.text_with_name());
+                output::json_line(&frame.text_with_name());
             }
             next = frames.last().map_or(next, |frame| frame.number + 1);
             if !goes_on && frames.is_empty() || output::reader_is_gone() {

@@ -1,6 +1,7 @@
 //! The way to a host that is up: its HTTP API, asked from threads of their own, and its streams. Whatever fails is told
 //! to the screens and tried again; nothing here ends because a host does.
 
+use std::borrow::Cow;
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
@@ -10,6 +11,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 use std::time::Duration;
 
+use golem::plain;
 use reqwest::Method;
 use reqwest::blocking::{Client, RequestBuilder, Response};
 use serde::de::DeserializeOwned;
@@ -130,7 +132,8 @@ impl Door {
 
     fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, Failed> {
         let answer = heard(self.request(Method::GET, path)?.timeout(PATIENCE))?;
-        answer.json().map_err(|e| Failed::Away(format!("it answers what cannot be read: {e}")))
+        let value: Value = answer.json().map_err(|e| Failed::Away(format!("it answers what cannot be read: {e}")))?;
+        serde_json::from_value(plainly(value)).map_err(|e| Failed::Away(format!("it answers what cannot be read: {e}")))
     }
 
     fn post(&self, path: &str, body: &Value) -> Result<Value, Failed> {
@@ -177,6 +180,21 @@ impl Door {
     }
 }
 
+/// Whatever a host passes on of what somebody wrote, the screens only show it.
+fn plainly(value: Value) -> Value {
+    match value {
+        Value::String(text) => match plain::text(&text) {
+            Cow::Borrowed(_) => Value::String(text),
+            Cow::Owned(safe) => Value::String(safe),
+        },
+        Value::Array(all) => all.into_iter().map(plainly).collect(),
+        Value::Object(all) => {
+            all.into_iter().map(|(name, value)| (plain::text(&name).into_owned(), plainly(value))).collect()
+        }
+        other => other,
+    }
+}
+
 fn heard(request: RequestBuilder) -> Result<Response, Failed> {
     let answer = request.send().map_err(|e| {
         let what = if e.is_timeout() { "it does not answer in time" } else { "nobody listens there" };
@@ -186,7 +204,7 @@ fn heard(request: RequestBuilder) -> Result<Response, Failed> {
         return Ok(answer);
     }
     let status = answer.status();
-    let problem: Value = answer.json().unwrap_or_default();
+    let problem: Value = plainly(answer.json().unwrap_or_default());
     let why = problem["error"].as_str().map_or_else(|| status.to_string(), str::to_owned);
     // Somebody else's host: as good as none.
     let stranger = matches!(status.as_u16(), 401 | 403);
@@ -234,7 +252,8 @@ fn stream(door: &Door, path: &str, last: &mut String, mut each: impl FnMut(Heard
         match line.split_once(": ") {
             Some(("id", value)) => value.clone_into(&mut id),
             Some(("data", value)) => {
-                let Ok(heard) = serde_json::from_str::<Heard>(value) else { continue };
+                let Ok(heard) = serde_json::from_str(value).map(plainly) else { continue };
+                let Ok(heard) = serde_json::from_value::<Heard>(heard) else { continue };
                 id.clone_into(last);
                 if !each(heard) {
                     return true;

@@ -79,8 +79,8 @@ impl Look {
     pub(crate) fn of_state(self, state: State) -> Style {
         match state {
             State::Living | State::Dreaming => Style::new(),
-            State::Asking | State::Paused | State::Frozen | State::Waiting => self.care(),
-            State::Restarting | State::Stopped => self.grave(),
+            State::Asking | State::Paused | State::Frozen | State::Waiting | State::Elsewhere => self.care(),
+            State::Restarting | State::Stopped | State::Unlived => self.grave(),
             State::Dead => self.quiet(),
         }
     }
@@ -208,6 +208,8 @@ pub(crate) fn state(state: State) -> &'static str {
         State::Restarting => "restarts",
         State::Stopped => "stopped",
         State::Waiting => "waiting",
+        State::Elsewhere => "elsewhere",
+        State::Unlived => "not lived",
         State::Dead => "dead",
     }
 }

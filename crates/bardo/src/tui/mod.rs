@@ -34,7 +34,9 @@ const FRAME: Duration = Duration::from_millis(50);
 
 pub(crate) fn tui(home: &Home, args: &TuiArgs, json: bool) -> Result<ExitCode, Error> {
     if json || !std::io::stdout().is_terminal() {
-        eprintln!("bardo: screens need a terminal; `bardo golem list` and `show` print the same, also as --json");
+        crate::output::complain(
+            "screens need a terminal; `bardo golem list` and `show` print the same, also as --json",
+        );
         return Ok(ExitCode::from(exit::USAGE));
     }
     let settings = home.settings()?;

@@ -4,6 +4,7 @@ use super::confidence::inherited;
 use super::entry::{Class, Decision, Entry, How, Kind, Provenance, Source, Status};
 use super::sameness::{Key, contradict};
 use super::{Grimoire, SOURCES, TEXT};
+use crate::plain::is_plain;
 use crate::rule::neutral;
 use crate::time::Time;
 use crate::world::{DomainKind, Manifest};
@@ -189,7 +190,7 @@ fn quality(entry: &Entry, manifest: &Manifest, score: f64) -> f64 {
 
 /// Plain words of bounded length: whatever else was in a text never gets further than here.
 pub(super) fn clip(text: &str) -> String {
-    let plain = text.chars().map(|c| if c.is_control() { ' ' } else { c });
+    let plain = text.chars().map(|c| if is_plain(c) { c } else { ' ' });
     plain.take(TEXT).collect::<String>().split_whitespace().collect::<Vec<_>>().join(" ")
 }
 

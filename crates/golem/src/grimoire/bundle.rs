@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::entry::{Claim, Class, Entry, Kind, Link, Provenance};
 use super::round::words;
 use crate::life::Life;
+use crate::plain::{self, is_plain};
 use crate::regime::Regime;
 use crate::rule::{rounded, text};
 use crate::time::Time;
@@ -79,12 +80,21 @@ pub fn export(entry: &Entry, life: &Life) -> Line {
     }
 }
 
-/// Reads a line; the reason in plain words if it is none.
+/// Reads a line; the reason in plain words if it is none. Nothing in it reaches a terminal as an order, and nobody is
+/// surer than sure.
 pub fn read(line: &str) -> Result<Line, String> {
     if line.len() > LINE {
         return Err(format!("longer than {LINE} bytes"));
     }
-    let line: Line = serde_json::from_str(line).map_err(|e| format!("not a line of a bundle ({e})"))?;
+    let mut line: Line = serde_json::from_str(line).map_err(|e| format!("not a line of a bundle ({e})"))?;
+    let texts = [Some(&mut line.text), line.rule.as_mut()];
+    let link = line.link.as_mut().map(|link| [&mut link.cause, &mut link.effect]);
+    for text in texts.into_iter().flatten().chain(link.into_iter().flatten()) {
+        if !text.chars().all(is_plain) {
+            *text = plain::line(text, LINE);
+        }
+    }
+    line.confidence = if line.confidence.is_finite() { line.confidence.clamp(0.0, 1.0) } else { 0.0 };
     match line.bundle {
         VERSION => Ok(line),
         other => Err(format!("version {other} of bundles is not known here")),

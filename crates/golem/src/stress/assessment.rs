@@ -13,6 +13,7 @@ use crate::draft::Draft;
 use crate::event::Event;
 use crate::life::Life;
 use crate::limits;
+use crate::plain::is_plain;
 use crate::rule::Condition;
 use crate::rule::text::parse_condition;
 use crate::time::Span;
@@ -118,7 +119,7 @@ pub fn normal(name: &str) -> String {
 }
 
 fn clip(text: &str, most: usize) -> String {
-    text.chars().filter(|c| !c.is_control()).take(most).collect()
+    text.chars().filter(|c| is_plain(*c)).take(most).collect()
 }
 
 /// The shape an answer must have, for models that can be held to one.

@@ -88,13 +88,5 @@ impl Problem {
 
 /// What somebody wrote, short enough and plain enough to stand in one line of a message.
 fn quoted(text: &str) -> String {
-    const MOST: usize = 60;
-    let plain = |c: char| {
-        if c.is_control() { c.escape_default().to_string() } else { c.to_string() }
-    };
-    let mut short: String = text.chars().take(MOST).map(plain).collect();
-    if text.chars().nth(MOST).is_some() {
-        short.push('…');
-    }
-    short
+    golem::plain::line(text, 60)
 }

@@ -134,10 +134,12 @@ impl Columns {
         let names: Vec<String> =
             header.iter().map(|name| String::from_utf8_lossy(name).trim().to_lowercase().replace(' ', "_")).collect();
         let find = |wanted: &[&str]| names.iter().position(|name| wanted.contains(&name.as_str()));
+        // Whatever somebody has put there, a message stays one.
+        let header = || golem::plain::line(&names.join(","), 120);
         let time = find(&["ts", "timestamp", "time", "open_time"])
-            .ok_or_else(|| format!("no column is named ts in its header '{}'", names.join(",")))?;
+            .ok_or_else(|| format!("no column is named ts in its header '{}'", header()))?;
         let close = find(&["close", "price"])
-            .ok_or_else(|| format!("no column is named close or price in its header '{}'", names.join(",")))?;
+            .ok_or_else(|| format!("no column is named close or price in its header '{}'", header()))?;
         let or_close = |name| find(&[name]).unwrap_or(close);
         Ok(Columns {
             time,
