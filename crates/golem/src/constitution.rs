@@ -170,10 +170,12 @@ pub struct PolicyFigures {
 }
 
 impl PolicyFigures {
-    /// Allows only what the world has, and says so in a list of bounded length.
+    /// Allows only what the world has, in a list of bounded length and sums that are sums of money.
     pub fn fits(&self, world: &Manifest) -> bool {
         let declared = |name: &String| world.actions.iter().any(|action| action.name == *name);
-        self.allow.as_ref().is_none_or(|names| names.len() <= limits::ACTIONS && names.iter().all(declared))
+        let sums = [Some(self.per_action_most), Some(self.per_day_most), self.approve_above];
+        let sane = sums.into_iter().flatten().all(|sum| sum >= Usdc::ZERO && sum <= Usdc::MOST);
+        sane && self.allow.as_ref().is_none_or(|names| names.len() <= limits::ACTIONS && names.iter().all(declared))
     }
 }
 

@@ -17,6 +17,7 @@ use crate::limits;
 use crate::money::Usdc;
 use crate::mortality;
 use crate::mortality::death::{self, Cause};
+use crate::plain::is_plain;
 use crate::policy::{self, Proposal, Rule, Stage};
 use crate::rule::{Comparison, Condition, Heuristic};
 use crate::stress::{self, Assessment, Word, assessment};
@@ -287,7 +288,7 @@ fn withdrawable(life: &Life, from: Account, amount: Usdc) -> Result<(), Rule> {
 }
 
 fn clip(text: &str) -> String {
-    text.chars().filter(|c| !c.is_control()).take(limits::REASON).collect()
+    text.chars().filter(|c| is_plain(*c)).take(limits::REASON).collect()
 }
 
 /// No world has anything larger to show, and nothing computed from this ends in infinity.
@@ -302,7 +303,8 @@ fn check(life: &Life, input: &Input) -> Result<(), Fault> {
         What::Observed(observation) => check_observation(life, input.now, observation),
         What::Funded { transfer, credit, capital } => {
             let bounded = |amount: Usdc| amount >= Usdc::ZERO && amount <= Usdc::MOST;
-            let sums = bounded(life.purse.given + *credit) && bounded(life.capital.given + *capital);
+            let sum = |given: Usdc, more: Usdc| given.checked_add(more).is_some_and(bounded);
+            let sums = sum(life.purse.given, *credit) && sum(life.capital.given, *capital);
             if *transfer > life.transfers_taken + 1 {
                 Err(Fault::Transfer { expected: life.transfers_taken + 1, got: *transfer })
             } else if bounded(*credit) && bounded(*capital) && sums {

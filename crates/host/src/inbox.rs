@@ -3,7 +3,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 use golem::stress::Word;
 use golem::{Command, CommandId, GolemId, Usdc};
@@ -11,6 +11,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::Error;
 use crate::home::GolemHome;
+
+/// No letter is longer; whatever is, is none.
+const LONGEST: u64 = 64 << 10;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Letter {
@@ -46,6 +49,26 @@ pub enum Reply {
     Dead(String),
 }
 
+impl Letter {
+    /// The one door for letters: what no owner and no golem can mean is turned away here, before anything is done
+    /// about it. What only the golem can judge, its money and its policy, the golem judges.
+    pub fn check(&self) -> Result<(), String> {
+        let sane = |amount: Usdc| amount >= Usdc::ZERO && amount <= Usdc::MOST;
+        match &self.body {
+            Body::Fund { credit, capital } if !sane(*credit) || !sane(*capital) => {
+                Err(format!("an amount must be more than nothing and at most {}", Usdc::MOST))
+            }
+            Body::Fund { credit, capital } if !(*credit + *capital).is_positive() => {
+                Err("an amount must be more than nothing".to_owned())
+            }
+            Body::Word { word: Word::Crisis { load }, .. } if !(0.0..=1.0).contains(load) => {
+                Err("a load lies between 0 and 1".to_owned())
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
 pub fn new_id() -> CommandId {
     let mut id = [0; 8];
     getrandom::fill(&mut id).expect("the operating system gives random bytes");
@@ -62,9 +85,11 @@ pub fn send_as(to: &GolemHome, id: CommandId, body: Body) -> Result<PathBuf, Err
     let inbox = &to.inbox();
     fs::create_dir_all(inbox).map_err(Error::io("cannot create", inbox))?;
     let letter = Letter { id, body };
-    // Letters are read in the order of their names.
-    let nanos = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
-    let stem = format!("{nanos:022}-{}", u64::from_le_bytes(letter.id.0));
+    letter.check().map_err(Error::Refused)?;
+    // Letters are read in the order of their names, and no clock has a say in it: this one comes after all that
+    // wait. Two that are written in the same instant may share a number; neither was first.
+    let last = named(inbox)?.last().map_or(0, |path| number(path));
+    let stem = format!("{:022}-{}", last + 1, u64::from_le_bytes(letter.id.0));
     let draft = inbox.join(format!("{stem}.draft"));
     let bytes = serde_json::to_vec(&letter).expect("a letter is plain data");
     fs::write(&draft, bytes).map_err(Error::io("cannot write", &draft))?;
@@ -97,6 +122,20 @@ pub fn await_reply(reply: &Path, patience: Duration) -> Result<Option<Reply>, Er
 
 /// The letters waiting, oldest first. One that cannot be read is set aside, not obeyed.
 pub fn waiting(inbox: &Path) -> Result<Vec<(PathBuf, Letter)>, Error> {
+    let mut letters = Vec::new();
+    for path in named(inbox)? {
+        match read(&path) {
+            Some(letter) => letters.push((path, letter)),
+            None => {
+                fs::rename(&path, path.with_extension("unreadable")).map_err(Error::io("cannot set aside", &path))?
+            }
+        }
+    }
+    Ok(letters)
+}
+
+/// The names of the letters waiting, in order.
+fn named(inbox: &Path) -> Result<Vec<PathBuf>, Error> {
     let entries = match fs::read_dir(inbox) {
         Ok(entries) => entries,
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -107,16 +146,19 @@ pub fn waiting(inbox: &Path) -> Result<Vec<(PathBuf, Letter)>, Error> {
         .filter(|path| path.extension().is_some_and(|kind| kind == "letter"))
         .collect();
     paths.sort();
-    let mut letters = Vec::new();
-    for path in paths {
-        match fs::read(&path).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok()) {
-            Some(letter) => letters.push((path, letter)),
-            None => {
-                fs::rename(&path, path.with_extension("unreadable")).map_err(Error::io("cannot set aside", &path))?
-            }
-        }
-    }
-    Ok(letters)
+    Ok(paths)
+}
+
+fn number(path: &Path) -> u128 {
+    let digits = path.file_stem().and_then(|stem| stem.to_str()).and_then(|stem| stem.split('-').next());
+    // Whoever gave it a name of its own has not numbered it; more than this no clock has ever counted.
+    digits.and_then(|digits| digits.parse().ok()).filter(|number| *number < 10_u128.pow(21)).unwrap_or(0)
+}
+
+/// A plain file of a letter's length; a pipe or a link to one would have its reader wait for ever.
+fn read(path: &Path) -> Option<Letter> {
+    let plain = fs::symlink_metadata(path).is_ok_and(|file| file.is_file() && file.len() <= LONGEST);
+    plain.then(|| fs::read(path).ok()).flatten().and_then(|bytes| serde_json::from_slice(&bytes).ok())
 }
 
 /// Takes a letter out that wants no answer. Called only once what came of it is durable.

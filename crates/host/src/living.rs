@@ -29,7 +29,7 @@ use crate::closing;
 use crate::config::{File, Settings};
 use crate::effects;
 use crate::home::GolemHome;
-use crate::inbox::{self, Body, Reply};
+use crate::inbox::{self, Body, Letter, Reply};
 use crate::keep::{Keep, Lodging};
 use crate::nights;
 use crate::up::desk::Desk;
@@ -545,20 +545,15 @@ impl Living {
         self.take_money(listener)?;
         for (path, letter) in inbox::waiting(&self.place.inbox())? {
             let order = order_of(&letter.body);
-            let reply = match letter.body {
-                Body::Fund { credit, capital } => self.fund(letter.id, credit, capital, listener)?,
-                Body::Command(command) => self.obey(letter.id, command, listener)?,
-                Body::CatchUp => {
-                    self.keep.carry_over(&self.place)?;
-                    Reply::Done
-                }
-                Body::Word { from, word } => {
-                    self.feed(self.life().now, What::Heard { letter: letter.id, from, word })?;
-                    self.flush(listener)?;
-                    inbox::discard(&path)?;
-                    continue;
-                }
+            let is_word = matches!(letter.body, Body::Word { .. });
+            let reply = match letter.check() {
+                Ok(()) => self.heed(letter, listener)?,
+                Err(why) => Reply::Refused(why),
             };
+            if is_word {
+                inbox::discard(&path)?;
+                continue;
+            }
             inbox::answer(&path, &reply)?;
             if let Some(order) = order {
                 let golem = self.place.name.as_str();
@@ -570,6 +565,19 @@ impl Living {
             }
         }
         Ok(())
+    }
+
+    /// Does what a letter says, durably.
+    fn heed(&mut self, letter: Letter, listener: &mut impl Listener) -> Result<Reply, Error> {
+        match letter.body {
+            Body::Fund { credit, capital } => self.fund(letter.id, credit, capital, listener),
+            Body::Command(command) => self.obey(letter.id, command, listener),
+            Body::CatchUp => self.keep.carry_over(&self.place).map(|()| Reply::Done),
+            Body::Word { from, word } => {
+                self.feed(self.life().now, What::Heard { letter: letter.id, from, word })?;
+                self.flush(listener).map(|()| Reply::Done)
+            }
+        }
     }
 
     /// Takes what the treasury has sent, in order, each once.
@@ -611,7 +619,8 @@ impl Living {
         if life.is_dead() {
             return Ok(Reply::Dead(self.cause()));
         }
-        if (life.purse.given + credit).max(life.capital.given + capital) > Usdc::MOST {
+        let most = |given: Usdc, more: Usdc| given.checked_add(more).is_none_or(|sum| sum > Usdc::MOST);
+        if most(life.purse.given, credit) || most(life.capital.given, capital) {
             return Ok(Reply::Refused(format!("no golem may ever be given more than {}", Usdc::MOST)));
         }
         let letter: String = letter.0.iter().map(|byte| format!("{byte:02x}")).collect();

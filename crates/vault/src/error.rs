@@ -38,6 +38,8 @@ pub enum Error {
     TooNew(u32),
     #[error("not enough in the treasury: {asked} asked, {there} there; add paper money with `bardo treasury add`")]
     TreasuryShort { asked: golem::Usdc, there: golem::Usdc },
+    #[error("an amount must be more than nothing and at most {most}", most = golem::Usdc::MOST)]
+    Amount,
     /// Of one vector, from outside; the Grimoire goes on without it.
     #[error("this embedding cannot be used: {0}; check which model the name stands for, or embed everything again")]
     Embedding(String),

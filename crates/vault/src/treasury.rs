@@ -125,6 +125,10 @@ impl Treasury {
         credit: Usdc,
         capital: Usdc,
     ) -> Result<Transfer, Error> {
+        let bounded = |amount: Usdc| amount >= Usdc::ZERO && amount <= Usdc::MOST;
+        if !bounded(credit) || !bounded(capital) {
+            return Err(Error::Amount);
+        }
         let (asked, mut number, mut there) = (credit + capital, 0, Usdc::ZERO);
         self.write(|tx| {
             there = balance(tx)?;

@@ -1,6 +1,7 @@
 //! The owner's word: `policy`, `approve`, `fund`, `withdraw`, `pause`, `resume`, `freeze`, `retire`, `halt`.
 
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -120,7 +121,14 @@ pub(crate) fn freeze(home: &Home, name: &str, reason: &str, json: bool) -> Resul
         return Err(dead(&place, golem.life()));
     }
     word::mark_frozen(&place, reason)?;
-    let heard = tell(home, &place, Body::Command(Command::Freeze { reason: reason.to_owned() }))?;
+    let heard = match tell(home, &place, Body::Command(Command::Freeze { reason: reason.to_owned() })) {
+        // Frozen it is; only its own record does not say so yet.
+        Err(why @ (Error::Io { .. } | Error::Vault(vault::Error::Io { .. } | vault::Error::Disk { .. }))) => {
+            output::complain(why);
+            Heard::Waiting
+        }
+        heard => heard?,
+    };
     if matches!(heard, Heard::Waiting) && !json {
         line(format!("{} is frozen: no new exposure, though it has not answered yet", place.name));
         return Ok(ExitCode::SUCCESS);
@@ -132,7 +140,7 @@ pub(crate) fn retire(home: &Home, args: &Retire, json: bool) -> Result<ExitCode,
     let place = home.golem(&args.name)?;
     let question = format!("retiring {0} ends its life for good. Type its name to go on: ", args.name);
     if !confirmed(args.confirm.as_deref(), &args.name, &question) {
-        eprintln!("bardo: nothing was changed; to retire {0}, repeat with --confirm {0}", args.name);
+        output::complain(format!("nothing was changed; to retire {0}, repeat with --confirm {0}", args.name));
         return Ok(ExitCode::from(exit::USAGE));
     }
     let command = Command::Retire { reason: args.reason.clone() };
@@ -148,30 +156,45 @@ pub(crate) fn retire(home: &Home, args: &Retire, json: bool) -> Result<ExitCode,
 pub(crate) fn halt(home: &Home, args: &Halt, json: bool) -> Result<ExitCode, Error> {
     let question = "this ends every golem here for good. Type 'halt' to go on: ";
     if !confirmed(args.yes.then_some("halt"), "halt", question) {
-        eprintln!("bardo: nothing was changed; to end every golem, repeat with --yes");
+        output::complain("nothing was changed; to end every golem, repeat with --yes");
         return Ok(ExitCode::from(exit::USAGE));
     }
-    // Everyone is told before anyone is waited for.
+    // Everyone is told before anyone is waited for, and whatever happens at one of them happens to no other.
     let command = || Body::Command(Command::Halt { trigger: "bardo halt".into() });
-    let orders: Vec<_> = home.list()?.into_iter().map(|place| (pass_on(home, &place, command()), place)).collect();
+    let orders: Vec<_> = home
+        .list()?
+        .into_iter()
+        .map(|place| (catch_unwind(AssertUnwindSafe(|| pass_on(home, &place, command()))), place))
+        .collect();
     let deadline = Instant::now() + PATIENCE;
-    let mut failed = false;
+    let mut left = Vec::new();
     for (order, place) in orders {
-        let heard = order.and_then(|order| hear(&place, order, deadline.saturating_duration_since(Instant::now())));
+        let patience = deadline.saturating_duration_since(Instant::now());
+        let heard = order.map(|order| order.and_then(|order| hear(&place, order, patience)));
         match heard {
-            Ok(heard) => {
-                failed |= matches!(heard, Heard::Waiting);
+            Ok(Ok(heard)) => {
+                if matches!(heard, Heard::Waiting) {
+                    left.push(place.name.to_string());
+                }
                 report(&place, &heard, "is dead, by the kill switch", json);
             }
             // The dead cannot be ended, and what was moved away is another home's to end.
-            Err(Error::Dead(..) | Error::Vault(vault::Error::Sealed(_))) => {}
-            Err(e) => {
-                eprintln!("bardo: {}: {e}", place.name);
-                failed = true;
+            Ok(Err(Error::Dead(..) | Error::Vault(vault::Error::Sealed(_)))) => {}
+            Ok(Err(why)) => {
+                output::complain(format!("{}: {why}", place.name));
+                left.push(place.name.to_string());
+            }
+            Err(_) => {
+                output::complain(format!("{}: it broke while it was told; `bardo doctor` looks at it", place.name));
+                left.push(place.name.to_string());
             }
         }
     }
-    Ok(if failed { ExitCode::from(exit::ERROR) } else { ExitCode::SUCCESS })
+    if left.is_empty() {
+        return Ok(ExitCode::SUCCESS);
+    }
+    output::complain(format!("not ended yet: {}; `bardo halt --all` can be repeated", left.join(", ")));
+    Ok(ExitCode::from(exit::ERROR))
 }
 
 /// Asked on a terminal; elsewhere only a flag counts.
@@ -182,8 +205,7 @@ fn confirmed(given: Option<&str>, expected: &str, question: &str) -> bool {
     if !std::io::stdin().is_terminal() {
         return false;
     }
-    eprint!("{question}");
-    let _ = std::io::stderr().flush();
+    output::ask(question);
     let mut answer = String::new();
     std::io::stdin().read_line(&mut answer).is_ok() && answer.trim() == expected
 }
