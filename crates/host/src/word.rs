@@ -1,6 +1,8 @@
 //! The owner's word. A golem nobody is living is woken, told and put back to sleep; one that is being lived gets a
 //! letter, and whoever lives it answers.
 
+use std::fs;
+use std::io::{ErrorKind, Write};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -70,18 +72,21 @@ pub fn dead(place: &GolemHome, life: &golem::Life) -> Error {
     Error::Dead(place.name.clone(), cause)
 }
 
-/// The marker first: from here on no new exposure, whatever the process is doing.
+/// The marker first: from here on no new exposure, whatever the process is doing. That it is there is what counts, and
+/// needs no room on a disk; the reason in it may find none.
 pub fn mark_frozen(place: &GolemHome, reason: &str) -> Result<(), Error> {
     let marker = place.frozen_marker();
-    std::fs::write(&marker, reason)
-        .and_then(|()| std::fs::File::open(&marker)?.sync_all())
-        .map_err(Error::io("cannot write", &marker))
+    let mut file = fs::File::create(&marker).map_err(Error::io("cannot write", &marker))?;
+    match file.write_all(reason.as_bytes()).and_then(|()| file.sync_all()) {
+        Err(e) if matches!(e.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded) => Ok(()),
+        done => done.map_err(Error::io("cannot write", &marker)),
+    }
 }
 
 pub fn unmark_frozen(place: &GolemHome) -> Result<(), Error> {
     let marker = place.frozen_marker();
-    match std::fs::remove_file(&marker) {
-        Err(e) if e.kind() != std::io::ErrorKind::NotFound => Err(Error::io("cannot remove", &marker)(e)),
+    match fs::remove_file(&marker) {
+        Err(e) if e.kind() != ErrorKind::NotFound => Err(Error::io("cannot remove", &marker)(e)),
         _ => Ok(()),
     }
 }

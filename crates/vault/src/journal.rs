@@ -20,6 +20,7 @@ use crate::glance::Parting;
 use crate::grimoire;
 use crate::head::{Anchor, Head, Seal};
 use crate::log::Line;
+use crate::reading;
 
 /// Version of the file as a whole. A file of an older one is brought up to date when it is next lived in, so that
 /// a program that cannot read what is added then says so.
@@ -301,7 +302,10 @@ impl Vault {
 
 impl Reader {
     pub fn open(database: &Path) -> Result<Reader, Error> {
-        let db = existing(database, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+        if !database.exists() {
+            return Err(Error::Missing(database.to_owned()));
+        }
+        let db = reading::open(database).map_err(Error::sqlite("cannot open the journal"))?;
         db.busy_timeout(std::time::Duration::from_secs(5)).map_err(Error::sqlite("cannot open the journal"))?;
         check_format(&db)?;
         Ok(Reader { db })

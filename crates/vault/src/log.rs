@@ -8,12 +8,13 @@
 use std::path::{Path, PathBuf};
 
 use golem::{Golem, GolemId, Record};
-use rusqlite::{Connection, OpenFlags, OptionalExtension, Transaction, params};
+use rusqlite::{Connection, OptionalExtension, Transaction, params};
 use serde::Serialize;
 
 use crate::codec::{self, Hash};
 use crate::error::Error;
 use crate::head::{Anchor, Head, Seal};
+use crate::reading;
 
 /// The head of the host log stands among those of lives.
 const HOST: GolemId = GolemId(*b"bardo's host log");
@@ -192,8 +193,7 @@ impl Log {
             return Ok(None);
         }
         let what = "cannot open the host log";
-        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let db = Connection::open_with_flags(path, flags).map_err(Error::sqlite(what))?;
+        let db = reading::open(&path).map_err(Error::sqlite(what))?;
         db.busy_timeout(std::time::Duration::from_secs(5)).map_err(Error::sqlite(what))?;
         let made = "SELECT COUNT(*) FROM sqlite_master WHERE name = 'tip'";
         let whole = db.query_row(made, [], |row| row.get::<_, i64>(0)).map_err(Error::sqlite(what))? > 0;

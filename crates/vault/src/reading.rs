@@ -1,0 +1,61 @@
+//! Opening a database to read it. SQLite makes a small file beside one that nobody has open, and on a full disk it
+//! cannot, so that nothing could be read just when its owner wants to look. If nobody has it open and nothing waits
+//! beside it, the file alone is everything, and is read as it stands.
+
+use std::path::{Path, PathBuf};
+
+use rusqlite::{Connection, ErrorCode, OpenFlags};
+
+pub(crate) fn open(path: &Path) -> rusqlite::Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let db = Connection::open_with_flags(path, flags)?;
+    let looked = db.query_row("SELECT COUNT(*) FROM sqlite_master", [], |row| row.get::<_, i64>(0));
+    match looked {
+        Err(rusqlite::Error::SqliteFailure(failure, _)) if no_room(failure.code) && stands_alone(path) => {
+            let uri = format!("file:{}?immutable=1", escaped(path));
+            Connection::open_with_flags(uri, flags | OpenFlags::SQLITE_OPEN_URI)
+        }
+        // Whatever else is wrong with it is said by whoever reads.
+        _ => Ok(db),
+    }
+}
+
+fn no_room(code: ErrorCode) -> bool {
+    matches!(code, ErrorCode::DiskFull | ErrorCode::SystemIoFailure | ErrorCode::CannotOpen | ErrorCode::ReadOnly)
+}
+
+fn stands_alone(path: &Path) -> bool {
+    let beside = |ending: &str| {
+        let mut name = path.as_os_str().to_owned();
+        name.push(ending);
+        PathBuf::from(name).metadata().map_or(0, |file| file.len())
+    };
+    beside("-wal") == 0 && beside("-shm") == 0
+}
+
+fn escaped(path: &Path) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-_.~".contains(&byte);
+    let bytes = path.as_os_str().as_encoded_bytes().iter();
+    bytes.map(|byte| if plain(*byte) { char::from(*byte).to_string() } else { format!("%{byte:02x}") }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_file_that_stands_alone_is_read_as_it_stands() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a life? 100%#1.db");
+        let db = Connection::open(&path).unwrap();
+        db.execute_batch("PRAGMA journal_mode = WAL; CREATE TABLE one(n); INSERT INTO one VALUES(7);").unwrap();
+        assert!(!stands_alone(&path), "somebody has it open");
+        drop(db);
+        assert!(stands_alone(&path));
+        let uri = format!("file:{}?immutable=1", escaped(&path));
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
+        let db = Connection::open_with_flags(uri, flags).unwrap();
+        assert_eq!(db.query_row("SELECT n FROM one", [], |row| row.get::<_, i64>(0)).unwrap(), 7);
+        assert!(stands_alone(&path), "reading it left nothing");
+    }
+}
