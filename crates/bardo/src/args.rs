@@ -51,6 +51,9 @@ pub(crate) enum Verb {
     /// The shelf (Library) of what your golems have left
     #[command(subcommand)]
     Library(LibraryVerb),
+    /// Who may talk to a host over its API, and how far
+    #[command(subcommand)]
+    Token(TokenVerb),
     /// Kill switch: end every golem here at once
     Halt(Halt),
     /// Show the treasury, or add paper money to it
@@ -94,6 +97,46 @@ pub(crate) enum LogFormat {
     Human,
     /// One JSON object a line
     Json,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum TokenVerb {
+    /// Make a token, shown once
+    New {
+        /// What you will know it by, such as grafana
+        name: Name,
+        #[arg(long, value_enum)]
+        scope: TokenScope,
+    },
+    /// All tokens, what they open, and when they were made
+    List,
+    /// Make a token open nothing, at once
+    Revoke { name: Name },
+    /// Give a token another text and the same scope; `local` is the one in api-token
+    Rotate { name: Name },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TokenScope {
+    /// Look at everything, figures and events included
+    Read,
+    /// And say yes or no to what a golem asks
+    Answer,
+    /// And pause, resume, freeze, fund, withdraw, send to sleep and wake
+    Order,
+    /// And end, succeed, or change what a golem may do
+    All,
+}
+
+impl From<TokenScope> for host::tokens::Scope {
+    fn from(scope: TokenScope) -> host::tokens::Scope {
+        match scope {
+            TokenScope::Read => host::tokens::Scope::Read,
+            TokenScope::Answer => host::tokens::Scope::Answer,
+            TokenScope::Order => host::tokens::Scope::Order,
+            TokenScope::All => host::tokens::Scope::All,
+        }
+    }
 }
 
 #[derive(Debug, ClapArgs)]

@@ -13,4 +13,5 @@ pub(crate) mod owner;
 pub(crate) mod plot;
 pub(crate) mod report;
 pub(crate) mod run;
+pub(crate) mod token;
 pub(crate) mod up;

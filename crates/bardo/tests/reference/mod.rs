@@ -110,7 +110,7 @@ pub(crate) fn keys_to_come() -> String {
 /// What the API can be asked, from its description.
 pub(crate) fn endpoints(description: &str) -> String {
     let api: Value = serde_json::from_str(description).unwrap();
-    let mut page = String::from("| | | sends | answers |\n| --- | --- | --- | --- |\n");
+    let mut page = String::from("| | | scope | sends | answers |\n| --- | --- | --- | --- | --- |\n");
     for (path, methods) in api["paths"].as_object().unwrap() {
         for (method, operation) in methods.as_object().unwrap() {
             let about = operation["summary"].as_str().unwrap_or_default().trim_end_matches('.');
@@ -134,8 +134,9 @@ pub(crate) fn endpoints(description: &str) -> String {
             let method = method.to_uppercase();
             let _ = writeln!(
                 page,
-                "| `{method} {path}` | {} | {} | {} |",
+                "| `{method} {path}` | {} | {} | {} | {} |",
                 cell(about),
+                operation["security"][0]["token"][0].as_str().map_or(String::new(), |scope| format!("`{scope}`")),
                 sends.join(", "),
                 answers.join(", ")
             );

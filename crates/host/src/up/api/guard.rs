@@ -1,55 +1,83 @@
-//! Who may talk to the API: whoever knows the token, from no page of somebody else's.
+//! Who may talk to the API: whoever holds a token, as far as its scope goes, from no page of somebody else's.
 
-use std::fs;
-use std::io::Write;
 use std::net::IpAddr;
-use std::os::unix::fs::OpenOptionsExt;
+use std::sync::Arc;
 use std::time::Duration;
 
+use axum::body::Body;
 use axum::extract::{Request, State};
-use axum::http::header::{AUTHORIZATION, HOST, ORIGIN};
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::header::{
+    ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN, ACCESS_CONTROL_MAX_AGE,
+    ACCESS_CONTROL_REQUEST_METHOD, AUTHORIZATION, HOST, ORIGIN, VARY,
+};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use blake3::Hash;
+use futures_util::StreamExt;
 
 use super::routes::Problem;
 use super::{Listen, Reach};
-use crate::{Error, Home};
+use crate::tokens::{Keyring, Scope};
 
 /// The longest a request that is no stream may take, its body included.
 const PATIENCE: Duration = Duration::from_secs(30);
+/// How often it is looked whether who listens to a stream may still do so.
+const LOOK: Duration = Duration::from_secs(2);
 /// What anyone may ask.
 pub(super) const OPEN: [&str; 3] = ["/health", "/ready", "/openapi.json"];
+/// What a page may send along.
+const HEADERS: &str = "authorization, content-type, idempotency-key, last-event-id";
+const PRIVATE: (&str, &str) = ("access-control-request-private-network", "access-control-allow-private-network");
 
-/// The token of this home, drawn when first asked for and readable by the owner alone.
-pub(super) fn token(home: &Home) -> Result<String, Error> {
-    let path = home.token();
-    if !path.exists() {
-        let mut bytes = [0; 32];
-        getrandom::fill(&mut bytes).expect("the operating system gives random bytes");
-        let token: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-        let draft = path.with_extension("new");
-        let _ = fs::remove_file(&draft);
-        let file = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&draft);
-        file.and_then(|mut file| file.write_all(token.as_bytes()).and_then(|()| file.sync_all()))
-            .and_then(|()| fs::rename(&draft, &path))
-            .map_err(Error::io("cannot write", &path))?;
+/// What somebody has come with.
+#[derive(Debug, PartialEq, Eq)]
+enum Pass {
+    /// Nothing, and nothing is needed.
+    Open,
+    /// A browser asks whether its page may ask.
+    Preflight,
+    /// A token that opens this.
+    Token(Hash),
+}
+
+/// What a token must open for this to be done. What is not named here needs everything.
+pub(super) fn needed(method: &Method, path: &str) -> Scope {
+    if method.is_safe() {
+        return Scope::Read;
     }
-    let token = fs::read_to_string(&path).map_err(Error::io("cannot read", &path))?.trim().to_owned();
-    if token.len() < 32 {
-        return Err(Error::Advice(format!("the token in {} is too short; remove the file", path.display())));
+    match path.rsplit('/').next().unwrap_or_default() {
+        "approve" => Scope::Answer,
+        "pause" | "resume" | "freeze" | "fund" | "withdraw" | "dream" | "wake" => Scope::Order,
+        _ => Scope::All,
     }
-    Ok(token)
 }
 
 pub(super) async fn check(State(reach): State<Reach>, request: Request, next: Next) -> Response {
-    if let Err(problem) = may_enter(&reach.listen, request.uri().path(), request.headers()) {
-        return problem.into_response();
+    let listen = &reach.listen;
+    let origin = request.headers().get(ORIGIN).filter(|origin| is_welcome(listen, origin)).cloned();
+    let private = request.headers().contains_key(PRIVATE.0);
+    let mut answer = match may_enter(listen, request.method(), request.uri().path(), request.headers()) {
+        Ok(Pass::Preflight) => preflight(private),
+        Ok(pass) => answer(listen, pass, request, next).await,
+        Err(problem) => problem.into_response(),
+    };
+    if let Some(origin) = origin {
+        answer.headers_mut().insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin);
     }
+    // Whoever keeps answers for others must not give one page what was said to another.
+    answer.headers_mut().append(VARY, HeaderValue::from_static("origin"));
+    answer
+}
+
+async fn answer(listen: &Listen, pass: Pass, request: Request, next: Next) -> Response {
     let stream = request.uri().path().ends_with("/events");
     let answer = next.run(request);
     if stream {
-        return answer.await;
+        return match pass {
+            Pass::Token(token) => until_revoked(answer.await, Arc::clone(&listen.tokens), token),
+            Pass::Open | Pass::Preflight => answer.await,
+        };
     }
     match tokio::time::timeout(PATIENCE, answer).await {
         Ok(answer) => answer,
@@ -57,26 +85,63 @@ pub(super) async fn check(State(reach): State<Reach>, request: Request, next: Ne
     }
 }
 
-fn may_enter(listen: &Listen, path: &str, headers: &HeaderMap) -> Result<(), Problem> {
+/// A stream has no end of its own; it ends when its token does.
+fn until_revoked(answer: Response, tokens: Arc<Keyring>, token: Hash) -> Response {
+    let revoked = async move {
+        while tokens.scope_of_hash(token).is_some() {
+            tokio::time::sleep(LOOK).await;
+        }
+    };
+    answer.map(|body| Body::from_stream(body.into_data_stream().take_until(Box::pin(revoked))))
+}
+
+fn preflight(private: bool) -> Response {
+    let headers = [
+        (ACCESS_CONTROL_ALLOW_METHODS, "GET, POST"),
+        (ACCESS_CONTROL_ALLOW_HEADERS, HEADERS),
+        (ACCESS_CONTROL_MAX_AGE, "600"),
+    ];
+    let mut answer = (StatusCode::NO_CONTENT, headers).into_response();
+    if private {
+        answer.headers_mut().insert(HeaderName::from_static(PRIVATE.1), HeaderValue::from_static("true"));
+    }
+    answer
+}
+
+fn is_welcome(listen: &Listen, origin: &HeaderValue) -> bool {
+    origin.to_str().is_ok_and(|origin| listen.origins.iter().any(|one| one == origin))
+}
+
+fn may_enter(listen: &Listen, method: &Method, path: &str, headers: &HeaderMap) -> Result<Pass, Problem> {
     let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
     // A page elsewhere may make a browser call us; a name that points here may make it think we are that page.
-    if headers.contains_key(ORIGIN)
-        && !text(ORIGIN).is_some_and(|origin| listen.origins.iter().any(|one| one == origin))
-    {
+    let page = headers.get(ORIGIN);
+    if page.is_some_and(|origin| !is_welcome(listen, origin)) {
         return Err(Problem::new(StatusCode::FORBIDDEN, "pages of this origin may not talk to bardo; see api.origins"));
     }
     if !text(HOST).is_some_and(|host| is_ours(listen, host)) {
         return Err(Problem::new(StatusCode::FORBIDDEN, "this is not the host you asked for"));
     }
+    if page.is_some() && method == Method::OPTIONS && headers.contains_key(ACCESS_CONTROL_REQUEST_METHOD) {
+        return Ok(Pass::Preflight);
+    }
     if OPEN.contains(&path) {
-        return Ok(());
+        return Ok(Pass::Open);
     }
     let given = text(AUTHORIZATION).and_then(|value| value.strip_prefix("Bearer ")).unwrap_or_default();
-    // Compared as hashes, which takes equally long wherever they differ.
-    if blake3::hash(given.as_bytes()) == blake3::hash(listen.token.as_bytes()) {
-        return Ok(());
+    let token = blake3::hash(given.as_bytes());
+    let (scope, needed) = (listen.tokens.scope_of_hash(token), needed(method, path));
+    match scope {
+        Some(scope) if scope >= needed => Ok(Pass::Token(token)),
+        Some(scope) => {
+            let why = format!("this needs a token with the scope {needed}, and yours has the scope {scope}");
+            Err(Problem::new(StatusCode::FORBIDDEN, why))
+        }
+        None => {
+            let why = "send a token of this home as `Authorization: Bearer TOKEN`; `bardo token new` makes one";
+            Err(Problem::new(StatusCode::UNAUTHORIZED, why))
+        }
     }
-    Err(Problem::new(StatusCode::UNAUTHORIZED, "send the token of this home as `Authorization: Bearer TOKEN`"))
 }
 
 /// On this machine only names of this machine count; who listens to the world answers to any name.
@@ -84,31 +149,52 @@ fn is_ours(listen: &Listen, host: &str) -> bool {
     if !listen.address.ip().is_loopback() {
         return true;
     }
-    let name = match host.strip_prefix('[') {
-        Some(rest) => rest.split(']').next().unwrap_or_default(),
-        None => host.split(':').next().unwrap_or_default(),
+    let (name, rest) = match host.strip_prefix('[') {
+        Some(inside) => match inside.split_once(']') {
+            Some((name, rest)) if name.parse::<std::net::Ipv6Addr>().is_ok() => (name, rest),
+            _ => return false,
+        },
+        None => host.split_at(host.find(':').unwrap_or(host.len())),
     };
-    name == "localhost" || name.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback())
+    // Nothing may follow but a port, or what was read is not what was meant.
+    let port = |text: &str| text.len() <= 5 && !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    if !rest.is_empty() && !rest.strip_prefix(':').is_some_and(port) {
+        return false;
+    }
+    name.eq_ignore_ascii_case("localhost") || name.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn status(headers: &[(&str, &str)], path: &str) -> u16 {
+    fn listen() -> (tempfile::TempDir, Listen) {
+        let folder = tempfile::tempdir().unwrap();
+        let home = crate::Home::at(folder.path().to_owned());
+        std::fs::write(home.token(), "t".repeat(64)).unwrap();
+        let tokens = Arc::new(Keyring::of(&home));
         let address = "127.0.0.1:1".parse().unwrap();
-        let listen = Listen { address, token: "t".repeat(64), origins: vec!["https://mine.example".into()] };
+        (folder, Listen { address, tokens, origins: vec!["https://mine.example".into()] })
+    }
+
+    fn status(listen: &Listen, method: &Method, headers: &[(&str, &str)], path: &str) -> u16 {
         let mut map = HeaderMap::new();
         for (name, value) in headers {
-            map.insert(axum::http::HeaderName::from_bytes(name.as_bytes()).unwrap(), value.parse().unwrap());
+            map.insert(HeaderName::from_bytes(name.as_bytes()).unwrap(), value.parse().unwrap());
         }
-        may_enter(&listen, path, &map).map_or_else(|problem| problem.status.as_u16(), |()| 200)
+        match may_enter(listen, method, path, &map) {
+            Ok(Pass::Preflight) => 204,
+            Ok(_) => 200,
+            Err(problem) => problem.status.as_u16(),
+        }
     }
 
     #[test]
     fn only_who_knows_the_token_enters_and_no_page_of_anybody_else() {
+        let (_folder, listen) = listen();
         let good = format!("Bearer {}", "t".repeat(64));
         let (host, token) = (("host", "localhost:1"), ("authorization", good.as_str()));
+        let mine = ("origin", "https://mine.example");
         for (headers, expected) in [
             (vec![host, token], 200),
             (vec![host], 401),
@@ -118,11 +204,52 @@ mod tests {
             (vec![("host", "evil.example"), token], 403),
             (vec![("host", "[::1]:1"), token], 200),
             (vec![host, token, ("origin", "https://evil.example")], 403),
-            (vec![host, token, ("origin", "https://mine.example")], 200),
+            (vec![host, token, mine], 200),
         ] {
-            assert_eq!(status(&headers, "/v1/golems"), expected, "{headers:?}");
+            assert_eq!(status(&listen, &Method::GET, &headers, "/v1/golems"), expected, "{headers:?}");
         }
-        assert_eq!(status(&[host], "/health"), 200);
-        assert_eq!(status(&[host], "/health/../v1/golems"), 401);
+        assert_eq!(status(&listen, &Method::GET, &[host], "/health"), 200);
+        assert_eq!(status(&listen, &Method::GET, &[host], "/health/../v1/golems"), 401);
+        let asks = ("access-control-request-method", "POST");
+        for (headers, expected) in [
+            (vec![host, mine, asks], 204),
+            (vec![host, ("origin", "https://evil.example"), asks], 403),
+            (vec![("host", "evil.example"), mine, asks], 403),
+            (vec![host, mine], 401),
+            (vec![host, asks], 401),
+        ] {
+            assert_eq!(status(&listen, &Method::OPTIONS, &headers, "/v1/golems/ada/fund"), expected, "{headers:?}");
+        }
+    }
+
+    /// `[::1].evil.com` and `localhost:80@evil` once counted as this machine: what came after the name was not read.
+    #[test]
+    fn only_a_name_of_this_machine_and_a_port_is_a_host() {
+        let (_folder, listen) = listen();
+        for host in ["localhost", "LocalHost:7373", "127.0.0.1", "127.0.0.1:80", "127.9.9.9:1", "[::1]", "[::1]:65535"]
+        {
+            assert!(is_ours(&listen, host), "{host}");
+        }
+        for host in [
+            "[::1].evil.com",
+            "localhost:80@evil",
+            "localhost@evil",
+            "localhost:",
+            "localhost:evil",
+            "localhost:123456",
+            "localhost.evil.com",
+            "[::1",
+            "[localhost]",
+            "[127.0.0.1]",
+            "::1",
+            "",
+            ":80",
+            "2130706433",
+            "127.1.evil",
+            "0.0.0.0",
+            "localhost ",
+        ] {
+            assert!(!is_ours(&listen, host), "{host}");
+        }
     }
 }

@@ -21,6 +21,7 @@ use tokio::sync::{Semaphore, oneshot};
 
 use super::desk::Desk;
 use crate::config::Settings;
+use crate::tokens::{self, Keyring};
 use crate::{Error, Home};
 
 pub use routes::document;
@@ -35,7 +36,7 @@ const HEADERS: Duration = Duration::from_secs(10);
 #[derive(Clone, Debug)]
 pub struct Listen {
     pub address: SocketAddr,
-    token: String,
+    tokens: Arc<Keyring>,
     origins: Vec<String>,
 }
 
@@ -59,9 +60,10 @@ impl Listen {
     pub fn of(home: &Home, address: &str, settings: &Settings) -> Result<Listen, Error> {
         let wrong = || Error::Advice(format!("api.listen is no address: {address}; write it like 127.0.0.1:7373"));
         let origins = settings.text("api.origins").unwrap_or_default();
+        tokens::local(home)?;
         Ok(Listen {
             address: address.parse().map_err(|_| wrong())?,
-            token: guard::token(home)?,
+            tokens: Arc::new(Keyring::of(home)),
             origins: origins.split(',').map(|one| one.trim().to_owned()).filter(|one| !one.is_empty()).collect(),
         })
     }

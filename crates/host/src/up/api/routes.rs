@@ -8,15 +8,16 @@ use std::time::Duration;
 
 use axum::extract::rejection::JsonRejection;
 use axum::extract::{DefaultBodyLimit, FromRequest, Path, Query, Request, State};
-use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
+use axum::http::{Method, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::{Json, Router};
 use golem::event::Account;
+use golem::plain;
 use golem::{Command, Name, Usdc};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use utoipa::openapi::OpenApi;
+use utoipa::openapi::{OpenApi, SecurityRequirement};
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -45,7 +46,7 @@ pub(super) struct Problem {
 
 impl Problem {
     pub(super) fn new(status: StatusCode, error: impl Into<String>) -> Problem {
-        Problem { status, error: error.into() }
+        Problem { status, error: plain::line(&error.into(), 2_000) }
     }
 }
 
@@ -124,11 +125,11 @@ pub(super) fn router(reach: Reach) -> (Router, OpenApi) {
     api.info.description = Some("Golems of one home, as a host that is up lives them.".into());
     let token = utoipa::openapi::security::HttpBuilder::new()
         .scheme(utoipa::openapi::security::HttpAuthScheme::Bearer)
-        .description(Some("the text in the home's file api-token"))
+        .description(Some("a token made with `bardo token new`, or the text in the home's file api-token"))
         .build();
     let components = api.components.get_or_insert_default();
     components.add_security_scheme("token", utoipa::openapi::security::SecurityScheme::Http(token));
-    api.security = Some(vec![utoipa::openapi::SecurityRequirement::new::<_, [&str; 0], &str>("token", [])]);
+    describe_scopes(&mut api);
     let written = api.to_json().expect("a description is plain data");
     let described = move || async move { ([(CONTENT_TYPE, "application/json")], written) };
     let router = router
@@ -144,10 +145,24 @@ pub(super) fn router(reach: Reach) -> (Router, OpenApi) {
     (router, api)
 }
 
+/// Says of each operation which scope its token must have.
+fn describe_scopes(api: &mut OpenApi) {
+    for (path, item) in &mut api.paths.paths {
+        let operations = [(Method::GET, &mut item.get), (Method::POST, &mut item.post)];
+        for (method, operation) in operations.into_iter().filter_map(|(method, one)| Some((method, one.as_mut()?))) {
+            let scope = guard::needed(&method, path).name();
+            if !guard::OPEN.contains(&path.as_str()) {
+                operation.security = Some(vec![SecurityRequirement::new("token", [scope])]);
+            }
+        }
+    }
+}
+
 /// The description of the API, as it is kept in docs/openapi.json.
 pub fn document(home: &crate::Home) -> Result<String, Error> {
     let folder = home.root();
-    let listen = super::Listen { address: ([127, 0, 0, 1], 0).into(), token: String::new(), origins: Vec::new() };
+    let tokens = std::sync::Arc::new(crate::tokens::Keyring::of(home));
+    let listen = super::Listen { address: ([127, 0, 0, 1], 0).into(), tokens, origins: Vec::new() };
     let board = std::sync::Arc::default();
     let log = vault::Log::open(folder, &home.heads(), Vec::new())?;
     let (desk, scribe) = crate::up::desk::Desk::open(log, folder.to_owned(), home.treasury()?, board)?;
@@ -520,10 +535,17 @@ async fn health() -> Json<Value> {
 /// What happens is being written down.
 #[utoipa::path(get, path = "/ready", responses((status = 200, body = Value), (status = 503, body = Problem)), security(()))]
 async fn ready(State(reach): State<Reach>) -> Result<Json<Value>, Problem> {
-    match reach.desk.board.trouble() {
-        None => Ok(Json(json!({ "ready": true }))),
-        Some(why) => Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, why)),
+    if let Some(why) = reach.desk.board.trouble() {
+        return Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, why));
     }
+    // Anyone may ask this, so it tells how many and not who.
+    let all = reach.desk.board.all();
+    let unlived = all.iter().filter(|status| status.state == Standing::Unlived).count();
+    if unlived > 0 && !all.iter().any(|status| status.state.is_here()) {
+        let why = format!("none of {unlived} golems can be lived; `bardo golem list` says why");
+        return Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, why));
+    }
+    Ok(Json(json!({ "ready": true, "unlived": unlived })))
 }
 
 /// Figures for Prometheus.
@@ -532,18 +554,7 @@ async fn metrics(State(reach): State<Reach>) -> Response {
     let board = &reach.desk.board;
     let mut states: BTreeMap<&str, u64> = BTreeMap::new();
     for status in board.all() {
-        let name = match status.state {
-            Standing::Living => "living",
-            Standing::Asking => "asking",
-            Standing::Dreaming => "dreaming",
-            Standing::Paused => "paused",
-            Standing::Frozen => "frozen",
-            Standing::Restarting => "restarting",
-            Standing::Stopped => "stopped",
-            Standing::Waiting => "waiting",
-            Standing::Dead => "dead",
-        };
-        *states.entry(name).or_default() += 1;
+        *states.entry(status.state.name()).or_default() += 1;
     }
     let mut text = String::from("# TYPE bardo_golems gauge\n");
     for (state, count) in states {
