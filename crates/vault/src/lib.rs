@@ -8,15 +8,18 @@ mod error;
 mod glance;
 pub mod grimoire;
 mod head;
+mod holder;
 mod journal;
 pub mod library;
 mod log;
+mod reading;
 pub mod treasury;
 
 pub use episodes::Episode;
 pub use error::Error;
 pub use glance::Glance;
 pub use head::{Anchor, Head, Seal};
+pub use holder::Holder;
 pub use journal::{Check, Notice, Place, Reader, Vault};
 pub use library::Library;
 pub use log::{Batch, Line, Log, LogReader, Note, Waiting};

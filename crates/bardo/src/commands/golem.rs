@@ -66,7 +66,7 @@ fn create(home: &Home, new: New, json: bool) -> Result<ExitCode, Error> {
         Some(from) => {
             let bundle = host::bundle::open(home, from)?;
             if bundle.stranger {
-                eprintln!("bardo: {} was signed by a stranger", from.display());
+                output::complain(format!("{} was signed by a stranger", from.display()));
             }
             Some(std::fs::read_to_string(from).map_err(|source| Error::Io {
                 what: "cannot read",
@@ -160,18 +160,25 @@ fn list(home: &Home, json: bool) -> Result<ExitCode, Error> {
         match seen {
             Ok((glance, running)) => {
                 let moved = Head::peek(&home.heads(), glance.id).is_some_and(|anchor| anchor.seal != Seal::Open);
-                let state = match (moved, glance.dead) {
-                    (true, _) => "moved".to_owned(),
-                    (_, true) => "dead".to_owned(),
+                let wrong = place.unlivable(glance.id).filter(|_| !moved);
+                let running = running && wrong.is_none();
+                let state = match (moved, glance.dead, &wrong) {
+                    (true, ..) => "moved".to_owned(),
+                    (_, true, _) => "dead".to_owned(),
+                    (.., Some((state, _))) => (*state).to_owned(),
                     _ => glance.phase.to_string(),
                 };
                 anyone_runs |= running;
                 if json {
-                    output::json(&json!({
+                    let mut told = json!({
                         "name": place.name, "id": glance.id.to_string(), "state": state, "running": running,
                         "vitality": glance.vitality, "age_ms": glance.age, "ticks": glance.tick,
                         "credit": glance.credit,
-                    }));
+                    });
+                    if let Some((_, why)) = wrong {
+                        told["why"] = json!(why);
+                    }
+                    output::json(&told);
                 } else {
                     let state = if running { format!("{state} *") } else { state };
                     line(format!(
@@ -182,6 +189,9 @@ fn list(home: &Home, json: bool) -> Result<ExitCode, Error> {
                         count(glance.tick),
                         glance.credit
                     ));
+                    if let Some((_, why)) = wrong {
+                        line(format!("{:<20} {why}", ""));
+                    }
                 }
             }
             Err(e) if json => output::json(&json!({ "name": place.name, "error": e.to_string() })),
@@ -196,7 +206,7 @@ fn list(home: &Home, json: bool) -> Result<ExitCode, Error> {
 
 fn show(place: &GolemHome, plot: bool, json: bool) -> Result<ExitCode, Error> {
     let (golem, notices) = place.wake()?;
-    notices.iter().for_each(|notice| eprintln!("bardo: {notice}"));
+    notices.iter().for_each(output::complain);
     let life = golem.life();
     let running = place.is_lived(life.id());
     // What decided its rolls is nobody's business while it lives, and everybody's afterwards.
@@ -226,7 +236,10 @@ fn events(place: &GolemHome, all: bool, json: bool) -> Result<ExitCode, Error> {
     let mut herald = Herald::before(&reader)?;
     if let Some(life) = herald.life() {
         let (tick, folder) = (count(life.tick), place.archive());
-        eprintln!("bardo: what came before tick {tick} is archived; put it into {} to see it here", folder.display());
+        output::complain(format!(
+            "what came before tick {tick} is archived; put it into {} to see it here",
+            folder.display()
+        ));
     }
     let mut failed = None;
     reader.replay(|record| {

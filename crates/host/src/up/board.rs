@@ -62,7 +62,34 @@ pub enum State {
     Stopped,
     /// Its world has nothing more to show.
     Waiting,
+    /// Another bardo of its owner's lives it, or has it in its hands for the moment.
+    Elsewhere,
+    /// Nobody lives it, and its owner should look: a stranger holds its lock, its head is missing, or its file says nothing.
+    Unlived,
     Dead,
+}
+
+impl State {
+    pub fn name(self) -> &'static str {
+        match self {
+            State::Living => "living",
+            State::Asking => "asking",
+            State::Dreaming => "dreaming",
+            State::Paused => "paused",
+            State::Frozen => "frozen",
+            State::Restarting => "restarting",
+            State::Stopped => "stopped",
+            State::Waiting => "waiting",
+            State::Elsewhere => "elsewhere",
+            State::Unlived => "unlived",
+            State::Dead => "dead",
+        }
+    }
+
+    /// Whether this host lives it.
+    pub fn is_here(self) -> bool {
+        !matches!(self, State::Elsewhere | State::Unlived | State::Dead)
+    }
 }
 
 /// One message as it goes out.
@@ -140,6 +167,31 @@ impl Status {
     }
 }
 
+impl Status {
+    /// One of whom nothing can be read but its name.
+    pub fn unread(name: &str, why: String) -> Status {
+        Status {
+            name: name.to_owned(),
+            id: String::new(),
+            state: State::Unlived,
+            phase: "unknown".to_owned(),
+            tick: 0,
+            generation: 0,
+            vitality: 0.0,
+            skill: 0.0,
+            load: 0.0,
+            credit: Usdc::ZERO,
+            worth: Usdc::ZERO,
+            given: Usdc::ZERO,
+            holding: 0,
+            refusals: 0,
+            now: 0,
+            why: Some(why),
+            asks: None,
+        }
+    }
+}
+
 impl Board {
     pub fn post(&self, status: Status) {
         self.write().insert(status.name.clone(), status);
@@ -169,7 +221,7 @@ impl Board {
         let all = self.statuses.read().unwrap_or_else(PoisonError::into_inner);
         let later = all.range::<str, _>((Bound::Excluded(name), Bound::Unbounded));
         let earlier = all.range::<str, _>((Bound::Unbounded, Bound::Excluded(name)));
-        let living = later.chain(earlier).filter(|(_, status)| status.state != State::Dead);
+        let living = later.chain(earlier).filter(|(_, status)| status.state.is_here());
         living.take(most).map(|(name, _)| name.clone()).collect()
     }
 

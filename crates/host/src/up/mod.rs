@@ -231,8 +231,8 @@ impl Up {
         // One that is still dying is here and dead.
         let all = self.desk.board.all();
         self.boot.dead = all.iter().filter(|status| status.state == State::Dead).count();
-        self.boot.living = all.len() - self.boot.dead;
-        self.boot.not_up = self.slots.len() - all.len();
+        self.boot.living = all.iter().filter(|status| status.state.is_here()).count();
+        self.boot.not_up = self.home.list()?.len().saturating_sub(self.boot.dead + self.boot.living);
         Ok(())
     }
 
@@ -242,8 +242,13 @@ impl Up {
             if self.names.contains_key(place.name.as_str()) {
                 continue;
             }
-            // A life that cannot even say whose it is is for `bardo doctor` to look at.
-            let Ok(id) = Reader::open(&place.database()).and_then(|reader| reader.id()) else { continue };
+            let id = match Reader::open(&place.database()).and_then(|reader| reader.id()) {
+                Ok(id) => id,
+                Err(why) => {
+                    self.unread(&place, &why.to_string());
+                    continue;
+                }
+            };
             let at = self.slots.len();
             self.names.insert(place.name.to_string(), at);
             self.slots.push(Slot {
@@ -260,6 +265,18 @@ impl Up {
             self.workers.give(Job::Open(at, place));
         }
         Ok(())
+    }
+
+    /// A life that cannot even say whose it is: its owner hears of it, and it is looked for again.
+    fn unread(&self, place: &GolemHome, why: &str) {
+        let name = place.name.as_str();
+        if self.desk.board.one(name).is_none() {
+            warn!(golem = name, why, "cannot be read");
+            self.desk.board.post(Status::unread(name, why.to_owned()));
+            let key = format!("{name}:unread:{}", notify::now() / 86_400_000);
+            let text = format!("nobody lives {name}: {why}; `bardo doctor` looks at it");
+            self.desk.note(host_note(key, "unread", Some(name), text));
+        }
     }
 
     fn interval(&self, at: usize) -> Duration {
@@ -428,6 +445,17 @@ impl Up {
         }
     }
 
+    /// It is not lived by this host; said when that begins.
+    fn out(&mut self, at: usize, why: &str, tell: &mut impl FnMut(&str)) {
+        let slot = &mut self.slots[at];
+        let name = slot.place.name.as_str();
+        if slot.stand != Stand::Out {
+            info!(target: SAID, golem = name, why, "not lived here");
+            tell(&format!("{name} is not lived here: {why}"));
+        }
+        slot.stand = Stand::Out;
+    }
+
     /// It is woken again from its journal, after a while; who keeps falling is stopped.
     fn fell(&mut self, at: usize, fall: Fall, now: Instant, tell: &mut impl FnMut(&str)) {
         let slot = &mut self.slots[at];
@@ -437,13 +465,22 @@ impl Up {
             return;
         }
         match fall {
-            Fall::Elsewhere(why) => {
-                if slot.stand != Stand::Out {
-                    info!(target: SAID, golem = name, why, "not lived here");
-                    tell(&format!("{name} is not lived here: {why}"));
-                }
-                slot.stand = Stand::Out;
+            Fall::Moved(why) => {
+                self.out(at, &why, tell);
                 self.desk.board.forget(&name);
+                self.schedule(at, now + ELSEWHERE);
+            }
+            Fall::Elsewhere(why) => {
+                self.out(at, &why, tell);
+                self.desk.board.mark(&name, State::Elsewhere, Some(why));
+                self.schedule(at, now + ELSEWHERE);
+            }
+            Fall::Unlived(kind, why) => {
+                self.out(at, &why, tell);
+                // Whoever holds a lock for long is told of once a day; it may come and go as it likes.
+                let key = format!("{}:{kind}:{}", self.slots[at].id, notify::now() / 86_400_000);
+                self.desk.note(host_note(key, kind, Some(&name), format!("nobody lives {name}: {why}")));
+                self.desk.board.mark(&name, State::Unlived, Some(why));
                 self.schedule(at, now + ELSEWHERE);
             }
             Fall::Disk(why) => {

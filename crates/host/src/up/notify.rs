@@ -5,16 +5,19 @@
 //! a target that is down gets everything afterwards, in order.
 
 use std::io::Write;
+use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use golem::plain;
 use golem::policy::Rule;
 use golem::wire::Message;
 use golem::{Life, Usdc};
 use reqwest::blocking::Client;
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use tracing::{debug, info, warn};
 use vault::{Batch, Note};
 
@@ -26,11 +29,15 @@ use crate::herald::Told;
 
 /// How long a target may take to answer.
 const TIMEOUT: Duration = Duration::from_secs(10);
+/// How long a program that is being told may go on when the host goes down.
+const LAST: Duration = Duration::from_secs(1);
 /// How often it is looked whether there is something to tell.
 const LOOK: Duration = Duration::from_millis(200);
 /// A target that is down is tried again after this, then twice as long, up to the most.
 const AGAIN: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(60));
 const DAY_MS: i64 = 86_400_000;
+/// Characters of a note: it goes to telephones and terminals, and may hold what somebody else wrote.
+const LONGEST: usize = 1_000;
 
 /// What of a message an owner is told of, if anything.
 pub(crate) fn note(name: &str, life: &Life, told: &Told<'_>, now: i64) -> Option<Note> {
@@ -56,7 +63,7 @@ pub(crate) fn note(name: &str, life: &Life, told: &Told<'_>, now: i64) -> Option
         _ => return None,
     };
     let key = format!("{}:{}:{kind}", life.id(), told.seq);
-    Some(Note { key, kind: kind.into(), golem: Some(name.into()), text, at: now })
+    Some(Note { key, kind: kind.into(), golem: Some(name.into()), text: plain::line(&text, LONGEST), at: now })
 }
 
 /// Once a day for each rule: a cap that is reached is reached again and again.
@@ -82,7 +89,7 @@ fn used_up(life: &Life) -> Option<Rule> {
 
 /// Something about the host itself, or about one of its golems that its life knows nothing of.
 pub(crate) fn host_note(key: String, kind: &str, golem: Option<&str>, text: String) -> Note {
-    Note { key, kind: kind.into(), golem: golem.map(str::to_owned), text, at: now() }
+    Note { key, kind: kind.into(), golem: golem.map(str::to_owned), text: plain::line(&text, LONGEST), at: now() }
 }
 
 pub(crate) fn now() -> i64 {
@@ -156,7 +163,7 @@ impl Target {
     }
 
     /// Tells it; an error says why it was not taken.
-    fn tell(&self, client: &Client, note: &Note) -> Result<(), String> {
+    fn tell(&self, client: &Client, note: &Note, stop: &AtomicBool) -> Result<(), String> {
         match self {
             Target::Webhook(url) => {
                 accepted(client.post(url).header("Idempotency-Key", header(&note.key)).json(note).send())
@@ -169,7 +176,7 @@ impl Target {
                 let request = client.post(url).header("Title", header(&title)).header("Tags", header(&note.kind));
                 accepted(request.header("Idempotency-Key", header(&note.key)).body(note.text.clone()).send())
             }
-            Target::Command(program) => run(program, note),
+            Target::Command(program) => run(program, note, stop),
         }
     }
 }
@@ -184,7 +191,9 @@ fn accepted(answer: reqwest::Result<reqwest::blocking::Response>) -> Result<(), 
     if answer.status().is_success() { Ok(()) } else { Err(format!("it answered {}", answer.status())) }
 }
 
-fn run(program: &str, note: &Note) -> Result<(), String> {
+/// Whatever it leaves running when it fails, takes too long or the host goes down is ended with it; one that succeeds
+/// may leave what it likes.
+fn run(program: &str, note: &Note, stop: &AtomicBool) -> Result<(), String> {
     let mut child = Command::new("sh")
         .args(["-c", program])
         .env("BARDO_NOTE_KEY", &note.key)
@@ -193,23 +202,33 @@ fn run(program: &str, note: &Note) -> Result<(), String> {
         .stdin(Stdio::piped())
         .stdout(Stdio::null())
         .stderr(Stdio::null())
+        // A group of its own, so that whatever it starts can be ended with it.
+        .process_group(0)
         .spawn()
         .map_err(|e| e.to_string())?;
+    let group = Pid::from_child(&child);
     // A program that does not read is not an error: its exit says what it made of it.
     let _ = child.stdin.take().expect("it was piped").write_all(note.text.as_bytes());
-    let deadline = Instant::now() + TIMEOUT;
-    loop {
-        match child.try_wait().map_err(|e| e.to_string())? {
-            Some(status) if status.success() => return Ok(()),
-            Some(status) => return Err(format!("it ended with {status}")),
-            None if Instant::now() >= deadline => {
-                let _ = child.kill();
+    let mut deadline = Instant::now() + TIMEOUT;
+    // Looked at without being taken note of: as long as nobody has, its group is nobody else's.
+    let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+    let why = loop {
+        match waitid(WaitId::Pid(group), look).map_err(|e| e.to_string())? {
+            Some(ended) if ended.exit_status() == Some(0) => {
                 let _ = child.wait();
-                return Err("it took too long".into());
+                return Ok(());
             }
+            Some(_) => break None,
+            None if Instant::now() >= deadline => break Some("it took too long"),
             None => std::thread::sleep(Duration::from_millis(10)),
         }
-    }
+        if stop.load(Ordering::SeqCst) {
+            deadline = deadline.min(Instant::now() + LAST);
+        }
+    };
+    let _ = kill_process_group(group, Signal::KILL);
+    let ended = child.wait().map_err(|e| e.to_string())?;
+    Err(why.map_or_else(|| format!("it ended with {ended}"), str::to_owned))
 }
 
 pub(crate) fn client() -> Result<Client, Error> {
@@ -242,7 +261,7 @@ fn tell_all(target: &Target, desk: &Desk, client: &Client, stop: &AtomicBool) {
         }
         for waiting in waiting {
             let to = target.name();
-            if let Err(why) = target.tell(client, &waiting.note) {
+            if let Err(why) = target.tell(client, &waiting.note, stop) {
                 if patience == AGAIN.0 {
                     warn!(to, why, kind = waiting.note.kind, "cannot be told, and is tried again");
                 }
@@ -295,7 +314,7 @@ fn keep_time(telling: &Telling, desk: &Desk, client: &Client, stop: &AtomicBool)
             lined = Some(today);
             desk.note(note);
         }
-        cry.out(desk.board.trouble(), telling, client);
+        cry.out(desk.board.trouble(), telling, client, stop);
         std::thread::sleep(LOOK);
     }
 }
@@ -311,7 +330,7 @@ struct Cry {
 }
 
 impl Cry {
-    fn out(&mut self, trouble: Option<String>, telling: &Telling, client: &Client) {
+    fn out(&mut self, trouble: Option<String>, telling: &Telling, client: &Client, stop: &AtomicBool) {
         if let (false, Some(why)) = (self.troubled, &trouble) {
             let text = format!("nothing can be written down, so every golem waits: {why}");
             self.note = Some(host_note(format!("disk:{}", now()), "disk", None, text));
@@ -322,7 +341,7 @@ impl Cry {
         if self.unheard.is_empty() || self.again.is_some_and(|(when, _)| Instant::now() < when) {
             return;
         }
-        self.unheard.retain(|target| target.tell(client, note).is_err());
+        self.unheard.retain(|target| target.tell(client, note, stop).is_err());
         let patience = self.again.map_or(AGAIN.0, |(_, patience)| (patience * 2).min(AGAIN.1));
         self.again = Some((Instant::now() + patience, patience));
     }
@@ -342,16 +361,18 @@ fn daily(board: &Board, hour: u8, now: i64) -> Option<Note> {
 /// Money, skill, positions and refusals of all golems, in one line.
 pub(crate) fn summary(board: &Board) -> String {
     let all = board.all();
-    let living: Vec<_> = all.iter().filter(|status| status.state != State::Dead).collect();
+    let living: Vec<_> = all.iter().filter(|status| status.state.is_here()).collect();
+    let dead = all.iter().filter(|status| status.state == State::Dead).count();
+    let unlived = all.iter().filter(|status| status.state == State::Unlived).count();
+    let unlived = if unlived == 0 { String::new() } else { format!(", {unlived} not lived") };
     let sum = |of: fn(&super::board::Status) -> Usdc| living.iter().map(|status| of(status)).sum::<Usdc>();
     let skill = living.iter().map(|status| status.skill).sum::<f64>() / living.len().max(1) as f64;
     let exposed = living.iter().filter(|status| status.holding != 0).count();
     let stopped = all.iter().filter(|status| status.state == State::Stopped).count();
     format!(
-        "{} golems living, {} dead, {stopped} stopped; {} to live on, capital {} of {} given; skill {skill:.2}; \
+        "{} golems living, {dead} dead, {stopped} stopped{unlived}; {} to live on, capital {} of {} given; skill {skill:.2}; \
          {exposed} exposed; {} refusals since the host came up",
         living.len(),
-        all.len() - living.len(),
         sum(|status| status.credit),
         sum(|status| status.worth),
         sum(|status| status.given),
@@ -431,9 +452,45 @@ mod tests {
         let note = host_note("k".into(), "death", Some("ada"), "it died".into());
         let client = client().unwrap();
         let good = Target::Command(format!("cat > {0}; echo \" $BARDO_NOTE_GOLEM\" >> {0}", out.display()));
-        good.tell(&client, &note).unwrap();
+        let stop = AtomicBool::new(false);
+        good.tell(&client, &note, &stop).unwrap();
         assert_eq!(std::fs::read_to_string(out).unwrap(), "it died ada\n");
-        let why = Target::Command("exit 3".into()).tell(&client, &note).unwrap_err();
+        let why = Target::Command("exit 3".into()).tell(&client, &note, &stop).unwrap_err();
         assert!(why.contains('3'), "{why}");
+    }
+
+    /// Only the shell was ended: each try at `sleep 777 | cat` left a pipeline behind that outlived the host.
+    #[test]
+    fn what_a_program_started_ends_with_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let note = host_note("k".into(), "death", Some("ada"), "it died".into());
+        let client = client().unwrap();
+        for (nth, (line, stops)) in
+            [("sleep 777 | cat", true), ("(sleep 777 & echo); exit 3", false)].iter().enumerate()
+        {
+            let pids = folder.path().join(nth.to_string());
+            let program = Target::Command(format!("echo $$ > {}; {line}", pids.display()));
+            let began = Instant::now();
+            program.tell(&client, &note, &AtomicBool::new(*stops)).unwrap_err();
+            assert!(began.elapsed() < TIMEOUT, "a host that goes down does not wait for long");
+            let group: i32 = std::fs::read_to_string(pids).unwrap().trim().parse().unwrap();
+            let deadline = Instant::now() + Duration::from_secs(5);
+            while lives(group) {
+                assert!(Instant::now() < deadline, "{line}: somebody of the group is left");
+                std::thread::sleep(Duration::from_millis(10));
+            }
+        }
+    }
+
+    /// Whether anyone of a group still runs; who has ended and waits to be buried does not.
+    fn lives(group: i32) -> bool {
+        let stats = std::fs::read_dir("/proc").unwrap().flatten().map(|entry| entry.path().join("stat"));
+        let fields = stats
+            .filter_map(|path| std::fs::read_to_string(path).ok()?.rsplit_once(')').map(|(_, rest)| rest.to_owned()));
+        let (group, mut all) = (group.to_string(), fields);
+        all.any(|rest| {
+            let fields: Vec<&str> = rest.split_whitespace().collect();
+            fields.get(2) == Some(&group.as_str()) && fields.first() != Some(&"Z")
+        })
     }
 }

@@ -11,9 +11,10 @@ use std::time::Instant;
 
 use golem::GolemId;
 use tracing::{Span, debug, debug_span, info};
-use vault::Reader;
+use vault::{Holder, Reader};
 
 use super::Wake;
+use super::board::Status;
 use super::desk::Desk;
 use super::notify::host_note;
 use crate::Error;
@@ -42,8 +43,12 @@ pub(super) enum Fall {
     Broke(String),
     /// The disk did not take something; that is nobody's fault here.
     Disk(String),
-    /// Somebody else lives it, or it was moved away.
+    /// It was moved away.
+    Moved(String),
+    /// Another bardo has it, and will let go of it.
     Elsewhere(String),
+    /// Nobody lives it, and nothing here can change that: its owner is told, with what kind of note.
+    Unlived(&'static str, String),
 }
 
 pub(super) enum Job {
@@ -125,6 +130,7 @@ impl Jobs {
 fn perform(job: Job, desk: &Arc<Desk>) -> (usize, Outcome) {
     let (Job::Open(at, _) | Job::Turn(at, ..) | Job::Hear(at, _) | Job::Leave(at, _) | Job::LetGo(at, ..)) = job;
     let (_inside, began) = (span_of(&job).entered(), Instant::now());
+    let place = if let Job::Open(_, place) = &job { Some(place.clone()) } else { None };
     let done = catch_unwind(AssertUnwindSafe(|| match job {
         Job::Open(_, place) => open(&place, desk).map(|living| Outcome::Open(Box::new(living))),
         Job::Turn(_, mut living, due) => {
@@ -156,6 +162,9 @@ fn perform(job: Job, desk: &Arc<Desk>) -> (usize, Outcome) {
         Ok(Err(error)) => Outcome::Fell(fall(error)),
         Err(panic) => Outcome::Fell(Fall::Broke(words_of(&panic))),
     };
+    if let (Outcome::Fell(Fall::Elsewhere(_) | Fall::Unlived(..)), Some(place)) = (&outcome, place) {
+        introduce_unlived(&place, desk);
+    }
     (at, outcome)
 }
 
@@ -198,11 +207,28 @@ fn introduce(newborn: &Living, desk: &Desk) -> Result<(), Error> {
     Ok(())
 }
 
+/// One that could not be opened is on the board all the same, with whatever can be read of it without its lock.
+fn introduce_unlived(place: &GolemHome, desk: &Desk) {
+    let name = place.name.as_str();
+    if desk.board.one(name).is_none() {
+        let read = catch_unwind(AssertUnwindSafe(|| place.wake().map(|(golem, _)| Status::of(golem.life()))));
+        let unread = |why: String| Status::unread(name, why);
+        let status =
+            read.map_or_else(|panic| unread(words_of(&panic)), |read| read.unwrap_or_else(|e| unread(e.to_string())));
+        desk.board.post(status);
+    }
+}
+
 fn fall(error: Error) -> Fall {
     match error {
-        Error::Vault(vault::Error::Locked(_) | vault::Error::Sealed(_) | vault::Error::NoHead(_)) => {
-            Fall::Elsewhere(error.to_string())
-        }
+        Error::Vault(vault::Error::Sealed(_)) => Fall::Moved(error.to_string()),
+        Error::Vault(vault::Error::Locked(path)) => match Holder::of(&path) {
+            holder @ Holder::Ours(_) => Fall::Elsewhere(format!("{holder} has it")),
+            holder @ Holder::Stranger(_) => {
+                Fall::Unlived("lock", format!("{holder} holds its lock, {}", path.display()))
+            }
+        },
+        Error::Vault(vault::Error::NoHead(_)) => Fall::Unlived("head", error.to_string()),
         Error::Io { .. }
         | Error::Vault(vault::Error::Io { .. } | vault::Error::Sqlite { .. } | vault::Error::Disk { .. }) => {
             Fall::Disk(error.to_string())
