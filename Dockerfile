@@ -6,7 +6,7 @@ RUN cargo install --locked --path crates/bardo --root /out
 
 FROM debian:bookworm-slim
 RUN apt-get update && apt-get install -y --no-install-recommends ca-certificates && rm -rf /var/lib/apt/lists/* \
-    && useradd --create-home --uid 10001 bardo
+    && useradd --create-home --uid 10001 bardo && chmod 700 /home/bardo
 COPY --from=build /out/bin/bardo /usr/local/bin/bardo
 USER bardo
 ENV BARDO_HOME=/home/bardo/home

@@ -36,6 +36,10 @@ fn main() -> ExitCode {
         output::line(output::WELCOME.trim_end());
         return ExitCode::SUCCESS;
     };
+    // Man pages are for everyone; all else that is made is somebody's own.
+    if !matches!(verb, Verb::Man { .. }) {
+        host::private::begin();
+    }
     let home = match (home(args.home), &verb) {
         (Ok(home), _) => home,
         // It makes a home of its own and needs to know of no other, or it needs none.
@@ -61,6 +65,7 @@ fn dispatch(home: &Home, verb: Verb, json: bool) -> Result<ExitCode, Error> {
         Verb::Graveyard => commands::heirs::graveyard(home, json),
         Verb::Lineage { name } => commands::heirs::lineage(home, &name, json),
         Verb::Library(verb) => commands::library::dispatch(home, verb, json),
+        Verb::Token(verb) => commands::token::dispatch(home, &verb, json),
         Verb::Halt(halt) => commands::owner::halt(home, &halt, json),
         Verb::Treasury(treasury) => commands::home::treasury(home, &treasury, json),
         Verb::Data(data) => commands::home::data(home, &data, json),
@@ -98,7 +103,7 @@ fn home(given: Option<PathBuf>) -> Result<Home, Error> {
 }
 
 fn fail(error: &Error) -> ExitCode {
-    eprintln!("bardo: {error}");
+    output::complain(error);
     ExitCode::from(match error {
         Error::Config(_) => exit::CONFIG,
         Error::Dead(..) => exit::DEAD,

@@ -9,6 +9,7 @@ use world::{Candles, Report};
 
 use crate::Error;
 use crate::home::Home;
+use crate::private;
 
 /// Reads a file, keeps a copy under `name`, and says what was wrong with it.
 pub fn import(home: &Home, file: &Path, name: &Name) -> Result<Report, Error> {
@@ -18,7 +19,7 @@ pub fn import(home: &Home, file: &Path, name: &Name) -> Result<Report, Error> {
     }
     let (_, report) = Candles::read(file)?;
     let partial = kept.with_extension("partial");
-    fs::copy(file, &partial).map_err(Error::io("cannot copy", file))?;
+    private::copy(file, &partial).map_err(Error::io("cannot copy", file))?;
     fs::rename(&partial, &kept).map_err(Error::io("cannot create", &kept))?;
     Ok(report)
 }

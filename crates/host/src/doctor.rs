@@ -1,7 +1,6 @@
 //! A full examination of a home: the machine it stands on, every file, every record, every roll, every cent.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
@@ -13,6 +12,7 @@ use vault::{Anchor, Head, Log, Reader, Seal, Treasury};
 use crate::Error;
 use crate::chance::Secret;
 use crate::home::{GolemHome, Home};
+use crate::private;
 
 /// Room below which the next days are in doubt: a golem writes a few hundred bytes a tick.
 const ROOM: u64 = 100 << 20;
@@ -44,9 +44,7 @@ pub fn examine(home: &Home, mut tell: impl FnMut(Finding)) -> Result<(), Error> 
     tell(examine_home(home.require()?.root()));
     tell(examine_machine(home.root()));
     tell(examine_host(home)?);
-    for path in [home.token(), home.root().join("owner.key")].iter().filter(|path| path.exists()) {
-        tell(examine_private(path));
-    }
+    tell(examine_private(home.root()));
     let treasury = home.treasury()?;
     tell(match treasury.audit()? {
         None => Finding::fine("treasury", format!("{} free, every line adds up", treasury.balance()?)),
@@ -104,14 +102,27 @@ fn examine_host(home: &Home) -> Result<Finding, Error> {
     ))
 }
 
-/// What only its owner may read.
-fn examine_private(path: &Path) -> Finding {
-    let what = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
-    match fs::metadata(path) {
-        Ok(file) if file.permissions().mode() & 0o077 == 0 => Finding::fine(what, "readable by its owner alone"),
-        Ok(_) => Finding::wrong(what, format!("others may read it; chmod 600 {}", path.display())),
-        Err(e) => Finding::wrong(what, e.to_string()),
-    }
+/// Whoever else may read a home can lock its golems; whoever may write there gives them orders.
+fn examine_private(root: &Path) -> Finding {
+    let what = "privacy";
+    let exposed = match private::look(root) {
+        Ok(exposed) => exposed,
+        Err(e) => return Finding::wrong(what, format!("not everything can be looked at: {e}")),
+    };
+    let Some(worst) = exposed.iter().max_by_key(|one| (one.foreign, one.mode & 0o022 != 0)) else {
+        return Finding::fine(what, "everything here is its owner's alone");
+    };
+    let (path, more) = (worst.path.display(), exposed.len() - 1);
+    let more = if more == 0 { String::new() } else { format!(", and {more} more") };
+    let root = root.display();
+    Finding::wrong(
+        what,
+        match (worst.foreign, worst.mode & 0o022 != 0) {
+            (true, _) => format!("{path} belongs to somebody else{more}; chown -R it to who runs bardo"),
+            (_, true) => format!("others may write {path}{more}; `bardo init` or `chmod -R go-rwx {root}` closes it"),
+            (_, false) => format!("others may read {path}{more}; `bardo init` or `chmod -R go-rwx {root}` closes it"),
+        },
+    )
 }
 
 /// Folders made aside by a command that never came to its end; they may hold a secret.
@@ -186,10 +197,6 @@ fn examine_secret(place: &GolemHome, golem: &Golem) -> Finding {
     };
     if secret.hash() != golem.life().birth.secret_hash {
         return Finding::wrong(what, "the secret is not the one it was born with");
-    }
-    let private = examine_private(&place.secret());
-    if !private.fine {
-        return Finding::wrong(what, private.detail);
     }
     if !golem.life().is_dead() {
         return Finding::fine(what, "the secret is the one it was born with; rolls can be verified after death");

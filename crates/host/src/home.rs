@@ -13,12 +13,12 @@ use std::time::Duration;
 
 use golem::{Golem, GolemId, Name};
 use vault::archive::{self, Retention};
-use vault::{Batch, Glance, Head, Log, Notice, Place, Reader, Treasury, Vault};
+use vault::{Batch, Glance, Head, Holder, Log, Notice, Place, Reader, Treasury, Vault};
 use world::{Candles, Ledger, Spec, World};
 
 use crate::Error;
 use crate::config::{self, File, Settings};
-use crate::inbox;
+use crate::{inbox, private};
 
 /// How long a host has to answer whoever wants to read.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -64,11 +64,13 @@ impl Home {
         Ok(*self.retention.get_or_init(|| retention))
     }
 
-    /// Makes the home, or completes it: what is there is left as it is. Says whether it was new.
+    /// Makes the home, or completes it: what is there is left as it is, but for who else may read it. Says whether
+    /// it was new.
     pub fn init(&self, settings: &Settings) -> Result<bool, Error> {
         for folder in [self.root.clone(), self.golems(), self.heads(), self.data()] {
-            fs::create_dir_all(&folder).map_err(Error::io("cannot create", &folder))?;
+            private::folder(&folder).map_err(Error::io("cannot create", &folder))?;
         }
+        private::close(&self.root).map_err(Error::io("cannot close to others", &self.root))?;
         let path = self.config();
         if !path.exists() {
             fs::write(&path, config::template(File::Bardo)).map_err(Error::io("cannot write", &path))?;
@@ -264,6 +266,21 @@ impl GolemHome {
     /// Whether anyone is living this golem right now.
     pub fn is_lived(&self, id: GolemId) -> bool {
         Head::is_taken(&self.home.heads(), id) || self.lodges().unwrap_or(false)
+    }
+
+    /// Why nobody can live this golem, if its owner has to see to it: it has no head here, or a stranger has its lock.
+    pub fn unlivable(&self, id: GolemId) -> Option<(&'static str, String)> {
+        let heads = self.home.heads();
+        if Head::peek(&heads, id).is_none() {
+            return Some(("no head", "its head is missing or damaged; `bardo doctor` looks at it".to_owned()));
+        }
+        let path = Head::path(&heads, id);
+        match Head::is_taken(&heads, id).then(|| Holder::of(&path)) {
+            Some(holder @ Holder::Stranger(_)) => {
+                Some(("locked", format!("{holder} holds its lock, {}", path.display())))
+            }
+            Some(Holder::Ours(_)) | None => None,
+        }
     }
 
     /// Whether a host that is up lives this golem.

@@ -20,6 +20,7 @@ use crate::chance::{self, Secret};
 use crate::config::Settings;
 use crate::home::{GolemHome, Home};
 use crate::living::{Living, Silent};
+use crate::private;
 
 /// What kind of golem to make.
 #[derive(Debug)]
@@ -200,7 +201,7 @@ fn copy_stretches(from: &Path, to: &Path, of: &Path) -> Result<(), Error> {
         }
         fs::create_dir_all(to).map_err(Error::io("cannot create", to))?;
         let draft = to.join("draft");
-        fs::copy(&file, &draft).map_err(Error::io("cannot copy", &file))?;
+        private::copy(&file, &draft).map_err(Error::io("cannot copy", &file))?;
         fs::File::open(&draft).and_then(|file| file.sync_all()).map_err(Error::io("cannot sync", &draft))?;
         fs::rename(&draft, &copy).map_err(Error::io("cannot create", &copy))?;
         sync_folder(to)?;
@@ -494,7 +495,7 @@ fn put_in_place(home: &Home, crib: &Path, place: &GolemHome, id: GolemId) -> Res
 /// A fresh folder that nobody else is using, to make something whole in.
 fn aside(parent: &Path, what: &str) -> Result<PathBuf, Error> {
     let folder = parent.join(format!(".{what}-{}", chance::identity(None, "")));
-    fs::create_dir(&folder).map_err(Error::io("cannot create", &folder))?;
+    private::folder(&folder).map_err(Error::io("cannot create", &folder))?;
     Ok(folder)
 }
 
@@ -507,7 +508,7 @@ fn copy_if_there(file: &Path, folder: &Path) -> Result<(), Error> {
         return Ok(());
     }
     let copy = folder.join(file.file_name().expect("a file has a name"));
-    fs::copy(file, &copy).map_err(Error::io("cannot copy", file))?;
+    private::copy(file, &copy).map_err(Error::io("cannot copy", file))?;
     fs::File::open(&copy).and_then(|file| file.sync_all()).map_err(Error::io("cannot sync", &copy))
 }
 

@@ -19,9 +19,11 @@ pub mod keeper;
 pub mod living;
 pub mod nights;
 pub mod playbook;
+pub mod private;
 pub mod recall;
 pub mod rehearsal;
 pub mod shelf;
+pub mod tokens;
 pub mod up;
 pub mod word;
 

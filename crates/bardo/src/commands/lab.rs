@@ -33,7 +33,7 @@ pub(crate) fn lives(home: &Home, args: &LivesArgs, html: Option<&Path>, json: bo
     };
     if let Some(path) = &args.manifest {
         let text = serde_json::to_vec_pretty(&plan).expect("plain data");
-        fs::write(path, text).map_err(|source| Error::Io { what: "cannot write", path: path.clone(), source })?;
+        output::save(path, &text)?;
     }
     let progress = Progress::of(plan.lives);
     let told = lives::run(&plan, threads(args), |_| progress.another());
@@ -42,7 +42,7 @@ pub(crate) fn lives(home: &Home, args: &LivesArgs, html: Option<&Path>, json: bo
     let figures = figures(&summary, plan.constitution.interval);
     if let Some(path) = html {
         let page = picture(&summary, &outcomes, plan.constitution.interval, &figures);
-        fs::write(path, page).map_err(|source| Error::Io { what: "cannot write", path: path.to_owned(), source })?;
+        output::save(path, page.as_bytes())?;
     }
     if json {
         output::json(&summary)

@@ -1,7 +1,6 @@
 //! `golem report`: a life in pictures.
 
 use std::fmt::Write;
-use std::fs;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -28,8 +27,7 @@ pub(crate) fn report(place: &GolemHome, out: Option<&Path>, json: bool) -> Resul
     match out {
         None => line(page.trim_end()),
         Some(path) => {
-            let wrote = fs::write(path, page);
-            wrote.map_err(|source| Error::Io { what: "cannot write", path: path.to_owned(), source })?;
+            output::save(path, page.as_bytes())?;
             line(format!("the life of {} is in {}", place.name, path.display()));
         }
     }

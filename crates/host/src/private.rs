@@ -1,0 +1,116 @@
+//! What belongs to a home is its owner's alone, from the first byte: whoever else may read a head can lock it, and
+//! whoever may write an inbox gives orders. Programs begin with [`begin`], after which nothing they make is open to
+//! others; files their user asked for elsewhere are handed over with [`share`].
+
+use std::fs::{self, DirBuilder, OpenOptions, Permissions};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use rustix::fs::Mode;
+
+/// Everything a home has; whatever else lies in its folder is not ours to judge.
+const OURS: [&str; 13] = [
+    "bardo.toml",
+    "home-id",
+    "treasury.db",
+    "host.db",
+    "library.db",
+    "api-token",
+    "tokens",
+    "owner.key",
+    "heads",
+    "bells",
+    "data",
+    "attic",
+    "golems",
+];
+/// What anyone but the owner could do.
+const OTHERS: u32 = 0o077;
+
+/// What was asked of new files before this program asked for more.
+static BEFORE: OnceLock<Mode> = OnceLock::new();
+
+/// Something in a home that is not its owner's alone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Exposed {
+    pub path: PathBuf,
+    pub mode: u32,
+    /// It belongs to somebody else, who can do with it what they like.
+    pub foreign: bool,
+}
+
+/// From now on whatever this process makes is its owner's alone.
+pub fn begin() {
+    let before = rustix::process::umask(Mode::from_raw_mode(OTHERS));
+    let _ = BEFORE.set(before);
+}
+
+/// A file its user asked for, outside of any home: as open as the files they make themselves.
+pub fn share(path: &Path) -> io::Result<()> {
+    let Some(before) = BEFORE.get() else { return Ok(()) };
+    fs::set_permissions(path, Permissions::from_mode(0o666 & !before.as_raw_mode()))
+}
+
+/// Makes a folder, and those it lies in, for its owner alone.
+pub fn folder(path: &Path) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(path)
+}
+
+/// Copies what a file holds, and not who may read it.
+pub fn copy(from: &Path, to: &Path) -> io::Result<u64> {
+    let mut source = fs::File::open(from)?;
+    let mut copy = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(to)?;
+    io::copy(&mut source, &mut copy)
+}
+
+/// Takes from everyone but the owner whatever they could do in a home.
+pub fn close(root: &Path) -> io::Result<()> {
+    for exposed in look(root)?.into_iter().filter(|exposed| !exposed.foreign) {
+        fs::set_permissions(&exposed.path, Permissions::from_mode(exposed.mode & !OTHERS))?;
+    }
+    Ok(())
+}
+
+/// What in a home is not its owner's alone, the folder itself first.
+pub fn look(root: &Path) -> io::Result<Vec<Exposed>> {
+    let owner = fs::metadata(root)?.uid();
+    let mut exposed = Vec::new();
+    judge(root, owner, &mut exposed)?;
+    for entry in fs::read_dir(root)? {
+        let entry = entry?;
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        // Databases have companions beside them while they are open, and some files are written aside.
+        let beside =
+            |one: &&str| name.strip_prefix(*one).is_some_and(|rest| ["", "-wal", "-shm", ".new"].contains(&rest));
+        if OURS.iter().any(beside) {
+            walk(&entry.path(), owner, &mut exposed)?;
+        }
+    }
+    Ok(exposed)
+}
+
+fn walk(path: &Path, owner: u32, exposed: &mut Vec<Exposed>) -> io::Result<()> {
+    if judge(path, owner, exposed)? {
+        for entry in fs::read_dir(path)? {
+            walk(&entry?.path(), owner, exposed)?;
+        }
+    }
+    Ok(())
+}
+
+/// Whether it is a folder. A link is whatever it leads to, which is not here; one that is gone by now is nothing.
+fn judge(path: &Path, owner: u32, exposed: &mut Vec<Exposed>) -> io::Result<bool> {
+    let found = match fs::symlink_metadata(path) {
+        Ok(found) => found,
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(false),
+        Err(e) => return Err(e),
+    };
+    let (mode, foreign) = (found.mode() & 0o7777, found.uid() != owner);
+    if !found.is_symlink() && (mode & OTHERS != 0 || foreign) {
+        exposed.push(Exposed { path: path.to_owned(), mode, foreign });
+    }
+    Ok(found.is_dir())
+}
