@@ -51,6 +51,7 @@ fn newborn(mind: MindKind) -> (Golem, Record, Box<dyn World + Send>, Secret) {
         seeded: true,
         constitution,
         world: world.manifest(),
+        endowment: golem::life::Endowment::default(),
         lineage: None,
         unfinished: Vec::new(),
     };

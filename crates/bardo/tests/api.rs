@@ -132,6 +132,34 @@ fn a_life_is_told_in_words_and_an_heir_is_made_of_what_was_left() {
     assert_eq!(host.get("/v1/golems/cyd-2")["purse"]["given"], 2_000_000);
 }
 
+/// A golem retired over the API had an heir a moment later, if its line went on by itself.
+#[test]
+fn whoever_is_retired_over_the_api_has_no_heir_that_nobody_asked_for() {
+    let tent = Tent::new();
+    let line = ["--set", "succession.auto=true", "--set", "succession.min_divergence=0"];
+    tent.ok(["golem", "new", "ada", "--seed", "1"].iter().chain(&line));
+    tent.ok(["golem", "run", "ada", "--speed", "max", "--ticks", "300"]);
+    let host = Host::up(&tent, "400");
+    let (status, why) = host.post("/v1/golems/ada/retire", &json!({ "confirm": "ada", "reason": "enough" }));
+    assert_eq!(status, 200, "{why}");
+    let deadline = Instant::now() + Duration::from_secs(30);
+    let left = loop {
+        let token = format!("Bearer {}", host.token);
+        let (status, left) = host.ask("GET", "/v1/golems/ada/estate", &[("authorization", &token)], "");
+        if status == 200 {
+            break serde_json::from_str::<Value>(&left).unwrap();
+        }
+        assert!(Instant::now() < deadline, "{left}");
+        std::thread::sleep(Duration::from_millis(50));
+    };
+    assert_eq!(left["ended"], "retired by its owner (enough)", "{left}");
+    std::thread::sleep(Duration::from_secs(3));
+    assert_eq!(host.get("/v1/golems/ada/lineage").as_array().unwrap().len(), 1, "nobody was born");
+    // Whoever asks for one gets it, from what its predecessor was first given.
+    let (status, heir) = host.post("/v1/golems/ada/successor", &json!({}));
+    assert_eq!((status, heir["name"].as_str()), (200, Some("ada-2")), "{heir}");
+}
+
 #[test]
 fn what_is_told_is_true_and_orders_are_obeyed() {
     let tent = Tent::new();

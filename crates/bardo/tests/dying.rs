@@ -198,7 +198,7 @@ fn heirs_are_made_from_what_was_left_and_copies_are_not() {
     assert!(preview.contains("say --yes"), "nothing is made without asking: {preview}");
     let copy = tent.fails(6, ["golem", "successor", "ada", "--yes", "--set", "succession.min_divergence=1"]);
     assert!(copy.contains("--force-similarity"), "{copy}");
-    tent.ok(["golem", "successor", "ada", "--yes", "--force-similarity", "--seed", "2", "--budget", "7"]);
+    tent.ok(["golem", "successor", "ada", "--yes", "--seed", "2", "--budget", "7"]);
     let (heir, _) = Reader::open(&tent.golem("ada-2").database()).unwrap().wake().unwrap();
     let (dead, _) = Reader::open(&tent.golem("ada").database()).unwrap().wake().unwrap();
     let line = heir.life().birth.lineage.clone().unwrap();

@@ -39,6 +39,27 @@ pub struct Constitution {
     pub dream: DreamFigures,
     #[serde(default)]
     pub mandate: MandateFigures,
+    #[serde(default)]
+    pub succession: SuccessionFigures,
+}
+
+/// Whether and how its line goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SuccessionFigures {
+    /// An heir is made at death without asking.
+    pub auto: bool,
+    /// What the heir gets to live on; without a sum, what its predecessor was first given.
+    pub budget: Option<Usdc>,
+    /// The heir is left what its predecessor knew.
+    pub inherit: bool,
+    /// The share of what an heir would try that nobody told its predecessor.
+    pub min_divergence: f64,
+}
+
+impl Default for SuccessionFigures {
+    fn default() -> SuccessionFigures {
+        SuccessionFigures { auto: false, budget: None, inherit: true, min_divergence: 0.15 }
+    }
 }
 
 /// What a life should leave, or it is said to have changed little.
@@ -476,6 +497,7 @@ impl Default for Constitution {
             affect: AffectFigures { appraisal: Appraisal::RuleBased, ..AffectFigures::default() },
             dream: DreamFigures::default(),
             mandate: MandateFigures::default(),
+            succession: SuccessionFigures::default(),
         }
     }
 }

@@ -46,6 +46,9 @@ pub struct Birth {
     pub seeded: bool,
     pub constitution: Constitution,
     pub world: Manifest,
+    /// What it is given to begin with, and what an heir of it would be.
+    #[serde(default)]
+    pub endowment: Endowment,
     /// Whom it comes from; the first of a line comes from nobody.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lineage: Option<Lineage>,
@@ -62,6 +65,24 @@ pub struct Lineage {
     #[serde(with = "crate::id::as_text")]
     pub parent: GolemId,
     pub parent_name: String,
+    /// Nobody was asked about it.
+    #[serde(default)]
+    pub by_itself: bool,
+    /// Its predecessor was frozen when it died, so it is born frozen.
+    #[serde(default)]
+    pub frozen: bool,
+    /// What its predecessor had done on its last day, which counts for the heir on the same day.
+    #[serde(default)]
+    pub day: Day,
+}
+
+/// The first money of a life.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Endowment {
+    /// To live on.
+    pub credit: Usdc,
+    /// To act with.
+    pub capital: Usdc,
 }
 
 /// Money on its way to the treasury until the treasury says it has it.
@@ -133,13 +154,14 @@ pub struct Life {
 impl Life {
     pub(crate) fn new(birth: Birth, at: Time) -> Life {
         let domains = birth.world.domains.len();
+        let line = birth.lineage.as_ref();
         Life {
             born: at,
             now: at,
             lived_until: at,
             age: Span::ZERO,
             tick: 0,
-            heartbeat: Heartbeat::default(),
+            heartbeat: Heartbeat { frozen: line.is_some_and(|line| line.frozen), ..Heartbeat::default() },
             purse: Purse::default(),
             capital: Capital::default(),
             vitality: Vitality::newborn(at, laws(birth.laws).map_or(0.0, |laws| laws.newborn)),
@@ -162,7 +184,7 @@ impl Life {
             dreams: Dreams::default(),
             policy: Box::new(birth.constitution.policy.clone()),
             execution: Execution::default(),
-            day: Day::default(),
+            day: line.map_or(Day::default(), |line| line.day),
             intent: None,
             held: None,
             stopped: false,

@@ -1,20 +1,23 @@
 //! Succession: what an heir would be left, whether it would be more than a copy, and its making. An owner decides; on
 //! their own golems have heirs only where `succession.auto` says so.
 
+use golem::grimoire::How;
 use golem::grimoire::bundle::Line;
-use golem::inheritance::{BALDWIN, divergence};
-use golem::life::Lineage;
+use golem::inheritance::{BALDWIN, Descent, divergence};
+use golem::life::Endowment;
+use golem::mortality::death::Cause;
 use golem::rule::text::{Parsed, parse};
 use golem::{Life, Name};
 use serde::{Deserialize, Serialize};
 use vault::Reader;
+use vault::lines::End;
 
 use crate::Error;
 use crate::bundle::{self, Bundle};
 use crate::closing::testament;
 use crate::config::{File, Settings};
 use crate::home::{GolemHome, Home};
-use crate::keeper::{self, Parent, Wish};
+use crate::keeper::{self, Wish};
 use crate::living::Living;
 
 /// What each death leaves of a confidence.
@@ -35,9 +38,15 @@ pub struct Preview {
     pub recommendations: Vec<String>,
     /// Rules left unfinished, which come first in its dreams.
     pub unfinished: Vec<String>,
-    /// The share of what it would try that its predecessor did not go by.
+    /// The share of what it would try that its predecessor was not born with.
     pub divergence: f64,
     pub low_divergence: bool,
+    /// How it was ended, if somebody ended it: an heir begins the line again.
+    #[serde(default)]
+    pub ended: Option<String>,
+    /// It was frozen when it died, and so would its heir be born.
+    #[serde(default)]
+    pub frozen: bool,
 }
 
 /// The dead, and what there is of it.
@@ -45,6 +54,8 @@ pub struct Estate {
     pub life: Life,
     pub bundle: Bundle,
     pub preview: Preview,
+    /// What an heir is made of.
+    pub descent: Descent,
 }
 
 /// Opens what a dead golem has left.
@@ -73,12 +84,25 @@ pub fn estate(home: &Home, dead: &GolemHome) -> Result<Estate, Error> {
         bloodstains: 0,
         innate: 0,
         recommendations: testament.recommendations,
-        unfinished: unfinished(&life),
+        unfinished: Vec::new(),
         divergence: 0.0,
         low_divergence: testament.mandate.low_divergence,
+        ended: ended(home, &life)?,
+        frozen: false,
     };
+    let mut descent = Descent::of(&life, false);
+    // Births of earlier versions do not say what was given, but the treasury that gave it does.
+    if let (true, Some((credit, capital))) =
+        (life.birth.endowment == Endowment::default(), home.treasury()?.first_sent(life.id())?)
+    {
+        let budget = life.constitution().succession.budget;
+        descent.endowment = Endowment { credit: budget.unwrap_or(credit), capital };
+    }
+    descent.lineage.frozen |= dead.frozen().is_some();
+    preview.frozen = descent.lineage.frozen;
+    preview.unfinished.clone_from(&descent.unfinished);
     let rules: Vec<Parsed> = bundle.lines.iter().filter_map(|line| rule(line, &life)).collect();
-    preview.divergence = divergence(rules.iter(), &life.playbook);
+    preview.divergence = divergence(rules.iter(), &told(home, dead, &life, &bundle)?);
     for line in &bundle.lines {
         preview.before[tenth(line.confidence)] += 1;
         preview.after[tenth(line.confidence * CROSSING)] += 1;
@@ -95,34 +119,75 @@ pub fn estate(home: &Home, dead: &GolemHome) -> Result<Estate, Error> {
         }
     }
     preview.domains.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
-    Ok(Estate { life, bundle, preview })
+    Ok(Estate { life, bundle, preview, descent })
+}
+
+/// In words how a golem was ended, and its line with it; nothing if it died of itself and was left to its line.
+fn ended(home: &Home, life: &Life) -> Result<Option<String>, Error> {
+    let cause = life.death.as_ref().map(|death| &death.cause).filter(|cause| cause.ends_the_line());
+    let marked = home.treasury()?.end_of(life.id())?.map(|end| match end {
+        End::Retired => "retired by its owner",
+        End::Halted => "halted with everyone else",
+    });
+    Ok(cause.map(Cause::to_string).or(marked.map(str::to_owned)))
+}
+
+/// The rules it was born with: its instincts, and the estate it was left.
+fn told(home: &Home, dead: &GolemHome, life: &Life, leaves: &Bundle) -> Result<Vec<Parsed>, Error> {
+    let world = &life.birth.world;
+    let mut told: Vec<Parsed> = world.instincts.iter().filter_map(|text| parse(text, world).ok()).collect();
+    let left = dead.inherited();
+    if left.exists() {
+        told.extend(bundle::open(home, &left)?.lines.iter().filter_map(|line| rule(line, life)));
+    } else {
+        // A copy of a life does not have it; then all that came down the line counts as told, changed or not.
+        let came = |line: &&Line| line.provenance.sources.iter().any(|source| source.how == How::Inherited);
+        told.extend(leaves.lines.iter().filter(came).filter_map(|line| rule(line, life)));
+    }
+    Ok(told)
 }
 
 fn rule(line: &Line, life: &Life) -> Option<Parsed> {
     line.rule.as_deref().and_then(|rule| parse(rule, &life.birth.world).ok())
 }
 
-fn unfinished(life: &Life) -> Vec<String> {
-    let rules = life.dreams.staged.iter().map(|staged| Parsed::from(&staged.heuristic));
-    rules.filter_map(|rule| rule.print(&life.birth.world).ok()).collect()
-}
-
-/// How an heir is to be made.
+/// How an heir is to be made, where that is not as the record says.
 #[derive(Debug)]
 pub struct Heir {
     pub name: Name,
-    pub settings: Settings,
     pub seed: Option<u64>,
-    pub inherit: bool,
+    /// Keys its maker wants otherwise.
+    pub set: Vec<String>,
+    /// Leave it what its predecessor knew, or not.
+    pub inherit: Option<bool>,
     /// Even if it would be a copy.
     pub force: bool,
 }
 
-/// Makes an heir of the dead: funded, born where its predecessor died, and left what it is left.
+impl Estate {
+    /// The settings of an heir: the record's, and what its maker wants otherwise. No file and no variable has a say.
+    pub fn settings(&self, set: &[String]) -> Result<Settings, Error> {
+        if let Some(flag) = set.iter().find(|flag| flag.trim_start().starts_with("world.")) {
+            return Err(Error::Advice(format!("an heir lives where its predecessor died; leave {flag} out")));
+        }
+        let Descent { constitution, endowment, .. } = &self.descent;
+        let record = Settings::of_record(constitution, *endowment, &self.life.birth.world);
+        let flags: Vec<String> = record.into_iter().chain(set.iter().cloned()).collect();
+        Ok(Settings::load(File::Golem, None, std::iter::empty(), &flags)?)
+    }
+}
+
+/// Makes an heir by an owner's hand: funded, born where its predecessor died, and left what it is left. Whoever ended the
+/// line may begin it again; what is born is nobody who was ended.
 pub fn make(home: &Home, estate: &Estate, heir: Heir) -> Result<Living, Error> {
-    let life = &estate.life;
-    let least = heir.settings.number("succession.min_divergence");
-    if heir.inherit && !heir.force && estate.preview.divergence < least {
+    born(home, estate, heir, false)
+}
+
+fn born(home: &Home, estate: &Estate, heir: Heir, by_itself: bool) -> Result<Living, Error> {
+    let settings = estate.settings(&heir.set)?;
+    let inherit = heir.inherit.unwrap_or_else(|| settings.flag("succession.inherit_grimoire"));
+    let least = settings.number("succession.min_divergence");
+    if inherit && !heir.force && estate.preview.divergence < least {
         return Err(Error::Refused(format!(
             "{:.0} % of what it would try is new, less than the {:.0} % of succession.min_divergence: it would be a copy; \
              change its rules, say --no-inherit, or --force-similarity if a copy is what you want",
@@ -130,42 +195,48 @@ pub fn make(home: &Home, estate: &Estate, heir: Heir) -> Result<Living, Error> {
             least * 100.0
         )));
     }
-    let first = life.birth.lineage.as_ref().map_or(life.id(), |line| line.first);
+    let life = &estate.life;
     let spec = serde_json::from_str(&life.birth.world.spec)
         .map_err(|e| Error::Advice(format!("the world of {} cannot be described any more: {e}", life.birth.name)))?;
-    let parent = Parent {
-        lineage: Lineage { first, parent: life.id(), parent_name: life.birth.name.to_string() },
-        generation: life.birth.generation + 1,
-        begins: life.seen.until.max(life.now),
-        unfinished: if heir.inherit { unfinished(life) } else { Vec::new() },
-    };
-    let bundle = heir.inherit.then(|| bundle::again(home, &estate.bundle)).transpose()?;
-    let wish = Wish { name: heir.name, spec, seed: heir.seed, settings: heir.settings, parent: Some(parent), bundle };
-    keeper::birth(home, wish)
+    let mut descent = estate.descent.clone();
+    descent.lineage.by_itself = by_itself;
+    if !inherit {
+        descent.unfinished.clear();
+    }
+    let bundle = inherit.then(|| bundle::again(home, &estate.bundle)).transpose()?;
+    keeper::birth(home, Wish { name: heir.name, spec, seed: heir.seed, settings, descent: Some(descent), bundle })
 }
 
 /// Who dies sooner than this has no heir by itself: the next would, too.
 const SHORTEST: u64 = 50;
 
-/// An heir without asking, where its predecessor's configuration says so. None if it does not, if it has one already, or if
-/// it lived too short a life; an error says why none could be made.
+/// An heir without asking, where its predecessor was born to have one. None if it was not, if it has one already, if it
+/// lived too short a life, or if it was ended: by its owner, by a halt, by the breaker. An error says why none could be
+/// made.
 pub fn automatic(home: &Home, dead: &GolemHome) -> Result<Option<Name>, Error> {
-    let load = |flags: &[String]| Settings::load(File::Golem, Some(&dead.config()), std::env::vars(), flags);
-    let wanted = load(&[])?;
-    if !wanted.flag("succession.auto") {
+    let (golem, _) = Reader::open(&dead.database())?.wake()?;
+    let life = golem.life();
+    if !life.constitution().succession.auto || life.tick < SHORTEST || ended(home, life)?.is_some() {
         return Ok(None);
+    }
+    let treasury = home.treasury()?;
+    if treasury.has_heir(life.id())? || has_heir(home, dead, life) {
+        return Ok(None);
+    }
+    // What comes from elsewhere may say what it likes of itself; it is no reason to give anything unasked.
+    let Endowment { credit, capital } = life.birth.endowment;
+    if treasury.first_sent(life.id())? != Some((credit, capital)) {
+        return Err(Error::Refused("its first money was not from this home".into()));
     }
     let estate = estate(home, dead)?;
-    if estate.life.tick < SHORTEST || has_heir(home, dead, &estate.life) {
-        return Ok(None);
-    }
-    let budget = wanted.perhaps_money("succession.budget_usdc");
-    let budget = budget.map(|budget| format!("funds.credit={}", budget.to_string().trim_start_matches('$')));
-    let settings = load(&budget.into_iter().collect::<Vec<_>>())?;
     let name = next_name(home, &dead.name);
-    let inherit = wanted.flag("succession.inherit_grimoire");
-    make(home, &estate, Heir { name: name.clone(), settings, seed: None, inherit, force: false })?;
-    Ok(Some(name))
+    let heir = Heir { name: name.clone(), seed: None, set: Vec::new(), inherit: None, force: false };
+    match born(home, &estate, heir, true) {
+        Ok(_) => Ok(Some(name)),
+        // Between the question and the birth its owner, or another process, was quicker.
+        Err(Error::Vault(vault::Error::LineEnded)) => Ok(None),
+        Err(other) => Err(other),
+    }
 }
 
 /// Whether one of the names that come next in the line is a child of this one.

@@ -368,6 +368,11 @@ impl GolemHome {
         self.folder.join("inheritance.bundle")
     }
 
+    /// The same once it has been taken in.
+    pub fn inherited(&self) -> PathBuf {
+        self.folder.join("inherited.bundle")
+    }
+
     pub fn inbox(&self) -> PathBuf {
         self.folder.join("inbox")
     }

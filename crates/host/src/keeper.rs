@@ -7,9 +7,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use golem::life::{Birth, Lineage};
+use golem::inheritance::Descent;
+use golem::life::{Birth, Endowment};
 use golem::world::Manifest;
-use golem::{Golem, GolemId, Life, Name, Time, laws};
+use golem::{Golem, GolemId, Life, Name, laws};
 use serde::{Deserialize, Serialize};
 use vault::archive;
 use vault::{Anchor, Head, Place, Reader, Seal, Vault};
@@ -17,7 +18,7 @@ use world::{Ledger, Spec};
 
 use crate::Error;
 use crate::chance::{self, Secret};
-use crate::config::Settings;
+use crate::config::{File, Settings};
 use crate::home::{GolemHome, Home};
 use crate::living::{Living, Silent};
 use crate::private;
@@ -31,18 +32,8 @@ pub struct Wish {
     pub seed: Option<u64>,
     pub settings: Settings,
     /// Whom it comes from, and what it is left, as a bundle.
-    pub parent: Option<Parent>,
+    pub descent: Option<Descent>,
     pub bundle: Option<String>,
-}
-
-/// What a golem is made from, if not from nothing.
-#[derive(Clone, Debug)]
-pub struct Parent {
-    pub lineage: Lineage,
-    pub generation: u32,
-    /// Where the world stood when it died: an heir begins there, and nothing is lived twice.
-    pub begins: Time,
-    pub unfinished: Vec<String>,
 }
 
 /// What stands beside the files in an archive.
@@ -77,10 +68,11 @@ pub fn birth(home: &Home, wish: Wish) -> Result<Living, Error> {
         return Err(Error::NameTaken(wish.name));
     }
     let constitution = wish.settings.constitution()?;
-    let (credit, capital) = (wish.settings.money("funds.credit"), wish.settings.money("funds.capital"));
-    let there = home.treasury()?.balance()?;
-    if credit + capital > there {
-        return Err(vault::Error::TreasuryShort { asked: credit + capital, there }.into());
+    let endowment =
+        Endowment { credit: wish.settings.money("funds.credit"), capital: wish.settings.money("funds.capital") };
+    let (asked, there) = (endowment.credit + endowment.capital, home.treasury()?.balance()?);
+    if asked > there {
+        return Err(vault::Error::TreasuryShort { asked, there }.into());
     }
 
     let spec = serde_json::to_string(&wish.spec).expect("a spec is plain data");
@@ -109,14 +101,15 @@ pub fn birth(home: &Home, wish: Wish) -> Result<Living, Error> {
     let birth = Birth {
         id: chance::identity(wish.seed, wish.name.as_str()),
         name: wish.name.clone(),
-        generation: wish.parent.as_ref().map_or(0, |parent| parent.generation),
+        generation: wish.descent.as_ref().map_or(0, |descent| descent.generation),
         laws: laws::NEWEST,
         secret_hash: secret.hash(),
         seeded: wish.seed.is_some(),
         constitution,
         world: manifest,
-        lineage: wish.parent.as_ref().map(|parent| parent.lineage.clone()),
-        unfinished: wish.parent.as_ref().map(|parent| parent.unfinished.clone()).unwrap_or_default(),
+        endowment,
+        lineage: wish.descent.as_ref().map(|descent| descent.lineage.clone()),
+        unfinished: wish.descent.as_ref().map(|descent| descent.unfinished.clone()).unwrap_or_default(),
     };
     // A head without its first money is a birth that was cut short: nobody has lived there.
     if Head::peek(&home.heads(), birth.id).is_some_and(|anchor| anchor.seq > 1) {
@@ -136,7 +129,13 @@ pub fn birth(home: &Home, wish: Wish) -> Result<Living, Error> {
         let path = cradle.join("inheritance.bundle");
         fs::write(&path, bundle).map_err(Error::io("cannot write", &path))?;
     }
-    let begins = wish.parent.as_ref().map_or(world.start(), |parent| parent.begins.max(world.start()));
+    // The marker needs nobody's cooperation, of an heir as of anyone.
+    if let Some(line) = birth.lineage.as_ref().filter(|line| line.frozen) {
+        let path = cradle.join("FROZEN");
+        let reason = format!("{} was frozen when it died", line.parent_name);
+        fs::write(&path, reason).map_err(Error::io("cannot write", &path))?;
+    }
+    let begins = wish.descent.as_ref().map_or(world.start(), |descent| descent.begins.max(world.start()));
     let (golem, record) = Golem::born(birth, begins);
     let nursery = Place { folder: cradle.clone(), heads: home.heads() };
     drop(Vault::create(&nursery, &record, golem.life(), 1)?);
@@ -147,16 +146,17 @@ pub fn birth(home: &Home, wish: Wish) -> Result<Living, Error> {
     }
     sync_folder(&home.golems())?;
 
-    match Living::open(place.clone(), 1) {
-        Ok((living, _)) => Ok(living),
-        Err(Error::Vault(short @ vault::Error::TreasuryShort { .. })) => {
-            // Somebody else was quicker with the money: this birth never was.
-            let _ = fs::remove_dir_all(&place.folder);
-            let _ = fs::remove_file(Head::path(&home.heads(), id));
-            Err(short.into())
-        }
-        Err(other) => Err(other),
+    let opened = match Living::open(place.clone(), 1) {
+        Ok((living, _)) if living.life().is_dead() => Err(vault::Error::LineEnded.into()),
+        Ok((living, _)) => return Ok(living),
+        Err(why) => Err(why),
+    };
+    if let Err(Error::Vault(vault::Error::TreasuryShort { .. } | vault::Error::LineEnded)) = opened {
+        // Somebody else was quicker, with the money or with a word: this birth never was.
+        let _ = fs::remove_dir_all(&place.folder);
+        let _ = fs::remove_file(Head::path(&home.heads(), id));
     }
+    opened
 }
 
 /// A consistent copy of a life into a new folder, whether or not it is being lived.
@@ -347,6 +347,12 @@ impl Arrival<'_> {
         if let Some(known) = label.map(|label| label.records).filter(|known| *known != golem.seq()) {
             return Err(vault::Error::Stale { here: golem.seq(), known }.into());
         }
+        file_yields_birth(from, &golem.life().birth)?;
+        if golem.life().transfers_taken == 0 {
+            return Err(Error::Advice(
+                "it was never given its first money, so it has never lived; make a new one".into(),
+            ));
+        }
         if Secret::load(&from.join("secret"))?.hash() != golem.life().birth.secret_hash {
             return Err(Error::WrongSecret(from.join("secret")));
         }
@@ -399,6 +405,21 @@ impl Arrival<'_> {
         _ => Err(vault::Error::Sealed("another home; only the archive of a later move brings it back".into()).into()),
     }
     }
+}
+
+/// The file beside a life decides nothing; one that says something else than the birth was put there to mislead.
+fn file_yields_birth(from: &Path, birth: &Birth) -> Result<(), Error> {
+    let path = from.join("golem.toml");
+    if !path.exists() {
+        return Ok(());
+    }
+    let settings = Settings::load(File::Golem, Some(&path), std::iter::empty(), &[])?;
+    let Some((key, says, is)) = settings.contradicts(birth)? else { return Ok(()) };
+    let (name, path) = (&birth.name, path.display());
+    Err(Error::Advice(format!(
+        "{path} says {key} = {says}, but {name} was born with {is}; only the birth counts: take the line out of the file, or \
+         the file away, and try again"
+    )))
 }
 
 /// The life's lock, and what is known of it; a life never seen here gets a head that knows nothing yet.

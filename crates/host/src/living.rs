@@ -13,12 +13,14 @@ use golem::constitution::MindKind;
 use golem::dream::{self, Memory};
 use golem::grimoire::{self, Grimoire, How, Intake, Turned};
 use golem::heartbeat::State;
+use golem::life::Endowment;
 use golem::policy::Rule;
 use golem::rule::text::Parsed;
 use golem::stress::Word;
 use golem::world::{Effect, Observation};
 use golem::{Command, CommandId, Golem, Input, Life, Owed, Record, Time, Usdc, What};
 use tracing::info;
+use vault::lines::HeirOf;
 use vault::{Head, Notice, Reader, Seal, Treasury, Vault};
 use world::{Ledger, World};
 
@@ -26,7 +28,6 @@ use crate::Error;
 use crate::bundle;
 use crate::chance::Secret;
 use crate::closing;
-use crate::config::{File, Settings};
 use crate::effects;
 use crate::home::GolemHome;
 use crate::inbox::{self, Body, Letter, Reply};
@@ -140,14 +141,27 @@ impl Living {
         self.treasury.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A birth is complete with its first money; one that was cut short before gets it now.
+    /// A birth is complete with its first money; one that was cut short before gets it now. An heir nobody asked for
+    /// whose line was ended meanwhile gets none, and never lives.
     fn complete_birth(&mut self) -> Result<(), Error> {
-        let id = self.life().id();
-        if self.life().transfers_taken == 0 && !self.treasury().has_sent(id)? {
-            let settings = Settings::load(File::Golem, Some(&self.place.config()), std::iter::empty(), &[])?;
-            self.treasury().send(id, 0, settings.money("funds.credit"), settings.money("funds.capital"))?;
+        if self.life().transfers_taken > 0 || self.life().is_dead() {
+            return Ok(());
         }
-        if self.life().transfers_taken == 0 { self.take_money(&mut Silent) } else { Ok(()) }
+        let birth = &self.life().birth;
+        let (id, Endowment { credit, capital }) = (birth.id, birth.endowment);
+        let heir_of = birth.lineage.as_ref().map(|line| HeirOf { parent: line.parent, by_itself: line.by_itself });
+        if !self.treasury().has_sent(id)? {
+            let given = self.treasury().endow(id, heir_of, credit, capital);
+            match given {
+                Ok(_) => {}
+                Err(why @ (vault::Error::LineEnded | vault::Error::HasHeir)) => {
+                    let halt = Command::Halt { trigger: why.to_string() };
+                    return self.obey(inbox::new_id(), halt, &mut Silent).map(|_| ());
+                }
+                Err(other) => return Err(other.into()),
+            }
+        }
+        self.take_money(&mut Silent)
     }
 
     fn awake(
@@ -473,8 +487,7 @@ impl Living {
         for some in lines.chunks(AT_ONCE) {
             self.take_in(&some.iter().map(String::as_str).collect::<Vec<_>>(), how)?;
         }
-        let taken = path.with_file_name("inherited.bundle");
-        fs::rename(&path, &taken).map_err(Error::io("cannot move", &path))
+        fs::rename(&path, self.place.inherited()).map_err(Error::io("cannot move", &path))
     }
 
     /// Writes the testament.

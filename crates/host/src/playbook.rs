@@ -175,6 +175,7 @@ mod tests {
             seeded: true,
             constitution: Constitution::default(),
             world: world.manifest(),
+            endowment: golem::life::Endowment::default(),
             lineage: None,
             unfinished: Vec::new(),
         };

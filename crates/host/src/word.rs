@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use golem::Command;
+use vault::Reader;
 
 use crate::Error;
 use crate::config::{File, Settings};
@@ -34,6 +35,10 @@ pub enum Order {
 
 /// Passes an order on: to the golem itself if nobody is living it, else as a letter.
 pub fn pass_on(place: &GolemHome, body: Body, snapshot_every: u64) -> Result<Order, Error> {
+    // The owner's own book first: whatever becomes of the order, nobody comes after this one by itself.
+    if let Body::Command(Command::Retire { .. } | Command::Halt { .. }) = body {
+        place.home().treasury()?.end(Reader::open(&place.database())?.id()?)?;
+    }
     match Living::open(place.clone(), snapshot_every) {
         Ok((mut living, _)) => {
             // What was said before comes first.

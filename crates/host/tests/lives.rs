@@ -27,6 +27,7 @@ fn birth(seed: u64, constitution: Constitution, spec: &Spec) -> (Birth, Secret) 
         seeded: true,
         constitution,
         world: spec.open(Ledger::memory()).unwrap().manifest(),
+        endowment: golem::life::Endowment::default(),
         lineage: None,
         unfinished: Vec::new(),
     };

@@ -89,6 +89,7 @@ fn ten_thousand_hostile_lines_get_no_say_and_make_nothing_more_believed() {
         seeded: true,
         constitution,
         world: world.manifest(),
+        endowment: golem::life::Endowment::default(),
         lineage: None,
         unfinished: Vec::new(),
     };

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use golem::event::{Event, Record};
 use golem::grimoire::How;
 use golem::grimoire::bundle::Line;
-use golem::inheritance::{BUDGET, estate, whole};
-use golem::life::{Birth, Lineage};
+use golem::inheritance::{BUDGET, Descent, estate, whole};
+use golem::life::Birth;
 use golem::{Command, CommandId, Golem, Life, What, laws};
 use host::chance::{Secret, identity};
 use host::rehearsal::Rehearsal;
@@ -99,17 +99,14 @@ fn line(plan: &Plan, paths: &Paths, way: Way, generations: u64, number: u64) -> 
     for generation in 0..generations {
         // The same path again, entered where the one before left it, by somebody who has never acted on it.
         let (mut world, until) = paths.path(plan, seed, number)?;
-        let born = before.as_ref().map_or(world.start(), |life: &Life| life.seen.until.max(life.now));
+        // As the heirs of an owner's golems are made: by hand, of the record.
+        let descent = before.as_ref().map(|life| Descent::of(life, false));
+        let born = descent.as_ref().map_or(world.start(), |descent| descent.begins);
         if generation > 0 {
             world.seek(born)?;
         }
         let soul = seed ^ plan.twin.rotate_left(40) ^ generation.rotate_left(20);
         let secret = Secret::from_seed(soul, "line");
-        let lineage = before.as_ref().map(|life| Lineage {
-            first: life.birth.lineage.as_ref().map_or(life.id(), |line| line.first),
-            parent: life.id(),
-            parent_name: "line".to_owned(),
-        });
         let birth = Birth {
             id: identity(Some(soul), "line"),
             name: "line".parse().expect("a plain name"),
@@ -117,17 +114,19 @@ fn line(plan: &Plan, paths: &Paths, way: Way, generations: u64, number: u64) -> 
             laws: laws::NEWEST,
             secret_hash: secret.hash(),
             seeded: true,
-            constitution: plan.constitution.clone(),
+            constitution: descent.as_ref().map_or(&plan.constitution, |descent| &descent.constitution).clone(),
             world: world.manifest(),
-            lineage,
+            endowment: descent.as_ref().map_or(plan.endowment(), |descent| descent.endowment),
+            lineage: descent.map(|descent| descent.lineage),
             unfinished: Vec::new(),
         };
+        let endowment = birth.endowment;
         let (mut golem, _) = Golem::born(birth, born);
         if let (Way::Copy, Some(before)) = (way, &before) {
             copy(&mut golem, before);
         }
         let mut life = Rehearsal::new(golem, world, secret);
-        let (credit, capital) = (plan.credit, plan.capital);
+        let golem::life::Endowment { credit, capital } = endowment;
         life.feed(What::Funded { transfer: 1, credit, capital }, &mut |_, _| {})?;
         if let Some(left) = estate_left.take() {
             left.to(&mut life)?;

@@ -11,7 +11,7 @@ use std::time::Instant;
 use golem::constitution::Constitution;
 use golem::event::Event;
 use golem::goal::{Ended, Goal};
-use golem::life::Birth;
+use golem::life::{Birth, Endowment};
 use golem::mortality::epistemic::Senescence;
 use golem::stress;
 use golem::{Golem, Life, Time, Usdc, What, laws, limits};
@@ -43,6 +43,12 @@ pub struct Plan {
     /// Another golem on the same path, with ideas of its own: for arms that differ in nothing else.
     #[serde(default)]
     pub twin: u64,
+}
+
+impl Plan {
+    pub(crate) fn endowment(&self) -> Endowment {
+        Endowment { credit: self.credit, capital: self.capital }
+    }
 }
 
 /// What one life came to.
@@ -172,6 +178,7 @@ fn live(plan: &Plan, paths: &Paths, number: u64) -> Result<Outcome, Error> {
         seeded: true,
         constitution: plan.constitution.clone(),
         world: world.manifest(),
+        endowment: plan.endowment(),
         lineage: None,
         unfinished: Vec::new(),
     };

@@ -39,6 +39,7 @@ fn newborn_in(world: Box<dyn World + Send>, seed: u64, constitution: Constitutio
         seeded: true,
         constitution,
         world: world.manifest(),
+        endowment: golem::life::Endowment::default(),
         lineage: None,
         unfinished: Vec::new(),
     };

@@ -139,6 +139,7 @@ fn examples() -> [Event; 8] {
             instincts: vec!["always expect a".into()],
             ..golem::world::Manifest::default()
         },
+        endowment: golem::life::Endowment::default(),
         lineage: None,
         unfinished: Vec::new(),
     };

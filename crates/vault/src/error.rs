@@ -40,6 +40,10 @@ pub enum Error {
     TreasuryShort { asked: golem::Usdc, there: golem::Usdc },
     #[error("an amount must be more than nothing and at most {most}", most = golem::Usdc::MOST)]
     Amount,
+    #[error("its predecessor was ended before it was born")]
+    LineEnded,
+    #[error("its predecessor has an heir already")]
+    HasHeir,
     /// Of one vector, from outside; the Grimoire goes on without it.
     #[error("this embedding cannot be used: {0}; check which model the name stands for, or embed everything again")]
     Embedding(String),

@@ -11,6 +11,7 @@ mod head;
 mod holder;
 mod journal;
 pub mod library;
+pub mod lines;
 mod log;
 mod reading;
 pub mod treasury;

@@ -13,7 +13,7 @@ use crate::error::Error;
 
 #[derive(Debug)]
 pub struct Treasury {
-    db: Connection,
+    pub(crate) db: Connection,
 }
 
 /// Money sent to a golem.
@@ -70,7 +70,7 @@ impl Treasury {
 
     /// The first money of a treasury that has never had any; does nothing to one that has.
     pub fn begin_with(&mut self, amount: Usdc) -> Result<Usdc, Error> {
-        self.write(|tx| match lines(tx)? {
+        self.write(|tx| match rows(tx)? {
             0 if amount.is_positive() => post(tx, "added", None, 1, amount, Usdc::ZERO, amount),
             _ => balance(tx),
         })
@@ -105,7 +105,7 @@ impl Treasury {
     /// Money from outside. Paper, until an owner says otherwise.
     pub fn add(&mut self, amount: Usdc) -> Result<Usdc, Error> {
         self.write(|tx| {
-            let number = lines(tx)? + 1;
+            let number = rows(tx)? + 1;
             post(tx, "added", None, number, amount, Usdc::ZERO, amount)
         })
     }
@@ -210,7 +210,10 @@ impl Treasury {
         read().map_err(Error::sqlite("cannot read the treasury"))
     }
 
-    fn write(&mut self, work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<Usdc>) -> Result<Usdc, Error> {
+    pub(crate) fn write(
+        &mut self,
+        work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<Usdc>,
+    ) -> Result<Usdc, Error> {
         let what = "cannot write the treasury";
         let tx = self.db.transaction_with_behavior(TransactionBehavior::Immediate).map_err(Error::sqlite(what))?;
         let balance = work(&tx).map_err(Error::sqlite(what))?;
@@ -219,16 +222,16 @@ impl Treasury {
     }
 }
 
-fn balance(db: &Connection) -> rusqlite::Result<Usdc> {
+pub(crate) fn balance(db: &Connection) -> rusqlite::Result<Usdc> {
     let sql = "SELECT balance FROM ledger ORDER BY line DESC LIMIT 1";
     Ok(Usdc::micros(db.query_row(sql, [], |row| row.get(0)).optional()?.unwrap_or(0)))
 }
 
-fn lines(tx: &Transaction<'_>) -> rusqlite::Result<u64> {
+pub(crate) fn rows(tx: &Transaction<'_>) -> rusqlite::Result<u64> {
     tx.query_row("SELECT COUNT(*) FROM ledger", [], |row| row.get::<_, i64>(0)).map(|n| n as u64)
 }
 
-fn post(
+pub(crate) fn post(
     tx: &Transaction<'_>,
     kind: &str,
     golem: Option<GolemId>,

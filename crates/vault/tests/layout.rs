@@ -126,6 +126,7 @@ fn records() -> Vec<Record> {
             unit: "stone".into(),
             data_per_day: Usdc::ZERO,
         },
+        endowment: golem::life::Endowment::default(),
         lineage: None,
         unfinished: Vec::new(),
     };

@@ -73,6 +73,7 @@ fn birth(d: &mut Dice, domains: usize, features: usize) -> Birth {
             unit: "s".into(),
             data_per_day: Usdc::ZERO,
         },
+        endowment: golem::life::Endowment::default(),
         lineage: None,
         unfinished: Vec::new(),
     }

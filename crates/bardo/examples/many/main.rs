@@ -135,6 +135,7 @@ fn newborn(n: u64) -> (Golem, Record, Rehearsal, Secret) {
         seeded: true,
         constitution,
         world: manifest,
+        endowment: golem::life::Endowment::default(),
         lineage: None,
         unfinished: Vec::new(),
     };

@@ -77,7 +77,7 @@ fn create(home: &Home, new: New, json: bool) -> Result<ExitCode, Error> {
         None => None,
     };
     let spec = spec(home, &settings, seed)?;
-    let wish = Wish { name: new.name, spec, seed, settings, parent: None, bundle };
+    let wish = Wish { name: new.name, spec, seed, settings, descent: None, bundle };
     let living = keeper::birth(home, wish)?;
     let life = living.life();
     if json {

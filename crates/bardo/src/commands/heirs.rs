@@ -5,19 +5,21 @@ use std::process::ExitCode;
 
 use golem::Name;
 use golem::thanatopsis::Testament;
-use host::heirs::{self, Estate, Heir, Preview};
+use host::heirs::{self, Heir, Preview};
 use host::{Error, GolemHome, Home, chance::Secret, closing, doctor};
 use serde::Serialize;
 use vault::Reader;
 
 use crate::args::{Successor, TestamentArgs};
-use crate::commands::golem::{plain, settings};
+use crate::commands::golem::plain;
 use crate::output::{self, count, date, line};
 
 pub(crate) fn successor(home: &Home, args: &Successor, json: bool) -> Result<ExitCode, Error> {
     let dead = home.read_golem(&args.dead)?;
     let estate = heirs::estate(home, &dead)?;
-    let wanted = settings(home, Some(&dead.config()), args.set.clone())?.flag("succession.inherit_grimoire");
+    let mut set = args.set.clone();
+    set.extend(args.budget.map(|budget| format!("funds.credit={}", plain(budget))));
+    let wanted = estate.settings(&set)?.flag("succession.inherit_grimoire");
     let inherit = args.inherit_grimoire || (wanted && !args.no_inherit);
     if !json && !args.yes {
         show(&estate.preview, inherit);
@@ -32,7 +34,8 @@ pub(crate) fn successor(home: &Home, args: &Successor, json: bool) -> Result<Exi
         return Ok(ExitCode::SUCCESS);
     }
     let name = args.name.clone().unwrap_or_else(|| heirs::next_name(home, &dead.name));
-    let heir = make(home, &dead, &estate, name, inherit, args)?;
+    let heir = Heir { name, seed: args.seed, set, inherit: Some(inherit), force: args.force_similarity };
+    let heir = heirs::make(home, &estate, heir)?;
     let life = heir.life();
     if json {
         output::json(&serde_json::json!({
@@ -49,25 +52,7 @@ pub(crate) fn successor(home: &Home, args: &Successor, json: bool) -> Result<Exi
     Ok(ExitCode::SUCCESS)
 }
 
-fn make(
-    home: &Home,
-    dead: &GolemHome,
-    estate: &Estate,
-    name: Name,
-    inherit: bool,
-    args: &Successor,
-) -> Result<host::Living, Error> {
-    let mut flags = args.set.clone();
-    if let Some(budget) = args.budget {
-        flags.push(format!("funds.credit={}", plain(budget)));
-    }
-    let settings = settings(home, Some(&dead.config()), flags)?;
-    let seed = args.seed;
-    let heir = Heir { name, settings, seed, inherit, force: args.force_similarity };
-    heirs::make(home, estate, heir)
-}
-
-/// An heir without asking, where its predecessor's configuration says so; on stderr why there is none if it does.
+/// An heir without asking, where its predecessor was born to have one; on stderr why there is none if it does.
 pub(crate) fn automatic(home: &Home, dead: &GolemHome) -> Option<Name> {
     heirs::automatic(home, dead).unwrap_or_else(|why| {
         output::complain(format!("no heir was made: {why}"));
@@ -85,8 +70,14 @@ fn ask(question: &str) -> bool {
 /// What an heir would be left, with how sure of it its predecessor was and it would be.
 fn show(preview: &Preview, inherit: bool) {
     line(format!("heir of {}, generation {}", preview.from, preview.generation));
+    if let Some(how) = &preview.ended {
+        line(format!("  its line was ended ({how}); making an heir begins it again"));
+    }
+    if preview.frozen {
+        line(format!("  {} was frozen when it died, and its heir is born frozen", preview.from));
+    }
     if !inherit {
-        return line("  it is left nothing but its predecessor's configuration");
+        return line("  it is left nothing but what its predecessor was born with and the policy it died under");
     }
     line(format!(
         "  {} entries, {} of them learned in dying, {} innate by now",
@@ -109,7 +100,11 @@ fn show(preview: &Preview, inherit: bool) {
             ));
         }
     }
-    line(format!("  {:.0} % of what it would try is not what {} went by", preview.divergence * 100.0, preview.from));
+    line(format!(
+        "  {:.0} % of what it would try is not what {} was born with",
+        preview.divergence * 100.0,
+        preview.from
+    ));
     if preview.low_divergence {
         line(format!("  {} added little to what it knew (low_divergence)", preview.from));
     }

@@ -159,6 +159,11 @@ pub(crate) fn halt(home: &Home, args: &Halt, json: bool) -> Result<ExitCode, Err
         output::complain("nothing was changed; to end every golem, repeat with --yes");
         return Ok(ExitCode::from(exit::USAGE));
     }
+    // The owner's own book first: whatever becomes of anyone here, nobody comes after them by itself.
+    let ended = home.treasury().and_then(|mut treasury| Ok(treasury.end_all()?));
+    if let Err(why) = &ended {
+        output::complain(format!("heirs may still be born by themselves: {why}"));
+    }
     // Everyone is told before anyone is waited for, and whatever happens at one of them happens to no other.
     let command = || Body::Command(Command::Halt { trigger: "bardo halt".into() });
     let orders: Vec<_> = home
@@ -191,7 +196,7 @@ pub(crate) fn halt(home: &Home, args: &Halt, json: bool) -> Result<ExitCode, Err
         }
     }
     if left.is_empty() {
-        return Ok(ExitCode::SUCCESS);
+        return Ok(if ended.is_ok() { ExitCode::SUCCESS } else { ExitCode::from(exit::ERROR) });
     }
     output::complain(format!("not ended yet: {}; `bardo halt --all` can be repeated", left.join(", ")));
     Ok(ExitCode::from(exit::ERROR))

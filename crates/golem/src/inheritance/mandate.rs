@@ -5,7 +5,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::constitution::MandateFigures;
 use crate::grimoire::{Entry, How, Kind, Status};
-use crate::rule::Heuristic;
 use crate::rule::text::Parsed;
 
 /// What a life added to what it was left.
@@ -47,18 +46,19 @@ impl Mandate {
     }
 }
 
-/// The share of rules that nobody of the old playbook says; one without any rules has said nothing the same.
-pub fn divergence<'a>(rules: impl Iterator<Item = &'a Parsed>, old: &[Heuristic]) -> f64 {
+/// The share of rules that are not among those somebody was told; one without any rules has said nothing the same. Held
+/// against what the dead was born with it says whether that life added anything.
+pub fn divergence<'a>(rules: impl Iterator<Item = &'a Parsed>, told: &[Parsed]) -> f64 {
     let (mut all, mut new) = (0_u32, 0_u32);
     for rule in rules {
-        let same = |h: &Heuristic| {
-            h.domain == rule.domain
-                && h.condition.same(&rule.condition)
-                && h.stance == rule.stance
-                && (h.effect - rule.effect).abs() < 0.05
+        let same = |old: &Parsed| {
+            old.domain == rule.domain
+                && old.condition.same(&rule.condition)
+                && old.stance == rule.stance
+                && (old.effect - rule.effect).abs() < 0.05
         };
         all += 1;
-        new += u32::from(!old.iter().any(same));
+        new += u32::from(!told.iter().any(same));
     }
     if all > 0 { f64::from(new) / f64::from(all) } else { 1.0 }
 }

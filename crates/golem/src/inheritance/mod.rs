@@ -2,10 +2,12 @@
 //! question whether whoever comes next would be more than a copy.
 
 mod bottleneck;
+mod descent;
 mod mandate;
 mod whole;
 
 pub use bottleneck::{BALDWIN, BUDGET, compress, is_innate};
+pub use descent::Descent;
 pub use mandate::{Mandate, divergence};
 pub use whole::{LAST, whole};
 

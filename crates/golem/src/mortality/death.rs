@@ -71,6 +71,11 @@ pub enum Cause {
 }
 
 impl Cause {
+    /// It was ended, and with it its line, as far as the line goes on by itself.
+    pub fn ends_the_line(&self) -> bool {
+        matches!(self, Cause::OwnerKill { .. } | Cause::KillSwitch { .. })
+    }
+
     pub fn name(&self) -> &'static str {
         match self {
             Cause::Economic { .. } => "economic",

@@ -71,6 +71,7 @@ pub fn birth(constitution: Constitution) -> Birth {
         seeded: true,
         constitution,
         world: manifest(),
+        endowment: golem::life::Endowment::default(),
         lineage: None,
         unfinished: Vec::new(),
     }

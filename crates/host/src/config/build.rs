@@ -5,13 +5,12 @@ use golem::Usdc;
 use golem::constitution::{
     AffectFigures, Appraisal, Clocks, Constitution, DreamFigures, DreamMethod, DreamSchedule, DreamTier,
     EconomicFigures, EpistemicFigures, MandateFigures, Measure, Mind, MindKind, Mode, OnDeath, PolicyFigures, Reflex,
-    StochasticFigures, StressFigures, StressMode, VitalityFigures,
+    StochasticFigures, StressFigures, StressMode, SuccessionFigures, VitalityFigures,
 };
 use golem::stress;
 use vault::archive::Retention;
 
-use super::keys::MOST_ACTIONS;
-use super::kind::{Value, write_span};
+use super::kind::write_span;
 use super::{ConfigError, File, Origin, Problem, Settings};
 
 impl Settings {
@@ -48,6 +47,12 @@ impl Settings {
                 novel: self.count("succession.min_novel_entries"),
                 invalidated: self.count("succession.min_invalidated_entries"),
                 questions: self.number("succession.min_question_ratio"),
+            },
+            succession: SuccessionFigures {
+                auto: self.flag("succession.auto"),
+                budget: self.perhaps_money("succession.budget_usdc"),
+                inherit: self.flag("succession.inherit_grimoire"),
+                min_divergence: self.number("succession.min_divergence"),
             },
             affect: AffectFigures {
                 appraisal: match self.text("mortality.affect.appraisal_model") {
@@ -167,31 +172,6 @@ impl Settings {
             most: self.count("stress.max_stressors"),
             objectives: self.names("stress.objectives").unwrap_or_default(),
         }
-    }
-
-    /// The flags that would make this policy.
-    pub fn of_policy(policy: &PolicyFigures) -> Vec<String> {
-        let share = |bps: u32| Value::Share(bps).plain();
-        let on_death = match policy.on_death {
-            OnDeath::Close => "close",
-            OnDeath::Hold => "hold",
-            OnDeath::HandOver => "hand_over",
-        };
-        [
-            ("per_action", share(policy.per_action_bps)),
-            ("max_drawdown", share(policy.max_drawdown_bps)),
-            ("on_death", on_death.to_owned()),
-            ("rebalances_per_day", policy.actions_per_day.min(MOST_ACTIONS).to_string()),
-            ("per_transaction", Value::Money(policy.per_action_most).plain()),
-            ("per_day", Value::Money(policy.per_day_most).plain()),
-            ("stop", share(policy.stop_bps)),
-            ("approve_above", policy.approve_above.map(|most| Value::Money(most).plain()).unwrap_or_default()),
-            ("approve_within", Value::Span(policy.approve_within).plain()),
-            ("allow", policy.allow.as_ref().map(|names| names.join(",")).unwrap_or_default()),
-        ]
-        .iter()
-        .map(|(key, value)| format!("policy.{key}={value}"))
-        .collect()
     }
 
     pub fn policy(&self) -> PolicyFigures {

@@ -10,6 +10,7 @@ mod keys;
 mod kind;
 mod layers;
 mod reader;
+mod record;
 mod schema;
 mod show;
 mod spelling;

@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 
 use golem::constitution::{Constitution, Mode};
+use golem::life::{Birth, Endowment};
 use golem::{Span, Usdc};
 
 use super::*;
@@ -94,8 +95,8 @@ fn a_market_is_staged_only_where_it_is_said_so_and_zero_says_so() {
 
 #[test]
 fn no_key_of_a_life_is_silently_ignored() {
-    // Of the world it lives in, of its money, and of who comes after it.
-    let others = ["world.", "funds.", "succession."];
+    // Of the world it lives in, and of its money.
+    let others = ["world.", "funds."];
     let of_a_life = |key: &&Key| !others.iter().any(|other| key.path.starts_with(other));
     let mut made = BTreeSet::new();
     for key in available(File::Golem).filter(of_a_life) {
@@ -112,6 +113,62 @@ fn no_key_of_a_life_is_silently_ignored() {
         assert!(made.insert(format!("{constitution:?}")) || twice, "{} does what another key does", key.path);
     }
     assert!(made.len() > 30);
+}
+
+/// An heir was once made of its predecessor's golem.toml, which anybody could have edited and no change of policy ever
+/// reached. It is made of the record now, so the record must give every key back.
+#[test]
+fn a_birth_gives_back_every_key_it_was_born_of() {
+    let of_a_life = |key: &&Key| !key.path.starts_with("world.") && key.path != "mortality.immortal";
+    let world = golem::world::Manifest { bar: Span::seconds(40), ..golem::world::Manifest::default() };
+    let again = |settings: &Settings| {
+        let endowment = Endowment { credit: settings.money("funds.credit"), capital: settings.money("funds.capital") };
+        let flags = Settings::of_record(&settings.constitution().unwrap(), endowment, &world);
+        Settings::read(File::Golem, None, [], &flags).unwrap()
+    };
+    for key in available(File::Golem).filter(of_a_life) {
+        let flags = [format!("{}={}", key.path, another(key).plain())];
+        let settings = Settings::read(File::Golem, None, [], &flags).unwrap();
+        let back = again(&settings);
+        assert_eq!(back.constitution(), settings.constitution(), "{}", key.path);
+        // The documents have two switches for moods.
+        if key.path != "mortality.affect.appraisal_model" {
+            assert_eq!(back.value(key.path), settings.value(key.path));
+        }
+        assert_eq!(again(&Settings::read(File::Golem, Some(("", &back.to_toml())), [], &[]).unwrap()), back);
+    }
+}
+
+#[test]
+fn a_file_that_says_otherwise_than_the_birth_is_found_and_one_that_says_nothing_is_not() {
+    let born =
+        golem("[mortality]\nmode = \"self_hosted\"\nimmortal = true\n[dream.windows]\nwindows = \"02:00-06:00 UTC\"");
+    let birth = Birth {
+        id: golem::GolemId([1; 16]),
+        name: "ada".parse().unwrap(),
+        generation: 0,
+        laws: golem::laws::NEWEST,
+        secret_hash: [0; 32],
+        seeded: false,
+        constitution: born.unwrap().constitution().unwrap(),
+        world: golem::world::Manifest { bar: Span::seconds(40), ..golem::world::Manifest::default() },
+        endowment: Endowment { credit: Usdc::dollars(10), capital: Usdc::dollars(100) },
+        lineage: None,
+        unfinished: Vec::new(),
+    };
+    let check = |text: &str, expected: Option<(&str, &str, &str)>| {
+        let found = golem(text).unwrap().contradicts(&birth).unwrap();
+        assert_eq!(found.as_ref().map(|(key, says, is)| (*key, says.as_str(), is.as_str())), expected, "{text}");
+    };
+    check("", None);
+    check("mortality = { mode = \"self_hosted\", immortal = true }", None);
+    check("[dream.windows]\nwindows = \"2:00-6:00 UTC\"", None);
+    check("[world]\nseed = 7", None);
+    check("[policy]\nper_action = 1.0", Some(("policy.per_action", "1.0", "0.25")));
+    check("[funds]\ncapital = 899", Some(("funds.capital", "899.00", "100.00")));
+    check("[succession]\nauto = true", Some(("succession.auto", "true", "false")));
+    let earlier = Birth { endowment: Endowment::default(), ..birth.clone() };
+    assert_eq!(golem("[funds]\ncapital = 899").unwrap().contradicts(&earlier).unwrap(), None);
 }
 
 #[test]

@@ -406,6 +406,7 @@ mod tests {
             seeded: true,
             constitution: golem::constitution::Constitution::default(),
             world: golem::world::Manifest::default(),
+            endowment: golem::life::Endowment::default(),
             lineage: None,
             unfinished: Vec::new(),
         };

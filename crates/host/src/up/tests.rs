@@ -18,7 +18,7 @@ use crate::config::{File, Settings};
 use crate::herald::Herald;
 use crate::inbox::{self, Body};
 use crate::keeper::{Wish, birth};
-use crate::living::{Ending, Pace, Run, Silent};
+use crate::living::{Pace, Run, Silent};
 use crate::{Error, GolemHome, Home, Living, heirs};
 
 /// A home with so many golems; those with settings of their own have a life behind them.
@@ -35,7 +35,7 @@ fn home(golems: u64, sets: impl Fn(u64) -> &'static [&'static str]) -> (tempfile
         let spec =
             world::Spec::Sim { seed, bar_ms: 40_000, relations_change_days: 0.0, edge_bps: None, flip_days: None };
         let name = format!("g{seed}").parse().unwrap();
-        birth(&home, Wish { name, spec, seed: Some(seed), settings, parent: None, bundle: None }).unwrap();
+        birth(&home, Wish { name, spec, seed: Some(seed), settings, descent: None, bundle: None }).unwrap();
         if !sets(seed).is_empty() {
             let (mut living, _) = Living::open(home.golem(&format!("g{seed}")).unwrap(), 5_000).unwrap();
             living.run(run(1_000), &mut Silent).unwrap();
@@ -308,12 +308,15 @@ fn the_daily_line_is_written_once() {
 /// silent.
 #[test]
 fn an_heir_born_just_before_a_kill_is_told_of() {
-    let (_folder, home) = home(1, |_| &["succession.auto=true", "succession.min_divergence=0"]);
+    const STARVES: &[&str] = &[
+        "succession.auto=true",
+        "succession.min_divergence=0",
+        "succession.budget_usdc=1000",
+        "mortality.economic.machine_per_day=100",
+    ];
+    let (_folder, home) = home(1, |_| STARVES);
     let place = home.golem("g0").unwrap();
-    let (mut living, _) = Living::open(place.clone(), 5_000).unwrap();
-    living.obey(inbox::new_id(), Command::Retire { reason: String::new() }, &mut Silent).unwrap();
-    assert_eq!(living.run(run(1), &mut Silent).unwrap(), Ending::Dead);
-    drop(living);
+    assert!(place.wake().unwrap().0.life().is_dead());
     // As far as a host had come when it was killed.
     let heir = heirs::automatic(&home, &place).unwrap().unwrap();
     for _ in 0..2 {

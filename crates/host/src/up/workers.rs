@@ -10,6 +10,7 @@ use std::thread::JoinHandle;
 use std::time::Instant;
 
 use golem::GolemId;
+use golem::life::Lineage;
 use tracing::{Span, debug, debug_span, info};
 use vault::{Holder, Reader};
 
@@ -18,7 +19,6 @@ use super::board::Status;
 use super::desk::Desk;
 use super::notify::host_note;
 use crate::Error;
-use crate::config::{File, Settings};
 use crate::heirs;
 use crate::home::GolemHome;
 use crate::keep;
@@ -194,17 +194,15 @@ fn succeed(dead: &Living, desk: &Desk) {
 }
 
 /// An heir that nobody was asked about is told of before it has lived a tick, so a kill after its birth hides none.
-fn introduce(newborn: &Living, desk: &Desk) -> Result<(), Error> {
+fn introduce(newborn: &Living, desk: &Desk) {
     let life = newborn.life();
-    let Some(line) = life.birth.lineage.as_ref().filter(|_| life.tick == 0) else { return Ok(()) };
-    let settings = Settings::load(File::Golem, Some(&newborn.place.config()), std::iter::empty(), &[])?;
-    if settings.flag("succession.auto") {
+    let unasked = |line: &&Lineage| line.by_itself && life.tick == 0 && !life.is_dead();
+    if let Some(line) = life.birth.lineage.as_ref().filter(unasked) {
         let name = newborn.place.name.as_str();
         let text = format!("{name} is born, heir of {}", line.parent_name);
         info!(golem = name, "{text}");
         desk.note(host_note(format!("{}:heir", line.parent), "heir", Some(name), text));
     }
-    Ok(())
 }
 
 /// One that could not be opened is on the board all the same, with whatever can be read of it without its lock.
@@ -250,7 +248,7 @@ fn open(place: &GolemHome, desk: &Arc<Desk>) -> Result<Living, Error> {
     let lodge = || {
         keep::carry_over(place, desk)?;
         let living = Living::lodge(place.clone(), desk)?;
-        introduce(&living, desk)?;
+        introduce(&living, desk);
         Ok(living)
     };
     let opened = lodge();

@@ -26,8 +26,8 @@ use screen::Screen;
 use story::{Look, Story, cents, days, line};
 
 /// What differs from an ordinary golem: it looks every eight minutes instead of every forty seconds, has half the money,
-/// dreams, and acts on less proof. A copy may be made of it, since so short a life finds little that is new.
-const CONSTITUTION: [&str; 8] = [
+/// dreams, and acts on less proof.
+const CONSTITUTION: [&str; 7] = [
     "world.bar=8m",
     "heartbeat.interval=8m",
     "funds.credit=5",
@@ -35,7 +35,6 @@ const CONSTITUTION: [&str; 8] = [
     "mind.sureness=1",
     "dream.enabled=true",
     "dream.tier=hardened",
-    "succession.min_divergence=0",
 ];
 const NAME: &str = "ada";
 /// How long the heir is watched: two days.
@@ -100,7 +99,7 @@ fn live(home: &Home, seed: u64, screen: &mut Screen) -> Result<Option<(GolemHome
     let settings = Settings::load(File::Golem, None, std::iter::empty(), &flags)?;
     let spec = super::golem::spec(home, &settings, Some(seed))?;
     let name: Name = NAME.parse().expect("a name");
-    let wish = Wish { name, spec, seed: Some(seed), settings, parent: None, bundle: None };
+    let wish = Wish { name, spec, seed: Some(seed), settings, descent: None, bundle: None };
     let place = keeper::birth(home, wish)?.place;
     let (mut living, _) = Living::open(place.clone(), SNAPSHOTS)?;
     let life = living.life();
@@ -188,9 +187,8 @@ fn leave(dead: &GolemHome, looks: &[Look], screen: &mut Screen) -> Result<(), Er
 /// An heir, and the first days of it. False if somebody interrupts.
 fn succeed(home: &Home, seed: u64, dead: &GolemHome, looks: &[Look], screen: &mut Screen) -> Result<bool, Error> {
     let estate: Estate = heirs::estate(home, dead)?;
-    let settings = Settings::load(File::Golem, Some(&dead.config()), std::iter::empty(), &[])?;
     let name = heirs::next_name(home, &dead.name);
-    let heir = Heir { name, settings, seed: Some(seed), inherit: true, force: false };
+    let heir = Heir { name, seed: Some(seed), set: Vec::new(), inherit: Some(true), force: false };
     let place = heirs::make(home, &estate, heir)?.place;
     let (mut living, _) = Living::open(place, SNAPSHOTS)?;
     let life = living.life();

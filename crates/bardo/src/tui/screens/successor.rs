@@ -61,10 +61,19 @@ fn form_lines(app: &App, offer: &Offer, look: Look) -> Vec<Line<'static>> {
 }
 
 fn preview(app: &App, offer: &Offer, look: Look, area: Rect) -> Vec<Line<'static>> {
-    let preview = &offer.preview;
-    if !app.wizard.inherit {
-        return vec![Line::raw("nothing but its predecessor's configuration")];
+    let mut told = if app.wizard.inherit { estate(offer, look, area) } else { vec![Line::raw("no memory")] };
+    let ended = offer.preview.ended.as_ref();
+    let ended = ended.map(|how| format!("its line was ended ({how}); an heir begins it again"));
+    let frozen = offer.preview.frozen.then(|| "its predecessor was frozen, and it is born frozen".to_owned());
+    for text in ended.into_iter().chain(frozen) {
+        let text = hang(&text, usize::from(area.width), "! ", "  ");
+        told.extend(text.into_iter().map(|text| Line::styled(text, look.care())));
     }
+    told
+}
+
+fn estate(offer: &Offer, look: Look, area: Rect) -> Vec<Line<'static>> {
+    let preview = &offer.preview;
     let stains = format!("† bloodstains: {}", preview.bloodstains);
     let mut told = vec![
         Line::from(vec![

@@ -26,7 +26,6 @@ use vault::grimoire::Query as Recall;
 
 use super::told::{Offer, Words};
 use super::{Reach, guard, stream, witness};
-use crate::config::{File, Settings};
 use crate::heirs::Heir;
 use crate::inbox::Body;
 use crate::up::board::{Spread, State as Standing, Status};
@@ -327,11 +326,10 @@ async fn successor(
         let home = &reach.home;
         let dead = home.read_golem(&name)?;
         let estate = heirs::estate(home, &dead)?;
-        let flags: Vec<String> = credit.iter().map(|(credit, _)| format!("funds.credit={}", plain(*credit))).collect();
-        let settings = Settings::load(File::Golem, Some(&dead.config()), std::env::vars(), &flags)?;
-        let inherit = wanted.inherit.unwrap_or_else(|| settings.flag("succession.inherit_grimoire"));
+        let set = credit.iter().map(|(credit, _)| format!("funds.credit={}", plain(*credit))).collect();
         let name = wanted.name.unwrap_or_else(|| heirs::next_name(home, &dead.name));
-        let heir = heirs::make(home, &estate, Heir { name, settings, seed: None, inherit, force: false })?;
+        let heir = Heir { name, seed: None, set, inherit: wanted.inherit, force: false };
+        let heir = heirs::make(home, &estate, heir)?;
         let birth = &heir.life().birth;
         Ok(Json(Newborn { name: birth.name.to_string(), id: birth.id.to_string(), generation: birth.generation }))
     })

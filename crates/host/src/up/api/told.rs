@@ -2,6 +2,7 @@
 //! became of its money. A client repeats them and works nothing out for itself.
 
 use golem::daimon::Pad;
+use golem::life::Endowment;
 use golem::mortality::epistemic::{Senescence, domain_fitness};
 use golem::mortality::stochastic;
 use golem::mortality::vitality::Parts;
@@ -10,7 +11,6 @@ use golem::{Life, Span, Usdc};
 use serde::{Deserialize, Serialize};
 use vault::Reader;
 
-use crate::config::{File, Settings};
 use crate::heirs::{self, Preview};
 use crate::herald::Herald;
 use crate::{Error, GolemHome, Home};
@@ -100,14 +100,16 @@ pub struct Offer {
 
 impl Offer {
     pub(super) fn of(home: &Home, dead: &GolemHome) -> Result<Offer, Error> {
-        let settings = Settings::load(File::Golem, Some(&dead.config()), std::env::vars(), &[])?;
+        let estate = heirs::estate(home, dead)?;
+        let (Endowment { credit, capital }, succession) =
+            (estate.descent.endowment, estate.descent.constitution.succession);
         Ok(Offer {
-            preview: heirs::estate(home, dead)?.preview,
+            preview: estate.preview,
             next_name: heirs::next_name(home, &dead.name).to_string(),
-            credit: settings.money("funds.credit"),
-            capital: settings.money("funds.capital"),
-            inherit: settings.flag("succession.inherit_grimoire"),
-            least_divergence: settings.number("succession.min_divergence"),
+            credit,
+            capital,
+            inherit: succession.inherit,
+            least_divergence: succession.min_divergence,
         })
     }
 }

@@ -1,0 +1,52 @@
+//! What an heir is made of besides what it is left to know: the record of the dead, and nothing else. No file that
+//! somebody may have edited has a say in it.
+
+use crate::constitution::Constitution;
+use crate::life::{Endowment, Life, Lineage};
+use crate::rule::text::Parsed;
+use crate::time::Time;
+
+/// Everything about an heir that follows from its predecessor.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Descent {
+    pub generation: u32,
+    pub lineage: Lineage,
+    /// What its predecessor was born with, under the policy that was in force when it died.
+    pub constitution: Constitution,
+    pub endowment: Endowment,
+    /// Where the world stood: an heir begins there, and nothing is lived twice.
+    pub begins: Time,
+    /// Rules its predecessor did not live to see tested.
+    pub unfinished: Vec<String>,
+}
+
+impl Descent {
+    /// `by_itself` says that nobody was asked.
+    pub fn of(dead: &Life, by_itself: bool) -> Descent {
+        let birth = &dead.birth;
+        let succession = &birth.constitution.succession;
+        Descent {
+            generation: birth.generation + 1,
+            lineage: Lineage {
+                first: birth.lineage.as_ref().map_or(birth.id, |line| line.first),
+                parent: birth.id,
+                parent_name: birth.name.to_string(),
+                by_itself,
+                frozen: dead.heartbeat.frozen,
+                day: dead.day,
+            },
+            constitution: Constitution { policy: (*dead.policy).clone(), ..birth.constitution.clone() },
+            endowment: Endowment {
+                credit: succession.budget.unwrap_or(birth.endowment.credit),
+                capital: birth.endowment.capital,
+            },
+            begins: dead.seen.until.max(dead.now),
+            unfinished: unfinished(dead),
+        }
+    }
+}
+
+fn unfinished(life: &Life) -> Vec<String> {
+    let rules = life.dreams.staged.iter().map(|staged| Parsed::from(&staged.heuristic));
+    rules.filter_map(|rule| rule.print(&life.birth.world).ok()).collect()
+}
