@@ -227,7 +227,7 @@ impl Drop for Watched {
 #[test]
 fn a_golem_that_a_stranger_holds_or_that_has_no_head_is_told_of_and_shown() {
     let tent = Tent::new();
-    for name in ["ada", "bob", "cyd", "dot"] {
+    for name in ["ada", "bob", "cyd", "dot", "eve"] {
         tent.ok(["golem", "new", name, "--seed", "1"]);
     }
     let told = tent.folder.path().join("told");
@@ -238,8 +238,11 @@ fn a_golem_that_a_stranger_holds_or_that_has_no_head_is_told_of_and_shown() {
     fs::remove_file(&headless).unwrap();
     fs::write(tent.golem("dot").database(), "no life at all").unwrap();
     let mut stranger = Command::new("flock").arg("--no-fork").arg(&locked).args(["sleep", "600"]).spawn().unwrap();
-    std::thread::sleep(Duration::from_millis(300));
+    // Another bardo of ours is no stranger.
+    let mut alone = tent.command(["golem", "run", "eve", "--speed", "100x"]).stdout(Stdio::null()).spawn().unwrap();
+    std::thread::sleep(Duration::from_millis(800));
     let mut host = Watched::up(&tent);
+    host.until("it is elsewhere", |host| host.status_of("eve")["state"] == "elsewhere");
     for (name, why) in [("ada", "lock"), ("bob", "head"), ("dot", "")] {
         host.until("it is shown", |host| host.status_of(name)["state"] == "unlived");
         assert!(host.status_of(name)["why"].as_str().unwrap().contains(why), "{}", host.status_of(name));
@@ -254,6 +257,10 @@ fn a_golem_that_a_stranger_holds_or_that_has_no_head_is_told_of_and_shown() {
         assert!(line.contains(state) && !line.contains('*'), "{listed}");
     }
     let notes = fs::read_to_string(&told).unwrap();
+    assert!(!notes.contains("eve"), "{notes}");
+    assert!(listed.lines().any(|line| line.starts_with("eve") && line.contains('*')), "{listed}");
+    alone.kill().unwrap();
+    alone.wait().unwrap();
     // Once the stranger lets go it lives on by itself.
     stranger.kill().unwrap();
     stranger.wait().unwrap();
@@ -261,7 +268,9 @@ fn a_golem_that_a_stranger_holds_or_that_has_no_head_is_told_of_and_shown() {
     assert_eq!(notes.matches("nobody lives ada").count(), 1, "{notes}");
     host.stop();
     // If none can be lived, nothing is ready.
-    fs::remove_file(head("cyd")).unwrap();
+    for name in ["cyd", "eve"] {
+        fs::remove_file(head(name)).unwrap();
+    }
     fs::remove_file(&locked).unwrap();
     let host = Watched::up(&tent);
     assert_eq!(host.ask("/ready").0, 503);

@@ -6,12 +6,15 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
+/// Bytes of the file that those who have a database open share, at least.
+const SHARED: u64 = 32 << 10;
+
 pub(crate) fn open(path: &Path) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let db = Connection::open_with_flags(path, flags)?;
     let looked = db.query_row("SELECT COUNT(*) FROM sqlite_master", [], |row| row.get::<_, i64>(0));
     match looked {
-        Err(rusqlite::Error::SqliteFailure(failure, _)) if no_room(failure.code) && stands_alone(path) => {
+        Err(why) if no_room(&why) && stands_alone(path) => {
             let uri = format!("file:{}?immutable=1", escaped(path));
             Connection::open_with_flags(uri, flags | OpenFlags::SQLITE_OPEN_URI)
         }
@@ -20,8 +23,10 @@ pub(crate) fn open(path: &Path) -> rusqlite::Result<Connection> {
     }
 }
 
-fn no_room(code: ErrorCode) -> bool {
-    matches!(code, ErrorCode::DiskFull | ErrorCode::SystemIoFailure | ErrorCode::CannotOpen | ErrorCode::ReadOnly)
+/// Whether a disk that is full or must not be written to could be the reason.
+pub(crate) fn no_room(why: &rusqlite::Error) -> bool {
+    use ErrorCode::{CannotOpen, DiskFull, ReadOnly, SystemIoFailure};
+    why.sqlite_error_code().is_some_and(|code| matches!(code, DiskFull | SystemIoFailure | CannotOpen | ReadOnly))
 }
 
 fn stands_alone(path: &Path) -> bool {
@@ -30,7 +35,8 @@ fn stands_alone(path: &Path) -> bool {
         name.push(ending);
         PathBuf::from(name).metadata().map_or(0, |file| file.len())
     };
-    beside("-wal") == 0 && beside("-shm") == 0
+    // Whoever found no room for the second of these leaves the beginning of one.
+    beside("-wal") == 0 && beside("-shm") < SHARED
 }
 
 fn escaped(path: &Path) -> String {

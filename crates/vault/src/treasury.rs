@@ -10,6 +10,7 @@ use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, 
 use serde::Serialize;
 
 use crate::error::Error;
+use crate::reading;
 
 #[derive(Debug)]
 pub struct Treasury {
@@ -49,7 +50,9 @@ impl Treasury {
             )?;
             Ok(db)
         };
-        Ok(Treasury { db: setup().map_err(Error::sqlite("cannot open the treasury"))? })
+        // Where nothing can be written it can still be read.
+        let db = setup().or_else(|why| if reading::no_room(&why) { reading::open(path) } else { Err(why) });
+        Ok(Treasury { db: db.map_err(Error::sqlite("cannot open the treasury"))? })
     }
 
     /// A consistent copy of the whole ledger.
@@ -104,6 +107,9 @@ impl Treasury {
 
     /// Money from outside. Paper, until an owner says otherwise.
     pub fn add(&mut self, amount: Usdc) -> Result<Usdc, Error> {
+        if !amount.is_positive() || amount > Usdc::MOST {
+            return Err(Error::Amount);
+        }
         self.write(|tx| {
             let number = rows(tx)? + 1;
             post(tx, "added", None, number, amount, Usdc::ZERO, amount)

@@ -252,7 +252,7 @@ fn unknown_sections_and_far_off_keys_are_told_once() {
     check_problems("qqqq = 1", &["golem.toml:1: unknown key 'qqqq'; `bardo config schema golem` lists every key"]);
     check_problems(
         "\"a\\nb\\u001b[2J\" = 1",
-        &["golem.toml:1: unknown key 'a\\nb\\u{1b}[2J'; `bardo config schema golem` lists every key"],
+        &["golem.toml:1: unknown key 'a\u{fffd}b\u{fffd}[2J'; `bardo config schema golem` lists every key"],
     );
 }
 
