@@ -145,7 +145,7 @@ fn a_golem_dies_while_it_is_watched_and_has_an_heir() {
     }
     let tent = Tent::new();
     // Money for a day, and an interval that lets it be lived in seconds.
-    tent.ok(["golem", "new", "cyd", "--seed", "3", "--credit", "0.5", "--set", "succession.min_divergence=0"]);
+    tent.ok(["golem", "new", "cyd", "--seed", "3", "--credit", "0.5"]);
     tent.ok(["golem", "run", "cyd", "--speed", "max", "--ticks", "1700"]);
     let address = free_address();
     let _host = Host::up(&tent, &address, "400");

@@ -7,7 +7,7 @@ use golem::inheritance::{BALDWIN, Descent, divergence};
 use golem::life::Endowment;
 use golem::mortality::death::Cause;
 use golem::rule::text::{Parsed, parse};
-use golem::{Life, Name};
+use golem::{Golem, Life, Name};
 use serde::{Deserialize, Serialize};
 use vault::Reader;
 use vault::lines::End;
@@ -132,10 +132,11 @@ fn ended(home: &Home, life: &Life) -> Result<Option<String>, Error> {
     Ok(cause.map(Cause::to_string).or(marked.map(str::to_owned)))
 }
 
-/// The rules it was born with: its instincts, and the estate it was left.
+/// The rules it was born with: its instincts, the estate it was left, and what it made of both before its first tick.
 fn told(home: &Home, dead: &GolemHome, life: &Life, leaves: &Bundle) -> Result<Vec<Parsed>, Error> {
     let world = &life.birth.world;
     let mut told: Vec<Parsed> = world.instincts.iter().filter_map(|text| parse(text, world).ok()).collect();
+    told.extend(newborn(dead)?.iter().flat_map(|life| &life.playbook).map(Parsed::from));
     let left = dead.inherited();
     if left.exists() {
         told.extend(bundle::open(home, &left)?.lines.iter().filter_map(|line| rule(line, life)));
@@ -145,6 +146,27 @@ fn told(home: &Home, dead: &GolemHome, life: &Life, leaves: &Bundle) -> Result<V
         told.extend(leaves.lines.iter().filter(came).filter_map(|line| rule(line, life)));
     }
     Ok(told)
+}
+
+/// The life as it was before its first tick, if its journal still begins there.
+fn newborn(dead: &GolemHome) -> Result<Option<Life>, Error> {
+    let reader = Reader::open(&dead.database())?;
+    if reader.beginning()?.is_some() {
+        return Ok(None);
+    }
+    let (mut golem, mut newborn): (Option<Golem>, Option<Life>) = (None, None);
+    let enough = || vault::Error::Damaged { what: "read far enough".into(), advice: "" };
+    // Only the first records are read.
+    let _ = reader.replay(|record| {
+        match &mut golem {
+            Some(golem) => golem.fold(&record).map_err(|_| enough())?,
+            unborn => *unborn = Golem::reborn(&record).ok(),
+        }
+        let life = golem.as_ref().map(Golem::life).filter(|life| life.tick == 0).ok_or_else(enough)?;
+        newborn = Some(life.clone());
+        Ok(())
+    });
+    Ok(newborn)
 }
 
 fn rule(line: &Line, life: &Life) -> Option<Parsed> {
@@ -233,6 +255,8 @@ pub fn automatic(home: &Home, dead: &GolemHome) -> Result<Option<Name>, Error> {
     let heir = Heir { name: name.clone(), seed: None, set: Vec::new(), inherit: None, force: false };
     match born(home, &estate, heir, true) {
         Ok(_) => Ok(Some(name)),
+        // A host has found it already, and completes the birth.
+        Err(Error::Vault(vault::Error::Locked(_))) => Ok(Some(name)),
         // Between the question and the birth its owner, or another process, was quicker.
         Err(Error::Vault(vault::Error::LineEnded)) => Ok(None),
         Err(other) => Err(other),
