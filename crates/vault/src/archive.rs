@@ -124,10 +124,10 @@ fn missing(db: &Connection, base: u64) -> Error {
     Error::Archived { upto: base, folder: folder(db) }
 }
 
-/// Reads what has left the file, on from record `after`; gives the last record it read.
+/// Reads what has left the file, on after one record until another; gives the last record it read.
 pub(crate) fn rows(
     db: &Connection,
-    after: u64,
+    (after, until): (u64, u64),
     tip: &mut Hash,
     each: &mut impl FnMut(golem::Record, Option<codec::StateMark>, usize) -> Result<(), Error>,
 ) -> Result<u64, Error> {
@@ -137,11 +137,11 @@ pub(crate) fn rows(
     }
     let mut after = after;
     for stretch in whole(db, base).ok_or_else(|| missing(db, base))? {
-        if stretch.last > after {
-            after = read(&open(&stretch.path)?, after, tip, each)?;
+        if stretch.last > after && after < until {
+            after = read(&open(&stretch.path)?, (after, until), tip, each)?;
         }
     }
-    if after == base {
+    if after == base || after == until {
         Ok(after)
     } else {
         Err(Error::damaged(format!("its archive ends at record {after}, not {base}")))
@@ -276,7 +276,7 @@ fn copy(db: &Connection, draft: &Path, base: u64, last: u64) -> Result<(), Error
 fn check(db: &Connection, stretch: &Stretch, base: u64) -> Result<(), Error> {
     let mut tip = if base == 0 { genesis(identity(db)?) } else { hash_of(db, base)?.unwrap_or_default() };
     let mut records = 0;
-    let last = read(&open(&stretch.path)?, base, &mut tip, &mut |_, _, _| {
+    let last = read(&open(&stretch.path)?, (base, u64::MAX), &mut tip, &mut |_, _, _| {
         records += 1;
         Ok(())
     })?;

@@ -70,7 +70,7 @@ pub struct Vault {
 /// A life that is only looked at; it may be lived by someone else meanwhile.
 #[derive(Debug)]
 pub struct Reader {
-    db: Connection,
+    pub(crate) db: Connection,
 }
 
 /// What a full check found.
@@ -333,7 +333,7 @@ impl Reader {
     }
 
     /// One view of everything for as long as it is held, unless there is one already.
-    fn view(&self) -> Result<Option<rusqlite::Transaction<'_>>, Error> {
+    pub(crate) fn view(&self) -> Result<Option<rusqlite::Transaction<'_>>, Error> {
         let free = self.db.is_autocommit();
         free.then(|| self.db.unchecked_transaction()).transpose().map_err(Error::sqlite("cannot read the journal"))
     }
@@ -345,7 +345,7 @@ impl Reader {
         let (before, mut tip) = begin(view)?;
         let after = before.map_or(0, |golem| golem.seq());
         let mut check = Check { after, records: after, ..Check::default() };
-        rows(view, check.after, &mut tip, |record, state, bytes| {
+        rows(view, (check.after, u64::MAX), &mut tip, |record, state, bytes| {
             check.records = record.seq;
             check.bytes += bytes as u64;
             check.state_hashes += u64::from(state.is_some());
@@ -362,7 +362,7 @@ impl Reader {
             0 => genesis(identity(&self.db)?),
             _ => self.hash_at(after)?.ok_or_else(|| Error::damaged(format!("record {after} is missing")))?,
         };
-        rows(&self.db, after, &mut tip, |record, _, _| each(record))
+        rows(&self.db, (after, u64::MAX), &mut tip, |record, _, _| each(record)).map(|_| ())
     }
 
     /// Everything that can be known to be right: SQLite's own structure, the chain, every state hash, every
@@ -386,7 +386,7 @@ impl Reader {
         let after = golem.as_ref().map_or(0, Golem::seq);
         let (mut check, mut expected) = (Check { after, records: after, ..Check::default() }, Expected::default());
         let mut known = grimoire::Expected::default();
-        rows(view, after, &mut tip, |record, state, bytes| {
+        rows(view, (after, u64::MAX), &mut tip, |record, state, bytes| {
             let seq = record.seq;
             fold(&mut golem, &record)?;
             let golem = golem.as_ref().expect("just folded");
@@ -515,7 +515,7 @@ fn bring_up_to_date(db: &mut Connection, life: &Life) -> Result<(), Error> {
     }
     let (mut golem, mut expected, mut tip) = (None, Expected::default(), genesis(identity(db)?));
     let mut known = grimoire::Expected::default();
-    rows(db, 0, &mut tip, |record, _, _| {
+    rows(db, (0, u64::MAX), &mut tip, |record, _, _| {
         fold(&mut golem, &record)?;
         expected.after(&record, golem.as_ref().expect("just folded"));
         decisions(&record).for_each(|decision| known.after(decision));
@@ -598,7 +598,7 @@ fn wake(db: &Connection) -> Result<(Golem, Hash, u64, Vec<Notice>), Error> {
             }
         }
     }
-    rows(db, from, &mut tip, |record, state, _| {
+    rows(db, (from, u64::MAX), &mut tip, |record, state, _| {
         fold(&mut golem, &record)?;
         check_state(golem.as_ref().expect("just folded"), state)
     })?;
@@ -655,35 +655,36 @@ fn good_snapshots(db: &Connection) -> Result<Vec<(u64, Vec<u8>)>, Error> {
 }
 
 /// The life before the first record that is here, and what that record is chained to.
-fn begin(db: &Connection) -> Result<(Option<Golem>, Hash), Error> {
+pub(crate) fn begin(db: &Connection) -> Result<(Option<Golem>, Hash), Error> {
     Ok(match archive::beginning(db)? {
         Some((golem, hash)) => (Some(golem), hash),
         None => (None, genesis(identity(db)?)),
     })
 }
 
-/// Reads on from record `after`, in the archive and then in the file.
-fn rows(
+/// Reads on after one record until another, in the archive and then in the file; gives the last.
+pub(crate) fn rows(
     db: &Connection,
-    after: u64,
+    (after, until): (u64, u64),
     tip: &mut Hash,
     mut each: impl FnMut(Record, Option<codec::StateMark>, usize) -> Result<(), Error>,
-) -> Result<(), Error> {
-    let after = archive::rows(db, after, tip, &mut each)?;
-    read(db, after, tip, &mut each).map(|_| ())
+) -> Result<u64, Error> {
+    let after = archive::rows(db, (after, until), tip, &mut each)?;
+    if after < until { read(db, (after, until), tip, &mut each) } else { Ok(after) }
 }
 
 /// Reads on in one file, checking that no record is missing and that each chains to the one before; gives the last.
 pub(crate) fn read(
     db: &Connection,
-    after: u64,
+    (after, until): (u64, u64),
     tip: &mut Hash,
     each: &mut impl FnMut(Record, Option<codec::StateMark>, usize) -> Result<(), Error>,
 ) -> Result<u64, Error> {
     let what = "cannot read the journal";
-    let mut query =
-        db.prepare("SELECT seq, body, hash FROM journal WHERE seq > ?1 ORDER BY seq").map_err(Error::sqlite(what))?;
-    let mut rows = query.query([after as i64]).map_err(Error::sqlite(what))?;
+    let sql = "SELECT seq, body, hash FROM journal WHERE seq > ?1 AND seq <= ?2 ORDER BY seq";
+    let mut query = db.prepare(sql).map_err(Error::sqlite(what))?;
+    let until = until.min(i64::MAX as u64) as i64;
+    let mut rows = query.query([after as i64, until]).map_err(Error::sqlite(what))?;
     let mut expected = after + 1;
     while let Some(row) = rows.next().map_err(Error::sqlite(what))? {
         let cell = |e: rusqlite::types::FromSqlError| Error::damaged(format!("record {expected} is damaged ({e})"));

@@ -13,6 +13,7 @@ mod journal;
 pub mod library;
 pub mod lines;
 mod log;
+mod pieces;
 mod reading;
 pub mod treasury;
 
@@ -24,6 +25,7 @@ pub use holder::Holder;
 pub use journal::{Check, Notice, Place, Reader, Vault};
 pub use library::Library;
 pub use log::{Batch, Line, Log, LogReader, Note, Waiting};
+pub use pieces::Bookmark;
 pub use treasury::Treasury;
 
 /// The SQLite that everything is kept by.

@@ -1,0 +1,44 @@
+//! A journal read in pieces, for whoever takes it more slowly than it could be read: nothing is held in between but a
+//! bookmark, so a life of any length costs no more than a page of it.
+
+use golem::{Golem, Record};
+
+use crate::codec::Hash;
+use crate::error::Error;
+use crate::journal::{Reader, begin, rows, snapshots, try_snapshot};
+
+/// A place in a journal that is read in pieces: the last record that was read, and its hash.
+#[derive(Clone, Copy, Debug)]
+pub struct Bookmark {
+    seq: u64,
+    tip: Hash,
+}
+
+impl Reader {
+    /// Where to begin for whoever has heard everything up to this record: the nearest life before it that is kept, or
+    /// none where that is the birth, and the place to read on from.
+    pub fn before(&self, known: u64) -> Result<(Option<Golem>, Bookmark), Error> {
+        let _view = self.view()?;
+        let (golem, tip) = begin(&self.db)?;
+        let kept = snapshots(&self.db)?.into_iter().filter(|row| row.seq <= known);
+        let nearest = kept.filter_map(|row| try_snapshot(&self.db, &row).ok().flatten()).next();
+        let (golem, tip) = nearest.map_or((golem, tip), |(golem, tip)| (Some(golem), tip));
+        let seq = golem.as_ref().map_or(0, Golem::seq);
+        Ok((golem, Bookmark { seq, tip }))
+    }
+
+    /// Reads on, so many records at most, each with its chain verified; true if that was the end.
+    pub fn read_on(
+        &self,
+        from: &mut Bookmark,
+        most: u64,
+        mut each: impl FnMut(Record) -> Result<(), Error>,
+    ) -> Result<bool, Error> {
+        let _view = self.view()?;
+        let until = from.seq.saturating_add(most);
+        let read = rows(&self.db, (from.seq, until), &mut from.tip, |record, _, _| each(record))?;
+        let ended = read < until;
+        from.seq = read;
+        Ok(ended)
+    }
+}
