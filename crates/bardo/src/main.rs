@@ -107,7 +107,7 @@ fn fail(error: &Error) -> ExitCode {
     ExitCode::from(match error {
         Error::Config(_) => exit::CONFIG,
         Error::Dead(..) => exit::DEAD,
-        Error::Refused(_) => exit::REFUSED,
+        Error::Refused(_) | Error::Copy { .. } => exit::REFUSED,
         Error::Vault(vault::Error::TreasuryShort { .. }) => exit::BUDGET,
         _ => exit::ERROR,
     })

@@ -77,7 +77,7 @@ impl Crowd {
             let until = Instant::now() + Duration::from_secs(30);
             while !self.is_over() && Instant::now() < until {
                 thread::sleep(Duration::from_millis(200));
-                if number % 2 == 0 {
+                if number.is_multiple_of(2) {
                     continue;
                 }
                 match socket.read(&mut buffer) {
@@ -96,7 +96,7 @@ impl Crowd {
         let which = dice.roll(2 * self.tokens.len() as u64) as usize;
         let token = match self.tokens.get(which) {
             Some(token) => format!("authorization: Bearer {token}\r\n"),
-            None if which % 3 == 0 => format!("authorization: Bearer {:064x}\r\n", dice.roll(u64::MAX)),
+            None if which.is_multiple_of(3) => format!("authorization: Bearer {:064x}\r\n", dice.roll(u64::MAX)),
             None if which % 3 == 1 => "authorization: Basic YTpi\r\n".to_owned(),
             None => String::new(),
         };

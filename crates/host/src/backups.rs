@@ -51,6 +51,14 @@ impl Backups {
         Ok((made, failed))
     }
 
+    /// When the newest copy of anything was made, in seconds since 1970; 0 if there is none.
+    pub(crate) fn newest_made(&self) -> u64 {
+        let made = |path: PathBuf| {
+            Some(fs::metadata(path).ok()?.modified().ok()?.duration_since(SystemTime::UNIX_EPOCH).ok()?.as_secs())
+        };
+        newest(&self.folder).into_iter().filter_map(made).max().unwrap_or(0)
+    }
+
     fn copy(&self, place: &GolemHome, folder: &Path, now: SystemTime) -> Result<(), Error> {
         place.catch_up()?;
         keeper::backup_sharing(place, &folder.join(stamp(now)), "archive")?;

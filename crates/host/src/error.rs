@@ -20,6 +20,13 @@ pub enum Error {
     Dead(Name, String),
     #[error("refused: {0}")]
     Refused(String),
+    #[error(
+        "refused: {new:.0} % of what it would try is new, less than the {least:.0} % of succession.min_divergence: it would \
+         be a copy; change its rules, say --no-inherit, or --force-similarity if a copy is what you want"
+    )]
+    Copy { new: f64, least: f64 },
+    #[error("this key was used for another order ({0}); choose a new one for each")]
+    KeyTaken(String),
     #[error("{0}")]
     Mind(#[from] mind::Error),
     #[error("{0}")]

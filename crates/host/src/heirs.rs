@@ -9,6 +9,7 @@ use golem::mortality::death::Cause;
 use golem::rule::text::{Parsed, parse};
 use golem::{Golem, Life, Name};
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 use vault::Reader;
 use vault::lines::End;
 
@@ -24,7 +25,7 @@ use crate::living::Living;
 pub const CROSSING: f64 = 0.85;
 
 /// What an heir would be left.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct Preview {
     pub from: String,
     pub generation: u32,
@@ -32,6 +33,7 @@ pub struct Preview {
     /// How many have a confidence of so many tenths, before and after the crossing.
     pub before: [u32; 10],
     pub after: [u32; 10],
+    #[schema(value_type = Vec<Vec<serde_json::Value>>)]
     pub domains: Vec<(String, u32)>,
     pub bloodstains: u32,
     pub innate: u32,
@@ -210,12 +212,7 @@ fn born(home: &Home, estate: &Estate, heir: Heir, by_itself: bool) -> Result<Liv
     let inherit = heir.inherit.unwrap_or_else(|| settings.flag("succession.inherit_grimoire"));
     let least = settings.number("succession.min_divergence");
     if inherit && !heir.force && estate.preview.divergence < least {
-        return Err(Error::Refused(format!(
-            "{:.0} % of what it would try is new, less than the {:.0} % of succession.min_divergence: it would be a copy; \
-             change its rules, say --no-inherit, or --force-similarity if a copy is what you want",
-            estate.preview.divergence * 100.0,
-            least * 100.0
-        )));
+        return Err(Error::Copy { new: estate.preview.divergence * 100.0, least: least * 100.0 });
     }
     let life = &estate.life;
     let spec = serde_json::from_str(&life.birth.world.spec)
@@ -278,7 +275,7 @@ fn stem(name: &Name) -> &str {
 }
 
 /// One of a family, in a few words.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct Relative {
     pub name: String,
     pub id: String,

@@ -99,6 +99,28 @@ pub fn send_as(to: &GolemHome, id: CommandId, body: Body) -> Result<PathBuf, Err
     Ok(inbox.join(format!("{stem}.reply")))
 }
 
+/// Whether a letter with this id waits to be read.
+pub fn holds(to: &GolemHome, id: CommandId) -> bool {
+    find(to, id, "letter").is_some()
+}
+
+pub fn has_replied(to: &GolemHome, id: CommandId) -> bool {
+    find(to, id, "reply").is_some()
+}
+
+/// The reply to the letter with this id, and where it is, so that it can be removed once it is safe elsewhere.
+pub fn reply_to(to: &GolemHome, id: CommandId) -> Result<Option<(PathBuf, Reply)>, Error> {
+    let Some(path) = find(to, id, "reply") else { return Ok(None) };
+    let bytes = fs::read(&path).map_err(Error::io("cannot read", &path))?;
+    Ok(serde_json::from_slice(&bytes).ok().map(|said| (path, said)))
+}
+
+fn find(to: &GolemHome, id: CommandId, kind: &str) -> Option<PathBuf> {
+    let end = format!("-{}.{kind}", u64::from_le_bytes(id.0));
+    let entries = fs::read_dir(to.inbox()).into_iter().flatten().flatten();
+    entries.map(|entry| entry.path()).find(|path| path.to_str().is_some_and(|path| path.ends_with(&end)))
+}
+
 /// Waits for the reply; none if nobody answered in time.
 pub fn await_reply(reply: &Path, patience: Duration) -> Result<Option<Reply>, Error> {
     let deadline = Instant::now() + patience;

@@ -18,6 +18,7 @@ mod keep;
 pub mod keeper;
 pub mod living;
 pub mod nights;
+pub mod orders;
 pub mod playbook;
 pub mod private;
 pub mod recall;

@@ -4,20 +4,30 @@ use golem::dream::{Fate, Found, Memory, Moment, Trigger, Waker};
 use golem::event::Event;
 use golem::{Life, Time, Usdc};
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 use vault::{Episode, Reader};
 
 use crate::Error;
 use crate::home::GolemHome;
 
-#[derive(Clone, Debug, Serialize, Deserialize)]
+/// One night.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct Night {
     pub number: u64,
+    /// World time, in milliseconds.
+    #[schema(value_type = u64)]
     pub began: Time,
+    /// Why it began.
+    #[schema(value_type = String)]
     pub trigger: Trigger,
     pub ticks: u32,
+    #[schema(value_type = i64)]
     pub cost: Usdc,
     pub ended: bool,
+    /// Who ended it before its time.
+    #[schema(value_type = Option<String>)]
     pub woken: Option<Waker>,
+    #[schema(value_type = Option<Object>)]
     pub found: Option<Found>,
     /// What became of hypotheses until the next night.
     pub promoted: u32,

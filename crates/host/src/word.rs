@@ -6,7 +6,7 @@ use std::io::{ErrorKind, Write};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use golem::Command;
+use golem::{Command, CommandId};
 use vault::Reader;
 
 use crate::Error;
@@ -31,10 +31,20 @@ pub enum Order {
     Answered(Reply),
     /// A living process has been written to; its answer will be here.
     Sent(PathBuf),
+    /// It was begun, and why nobody knows what came of it; under the same id it can be gone on with.
+    Unsure(Error),
 }
 
 /// Passes an order on: to the golem itself if nobody is living it, else as a letter.
 pub fn pass_on(place: &GolemHome, body: Body, snapshot_every: u64) -> Result<Order, Error> {
+    match pass_on_as(place, inbox::new_id(), body, snapshot_every)? {
+        Order::Unsure(why) => Err(why),
+        order => Ok(order),
+    }
+}
+
+/// The same for an order that counts once however often it is passed on. An error means that nothing has begun.
+pub fn pass_on_as(place: &GolemHome, id: CommandId, body: Body, snapshot_every: u64) -> Result<Order, Error> {
     // The owner's own book first: whatever becomes of the order, nobody comes after this one by itself.
     if let Body::Command(Command::Retire { .. } | Command::Halt { .. }) = body {
         place.home().treasury()?.end(Reader::open(&place.database())?.id()?)?;
@@ -46,14 +56,14 @@ pub fn pass_on(place: &GolemHome, body: Body, snapshot_every: u64) -> Result<Ord
             if living.life().is_dead() {
                 return Err(dead(place, living.life()));
             }
-            let id = inbox::new_id();
-            Ok(Order::Answered(match body {
-                Body::Command(command) => living.obey(id, command, &mut Silent)?,
-                Body::Fund { credit, capital } => living.fund(id, credit, capital, &mut Silent)?,
+            let replied = match body {
+                Body::Command(command) => living.obey(id, command, &mut Silent),
+                Body::Fund { credit, capital } => living.fund(id, credit, capital, &mut Silent),
                 Body::Word { .. } | Body::CatchUp => unreachable!("owners write no such letters"),
-            }))
+            };
+            Ok(replied.map_or_else(Order::Unsure, Order::Answered))
         }
-        Err(Error::Vault(vault::Error::Locked(_))) => Ok(Order::Sent(inbox::send(place, body)?)),
+        Err(Error::Vault(vault::Error::Locked(_))) => Ok(Order::Sent(inbox::send_as(place, id, body)?)),
         Err(other) => Err(other),
     }
 }
@@ -63,6 +73,7 @@ pub fn hear(place: &GolemHome, order: Order, patience: Duration) -> Result<Heard
     let reply = match order {
         Order::Answered(reply) => Some(reply),
         Order::Sent(reply) => inbox::await_reply(&reply, patience)?,
+        Order::Unsure(why) => return Err(why),
     };
     match reply {
         Some(Reply::Done) => Ok(Heard::Done),

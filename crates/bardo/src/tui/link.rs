@@ -145,7 +145,7 @@ impl Door {
         let of = |name: &str, what: &str| format!("/v1/golems/{name}{what}");
         Ok(match ask {
             Ask::Golems => Told::Golems(self.get("/v1/golems")?),
-            Ask::One(name) => Told::One(name.clone(), self.get(&of(&name, ""))?),
+            Ask::One(name) => Told::One(name.clone(), self.get(&of(&name, "?inner=true"))?),
             Ask::Memory { name, query } => {
                 let query: String = query.bytes().map(|byte| format!("%{byte:02x}")).collect();
                 Told::Memory(

@@ -121,6 +121,12 @@ pub(crate) struct Seen {
     pub(crate) records: u64,
     pub(crate) status: Status,
     pub(crate) told: Words,
+    pub(crate) life: Inner,
+}
+
+/// Of what it is inside, what screens need.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct Inner {
     pub(crate) birth: Birth,
     pub(crate) dreams: Dreams,
 }

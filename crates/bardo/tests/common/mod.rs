@@ -1,14 +1,16 @@
 //! A home of its own for each test, and the real binary.
 #![allow(dead_code, unreachable_pub)]
 
+pub mod host;
+
 use std::ffi::OsStr;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use ::host::{GolemHome, Home};
 use golem::{Golem, Usdc};
-use host::{GolemHome, Home};
 use vault::Reader;
 
 pub struct Tent {

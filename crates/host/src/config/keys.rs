@@ -69,6 +69,7 @@ keys! {
     Bardo "styx.url", Kind::NotYet, "", "address of the relay between golems";
     Bardo "api.listen", Kind::Text, "127.0.0.1:7373", "address the HTTP API of `bardo up` listens on; empty for no API";
     Bardo "api.origins", Kind::Text, "", "origins, with commas between, whose pages a browser may let talk to the API";
+    Bardo "api.metrics_golems", Kind::Integer { min: 0, max: 100_000 }, "1000", "how many living golems have series of their own in /metrics";
     Bardo "notify.webhook", Kind::Text, "", "address that gets each note as JSON: deaths, caps, freezes, crashes, a full disk, a daily line";
     Bardo "notify.ntfy", Kind::Text, "", "address that gets each note as plain text, such as a topic of an ntfy server";
     Bardo "notify.command", Kind::Text, "", "program that gets each note on its standard input; BARDO_NOTE_KIND, BARDO_NOTE_GOLEM and BARDO_NOTE_KEY say the rest";

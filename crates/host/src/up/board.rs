@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::ops::Bound;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use golem::policy::{self, Ask};
 use golem::{Life, Usdc, stress};
@@ -42,8 +42,17 @@ pub struct Status {
     pub now: u64,
     /// Why it is stopped or of what it died.
     pub why: Option<String>,
+    /// Which of the causes it died of, by name.
+    #[serde(default)]
+    pub cause: Option<String>,
+    /// How long its money lasts, in seconds of world time; none while it spends nothing.
+    #[serde(default)]
+    pub runway: Option<u64>,
+    /// When this was acknowledged, in milliseconds of the host's clock.
+    #[serde(default)]
+    pub written: u64,
     /// What waits for its owner's yes or no.
-    #[schema(value_type = Option<Object>)]
+    #[schema(value_type = Option<crate::up::api::shapes::Ask>)]
     pub asks: Option<Ask>,
 }
 
@@ -117,8 +126,20 @@ pub struct Board {
     pub falls: AtomicU64,
     pub listeners: AtomicU64,
     pub notes_sent: AtomicU64,
-    /// What keeps the host from writing, if anything does.
-    pub trouble: Mutex<Option<String>>,
+    pub notes_failed: AtomicU64,
+    /// When the newest copy in the backup folder was made, in seconds; nothing where there is none.
+    pub backed_up: AtomicU64,
+    deaths: Mutex<BTreeMap<String, u64>>,
+    trouble: Mutex<Trouble>,
+}
+
+/// What keeps golems from being written, if anything does.
+#[derive(Debug, Default)]
+struct Trouble {
+    /// The host log takes nothing.
+    log: Option<String>,
+    /// The log does, but no golem's own files.
+    files: Option<String>,
 }
 
 #[derive(Debug, Default)]
@@ -131,8 +152,13 @@ struct Told {
 impl Frame {
     /// The message, beginning with whose it is.
     pub fn text_with_name(&self) -> String {
-        format!("{{\"golem\":\"{}\",{}", self.golem, self.text.trim_start_matches('{'))
+        named(&self.golem, &self.text)
     }
+}
+
+/// A message as JSON, beginning with whose it is.
+pub fn named(golem: &str, text: &str) -> String {
+    format!("{{\"golem\":\"{golem}\",{}", text.trim_start_matches('{'))
 }
 
 impl Status {
@@ -162,6 +188,9 @@ impl Status {
             refusals: 0,
             now: life.now.as_millis(),
             why: life.death.as_ref().map(|death| death.cause.to_string()),
+            cause: life.death.as_ref().map(|death| death.cause.name().to_owned()),
+            runway: life.purse.projected_life(life).filter(|_| !life.is_dead()).map(|left| left.as_millis() / 1_000),
+            written: 0,
             asks: policy::asks(life),
         }
     }
@@ -187,14 +216,34 @@ impl Status {
             refusals: 0,
             now: 0,
             why: Some(why),
+            cause: None,
+            runway: None,
+            written: 0,
             asks: None,
         }
     }
 }
 
 impl Board {
-    pub fn post(&self, status: Status) {
-        self.write().insert(status.name.clone(), status);
+    pub fn post(&self, mut status: Status) {
+        status.written = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64);
+        let (cause, before) = (status.cause.clone(), self.write().insert(status.name.clone(), status));
+        // Whoever was found dead when the host came up is no news.
+        if let (Some(cause), Some(State::Living | State::Asking | State::Dreaming | State::Paused | State::Frozen)) =
+            (cause, before.map(|before| before.state))
+        {
+            *self.deaths.lock().unwrap_or_else(PoisonError::into_inner).entry(cause).or_default() += 1;
+        }
+    }
+
+    /// Deaths since the host came up, by the name of their cause.
+    pub fn deaths(&self) -> BTreeMap<String, u64> {
+        self.deaths.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// When the newest backup was made, in seconds since 1970.
+    pub fn newest_backup(&self) -> Option<i64> {
+        Some(self.backed_up.load(Ordering::Relaxed) as i64).filter(|made| *made > 0)
     }
 
     /// Says of one that something is the matter with the process it lives in, not with its life.
@@ -277,15 +326,26 @@ impl Board {
         self.news.notify_all();
     }
 
+    /// What keeps the log from being written, or nothing any more; true if that is news.
     pub fn troubled(&self, trouble: Option<String>) -> bool {
         let mut now = self.trouble.lock().unwrap_or_else(PoisonError::into_inner);
-        let new = *now != trouble;
-        *now = trouble;
+        let new = now.log != trouble;
+        now.log = trouble;
         new
     }
 
+    /// The same of the golems' own files, all of them.
+    pub fn files_troubled(&self, trouble: Option<String>) -> bool {
+        let mut now = self.trouble.lock().unwrap_or_else(PoisonError::into_inner);
+        let new = now.files.is_some() != trouble.is_some();
+        now.files = trouble;
+        new
+    }
+
+    /// Why no golem can be written, if none can.
     pub fn trouble(&self) -> Option<String> {
-        self.trouble.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        let now = self.trouble.lock().unwrap_or_else(PoisonError::into_inner);
+        now.log.clone().or_else(|| now.files.clone())
     }
 }
 

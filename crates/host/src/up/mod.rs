@@ -392,8 +392,12 @@ impl Up {
             Outcome::Turned(living, turn) => {
                 let slot = &mut self.slots[at];
                 slot.living = Some(living);
-                if std::mem::take(&mut slot.kept) > 0 {
+                let kept = std::mem::take(&mut slot.kept) > 0;
+                if kept {
                     info!(golem = slot.place.name.as_str(), "up again");
+                }
+                if (kept || turn == Turn::Lived) && self.desk.board.files_troubled(None) {
+                    info!("golems can be written again");
                 }
                 match turn {
                     Turn::Dead => self.show_out(at),
@@ -489,13 +493,17 @@ impl Up {
                 if slot.kept == 1 {
                     warn!(golem = name, why, "the disk keeps it down, it is tried again");
                 }
+                self.desk.board.mark(&name, State::Restarting, Some(why.clone()));
+                if !self.anyone_writes() && self.desk.board.files_troubled(Some(why.clone())) {
+                    error!(why, "no golem can be written");
+                }
+                let slot = &self.slots[at];
                 // If nobody can write, that is told already; if it is this one's files alone, nobody else would say so.
                 if slot.kept == FALLS.0 && self.desk.board.trouble().is_none() {
                     let key = format!("{}:disk:{}", slot.id, notify::now() / 86_400_000);
                     let text = format!("{name} waits for its files: {why}");
                     self.desk.note(host_note(key, "disk", Some(&name), text));
                 }
-                self.desk.board.mark(&name, State::Restarting, Some(why));
                 self.schedule(at, now + self.lies.1.min(Duration::from_secs(2)));
             }
             Fall::Broke(why) => {
@@ -526,6 +534,12 @@ impl Up {
                 self.schedule(at, now + lies);
             }
         }
+    }
+
+    /// Whether there is a golem whose last attempt at being written went well.
+    fn anyone_writes(&self) -> bool {
+        let idle = |slot: &Slot| slot.living.as_ref().is_some_and(|living| living.life().heartbeat.paused);
+        self.slots.iter().any(|slot| slot.stand == Stand::Up && slot.kept == 0 && !idle(slot))
     }
 
     /// Everyone's own file gets everything, and the log is empty.
@@ -592,6 +606,7 @@ fn keep_copies(backups: &Backups, home: &Home, desk: &Desk, stop: &AtomicBool) {
                 }
                 Err(why) => Some(why.to_string()),
             };
+            desk.board.backed_up.store(backups.newest_made(), Ordering::Relaxed);
             if let Some(why) = failed {
                 warn!(why, "a backup failed");
                 let day = notify::now() / 86_400_000;

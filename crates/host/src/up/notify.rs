@@ -262,6 +262,7 @@ fn tell_all(target: &Target, desk: &Desk, client: &Client, stop: &AtomicBool) {
         for waiting in waiting {
             let to = target.name();
             if let Err(why) = target.tell(client, &waiting.note, stop) {
+                desk.board.notes_failed.fetch_add(1, Ordering::Relaxed);
                 if patience == AGAIN.0 {
                     warn!(to, why, kind = waiting.note.kind, "cannot be told, and is tried again");
                 }

@@ -47,7 +47,7 @@ fn tell(nights: &Nights, seen: &Seen, (at, scroll): (usize, usize), look: Look, 
         None => told.push(Line::raw("nothing was looked through")),
         Some(found) => {
             // What came of it first; how, for whoever reads on.
-            let mut texts = dreamt(found, &seen.birth.world);
+            let mut texts = dreamt(found, &seen.life.birth.world);
             let came = texts.pop().unwrap_or_default();
             told.extend(hang(&came, width, "", "  ").into_iter().map(|text| Line::styled(text, look.strong())));
             for text in texts {
@@ -60,11 +60,11 @@ fn tell(nights: &Nights, seen: &Seen, (at, scroll): (usize, usize), look: Look, 
     told.push(look.row("since then", became));
     told.push(Line::raw(""));
     told.push(Line::styled("on trial now", look.title()));
-    if seen.dreams.staged.is_empty() {
+    if seen.life.dreams.staged.is_empty() {
         told.push(Line::raw("nothing"));
     }
-    for staged in &seen.dreams.staged {
-        let [rule, how] = on_trial(staged, &seen.birth.world);
+    for staged in &seen.life.dreams.staged {
+        let [rule, how] = on_trial(staged, &seen.life.birth.world);
         told.extend(hang(&rule, width, "", "  ").into_iter().map(Line::raw));
         told.extend(hang(&how, width, "  ", "  ").into_iter().map(|text| Line::styled(text, look.quiet())));
     }

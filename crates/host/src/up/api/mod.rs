@@ -2,8 +2,15 @@
 //! of what happens. It runs on a thread of its own and never touches a golem: it reads the board and the files, and
 //! writes letters. Whatever a client does or fails to do, golems do not notice.
 
+mod describe;
+mod door;
 mod guard;
+mod metrics;
+mod orders;
+mod pools;
+mod reading;
 mod routes;
+pub(crate) mod shapes;
 mod stream;
 mod told;
 mod witness;
@@ -14,23 +21,22 @@ use std::sync::mpsc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use hyper_util::rt::{TokioIo, TokioTimer};
-use hyper_util::service::TowerToHyperService;
 use tokio::net::TcpListener;
-use tokio::sync::{Semaphore, oneshot};
+use tokio::sync::oneshot;
+
+use pools::Pools;
 
 use super::desk::Desk;
 use crate::config::Settings;
+use crate::orders::Book;
 use crate::tokens::{self, Keyring};
 use crate::{Error, Home};
 
 pub use routes::document;
 pub use told::{Clock, Load, Money, Offer, Pressing, Skill, Words};
 
-/// Connections at a time; more wait to be let in.
-const CONNECTIONS: usize = 512;
-/// How long a client may take to say what it wants.
-const HEADERS: Duration = Duration::from_secs(10);
+/// What may be on its way to one client.
+const SENDING: usize = 128 << 10;
 
 /// Where and for whom to listen.
 #[derive(Clone, Debug)]
@@ -38,6 +44,8 @@ pub struct Listen {
     pub address: SocketAddr,
     tokens: Arc<Keyring>,
     origins: Vec<String>,
+    /// How many golems have series of their own.
+    golems_shown: usize,
 }
 
 /// An API that is being served.
@@ -54,6 +62,15 @@ pub(crate) struct Reach {
     home: Home,
     desk: Arc<Desk>,
     listen: Arc<Listen>,
+    book: Book,
+    pools: Pools,
+}
+
+impl Reach {
+    fn new(home: Home, desk: Arc<Desk>, listen: Listen) -> Reach {
+        let book = Book::of(&home);
+        Reach { home, desk, listen: listen.into(), book, pools: Pools::new() }
+    }
 }
 
 impl Listen {
@@ -65,6 +82,7 @@ impl Listen {
             address: address.parse().map_err(|_| wrong())?,
             tokens: Arc::new(Keyring::of(home)),
             origins: origins.split(',').map(|one| one.trim().to_owned()).filter(|one| !one.is_empty()).collect(),
+            golems_shown: settings.integer("api.metrics_golems") as usize,
         })
     }
 }
@@ -80,10 +98,12 @@ pub(super) fn serve(listen: Listen, home: Home, desk: Arc<Desk>) -> Result<Runni
     let cannot = |e: std::io::Error| Error::Advice(format!("cannot listen on {}: {e}", listen.address));
     let listener = std::net::TcpListener::bind(listen.address).map_err(cannot)?;
     listener.set_nonblocking(true).map_err(cannot)?;
+    // Everyone who comes in has it from here: what nobody reads must not pile up outside of this process either.
+    socket2::SockRef::from(&listener).set_send_buffer_size(SENDING).map_err(cannot)?;
     let address = listener.local_addr().map_err(cannot)?;
-    let runtime =
-        tokio::runtime::Builder::new_current_thread().enable_all().max_blocking_threads(8).build().map_err(cannot)?;
-    let reach = Reach { home, desk, listen: Arc::new(Listen { address, ..listen.clone() }) };
+    let mut runtime = tokio::runtime::Builder::new_current_thread();
+    let runtime = runtime.enable_all().max_blocking_threads(pools::THREADS).build().map_err(cannot)?;
+    let reach = Reach::new(home, desk, Listen { address, ..listen.clone() });
     let (stop, stopped) = oneshot::channel();
     let (begun, begins) = mpsc::channel();
     let thread = std::thread::Builder::new().name("api".into()).spawn(move || {
@@ -92,7 +112,7 @@ pub(super) fn serve(listen: Listen, home: Home, desk: Arc<Desk>) -> Result<Runni
             let _ = begun.send(listener.as_ref().map(|_| ()).map_err(ToString::to_string));
             if let Ok(listener) = listener {
                 tokio::select! {
-                    () = accept(listener, reach) => {}
+                    () = door::open(listener, routes::router(reach).0) => {}
                     _ = stopped => {}
                 }
             }
@@ -105,26 +125,5 @@ pub(super) fn serve(listen: Listen, home: Home, desk: Arc<Desk>) -> Result<Runni
         Ok(Ok(())) => Ok(Running { address, stop, thread }),
         Ok(Err(why)) => Err(Error::Advice(format!("cannot listen on {address}: {why}"))),
         Err(_) => Err(Error::Advice(format!("cannot listen on {address}"))),
-    }
-}
-
-async fn accept(listener: TcpListener, reach: Reach) {
-    let router = routes::router(reach).0;
-    let room = Arc::new(Semaphore::new(CONNECTIONS));
-    loop {
-        let Ok(place) = Arc::clone(&room).acquire_owned().await else { return };
-        let Ok((socket, _)) = listener.accept().await else {
-            // Out of descriptors, most likely; others will let go of theirs.
-            tokio::time::sleep(Duration::from_millis(50)).await;
-            continue;
-        };
-        let service = TowerToHyperService::new(router.clone());
-        tokio::spawn(async move {
-            let mut http = hyper::server::conn::http1::Builder::new();
-            http.timer(TokioTimer::new()).header_read_timeout(HEADERS).max_buf_size(64 << 10);
-            // What a client does wrong is the client's business.
-            let _ = http.serve_connection(TokioIo::new(socket), service).await;
-            drop(place);
-        });
     }
 }

@@ -1,6 +1,10 @@
 //! Streams of server-sent events, under the documents' names. Whoever comes back with the last id it saw goes on
 //! from there: of one golem from its journal, of all from what the host remembers, and is told if that is not enough.
+//!
+//! Nothing is made before it can be sent: a journal is read piece by piece, each when the one before has been taken, so
+//! a life of any length costs a listener no more than a page.
 
+use std::convert::Infallible;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -10,21 +14,28 @@ use axum::extract::{Path, Query, State};
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
-use futures_util::stream;
+use futures_util::{StreamExt, stream};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
 use super::Reach;
-use super::routes::{Problem, aside};
+use super::pools::Pools;
+use super::routes::Problem;
 use crate::herald::Herald;
-use crate::up::board::{Board, Frame};
-use vault::Reader;
+use crate::up::board::{Board, Frame, named};
+use crate::{Error, Home};
+use vault::{Bookmark, Reader};
 
 /// How often a listener is served: whatever came meanwhile goes out together.
 const EVERY: Duration = Duration::from_millis(100);
 /// Silence after which a comment is sent, so that dead connections are noticed.
 const QUIET: u32 = 150;
-const AT_ONCE: usize = 2_000;
+/// Messages of the board that go out together.
+const AT_ONCE: usize = 200;
+/// About how much of a journal is told at a time, how many records may be gone through for it, and how many at once.
+const PAGE: usize = 64 << 10;
+const RECORDS: u64 = 4_096;
+const READ: u64 = 64;
 /// Listeners at a time.
 const LISTENERS: u64 = 256;
 
@@ -44,7 +55,7 @@ pub(super) async fn events(State(reach): State<Reach>, Query(which): Query<Which
     // Numbers begin anew with each host; one that no host of this run has given is not gone on from.
     let from = last_id(&headers).and_then(|id| id.parse::<u64>().ok()).map_or(board.next(), |id| id.saturating_add(1));
     let from = if from > board.next() { 0 } else { from };
-    serve(board, Listener { from, all: which.all, golem: None, begin: String::new() })
+    serve(&reach, Listener { from, all: which.all, golem: None, after: None, past: None, full: false })
 }
 
 /// What happens to one golem, from any record of its journal on.
@@ -56,37 +67,17 @@ pub(super) async fn golem_events(
     Query(which): Query<Which>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let board = Arc::clone(&reach.desk.board);
     let after = last_id(&headers).and_then(|id| {
         let (seq, index) = id.split_once('.')?;
         Some((seq.parse::<u64>().ok()?, index.parse::<u32>().ok()?))
     });
-    // Taken before the journal is read: what comes meanwhile is in both, and goes out once.
-    let from = board.next();
     let (home, golem) = (reach.home.clone(), name.clone());
-    let begin = aside(move || {
-        let Some(after) = after else { return home.golem(&golem).map(|_| (String::new(), (0, 0))) };
-        let place = home.read_golem(&golem)?;
-        let reader = Reader::open(&place.database())?;
-        let (mut herald, mut text, mut last) = (Herald::before(&reader)?, String::new(), after);
-        reader.replay(|record| {
-            let mut index = 0;
-            let told = herald.tell(&record, |told| {
-                let here = (told.seq, index);
-                index += 1;
-                if here > after && (which.all || !told.message.is_routine()) {
-                    let json = serde_json::to_string(&told).expect("a message is plain data");
-                    push(&mut text, &format!("{}.{}", here.0, here.1), &json);
-                }
-                last = last.max(here);
-            });
-            told.map_err(|e| vault::Error::Damaged { what: e.to_string(), advice: "see `bardo doctor`" })
-        })?;
-        Ok((text, last))
-    })
-    .await?;
-    let golem = Some((Arc::from(name.as_str()), begin.1));
-    Ok(serve(board, Listener { from, all: which.all, golem, begin: begin.0 }))
+    reach.pools.read(move || home.golem(&golem).map(|_| ())).await?;
+    let golem: Arc<str> = Arc::from(name.as_str());
+    let mut listener =
+        Listener { from: reach.desk.board.next(), all: which.all, golem: Some(golem), after, past: None, full: false };
+    listener.look_back(&reach.home);
+    Ok(serve(&reach, listener))
 }
 
 fn last_id(headers: &HeaderMap) -> Option<&str> {
@@ -94,11 +85,72 @@ fn last_id(headers: &HeaderMap) -> Option<&str> {
 }
 
 struct Listener {
+    /// The next message of the board.
     from: u64,
     all: bool,
-    /// Only of this golem, and only after this message of this record.
-    golem: Option<(Arc<str>, (u64, u32))>,
-    begin: String,
+    /// Only of this golem.
+    golem: Option<Arc<str>>,
+    /// The last message of one golem that is known, by record and place in it.
+    after: Option<(u64, u32)>,
+    /// What is told from its journal first.
+    past: Option<Box<Past>>,
+    /// There is more where the last came from.
+    full: bool,
+}
+
+/// A journal that is being told, and how far.
+struct Past {
+    home: Home,
+    name: Arc<str>,
+    all: bool,
+    after: (u64, u32),
+    at: Option<(Herald, Bookmark)>,
+}
+
+/// One piece of it.
+struct Page {
+    past: Box<Past>,
+    text: String,
+    /// The journal has no more.
+    ended: bool,
+}
+
+impl Past {
+    /// Tells the next piece. Whoever begins, or has come to an end that was not the end, sees to it first that the file
+    /// has everything.
+    fn page(mut self: Box<Past>) -> Result<Page, Error> {
+        let (mut text, after, all) = (String::new(), self.after, self.all);
+        let place = self.home.golem(&self.name)?;
+        let (mut herald, mut bookmark) = match self.at.take() {
+            Some(at) => at,
+            None => {
+                place.catch_up()?;
+                // The rest of the record that was broken off in needs the life before it.
+                let (golem, bookmark) = Reader::open(&place.database())?.before(after.0.saturating_sub(1))?;
+                (golem.map_or_else(Herald::new, Herald::after), bookmark)
+            }
+        };
+        let reader = Reader::open(&place.database())?;
+        let (mut ended, mut read) = (false, 0);
+        while !ended && text.len() < PAGE && read < RECORDS {
+            ended = reader.read_on(&mut bookmark, READ, |record| {
+                let mut index = 0;
+                let told = herald.tell(&record, |told| {
+                    let here = (told.seq, index);
+                    index += 1;
+                    if here > after && (all || !told.message.is_routine()) {
+                        let json = serde_json::to_string(&told).expect("a message is plain data");
+                        push(&mut text, &format!("{}.{}", here.0, here.1), &named(&self.name, &json));
+                    }
+                    self.after = self.after.max(here);
+                });
+                told.map_err(|e| vault::Error::Damaged { what: e.to_string(), advice: "see `bardo doctor`" })
+            })?;
+            read += READ;
+        }
+        self.at = Some((herald, bookmark));
+        Ok(Page { past: self, text, ended })
+    }
 }
 
 /// Counts a listener as long as it listens.
@@ -110,59 +162,106 @@ impl Drop for Seat {
     }
 }
 
-fn serve(board: Arc<Board>, listener: Listener) -> Response {
+fn serve(reach: &Reach, listener: Listener) -> Response {
+    let board = Arc::clone(&reach.desk.board);
     if board.listeners.fetch_add(1, Ordering::Relaxed) >= LISTENERS {
         board.listeners.fetch_sub(1, Ordering::Relaxed);
         return Problem::new(StatusCode::SERVICE_UNAVAILABLE, "too many listen already").into_response();
     }
-    let seat = Seat(Arc::clone(&board));
-    let chunks = stream::unfold((listener, seat, true), |(mut listener, seat, first)| async move {
-        let mut text = std::mem::take(&mut listener.begin);
-        if first {
-            text.insert_str(0, "retry: 1000\n\n");
-        }
-        let mut quiet = 0;
-        loop {
-            listener.take(&seat.0, &mut text);
-            if !text.is_empty() {
-                return Some((Ok::<_, std::convert::Infallible>(Bytes::from(text)), (listener, seat, false)));
-            }
-            if !seat.0.wait(u64::MAX, Duration::ZERO) {
-                return None;
-            }
-            quiet += 1;
-            if quiet >= QUIET {
-                return Some((Ok(Bytes::from_static(b": still here\n\n")), (listener, seat, false)));
-            }
-            tokio::time::sleep(EVERY).await;
+    let (seat, pools) = (Seat(board), reach.pools.clone());
+    let home = reach.home.clone();
+    let begin = stream::once(async { Ok::<_, Infallible>(Bytes::from_static(b"retry: 1000\n\n")) });
+    let chunks = stream::unfold((listener, seat), move |(mut listener, seat)| {
+        let (home, pools) = (home.clone(), pools.clone());
+        async move {
+            let text = listener.next(&home, &pools, &seat.0).await?;
+            Some((Ok(Bytes::from(text)), (listener, seat)))
         }
     });
     let headers = [(CONTENT_TYPE, "text/event-stream"), (CACHE_CONTROL, "no-store")];
-    (headers, Body::from_stream(chunks)).into_response()
+    (headers, Body::from_stream(begin.chain(chunks))).into_response()
 }
 
 impl Listener {
-    /// Whatever there is for this listener by now.
-    fn take(&mut self, board: &Board, text: &mut String) {
+    /// What there is to say next, however long that takes; nothing once there is nothing more to come.
+    async fn next(&mut self, home: &Home, pools: &Pools, board: &Board) -> Option<String> {
+        let mut quiet = 0;
+        loop {
+            let mut text = String::new();
+            if let Some(past) = self.past.take() {
+                // A journal that cannot be read now is asked for again by whoever wants it.
+                let page = pools.page(move || past.page()).await.ok()?;
+                self.after = Some(page.past.after);
+                text = page.text;
+                if !page.ended {
+                    self.past = Some(page.past);
+                } else if board.since(self.from, 0).1 {
+                    // Reading took longer than the board remembers: on from where it ended.
+                    self.from = board.next();
+                    self.past = Some(page.past);
+                    let (home, name) = (home.clone(), self.golem.clone()?);
+                    pools.page(move || home.read_golem(&name)).await.ok()?;
+                }
+            } else {
+                if !std::mem::take(&mut self.full) {
+                    tokio::time::sleep(EVERY).await;
+                    quiet += 1;
+                }
+                self.take(home, board, &mut text);
+            }
+            if !text.is_empty() {
+                return Some(text);
+            }
+            if !board.wait(u64::MAX, Duration::ZERO) {
+                return None;
+            }
+            if quiet >= QUIET {
+                return Some(": still here\n\n".to_owned());
+            }
+        }
+    }
+
+    /// Begins with the journal of the one golem, if it is known from where on.
+    fn look_back(&mut self, home: &Home) {
+        if let (Some(name), Some(after)) = (&self.golem, self.after) {
+            let past = Past { home: home.clone(), name: Arc::clone(name), all: self.all, after, at: None };
+            self.past = Some(Box::new(past));
+        }
+    }
+
+    /// Whatever the board has for this listener by now.
+    fn take(&mut self, home: &Home, board: &Board, text: &mut String) {
         let (frames, missed) = board.since(self.from, AT_ONCE);
+        if missed && self.after.is_some() {
+            self.from = board.next();
+            self.look_back(home);
+            return;
+        }
         if missed {
             // The listener must look for itself what it has missed.
             text.push_str("event: gap\ndata: {\"reload\":true}\n\n");
         }
         for frame in &frames {
             if self.is_for(frame) {
-                match self.golem {
-                    Some(_) => push(text, &format!("{}.{}", frame.seq, frame.index), &frame.text),
-                    None => push(text, &frame.number.to_string(), &frame.text_with_name()),
-                }
+                let id = match self.golem {
+                    Some(_) => format!("{}.{}", frame.seq, frame.index),
+                    None => frame.number.to_string(),
+                };
+                push(text, &id, &frame.text_with_name());
+            }
+            if self.golem.as_ref() == Some(&frame.golem) {
+                self.after = Some((frame.seq, frame.index)).max(self.after);
             }
         }
+        self.full = frames.len() == AT_ONCE;
         self.from = frames.last().map_or(self.from, |frame| frame.number + 1);
     }
 
     fn is_for(&self, frame: &Frame) -> bool {
-        let theirs =
-            self.golem.as_ref().is_none_or(|(name, after)| *name == frame.golem && (frame.seq, frame.index) > *after);
+        let theirs = self
+            .golem
+            .as_ref()
+            .is_none_or(|name| *name == frame.golem && self.after.is_none_or(|after| (frame.seq, frame.index) > after));
         theirs && (self.all || !frame.routine)
     }
 }

@@ -9,13 +9,15 @@ use golem::mortality::vitality::Parts;
 use golem::stress::{self, Stressor, words};
 use golem::{Life, Span, Usdc};
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 use vault::Reader;
 
+use super::shapes;
 use crate::heirs::{self, Preview};
 use crate::herald::Herald;
 use crate::{Error, GolemHome, Home};
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Words {
     pub world: String,
     /// How old it is, of how much.
@@ -25,6 +27,7 @@ pub struct Words {
     pub skills: Vec<Skill>,
     pub load: Load,
     pub mood: String,
+    #[schema(value_type = shapes::Pad)]
     pub pad: Pad,
     pub heartbeat: String,
     pub regime: Option<String>,
@@ -32,7 +35,7 @@ pub struct Words {
 }
 
 /// One of the three, as a factor of vitality and in words.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Clock {
     pub name: String,
     pub on: bool,
@@ -40,26 +43,34 @@ pub struct Clock {
     pub says: String,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Money {
+    #[schema(value_type = i64)]
     pub credit: Usdc,
     /// The part of the credit that is kept for dying.
+    #[schema(value_type = i64)]
     pub kept: Usdc,
+    #[schema(value_type = i64)]
     pub spent: Usdc,
+    #[schema(value_type = i64)]
     pub given: Usdc,
+    #[schema(value_type = i64)]
     pub worth: Usdc,
+    #[schema(value_type = i64)]
     pub cash: Usdc,
+    #[schema(value_type = i64)]
     pub fees: Usdc,
     /// In millionths of a unit, what a unit is called, and what they were acquired for.
     pub holding: i64,
     pub unit: String,
+    #[schema(value_type = i64)]
     pub cost: Usdc,
     /// What became of its capital so far, as a share, and of simply holding.
     pub returned: f64,
     pub held: Option<f64>,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Skill {
     pub domain: String,
     /// None where too little was claimed.
@@ -67,7 +78,7 @@ pub struct Skill {
     pub claims: u64,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Load {
     pub load: f64,
     pub band: String,
@@ -76,7 +87,7 @@ pub struct Load {
     pub stressors: Vec<Pressing>,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Pressing {
     pub title: String,
     pub severity: f64,
@@ -86,12 +97,14 @@ pub struct Pressing {
 }
 
 /// What an heir would be left, and how it would be made if nothing else is said.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct Offer {
     #[serde(flatten)]
     pub preview: Preview,
     pub next_name: String,
+    #[schema(value_type = i64)]
     pub credit: Usdc,
+    #[schema(value_type = i64)]
     pub capital: Usdc,
     pub inherit: bool,
     /// The least share of what it would try that must be new.

@@ -1,0 +1,431 @@
+//! What can be ordered. Each order has a key and is entered in the book before anything is done for it; its letter and
+//! its answer go the way of any owner's word. Whoever has had no answer asks again under the same key, or looks.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use axum::Json;
+use axum::extract::{FromRequestParts, Path, State};
+use axum::http::header::LOCATION;
+use axum::http::request::Parts;
+use axum::http::{HeaderName, StatusCode};
+use axum::response::{IntoResponse, Response};
+use golem::event::Account;
+use golem::{Command, Name, Usdc};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::Reach;
+use super::routes::{Given, Problem};
+use crate::heirs::Heir;
+use crate::inbox::Body;
+use crate::orders::{Came, Deed, Entry, Key, Request};
+use crate::{Error, GolemHome, heirs, word};
+
+/// The header that says which order this is.
+pub(super) const KEY: HeaderName = HeaderName::from_static("idempotency-key");
+/// How often it is looked for an answer.
+const LOOK: Duration = Duration::from_millis(10);
+
+/// The key of an order; whoever gives none is given one.
+pub(super) struct Keyed(Key);
+
+impl<S: Send + Sync> FromRequestParts<S> for Keyed {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Keyed, Problem> {
+        let Some(given) = parts.headers.get(KEY) else { return Ok(Keyed(Key::draw())) };
+        let key = given.to_str().map_err(|_| "a key is printable ASCII".to_owned()).and_then(str::parse);
+        key.map(Keyed).map_err(|why| Problem::new(StatusCode::BAD_REQUEST, format!("Idempotency-Key: {why}")))
+    }
+}
+
+/// An order that was accepted.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct Accepted {
+    done: bool,
+    /// Nobody has answered yet; the order waits and will be obeyed.
+    waiting: bool,
+    /// What it can be asked about under, and sent again.
+    key: String,
+}
+
+/// How an order stands.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct Standing {
+    key: String,
+    /// Such as `fund`.
+    order: String,
+    done: bool,
+    waiting: bool,
+    /// Why it was not obeyed.
+    refused: Option<String>,
+    /// Who was born of it.
+    heir: Option<String>,
+}
+
+impl Standing {
+    fn of(place: &GolemHome, entry: Entry) -> Standing {
+        let (refused, heir) = match &entry.came {
+            Some(Came::Refused(why)) => (Some(why.clone()), None),
+            Some(Came::Dead(cause)) => (Some(Error::Dead(place.name.clone(), cause.clone()).to_string()), None),
+            Some(Came::Born(name)) => (None, Some(name.to_string())),
+            Some(Came::Done) | None => (None, None),
+        };
+        let waiting = entry.came.is_none();
+        let key = entry.key.as_str().to_owned();
+        Standing { key, order: entry.order, done: !waiting && refused.is_none(), waiting, refused, heir }
+    }
+}
+
+/// What became of an order.
+#[utoipa::path(get, path = "/v1/golems/{name}/orders/{key}",
+    params(("name" = String, Path), ("key" = String, Path, description = "the key it was given under")),
+    responses((status = 200, body = Standing), (status = 404, body = Problem)))]
+pub(super) async fn order(
+    State(reach): State<Reach>,
+    Path((name, key)): Path<(String, String)>,
+) -> Result<Json<Standing>, Problem> {
+    let unknown = || Problem::new(StatusCode::NOT_FOUND, "no order was given under this key, or it is long forgotten");
+    let key: Key = key.parse().map_err(|_| unknown())?;
+    let pools = reach.pools.clone();
+    let found = pools.read(move || {
+        let place = reach.home.golem(&name)?;
+        Ok(reach.book.look(&place, &key)?.map(|entry| Standing::of(&place, entry)))
+    });
+    found.await?.map(Json).ok_or_else(unknown)
+}
+
+/// Gives an order and waits a while for its answer. Every order goes through here.
+pub(super) async fn give(
+    reach: &Reach,
+    name: &str,
+    request: Request,
+    deed: impl FnOnce(&GolemHome) -> Result<Deed, Error> + Send + 'static,
+    bear: impl FnOnce(&GolemHome, &Name) -> Result<(), Error> + Send + 'static,
+) -> Result<Entry, Problem> {
+    let (home, book, golem) = (reach.home.clone(), reach.book.clone(), name.to_owned());
+    let begun = reach.pools.order(move || {
+        let place = home.golem(&golem)?;
+        book.begin(&place, &request, deed, |name| bear(&place, name)).map(|entry| (place, entry))
+    });
+    let (place, mut entry) = begun.await?;
+    let until = Instant::now() + word::PATIENCE;
+    while entry.came.is_none() && Instant::now() < until {
+        tokio::time::sleep(LOOK).await;
+        if entry.is_answered(&place) {
+            let (book, place, key) = (reach.book.clone(), place.clone(), entry.key.clone());
+            let looked = reach.pools.order(move || book.look(&place, &key)).await;
+            // It has begun: what cannot be looked up now can be later.
+            entry = looked.ok().flatten().unwrap_or(entry);
+        }
+    }
+    Ok(entry)
+}
+
+type Told = Result<Response, Problem>;
+
+async fn tell(
+    reach: Reach,
+    name: String,
+    request: Request,
+    body: impl FnOnce(&GolemHome) -> Result<Body, Error> + Send + 'static,
+) -> Told {
+    let letter = |place: &GolemHome| body(place).map(Deed::Letter);
+    let entry = give(&reach, &name, request, letter, |_, _| unreachable!("a letter bears nobody")).await?;
+    answer(&name, entry, |accepted| Json(accepted).into_response())
+}
+
+/// The same entry gives the same answer, whoever asks and when.
+fn answer(name: &str, entry: Entry, done: impl FnOnce(Accepted) -> Response) -> Told {
+    let key = entry.key.as_str().to_owned();
+    let mut response = match entry.came {
+        Some(Came::Refused(why)) => Problem::from(Error::Refused(why)).into_response(),
+        Some(Came::Dead(cause)) => {
+            Problem::new(StatusCode::CONFLICT, format!("{name} is dead: {cause}")).into_response()
+        }
+        Some(Came::Done | Came::Born(_)) => done(Accepted { done: true, waiting: false, key: key.clone() }),
+        None => {
+            let accepted = Accepted { done: false, waiting: true, key: key.clone() };
+            (StatusCode::ACCEPTED, Json(accepted)).into_response()
+        }
+    };
+    let path = key.bytes().map(|byte| match byte {
+        b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' => char::from(byte).to_string(),
+        other => format!("%{other:02X}"),
+    });
+    let place = format!("/v1/golems/{name}/orders/{}", path.collect::<String>());
+    for (header, value) in [(KEY, key), (LOCATION, place)] {
+        if let Ok(value) = value.parse() {
+            response.headers_mut().insert(header, value);
+        }
+    }
+    Ok(response)
+}
+
+/// How an heir is to be made; what is left out is as its predecessor had it.
+#[derive(Debug, Default, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Succession {
+    /// The next in the line if there is none, such as ada-2.
+    #[serde(default)]
+    #[schema(value_type = Option<String>)]
+    name: Option<Name>,
+    /// Money to live on, in micro-USDC.
+    #[serde(default)]
+    #[schema(minimum = 1, maximum = 1_000_000_000_000_i64)]
+    credit: Option<i64>,
+    /// Whether it is left what its predecessor knew.
+    #[serde(default)]
+    inherit: Option<bool>,
+    /// Even if it would be a copy of its predecessor.
+    #[serde(default)]
+    force: bool,
+}
+
+/// Who was born.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct Newborn {
+    name: String,
+    id: String,
+    generation: u32,
+}
+
+/// Make an heir of a dead golem, from what it left.
+#[utoipa::path(post, path = "/v1/golems/{name}/successor", params(("name" = String, Path)), request_body = Succession,
+    responses((status = 200, body = Newborn), (status = 400, body = Problem), (status = 404, body = Problem), (status = 409, body = Problem)))]
+pub(super) async fn successor(
+    State(reach): State<Reach>,
+    Path(name): Path<String>,
+    Keyed(key): Keyed,
+    Given(wanted): Given<Succession>,
+) -> Told {
+    let credit = wanted.credit.map(|credit| Gift { credit, capital: 0 }.read()).transpose()?;
+    let request = Request::new(key, "successor", &wanted);
+    let (inherit, force, asked) = (wanted.inherit, wanted.force, wanted.name);
+    let chosen = move |dead: &GolemHome| {
+        // Whoever is alive or not done with dying is refused before a name is settled on.
+        dead.catch_up()?;
+        heirs::estate(dead.home(), dead)?;
+        Ok(Deed::Heir(asked.unwrap_or_else(|| heirs::next_name(dead.home(), &dead.name))))
+    };
+    let bear = move |dead: &GolemHome, name: &Name| {
+        let estate = heirs::estate(dead.home(), dead)?;
+        let set = credit.iter().map(|(credit, _)| format!("funds.credit={}", plain(*credit))).collect();
+        let heir = Heir { name: name.clone(), seed: None, set, inherit, force };
+        heirs::make(dead.home(), &estate, heir).map(|_| ())
+    };
+    let entry = give(&reach, &name, request, chosen, bear).await?;
+    let Some(Came::Born(heir)) = entry.came.clone() else {
+        return answer(&name, entry, |_| unreachable!("nobody is born"));
+    };
+    let pools = reach.pools.clone();
+    let born = pools.read(move || {
+        let (golem, _) = reach.home.golem(heir.as_str())?.wake()?;
+        let birth = &golem.life().birth;
+        Ok(Newborn { name: birth.name.to_string(), id: birth.id.to_string(), generation: birth.generation })
+    });
+    let born = born.await?;
+    answer(&name, entry, |_| Json(born).into_response())
+}
+
+/// An amount as configuration text.
+fn plain(amount: Usdc) -> String {
+    amount.to_string().trim_start_matches('$').to_owned()
+}
+/// Money, in micro-USDC.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Gift {
+    /// To live on.
+    #[serde(default)]
+    #[schema(minimum = 0, maximum = 1_000_000_000_000_i64)]
+    credit: i64,
+    /// To act with.
+    #[serde(default)]
+    #[schema(minimum = 0, maximum = 1_000_000_000_000_i64)]
+    capital: i64,
+}
+
+impl Gift {
+    fn read(&self) -> Result<(Usdc, Usdc), Error> {
+        let all = 0..=1_000_000_000_000_i64;
+        if !all.contains(&self.credit) || !all.contains(&self.capital) || self.credit + self.capital == 0 {
+            return Err(Error::Advice("an amount must be more than nothing and at most a million".into()));
+        }
+        Ok((Usdc::micros(self.credit), Usdc::micros(self.capital)))
+    }
+}
+
+/// Give it money from the treasury.
+#[utoipa::path(post, path = "/v1/golems/{name}/fund", params(("name" = String, Path)), request_body = Gift,
+    responses((status = 200, body = Accepted), (status = 202, body = Accepted), (status = 400, body = Problem), (status = 404, body = Problem), (status = 409, body = Problem)))]
+pub(super) async fn fund(
+    State(reach): State<Reach>,
+    Path(name): Path<String>,
+    Keyed(key): Keyed,
+    Given(money): Given<Gift>,
+) -> Told {
+    let request = Request::new(key, "fund", &money);
+    let (credit, capital) = money.read()?;
+    tell(reach, name, request, move |_| Ok(Body::Fund { credit, capital })).await
+}
+
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Withdrawal {
+    /// `credit` or `capital`.
+    #[schema(value_type = String)]
+    from: Account,
+    /// In micro-USDC.
+    #[schema(minimum = 1, maximum = 1_000_000_000_000_i64)]
+    amount: i64,
+}
+
+/// Take money back to the treasury.
+#[utoipa::path(post, path = "/v1/golems/{name}/withdraw", params(("name" = String, Path)), request_body = Withdrawal,
+    responses((status = 200, body = Accepted), (status = 202, body = Accepted), (status = 400, body = Problem), (status = 404, body = Problem), (status = 409, body = Problem)))]
+pub(super) async fn withdraw(
+    State(reach): State<Reach>,
+    Path(name): Path<String>,
+    Keyed(key): Keyed,
+    Given(money): Given<Withdrawal>,
+) -> Told {
+    let request = Request::new(key, "withdraw", &money);
+    let (amount, _) = Gift { credit: money.amount, capital: 0 }.read()?;
+    tell(reach, name, request, move |_| Ok(Body::Command(Command::Withdraw { from: money.from, amount }))).await
+}
+
+/// Keys of its policy and what they are to be, as in a configuration file.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Steering {
+    #[schema(example = json!({ "policy.per_action": "0.1" }))]
+    set: BTreeMap<String, String>,
+}
+
+/// Change the policy it acts under.
+#[utoipa::path(post, path = "/v1/golems/{name}/steer", params(("name" = String, Path)), request_body = Steering,
+    responses((status = 200, body = Accepted), (status = 202, body = Accepted), (status = 400, body = Problem), (status = 404, body = Problem), (status = 409, body = Problem)))]
+pub(super) async fn steer(
+    State(reach): State<Reach>,
+    Path(name): Path<String>,
+    Keyed(key): Keyed,
+    Given(steering): Given<Steering>,
+) -> Told {
+    let request = Request::new(key, "steer", &steering);
+    let set: Vec<String> = steering.set.iter().map(|(key, value)| format!("{key}={value}")).collect();
+    tell(reach, name, request, move |place| Ok(Body::Command(word::amend(place, &set)?))).await
+}
+
+/// A yes or a no, to what `asks` of the golem's status says.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Approval {
+    /// The key of what is asked, so that nothing is answered unseen.
+    key: u64,
+    yes: bool,
+}
+
+/// Say yes or no to what it asks; no answer is a no.
+#[utoipa::path(post, path = "/v1/golems/{name}/approve", params(("name" = String, Path)), request_body = Approval,
+    responses((status = 200, body = Accepted), (status = 202, body = Accepted), (status = 400, body = Problem), (status = 404, body = Problem), (status = 409, body = Problem)))]
+pub(super) async fn approve(
+    State(reach): State<Reach>,
+    Path(name): Path<String>,
+    Keyed(key): Keyed,
+    Given(said): Given<Approval>,
+) -> Told {
+    let request = Request::new(key, "approve", &said);
+    let Approval { key, yes } = said;
+    tell(reach, name, request, move |place| Ok(Body::Command(word::approve(place, key, yes)?))).await
+}
+
+/// Stop world time and clocks until resumed.
+#[utoipa::path(post, path = "/v1/golems/{name}/pause", params(("name" = String, Path)),
+    responses((status = 200, body = Accepted), (status = 202, body = Accepted), (status = 404, body = Problem), (status = 409, body = Problem)))]
+pub(super) async fn pause(State(reach): State<Reach>, Path(name): Path<String>, Keyed(key): Keyed) -> Told {
+    let request = Request::new(key, "pause", &());
+    tell(reach, name, request, |_| Ok(Body::Command(Command::Pause))).await
+}
+
+/// Undo a pause or a freeze.
+#[utoipa::path(post, path = "/v1/golems/{name}/resume", params(("name" = String, Path)),
+    responses((status = 200, body = Accepted), (status = 202, body = Accepted), (status = 404, body = Problem), (status = 409, body = Problem)))]
+pub(super) async fn resume(State(reach): State<Reach>, Path(name): Path<String>, Keyed(key): Keyed) -> Told {
+    let request = Request::new(key, "resume", &());
+    tell(reach, name, request, |place| {
+        word::unmark_frozen(place)?;
+        Ok(Body::Command(Command::Resume))
+    })
+    .await
+}
+
+#[derive(Debug, Default, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Freeze {
+    #[serde(default)]
+    reason: String,
+}
+
+/// Forbid new exposure at once.
+#[utoipa::path(post, path = "/v1/golems/{name}/freeze", params(("name" = String, Path)), request_body = Freeze,
+    responses((status = 200, body = Accepted), (status = 202, body = Accepted), (status = 400, body = Problem), (status = 404, body = Problem), (status = 409, body = Problem)))]
+pub(super) async fn freeze(
+    State(reach): State<Reach>,
+    Path(name): Path<String>,
+    Keyed(key): Keyed,
+    Given(freeze): Given<Freeze>,
+) -> Told {
+    let request = Request::new(key, "freeze", &freeze);
+    tell(reach, name, request, move |place| {
+        let (golem, _) = place.wake()?;
+        if golem.life().is_dead() {
+            return Err(word::dead(place, golem.life()));
+        }
+        word::mark_frozen(place, &freeze.reason)?;
+        Ok(Body::Command(Command::Freeze { reason: freeze.reason }))
+    })
+    .await
+}
+
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Retirement {
+    /// Its name again: this cannot be undone.
+    confirm: String,
+    #[serde(default)]
+    reason: String,
+}
+
+/// End it: death by its owner.
+#[utoipa::path(post, path = "/v1/golems/{name}/retire", params(("name" = String, Path)), request_body = Retirement,
+    responses((status = 200, body = Accepted), (status = 202, body = Accepted), (status = 400, body = Problem), (status = 404, body = Problem), (status = 409, body = Problem)))]
+pub(super) async fn retire(
+    State(reach): State<Reach>,
+    Path(name): Path<String>,
+    Keyed(key): Keyed,
+    Given(end): Given<Retirement>,
+) -> Told {
+    if end.confirm != name {
+        return Err(Problem::new(StatusCode::BAD_REQUEST, "to end it, say its name again in `confirm`"));
+    }
+    let request = Request::new(key, "retire", &end);
+    tell(reach, name, request, move |_| Ok(Body::Command(Command::Retire { reason: end.reason }))).await
+}
+
+/// Send it to sleep.
+#[utoipa::path(post, path = "/v1/golems/{name}/dream", params(("name" = String, Path)),
+    responses((status = 200, body = Accepted), (status = 202, body = Accepted), (status = 404, body = Problem), (status = 409, body = Problem)))]
+pub(super) async fn dream(State(reach): State<Reach>, Path(name): Path<String>, Keyed(key): Keyed) -> Told {
+    let request = Request::new(key, "dream", &());
+    tell(reach, name, request, |_| Ok(Body::Command(Command::Dream))).await
+}
+
+/// Wake it.
+#[utoipa::path(post, path = "/v1/golems/{name}/wake", params(("name" = String, Path)),
+    responses((status = 200, body = Accepted), (status = 202, body = Accepted), (status = 404, body = Problem), (status = 409, body = Problem)))]
+pub(super) async fn wake(State(reach): State<Reach>, Path(name): Path<String>, Keyed(key): Keyed) -> Told {
+    let request = Request::new(key, "wake", &());
+    tell(reach, name, request, |_| Ok(Body::Command(Command::Wake))).await
+}
