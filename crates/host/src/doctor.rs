@@ -45,7 +45,7 @@ pub fn examine(home: &Home, mut tell: impl FnMut(Finding)) -> Result<(), Error> 
     tell(examine_machine(home.root()));
     tell(examine_host(home)?);
     tell(examine_private(home.root()));
-    let treasury = home.treasury()?;
+    let treasury = home.treasury_to_read()?;
     tell(match treasury.audit()? {
         None => Finding::fine("treasury", format!("{} free, every line adds up", treasury.balance()?)),
         Some(line) => Finding::wrong("treasury", format!("line {line} of the ledger does not add up")),

@@ -162,6 +162,11 @@ impl Home {
         Ok(Treasury::open(&self.require()?.treasury_path())?)
     }
 
+    /// For whoever only looks, also where nothing can be written.
+    pub fn treasury_to_read(&self) -> Result<Treasury, Error> {
+        Ok(Treasury::to_read(&self.require()?.treasury_path())?)
+    }
+
     /// Opens a world by the description in a birth record. Data is named relative to the home, so that a
     /// life can move to another one that has the same data.
     pub fn open_world(&self, spec: &str, ledger: Ledger) -> Result<Box<dyn World + Send>, Error> {

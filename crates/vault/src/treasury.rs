@@ -37,21 +37,13 @@ pub struct Entry {
 
 impl Treasury {
     pub fn open(path: &Path) -> Result<Treasury, Error> {
-        let setup = || -> rusqlite::Result<Connection> {
-            let db = Connection::open(path)?;
-            db.busy_timeout(std::time::Duration::from_secs(10))?;
-            db.pragma_update(None, "journal_mode", "WAL")?;
-            db.pragma_update(None, "synchronous", "FULL")?;
-            db.execute_batch(
-                "CREATE TABLE IF NOT EXISTS ledger(
-                   line INTEGER PRIMARY KEY, kind TEXT NOT NULL, golem TEXT, number INTEGER NOT NULL,
-                   credit INTEGER NOT NULL, capital INTEGER NOT NULL, balance INTEGER NOT NULL CHECK(balance >= 0),
-                   letter TEXT UNIQUE, UNIQUE(kind, golem, number)) STRICT;",
-            )?;
-            Ok(db)
-        };
-        // Where nothing can be written it can still be read.
-        let db = setup().or_else(|why| if reading::no_room(&why) { reading::open(path) } else { Err(why) });
+        Ok(Treasury { db: connect(path).map_err(Error::sqlite("cannot open the treasury"))? })
+    }
+
+    /// For whoever only looks: where nothing can be written, such as on a full disk, it can still be read. Nobody who
+    /// means to write may hold on to it.
+    pub fn to_read(path: &Path) -> Result<Treasury, Error> {
+        let db = connect(path).or_else(|why| if reading::no_room(&why) { reading::open(path) } else { Err(why) });
         Ok(Treasury { db: db.map_err(Error::sqlite("cannot open the treasury"))? })
     }
 
@@ -226,6 +218,20 @@ impl Treasury {
         tx.commit().map_err(Error::sqlite(what))?;
         Ok(balance)
     }
+}
+
+fn connect(path: &Path) -> rusqlite::Result<Connection> {
+    let db = Connection::open(path)?;
+    db.busy_timeout(std::time::Duration::from_secs(10))?;
+    db.pragma_update(None, "journal_mode", "WAL")?;
+    db.pragma_update(None, "synchronous", "FULL")?;
+    db.execute_batch(
+        "CREATE TABLE IF NOT EXISTS ledger(
+           line INTEGER PRIMARY KEY, kind TEXT NOT NULL, golem TEXT, number INTEGER NOT NULL,
+           credit INTEGER NOT NULL, capital INTEGER NOT NULL, balance INTEGER NOT NULL CHECK(balance >= 0),
+           letter TEXT UNIQUE, UNIQUE(kind, golem, number)) STRICT;",
+    )?;
+    Ok(db)
 }
 
 pub(crate) fn balance(db: &Connection) -> rusqlite::Result<Usdc> {

@@ -27,7 +27,7 @@ pub(crate) fn init(home: &Home, json: bool) -> Result<ExitCode, Error> {
 }
 
 pub(crate) fn treasury(home: &Home, args: &TreasuryArgs, json: bool) -> Result<ExitCode, Error> {
-    let mut treasury = home.treasury()?;
+    let mut treasury = if args.verb.is_some() { home.treasury()? } else { home.treasury_to_read()? };
     if let Some(TreasuryVerb::Add { amount }) = args.verb {
         must_be_some(amount)?;
         treasury.add(amount)?;
