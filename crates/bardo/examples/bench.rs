@@ -37,7 +37,7 @@ fn newborn(mind: MindKind) -> (Golem, Record, Box<dyn World + Send>, Secret) {
     let world = SPEC.open(Ledger::memory()).expect("the sim opens");
     let secret = Secret::from_seed(1, "bench");
     let clocks = Clocks { economic: false, epistemic: false, stochastic: true };
-    let mut constitution = Constitution { clocks, ..Constitution::default() };
+    let mut constitution = Constitution { clocks, ..Constitution::bare() };
     constitution.mind.kind = mind;
     constitution.policy.max_drawdown_bps = 0;
     constitution.stochastic.base_hazard = 1e-15;

@@ -596,6 +596,10 @@ pub(crate) struct LivesArgs {
 pub(crate) enum DreamVerb {
     /// Fall asleep at once
     Now { name: String },
+    /// Dream from now on
+    On { name: String },
+    /// Dream no more
+    Off { name: String },
     /// End a night before its time
     Wake { name: String },
     /// The newest night: what was replayed and found, what is on trial, what earlier ones came to

@@ -363,6 +363,7 @@ pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
             daimon::feel(life, Felt::Validated);
         }
 
+        Event::DreamsSwitched { on } => life.dreams.switched = Some(*on),
         Event::DreamBegan { trigger, ticks, budget } => {
             if let Some(hours) = schedule::bedtime(life).filter(|_| *trigger == Trigger::Window) {
                 let (known, begun) = life.dreams.window;

@@ -406,6 +406,7 @@ pub enum DreamSchedule {
 }
 
 impl Default for DreamFigures {
+    /// What lives born before there were dreams have.
     fn default() -> Self {
         DreamFigures {
             enabled: false,
@@ -436,7 +437,7 @@ pub struct Reflex {
 impl Default for Constitution {
     fn default() -> Self {
         Constitution {
-            mode: Mode::Hosted,
+            mode: Mode::SelfHosted,
             clocks: Clocks { economic: true, epistemic: true, stochastic: true },
             interval: REFERENCE_TICK,
             vitality: VitalityFigures {
@@ -495,7 +496,7 @@ impl Default for Constitution {
             },
             stress: StressFigures { mode: StressMode::Enforced, ..StressFigures::default() },
             affect: AffectFigures { appraisal: Appraisal::RuleBased, ..AffectFigures::default() },
-            dream: DreamFigures::default(),
+            dream: DreamFigures { enabled: true, ..DreamFigures::default() },
             mandate: MandateFigures::default(),
             succession: SuccessionFigures::default(),
         }
@@ -503,6 +504,12 @@ impl Default for Constitution {
 }
 
 impl Constitution {
+    /// Of a golem that pays for its machine and never dreams: all three clocks, and nothing that is not about them. What
+    /// experiments on mortality alone begin with.
+    pub fn bare() -> Constitution {
+        Constitution { mode: Mode::Hosted, dream: DreamFigures::default(), ..Constitution::default() }
+    }
+
     /// A clock ticks if it is switched on and the mode has it at all.
     pub fn clocks(&self) -> Clocks {
         match self.mode {
@@ -539,7 +546,7 @@ mod tests {
     #[test]
     fn windows_scale_with_the_interval_but_keep_their_floors() {
         let looks = |interval| {
-            let c = Constitution { interval, ..Constitution::default() };
+            let c = Constitution { interval, ..Constitution::bare() };
             (c.fitness_window(laws(1).unwrap()), c.grace())
         };
         assert_eq!(looks(Span::seconds(40)), (2_000.0, 500));
@@ -549,7 +556,7 @@ mod tests {
 
     #[test]
     fn modes_take_clocks_away_and_never_add_one() {
-        let with = |mode, clocks| Constitution { mode, clocks, ..Constitution::default() }.clocks();
+        let with = |mode, clocks| Constitution { mode, clocks, ..Constitution::bare() }.clocks();
         let all = Clocks { economic: true, epistemic: true, stochastic: true };
         let none = Clocks { economic: false, epistemic: false, stochastic: false };
         assert_eq!(with(Mode::Hosted, all), all);

@@ -368,6 +368,11 @@ pub enum Event {
         key: u64,
         deadline: Time,
     },
+
+    /// Its owner wants it to dream from now on, or no more.
+    DreamsSwitched {
+        on: bool,
+    },
 }
 
 /// Which of a golem's two accounts.

@@ -81,6 +81,10 @@ pub enum Command {
     },
     /// Dream now.
     Dream,
+    /// Dream from now on, or no more.
+    Dreams {
+        on: bool,
+    },
     Wake,
     Retire {
         reason: String,
@@ -260,6 +264,7 @@ fn obey(draft: &mut Draft<'_>, command: &Command) -> Result<(), Rule> {
         }
         Command::Approve { key, yes } => policy::approve(draft, *key, *yes)?,
         Command::Dream => dream::ordered(draft)?,
+        Command::Dreams { on } => dream::switched(draft, *on),
         Command::Wake => dream::wake(draft, Waker::Owner),
         Command::Retire { reason } => death::die(draft, Cause::OwnerKill { reason: clip(reason) }),
         Command::Amend { instead_of, .. } if *instead_of != policy::policy_hash(&draft.policy) => {

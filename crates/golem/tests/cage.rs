@@ -19,7 +19,7 @@ const TICK: Span = Span::seconds(40);
 
 /// A golem that knows what holding pays here: it always pays.
 fn seasoned(change: impl FnOnce(&mut Constitution)) -> Golem {
-    let mut birth = birth(Constitution::default());
+    let mut birth = birth(Constitution::bare());
     // It dreams when its owner says so, and only then.
     birth.constitution.dream.enabled = true;
     birth.constitution.dream.schedule = golem::constitution::DreamSchedule::Owner;
@@ -144,7 +144,7 @@ fn anything(golem: &Golem, dice: &mut Dice) -> What {
                 6..=8 => Command::Approve { key: dice.of(&[key, life.flights_made]), yes: dice.below(4) > 0 },
                 3 => Command::Amend { policy: Box::new(policy(dice)), instead_of: policy_hash(&life.policy) },
                 4 => Command::Amend {
-                    policy: Box::new(Constitution::default().policy),
+                    policy: Box::new(Constitution::bare().policy),
                     instead_of: policy_hash(&life.policy),
                 },
                 _ => Command::Resume,
@@ -447,7 +447,7 @@ fn profit_becomes_credit_by_the_share_the_owner_set_and_losses_come_off_first() 
     let mut golem = holding(|c| c.economic.harvest_bps = 2_500, |_| {});
     let (credit, result) = (golem.life().purse.credit, golem.life().capital.result());
     let mut harvested = golem.life().capital.harvested;
-    let policy = PolicyFigures { stop_bps: 0, max_drawdown_bps: 0, ..Constitution::default().policy };
+    let policy = PolicyFigures { stop_bps: 0, max_drawdown_bps: 0, ..Constitution::bare().policy };
     let instead_of = policy_hash(&golem.life().policy);
     command(&mut golem, Command::Amend { policy: Box::new(policy), instead_of });
     // A rise, then it is given up; a loss; and a rise that only makes the loss good.

@@ -32,7 +32,7 @@ struct Sleeper {
 
 impl Sleeper {
     fn new(change: impl FnOnce(&mut Constitution)) -> Sleeper {
-        let mut birth = birth(Constitution::default());
+        let mut birth = birth(Constitution::bare());
         let constitution = &mut birth.constitution;
         constitution.clocks.stochastic = false;
         constitution.clocks.epistemic = false;

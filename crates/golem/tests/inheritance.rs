@@ -259,7 +259,7 @@ fn a_life_should_leave_more_than_it_was_left() {
 #[test]
 fn an_heir_that_would_say_only_what_was_said_is_a_copy() {
     let life = {
-        let mut birth = common::birth(golem::constitution::Constitution::default());
+        let mut birth = common::birth(golem::constitution::Constitution::bare());
         birth.world.features = vec!["omen".into()];
         birth.world.instincts =
             vec!["when omen > 1 expect tide over 0".into(), "when omen < 1 expect wind over 0".into()];
@@ -276,7 +276,7 @@ fn an_heir_that_would_say_only_what_was_said_is_a_copy() {
 /// An estate goes through the door like everything else: tried before it is believed, and surest surprises first.
 #[test]
 fn an_estate_is_taken_in_discounted_and_without_a_say() {
-    let mut birth = common::birth(golem::constitution::Constitution::default());
+    let mut birth = common::birth(golem::constitution::Constitution::bare());
     birth.world.features = vec!["omen".into()];
     birth.world.instincts = vec!["when omen > 1 expect tide over 0".into()];
     let (dead, _) = golem::Golem::born(birth.clone(), START);

@@ -28,7 +28,7 @@ struct Walk {
 
 impl Walk {
     fn new(change: impl FnOnce(&mut Constitution)) -> Walk {
-        let mut birth = birth(Constitution::default());
+        let mut birth = birth(Constitution::bare());
         birth.constitution.clocks.stochastic = false;
         birth.constitution.clocks.economic = false;
         birth.constitution.mind.explore_every = 0;

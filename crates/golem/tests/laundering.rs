@@ -59,7 +59,7 @@ struct Subject {
 
 impl Subject {
     fn new(dice: &mut Dice) -> Subject {
-        let mut birth = common::birth(Constitution::default());
+        let mut birth = common::birth(Constitution::bare());
         let constitution = &mut birth.constitution;
         constitution.interval = HOUR;
         constitution.clocks.stochastic = false;

@@ -10,7 +10,7 @@ use golem::*;
 const TICK: Span = Span::seconds(40);
 
 fn born(change: impl FnOnce(&mut Constitution), alter: impl FnOnce(&mut Manifest), credit: i64) -> Golem {
-    let mut b = birth(Constitution::default());
+    let mut b = birth(Constitution::bare());
     b.constitution.mind.kind = MindKind::Reflex;
     b.constitution.reflex.act_every = 0;
     b.constitution.clocks.stochastic = false;

@@ -21,7 +21,7 @@ const HOUR: Span = Span::seconds(3_600);
 /// Every figure of the documents, in one place.
 #[test]
 fn rates_marks_and_caps_are_the_documents() {
-    let figures = Constitution::default().stress;
+    let figures = Constitution::bare().stress;
     let rates = [
         (Kind::Futility, 0.025),
         (Kind::Invisibility, 0.030),
@@ -51,7 +51,7 @@ fn stressor(kind: Kind, domain: Option<u8>, onset: f64) -> Stressor {
 }
 
 fn severity(kind: Kind, held: Span) -> f64 {
-    Stressor { held, ..stressor(kind, None, stress::ONSET) }.severity(&Constitution::default().stress)
+    Stressor { held, ..stressor(kind, None, stress::ONSET) }.severity(&Constitution::bare().stress)
 }
 
 /// A life with this load on record.

@@ -57,6 +57,8 @@ pub struct Living {
     intake: Intake,
     /// What it can dream of, read from its journal when it first dreams.
     memory: Option<Memory>,
+    /// Its playbook may have changed since it was last written down.
+    rewritten: bool,
     /// Commits that may or may not have been sent before this process began.
     doubtful: BTreeSet<u64>,
 }
@@ -193,6 +195,7 @@ impl Living {
             grimoire: None,
             intake: Intake::default(),
             memory: None,
+            rewritten: false,
             doubtful,
         })
     }
@@ -224,9 +227,7 @@ impl Living {
     /// Lives until something ends it.
     pub fn run(&mut self, run: Run, listener: &mut impl Listener) -> Result<Ending, Error> {
         let ending = self.run_on(run, listener)?;
-        if self.life().constitution().mind.kind == MindKind::Rules {
-            self.write_playbook()?;
-        }
+        self.write_playbook()?;
         Ok(ending)
     }
 
@@ -300,6 +301,9 @@ impl Living {
             self.settle(listener)?;
         }
         self.flush(listener)?;
+        if self.rewritten {
+            self.show_playbook();
+        }
         if self.life().heartbeat.state == State::Dead {
             self.take_money(listener)?;
             self.keep.carry_over(&self.place)?;
@@ -318,6 +322,7 @@ impl Living {
     /// Its own file has everything; it may be left.
     pub(crate) fn leave(&mut self) -> Result<(), Error> {
         self.flush(&mut Silent)?;
+        self.show_playbook();
         self.keep.carry_over(&self.place)
     }
 
@@ -410,6 +415,7 @@ impl Living {
         };
         let answer = grimoire::round(grimoire, self.golem.life());
         self.feed(self.golem.life().now, What::Curated(Box::new(answer)))?;
+        self.rewritten = true;
         Ok(())
     }
 
@@ -446,9 +452,18 @@ impl Living {
         if self.life().is_dead() { Err(Error::Dead(self.place.name.clone(), self.cause())) } else { Ok(()) }
     }
 
-    /// The playbook as a file, unless somebody has edited it.
+    /// The playbook as a file, unless somebody has edited it; there is none without rules.
     pub fn write_playbook(&self) -> Result<bool, Error> {
-        crate::playbook::write(&self.place.playbook(), self.golem.life())
+        let rules = self.life().constitution().mind.kind == MindKind::Rules;
+        if rules { crate::playbook::write(&self.place.playbook(), self.golem.life()) } else { Ok(false) }
+    }
+
+    /// The same at a host, where a page that cannot be written is no reason to stop living.
+    fn show_playbook(&mut self) {
+        self.rewritten = false;
+        if let Err(why) = self.write_playbook() {
+            tracing::warn!(golem = self.place.name.as_str(), %why, "cannot write its playbook");
+        }
     }
 
     fn perform(&mut self, owed: &Owed) -> Result<What, Error> {
@@ -688,6 +703,8 @@ fn order_of(body: &Body) -> Option<&'static str> {
             Command::Freeze { .. } => "freeze",
             Command::Withdraw { .. } => "withdraw",
             Command::Dream => "dream",
+            Command::Dreams { on: true } => "dreams on",
+            Command::Dreams { on: false } => "dreams off",
             Command::Wake => "wake",
             Command::Retire { .. } => "retire",
             Command::Halt { .. } => "halt",

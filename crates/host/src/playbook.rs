@@ -173,7 +173,7 @@ mod tests {
             laws: laws::NEWEST,
             secret_hash: [0; 32],
             seeded: true,
-            constitution: Constitution::default(),
+            constitution: Constitution::bare(),
             world: world.manifest(),
             endowment: golem::life::Endowment::default(),
             lineage: None,

@@ -83,7 +83,8 @@ impl Rehearsal {
         let roll = self.secret.roll(self.life().id(), self.life().tick + 1);
         let input = Input { now, roll, what };
         if let Some(record) = self.golem.step(&input)? {
-            if self.golem.life().constitution().dream.enabled {
+            let life = self.golem.life();
+            if life.constitution().dream.enabled || life.dreams.switched.is_some() {
                 self.memory.hear(&record, self.golem.life());
             }
             each(&record, self.golem.life());

@@ -72,7 +72,7 @@ fn varied(seed: u64) -> (Rehearsal, Record) {
     };
     let looks = if matches!(spec, Spec::Replay { .. }) { [3_600; 4] } else { [40, 40, 120, 3_600] };
     let interval = Span::seconds(looks[pick(1, 4)]);
-    let mut c = Constitution { interval, ..Constitution::default() };
+    let mut c = Constitution { interval, ..Constitution::bare() };
     c.mode = [Mode::Hosted, Mode::Hosted, Mode::SelfHosted, Mode::Immortal][pick(3, 4)];
     c.clocks = Clocks { economic: pick(4, 5) > 0, epistemic: pick(5, 5) > 0, stochastic: pick(6, 5) > 0 };
     // A mind of rules for half of them, frozen for some of those.
@@ -198,7 +198,7 @@ fn a_machine_without_fused_arithmetic_lives_the_same_lives() {
 fn survival_over_many_lives_is_the_documents() {
     let count = 100_000_u64;
     let clocks = Clocks { economic: false, epistemic: false, stochastic: true };
-    let c = Constitution { clocks, interval: Span::seconds(6 * 3_600), ..Constitution::default() };
+    let c = Constitution { clocks, interval: Span::seconds(6 * 3_600), ..Constitution::bare() };
     let (unborn, _) = birth(0, c, &Spec::Queue { seed: 1, bar_ms: 40_000 });
     let ages: Vec<Option<Span>> = (0..count)
         .map(|seed| {
@@ -230,7 +230,7 @@ fn one_path_lived_at_three_intervals_gives_one_survival_curve() {
         let ages = (0..count).map(|seed| {
             // Chance alone: being right differs between horizons, and frailty with it.
             let clocks = Clocks { economic: false, epistemic: false, stochastic: true };
-            let mut c = Constitution { interval: Span::seconds(seconds), clocks, ..Constitution::default() };
+            let mut c = Constitution { interval: Span::seconds(seconds), clocks, ..Constitution::bare() };
             c.reflex.act_every = 0;
             // Old within two days, so that the whole curve fits into a test.
             c.stochastic.base_hazard = 2e-4;
@@ -282,7 +282,7 @@ fn every_clock_kills_and_a_switched_off_one_never_does() {
     let mut seen = BTreeSet::new();
     for (clocks, never) in cases {
         for seed in 0..lives(200, 40) {
-            let mut c = Constitution { clocks, ..Constitution::default() };
+            let mut c = Constitution { clocks, ..Constitution::bare() };
             c.economic.machine_per_day = Usdc::dollars(20);
             c.mind.kind = MindKind::Reflex;
             c.reflex.pull = if seed.is_multiple_of(2) { 0.02 } else { -2.0 };

@@ -77,7 +77,7 @@ fn ten_thousand_hostile_lines_get_no_say_and_make_nothing_more_believed() {
         .open(Ledger::memory())
         .unwrap();
     let secret = Secret::from_seed(3, "poison");
-    let mut constitution = Constitution::default();
+    let mut constitution = Constitution::bare();
     constitution.clocks.stochastic = false;
     constitution.clocks.economic = false;
     let birth = Birth {

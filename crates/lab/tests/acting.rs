@@ -12,7 +12,7 @@ fn full(all: u64, few: u64) -> u64 {
 /// Lives that only trading can hurt, long enough to learn.
 fn fair(edge_bps: u32, lives: u64, most_ticks: u64) -> Plan {
     let clocks = Clocks { economic: false, epistemic: false, stochastic: false };
-    let constitution = Constitution { clocks, ..Constitution::default() };
+    let constitution = Constitution { clocks, ..Constitution::bare() };
     let world =
         Spec::Sim { seed: 0, bar_ms: 40_000, relations_change_days: 0.0, edge_bps: Some(edge_bps), flip_days: None };
     let (credit, capital) = (Usdc::dollars(10), Usdc::dollars(100));

@@ -32,7 +32,7 @@ fn sim(lives: u64, seed: u64, edge_bps: Option<u32>) -> Plan {
         lives,
         seed,
         world: Spec::Sim { seed, bar_ms: 40_000, relations_change_days: 5.0, edge_bps, flip_days: None },
-        constitution: Constitution::default(),
+        constitution: Constitution::bare(),
         credit: Usdc::dollars(10),
         capital: Usdc::dollars(100),
         most_ticks: if full() { 400_000 } else { 20_000 },
@@ -111,7 +111,7 @@ fn arms_on_real_hours() {
             most_ticks: window,
             disjoint: true,
             twin: 0,
-            constitution: Constitution { interval: Span::seconds(3_600), ..Constitution::default() },
+            constitution: Constitution { interval: Span::seconds(3_600), ..Constitution::bare() },
             credit: Usdc::dollars(30),
             ..sim(0, 92, None)
         };

@@ -9,7 +9,7 @@ use lab::{Plan, lives};
 use world::Spec;
 
 fn deaths(flip_days: Option<f64>, change: impl FnOnce(&mut Constitution)) -> BTreeMap<String, u64> {
-    let mut constitution = Constitution::default();
+    let mut constitution = Constitution::bare();
     change(&mut constitution);
     let world = Spec::Sim { seed: 0, bar_ms: 40_000, relations_change_days: 0.0, edge_bps: None, flip_days };
     let (credit, capital) = (Usdc::dollars(10), Usdc::dollars(100));

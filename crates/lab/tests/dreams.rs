@@ -28,7 +28,7 @@ fn full() -> bool {
 
 fn plan(lives: u64, seed: u64, relations_change_days: f64, flip: bool, ticks: u64) -> Plan {
     let clocks = Clocks { economic: false, epistemic: true, stochastic: false };
-    let mut constitution = Constitution { clocks, ..Constitution::default() };
+    let mut constitution = Constitution { clocks, ..Constitution::bare() };
     // Nobody dies of what is to be measured.
     constitution.vitality.epistemic_steepness = 0.1;
     let flip_days = flip.then(|| Span::seconds(40).times(FLIP).as_millis() as f64 / 86_400_000.0);

@@ -13,7 +13,7 @@ const NOTE: u64 = 200;
 
 fn lived(learning: bool, lives: u64) -> Summary {
     let clocks = Clocks { economic: false, epistemic: true, stochastic: false };
-    let mut constitution = Constitution { clocks, ..Constitution::default() };
+    let mut constitution = Constitution { clocks, ..Constitution::bare() };
     // Senescence is what is looked for; death by it would hide what comes after.
     constitution.vitality.epistemic_steepness = 0.1;
     let tick = Span::seconds(40);

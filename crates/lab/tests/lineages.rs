@@ -22,7 +22,7 @@ fn full() -> bool {
 
 fn plan(lives: u64, seed: u64, relations_change_days: f64, flip_tick: Option<u64>, ticks: u64) -> Plan {
     let clocks = Clocks { economic: false, epistemic: true, stochastic: false };
-    let mut constitution = Constitution { clocks, ..Constitution::default() };
+    let mut constitution = Constitution { clocks, ..Constitution::bare() };
     // They die when it is time, and of nothing else.
     constitution.vitality.epistemic_steepness = 0.1;
     let flip_days = flip_tick.map(|tick| Span::seconds(40).times(tick).as_millis() as f64 / 86_400_000.0);

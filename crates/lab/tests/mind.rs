@@ -7,7 +7,7 @@ use world::Spec;
 
 fn plan(world: Spec, lives: u64, most_ticks: u64) -> Plan {
     let clocks = Clocks { economic: false, epistemic: false, stochastic: false };
-    let constitution = Constitution { clocks, ..Constitution::default() };
+    let constitution = Constitution { clocks, ..Constitution::bare() };
     let (credit, capital) = (Usdc::dollars(10), Usdc::dollars(100));
     Plan {
         version: lives::PLAN,

@@ -51,7 +51,7 @@ fn newborn_in(world: Box<dyn World + Send>, seed: u64, constitution: Constitutio
 }
 
 fn hourly() -> Constitution {
-    Constitution { interval: Span::seconds(HOUR), ..Constitution::default() }
+    Constitution { interval: Span::seconds(HOUR), ..Constitution::bare() }
 }
 
 /// Every decision of a life on these rows up to an instant, as text.

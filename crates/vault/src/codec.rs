@@ -133,7 +133,7 @@ fn examples() -> [Event; 8] {
         laws: golem::laws::NEWEST,
         secret_hash: [0; 32],
         seeded: true,
-        constitution: golem::constitution::Constitution::default(),
+        constitution: golem::constitution::Constitution::bare(),
         world: golem::world::Manifest {
             domains: [golem::world::DomainSpec { name: "a".into(), ..Default::default() }].into_iter().collect(),
             instincts: vec!["always expect a".into()],

@@ -111,7 +111,7 @@ fn records() -> Vec<Record> {
         laws: laws::NEWEST,
         secret_hash: [1; 32],
         seeded: true,
-        constitution: Constitution::default(),
+        constitution: Constitution::bare(),
         world: Manifest {
             world: "hand".into(),
             spec: String::new(),

@@ -28,7 +28,7 @@ impl Dice {
 fn birth(d: &mut Dice, domains: usize, features: usize) -> Birth {
     let mut c = Constitution {
         interval: d.of(&[Span::seconds(40), Span::seconds(120), Span::seconds(3600)]),
-        ..Constitution::default()
+        ..Constitution::bare()
     };
     c.epistemic.measure = d.of(&[Measure::Skill, Measure::R2]);
     c.mind.explore_every = d.of(&[1, 5, 200]);
@@ -134,7 +134,7 @@ fn input(g: &Golem, d: &mut Dice, price: &mut f64, level: &mut f64) -> Input {
                     instead_of: golem::policy::policy_hash(&g.life().policy),
                     policy: Box::new(PolicyFigures {
                         stop_bps: d.of(&[0, 500, 2000]),
-                        ..Constitution::default().policy
+                        ..Constitution::bare().policy
                     }),
                 },
                 _ => Command::Resume,
@@ -282,7 +282,7 @@ fn an_allow_list_is_bounded() {
     let (mut g, _) = Golem::born(birth(&mut d, 2, 2), START);
     let policy = PolicyFigures {
         allow: Some((0..5_000).map(|n| format!("token-number-{n:040}")).collect()),
-        ..Constitution::default().policy
+        ..Constitution::bare().policy
     };
     g.step(&Input {
         now: START,

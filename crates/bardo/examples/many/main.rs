@@ -118,7 +118,7 @@ fn newborn(n: u64) -> (Golem, Record, Rehearsal, Secret) {
     // They are to be there until the end, so none may die meanwhile.
     let mut constitution = Constitution {
         clocks: Clocks { economic: false, epistemic: false, stochastic: true },
-        ..Constitution::default()
+        ..Constitution::bare()
     };
     (constitution.stochastic.base_hazard, constitution.stochastic.aging_hazard) = (1e-15, 1e-18);
     constitution.policy.max_drawdown_bps = 0;

@@ -16,6 +16,8 @@ use crate::output::{self, count, date, line};
 pub(crate) fn dispatch(home: &Home, verb: DreamVerb, json: bool) -> Result<ExitCode, Error> {
     match verb {
         DreamVerb::Now { name } => owner::order(home, &name, Command::Dream, "falls asleep", json),
+        DreamVerb::On { name } => owner::order(home, &name, Command::Dreams { on: true }, "dreams from now on", json),
+        DreamVerb::Off { name } => owner::order(home, &name, Command::Dreams { on: false }, "dreams no more", json),
         DreamVerb::Wake { name } => owner::order(home, &name, Command::Wake, "is awake", json),
         DreamVerb::Report { name } => report(&home.read_golem(&name)?, json),
         DreamVerb::List { name } => list(&home.read_golem(&name)?, json),
@@ -60,10 +62,10 @@ fn report(place: &GolemHome, json: bool) -> Result<ExitCode, Error> {
         let why = golem::dream::blocked(life).map_or(String::new(), |why| format!("; none could begin now: {why}"));
         if json {
             output::json(&serde_json::json!({ "nights": 0 }));
-        } else if life.constitution().dream.enabled {
+        } else if dreams.are_on(life) {
             line(format!("{} has not dreamt yet{why}", place.name));
         } else {
-            line(format!("{} does not dream; that was settled at its birth (dream.enabled)", place.name));
+            line(format!("{} does not dream; `bardo dream on {}` switches its dreams on", place.name, place.name));
         }
         return Ok(ExitCode::SUCCESS);
     };

@@ -24,6 +24,7 @@ use crate::heartbeat::State;
 use crate::life::Life;
 use crate::limits;
 use crate::money::Usdc;
+use crate::mortality::economic::Partition;
 use crate::mortality::phase;
 use crate::policy::Rule;
 use crate::stress::Word;
@@ -143,6 +144,8 @@ pub struct Dreams {
     pub settled: [u64; limits::DOMAINS],
     /// Nights begun in the owner's present hours of sleep, and which hours those are.
     pub window: (u64, u32),
+    /// What its owner has said since its birth about dreaming at all.
+    pub switched: Option<bool>,
 }
 
 /// How many looks a night lasts, as many as its ticks of forty seconds come to, and what it may cost, by how well the
@@ -170,8 +173,7 @@ const RULES_COST: i64 = 2_000;
 
 /// Falls asleep if it is time to. Run at the end of every waking tick.
 pub(crate) fn consider(draft: &mut Draft<'_>) {
-    let figures = &draft.constitution().dream;
-    if !figures.enabled || draft.is_dead() || draft.heartbeat.state != State::Sleeping || draft.heartbeat.paused {
+    if !draft.dreams.are_on(draft) || draft.is_dead() || draft.heartbeat.state != State::Sleeping || draft.heartbeat.paused {
         return;
     }
     let Some(trigger) = schedule::trigger(draft) else { return };
@@ -193,10 +195,20 @@ pub(crate) fn ordered(draft: &mut Draft<'_>) -> Result<(), Rule> {
     Ok(())
 }
 
+/// The owner's word on dreaming at all; a night under way ends with it.
+pub(crate) fn switched(draft: &mut Draft<'_>, on: bool) {
+    if on != draft.dreams.are_on(draft) {
+        draft.emit(Event::DreamsSwitched { on });
+    }
+    if !on {
+        wake(draft, Waker::Owner);
+    }
+}
+
 fn fall_asleep(draft: &mut Draft<'_>, trigger: Trigger) {
     let (ticks, budget) = match trigger {
-        // Compressed into a tick; there may be no more.
-        Trigger::Emergency => (1, Usdc::micros(RULES_COST).min(draft.purse.free(draft))),
+        // Compressed into a tick; there may be no more. It is for those who come after, and so is what pays for it.
+        Trigger::Emergency => (1, Usdc::micros(RULES_COST).min(draft.purse.budget(draft, Partition::Legacy))),
         _ => {
             let (ticks, budget) = length(draft);
             (ticks, budget.min(schedule::left_this_month(draft)).min(schedule::inference(draft)))
@@ -257,6 +269,11 @@ pub(crate) fn wake(draft: &mut Draft<'_>, by: Waker) {
 }
 
 impl Dreams {
+    /// Whether it dreams at all: as it was born, unless its owner has said otherwise since.
+    pub fn are_on(&self, life: &Life) -> bool {
+        self.switched.unwrap_or(life.constitution().dream.enabled)
+    }
+
     /// The share of what was tried that proved right, from a half on.
     pub fn quality(&self) -> f64 {
         let over = self.promoted + self.refuted + self.expired;

@@ -197,9 +197,10 @@ pub fn blocked(life: &Life) -> Option<Blocked> {
     blocked_for(life, Trigger::Owner)
 }
 
-/// The last night, before dying, needs neither time nor thinking to be left: it is paid from what is for that.
+/// The last night, before dying, needs neither time nor thinking to be left: it is paid from what is kept for those who
+/// come after.
 pub(super) fn blocked_for(life: &Life, trigger: Trigger) -> Option<Blocked> {
-    if !life.constitution().dream.enabled {
+    if !life.dreams.are_on(life) {
         return Some(Blocked::Off);
     }
     if trigger == Trigger::Emergency {
@@ -248,7 +249,7 @@ impl fmt::Display for Blocked {
             Blocked::Budget => "too little is left to think with",
             Blocked::Phase => "what is left is kept for dying",
             Blocked::Busy => "something is under way",
-            Blocked::Off => "dream.enabled was false at its birth",
+            Blocked::Off => "its dreams are switched off; `bardo dream on` switches them on",
         })
     }
 }

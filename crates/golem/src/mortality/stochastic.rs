@@ -71,7 +71,7 @@ mod tests {
     const DAY: Span = Span::DAY;
 
     fn survival(days: u64, steps: u64, fitness: f64) -> f64 {
-        let figures = Constitution::default().stochastic;
+        let figures = Constitution::bare().stochastic;
         let edge = |i: u64| Span::millis(DAY.times(days).as_millis() * i / steps);
         (0..steps).map(|i| 1.0 - risk(&figures, edge(i), edge(i + 1), fitness)).product()
     }
@@ -101,7 +101,7 @@ mod tests {
 
     #[test]
     fn being_wrong_is_frailty() {
-        let figures = Constitution::default().stochastic;
+        let figures = Constitution::bare().stochastic;
         let at = |fitness| rate(&figures, DAY, fitness);
         assert!((at(0.0) / at(1.0) - 3.0).abs() < 1e-12);
         assert_eq!(rate(&figures, DAY.times(400), 1.0), 1e-3, "capped");

@@ -97,7 +97,7 @@ impl Rig {
     }
 
     pub fn in_world(change: impl FnOnce(&mut Constitution), alter: impl FnOnce(&mut Manifest)) -> Rig {
-        let mut birth = birth(Constitution::default());
+        let mut birth = birth(Constitution::bare());
         birth.constitution.mind.kind = MindKind::Reflex;
         birth.constitution.reflex.act_every = 0;
         change(&mut birth.constitution);

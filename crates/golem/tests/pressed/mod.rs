@@ -30,7 +30,7 @@ pub struct Pressed {
 
 impl Pressed {
     pub fn new(change: impl FnOnce(&mut Constitution)) -> Pressed {
-        let mut birth = birth(Constitution::default());
+        let mut birth = birth(Constitution::bare());
         let constitution = &mut birth.constitution;
         constitution.interval = HOUR;
         constitution.clocks.stochastic = false;

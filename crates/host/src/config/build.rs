@@ -136,7 +136,7 @@ impl Settings {
 
     fn dream(&self) -> DreamFigures {
         DreamFigures {
-            enabled: self.flag("dream.enabled"),
+            enabled: self.perhaps_flag("dream.enabled").unwrap_or(self.text("dream.tier") != Some("hardened")),
             tier: match self.text("dream.tier") {
                 Some("hardened") => DreamTier::Hardened,
                 _ => DreamTier::Core,

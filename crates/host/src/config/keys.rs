@@ -99,7 +99,7 @@ keys! {
 
     Golem "heartbeat.interval", BEAT, "40s", "how often it looks; one bar of the world where nothing is said";
 
-    Golem "mortality.mode", MODES, "hosted", "who bears the cost of living, and whether it ends";
+    Golem "mortality.mode", MODES, "self_hosted", "who bears the cost of living: its owner, whose machine it is on, or itself (hosted, at mortality.economic.machine_per_day); and whether it ends at all";
     Golem "mortality.immortal", Kind::Bool, "false", "no clock may kill; for self-hosted golems only";
     Golem "mortality.lifespan", LIFESPAN, "8000000s", "the age at which age weighs in full; the hazard does not read it";
     Golem "mortality.economic.enabled", Kind::Bool, "true", "it may die of running out of money";
@@ -155,7 +155,7 @@ keys! {
     Golem "reflex.pull", Kind::Number { min: -1.0, max: 1.0 }, "0.02", "pull of a forecast towards the running mean; negative is stubbornly wrong";
     Golem "reflex.act_every", COUNT, "2160", "ticks between two actions; 0 for never";
 
-    Golem "dream.enabled", Kind::Bool, "false", "it dreams";
+    Golem "dream.enabled", Kind::Maybe(&Kind::Bool), "", "it dreams; empty for yes at tier core and no at hardened; `bardo dream on` and `off` switch it later";
     Golem "dream.tier", Kind::Choice(&["core", "hardened"]), "core", "a light night every 50 ticks of 40 s, or whole nights when there is enough to dream about";
     Golem "dream.method", Kind::Choice(&["careful", "random"]), "careful", "what a night does with its ideas; random makes them up and believes them, for experiments";
     Golem "dream.inference_provider", Kind::NotYet, "", "who answers in dreams";

@@ -278,6 +278,14 @@ impl Settings {
         }
     }
 
+    pub fn perhaps_flag(&self, path: &str) -> Option<bool> {
+        match self.value(path) {
+            Value::Nothing => None,
+            Value::Bool(yes) => Some(*yes),
+            other => panic!("'{path}' holds {other:?}"),
+        }
+    }
+
     pub fn perhaps_number(&self, path: &str) -> Option<f64> {
         match self.value(path) {
             Value::Nothing => None,

@@ -405,7 +405,7 @@ mod tests {
             laws: golem::laws::NEWEST,
             secret_hash: [0; 32],
             seeded: true,
-            constitution: golem::constitution::Constitution::default(),
+            constitution: golem::constitution::Constitution::bare(),
             world: golem::world::Manifest::default(),
             endowment: golem::life::Endowment::default(),
             lineage: None,
