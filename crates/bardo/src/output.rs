@@ -309,20 +309,29 @@ pub(crate) fn sentence(message: &Message<'_>) -> String {
         Message::RegimeChanged { from, to } => format!("the world went from {from} to {to}"),
         Message::ModeChanged { mode } => format!("is {mode}"),
         Message::DreamStarted { until } => format!("fell asleep until {}", date(*until)),
-        Message::DreamBegan { cycle, ticks, .. } => format!("falls asleep for night {cycle}, {ticks} ticks"),
-        Message::DreamPassed { phase, cost } => format!("dream phase {phase} is over, {cost}"),
+        Message::DreamBegan { cycle_id, ticks, .. } => format!("falls asleep for night {cycle_id}, {ticks} ticks"),
+        Message::DreamPhase { phase, .. } => format!("dreams on: {phase}"),
+        Message::DreamProgress { phase, budget_spent, .. } => format!("night goes into {phase}, {budget_spent} spent"),
         Message::Dreamt { found } => {
             format!(
-                "dreamt through {} episodes: {} proposed, {} staged",
-                found.replayed,
+                "dreamt ({}): {} ideas, {} tested, {} staged",
+                found.phase,
+                found.looked_at,
                 found.proposed,
                 found.staged.len()
             )
         }
-        Message::DreamLeft { cycle, woken: None } => format!("woke up from night {cycle}"),
-        Message::DreamLeft { cycle, woken: Some(by) } => {
-            format!("was woken from night {cycle} ({by:?})").to_lowercase()
+        Message::DreamHypothesis { hypothesis, .. } => format!("dreamt, and tries: {hypothesis}"),
+        Message::DreamCounterfactual { hypothesis, outcome, .. } => format!("imagined {hypothesis}: {outcome}"),
+        Message::DreamsSwitched { on: true } => "dreams from now on".to_owned(),
+        Message::DreamsSwitched { on: false } => "dreams no more".to_owned(),
+        Message::DreamLeft { cycle_id, woken: None, .. } => format!("woke up from night {cycle_id}"),
+        Message::DreamLeft { cycle_id, woken: Some(by), .. } => {
+            format!("was woken from night {cycle_id} ({by:?})").to_lowercase()
         }
+        Message::DreamDone { cycle_number, hypotheses_generated, insights_found, cost_usdc } => format!(
+            "night {cycle_number} came to {insights_found} insights and {hypotheses_generated} hypotheses for {cost_usdc}"
+        ),
         Message::Unstaged { fate, .. } => format!("a hypothesis is {fate:?}").to_lowercase(),
         Message::Revised { domain, .. } => format!("goes by what it learned again of {domain}"),
         Message::RolledBack { .. } => "took back what a dream had brought".to_owned(),

@@ -123,9 +123,12 @@ fn the_secret_is_in_its_own_file_and_nowhere_else_until_death() {
 #[test]
 fn a_queue_lives_ages_and_dies_without_a_word_of_trading() {
     let tent = Tent::new();
-    let set =
-        ["--set", "mortality.economic.machine_per_day=3", "--set", "mind.kind=reflex", "--set", "reflex.act_every=100"];
-    tent.ok([&["golem", "new", "turnstile", "--world", "queue", "--seed", "2"][..], &set].concat());
+    let mut new = vec!["golem", "new", "turnstile", "--world", "queue", "--seed", "2"];
+    let rent = ["mortality.mode=hosted", "mortality.economic.machine_per_day=3"];
+    for set in rent.into_iter().chain(["mind.kind=reflex", "reflex.act_every=100"]) {
+        new.extend(["--set", set]);
+    }
+    tent.ok(new);
     let mut said = tent.ok(["golem", "run", "turnstile", "--speed", "max"]);
     said += &tent.ok(["golem", "show", "turnstile"]);
     said += &tent.ok(["golem", "events", "turnstile", "--all"]);
@@ -328,7 +331,8 @@ fn configuration_mistakes_name_the_line_and_the_nearest_key() {
     let wrong = tent.fails(3, ["golem", "new", "ada", "--config", file.to_str().unwrap()]);
     assert!(wrong.contains("golem.toml:2") && wrong.contains("fitness_window"), "{wrong}");
     assert!(tent.fails(3, ["golem", "new", "ada", "--set", "clade.enabled=true"]).contains("not available yet"));
-    let immortal = tent.fails(3, ["golem", "new", "ada", "--set", "mortality.immortal=true"]);
+    let both = ["--set", "mortality.mode=hosted", "--set", "mortality.immortal=true"];
+    let immortal = tent.fails(3, [&["golem", "new", "ada"][..], &both].concat());
     assert!(immortal.contains("self_hosted"), "{immortal}");
     assert!(tent.fails(5, ["golem", "new", "ada", "--credit", "5000"]).contains("treasury"));
     assert!(tent.fails(1, ["golem", "run", "nobody"]).contains("golem list"));

@@ -50,7 +50,7 @@ fn life(tent: &Tent, name: &str) -> Life {
 /// What makes it die soon of each cause; of its owner's word it dies without.
 fn doomed(cause: &str) -> &'static [&'static str] {
     match cause {
-        "economic" => &["mortality.economic.machine_per_day=400"],
+        "economic" => &["mortality.mode=hosted", "mortality.economic.machine_per_day=400"],
         "stochastic" => &["mortality.stochastic.base_hazard_rate=0.02", "mortality.stochastic.max_hazard_rate=0.02"],
         // It says anything at all, and is not given long.
         "epistemic_senescence" => &[

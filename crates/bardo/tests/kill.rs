@@ -146,6 +146,7 @@ fn whatever_is_killed_nothing_acknowledged_is_lost_or_doubled() {
             "mind.sureness=0",
             "policy.rebalances_per_day=100000",
             "reflex.act_every=7",
+            "mortality.mode=hosted",
             "mortality.economic.machine_per_day=2",
             "policy.max_drawdown=0.4",
         ];

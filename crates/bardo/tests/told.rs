@@ -166,16 +166,22 @@ fn populate(tent: &Tent) -> u64 {
         new(&format!("g{n}"), &["--world", "queue"], &[]);
     }
     for n in 0..4 {
-        new(&format!("poor-{n}"), &["--world", "queue", "--credit", "1"], &["mortality.economic.machine_per_day=40"]);
+        let rent = ["mortality.mode=hosted", "mortality.economic.machine_per_day=40"];
+        new(&format!("poor-{n}"), &["--world", "queue", "--credit", "1"], &rent);
     }
     let line = ["succession.auto=true", "succession.min_divergence=0", "succession.budget_usdc=20"];
-    new("line", &["--credit", "0.6"], &[&line[..], &["mortality.economic.machine_per_day=8"]].concat());
+    new(
+        "line",
+        &["--credit", "0.6"],
+        &[&line[..], &["mortality.mode=hosted", "mortality.economic.machine_per_day=8"]].concat(),
+    );
     // They act by the calendar, and have all the time in the world.
     let acts = [
         "mind.kind=reflex",
         "reflex.act_every=2",
         "policy.max_drawdown=0",
         "mortality.epistemic.enabled=false",
+        "mortality.mode=hosted",
         "mortality.economic.machine_per_day=0.001",
     ];
     let acting = |name: &str, sets: &[&str]| new(name, &[], &[&acts[..], sets].concat());

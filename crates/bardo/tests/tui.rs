@@ -145,7 +145,8 @@ fn a_golem_dies_while_it_is_watched_and_has_an_heir() {
     }
     let tent = Tent::new();
     // Money for a day, and an interval that lets it be lived in seconds.
-    tent.ok(["golem", "new", "cyd", "--seed", "3", "--credit", "0.5"]);
+    let rent = ["--set", "mortality.mode=hosted", "--set", "dream.enabled=false"];
+    tent.ok([&["golem", "new", "cyd", "--seed", "3", "--credit", "0.5"][..], &rent].concat());
     tent.ok(["golem", "run", "cyd", "--speed", "max", "--ticks", "1700"]);
     let address = free_address();
     let _host = Host::up(&tent, &address, "400");

@@ -263,7 +263,12 @@ fn systemd_hears_that_it_is_up_that_it_still_is_and_that_it_goes_down() {
 #[test]
 fn a_line_goes_on_under_a_host_where_its_owner_wants_it() {
     let tent = Tent::new();
-    let set = ["succession.auto=true", "succession.min_divergence=0", "mortality.economic.machine_per_day=8"];
+    let set = [
+        "succession.auto=true",
+        "succession.min_divergence=0",
+        "mortality.mode=hosted",
+        "mortality.economic.machine_per_day=8",
+    ];
     let mut new = vec!["golem", "new", "ada", "--seed", "5", "--credit", "0.6"];
     set.iter().for_each(|key| new.extend(["--set", key]));
     tent.ok(new);

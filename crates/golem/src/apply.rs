@@ -356,6 +356,7 @@ pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
         Event::Curated { alive, archived } => {
             let kept = life.laws().rounds_kept;
             life.knowing.curated(life.tick, *alive, *archived, kept);
+            (life.dreams.rehearsed, life.dreams.judged) = (None, Vec::new());
         }
         Event::Watching(watched) => life.knowing.watched.clone_from(watched),
         Event::Promoted { slot } => {
@@ -368,6 +369,7 @@ pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
             if let Some(hours) = schedule::bedtime(life).filter(|_| *trigger == Trigger::Window) {
                 let (known, begun) = life.dreams.window;
                 life.dreams.window = (hours, if known == hours { begun + 1 } else { 1 });
+                life.dreams.session = if known == hours { life.dreams.session } else { Usdc::ZERO };
             }
             life.dreams.begin(*trigger, *ticks, *budget, life.seen.unit);
             life.heartbeat.state = State::Dreaming;
@@ -397,13 +399,12 @@ pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
             let eased = life.laws().dream_blocked;
             life.knowing.fiber.urgency = (life.knowing.fiber.urgency - eased).max(0.0);
         }
-        Event::Dreamt(found) => {
-            life.dreams.staged.extend(found.staged.iter().cloned());
-            life.dreams.revisions.extend(found.revisions.iter().cloned());
+        Event::Conceived { ideas } => {
             if let Some(night) = &mut life.dreams.night {
-                night.worked = true;
+                night.ideas.extend(ideas.iter().cloned());
             }
         }
+        Event::Dreamt(found) => life.dreams.work(found),
         Event::Unstaged { at, fate } => {
             let left = &life.dreams.staged[usize::from(*at)];
             life.dreams.admitted = (*fate == Fate::Promoted).then_some(left.night);

@@ -347,6 +347,84 @@ pub struct DreamFigures {
     /// The owner's hours of sleep.
     #[serde(default)]
     pub windows: Vec<Window>,
+    /// What all nights of one stretch of those hours may cost.
+    #[serde(default = "two_dollars")]
+    pub per_session_most: Usdc,
+    /// Something urgent may end a night.
+    #[serde(default = "yes")]
+    pub wakes: bool,
+    /// Replay, imagination and integration, as the owner would split what onset and return leave; by phase where nothing
+    /// is said.
+    #[serde(default)]
+    pub split: [Option<f64>; 3],
+    #[serde(default)]
+    pub replay_order: ReplayOrder,
+    /// The share of tests that are disturbed.
+    #[serde(default = "three_tenths")]
+    pub disturbed: f64,
+    #[serde(default)]
+    pub most: Intensity,
+    /// What an idea that was put together begins its trial with, and a pattern.
+    #[serde(default = "a_fifth")]
+    pub hypothesis: f64,
+    #[serde(default = "three_tenths")]
+    pub insight: f64,
+    /// Ideas on trial at once.
+    #[serde(default = "ten")]
+    pub staged_most: u32,
+}
+
+fn two_dollars() -> Usdc {
+    Usdc::dollars(2)
+}
+
+fn yes() -> bool {
+    true
+}
+
+fn three_tenths() -> f64 {
+    0.3
+}
+
+fn a_fifth() -> f64 {
+    0.2
+}
+
+fn ten() -> u32 {
+    10
+}
+
+/// How much a night goes into.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Intensity {
+    /// Episodes gone through closely.
+    pub batch: u32,
+    /// Other choices imagined for a decision.
+    pub depth: u32,
+    /// Recombinations, and threats.
+    pub sessions: u32,
+    pub threats: u32,
+    /// How freely it imagines.
+    pub temperature: f64,
+}
+
+impl Default for Intensity {
+    /// The most there is.
+    fn default() -> Intensity {
+        Intensity { batch: 15, depth: 3, sessions: 3, threats: 5, temperature: 0.9 }
+    }
+}
+
+/// Which memories are gone through first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ReplayOrder {
+    /// What could be gained, times how likely the like of it is to return.
+    #[default]
+    Utility,
+    Recency,
+    Surprise,
+    Uniform,
 }
 
 /// Hours of sleep, every day the same on the clock of a place. What that clock shows is settled at birth, so that a life
@@ -418,6 +496,15 @@ impl Default for DreamFigures {
             wake_move_bps: 1_000,
             method: DreamMethod::Careful,
             windows: Vec::new(),
+            per_session_most: two_dollars(),
+            wakes: true,
+            split: [None; 3],
+            replay_order: ReplayOrder::Utility,
+            disturbed: three_tenths(),
+            most: Intensity::default(),
+            hypothesis: a_fifth(),
+            insight: three_tenths(),
+            staged_most: ten(),
         }
     }
 }

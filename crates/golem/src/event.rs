@@ -307,7 +307,7 @@ pub enum Event {
     DreamBlocked {
         why: dream::Blocked,
     },
-    /// What a night has found.
+    /// What a phase of a night has come to.
     Dreamt(#[serde(with = "crate::prose::found")] Box<dream::Found>),
     /// The trial of a hypothesis is over.
     Unstaged {
@@ -372,6 +372,10 @@ pub enum Event {
     /// Its owner wants it to dream from now on, or no more.
     DreamsSwitched {
         on: bool,
+    },
+    /// What a phase of a night has come up with, for its integration to test.
+    Conceived {
+        ideas: Vec<dream::Idea>,
     },
 }
 

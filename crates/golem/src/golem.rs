@@ -2,11 +2,12 @@
 
 use crate::apply::apply;
 use crate::constitution::MindKind;
+use crate::dream;
 use crate::event::{Event, Record};
 use crate::heartbeat::State;
 use crate::laws::laws;
 use crate::life::{Birth, Life};
-use crate::owed::{Owed, curation_due, dreaming, owed};
+use crate::owed::{Owed, curation_due, owed};
 use crate::policy::Stage;
 use crate::rule::mind;
 use crate::step::{Fault, Input, step};
@@ -118,7 +119,7 @@ impl Golem {
             && life.deposits.is_empty()
             && life.stress.word.is_none()
             && !curation_due(life)
-            && !dreaming(life)
+            && dream::owes(life).is_none()
             && (!life.is_dead() || life.heartbeat.state == State::Dead)
     }
 }

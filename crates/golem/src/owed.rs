@@ -1,6 +1,7 @@
 //! What a life owes the outside: a function of Life, so a crash cannot lose it and a restart cannot add to it.
 
 use crate::constitution::MindKind;
+use crate::dream;
 use crate::grimoire;
 use crate::life::Life;
 use crate::money::Usdc;
@@ -29,8 +30,10 @@ pub enum Owed {
     },
     /// Go through what is known, with whoever keeps it.
     Curate,
-    /// Do the night's work, with whoever keeps what was lived.
-    Dream,
+    /// Do the work of this phase of a night, with whoever keeps what was lived.
+    Dream {
+        phase: dream::Phase,
+    },
     /// Write its testament.
     Reflect,
     /// Pass on what it knew.
@@ -62,7 +65,7 @@ pub(crate) fn owed(life: &Life) -> Vec<Owed> {
     let deposits = life.deposits.iter().map(|d| Owed::Deposit { deposit: d.number, amount: d.amount });
     let curate = curation_due(life).then_some(Owed::Curate);
     let tell = life.stress.word.map(|(number, word)| Owed::Tell { number, word });
-    let dream = dreaming(life).then_some(Owed::Dream);
+    let dream = dream::owes(life).map(|phase| Owed::Dream { phase });
     let closing = match thanatopsis::phase(life) {
         Some(Phase::Reflection) => Some(Owed::Reflect),
         Some(Phase::Legacy) => Some(Owed::Bequeath),
@@ -76,9 +79,4 @@ pub(crate) fn curation_due(life: &Life) -> bool {
     life.tick >= life.knowing.last_tick + grimoire::ROUND
         && !life.is_dead()
         && life.constitution().mind.kind == MindKind::Rules
-}
-
-/// A night is under way whose work has not been done.
-pub(crate) fn dreaming(life: &Life) -> bool {
-    !life.is_dead() && life.dreams.night.as_ref().is_some_and(|night| !night.worked)
 }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::constitution::{PolicyFigures, StressMode};
 use crate::draft::Draft;
 use crate::dream::staging::PROMOTED;
-use crate::dream::{self, Found, Revision, Staged, Waker};
+use crate::dream::{self, Found, Idea, Night, Origin, Revision, Staged, Waker};
 use crate::episode;
 use crate::event::{Account, Event};
 use crate::goal;
@@ -50,7 +50,7 @@ pub enum What {
     Proposed(Proposal),
     /// What a round of the Curator came to.
     Curated(Box<Answer>),
-    /// What the work of a night has found.
+    /// What the work of one phase of a night has found.
     Dreamt(Box<Found>),
     /// Its testament is written and safe.
     Reflected { hash: [u8; 32] },
@@ -151,8 +151,10 @@ pub(crate) fn step(life: &mut Life, input: &Input, events: &mut Vec<Event>) -> R
         What::Reflected { hash } => thanatopsis::reflected(draft, *hash),
         What::Bequeathed { hash, entries } => thanatopsis::bequeathed(draft, *hash, *entries),
         What::Dreamt(found) => {
-            if draft.dreams.night.as_ref().is_some_and(|night| night.number == found.night && !night.worked) {
+            let asked = |night: &Night| night.number == found.night && night.phase == found.phase && !night.worked;
+            if draft.dreams.night.as_ref().is_some_and(asked) {
                 dream::staging::stage(draft, found);
+                dream::proceed(draft);
             }
         }
         What::Assessed(said) => {
@@ -356,7 +358,28 @@ fn check_found(life: &Life, found: &Found) -> Result<(), Fault> {
         let known = |c: &Comparison| usize::from(c.feature) < world.features.len() && c.than.is_finite();
         usize::from(h.domain) < world.domains.len() && h.condition.0.iter().all(known) && h.effect.is_finite()
     };
-    let fresh = |s: &Staged| fits(&s.heuristic) && s.utility.is_finite() && s.confidence <= s.origin.confidence();
+    let figures = &life.constitution().dream;
+    let fresh =
+        |s: &Staged| fits(&s.heuristic) && s.utility.is_finite() && s.confidence <= s.origin.confidence(figures);
+    let sane = |i: &Idea| {
+        let known = |c: &Comparison| usize::from(c.feature) < world.features.len() && c.than.is_finite();
+        i.condition.0.iter().all(known) && i.domain.is_none_or(|domain| usize::from(domain) < world.domains.len())
+    };
+    // Nothing is staged before integration, and nothing lies around that no list has room for.
+    let early = found.phase != dream::Phase::Integration;
+    let bounded = found.ideas.len() <= limits::IDEAS
+        && found.batch.len() <= limits::IDEAS
+        && found.replay.credits.len() <= limits::IDEAS
+        && found.confirmed.len().max(found.contradicted.len()) <= limits::HEURISTICS
+        && !(early && !(found.staged.is_empty() && found.revisions.is_empty()));
+    let omen = found.imagined.rehearsed.as_ref().map(|r| Idea {
+        domain: None,
+        origin: Origin::Fragment,
+        condition: r.omen.clone(),
+    });
+    if !bounded || !found.ideas.iter().chain(&omen).all(sane) {
+        return Err(Fault::Dream);
+    }
     let in_place = |r: &Revision, (slot, h): &(u8, Heuristic)| {
         fits(h) && h.domain == r.domain && life.playbook.get(usize::from(*slot)).is_some_and(|now| now.id == h.id)
     };

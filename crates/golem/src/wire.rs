@@ -18,6 +18,7 @@ use crate::mortality::vitality::Vitality;
 use crate::mortality::{Clock, stochastic};
 use crate::policy::{self, Ask, Rule};
 use crate::regime::Regime;
+use crate::rule::text;
 use crate::stress::{self, Assessed, Band, Word};
 use crate::thanatopsis::{self, Left};
 use crate::time::Time;
@@ -44,14 +45,36 @@ pub enum Message<'a> {
     ModeChanged { mode: &'static str },
     #[serde(rename = "DreamStart")]
     DreamStarted { until: Time },
+    /// Its trigger in the documents' three words, and in this golem's own.
     #[serde(rename = "DreamStart")]
-    DreamBegan { cycle: u64, trigger: dream::Trigger, ticks: u32, budget: Usdc },
+    DreamBegan { cycle_id: u64, trigger: &'static str, why: dream::Trigger, ticks: u32, budget: Usdc },
+    /// A phase begins. No tokens are spent on what rules do; what it may cost is a sum.
     #[serde(rename = "DreamPhase")]
-    DreamPassed { phase: dream::Phase, cost: Usdc },
+    DreamPhase { cycle_id: u64, phase: &'static str, budget_tokens: u64, budget: Usdc },
     #[serde(rename = "DreamHypothesis")]
-    Dreamt { found: &'a dream::Found },
+    DreamHypothesis { cycle_id: u64, hypothesis: String, seed_episode_tick: u64, confidence: f64 },
+    #[serde(rename = "DreamCounterfactual")]
+    DreamCounterfactual { cycle_id: u64, hypothesis: String, outcome: String, lesson: String, confidence: f64 },
     #[serde(rename = "DreamComplete")]
-    DreamLeft { cycle: u64, woken: Option<dream::Waker> },
+    DreamLeft {
+        cycle_id: u64,
+        episodes_replayed: u32,
+        counterfactuals_generated: u32,
+        insights_crystallized: u32,
+        heuristics_proposed: u32,
+        episodes_depotentiated: u32,
+        playbook_edits: u32,
+        woken: Option<dream::Waker>,
+    },
+    /// All that a phase of a night came to.
+    #[serde(rename = "dream.worked")]
+    Dreamt { found: &'a dream::Found },
+    #[serde(rename = "dream_progress", rename_all = "camelCase")]
+    DreamProgress { phase: dream::Phase, cycle_number: u64, budget_spent: Usdc },
+    #[serde(rename = "dream_complete", rename_all = "camelCase")]
+    DreamDone { cycle_number: u64, hypotheses_generated: u32, insights_found: u32, cost_usdc: Usdc },
+    #[serde(rename = "dream.switched")]
+    DreamsSwitched { on: bool },
     #[serde(rename = "dream.unstaged")]
     Unstaged { number: u64, fate: dream::Fate },
     #[serde(rename = "dream.revised")]
@@ -137,9 +160,13 @@ impl Message<'_> {
                 | Harvested { .. }
                 | Finished { .. }
                 | Assessed { .. }
-                | ModeChanged { mode: "dreaming" | "awake" }
+                | ModeChanged { mode: "dreaming" | "waking" }
                 | DreamBegan { .. }
-                | DreamPassed { .. }
+                | DreamPhase { .. }
+                | DreamHypothesis { .. }
+                | DreamCounterfactual { .. }
+                | DreamProgress { .. }
+                | DreamDone { .. }
                 | Dreamt { .. }
                 | DreamLeft { .. }
                 | Unstaged { .. }
@@ -214,13 +241,28 @@ pub fn message<'a>(event: &'a Event, life: &'a Life) -> Option<Message<'a>> {
         Event::Assessed(assessed) => Message::Assessed { assessed },
         Event::RegimeChanged { from, to } => Message::RegimeChanged { from: *from, to: *to },
         Event::DreamStarted { until } => Message::DreamStarted { until: *until },
-        Event::DreamBegan { trigger, ticks, budget } => {
-            let cycle = life.dreams.nights;
-            Message::DreamBegan { cycle, trigger: *trigger, ticks: *ticks, budget: *budget }
-        }
-        Event::DreamPassed { phase, cost } => Message::DreamPassed { phase: *phase, cost: *cost },
+        Event::DreamBegan { trigger, ticks, budget } => Message::DreamBegan {
+            cycle_id: life.dreams.nights,
+            trigger: trigger.word(life),
+            why: *trigger,
+            ticks: *ticks,
+            budget: *budget,
+        },
         Event::Dreamt(found) => Message::Dreamt { found },
-        Event::DreamLeft { woken } => Message::DreamLeft { cycle: life.dreams.nights, woken: *woken },
+        Event::DreamLeft { woken } => {
+            let (cycle_id, tally) = (life.dreams.nights, life.dreams.tally);
+            Message::DreamLeft {
+                cycle_id,
+                episodes_replayed: tally.replayed,
+                counterfactuals_generated: tally.alternatives,
+                insights_crystallized: tally.insights,
+                heuristics_proposed: tally.hypotheses,
+                episodes_depotentiated: tally.calmed,
+                playbook_edits: tally.revisions,
+                woken: *woken,
+            }
+        }
+        Event::DreamsSwitched { on } => Message::DreamsSwitched { on: *on },
         Event::Unstaged { fate, .. } => {
             let dreams = &life.dreams;
             Message::Unstaged { number: dreams.promoted + dreams.refuted + dreams.expired, fate: *fate }
@@ -275,13 +317,83 @@ pub fn message<'a>(event: &'a Event, life: &'a Life) -> Option<Message<'a>> {
     })
 }
 
-/// What some events come to besides: the documents have a name for the change of mode as such.
-pub fn mode_change(event: &Event) -> Option<Message<'static>> {
+/// What some events come to besides: the documents have several names for what happens in a night.
+pub fn besides(event: &Event, life: &Life) -> Vec<Message<'static>> {
     match event {
-        Event::DreamBegan { .. } | Event::DreamStarted { .. } => Some(Message::ModeChanged { mode: "dreaming" }),
-        Event::DreamLeft { .. } | Event::DreamEnded => Some(Message::ModeChanged { mode: "awake" }),
-        _ => None,
+        Event::DreamBegan { .. } => vec![Message::ModeChanged { mode: "dreaming" }, progress(life)],
+        Event::DreamStarted { .. } => vec![Message::ModeChanged { mode: "dreaming" }],
+        Event::DreamPassed { phase, .. } => began(*phase, life),
+        Event::Dreamt(found) => {
+            let hypothesis = |staged: &dream::Staged| Message::DreamHypothesis {
+                cycle_id: found.night,
+                hypothesis: text::Parsed::from(&staged.heuristic).print(&life.birth.world).unwrap_or_default(),
+                seed_episode_tick: staged.seed,
+                confidence: staged.confidence,
+            };
+            found.staged.iter().map(hypothesis).chain(counterfactual(found, life)).collect()
+        }
+        Event::DreamLeft { .. } => {
+            let dreams = &life.dreams;
+            let done = Message::DreamDone {
+                cycle_number: dreams.nights,
+                hypotheses_generated: dreams.tally.hypotheses,
+                insights_found: dreams.tally.insights,
+                cost_usdc: dreams.cost,
+            };
+            vec![done, Message::ModeChanged { mode: "waking" }]
+        }
+        Event::DreamEnded => vec![Message::ModeChanged { mode: "waking" }],
+        _ => Vec::new(),
     }
+}
+
+fn progress(life: &Life) -> Message<'static> {
+    let night = life.dreams.night.as_ref();
+    Message::DreamProgress {
+        phase: night.map_or(dream::Phase::Return, |night| night.phase),
+        cycle_number: life.dreams.nights,
+        budget_spent: night.map_or(Usdc::ZERO, |night| night.spent),
+    }
+}
+
+/// The phase that begins when this one is over.
+fn began(over: dream::Phase, life: &Life) -> Vec<Message<'static>> {
+    let name = match over {
+        dream::Phase::Onset => Some("NREM"),
+        dream::Phase::Nrem => Some("REM"),
+        dream::Phase::Rem => Some("Integration"),
+        dream::Phase::Integration => None,
+        dream::Phase::Return => return Vec::new(),
+    };
+    let budget = life.dreams.night.as_ref().map_or(Usdc::ZERO, |night| night.budget - night.spent);
+    let cycle_id = life.dreams.nights;
+    let phase = name.map(|phase| Message::DreamPhase { cycle_id, phase, budget_tokens: 0, budget });
+    phase.into_iter().chain([progress(life)]).collect()
+}
+
+/// What other choices would have come to, if any were worked out.
+fn counterfactual(found: &dream::Found, life: &Life) -> Option<Message<'static>> {
+    let imagined = &found.imagined;
+    let idea = life.dreams.night.as_ref()?.ideas.iter().find(|idea| idea.origin == dream::Origin::Regret);
+    let lesson = match idea {
+        Some(_) => "what stood out where it would have paid is put to the test",
+        None => "nothing to change",
+    };
+    (imagined.alternatives > 0).then(|| Message::DreamCounterfactual {
+        cycle_id: found.night,
+        hypothesis: format!(
+            "the other choice in {} decisions",
+            life.dreams.night.as_ref().map_or(0, |n| n.batch.len())
+        ),
+        outcome: format!(
+            "better in {} of {} ways, by {:.2} % on average",
+            imagined.better,
+            imagined.alternatives,
+            imagined.regret * 100.0
+        ),
+        lesson: lesson.to_owned(),
+        confidence: dream::Origin::Regret.confidence(&life.constitution().dream),
+    })
 }
 
 fn hex(bytes: &[u8]) -> String {

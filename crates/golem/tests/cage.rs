@@ -82,7 +82,7 @@ fn honest(life: &Life, owed: &Owed, dice: &mut Dice) -> What {
         }
         Owed::Reconcile { key } => What::Landed { key, outcome: None },
         Owed::Deposit { deposit, .. } => What::Deposited { deposit },
-        Owed::Dream => What::Dreamt(Box::new(golem::dream::Found::nothing(life))),
+        Owed::Dream { .. } => What::Dreamt(Box::new(golem::dream::Found::nothing(life))),
         Owed::Reflect => What::Reflected { hash: [0; 32] },
         Owed::Bequeath => What::Bequeathed { hash: [0; 32], entries: 0 },
         Owed::Tell { number, .. } => What::Told { number, peers: 0 },

@@ -4,7 +4,7 @@
 mod common;
 
 use common::{Dice, SAFE, START, birth, fall_asleep};
-use golem::constitution::{Constitution, DreamSchedule, DreamTier};
+use golem::constitution::{Constitution, DreamFigures, DreamSchedule, DreamTier, ReplayOrder};
 use golem::dream::{
     self, Blocked, CALMED, Experience, Found, Memory, Origin, Phase, Trigger, Waker, intensity, schedule, staging, work,
 };
@@ -86,7 +86,9 @@ impl Sleeper {
     fn settle(&mut self) {
         while let Some(owed) = self.golem.owed().first().cloned() {
             let what = match owed {
-                Owed::Dream => What::Dreamt(Box::new(work(&self.memory, &Grimoire::default(), self.golem.life()))),
+                Owed::Dream { .. } => {
+                    What::Dreamt(Box::new(work(&self.memory, &Grimoire::default(), self.golem.life())))
+                }
                 Owed::Reflect => What::Reflected { hash: [0; 32] },
                 Owed::Bequeath => What::Bequeathed { hash: [0; 32], entries: 0 },
                 Owed::Tell { number, .. } => What::Told { number, peers: 0 },
@@ -112,6 +114,23 @@ impl Sleeper {
         self.feed(What::Commanded { id: CommandId([n; 8]), command });
         self.life().commands.last().and_then(|(_, declined)| *declined)
     }
+}
+
+/// All phases of the night it is in, one right after the other, and what they came to together.
+fn whole_night(golem: &Golem, memory: &Memory) -> (Golem, Found) {
+    let (mut golem, mut memory, mut night) = (golem.clone(), memory.clone(), None::<Found>);
+    while let [Owed::Dream { phase }, ..] = golem.owed()[..] {
+        let found = work(&memory, &Grimoire::default(), golem.life());
+        assert_eq!(found.phase, phase);
+        match &mut night {
+            Some(night) => night.join(found.clone()),
+            nothing => *nothing = Some(found.clone()),
+        }
+        let now = golem.life().now;
+        let record = golem.step(&Input { now, roll: SAFE, what: What::Dreamt(Box::new(found)) }).unwrap().unwrap();
+        memory.hear(&record, golem.life());
+    }
+    (golem, night.unwrap())
 }
 
 /// An episode of a world of one level, of which nothing special is known.
@@ -145,7 +164,7 @@ fn shares_of_a_night_are_the_documents_and_add_up() {
         (Declining, [100, 200, 160, 490, 50]),
         (Terminal, [100, 160, 120, 570, 50]),
     ] {
-        assert_eq!(Phase::shares(of), shares);
+        assert_eq!(Phase::shares(of, [None; 3]), shares);
         assert_eq!(shares.iter().sum::<u64>(), 1_000);
         let weights = schedule::weights(of).each;
         let quiet = weights[1] + weights[5];
@@ -159,11 +178,14 @@ fn shares_of_a_night_are_the_documents_and_add_up() {
     );
     assert_eq!([Thriving, Stable, Conservation, Declining, Terminal].map(schedule::cycles), [4, 3, 2, 1, 0]);
     for (fitness, numbers) in [(0.4, (15, 3, 3, 5, 0.9)), (0.6, (10, 2, 2, 3, 0.7)), (0.7, (5, 1, 1, 1, 0.5))] {
-        let i = intensity(fitness);
+        let mut life = Sleeper::new(|_| {}).life().clone();
+        life.vitality.epistemic = fitness;
+        let i = intensity(&life);
         assert_eq!((i.batch, i.depth, i.sessions, i.threats, i.temperature), numbers);
     }
     use Origin::*;
-    assert_eq!([Pattern, Recombined, Fragment, Inherited].map(Origin::confidence), [0.3, 0.2, 0.15, 0.15]);
+    let begins = |origin: Origin| origin.confidence(&DreamFigures::default());
+    assert_eq!([Pattern, Recombined, Regret, Fragment, Inherited].map(begins), [0.3, 0.2, 0.2, 0.15, 0.15]);
     assert_eq!((staging::PROMOTED, staging::REFUTED, staging::STAGED), (0.7, 0.1, 10));
 }
 
@@ -239,7 +261,7 @@ fn a_night_goes_through_its_phases_in_time_and_within_its_budget() {
         sleeper.command(1, Command::Dream);
         sleeper.settle();
         let night = sleeper.life().dreams.night.clone().unwrap();
-        assert!(night.worked && night.ticks <= most, "{night:?}");
+        assert!(night.worked == (most > 1) && night.ticks <= most, "{night:?}");
         for _ in 0..night.ticks {
             assert_eq!(sleeper.life().heartbeat.state, State::Dreaming);
             let claims = sleeper.life().open[0].len();
@@ -346,12 +368,12 @@ fn owners_peers_a_moving_world_and_death_end_a_night_and_it_counts_as_wasted() {
 #[test]
 fn what_is_staged_is_mostly_true_and_what_is_not_true_is_mostly_not_staged() {
     let mut dice = Dice(99);
-    let life = {
+    let golem = {
         let mut sleeper = Sleeper::new(|constitution| constitution.dream.tier = DreamTier::Hardened);
         // It has learned nothing yet, so there is nothing of its own to put right.
         sleeper.ticks(1);
-        fall_asleep(&mut sleeper.golem, 60);
-        sleeper.golem.life().clone()
+        fall_asleep(&mut sleeper.golem, 0);
+        sleeper.golem
     };
     let (mut proposed, mut spurious, mut found, nights) = (0, 0, 0, 200);
     for night in 0..nights {
@@ -363,7 +385,7 @@ fn what_is_staged_is_mostly_true_and_what_is_not_true_is_mostly_not_staged() {
             let actual = 100.0 * way * (0.6 + 0.8 * dice.chance());
             memory.keep(experience(number, state, actual));
         }
-        let told = work(&memory, &Grimoire::default(), &life);
+        let (_, told) = whole_night(&golem, &memory);
         if planted {
             found += u32::from(told.staged.iter().any(|s| s.heuristic.condition.0[0].feature == 0));
         } else {
@@ -384,10 +406,13 @@ fn a_hypothesis_is_promoted_by_what_happens_awake_refuted_or_forgotten() {
     let mut sleeper = Sleeper::new(|constitution| constitution.dream.schedule = DreamSchedule::Owner);
     sleeper.ticks(2_100);
     sleeper.command(1, Command::Dream);
-    sleeper.settle();
+    sleeper.ticks(1);
     let staged = sleeper.life().dreams.staged.clone();
     assert!(staged.iter().any(|s| s.heuristic.condition.0[0].feature == 0), "the omen is seen: {staged:?}");
-    assert!(staged.len() <= staging::STAGED && staged.iter().all(|s| s.confidence == s.origin.confidence()));
+    assert!(
+        staged.len() <= staging::STAGED
+            && staged.iter().all(|s| s.confidence == s.origin.confidence(&DreamFigures::default()))
+    );
     assert!(staged.iter().all(|s| !s.episodes.is_empty() && s.night == 1), "traceable");
     sleeper.ticks(1_500);
     let dreams = &sleeper.life().dreams;
@@ -408,12 +433,15 @@ fn an_answer_to_another_night_is_nobodys() {
     let before = sleeper.life().clone();
     sleeper.feed(What::Dreamt(Box::new(wrong)));
     assert_eq!(*sleeper.life(), before);
-    assert_eq!(sleeper.golem.owed(), [Owed::Dream]);
+    sleeper.feed(What::Dreamt(Box::new(Found { phase: Phase::Rem, ..Found::nothing(sleeper.life()) })));
+    assert_eq!(*sleeper.life(), before, "nor to another phase");
+    assert_eq!(sleeper.golem.owed(), [Owed::Dream { phase: Phase::Onset }]);
     sleeper.settle();
     assert!(sleeper.golem.owes_nothing());
+    let worked = sleeper.life().clone();
     let again = Found::nothing(sleeper.life());
     sleeper.feed(What::Dreamt(Box::new(again)));
-    assert!(sleeper.life().dreams.night.as_ref().unwrap().worked);
+    assert_eq!(*sleeper.life(), worked, "nor said twice");
 }
 
 #[test]
@@ -464,12 +492,18 @@ fn what_later_does_worse_is_taken_back_and_says_so() {
 /// worse is not let in.
 #[test]
 fn when_the_world_turns_a_domain_learns_again() {
-    let mut sleeper = Sleeper::new(|constitution| constitution.dream.schedule = DreamSchedule::Autonomous);
-    sleeper.ticks(6_000);
-    let before = sleeper.life().dreams.revised;
-    sleeper.truth = 1.0 / sleeper.truth;
-    sleeper.ticks(1_500);
-    assert!(sleeper.life().dreams.revised > before, "{:?}", sleeper.life().dreams);
+    let again = |seed: u64| {
+        let mut sleeper = Sleeper::new(|constitution| constitution.dream.schedule = DreamSchedule::Autonomous);
+        sleeper.dice = Dice(seed);
+        sleeper.ticks(6_000);
+        let before = sleeper.life().dreams.revised;
+        sleeper.truth = 1.0 / sleeper.truth;
+        sleeper.ticks(1_500);
+        sleeper.life().dreams.revised > before
+    };
+    // Another revision may be on trial when the world turns; then this one has to wait.
+    let times = (7..12).filter(|seed| again(*seed)).count();
+    assert!(times >= 3, "in {times} worlds of 5");
 }
 
 #[test]
@@ -555,13 +589,13 @@ fn an_imagined_night_threatens_replays_and_lets_go() {
         (constitution.dream.tier, constitution.dream.schedule) = (DreamTier::Hardened, DreamSchedule::Owner);
     });
     sleeper.ticks(2_100);
-    sleeper.command(1, Command::Dream);
-    let found = work(&sleeper.memory, &Grimoire::default(), sleeper.life());
-    let worth = intensity(sleeper.life().vitality.epistemic);
-    assert!(found.batch.len() <= worth.batch && !found.batch.is_empty(), "{found:?}");
+    fall_asleep(&mut sleeper.golem, 0);
+    let (_, found) = whole_night(&sleeper.golem, &sleeper.memory);
+    let worth = intensity(sleeper.life());
+    assert!(found.batch.len() <= worth.batch as usize && !found.batch.is_empty(), "{found:?}");
     assert_eq!(found.fragments.0, 4);
     assert!(found.keyword.is_some() && !found.replay.ahead.is_empty());
-    assert_eq!(found.imagined.alternatives as usize, found.batch.len() * worth.depth);
+    assert_eq!(found.imagined.alternatives as usize, found.batch.len() * worth.depth as usize);
     assert_eq!(found.imagined.recombined, 0, "there is nothing to put together but 'always'");
     assert_eq!(
         found.replay.preserved + found.replay.abstracted + found.replay.forgotten.len() as u32,
@@ -573,7 +607,7 @@ fn an_imagined_night_threatens_replays_and_lets_go() {
         assert_eq!((crash.fall_bps, crash.met_by), (2_000, dream::Met::Stop));
         assert_eq!(crash.loss, Usdc::cents(250), "a tenth of the quarter that may be held");
     }
-    assert_eq!(work(&sleeper.memory, &Grimoire::default(), sleeper.life()), found, "the same night, the same dream");
+    assert_eq!(whole_night(&sleeper.golem, &sleeper.memory).1, found, "the same night, the same dream");
 }
 
 /// The whole of a long life's memory, chosen from within a twentieth of a second (in a release build).
@@ -599,7 +633,11 @@ fn a_lifetime_of_memories_is_chosen_from_quickly() {
 fn what_a_night_brings_is_checked() {
     let mut sleeper = Sleeper::new(|constitution| constitution.dream.schedule = DreamSchedule::Owner);
     sleeper.ticks(2_100);
-    sleeper.command(1, Command::Dream);
+    fall_asleep(&mut sleeper.golem, 0);
+    while sleeper.golem.owed()[0] != (Owed::Dream { phase: Phase::Integration }) {
+        let found = work(&sleeper.memory, &Grimoire::default(), sleeper.life());
+        sleeper.feed(What::Dreamt(Box::new(found)));
+    }
     let good = work(&sleeper.memory, &Grimoire::default(), sleeper.life());
     assert!(!good.staged.is_empty());
     let refused = |change: &dyn Fn(&mut Found)| {
@@ -614,5 +652,96 @@ fn what_a_night_brings_is_checked() {
     assert!(refused(&|f| f.staged[0].heuristic.effect = f64::NAN));
     assert!(refused(&|f| f.staged[0].confidence = 0.69));
     assert!(refused(&|f| f.staged[0].heuristic.condition.0[0].feature = 200));
+    assert!(refused(&|f| f.batch = vec![1; 1_000]));
+    assert!(refused(&|f| {
+        let condition = f.staged[0].heuristic.condition.clone();
+        f.ideas = vec![dream::Idea { domain: Some(9), origin: Origin::Fragment, condition }];
+    }));
     assert!(!refused(&|_| {}));
+}
+
+/// All of a night's work was done the moment it fell asleep, so a night that was woken at once had lost nothing, and was
+/// booked as wasted all the same.
+#[test]
+fn a_woken_night_loses_what_it_had_not_done() {
+    for (until, integrated) in
+        [(Phase::Nrem, false), (Phase::Rem, false), (Phase::Integration, false), (Phase::Return, true)]
+    {
+        let mut sleeper = Sleeper::new(|constitution| {
+            (constitution.dream.tier, constitution.dream.schedule) = (DreamTier::Hardened, DreamSchedule::Owner);
+        });
+        sleeper.ticks(2_100);
+        sleeper.command(1, Command::Dream);
+        sleeper.settle();
+        while sleeper.life().dreams.night.as_ref().unwrap().phase < until {
+            // The phase has begun and its work has not been done when it is woken.
+            sleeper.look();
+            if sleeper.life().dreams.night.as_ref().unwrap().phase < until {
+                sleeper.settle();
+            }
+        }
+        let night = sleeper.life().dreams.night.clone().unwrap();
+        assert_eq!(night.integrated, integrated, "{until}");
+        assert_eq!(night.batch.is_empty(), until <= Phase::Nrem, "replay comes in its own time");
+        sleeper.command(2, Command::Wake);
+        let dreams = &sleeper.life().dreams;
+        assert_eq!(dreams.staged.is_empty(), !integrated, "{until}: {:?}", dreams.staged);
+        assert_eq!(dreams.wasted, if integrated { Usdc::ZERO } else { night.spent }, "{until}");
+        let kinds = |e: &Event| if let Event::Dreamt(found) = e { Some(found.phase) } else { None };
+        let done: Vec<Phase> = sleeper.events.iter().filter_map(kinds).collect();
+        assert_eq!(done, Phase::ALL[..(until as usize).min(4)], "{until}: each phase's work in that phase");
+        assert!(sleeper.golem.owes_nothing());
+    }
+}
+
+/// Dreams were settled at birth, and whoever was born without them was told to order one in vain.
+#[test]
+fn an_owner_switches_dreams_on_and_off_in_a_life() {
+    let mut sleeper = Sleeper::new(|constitution| constitution.dream.enabled = false);
+    sleeper.ticks(2_100);
+    assert_eq!(sleeper.life().dreams.nights, 0);
+    assert_eq!(sleeper.command(1, Command::Dream), Some(Rule::Dream(Blocked::Off)));
+    assert_eq!(sleeper.command(2, Command::Dreams { on: true }), None);
+    assert_eq!(sleeper.command(3, Command::Dream), None);
+    assert_eq!(sleeper.command(4, Command::Dreams { on: false }), None);
+    assert_eq!(sleeper.life().heartbeat.state, State::Sleeping, "and wakes it");
+    let nights = sleeper.life().dreams.nights;
+    sleeper.ticks(200);
+    assert_eq!(sleeper.life().dreams.nights, nights);
+    sleeper.command(5, Command::Dreams { on: true });
+    sleeper.ticks(200);
+    assert!(sleeper.life().dreams.nights > nights);
+    let switches = sleeper.events.iter().filter(|e| matches!(e, Event::DreamsSwitched { .. })).count();
+    assert_eq!(switches, 3, "each on record");
+}
+
+/// The shares, sizes and confidences of a night were constants; they are its owner's to set.
+#[test]
+fn the_figures_of_a_night_are_its_owners() {
+    let shares = |split| Phase::shares(phase::Phase::Stable, split);
+    assert_eq!(shares([Some(0.45), Some(0.35), Some(0.20)]), [100, 382, 297, 171, 50]);
+    assert_eq!(shares([Some(1.0), Some(0.0), Some(0.0)]), [100, 850, 0, 0, 50]);
+    assert_eq!(shares([None, Some(0.0), None]), [100, 463, 0, 387, 50], "the others keep their proportion");
+    assert_eq!(shares([Some(0.0); 3]), shares([None; 3]), "nothing can be split into nothing");
+    let night = |change: &dyn Fn(&mut DreamFigures)| {
+        let mut sleeper = Sleeper::new(|constitution| {
+            (constitution.dream.tier, constitution.dream.schedule) = (DreamTier::Hardened, DreamSchedule::Owner);
+            change(&mut constitution.dream);
+        });
+        sleeper.ticks(2_100);
+        fall_asleep(&mut sleeper.golem, 0);
+        whole_night(&sleeper.golem, &sleeper.memory)
+    };
+    let (golem, usual) = night(&|_| {});
+    assert!(usual.batch.len() > 2 && !golem.life().dreams.staged.is_empty());
+    assert_eq!(night(&|f| f.most.batch = 2).1.batch.len(), 2);
+    assert_eq!(night(&|f| f.most.depth = 0).1.imagined.alternatives, 0);
+    assert!(!usual.imagined.threats.is_empty() && night(&|f| f.most.threats = 0).1.imagined.threats.is_empty());
+    assert!(night(&|f| f.staged_most = 0).0.life().dreams.staged.is_empty());
+    let sure = night(&|f| f.insight = 0.5).0;
+    let patterns = sure.life().dreams.staged.iter().filter(|s| s.origin == Origin::Pattern);
+    assert!(patterns.clone().count() > 0 && patterns.clone().all(|s| s.confidence == 0.5));
+    let newest = night(&|f| f.replay_order = ReplayOrder::Recency).1.batch;
+    assert!(newest.windows(2).all(|pair| pair[0] == pair[1] + 1), "{newest:?}");
+    assert_ne!(night(&|f| f.replay_order = ReplayOrder::Uniform).1.batch, usual.batch);
 }

@@ -292,7 +292,7 @@ fn play(rig: &mut Rig, step: &Move, history: &mut Vec<What>) {
                 Owed::Preview { key, .. } => What::Previewed { key, quote: None },
                 Owed::Commit { key, .. } | Owed::Reconcile { key } => What::Landed { key, outcome: None },
                 Owed::Deposit { deposit, .. } => What::Deposited { deposit },
-                Owed::Dream => What::Dreamt(Box::new(golem::dream::Found::nothing(rig.golem.life()))),
+                Owed::Dream { .. } => What::Dreamt(Box::new(golem::dream::Found::nothing(rig.golem.life()))),
                 Owed::Reflect => What::Reflected { hash: [0; 32] },
                 Owed::Bequeath => What::Bequeathed { hash: [0; 32], entries: 0 },
                 Owed::Tell { number, .. } => What::Told { number, peers: 0 },

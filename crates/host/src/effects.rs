@@ -15,7 +15,12 @@ pub(crate) fn ask_world(world: &mut dyn World, owed: &Owed) -> Result<What, Erro
             What::Landed { key, outcome: world.commit(key, &Order { action, units, limit })? }
         }
         Owed::Reconcile { key } => What::Landed { key, outcome: world.reconcile(key)? },
-        Owed::Deposit { .. } | Owed::Curate | Owed::Dream | Owed::Tell { .. } | Owed::Reflect | Owed::Bequeath => {
+        Owed::Deposit { .. }
+        | Owed::Curate
+        | Owed::Dream { .. }
+        | Owed::Tell { .. }
+        | Owed::Reflect
+        | Owed::Bequeath => {
             unreachable!("neither the treasury nor memory nor a peer is a world")
         }
     })

@@ -3,7 +3,7 @@
 //! It lives the acknowledged records again on a copy of its own, so what it says of each event is true of
 //! that very moment, live or years later from the journal.
 
-use golem::wire::{Message, message, mode_change};
+use golem::wire::{Message, besides, message};
 use golem::{Event, Golem, Life, Record};
 use serde::Serialize;
 use vault::Reader;
@@ -52,7 +52,7 @@ impl Herald {
 
     pub fn tell(&mut self, record: &Record, mut each: impl FnMut(Told<'_>)) -> Result<(), Error> {
         let mut say = |event: &Event, life: &Life| {
-            for message in message(event, life).into_iter().chain(mode_change(event)) {
+            for message in message(event, life).into_iter().chain(besides(event, life)) {
                 each(Told { seq: record.seq, at: record.at, tick: life.tick, message });
             }
         };

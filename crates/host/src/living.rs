@@ -476,7 +476,7 @@ impl Living {
                 let owed = if only_ask { &Owed::Reconcile { key } } else { owed };
                 effects::ask_world(self.world.as_mut(), owed)
             }
-            Owed::Dream => self.dream(),
+            Owed::Dream { .. } => self.dream(),
             Owed::Reflect => self.reflect(),
             Owed::Bequeath => self.bequeath(),
             Owed::Tell { number, word } => Ok(What::Told { number, peers: self.tell_peers(number, word)? }),

@@ -59,7 +59,10 @@ pub fn nights(place: &GolemHome) -> Result<Vec<Night>, Error> {
             let Some(night) = nights.last_mut() else { continue };
             match event {
                 Event::DreamPassed { cost, .. } => night.cost += *cost,
-                Event::Dreamt(found) => night.found = Some((**found).clone()),
+                Event::Dreamt(found) => match &mut night.found {
+                    Some(earlier) => earlier.join((**found).clone()),
+                    nothing => *nothing = Some((**found).clone()),
+                },
                 Event::DreamLeft { woken } => (night.ended, night.woken) = (true, *woken),
                 Event::Unstaged { fate: Fate::Promoted, .. } => night.promoted += 1,
                 Event::Unstaged { fate: Fate::Refuted, .. } => night.refuted += 1,

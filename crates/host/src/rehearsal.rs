@@ -98,7 +98,9 @@ impl Rehearsal {
             for owed in self.golem.owed() {
                 let what = match owed {
                     Owed::Curate => What::Curated(Box::new(grimoire::round(&mut self.grimoire, self.golem.life()))),
-                    Owed::Dream => What::Dreamt(Box::new(dream::work(&self.memory, &self.grimoire, self.golem.life()))),
+                    Owed::Dream { .. } => {
+                        What::Dreamt(Box::new(dream::work(&self.memory, &self.grimoire, self.golem.life())))
+                    }
                     // It lives alone.
                     Owed::Reflect => What::Reflected { hash: [0; 32] },
                     Owed::Bequeath => What::Bequeathed { hash: [0; 32], entries: 0 },

@@ -59,6 +59,9 @@ impl Fate {
             set("mind.kind=reflex");
             set("reflex.act_every=3");
         }
+        if self.cause == "economic" {
+            set("mortality.mode=hosted");
+        }
         match self.cause {
             "economic" if pick(3, 4) == 0 => {
                 // Nothing to live on, nothing kept back, nothing to act with.

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 pub const RECORD: u8 = 1;
 /// Version of Life's own layout, which snapshots and state hashes depend on. Changing Life raises it;
 /// older snapshots are then passed over and the life is folded again.
-pub const LIFE: u16 = 12;
+pub const LIFE: u16 = 13;
 
 pub(crate) const STATE_EVERY: u64 = 500;
 
@@ -117,6 +117,8 @@ pub fn layout() -> String {
         golem::dream::Waker,
         golem::dream::Blocked,
         golem::dream::Fate,
+        golem::dream::Origin,
+        golem::rule::Is,
         Event
     );
     tracer.trace_type::<Body>(&samples).expect("records have a layout");

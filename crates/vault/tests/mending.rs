@@ -110,7 +110,7 @@ fn input(g: &Golem, d: &mut Dice, price: &mut f64, level: &mut f64) -> Input {
             }
             Owed::Reconcile { key } => What::Landed { key, outcome: None },
             Owed::Deposit { deposit, .. } => What::Deposited { deposit },
-            Owed::Dream => What::Dreamt(Box::new(golem::dream::Found::nothing(g.life()))),
+            Owed::Dream { .. } => What::Dreamt(Box::new(golem::dream::Found::nothing(g.life()))),
             Owed::Reflect => What::Reflected { hash: [0; 32] },
             Owed::Bequeath => What::Bequeathed { hash: [0; 32], entries: 0 },
             Owed::Tell { number, .. } => What::Told { number, peers: 0 },
@@ -132,10 +132,7 @@ fn input(g: &Golem, d: &mut Dice, price: &mut f64, level: &mut f64) -> Input {
                 },
                 4 => Command::Amend {
                     instead_of: golem::policy::policy_hash(&g.life().policy),
-                    policy: Box::new(PolicyFigures {
-                        stop_bps: d.of(&[0, 500, 2000]),
-                        ..Constitution::bare().policy
-                    }),
+                    policy: Box::new(PolicyFigures { stop_bps: d.of(&[0, 500, 2000]), ..Constitution::bare().policy }),
                 },
                 _ => Command::Resume,
             };

@@ -116,10 +116,8 @@ fn newborn(n: u64) -> (Golem, Record, Rehearsal, Secret) {
     let name = format!("g{n}");
     let secret = Secret::from_seed(n, &name);
     // They are to be there until the end, so none may die meanwhile.
-    let mut constitution = Constitution {
-        clocks: Clocks { economic: false, epistemic: false, stochastic: true },
-        ..Constitution::bare()
-    };
+    let mut constitution =
+        Constitution { clocks: Clocks { economic: false, epistemic: false, stochastic: true }, ..Constitution::bare() };
     (constitution.stochastic.base_hazard, constitution.stochastic.aging_hazard) = (1e-15, 1e-18);
     constitution.policy.max_drawdown_bps = 0;
     constitution.mind.explore_every = 20;

@@ -150,6 +150,10 @@ pub(crate) fn dreamt(found: &Found, world: &Manifest) -> Vec<String> {
         };
         line(format!("a fall of {fall:.1} % would cost {}: {met}", threat.loss));
     }
+    if let Some(rehearsed) = &imagined.rehearsed {
+        let before: Vec<&str> = rehearsed.omen.0.iter().map(|c| feature(c.feature)).collect();
+        line(format!("the worst it remembers began with {}: a warning of it is on trial", before.join(" and ")));
+    }
     if !imagined.calmed.is_empty() {
         line(format!("{} stirring memories stir it less now", imagined.calmed.len()));
     }
@@ -191,6 +195,7 @@ fn origin(origin: Origin) -> &'static str {
         Origin::Recombined => "put together from others",
         Origin::Inherited => "left unfinished by who came before",
         Origin::Random => "made up",
+        Origin::Regret => "where the other choice would have been better",
     }
 }
 

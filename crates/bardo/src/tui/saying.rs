@@ -47,7 +47,7 @@ impl Topic {
             | "mode_change" => Topic::Owner,
             event if event.starts_with("mortality.") => Topic::Mortality,
             event if event.starts_with("stress.") || event.starts_with("clade.") => Topic::Pressure,
-            event if event.starts_with("Dream") || event.starts_with("dream.") => Topic::Dreams,
+            event if event.starts_with("Dream") || event.starts_with("dream") => Topic::Dreams,
             _ => Topic::Acting,
         }
     }
@@ -60,7 +60,11 @@ impl Topic {
 /// What comes so often that it hides the rest.
 pub(crate) fn is_small(event: &str) -> bool {
     let small = ["mortality.vitality_update", "mortality.stochastic_roll", "golem.granted", "golem.verified"];
-    small.contains(&event) || matches!(event, "DreamPhase" | "DreamStart" | "golem.goal")
+    small.contains(&event)
+        || matches!(
+            event,
+            "DreamPhase" | "DreamStart" | "dream_progress" | "dream_complete" | "dream.worked" | "golem.goal"
+        )
 }
 
 pub(crate) fn sentence(heard: &Heard) -> String {
@@ -116,13 +120,24 @@ pub(crate) fn sentence(heard: &Heard) -> String {
             format!("heard that {} {word}", text("from").chars().take(8).collect::<String>())
         }
         "DreamStart" => "fell asleep".to_owned(),
-        "DreamPhase" => format!("dream phase {} is over", text("phase")),
-        "DreamHypothesis" => {
+        "DreamPhase" => format!("dreams on: {}", text("phase")),
+        "dream_progress" => format!("night goes into {}", text("phase")),
+        "dream.worked" => {
             let found = &told["found"];
             let staged = found["staged"].as_array().map_or(0, Vec::len);
-            format!("dreamt through {} episodes: {} proposed, {staged} staged", found["replayed"], found["proposed"])
+            format!("dreamt ({}): {staged} staged", found["phase"].as_str().unwrap_or_default())
         }
-        "DreamComplete" => format!("woke up from night {}", whole("cycle")),
+        "DreamHypothesis" => format!("dreamt, and tries: {}", text("hypothesis")),
+        "DreamCounterfactual" => format!("imagined {}: {}", text("hypothesis"), text("outcome")),
+        "DreamComplete" => format!("woke up from night {}", whole("cycle_id")),
+        "dream_complete" => format!(
+            "night {} came to {} insights and {} hypotheses",
+            whole("cycleNumber"),
+            whole("insightsFound"),
+            whole("hypothesesGenerated")
+        ),
+        "dream.switched" if told["on"] == Value::Bool(true) => "dreams from now on".to_owned(),
+        "dream.switched" => "dreams no more".to_owned(),
         "DreamEnd" => "woke up".to_owned(),
         "dream.unstaged" => format!("a hypothesis is {}", text("fate")),
         "dream.revised" => format!("goes by what it learned again of {}", text("domain")),
@@ -167,7 +182,7 @@ mod tests {
         let documented = std::fs::read_to_string(format!("{root}/../../docs/events.md")).unwrap();
         let names = documented.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next());
         let mut seen = 0;
-        for event in names.filter(|name| name.contains('.') || name.starts_with("Dream")) {
+        for event in names.filter(|name| name.contains('.') || name.to_lowercase().starts_with("dream")) {
             let heard = Heard { golem: String::new(), tick: 1, at: 0, event: event.to_owned(), rest: Value::Null };
             assert_ne!(sentence(&heard), event, "{event} is shown by its name only");
             seen += 1;

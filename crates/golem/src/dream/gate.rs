@@ -19,8 +19,6 @@ pub(super) const CASES: usize = 10;
 const SURE: f64 = 2.0;
 /// Stretches of time, none overlapping another, that a second learning needs to be judged by.
 const STRETCHES: usize = 4;
-/// The share of tests that are disturbed, in tenths.
-const DISTURBED: usize = 3;
 
 /// One experience as a question of one domain.
 pub(super) struct Case<'a> {
@@ -133,8 +131,9 @@ impl<'a> Cases<'a> {
     ) -> Option<Staged> {
         let mut dice = Dice::of_night(self.life, effect.to_bits());
         let mut gains = Vec::with_capacity(held_out.len());
-        let (mut usual, mut episodes, mut changes) = (0.0, Vec::new(), Vec::new());
+        let (mut usual, mut episodes, mut changes, mut seed) = (0.0, Vec::new(), Vec::new(), u64::MAX);
         let mut disturbed = 0.0;
+        let disturbances = (self.life.constitution().dream.disturbed * 1_000.0) as usize;
         for (at, case) in held_out.iter().enumerate() {
             let gain = case.playbook - self.wrong(effect, case);
             if condition.holds(case.features) {
@@ -142,10 +141,11 @@ impl<'a> Cases<'a> {
                 changes.push(case.change);
                 usual += case.playbook;
                 episodes.push(case.number);
+                seed = seed.min(case.tick);
             }
-            let still = match dice.below(10) {
-                n if n >= DISTURBED => condition.holds(case.features),
-                0 => at > 0 && condition.holds(held_out[at - 1].features),
+            let still = match dice.below(1_000) {
+                n if n >= disturbances => condition.holds(case.features),
+                n if n < disturbances / 3 => at > 0 && condition.holds(held_out[at - 1].features),
                 _ => condition.holds(&blurred(case.features, &mut dice)),
             };
             disturbed += if still { gain } else { 0.0 };
@@ -168,7 +168,7 @@ impl<'a> Cases<'a> {
         heuristic.effect = effect;
         episodes.truncate(KEPT_EPISODES);
         let utility = if usual > 0.0 { mean * gains.len() as f64 / usual } else { 0.0 };
-        Some(Staged::new(heuristic, origin, utility, episodes, self.life))
+        Some(Staged::new(heuristic, origin, utility, (episodes, seed), self.life))
     }
 
     /// The newest lived through again by a playbook that has forgotten what it had learned: if that surely does better

@@ -4,14 +4,16 @@
 use serde::{Deserialize, Serialize};
 
 use super::memory::{Experience, STIRRING};
-use super::replay::{Replay, Usual};
+use super::replay::Usual;
 use super::staging::Origin;
-use super::work::{Idea, Intensity};
+use super::work::Idea;
+use crate::constitution::{Intensity, PolicyFigures};
 use crate::life::Life;
 use crate::limits;
 use crate::money::Usdc;
 use crate::rule::mind::Dice;
 use crate::rule::{Comparison, Condition, Heuristic, Is, rounded};
+use crate::world::DomainKind;
 
 /// Fragments caught while falling asleep, and how many episodes each is drawn from.
 const FRAGMENTS: usize = 4;
@@ -35,6 +37,9 @@ pub struct Imagined {
     pub recombined: u32,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub threats: Vec<Threat>,
+    /// The worst of them, to be warned of.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rehearsed: Option<Rehearsed>,
     /// Episodes made less stirring.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub calmed: Vec<u64>,
@@ -47,6 +52,14 @@ pub struct Threat {
     pub fall_bps: u32,
     pub loss: Usdc,
     pub met_by: Met,
+}
+
+/// A threat to be warned of: what the world looked like before the worst that was remembered.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Rehearsed {
+    pub threat: Threat,
+    pub omen: Condition,
+    pub night: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -74,43 +87,70 @@ pub enum Met {
     TooLate,
 }
 
+impl Rehearsed {
+    /// What would happen, and what would meet it.
+    pub(crate) fn words(&self, policy: &PolicyFigures) -> String {
+        let percent = |bps: u32| f64::from(bps) / 100.0;
+        let Threat { fall_bps, loss, met_by, .. } = self.threat;
+        let answer = match met_by {
+            Met::Stop => format!("the stop at {:.1} % gives it up there", percent(policy.stop_bps)),
+            Met::TooLate => format!(
+                "too sudden for the stop at {:.1} %; only holding less helps, and {:.0} % of capital is the most",
+                percent(policy.stop_bps),
+                percent(policy.per_action_bps)
+            ),
+            Met::Nothing => {
+                format!(
+                    "there is no stop; what would meet it is the breaker at {:.0} %",
+                    percent(policy.max_drawdown_bps)
+                )
+            }
+        };
+        format!("a fall of {:.1} % would cost {loss}; rehearsed in night {}: {answer}", percent(fall_bps), self.night)
+    }
+}
+
 impl Imagined {
     pub(super) fn is_empty(&self) -> bool {
         *self == Imagined::default()
     }
+
+    /// What another phase of the same night added.
+    pub(super) fn join(&mut self, earlier: Imagined) {
+        if self.is_empty() {
+            *self = earlier;
+        }
+    }
 }
 
-pub(super) fn imagine(
-    batch: &[&Experience],
-    chosen: &[&Experience],
-    replay: &Replay,
-    life: &Life,
-    intensity: &Intensity,
-) -> Imagined {
+pub(super) fn imagine(batch: &[&Experience], chosen: &[&Experience], life: &Life, intensity: &Intensity) -> Imagined {
+    let depth = intensity.depth as usize;
+    let threats = threats(chosen, life, intensity.threats as usize);
     let (mut better, mut regret) = (0, 0.0);
     for episode in batch {
         // The other choice, half of it, and the same again: what each would have come to is known.
         let gains = [episode.regret, episode.regret / 2.0, 0.0];
-        better += gains.iter().take(intensity.depth).filter(|gain| **gain > 0.0).count() as u32;
+        better += gains.iter().take(depth).filter(|gain| **gain > 0.0).count() as u32;
         regret += episode.regret / batch.len() as f32;
     }
     let mut stirring: Vec<&Experience> = chosen.iter().copied().filter(|e| e.arousal >= STIRRING).collect();
     stirring.sort_by(|a, b| b.arousal.total_cmp(&a.arousal).then(a.number.cmp(&b.number)));
     Imagined {
-        alternatives: (batch.len() * intensity.depth) as u32,
+        alternatives: (batch.len() * depth) as u32,
         better,
         regret,
         recombined: 0,
-        threats: threats(chosen, replay, life, intensity.threats),
+        rehearsed: rehearsed(&threats, chosen, life),
+        threats,
         calmed: stirring.into_iter().take(CALMED).map(|e| e.number).collect(),
     }
 }
 
 /// What could befall the largest position there may be, and how it would be met.
-fn threats(chosen: &[&Experience], replay: &Replay, life: &Life, most: usize) -> Vec<Threat> {
+fn threats(chosen: &[&Experience], life: &Life, most: usize) -> Vec<Threat> {
     let bps = |share: f32| (-share * 10_000.0).clamp(0.0, 10_000.0) as u32;
     let worst = bps(chosen.iter().map(|e| e.change).fold(0.0, f32::min));
-    let coming = bps(replay.ahead.iter().map(|t| t.worst).fold(0.0, f32::min));
+    let coming = bps(life.dreams.night.as_ref().map_or(0.0, |night| night.ahead));
     let (worth, policy) = (life.capital.worth(life.seen.unit), &life.policy);
     let exposed = worth.share(i64::from(policy.per_action_bps), 10_000).max(worth - life.capital.cash);
     let rehearse = |kind, fall_bps: u32| {
@@ -138,6 +178,28 @@ fn threats(chosen: &[&Experience], replay: &Replay, life: &Life, most: usize) ->
     .collect()
 }
 
+/// The threat that would cost most, with what the world looked like before the worst that is remembered.
+fn rehearsed(threats: &[Threat], chosen: &[&Experience], life: &Life) -> Option<Rehearsed> {
+    let matters = |t: &&Threat| t.met_by != Met::Nothing || life.policy.stop_bps == 0;
+    let threat = *threats.iter().filter(matters).max_by_key(|t| (t.loss, t.fall_bps))?;
+    let worst = chosen.iter().min_by(|a, b| a.change.total_cmp(&b.change)).filter(|worst| worst.change < 0.0)?;
+    let omen = joined(&Usual::of(chosen), worst, worst);
+    let night = life.dreams.night.as_ref().map_or(0, |night| night.number);
+    (!omen.0.is_empty()).then_some(Rehearsed { threat, omen, night })
+}
+
+/// Where the other choice would have been much better: what stood out in the two memories it regrets most, as a rule of
+/// when to be in and when to be out. What it comes to is for the test to say.
+pub(super) fn regretted(batch: &[&Experience], chosen: &[&Experience], life: &Life) -> Option<Idea> {
+    let domains = &life.birth.world.domains;
+    let domain = domains.iter().position(|spec| spec.kind == DomainKind::Direction)? as u8;
+    let mut most: Vec<&&Experience> = batch.iter().filter(|e| e.regret > 0.0).collect();
+    most.sort_by(|a, b| b.regret.total_cmp(&a.regret).then(a.number.cmp(&b.number)));
+    let (one, other) = (most.first()?, most.get(1).or(most.first())?);
+    let condition = joined(&Usual::of(chosen), one, other);
+    Some(Idea { domain: Some(domain), origin: Origin::Regret, condition })
+}
+
 /// Half-formed: what stood out in two memories drawn at random, rather those the keyword has to do with.
 pub(super) fn fragments(keyword: Option<u8>, chosen: &[&Experience], life: &Life, dice: &mut Dice) -> Vec<Idea> {
     if chosen.is_empty() || life.birth.world.features.is_empty() {
@@ -156,7 +218,7 @@ pub(super) fn fragments(keyword: Option<u8>, chosen: &[&Experience], life: &Life
     };
     (0..FRAGMENTS)
         .filter_map(|_| Some((drawn()?, drawn()?)))
-        .map(|(one, other)| Idea { condition: joined(&usual, one, other), origin: Origin::Fragment })
+        .map(|(one, other)| Idea { domain: None, origin: Origin::Fragment, condition: joined(&usual, one, other) })
         .collect()
 }
 
@@ -191,8 +253,15 @@ pub(super) fn recombine(
     let own: Vec<&&Heuristic> = here.iter().filter(|h| usize::from(h.domain) == domain).collect();
     let usual = Usual::of(chosen);
     let legacy = life.vitality.age_factor > LEGACY;
+    // Whom replay credited with what came, for better or worse, is gone into more closely than others.
+    let credited = life.dreams.night.as_ref().map_or(&[][..], |night| &night.credited);
+    let credited: Vec<&&Heuristic> = own.iter().copied().filter(|h| credited.contains(&h.id)).collect();
     let mut idea = || {
-        let one = if own.is_empty() { here[dice.below(here.len())] } else { own[dice.below(own.len())] };
+        let one = match dice.below(2) {
+            0 if !credited.is_empty() => credited[dice.below(credited.len())],
+            _ if own.is_empty() => here[dice.below(here.len())],
+            _ => own[dice.below(own.len())],
+        };
         // For those who come after only what is proven is put together, and nothing is ventured.
         let condition = match dice.below(10) {
             n if n < 4 || legacy => both(&one.condition, &here[dice.below(here.len())].condition),
@@ -200,7 +269,7 @@ pub(super) fn recombine(
             7 => around(&one.condition, dice),
             _ => joined(&usual, chosen[dice.below(chosen.len())], chosen[dice.below(chosen.len() / 3 + 1)]),
         };
-        Idea { condition, origin: Origin::Recombined }
+        Idea { domain: Some(domain as u8), origin: Origin::Recombined, condition }
     };
     (0..intensity.sessions).map(|_| idea()).collect()
 }

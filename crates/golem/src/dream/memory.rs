@@ -7,7 +7,7 @@
 
 use std::collections::VecDeque;
 
-use crate::constitution::DreamTier;
+use crate::constitution::{DreamTier, ReplayOrder};
 use crate::episode::{self, State};
 use crate::event::{Event, Record};
 use crate::life::Life;
@@ -220,6 +220,11 @@ impl Memory {
         }
     }
 
+    /// One that is over, by its number.
+    pub fn get(&self, number: u64) -> Option<&Experience> {
+        self.whole.binary_search_by_key(&number, |e| e.number).ok().map(|at| &self.whole[at])
+    }
+
     pub fn whole(&self) -> impl DoubleEndedIterator<Item = &Experience> + ExactSizeIterator {
         self.whole.iter()
     }
@@ -240,11 +245,25 @@ impl Memory {
         gain * need * marked * WORN.powi(i32::from(e.replays))
     }
 
+    /// What comes first, as the owner would have it.
+    pub fn worth(e: &Experience, life: &Life) -> f32 {
+        match life.constitution().dream.replay_order {
+            ReplayOrder::Utility => Memory::utility(e, life),
+            ReplayOrder::Recency => 1.0 + e.number as f32,
+            ReplayOrder::Surprise => e.surprise,
+            // The same for every memory of a night, and another in the next.
+            ReplayOrder::Uniform => {
+                let scattered = (e.number ^ life.dreams.nights.rotate_left(32)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+                0.2 + (scattered >> 40) as f32 / (1_u64 << 25) as f32
+            }
+        }
+    }
+
     /// The best to replay now, and a fifth of the places for what would never be chosen otherwise.
     pub fn select(&self, life: &Life, most: usize) -> Vec<&Experience> {
         let pool = || self.newest(Memory::room(life)).filter(|e| !e.forgotten);
         let diverse = most / 5;
-        let mut scored: Vec<(f32, &Experience)> = pool().map(|e| (Memory::utility(e, life), e)).collect();
+        let mut scored: Vec<(f32, &Experience)> = pool().map(|e| (Memory::worth(e, life), e)).collect();
         let best = (most - diverse).min(scored.len());
         if best > 0 && best < scored.len() {
             scored.select_nth_unstable_by(best - 1, |a, b| b.0.total_cmp(&a.0).then(a.1.number.cmp(&b.1.number)));

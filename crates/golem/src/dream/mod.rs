@@ -31,17 +31,18 @@ use crate::stress::Word;
 use crate::time::Time;
 use crate::world::Observation;
 
-pub use imagine::{Imagined, Met, Threat, ThreatKind};
+pub use imagine::{Imagined, Met, Rehearsed, Threat, ThreatKind};
 pub use memory::{CALMED, Experience, Memory, Moment, STIRRING};
 pub use replay::{Ahead, Replay, Trajectory};
 pub use revision::Revision;
 pub use schedule::{Blocked, blocked, urgency};
 pub use staging::{Change, Fate, Origin, Staged};
-pub use work::{Found, Intensity, intensity, work};
+pub use work::{Found, Idea, intensity, work};
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Phase {
+    #[default]
     Onset,
     Nrem,
     Rem,
@@ -52,8 +53,20 @@ pub enum Phase {
 impl Phase {
     pub const ALL: [Phase; 5] = [Phase::Onset, Phase::Nrem, Phase::Rem, Phase::Integration, Phase::Return];
 
-    /// The part of a night's time and money that goes to each, in permille, by how well the golem is.
-    pub fn shares(of: phase::Phase) -> [u64; 5] {
+    /// The part of a night's time and money that goes to each, in permille, by how well the golem is; or, of what onset
+    /// and return leave, as its owner would have it.
+    pub fn shares(of: phase::Phase, split: [Option<f64>; 3]) -> [u64; 5] {
+        let by_phase = Phase::by_phase(of);
+        let wanted = [0, 1, 2].map(|at| split[at].unwrap_or(by_phase[at + 1] as f64 / 850.0));
+        let all: f64 = wanted.iter().sum();
+        if split == [None; 3] || all <= 0.0 {
+            return by_phase;
+        }
+        let [nrem, rem] = [wanted[0], wanted[1]].map(|share| (850.0 * share / all) as u64);
+        [100, nrem, rem, 850 - nrem - rem, 50]
+    }
+
+    fn by_phase(of: phase::Phase) -> [u64; 5] {
         match of {
             phase::Phase::Thriving => [100, 340, 300, 210, 50],
             phase::Phase::Stable => [100, 300, 300, 250, 50],
@@ -82,6 +95,24 @@ pub enum Trigger {
     Emergency,
 }
 
+impl Trigger {
+    /// The same in the documents' words: by time, by what weighs on it, or by what is new.
+    pub fn word(self, life: &Life) -> &'static str {
+        match self {
+            Trigger::Owner | Trigger::Interval | Trigger::Window | Trigger::Emergency => "time",
+            Trigger::Breaker => "emotional_load",
+            Trigger::Urgency => {
+                let [novelty, _, emotion, threat, _, time, load] = schedule::weighed(life);
+                match () {
+                    () if emotion.max(threat).max(load) >= novelty.max(time) => "emotional_load",
+                    () if novelty >= time => "novelty_streak",
+                    () => "time",
+                }
+            }
+        }
+    }
+}
+
 /// Who or what ended a night before its time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -105,13 +136,35 @@ pub struct Night {
     pub slept: u32,
     pub budget: Usdc,
     pub spent: Usdc,
-    /// What there was to find has been found.
+    /// The work of its present phase has been done.
     pub worked: bool,
     /// What a unit was worth when it began.
     pub unit: Usdc,
+    /// What it has come up with and not put to the test yet.
+    pub ideas: Vec<Idea>,
+    /// Episodes gone through closely, heuristics credited with what came of them, and the worst that may come.
+    pub batch: Vec<u64>,
+    pub credited: Vec<u64>,
+    pub ahead: f32,
+    pub rehearsed: Option<Rehearsed>,
+    /// What it came up with has been put to the test: whatever wakes it now, nothing of it is lost.
+    pub integrated: bool,
+    pub tally: Tally,
+}
+
+/// What a night did, counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tally {
+    pub replayed: u32,
+    pub alternatives: u32,
+    pub insights: u32,
+    pub hypotheses: u32,
+    pub calmed: u32,
+    pub revisions: u32,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Dreams {
     pub nights: u64,
     pub whole: u64,
@@ -121,7 +174,8 @@ pub struct Dreams {
     pub episodes: u64,
     pub result: Usdc,
     pub spent: Usdc,
-    /// Spent on nights that were broken off, and in the present thirty days of age.
+    /// Spent on nights that were broken off before anything they came up with was put to the test; and in the present
+    /// thirty days of age.
     pub wasted: Usdc,
     pub month: u64,
     pub spent_this_month: Usdc,
@@ -146,6 +200,14 @@ pub struct Dreams {
     pub window: (u64, u32),
     /// What its owner has said since its birth about dreaming at all.
     pub switched: Option<bool>,
+    /// What nights in the owner's present hours have cost.
+    pub session: Usdc,
+    /// For the next round of the Curator: a threat to warn of, and heuristics the last night spoke for or against.
+    pub rehearsed: Option<Rehearsed>,
+    pub judged: Vec<(u64, bool)>,
+    /// What the last night did, and cost.
+    pub tally: Tally,
+    pub cost: Usdc,
 }
 
 /// How many looks a night lasts, as many as its ticks of forty seconds come to, and what it may cost, by how well the
@@ -171,9 +233,20 @@ pub fn length(life: &Life) -> (u32, Usdc) {
 /// What a night of the rules costs, in micro-USDC; what else it may cost is for those who ask models.
 const RULES_COST: i64 = 2_000;
 
+/// The phase of a night under way whose work has not been done. A night of one tick has all its phases in that tick.
+pub(crate) fn owes(life: &Life) -> Option<Phase> {
+    let night = life.dreams.night.as_ref().filter(|_| !life.is_dead())?;
+    let begun = night.slept > 0 || night.ticks != 1;
+    (begun && !night.worked && work::has_work(life, night.phase)).then_some(night.phase)
+}
+
 /// Falls asleep if it is time to. Run at the end of every waking tick.
 pub(crate) fn consider(draft: &mut Draft<'_>) {
-    if !draft.dreams.are_on(draft) || draft.is_dead() || draft.heartbeat.state != State::Sleeping || draft.heartbeat.paused {
+    if !draft.dreams.are_on(draft)
+        || draft.is_dead()
+        || draft.heartbeat.state != State::Sleeping
+        || draft.heartbeat.paused
+    {
         return;
     }
     let Some(trigger) = schedule::trigger(draft) else { return };
@@ -211,7 +284,8 @@ fn fall_asleep(draft: &mut Draft<'_>, trigger: Trigger) {
         Trigger::Emergency => (1, Usdc::micros(RULES_COST).min(draft.purse.budget(draft, Partition::Legacy))),
         _ => {
             let (ticks, budget) = length(draft);
-            (ticks, budget.min(schedule::left_this_month(draft)).min(schedule::inference(draft)))
+            let left = schedule::left_this_month(draft).min(schedule::left_this_session(draft, trigger));
+            (ticks, budget.min(left).min(schedule::inference(draft)))
         }
     };
     if ticks > 0 {
@@ -219,25 +293,31 @@ fn fall_asleep(draft: &mut Draft<'_>, trigger: Trigger) {
     }
 }
 
-/// A tick of a night has passed: as many phases as it was time for, and at the end the morning.
+/// A tick of a night has passed.
 pub(crate) fn sleep(draft: &mut Draft<'_>) {
-    let Some(night) = draft.dreams.night.clone() else { return };
-    let slept = u64::from(night.slept) + 1;
-    let mut through = 0;
-    for (phase, share) in Phase::ALL.into_iter().zip(Phase::shares(draft.phase())) {
-        through += share;
-        // A phase is over when the part of the night up to its end has been slept.
-        let over = slept * 1_000 >= through * u64::from(night.ticks);
-        let current = draft.dreams.night.as_ref().map(|night| night.phase);
-        if over && current == Some(phase) {
-            let due = night.budget.min(Usdc::micros(RULES_COST)).share(share as i64, 1_000);
-            let cost = due.min(draft.purse.free(draft));
-            draft.emit(Event::DreamPassed { phase, cost });
-        }
+    if draft.dreams.night.is_some() {
+        draft.emit(Event::Slept);
+        proceed(draft);
     }
-    draft.emit(Event::Slept);
-    if slept >= u64::from(night.ticks) {
-        draft.emit(Event::DreamLeft { woken: None });
+}
+
+/// As many phases as it was time for, each once its work is done, and at the end the morning.
+pub(crate) fn proceed(draft: &mut Draft<'_>) {
+    while let Some(night) = &draft.dreams.night {
+        let phase = night.phase;
+        let shares = Phase::shares(draft.phase(), draft.constitution().dream.split);
+        let through: u64 = shares[..=phase as usize].iter().sum();
+        // A phase is over when the part of the night up to its end has been slept.
+        let over = u64::from(night.slept) * 1_000 >= through * u64::from(night.ticks);
+        if !over || owes(draft).is_some() {
+            return;
+        }
+        let due = night.budget.min(Usdc::micros(RULES_COST)).share(shares[phase as usize] as i64, 1_000);
+        let cost = due.min(draft.purse.free(draft));
+        draft.emit(Event::DreamPassed { phase, cost });
+        if phase == Phase::Return {
+            draft.emit(Event::DreamLeft { woken: None });
+        }
     }
 }
 
@@ -250,18 +330,18 @@ pub(crate) fn stirs(draft: &mut Draft<'_>, observation: &Observation) {
         let moved = i128::from((now - unit).as_micros().abs()) * 10_000;
         unit.is_positive() && moved >= i128::from(unit.as_micros()) * i128::from(bps)
     };
-    if bps > 0 && observation.bars.iter().any(|bar| far(bar.unit)) {
+    if figures.wakes && bps > 0 && observation.bars.iter().any(|bar| far(bar.unit)) {
         wake(draft, Waker::World);
     }
 }
 
 pub(crate) fn heard(draft: &mut Draft<'_>, word: Word) {
-    if matches!(word, Word::Crisis { .. }) {
+    if matches!(word, Word::Crisis { .. }) && draft.constitution().dream.wakes {
         wake(draft, Waker::Clade);
     }
 }
 
-/// Ends a night before its time; what was left of it is wasted.
+/// Ends a night before its time; what it had not done yet is lost, and what it had not put to the test.
 pub(crate) fn wake(draft: &mut Draft<'_>, by: Waker) {
     if draft.dreams.night.is_some() {
         draft.emit(Event::DreamLeft { woken: Some(by) });
@@ -292,7 +372,42 @@ impl Dreams {
             spent: Usdc::ZERO,
             worked: false,
             unit,
+            ideas: Vec::new(),
+            batch: Vec::new(),
+            credited: Vec::new(),
+            ahead: 0.0,
+            rehearsed: None,
+            integrated: false,
+            tally: Tally::default(),
         });
+    }
+
+    /// The work of a phase has been done.
+    pub(crate) fn work(&mut self, found: &Found) {
+        self.staged.extend(found.staged.iter().cloned());
+        self.revisions.extend(found.revisions.iter().cloned());
+        let Some(night) = &mut self.night else { return };
+        night.worked = true;
+        let insights = found.staged.iter().filter(|staged| staged.origin == Origin::Pattern).count() as u32;
+        night.tally.replayed += found.replayed;
+        night.tally.alternatives += found.imagined.alternatives;
+        night.tally.calmed += found.imagined.calmed.len() as u32;
+        night.tally.insights += insights;
+        night.tally.hypotheses += found.staged.len() as u32 - insights;
+        night.tally.revisions += found.revisions.len() as u32;
+        night.batch.extend(&found.batch);
+        night.credited.extend(found.replay.credits.iter().map(|(id, _)| *id));
+        night.ahead = found.replay.ahead.iter().fold(night.ahead, |worst, ahead| worst.min(ahead.worst));
+        if let Some(rehearsed) = &found.imagined.rehearsed {
+            night.rehearsed = Some(rehearsed.clone());
+        }
+        if found.phase == Phase::Integration {
+            night.integrated = true;
+            night.ideas.clear();
+            self.rehearsed = night.rehearsed.take().or_else(|| self.rehearsed.take());
+            let (yes, no) = (found.confirmed.iter(), found.contradicted.iter());
+            self.judged = yes.map(|id| (*id, true)).chain(no.map(|id| (*id, false))).collect();
+        }
     }
 
     pub(crate) fn pass(&mut self, phase: Phase, cost: Usdc, month: u64) {
@@ -301,6 +416,10 @@ impl Dreams {
         self.spent += cost;
         if let Some(night) = &mut self.night {
             night.spent += cost;
+            night.worked = false;
+            if night.trigger == Trigger::Window {
+                self.session += cost;
+            }
             night.phase = *Phase::ALL.get(phase as usize + 1).unwrap_or(&Phase::Return);
         }
     }
@@ -319,8 +438,10 @@ impl Dreams {
         if let Some(night) = self.night.take() {
             match woken {
                 None => self.whole += 1,
+                Some(_) if night.integrated => {}
                 Some(_) => self.wasted += night.spent,
             }
+            (self.tally, self.cost) = (night.tally, night.spent);
         }
         (self.last, self.episodes, self.result) = (tick, episodes, result);
     }

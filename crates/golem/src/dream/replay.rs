@@ -66,12 +66,22 @@ impl Replay {
         *self == Replay::default()
     }
 
+    /// What another phase of the same night added.
+    pub(super) fn join(&mut self, earlier: Replay) {
+        self.precursors.splice(0..0, earlier.precursors);
+        self.credits.splice(0..0, earlier.credits);
+        self.ahead.splice(0..0, earlier.ahead);
+        self.forgotten.splice(0..0, earlier.forgotten);
+        self.preserved += earlier.preserved;
+        self.abstracted += earlier.abstracted;
+    }
+
     /// What becomes of the episodes gone through: kept, turned into a rule, or let go.
     pub(super) fn triage(&mut self, batch: &[&Experience], staged: &[Staged], life: &Life) {
         for episode in batch {
             if staged.iter().any(|s| s.episodes.contains(&episode.number)) {
                 self.abstracted += 1;
-            } else if episode.replays >= WORN_OUT && Memory::utility(episode, life) < WORTHLESS {
+            } else if episode.replays > WORN_OUT && Memory::utility(episode, life) < WORTHLESS {
                 self.forgotten.push(episode.number);
             } else {
                 self.preserved += 1;
@@ -90,15 +100,15 @@ impl Usual {
     pub(super) fn of(episodes: &[&Experience]) -> Usual {
         let features = episodes.first().map_or(0, |e| e.state.len());
         let n = episodes.len().max(1) as f32;
-        let mut mean = vec![0.0; features];
-        let mut square = vec![0.0; features];
+        let mut sums = vec![(0.0_f32, 0.0_f32); features];
         for e in episodes {
-            for (at, value) in e.state.iter().enumerate() {
-                mean[at] += value / n;
-                square[at] += value * value / n;
+            for ((sum, squares), value) in sums.iter_mut().zip(&e.state) {
+                *sum += value;
+                *squares += value * value;
             }
         }
-        let deviation = mean.iter().zip(&square).map(|(m, s)| (s - m * m).max(1e-12).sqrt()).collect();
+        let mean: Vec<f32> = sums.iter().map(|(sum, _)| sum / n).collect();
+        let deviation = mean.iter().zip(&sums).map(|(m, (_, s))| (s / n - m * m).max(1e-12).sqrt()).collect();
         Usual { mean, deviation }
     }
 
@@ -123,7 +133,7 @@ pub(super) fn keyword(chosen: &[&Experience]) -> Option<u8> {
 /// The few that are gone through closely.
 pub(super) fn batch<'a>(chosen: &[&'a Experience], life: &Life, most: usize) -> Vec<&'a Experience> {
     let confused = life.vitality.epistemic < CONFUSED;
-    let worth = |e: &Experience| if confused { e.surprise } else { Memory::utility(e, life) };
+    let worth = |e: &Experience| if confused { e.surprise } else { Memory::worth(e, life) };
     let mut batch: Vec<(f32, &Experience)> =
         chosen.iter().map(|e| (worth(e), *e)).filter(|(w, _)| *w > WORTH).collect();
     batch.sort_by(|a, b| b.0.total_cmp(&a.0).then(b.1.number.cmp(&a.1.number)));

@@ -59,7 +59,7 @@ impl Revision {
             adopted: false,
             heuristics,
             utility,
-            confidence: Origin::Recombined.confidence(),
+            confidence: Origin::Recombined.confidence(&life.constitution().dream),
             confirmed: 0,
             contradicted: 0,
             gain: 0.0,

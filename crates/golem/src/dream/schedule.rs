@@ -91,11 +91,17 @@ pub fn parts(life: &Life) -> [f64; 7] {
     ]
 }
 
+/// The same, as this phase of life weighs them.
+pub(super) fn weighed(life: &Life) -> [f64; 7] {
+    let (mut weighed, weights) = (parts(life), weights(life.phase()).each);
+    weighed.iter_mut().zip(weights).for_each(|(part, weight)| *part *= weight);
+    weighed
+}
+
 /// How much it would be worth to dream now, from 0 up; what the fiber has marked since the last night comes on top, and
 /// whoever's dreams proved right dreams sooner.
 pub fn urgency(life: &Life) -> f64 {
-    let weighed = parts(life).into_iter().zip(weights(life.phase()).each);
-    (weighed.fold(0.0, |sum, (part, weight)| sum + part * weight) + life.knowing.fiber.urgency.min(MARKED))
+    (weighed(life).into_iter().fold(0.0, |sum, part| sum + part) + life.knowing.fiber.urgency.min(MARKED))
         * intensity(life)
         * (1.0 + QUALITY * (life.dreams.quality() - 0.5))
 }
@@ -146,7 +152,11 @@ pub(super) fn trigger(life: &Life) -> Option<Trigger> {
         return None;
     }
     if figures.tier == DreamTier::Core {
-        let every = ((INTERVAL as f64 / scale(life)) as u64).max(LOOKS);
+        let frequency = life.phase().behaviour().dream_frequency;
+        if frequency <= 0.0 {
+            return None;
+        }
+        let every = ((INTERVAL as f64 / scale(life) / frequency) as u64).max(LOOKS);
         // Twice as often with the end in sight.
         let soon = life.purse.projected_life(life).is_some_and(|left| left < HOUR.times(72));
         let every = if soon { every / 2 } else { every };
@@ -240,6 +250,16 @@ pub(super) fn left_this_month(life: &Life) -> Usdc {
     let month = Purse::month_at(life.age, life.laws());
     let spent = if life.dreams.month == month { life.dreams.spent_this_month } else { Usdc::ZERO };
     (life.constitution().dream.monthly_most - spent).max(Usdc::ZERO)
+}
+
+/// What nights in the owner's present hours may still cost; outside them there is no such bound.
+pub(super) fn left_this_session(life: &Life, trigger: Trigger) -> Usdc {
+    let same = bedtime(life) == Some(life.dreams.window.0);
+    let spent = if same { life.dreams.session } else { Usdc::ZERO };
+    match trigger {
+        Trigger::Window => (life.constitution().dream.per_session_most - spent).max(Usdc::ZERO),
+        _ => Usdc::MOST,
+    }
 }
 
 impl fmt::Display for Blocked {

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::revision::{self, Revision};
 use super::work::Found;
-use crate::constitution::DreamMethod;
+use crate::constitution::{DreamFigures, DreamMethod};
 use crate::draft::Draft;
 use crate::event::Event;
 use crate::life::Life;
@@ -19,6 +19,8 @@ use crate::world::Features;
 /// Where a trial ends.
 pub const PROMOTED: f64 = 0.7;
 pub const REFUTED: f64 = 0.1;
+/// What half-formed ideas and those of others begin with.
+const HALF_FORMED: f64 = 0.15;
 /// Hypotheses on trial at once; each has a bit in every claim it would have had a say in.
 pub const STAGED: usize = 10;
 /// Ticks of forty seconds after which a trial is over, and the looks it is never fewer than.
@@ -44,15 +46,17 @@ pub enum Origin {
     Inherited,
     /// Made up, and believed without asking; for experiments.
     Random,
+    /// Where the other choice would have been better.
+    Regret,
 }
 
 impl Origin {
     /// The confidence a trial begins with.
-    pub fn confidence(self) -> f64 {
+    pub fn confidence(self, figures: &DreamFigures) -> f64 {
         match self {
-            Origin::Pattern => 0.3,
-            Origin::Recombined | Origin::Random => 0.2,
-            Origin::Fragment | Origin::Inherited => 0.15,
+            Origin::Pattern => figures.insight,
+            Origin::Recombined | Origin::Random | Origin::Regret => figures.hypothesis,
+            Origin::Fragment | Origin::Inherited => HALF_FORMED,
         }
     }
 }
@@ -65,6 +69,9 @@ pub struct Staged {
     pub night: u64,
     /// Some of the episodes it held on before it was staged.
     pub episodes: Vec<u64>,
+    /// The tick of the first of them.
+    #[serde(default)]
+    pub seed: u64,
     /// By how much less wrong than the playbook it was there.
     pub utility: f64,
     pub confidence: f64,
@@ -100,15 +107,22 @@ pub struct Change {
 }
 
 impl Staged {
-    pub(super) fn new(heuristic: Heuristic, origin: Origin, utility: f64, episodes: Vec<u64>, life: &Life) -> Staged {
+    pub(super) fn new(
+        heuristic: Heuristic,
+        origin: Origin,
+        utility: f64,
+        (episodes, seed): (Vec<u64>, u64),
+        life: &Life,
+    ) -> Staged {
         let night = life.dreams.night.as_ref().map_or(0, |night| night.number);
         Staged {
             heuristic,
             origin,
             night,
             episodes,
+            seed,
             utility,
-            confidence: origin.confidence(),
+            confidence: origin.confidence(&life.constitution().dream),
             confirmed: 0,
             contradicted: 0,
             error: 0.0,
@@ -130,6 +144,10 @@ fn same(a: &Heuristic, b: &Heuristic) -> bool {
 /// Takes up what a night has found: what is known already is left, the best of the rest gets a place.
 pub(crate) fn stage(draft: &mut Draft<'_>, found: &Found) {
     let mut accepted: Vec<Staged> = Vec::new();
+    let most = (draft.constitution().dream.staged_most as usize).min(STAGED);
+    if !found.ideas.is_empty() {
+        draft.emit(Event::Conceived { ideas: found.ideas.clone() });
+    }
     if draft.constitution().dream.method == DreamMethod::Random {
         let report = Found { staged: Vec::new(), revisions: Vec::new(), ..found.clone() };
         draft.emit(Event::Dreamt(Box::new(report)));
@@ -138,11 +156,11 @@ pub(crate) fn stage(draft: &mut Draft<'_>, found: &Found) {
     for new in &found.staged {
         let known = draft.playbook.iter().any(|h| h.voice && same(h, &new.heuristic))
             || draft.dreams.staged.iter().any(|old| old.says_the_same(new));
-        if known || accepted.len() >= STAGED {
+        if known || accepted.len() >= most {
             continue;
         }
         let staged = &draft.dreams.staged;
-        if staged.len() + accepted.len() >= STAGED {
+        if staged.len() + accepted.len() >= most {
             let worst = (0..staged.len()).min_by(|a, b| staged[*a].utility.total_cmp(&staged[*b].utility));
             let Some(at) = worst.filter(|at| staged[*at].utility < new.utility) else { continue };
             draft.emit(Event::Unstaged { at: at as u8, fate: Fate::Displaced });

@@ -1,5 +1,5 @@
-//! The night's work, as rules do it, phase by phase: what each proposes goes through the same gate, and what comes out
-//! is [`Found`], typed data and nothing else. There is nothing in reach of this file that could say "do".
+//! The night's work, as rules do it, each phase when it comes: what they propose goes through the same gate, and what
+//! comes out is [`Found`], typed data and nothing else. There is nothing in reach of this file that could say "do".
 //!
 //! ```compile_fail,E0308
 //! // What a night has found cannot be put forward as something to do.
@@ -17,9 +17,11 @@ use super::replay::{self, Replay};
 use super::revision::Revision;
 use super::schedule;
 use super::staging::{Origin, Staged};
-use crate::constitution::{DreamMethod, DreamTier};
+use super::{Night, Phase};
+use crate::constitution::{DreamMethod, DreamTier, Intensity};
 use crate::grimoire::Grimoire;
 use crate::life::Life;
+use crate::limits;
 use crate::rule::mind::Dice;
 use crate::rule::text;
 use crate::rule::{Comparison, Condition, Heuristic, Is, Provenance, Stance, learning, rounded};
@@ -35,15 +37,21 @@ const NEWEST: usize = 120;
 const TROUBLE: f64 = 0.02;
 const LATEST: usize = 30;
 
-/// What a night came to.
+/// What one phase of a night came to; together, what the night did.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Found {
     pub night: u64,
+    pub phase: Phase,
     pub replayed: u32,
-    /// Conditions looked at, and proposed after fitting.
+    /// Conditions looked at, and put to the test.
+    #[serde(skip_serializing_if = "is_zero")]
     pub looked_at: u32,
+    #[serde(skip_serializing_if = "is_zero")]
     pub proposed: u32,
+    /// For integration to test; they stand in the record by themselves.
+    #[serde(skip)]
+    pub ideas: Vec<Idea>,
     /// What was borne out by what was held back.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub staged: Vec<Staged>,
@@ -73,116 +81,194 @@ fn is_none(fragments: &(u8, u8)) -> bool {
     *fragments == (0, 0)
 }
 
+fn is_zero(n: &u32) -> bool {
+    *n == 0
+}
+
 impl Found {
-    /// A night without dreams.
+    /// A phase without dreams.
     pub fn nothing(life: &Life) -> Found {
-        Found { night: life.dreams.night.as_ref().map_or(0, |night| night.number), ..Found::default() }
+        let night = life.dreams.night.as_ref();
+        let (number, phase) = night.map_or((0, Phase::Onset), |night| (night.number, night.phase));
+        Found { night: number, phase, ..Found::default() }
+    }
+
+    /// This phase, and the next one of the same night.
+    pub fn join(&mut self, next: Found) {
+        let earlier = std::mem::replace(self, next);
+        self.replayed = self.replayed.max(earlier.replayed);
+        self.looked_at += earlier.looked_at;
+        self.proposed += earlier.proposed;
+        self.keyword = self.keyword.or(earlier.keyword);
+        self.fragments.0 += earlier.fragments.0;
+        self.fragments.1 += earlier.fragments.1;
+        self.batch.splice(0..0, earlier.batch);
+        self.staged.splice(0..0, earlier.staged);
+        self.revisions.splice(0..0, earlier.revisions);
+        self.confirmed.splice(0..0, earlier.confirmed);
+        self.contradicted.splice(0..0, earlier.contradicted);
+        self.replay.join(earlier.replay);
+        self.imagined.join(earlier.imagined);
     }
 }
 
-/// How much a night goes into, by how well the golem understands its world.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Intensity {
-    /// Episodes gone through closely.
-    pub batch: usize,
-    /// Other choices imagined for a decision.
-    pub depth: usize,
-    /// Recombinations, and threats.
-    pub sessions: usize,
-    pub threats: usize,
-    /// How freely it imagines.
-    pub temperature: f64,
-}
-
-pub fn intensity(fitness: f64) -> Intensity {
-    let (batch, depth, sessions, threats, temperature) = match fitness {
+/// How much this life's nights go into: less, the better it understands its world, and no more than its owner lets it.
+pub fn intensity(life: &Life) -> Intensity {
+    let (batch, depth, sessions, threats, temperature) = match life.vitality.epistemic {
         low if low < 0.5 => (15, 3, 3, 5, 0.9),
         middle if middle < 0.7 => (10, 2, 2, 3, 0.7),
         _ => (5, 1, 1, 1, 0.5),
     };
-    Intensity { batch, depth, sessions, threats, temperature }
+    let most = life.constitution().dream.most;
+    Intensity {
+        batch: most.batch.min(batch),
+        depth: most.depth.min(depth),
+        sessions: most.sessions.min(sessions),
+        threats: most.threats.min(threats),
+        temperature: most.temperature.min(temperature),
+    }
 }
 
-/// An idea before it is fitted.
-pub(super) struct Idea {
-    pub condition: Condition,
+/// An idea before it is fitted; one without a domain is tried in each.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Idea {
+    pub domain: Option<u8>,
     pub origin: Origin,
+    pub condition: Condition,
 }
 
-/// Goes through a night.
+/// Whether a phase of this life's nights has anything to do.
+pub(super) fn has_work(life: &Life, phase: Phase) -> bool {
+    match phase {
+        Phase::Onset | Phase::Nrem | Phase::Rem => !schedule::only_integrates(life),
+        Phase::Integration => true,
+        Phase::Return => false,
+    }
+}
+
+/// Does the work of the phase a night is in.
 pub fn work(memory: &Memory, grimoire: &Grimoire, life: &Life) -> Found {
-    let light = life.constitution().dream.tier == DreamTier::Core;
     let mut found = Found::nothing(life);
-    let intensity = intensity(life.vitality.epistemic);
+    let Some(night) = &life.dreams.night else { return found };
     let chosen = memory.select(life, REPLAYED);
     let newest: Vec<&Experience> = memory.newest(NEWEST).collect();
-    let seen = |chosen: &[&Experience]| -> Vec<Features> {
-        chosen.iter().map(|e| e.state.iter().map(|f| f64::from(*f)).collect()).collect()
-    };
-    let (features, newest_features) = (seen(&chosen), seen(&newest));
-    found.replayed = chosen.len() as u32;
-    let mut dice = Dice::of_night(life, 0);
+    let tonight = Tonight { life, night, dice: Dice::of_night(life, night.phase as u64), chosen, newest };
+    match night.phase {
+        Phase::Onset => tonight.falls_asleep(&mut found),
+        Phase::Nrem => tonight.replays(grimoire, &mut found),
+        Phase::Rem => tonight.imagines(memory, &mut found),
+        Phase::Integration => tonight.integrates(memory, &mut found),
+        Phase::Return => {}
+    }
+    found.ideas.truncate(limits::IDEAS);
+    found
+}
 
-    // Falling asleep.
-    found.keyword = replay::keyword(&chosen);
-    // Replay.
-    let batch = replay::batch(&chosen, life, intensity.batch);
-    found.batch = batch.iter().map(|e| e.number).collect();
-    if !schedule::only_integrates(life) {
-        found.replay = replay::replay(&batch, &newest, grimoire, life);
-        // Imagination.
-        found.imagined = imagine::imagine(&batch, &chosen, &found.replay, life, &intensity);
+/// What a phase has before it.
+struct Tonight<'a> {
+    life: &'a Life,
+    night: &'a Night,
+    dice: Dice,
+    chosen: Vec<&'a Experience>,
+    newest: Vec<&'a Experience>,
+}
+
+fn features_of(chosen: &[&Experience]) -> Vec<Features> {
+    chosen.iter().map(|e| e.state.iter().map(|f| f64::from(*f)).collect()).collect()
+}
+
+impl Tonight<'_> {
+    fn is_light(&self) -> bool {
+        self.life.constitution().dream.tier == DreamTier::Core
     }
 
-    let domains = life.birth.world.domains.len();
-    // A light night has time for one of them: for the one in most trouble, or else for each in turn.
-    let only = troubled(&newest, life).unwrap_or(found.night as usize % domains.max(1));
-    for domain in 0..domains {
-        if light && only != domain {
-            continue;
+    /// A light night has time for one domain: for the one in most trouble, or else for each in turn.
+    fn domains(&self) -> Vec<usize> {
+        let all = self.life.birth.world.domains.len();
+        if !self.is_light() {
+            return (0..all).collect();
         }
-        let lately = Cases::of(life, domain, &newest, &newest_features);
-        revise(&lately, &mut found);
-        if schedule::only_integrates(life) {
-            continue;
-        }
-        let cases = Cases::of(life, domain, &chosen, &features);
-        let (learned, held_out) = cases.halves();
-        if learned.len() + held_out.len() < 4 * CASES {
-            continue;
-        }
-        let mut fits = fits(&cases, &learned, light, &mut found);
-        fits.sort_by(|a, b| b.0.total_cmp(&a.0));
-        fits.truncate(PROPOSED);
-        let onset = imagine::fragments(found.keyword, &chosen, life, &mut dice);
-        found.fragments.0 += onset.len() as u8;
-        let unfinished = unfinished(life, domain);
-        let recombined = imagine::recombine(domain, &chosen, life, &intensity, &mut dice);
-        found.imagined.recombined += recombined.len() as u32;
-        for idea in unfinished.into_iter().chain(onset).chain(recombined) {
-            found.looked_at += 1;
-            let known = |h: &Heuristic| usize::from(h.domain) == domain && h.condition.same(&idea.condition);
-            if life.playbook.iter().any(known) {
+        vec![troubled(&self.newest, self.life).unwrap_or(self.night.number as usize % all.max(1))]
+    }
+
+    /// What was gone through closely in this night's replay.
+    fn batch<'m>(&self, memory: &'m Memory) -> Vec<&'m Experience> {
+        self.night.batch.iter().filter_map(|number| memory.get(*number)).collect()
+    }
+
+    fn falls_asleep(mut self, found: &mut Found) {
+        found.keyword = replay::keyword(&self.chosen);
+        found.ideas = imagine::fragments(found.keyword, &self.chosen, self.life, &mut self.dice);
+        found.fragments.0 = found.ideas.len() as u8;
+    }
+
+    /// What led to what, and what episodes have in common.
+    fn replays(self, grimoire: &Grimoire, found: &mut Found) {
+        let batch = replay::batch(&self.chosen, self.life, intensity(self.life).batch as usize);
+        found.replayed = self.chosen.len() as u32;
+        found.batch = batch.iter().map(|e| e.number).collect();
+        found.replay = replay::replay(&batch, &self.newest, grimoire, self.life);
+        let features = features_of(&self.chosen);
+        for domain in self.domains() {
+            let cases = Cases::of(self.life, domain, &self.chosen, &features);
+            let (learned, held_out) = cases.halves();
+            if learned.len() + held_out.len() < 4 * CASES {
                 continue;
             }
-            if let Some((effect, gain)) = cases.fit(&idea.condition, &learned) {
+            let mut fits = fits(&cases, &learned, self.is_light(), found);
+            fits.sort_by(|a, b| b.0.total_cmp(&a.0));
+            let pattern = |(_, condition)| Idea { domain: Some(domain as u8), origin: Origin::Pattern, condition };
+            found.ideas.extend(fits.into_iter().take(PROPOSED).map(pattern));
+        }
+    }
+
+    /// What might have been, and may come.
+    fn imagines(mut self, memory: &Memory, found: &mut Found) {
+        let (intensity, batch) = (intensity(self.life), self.batch(memory));
+        found.imagined = imagine::imagine(&batch, &self.chosen, self.life, &intensity);
+        found.ideas.extend(imagine::regretted(&batch, &self.chosen, self.life));
+        for domain in self.domains() {
+            let ideas = imagine::recombine(domain, &self.chosen, self.life, &intensity, &mut self.dice);
+            found.imagined.recombined += ideas.len() as u32;
+            found.ideas.extend(ideas);
+        }
+    }
+
+    /// Everything the night has come up with is held against what it was not made from, and what is known against what
+    /// came last.
+    fn integrates(mut self, memory: &Memory, found: &mut Found) {
+        let (features, lately) = (features_of(&self.chosen), features_of(&self.newest));
+        for domain in self.domains() {
+            revise(&Cases::of(self.life, domain, &self.newest, &lately), found);
+            if schedule::only_integrates(self.life) {
+                continue;
+            }
+            let cases = Cases::of(self.life, domain, &self.chosen, &features);
+            let (learned, held_out) = cases.halves();
+            if learned.len() + held_out.len() < 4 * CASES {
+                continue;
+            }
+            let here = |idea: &&Idea| idea.domain.is_none_or(|of| usize::from(of) == domain);
+            for idea in unfinished(self.life, domain).iter().chain(self.night.ideas.iter().filter(here)) {
+                found.looked_at += 1;
+                let known = |h: &Heuristic| usize::from(h.domain) == domain && h.condition.same(&idea.condition);
+                if idea.origin != Origin::Pattern && self.life.playbook.iter().any(known) {
+                    continue;
+                }
+                let Some((effect, _)) = cases.fit(&idea.condition, &learned) else { continue };
                 found.fragments.1 += u8::from(idea.origin == Origin::Fragment);
-                fits.push((gain, idea.condition, effect, idea.origin));
+                found.proposed += 1;
+                let staged = cases.test(&idea.condition, effect, idea.origin, &held_out);
+                found.staged.extend(staged.filter(|new| !found.staged.iter().any(|old| old.says_the_same(new))));
             }
         }
-        for (_, condition, effect, origin) in fits {
-            found.proposed += 1;
-            let staged = cases.test(&condition, effect, origin, &held_out);
-            found.staged.extend(staged.filter(|new| !found.staged.iter().any(|old| old.says_the_same(new))));
+        found.replay.triage(&self.batch(memory), &found.staged, self.life);
+        found.staged.sort_by(|a, b| b.utility.total_cmp(&a.utility));
+        if self.life.constitution().dream.method == DreamMethod::Random {
+            found.revisions.clear();
+            found.staged = (0..found.proposed).map(|_| at_random(self.life, &mut self.dice)).collect();
         }
     }
-    found.replay.triage(&batch, &found.staged, life);
-    found.staged.sort_by(|a, b| b.utility.total_cmp(&a.utility));
-    if life.constitution().dream.method == DreamMethod::Random {
-        found.revisions.clear();
-        found.staged = (0..found.proposed).map(|_| at_random(life, &mut dice)).collect();
-    }
-    found
 }
 
 /// The domain in which it has lately been most wrong beside a naive forecaster, if that was more wrong.
@@ -215,13 +301,16 @@ fn revise(lately: &Cases<'_>, found: &mut Found) {
     let kind = life.birth.world.domains[lately.domain].kind;
     let here = |h: &&Heuristic| usize::from(h.domain) == lately.domain && h.say(kind, laws) > 0.0;
     let numbers = life.playbook.iter().filter(here).map(|h| h.id).take(MENTIONED);
+    let before = found.looked_at;
     match lately.relearned(&mut found.looked_at) {
         Some(revision) => {
             found.proposed += 1;
             found.contradicted.extend(numbers);
             found.revisions.push(revision);
         }
-        None => found.confirmed.extend(numbers),
+        // Who was held against nothing was not borne out.
+        None if found.looked_at > before => found.confirmed.extend(numbers),
+        None => {}
     }
 }
 
@@ -230,12 +319,7 @@ const MENTIONED: usize = 8;
 
 /// Every feature against its quarters, from both sides: what it would have gained on what is learned from. A light night
 /// tries the middle alone, but for what outcomes were traced back to.
-fn fits(
-    cases: &Cases<'_>,
-    learned: &[&Case<'_>],
-    light: bool,
-    found: &mut Found,
-) -> Vec<(f64, Condition, f64, Origin)> {
+fn fits(cases: &Cases<'_>, learned: &[&Case<'_>], light: bool, found: &mut Found) -> Vec<(f64, Condition)> {
     let mut fits = Vec::new();
     for feature in 0..cases.life.birth.world.features.len() {
         let mut values: Vec<f64> = learned.iter().map(|case| case.features[feature]).collect();
@@ -246,8 +330,8 @@ fn fits(
             for is in [Is::Above, Is::Below] {
                 found.looked_at += 1;
                 let condition = Condition([Comparison { feature: feature as u8, is, than }].into_iter().collect());
-                if let Some((effect, gain)) = cases.fit(&condition, learned) {
-                    fits.push((gain, condition, effect, Origin::Pattern));
+                if let Some((_, gain)) = cases.fit(&condition, learned) {
+                    fits.push((gain, condition));
                 }
             }
         }
@@ -259,7 +343,8 @@ fn fits(
 fn unfinished(life: &Life, domain: usize) -> Vec<Idea> {
     let rules = life.birth.unfinished.iter().filter_map(|rule| text::parse(rule, &life.birth.world).ok());
     let here = rules.filter(|rule| usize::from(rule.domain) == domain);
-    here.map(|rule| Idea { condition: rule.condition, origin: Origin::Inherited }).collect()
+    let idea = |condition| Idea { domain: Some(domain as u8), origin: Origin::Inherited, condition };
+    here.map(|rule| idea(rule.condition)).collect()
 }
 
 /// Anything whatever: what the other arm of an experiment believes without asking.
@@ -277,5 +362,5 @@ fn at_random(life: &Life, dice: &mut Dice) -> Staged {
     let mut heuristic = Heuristic::new(0, condition, domain as u8, kind, Stance::Watch, Provenance::Dreamt, life.tick);
     let way = 0.7 + 0.6 * dice.below(1_000) as f64 / 1_000.0;
     heuristic.effect = rounded(if kind == DomainKind::Direction { way / 2.0 } else { way }, 2);
-    Staged::new(heuristic, Origin::Random, 0.0, Vec::new(), life)
+    Staged::new(heuristic, Origin::Random, 0.0, (Vec::new(), life.tick), life)
 }

@@ -29,6 +29,8 @@ const HEIRS: usize = 8;
 const SHADOWS: usize = 16;
 /// What a memory gains in strength that was called back and was right.
 const HELPED: f64 = 1.0;
+/// What a night that replays it counts for beside a case that is lived.
+const REPLAYED: f64 = 0.5;
 /// Decisions one round may come to.
 pub const DECISIONS: usize = 512;
 
@@ -51,6 +53,7 @@ pub fn round(grimoire: &mut Grimoire, life: &Life) -> Answer {
     let mut learn = Learn { grimoire, life, decisions: Vec::new() };
     learn.playbook();
     learn.warnings();
+    learn.dreamt();
     if life.knowing.rounds.is_multiple_of(DISTIL) {
         learn.insight();
         learn.link();
@@ -161,6 +164,36 @@ impl Learn<'_> {
             (entry.condition, entry.claim, entry.domain) = (Some(condition), Some(claim), Some(domain));
             entry.regime = Some(self.life.regimes.now);
             self.admit(Candidate { entry, seen_for: 1.0, seen_against: 0.0, single: true });
+        }
+    }
+
+    /// What the last night has to say: the threat it rehearsed is a warning, to be tried like any other; and heuristics it
+    /// held against what came last fade more slowly, or no more slowly than others.
+    fn dreamt(&mut self) {
+        let life = self.life;
+        if let (Some(domain), Some(rehearsed)) = (self.direction(), &life.dreams.rehearsed) {
+            let claim = Claim { domain, effect: 0.4, stance: Stance::Reduce };
+            let text = format!("{}: {}", self.words(&rehearsed.omen, &claim), rehearsed.words(&life.policy));
+            let mut entry = draft(Kind::Warning, &text, source(life, How::Dreamt), life.now);
+            (entry.condition, entry.claim, entry.domain) = (Some(rehearsed.omen.clone()), Some(claim), Some(domain));
+            (entry.initial, entry.status) = (life.constitution().dream.insight, Status::Candidate);
+            if !self.grimoire.knows(&entry) {
+                self.admit(Candidate { entry, seen_for: 0.0, seen_against: 0.0, single: true });
+            }
+        }
+        for (id, held) in &life.dreams.judged {
+            let Some(entry) = self.grimoire.get(*id) else { continue };
+            let same: Vec<Entry> = std::iter::once(entry)
+                .chain(self.grimoire.about_the_same(entry).filter(|other| other.kind == Kind::Insight))
+                .filter(|entry| entry.dream_validated != *held && entry.status != Status::Archived)
+                .cloned()
+                .collect();
+            for mut entry in same {
+                entry.dream_validated = *held;
+                let seen = if *held { &mut entry.evidence_for } else { &mut entry.evidence_against };
+                *seen += REPLAYED;
+                self.put(entry);
+            }
         }
     }
 
@@ -294,7 +327,13 @@ pub fn entry_of(heuristic: &Heuristic, life: &Life, known: Option<&Entry>) -> En
     let text = words(&heuristic.condition, &claim, life);
     let mut entry = known.cloned().unwrap_or_else(|| draft(Kind::Heuristic, &text, source(life, how), life.now));
     entry.id = heuristic.id;
-    entry.text = super::admission::clip(&text);
+    if entry.kind == Kind::Heuristic {
+        entry.text = super::admission::clip(&text);
+    }
+    // Dreamt, and borne out awake.
+    if heuristic.provenance == Provenance::Dreamt {
+        entry.dream_validated = heuristic.voice;
+    }
     (entry.condition, entry.claim) = (Some(heuristic.condition.clone()), Some(claim));
     (entry.domain, entry.regime) = (Some(heuristic.domain), regime_of(heuristic));
     entry.status = if heuristic.voice { Status::Active } else { Status::Candidate };

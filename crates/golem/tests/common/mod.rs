@@ -171,7 +171,7 @@ impl Rig {
                 }
                 Owed::Reconcile { key } => What::Landed { key, outcome: None },
                 Owed::Deposit { deposit, .. } => What::Deposited { deposit },
-                Owed::Dream => What::Dreamt(Box::new(golem::dream::Found::nothing(self.golem.life()))),
+                Owed::Dream { .. } => What::Dreamt(Box::new(golem::dream::Found::nothing(self.golem.life()))),
                 Owed::Reflect => What::Reflected { hash: [0; 32] },
                 Owed::Bequeath => What::Bequeathed { hash: [0; 32], entries: 0 },
                 Owed::Tell { number, .. } => What::Told { number, peers: 0 },

@@ -4,14 +4,18 @@
 use golem::Usdc;
 use golem::constitution::{
     AffectFigures, Appraisal, Clocks, Constitution, DreamFigures, DreamMethod, DreamSchedule, DreamTier,
-    EconomicFigures, EpistemicFigures, MandateFigures, Measure, Mind, MindKind, Mode, OnDeath, PolicyFigures, Reflex,
-    StochasticFigures, StressFigures, StressMode, SuccessionFigures, VitalityFigures,
+    EconomicFigures, EpistemicFigures, Intensity, MandateFigures, Measure, Mind, MindKind, Mode, OnDeath,
+    PolicyFigures, Reflex, ReplayOrder, StochasticFigures, StressFigures, StressMode, SuccessionFigures,
+    VitalityFigures,
 };
 use golem::stress;
 use vault::archive::Retention;
 
 use super::kind::write_span;
 use super::{ConfigError, File, Origin, Problem, Settings};
+
+const SPLIT: [&str; 3] =
+    ["dream.phases.nrem_allocation", "dream.phases.rem_allocation", "dream.phases.integration_allocation"];
 
 impl Settings {
     /// What a golem born of these settings is made of.
@@ -155,6 +159,26 @@ impl Settings {
                 Some("random") => DreamMethod::Random,
                 _ => DreamMethod::Careful,
             },
+            per_session_most: self.money("dream.budget.per_session_max"),
+            wakes: self.flag("dream.wake_interrupts.enabled"),
+            split: SPLIT.map(|path| self.perhaps_number(path)),
+            replay_order: match self.text("dream.replay.prioritization") {
+                Some("recency") => ReplayOrder::Recency,
+                Some("surprise") => ReplayOrder::Surprise,
+                Some("uniform") => ReplayOrder::Uniform,
+                _ => ReplayOrder::Utility,
+            },
+            disturbed: self.number("dream.replay.perturbation_rate"),
+            most: Intensity {
+                batch: self.count("dream.replay.batch_size"),
+                depth: self.count("dream.imagination.counterfactual_depth"),
+                sessions: self.count("dream.imagination.creative_sessions"),
+                threats: self.count("dream.imagination.threat_scenarios"),
+                temperature: self.number("dream.imagination.exploration_temperature"),
+            },
+            hypothesis: self.number("dream.consolidation.hypothesis_confidence"),
+            insight: self.number("dream.consolidation.insight_confidence"),
+            staged_most: self.count("dream.consolidation.max_staged_revisions"),
         }
     }
 

@@ -43,7 +43,7 @@ const LIFESPAN: Kind = Kind::Span { min: Span::seconds(60), max: Span::DAY.times
 /// Actions a day are counted no further.
 pub(super) const MOST_ACTIONS: u32 = 1_000_000;
 const WORLDS: Kind = Kind::Choice(&["sim", "replay", "queue"]);
-const MODES: Kind = Kind::Choice(&["hosted", "self_hosted", "immortal"]);
+const MODES: Kind = Kind::Choice(&["self_hosted", "hosted", "immortal"]);
 const MEASURES: Kind = Kind::Choice(&["skill", "r2"]);
 const ON_DEATH: Kind = Kind::Choice(&["close", "hold", "hand_over"]);
 
@@ -163,23 +163,23 @@ keys! {
     Golem "dream.schedule.autonomous_threshold", UNIT, "0.8", "urgency that starts a whole night, where that is more than its phase asks for";
     Golem "dream.windows.windows", Kind::Windows, "", "when it sleeps, such as 02:00-06:00 UTC, with commas between several; as a table with start, end and timezone too";
     Golem "dream.budget.per_cycle_max", Kind::Money, "0.50", "the most one dream may cost";
-    Golem "dream.budget.per_session_max", Kind::NotYet, "", "the most one night may cost";
+    Golem "dream.budget.per_session_max", Kind::Money, "2", "the most the dreams of one stretch of its hours of sleep may cost";
     Golem "dream.budget.monthly_max", Kind::Money, "15", "the most thirty days of dreams may cost";
-    Golem "dream.phases.nrem_allocation", Kind::NotYet, "", "share of a dream spent on replay";
-    Golem "dream.phases.rem_allocation", Kind::NotYet, "", "share of a dream spent on imagination";
-    Golem "dream.phases.integration_allocation", Kind::NotYet, "", "share of a dream spent on integration";
-    Golem "dream.replay.batch_size", Kind::NotYet, "", "episodes replayed at once";
-    Golem "dream.replay.prioritization", Kind::NotYet, "", "which episodes are replayed first";
-    Golem "dream.replay.perturbation_rate", Kind::NotYet, "", "share of replays that are disturbed";
-    Golem "dream.imagination.counterfactual_depth", Kind::NotYet, "", "alternatives imagined for a decision";
-    Golem "dream.imagination.creative_sessions", Kind::NotYet, "", "recombinations in a dream";
-    Golem "dream.imagination.threat_scenarios", Kind::NotYet, "", "threats imagined in a dream";
-    Golem "dream.imagination.exploration_temperature", Kind::NotYet, "", "how freely a model imagines";
-    Golem "dream.consolidation.hypothesis_confidence", Kind::NotYet, "", "confidence a dreamt hypothesis begins with";
-    Golem "dream.consolidation.insight_confidence", Kind::NotYet, "", "confidence a dreamt insight begins with";
+    Golem "dream.phases.nrem_allocation", Kind::Maybe(&UNIT), "", "share of replay in what onset and return leave of a dream; empty for what its phase of life gives it";
+    Golem "dream.phases.rem_allocation", Kind::Maybe(&UNIT), "", "share of imagination, as above";
+    Golem "dream.phases.integration_allocation", Kind::Maybe(&UNIT), "", "share of integration, as above";
+    Golem "dream.replay.batch_size", Kind::Integer { min: 0, max: 50 }, "15", "the most episodes gone through closely in a dream; one that understands its world goes through fewer";
+    Golem "dream.replay.prioritization", Kind::Choice(&["utility", "recency", "surprise", "uniform"]), "utility", "which episodes are replayed first";
+    Golem "dream.replay.perturbation_rate", UNIT, "0.3", "share of tests that are disturbed";
+    Golem "dream.imagination.counterfactual_depth", Kind::Integer { min: 0, max: 3 }, "3", "the most alternatives imagined for a decision";
+    Golem "dream.imagination.creative_sessions", Kind::Integer { min: 0, max: 8 }, "3", "the most recombinations in a dream, for each domain";
+    Golem "dream.imagination.threat_scenarios", Kind::Integer { min: 0, max: 5 }, "5", "the most threats imagined in a dream";
+    Golem "dream.imagination.exploration_temperature", UNIT, "0.9", "how freely it imagines at most";
+    Golem "dream.consolidation.hypothesis_confidence", Kind::Number { min: 0.1, max: 0.6 }, "0.2", "confidence a dreamt hypothesis begins with";
+    Golem "dream.consolidation.insight_confidence", Kind::Number { min: 0.1, max: 0.6 }, "0.3", "confidence a dreamt insight begins with";
     Golem "dream.consolidation.validation_required", Kind::NotYet, "", "waking life must confirm what was dreamt";
-    Golem "dream.consolidation.max_staged_revisions", Kind::NotYet, "", "revisions that may wait for confirmation";
-    Golem "dream.wake_interrupts.enabled", Kind::NotYet, "", "something urgent may end a dream";
+    Golem "dream.consolidation.max_staged_revisions", Kind::Integer { min: 0, max: 10 }, "10", "ideas that may be on trial at once";
+    Golem "dream.wake_interrupts.enabled", Kind::Bool, "true", "a moving world or a peer in need may end a dream; its owner always may";
     Golem "dream.wake_interrupts.world_move", Kind::Share { max: 1.0 }, "0.1", "change in the worth of a unit since it fell asleep that ends a dream; 0 for none";
     Golem "dream.wake_interrupts.market_thresholds", Kind::NotYet, "", "moves of the market that end a dream";
 

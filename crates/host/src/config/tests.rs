@@ -39,10 +39,12 @@ pub(super) fn another(key: &Key) -> Value {
                 "true"
             }
         }
+        (_, Kind::Integer { max, .. }) if max < 7 => "2",
         (_, Kind::Integer { max, .. }) if max < 123 => "7",
         (_, Kind::Integer { .. }) => "123",
         (_, Kind::Number { .. }) if key.path.contains("steepness") => "7.5",
         (_, Kind::Number { max, .. }) if max < 0.5 => "0.125",
+        (_, Kind::Number { max, .. }) if max < 0.625 => "0.45",
         (_, Kind::Number { .. }) if key.path.contains("hazard") => "0.0005",
         (_, Kind::Number { .. }) => "0.625",
         (_, Kind::Share { .. }) => "0.1234",
@@ -57,6 +59,8 @@ pub(super) fn another(key: &Key) -> Value {
         (_, Kind::Levels) => "info,host::up=debug",
         (_, Kind::Moment) => "2026-01-31",
         (_, Kind::Maybe(Kind::Span { .. })) => "5d",
+        (_, Kind::Maybe(Kind::Bool)) => "false",
+        (_, Kind::Maybe(Kind::Number { max: 1.0, .. })) => "0.5",
         (_, Kind::Maybe(_)) => "5",
         (_, Kind::NotYet) => unreachable!("{}", key.path),
     };
@@ -100,12 +104,8 @@ fn no_key_of_a_life_is_silently_ignored() {
     let of_a_life = |key: &&Key| !others.iter().any(|other| key.path.starts_with(other));
     let mut made = BTreeSet::new();
     for key in available(File::Golem).filter(of_a_life) {
-        let mut flags = vec![format!("{}={}", key.path, another(key).plain())];
-        let mut plain = Constitution::default();
-        if key.path == "mortality.immortal" {
-            flags.push("mortality.mode=self_hosted".to_owned());
-            plain.mode = Mode::SelfHosted;
-        }
+        let flags = vec![format!("{}={}", key.path, another(key).plain())];
+        let plain = Constitution::default();
         let constitution = Settings::load(File::Golem, None, [], &flags).unwrap().constitution().unwrap();
         assert_ne!(constitution, plain, "{}", key.path);
         // The documents have two switches for moods.
@@ -280,7 +280,7 @@ fn every_problem_is_told_together_in_the_order_of_the_lines() {
     check_problems(
         "mortality.mode = 1\nworld.seed = 1.5\nmortality.lifespan = 2",
         &[
-            "golem.toml:1: 'mortality.mode' is 1; expected hosted, self_hosted or immortal, such as \"hosted\"",
+            "golem.toml:1: 'mortality.mode' is 1; expected self_hosted, hosted or immortal, such as \"self_hosted\"",
             "golem.toml:2: 'world.seed' is 1.5; expected a whole number from 0, or \"random\", such as \"random\"",
             "golem.toml:3: 'mortality.lifespan' is 2; expected a length of time from 1m to 36500d, such as \"8000000s\"",
         ],
@@ -378,24 +378,32 @@ fn variables_that_are_not_ours_or_for_the_other_file_are_left_alone() {
 #[test]
 fn figures_that_contradict_one_another_say_what_to_do() {
     for (text, place, told) in [
-        ("mortality.immortal = true", "golem.toml:1", "set mortality.mode = \"self_hosted\""),
+        (
+            "mortality.mode = \"hosted\"\nmortality.immortal = true",
+            "golem.toml:2",
+            "set mortality.mode = \"self_hosted\"",
+        ),
         ("world.bar = \"60s\"\nheartbeat.interval = \"90s\"", "golem.toml:2", "make it a multiple of 1m"),
         ("heartbeat.interval = \"50s\"", "golem.toml:1", "leave heartbeat.interval out"),
         ("\nworld.kind = \"replay\"", "golem.toml:2", "`bardo data list`"),
         ("[mortality.epistemic]\nsenescence_threshold = 0.45", "golem.toml:2", "must be above"),
         ("[mortality.epistemic]\nwarning = 0.2", "golem.toml:2", "must not be below"),
         ("[mortality.stochastic]\nbase_hazard_rate = 0.1", "golem.toml:2", "must not be below"),
-        ("[funds]\ncredit = 0.30", "golem.toml:2", "give it more"),
-        ("[mortality.economic]\ndeath_reserve_floor_usdc = 10", "golem.toml:2", "give it more"),
+        ("mortality.mode = \"hosted\"\n[funds]\ncredit = 0.30", "golem.toml:3", "give it more"),
+        (
+            "mortality.mode = \"hosted\"\nmortality.economic.death_reserve_floor_usdc = 10",
+            "golem.toml:2",
+            "give it more",
+        ),
     ] {
         let error = golem(text).expect_err(text).to_string();
         assert!(error.starts_with(&format!("{place}: ")) && error.contains(told), "{error}");
         assert_eq!(error.lines().count(), 1, "{error}");
     }
     for fine in [
-        "mortality = { immortal = true, mode = \"self_hosted\" }",
+        "mortality.immortal = true",
         "mortality.mode = \"immortal\"",
-        "mortality.mode = \"self_hosted\"\nfunds.credit = 0",
+        "funds.credit = 0",
         "world = { kind = \"replay\", data = \"eth-1h\", bar = \"1h\" }",
     ] {
         golem(fine).unwrap();

@@ -169,7 +169,8 @@ fn a_world_a_mind_or_a_dream_that_panics_leaves_199_neighbours_on_time() {
     const PARTS: [Part; 3] = [Part::World, Part::Mind, Part::Dream];
     let dreams = |seed: u64| (2 * ROUNDS..3 * ROUNDS).contains(&seed);
     // Who is to be broken in a dream is old enough to have something to dream of.
-    let (_folder, home) = home(200, |seed| if dreams(seed) { &["dream.enabled=true"] } else { &[] });
+    let (_folder, home) =
+        home(200, |seed| if dreams(seed) { &["dream.enabled=true"] } else { &["dream.enabled=false"] });
     let host = Running::come(&home, 80.0, None);
     let cursed: BTreeSet<String> = (0..3 * ROUNDS).map(|n| format!("g{n}")).collect();
     let listener = listen(Arc::clone(&host.board), cursed.clone());

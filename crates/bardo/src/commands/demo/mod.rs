@@ -25,9 +25,10 @@ use crate::output::count;
 use screen::Screen;
 use story::{Look, Story, cents, days, line};
 
-/// What differs from an ordinary golem: it looks every eight minutes instead of every forty seconds, has half the money,
-/// dreams, and acts on less proof.
-const CONSTITUTION: [&str; 7] = [
+/// What differs from an ordinary golem: it looks every eight minutes instead of every forty seconds, has half the money
+/// and pays for its machine out of it, dreams long nights, and acts on less proof.
+const CONSTITUTION: [&str; 8] = [
+    "mortality.mode=hosted",
     "world.bar=8m",
     "heartbeat.interval=8m",
     "funds.credit=5",

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use golem::dream::Fate;
+use golem::dream::{self, Fate};
 use golem::event::Event;
 use golem::mortality::{Clock, phase::Phase};
 use golem::policy::Rule;
@@ -37,8 +37,9 @@ pub(super) struct Story {
     awaited: Option<(usize, usize, Prediction)>,
     /// What was paid for what it holds.
     bought: Option<Usdc>,
-    /// Looks of the night it sleeps through.
+    /// Looks of the night it sleeps through, and memories it has gone through in it.
     night: u32,
+    replayed: u32,
     /// How it stood at each look.
     pub(super) looks: Vec<Look>,
 }
@@ -73,10 +74,14 @@ impl Story {
                 ("stress", "Three cycles of crisis: what presses is set aside for a day [breaker].".to_owned())
             }),
             Event::DreamBegan { ticks, .. } => {
-                self.night = *ticks;
+                (self.night, self.replayed) = (*ticks, 0);
                 None
             }
-            Event::Dreamt(found) => self.dreamt(found.replayed, found.proposed, found.staged.len()),
+            Event::Dreamt(found) => {
+                self.replayed += found.replayed;
+                let over = found.phase == dream::Phase::Integration;
+                over.then(|| self.dreamt(self.replayed, found.proposed, found.staged.len())).flatten()
+            }
             Event::Unstaged { fate: Fate::Promoted, .. } if self.once("borne out") => {
                 Some(("dream", "A rule it dreamt has held good awake, and has a say now.".to_owned()))
             }
