@@ -144,7 +144,7 @@ pub(crate) fn dreamt(found: &Found, world: &Manifest) -> Vec<String> {
     for threat in &imagined.threats {
         let fall = f64::from(threat.fall_bps) / 100.0;
         let met = match threat.met_by {
-            Met::Nothing => "too small to act on",
+            Met::Nothing => "there is no stop to meet it",
             Met::Stop => "the stop would meet it",
             Met::TooLate => "too sudden for the stop",
         };

@@ -175,13 +175,14 @@ fn threats(chosen: &[&Experience], life: &Life, most: usize) -> Vec<Threat> {
     .take(most)
     .filter(|(_, fall)| *fall > 0)
     .map(|(kind, fall)| rehearse(kind, fall))
+    // What is smaller than its stop is no threat.
+    .filter(|threat| threat.met_by != Met::Nothing || policy.stop_bps == 0)
     .collect()
 }
 
 /// The threat that would cost most, with what the world looked like before the worst that is remembered.
 fn rehearsed(threats: &[Threat], chosen: &[&Experience], life: &Life) -> Option<Rehearsed> {
-    let matters = |t: &&Threat| t.met_by != Met::Nothing || life.policy.stop_bps == 0;
-    let threat = *threats.iter().filter(matters).max_by_key(|t| (t.loss, t.fall_bps))?;
+    let threat = *threats.iter().max_by_key(|t| (t.loss, t.fall_bps))?;
     let worst = chosen.iter().min_by(|a, b| a.change.total_cmp(&b.change)).filter(|worst| worst.change < 0.0)?;
     let omen = joined(&Usual::of(chosen), worst, worst);
     let night = life.dreams.night.as_ref().map_or(0, |night| night.number);

@@ -216,7 +216,7 @@ pub fn length(life: &Life) -> (u32, Usdc) {
     let figures = &life.constitution().dream;
     if figures.tier == DreamTier::Core {
         // A light one, between two looks.
-        return (1, Usdc::micros(RULES_COST).min(figures.per_cycle_most));
+        return (1, Usdc::micros(LIGHT_COST).min(figures.per_cycle_most));
     }
     let (ticks, cents) = match life.phase() {
         phase::Phase::Thriving => (60, 100),
@@ -230,8 +230,10 @@ pub fn length(life: &Life) -> (u32, Usdc) {
     (looks, Usdc::cents(cents).min(figures.per_cycle_most))
 }
 
-/// What a night of the rules costs, in micro-USDC; what else it may cost is for those who ask models.
+/// What a night of the rules costs, in micro-USDC; what else it may cost is for those who ask models. Of light nights there
+/// are some forty a day, which together cost as much.
 const RULES_COST: i64 = 2_000;
+const LIGHT_COST: i64 = 50;
 
 /// The phase of a night under way whose work has not been done. A night of one tick has all its phases in that tick.
 pub(crate) fn owes(life: &Life) -> Option<Phase> {

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::memory::{Experience, Memory};
 use super::staging::Staged;
+use super::work::is_zero;
 use crate::grimoire::{Grimoire, HOPS, Status};
 use crate::life::Life;
 use crate::regime::Regime;
@@ -34,7 +35,9 @@ pub struct Replay {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub ahead: Vec<Trajectory>,
     /// Kept as they are, and turned into a rule.
+    #[serde(skip_serializing_if = "is_zero")]
     pub preserved: u32,
+    #[serde(skip_serializing_if = "is_zero")]
     pub abstracted: u32,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub forgotten: Vec<u64>,

@@ -43,6 +43,7 @@ const LATEST: usize = 30;
 pub struct Found {
     pub night: u64,
     pub phase: Phase,
+    #[serde(skip_serializing_if = "is_zero")]
     pub replayed: u32,
     /// Conditions looked at, and put to the test.
     #[serde(skip_serializing_if = "is_zero")]
@@ -81,7 +82,7 @@ fn is_none(fragments: &(u8, u8)) -> bool {
     *fragments == (0, 0)
 }
 
-fn is_zero(n: &u32) -> bool {
+pub(super) fn is_zero(n: &u32) -> bool {
     *n == 0
 }
 
