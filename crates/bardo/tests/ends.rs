@@ -74,7 +74,7 @@ fn new(tent: &Tent, name: &str, more: &[&str]) {
 }
 
 /// It starves within days.
-const POOR: [&str; 2] = ["funds.credit=1", "mortality.economic.machine_per_day=0.2"];
+const POOR: [&str; 3] = ["funds.credit=1", "mortality.mode=hosted", "mortality.economic.machine_per_day=0.2"];
 
 fn balance(tent: &Tent) -> Usdc {
     tent.home().treasury().unwrap().balance().unwrap()

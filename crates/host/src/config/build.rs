@@ -14,7 +14,8 @@ use vault::archive::Retention;
 use super::kind::write_span;
 use super::{ConfigError, File, Origin, Problem, Settings};
 
-const SPLIT: [&str; 3] =
+/// How a night is split between its three inner phases.
+pub(super) const SPLIT: [&str; 3] =
     ["dream.phases.nrem_allocation", "dream.phases.rem_allocation", "dream.phases.integration_allocation"];
 
 impl Settings {

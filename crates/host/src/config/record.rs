@@ -6,8 +6,9 @@ use golem::Birth;
 use golem::Usdc;
 use golem::constitution::{
     AffectFigures, Appraisal, Clocks, Constitution, DreamFigures, DreamMethod, DreamSchedule, DreamTier,
-    EconomicFigures, EpistemicFigures, MandateFigures, Measure, Mind, MindKind, Mode, OnDeath, PolicyFigures, Reflex,
-    StochasticFigures, StressFigures, StressMode, SuccessionFigures, VitalityFigures, Window,
+    EconomicFigures, EpistemicFigures, Intensity, MandateFigures, Measure, Mind, MindKind, Mode, OnDeath,
+    PolicyFigures, Reflex, ReplayOrder, StochasticFigures, StressFigures, StressMode, SuccessionFigures,
+    VitalityFigures, Window,
 };
 use golem::life::Endowment;
 use golem::stress;
@@ -15,6 +16,7 @@ use golem::time::Time;
 use golem::world::Manifest;
 use world::Spec;
 
+use super::build::SPLIT;
 use super::keys::MOST_ACTIONS;
 use super::kind::Value;
 use super::layers::Entry;
@@ -314,6 +316,15 @@ impl Flags {
             wake_move_bps,
             method,
             windows,
+            per_session_most,
+            wakes,
+            split,
+            replay_order,
+            disturbed,
+            most: Intensity { batch, depth, sessions, threats, temperature },
+            hypothesis,
+            insight,
+            staged_most,
         } = figures;
         let tier = match tier {
             DreamTier::Core => "core",
@@ -339,6 +350,27 @@ impl Flags {
         self.money("dream.budget.monthly_max", *monthly_most);
         self.share("dream.wake_interrupts.world_move", *wake_move_bps);
         self.word("dream.method", method);
+        self.money("dream.budget.per_session_max", *per_session_most);
+        self.flag("dream.wake_interrupts.enabled", *wakes);
+        for (key, share) in SPLIT.iter().zip(split) {
+            self.add(key, &share.map_or(Value::Nothing, Value::Number));
+        }
+        let order = match replay_order {
+            ReplayOrder::Utility => "utility",
+            ReplayOrder::Recency => "recency",
+            ReplayOrder::Surprise => "surprise",
+            ReplayOrder::Uniform => "uniform",
+        };
+        self.word("dream.replay.prioritization", order);
+        self.number("dream.replay.perturbation_rate", *disturbed);
+        self.count("dream.replay.batch_size", *batch);
+        self.count("dream.imagination.counterfactual_depth", *depth);
+        self.count("dream.imagination.creative_sessions", *sessions);
+        self.count("dream.imagination.threat_scenarios", *threats);
+        self.number("dream.imagination.exploration_temperature", *temperature);
+        self.number("dream.consolidation.hypothesis_confidence", *hypothesis);
+        self.number("dream.consolidation.insight_confidence", *insight);
+        self.count("dream.consolidation.max_staged_revisions", *staged_most);
         self.word("dream.windows.windows", &windows.iter().map(hours).collect::<Vec<_>>().join(", "));
     }
 }
