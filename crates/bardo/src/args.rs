@@ -9,7 +9,7 @@ use host::living::Pace;
 /// A runtime for agents that can die.
 ///
 /// A golem watches a world, makes claims about it, lives on money it was given, and ends: out of money,
-/// out of touch with the world, or by chance. All money is paper unless you say otherwise.
+/// out of touch with the world, or by chance. All money is paper.
 #[derive(Debug, Parser)]
 #[command(name = "bardo", version, disable_help_subcommand = true, max_term_width = 100)]
 pub(crate) struct Args {
@@ -32,7 +32,7 @@ pub(crate) enum Verb {
     /// Make, run, look at and steer golems
     #[command(subcommand)]
     Golem(GolemVerb),
-    /// Live all golems here in one process, with an API, until stopped
+    /// Run all golems here in one process, with an API, until stopped
     Up(UpArgs),
     /// Watch a host that is up: its golems, their lives, memories, dreams and deaths, on screen
     Tui(TuiArgs),
@@ -64,6 +64,9 @@ pub(crate) enum Verb {
     /// Live whole populations in memory, to find out
     #[command(subcommand)]
     Lab(LabVerb),
+    /// Being told of what happens
+    #[command(subcommand)]
+    Notify(NotifyVerb),
     /// Examine the whole home: every record, every roll, every cent
     Doctor,
     /// Show, check and describe the configuration
@@ -76,6 +79,12 @@ pub(crate) enum Verb {
         /// Folder to write them into, such as ~/.local/share/man/man1
         folder: PathBuf,
     },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum NotifyVerb {
+    /// Send something that means nothing to everyone under [notify], and say who took it
+    Test,
 }
 
 #[derive(Debug, ClapArgs)]
@@ -159,14 +168,14 @@ fn speed_number(text: &str) -> Result<f64, String> {
 pub(crate) enum GolemVerb {
     /// Bring a golem into the world and fund it from the treasury
     New(New),
-    /// Live its life: at the pace of the world, faster, or as fast as possible
+    /// Run it: at the pace of the world, faster, or as fast as possible
     Run(RunArgs),
-    /// All golems, living and dead
-    List,
+    /// All golems, living and dead, and how each stands
+    List(ListArgs),
     /// One golem: vitality, money, skill, chance, and how it died
     Show {
         name: String,
-        /// Draw its life line too: vitality, skill, and money beside holding
+        /// Draw its life line too: vitality, skill, and return next to buy and hold
         #[arg(long)]
         plot: bool,
     },
@@ -216,7 +225,8 @@ pub(crate) enum GolemVerb {
     Withdraw(Money),
     /// Show what it asks for, or say yes or no to it; no answer is a no
     Approve {
-        name: String,
+        /// Without a name, everything that waits for an answer
+        name: Option<String>,
         /// The number of what it asks for, so that nothing is answered unseen
         key: Option<u64>,
         /// Say no
@@ -224,12 +234,13 @@ pub(crate) enum GolemVerb {
         deny: bool,
     },
     /// Stop world time and clocks until resumed
-    Pause { name: String },
+    Pause(Whom),
     /// Undo a pause or a freeze
-    Resume { name: String },
+    Resume(Whom),
     /// Forbid new exposure at once, even if the process hangs
     Freeze {
-        name: String,
+        #[command(flatten)]
+        whom: Whom,
         #[arg(long, default_value = "")]
         reason: String,
     },
@@ -238,7 +249,11 @@ pub(crate) enum GolemVerb {
     Retire(Retire),
     /// Make an heir of a dead golem, from what it left
     Successor(Successor),
-    /// Copy a life into a folder, even while it is being lived
+    /// Put a dead golem away: out of the list and the screens, with everything it left
+    Bury { name: String },
+    /// Put it back into the list
+    Unbury { name: String },
+    /// Copy a life into a folder, even while it is running
     Backup {
         name: String,
         /// Folder to make; must not be there yet
@@ -320,6 +335,55 @@ pub(crate) struct TestamentArgs {
     /// Hold it against the journal: every record, every roll, every word
     #[arg(long)]
     pub(crate) verify: bool,
+}
+
+/// One golem, or all of them.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Whom {
+    #[arg(required_unless_present = "all", conflicts_with = "all")]
+    pub(crate) name: Option<String>,
+    /// Every golem of this home
+    #[arg(long)]
+    pub(crate) all: bool,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct ListArgs {
+    /// Only those who are alive
+    #[arg(long)]
+    pub(crate) living: bool,
+    /// Only the dead
+    #[arg(long)]
+    pub(crate) dead: bool,
+    /// Only those who are frozen
+    #[arg(long)]
+    pub(crate) frozen: bool,
+    /// Only those who are paused
+    #[arg(long)]
+    pub(crate) paused: bool,
+    /// Only those who wait for your yes or no
+    #[arg(long)]
+    pub(crate) asking: bool,
+    /// Those who are buried, and nobody else
+    #[arg(long)]
+    pub(crate) buried: bool,
+    /// The order they are listed in
+    #[arg(long, value_enum, default_value_t = SortBy::Name, value_name = "BY")]
+    pub(crate) sort: SortBy,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SortBy {
+    Name,
+    State,
+    /// The weakest first
+    Vitality,
+    /// The oldest first
+    Age,
+    /// The poorest first
+    Credit,
+    /// What they cost you most first
+    Net,
 }
 
 #[derive(Debug, Subcommand)]
@@ -531,27 +595,38 @@ pub(crate) enum DataVerb {
 #[derive(Debug, Subcommand)]
 pub(crate) enum LabVerb {
     /// So many whole lives, each on a path of its own
-    Lives {
-        #[command(flatten)]
-        lives: LivesArgs,
-        /// Draw what they came to as well: one HTML file
-        #[arg(long, value_name = "FILE", conflicts_with = "vary")]
-        html: Option<PathBuf>,
-    },
+    Lives(LivesArgs),
     /// Lines of golems on the same paths, by what crosses each death
     Lineages {
         #[command(flatten)]
-        lives: LivesArgs,
+        plan: PlanArgs,
         /// Lives in each line; --most-ticks is shared among them
-        #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u64).range(2..=100))]
+        #[arg(long, default_value_t = 5, conflicts_with = "plan", value_parser = clap::value_parser!(u64).range(2..=100))]
         generations: u64,
     },
 }
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct LivesArgs {
+    #[command(flatten)]
+    pub(crate) plan: PlanArgs,
+    /// Note the fitness of every life each so many ticks
+    #[arg(long, default_value_t = 5_000, conflicts_with = "plan", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) note_every: u64,
+    /// Run the same paths once for each value of a key, and compare with the first, such as
+    /// stress.mode=off,visible,enforced
+    #[arg(long, value_name = "KEY=A,B", conflicts_with_all = ["plan", "manifest"])]
+    pub(crate) vary: Option<String>,
+    /// Draw what they came to as well: one HTML file
+    #[arg(long, value_name = "FILE", conflicts_with = "vary")]
+    pub(crate) html: Option<PathBuf>,
+}
+
+/// What a run depends on, or the plan of an earlier one.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct PlanArgs {
     /// How many
-    #[arg(long, default_value_t = 100)]
+    #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) lives: u64,
     /// What to live in
     #[arg(long, value_enum)]
@@ -562,33 +637,26 @@ pub(crate) struct LivesArgs {
     /// Every path and every roll follows from this number
     #[arg(long, default_value_t = 1)]
     pub(crate) seed: u64,
-    /// Threads to live on [default: one for each core]
+    /// Threads to run on [default: one for each core]
     #[arg(long)]
     pub(crate) threads: Option<usize>,
     /// How often they look, such as 40s or 1h
     #[arg(long)]
     pub(crate) interval: Option<String>,
-    /// No life is lived longer than this many ticks
+    /// No life is longer than this many ticks
     #[arg(long, default_value_t = 400_000)]
     pub(crate) most_ticks: u64,
-    /// Note the fitness of every life each so many ticks
-    #[arg(long, default_value_t = 5_000, value_parser = clap::value_parser!(u64).range(1..))]
-    pub(crate) note_every: u64,
     /// Any key of golem.toml, such as mortality.stochastic.enabled=false or mind.learning=false
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
-    /// Live the same paths once for each value of a key, and hold them against the first, such as
-    /// stress.mode=off,visible,enforced
-    #[arg(long, value_name = "KEY=A,B", conflicts_with_all = ["plan", "manifest"])]
-    pub(crate) vary: Option<String>,
     /// Lives of a replay share no bar: each begins where the one before must have ended
-    #[arg(long, conflicts_with = "plan")]
+    #[arg(long)]
     pub(crate) disjoint: bool,
     /// Write the plan here, to be repeated with --plan
     #[arg(long, value_name = "FILE")]
     pub(crate) manifest: Option<PathBuf>,
-    /// Repeat a plan written before; the other choices come from it
-    #[arg(long, value_name = "FILE")]
+    /// Repeat a plan written before; every choice but --threads comes from it
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["lives", "world", "data", "seed", "interval", "most_ticks", "set", "disjoint"])]
     pub(crate) plan: Option<PathBuf>,
 }
 

@@ -69,10 +69,11 @@ fn dispatch(home: &Home, verb: Verb, json: bool) -> Result<ExitCode, Error> {
         Verb::Halt(halt) => commands::owner::halt(home, &halt, json),
         Verb::Treasury(treasury) => commands::home::treasury(home, &treasury, json),
         Verb::Data(data) => commands::home::data(home, &data, json),
-        Verb::Lab(args::LabVerb::Lives { lives, html }) => commands::lab::lives(home, &lives, html.as_deref(), json),
-        Verb::Lab(args::LabVerb::Lineages { lives, generations }) => {
-            commands::lab::lineages(home, &lives, generations, json)
+        Verb::Lab(args::LabVerb::Lives(lives)) => commands::lab::lives(home, &lives, json),
+        Verb::Lab(args::LabVerb::Lineages { plan, generations }) => {
+            commands::lab::lineages(home, &plan, generations, json)
         }
+        Verb::Notify(args::NotifyVerb::Test) => commands::up::notify(home, json),
         Verb::Doctor => commands::home::doctor(home, json),
         Verb::Config(config) => commands::config::dispatch(home, &config, json),
         Verb::Completions { shell } => {

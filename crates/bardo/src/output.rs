@@ -5,7 +5,9 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use golem::books::Books;
 use golem::daimon::{Octant, Pad};
+pub(crate) use golem::figures::{percent, signed};
 use golem::goal::{Ended, Goal};
 use golem::life::Life;
 use golem::mortality::epistemic::domain_fitness;
@@ -14,7 +16,7 @@ use golem::mortality::stochastic;
 use golem::plain;
 use golem::stress::{Word, words};
 use golem::wire::Message;
-use golem::{Span, Time};
+use golem::{Span, Time, Usdc};
 use host::Error;
 use serde::Serialize;
 
@@ -22,12 +24,12 @@ pub(crate) const WELCOME: &str = "\
 bardo runs agents that can die.
 
 A golem watches a world, makes claims about it, lives on money it was given, and ends: out of
-money, out of touch with the world, or by chance. All money is paper unless you say otherwise.
+money, out of touch with the world, or by chance. All money is paper.
 
   bardo demo                            watch one live and die, in a minute
   bardo init                            make a home, with paper money in its treasury
   bardo golem new ada --world sim       bring a golem into the world
-  bardo golem run ada --speed max       live its whole life now
+  bardo golem run ada --speed max       run its whole life now
   bardo golem show ada                  how it is, or how it died
   bardo golem events ada                what happened
 
@@ -108,6 +110,27 @@ pub(crate) fn count(n: u64) -> String {
     text
 }
 
+/// A text whose numbers have at most three decimals: what a golem writes down is exact, and no one reads sixteen digits.
+pub(crate) fn rounded(text: &str) -> String {
+    let (mut out, mut decimals) = (String::new(), None);
+    for letter in text.chars() {
+        decimals = match (letter, decimals) {
+            ('0'..='9', Some(n)) => Some(n + 1),
+            ('.', None) if out.ends_with(|c: char| c.is_ascii_digit()) => Some(0),
+            _ => None,
+        };
+        if decimals.is_none_or(|n| n <= 3) {
+            out.push(letter);
+        }
+    }
+    out
+}
+
+/// To the cent, for lists; where it should add up, all digits are shown.
+pub(crate) fn cents(amount: Usdc) -> String {
+    format!("{}${:.2}", if amount < Usdc::ZERO { "-" } else { "" }, amount.as_f64().abs() / 1e6)
+}
+
 pub(crate) fn units(millionths: i64) -> String {
     let text = format!("{:.6}", millionths as f64 / 1e6);
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
@@ -136,10 +159,7 @@ pub(crate) fn portrait(life: &Life, running: bool) -> String {
     let lifespan = life.constitution().vitality.lifespan;
     rows.push(("age", format!("{} of about {lifespan}, {} ticks", life.age, count(life.tick))));
     rows.push(("time", date(life.now)));
-    rows.push(("credit", credit(life)));
-    if life.capital.given.is_positive() {
-        rows.push(("capital", capital(life)));
-    }
+    rows.extend(money(life));
     if let Some(ask) = golem::policy::asks(life) {
         let name = &life.birth.name;
         rows.push(("asks you", format!("{ask}; until {}: bardo golem approve {name} {}", date(ask.until), ask.key)));
@@ -174,35 +194,26 @@ fn mood(life: &Life) -> String {
     }
 }
 
-fn credit(life: &Life) -> String {
-    let purse = &life.purse;
-    let mut text = format!(
-        "{} of {}, {} of it kept for dying",
-        purse.credit,
-        purse.funding,
-        purse.reserve(life).min(purse.credit)
-    );
-    if life.is_dead() {
-        return format!("{} given, {} spent, {} returned", purse.given, purse.spent, purse.withdrawn);
+/// What it has and for how long; then where each cent came from and went, and what that comes to for its owner.
+fn money(life: &Life) -> Vec<(&'static str, String)> {
+    let (purse, capital, books) = (&life.purse, &life.capital, Books::of(life));
+    let mut rows = Vec::new();
+    if !life.is_dead() {
+        let kept = purse.reserve(life).min(purse.credit);
+        let lasts = purse.projected_life(life).map_or(String::new(), |left| format!("; enough for {left}"));
+        rows.push(("lives on", format!("{} of {}, {kept} of it kept for dying{lasts}", purse.credit, purse.funding)));
     }
-    if let Some(left) = purse.projected_life(life) {
-        text += &format!("; enough for {left}");
+    if capital.holding != 0 {
+        let (units, unit) = (units(capital.holding), &life.birth.world.unit);
+        let worth = capital.worth(life.seen.unit);
+        rows.push(("holds", format!("{units} {unit} acquired for {}; capital is worth {worth}", capital.cost)));
     }
-    text
-}
-
-fn capital(life: &Life) -> String {
-    let capital = &life.capital;
-    let held = if capital.holding == 0 {
-        String::new()
-    } else {
-        format!(" and {} {} acquired for {}", units(capital.holding), life.birth.world.unit, capital.cost)
-    };
-    let past = format!("{} given, {} returned, {} in fees", capital.given, capital.withdrawn, capital.fees);
-    if life.is_dead() && capital.holding == 0 {
-        return past;
+    rows.push(("credit", books.credit()));
+    if capital.given.is_positive() {
+        rows.push(("capital", books.capital()));
     }
-    format!("{}: {} in cash{held}; {past}", capital.worth(life.seen.unit), capital.cash)
+    rows.push(("net", books.net()));
+    rows
 }
 
 fn skill(life: &Life) -> String {
@@ -247,6 +258,15 @@ pub(crate) fn phase(phase: Phase) -> String {
     if phase == Phase::Conservation { format!("in {phase}") } else { phase.to_string() }
 }
 
+/// What an action came to.
+pub(crate) fn acted(filled: i64, cash: Usdc, fee: Usdc) -> String {
+    match filled {
+        0 => format!("tried to act and got nothing; fee {fee}"),
+        1.. => format!("took up {} units for {}, fee {fee}", units(filled), -cash),
+        _ => format!("gave up {} units for {cash}, fee {fee}", units(-filled)),
+    }
+}
+
 /// A message in words.
 pub(crate) fn sentence(message: &Message<'_>) -> String {
     match message {
@@ -262,9 +282,7 @@ pub(crate) fn sentence(message: &Message<'_>) -> String {
         Message::Froze { reason: "" } => "was frozen: no new exposure".to_owned(),
         Message::Froze { reason } => format!("was frozen: no new exposure ({reason})"),
         Message::Thawed => "may take new exposure again".to_owned(),
-        Message::Settled { units: filled, cash, fee, .. } => {
-            format!("acted: {:+} units, cash {cash}, fee {fee}", *filled as f64 / 1e6)
-        }
+        Message::Settled { units: filled, cash, fee, .. } => acted(*filled, *cash, *fee),
         Message::Granted { key, cash, fee, .. } => format!("may act (permit {key}): cash {cash}, fee {fee} by preview"),
         Message::ApprovalSought { ask } => {
             let ask = ask.as_ref().map(|ask| format!("{ask} (ask {})", ask.key));

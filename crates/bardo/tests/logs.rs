@@ -100,7 +100,7 @@ fn a_log_in_json_says_what_happened_and_keeps_every_secret() {
     assert_eq!(host.ask("GET", "/v1/golems?who=ada", "guessed-quagga"), 401);
     assert_eq!(host.ask("POST", "/v1/golems/ada/freeze", &token), 200);
     assert_eq!(host.ask("GET", "/nowhere-quagga", &token), 404);
-    wait_until(&tent, "cannot be told");
+    wait_until(&tent, "notification failed");
     wait_until(&tent, "fell over");
     let (_, log) = host.stop(&tent);
 
@@ -127,10 +127,10 @@ fn a_log_in_json_says_what_happened_and_keeps_every_secret() {
     find("fell over and is woken again", &|line| {
         line["level"] == "WARN" && line["golem"] == "breaks" && line["why"].as_str().is_some_and(|why| !why.is_empty())
     });
-    find("cannot be told, and is tried again", &|line| line["level"] == "WARN" && line["to"] == "webhook");
+    find("notification failed, will retry", &|line| line["level"] == "WARN" && line["to"] == "webhook");
     find("done", &|line| line["span"]["name"] == "turn" && line["span"]["golem"] == "ada" && line["micros"].is_u64());
     find("synced", &|line| line["span"]["name"] == "commit" && line["span"]["lines"].is_u64());
-    for message in ["up", "listening", "coming down", "put to rest", "down"] {
+    for message in ["up", "listening", "coming down", "stopped cleanly", "down"] {
         find(message, &|line| line["level"] == "INFO");
     }
     let secret = fs::read_to_string(tent.golem("ada").secret()).unwrap();
@@ -147,7 +147,7 @@ fn lines_for_people_have_no_colours_in_a_file_and_say_nothing_that_is_printed_an
         let host = Host::up(&tent, &[], environment);
         std::thread::sleep(Duration::from_secs(1));
         let (said, log) = host.stop(&tent);
-        assert!(said.contains("breaks fell over") && said.contains("put to rest"), "{said}");
+        assert!(said.contains("breaks fell over") && said.contains("stopped cleanly"), "{said}");
         assert!(!log.contains('\x1b') && !log.contains("panicked"), "{log}");
         log
     };

@@ -56,7 +56,7 @@ fn golems_of_one_home_hear_of_a_death_once() {
     let id = tent.verified("cid").life().id().to_string();
     tent.ok(["golem", "run", "ada", "--speed", "max", "--ticks", "50"]);
     tent.ok(["golem", "run", "ada", "--speed", "max", "--ticks", "50"]);
-    let heard = tent.ok(["golem", "events", "ada"]);
+    let heard = tent.ok(["golem", "events", "ada", "--all"]);
     assert_eq!(heard.matches(&format!("heard that {id} has died")).count(), 1, "{heard}");
     tent.ok(["golem", "retire", "bea", "--confirm", "bea"]);
     let dead = tent.ok(["golem", "events", "cid"]);

@@ -1,6 +1,7 @@
 //! A golem: one Life, and the two ways it may change. `step` lives forward, `fold` lives again.
 
 use crate::apply::apply;
+use crate::books::Books;
 use crate::constitution::MindKind;
 use crate::dream;
 use crate::event::{Event, Record};
@@ -92,6 +93,7 @@ impl Golem {
     pub fn step(&mut self, input: &Input) -> Result<Option<Record>, Fault> {
         let mut events = Vec::with_capacity(24);
         step(&mut self.life, input, &mut events)?;
+        assert!(Books::of(&self.life).adds_up(), "money was made or lost: {:?}", Books::of(&self.life));
         if events.is_empty() {
             return Ok(None);
         }

@@ -1,12 +1,14 @@
 #![doc = include_str!("../README.md")]
 
 mod apply;
+pub mod books;
 pub mod constitution;
 pub mod daimon;
 mod draft;
 pub mod dream;
 pub mod episode;
 pub mod event;
+pub mod figures;
 pub mod goal;
 mod golem;
 pub mod grimoire;

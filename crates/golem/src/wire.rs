@@ -146,20 +146,27 @@ pub enum Message<'a> {
 }
 
 impl Message<'_> {
-    /// What comes every tick or with every action; the rest are the turns of a life.
+    /// What comes every tick, what led up to an action, and how it feels; the rest is what it did and what became of it.
     pub fn is_routine(&self) -> bool {
         use Message::*;
+        let well = |phase: &Phase| *phase > Phase::Declining;
+        match self {
+            PhaseChanged { from_phase, to_phase, .. } => return well(from_phase) && well(to_phase),
+            Finished { goal, .. } => return *goal != Goal::Act,
+            _ => {}
+        }
         matches!(
             self,
             VitalityUpdated { .. }
                 | Rolled { .. }
-                | Settled { .. }
                 | Refused { .. }
                 | Granted { .. }
                 | Verified { .. }
-                | Harvested { .. }
-                | Finished { .. }
                 | Assessed { .. }
+                | Raised { .. }
+                | Cleared { .. }
+                | Heard { .. }
+                | EpistemicWarned { .. }
                 | ModeChanged { mode: "dreaming" | "waking" }
                 | DreamBegan { .. }
                 | DreamPhase { .. }

@@ -3,6 +3,7 @@
 mod common;
 
 use common::{Rig, SAFE, START};
+use golem::books::Books;
 use golem::event::{Account, Event};
 use golem::policy::{Rule, Stage};
 use golem::world::{Observation, Outcome, Quote};
@@ -314,16 +315,23 @@ proptest! {
     /// Whatever happens in whatever order: money adds up, accounts are never negative, folding the record
     /// gives the same life, and the dead stay dead.
     #[test]
-    fn no_sequence_of_inputs_bends_a_life(steps in moves(), act in 0_u32..5, machine in 0_i64..200_000_000) {
+    fn no_sequence_of_inputs_bends_a_life(
+        steps in moves(), act in 0_u32..5, machine in 0_i64..200_000_000, harvest in 0_u32..10_000,
+    ) {
         let mut rig = Rig::with(|c| {
             c.reflex.act_every = act;
             c.economic.machine_per_day = Usdc::micros(machine);
+            c.economic.harvest_bps = harvest;
         });
         let (mut history, mut died) = (Vec::new(), None);
         for step in &steps {
             play(&mut rig, step, &mut history);
             let life = rig.golem.life();
             prop_assert_eq!(rig.unaccounted(), Usdc::ZERO);
+            let books = Books::of(life);
+            prop_assert!(books.adds_up(), "{:?}", books);
+            let (made, gone) = (books.earned + books.unrealised, books.fees + books.spent + books.gas);
+            prop_assert_eq!(books.net, made - gone, "net is what was made less what it cost");
             for account in [life.purse.credit, life.capital.cash, life.capital.reserved, life.capital.cost] {
                 prop_assert!(account >= Usdc::ZERO);
             }

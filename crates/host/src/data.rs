@@ -38,6 +38,12 @@ pub fn list(home: &Home) -> Result<Vec<String>, Error> {
     Ok(names)
 }
 
+/// What is in it, and its hash.
+pub fn look(home: &Home, name: &str) -> Result<(Report, String), Error> {
+    let file = home.data().join(format!("{name}.csv"));
+    Ok((Candles::read(&file)?.1, digest(&file)?))
+}
+
 /// SHA-256 of a file, so that a life goes on in the data it was born into.
 pub fn digest(file: &Path) -> Result<String, Error> {
     let bytes = fs::read(file).map_err(Error::io("this golem's data is gone: cannot read", file))?;

@@ -95,7 +95,7 @@ fn examine_host(home: &Home) -> Result<Finding, Error> {
     Ok(Finding::fine(
         "host",
         match (home.is_up(), waiting) {
-            (true, _) => "up, and lives the golems here".to_owned(),
+            (true, _) => "up, and runs the golems here".to_owned(),
             (false, 0) => "not up, and nothing waits in its log".to_owned(),
             (false, n) => format!("not up; what its log has of {n} golems is carried over now"),
         },

@@ -393,6 +393,38 @@ impl GolemHome {
         marker.exists().then(|| std::fs::read_to_string(marker).unwrap_or_default())
     }
 
+    /// Put away by its owner: dead, and out of the lists.
+    pub fn is_buried(&self) -> bool {
+        self.buried_marker().exists()
+    }
+
+    fn buried_marker(&self) -> PathBuf {
+        self.folder.join("BURIED")
+    }
+
+    /// Puts the dead away. Whoever lives or is still dying stays where everyone sees it.
+    pub fn bury(&self) -> Result<(), Error> {
+        let (golem, _) = self.wake()?;
+        let name = &self.name;
+        if !golem.life().is_dead() {
+            return Err(Error::Refused(format!("{name} is alive; only the dead are buried")));
+        }
+        if !golem.owes_nothing() {
+            let advice = format!("{name} has not come to its end yet; `bardo golem run {name}` lets it");
+            return Err(Error::Refused(advice));
+        }
+        let marker = self.buried_marker();
+        fs::write(&marker, "").map_err(Error::io("cannot write", &marker))
+    }
+
+    pub fn unbury(&self) -> Result<(), Error> {
+        let marker = self.buried_marker();
+        if !self.is_buried() {
+            return Err(Error::Refused(format!("{} is not buried", self.name)));
+        }
+        fs::remove_file(&marker).map_err(Error::io("cannot remove", &marker))
+    }
+
     /// Whether this folder holds the life with this id.
     pub fn is(&self, id: GolemId) -> bool {
         Reader::open(&self.database()).and_then(|reader| reader.id()).is_ok_and(|other| other == id)

@@ -10,6 +10,7 @@ pub mod data;
 pub mod doctor;
 mod effects;
 mod error;
+pub mod fleet;
 pub mod heirs;
 pub mod herald;
 pub mod home;

@@ -7,6 +7,7 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 use golem::Life;
+use golem::figures::percent;
 use golem::rule::text::{self, Parsed};
 use golem::rule::{Heuristic, Stance};
 
@@ -44,7 +45,7 @@ pub fn render(life: &Life) -> String {
         rules.sort_by(|a, b| b.skill().total_cmp(&a.skill()).then(a.id.cmp(&b.id)));
         text += &format!("\n## {}\n\n", domain.name);
         for rule in rules {
-            let shown = format!("{:+.1} % against naive in {:.0} claims", rule.skill() * 100.0, rule.weight);
+            let shown = format!("{} against naive in {:.0} claims", percent(rule.skill(), 1), rule.weight);
             text += &format!("- {} <!-- {}: {shown} -->\n", words(rule, life), rule.id);
         }
     }

@@ -10,25 +10,27 @@ use crate::lives::{Error, Outcome, Plan, run};
 /// Times the paths are drawn again.
 const DRAWS: usize = 4_000;
 
-/// A figure of one life, by name.
-pub type Measure = (&'static str, fn(&Outcome) -> f64);
+/// A figure of one life, by name; none where there was nothing to measure.
+pub type Measure = (&'static str, fn(&Outcome) -> Option<f64>);
 
 /// What arms are held against each other in.
 pub const MEASURES: [Measure; 9] = [
-    ("lifetime, ticks", |o| o.ticks as f64),
-    ("alive at the end", |o| f64::from(u8::from(o.ending == "alive"))),
-    ("skill (fitness)", |o| o.fitness),
-    ("skill of naive, all life", |o| mean(&o.skill_lately)),
+    ("lifetime, ticks", |o| Some(o.ticks as f64)),
+    ("alive at the end", |o| Some(f64::from(u8::from(o.ending == "alive")))),
+    ("fitness at the end", |o| Some(o.fitness)),
+    ("skill, whole life", |o| o.skill),
     ("return", |o| o.returned),
-    ("deepest fall", |o| o.drawdown),
-    ("failures in a row", |o| o.failures as f64),
-    ("load, on average", |o| o.load),
-    ("ticks constrained", |o| o.constrained),
+    ("deepest fall", |o| Some(o.drawdown)),
+    ("failures in a row", |o| Some(o.failures as f64)),
+    ("load, on average", |o| Some(o.load)),
+    ("ticks constrained", |o| Some(o.constrained)),
 ];
 
 /// One measure of one arm, beside the first.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Cell {
+    /// Paths on which both were measured.
+    pub paths: usize,
     pub mean: f64,
     /// The mean difference to the first arm on the same path, and where it lies in 95 of 100 draws.
     pub difference: f64,
@@ -40,8 +42,8 @@ pub struct Cell {
 pub struct Arms {
     pub paths: usize,
     pub names: Vec<String>,
-    /// By measure, then by arm.
-    pub rows: Vec<(String, Vec<Cell>)>,
+    /// By measure, then by arm; no cell where there was nothing to measure.
+    pub rows: Vec<(String, Vec<Option<Cell>>)>,
 }
 
 /// Lives every arm; `each` hears of every life.
@@ -58,12 +60,24 @@ pub fn compare(arms: &[(String, Vec<Outcome>)]) -> Arms {
     let paths = arms.first().map_or(0, |(_, outcomes)| outcomes.len());
     assert!(arms.iter().all(|(_, outcomes)| outcomes.len() == paths), "every arm lives every path");
     let row = |(name, measure): &Measure| {
-        let values: Vec<Vec<f64>> = arms.iter().map(|(_, outcomes)| outcomes.iter().map(measure).collect()).collect();
-        let cells = values.iter().map(|arm| Cell::of(arm, &values[0])).collect();
-        ((*name).to_owned(), cells)
+        let values: Vec<Vec<_>> = arms.iter().map(|(_, outcomes)| outcomes.iter().map(measure).collect()).collect();
+        ((*name).to_owned(), beside_the_first(&values))
     };
     Arms { paths, names: arms.iter().map(|(name, _)| name.clone()).collect(), rows: MEASURES.iter().map(row).collect() }
 }
+
+/// Each arm beside the first, on the paths on which both were measured.
+pub fn beside_the_first(arms: &[Vec<Option<f64>>]) -> Vec<Option<Cell>> {
+    let cell = |arm: &Vec<Option<f64>>| {
+        let both = arm.iter().zip(&arms[0]).filter_map(|(a, b)| Some(((*a)?, (*b)?)));
+        let (arm, first): (Vec<f64>, Vec<f64>) = both.unzip();
+        (!arm.is_empty()).then(|| Cell::of(&arm, &first))
+    };
+    arms.iter().map(cell).collect()
+}
+
+/// Paths below which a difference is not called one.
+pub const ENOUGH: usize = 10;
 
 impl Cell {
     /// An arm beside the first, path by path.
@@ -72,7 +86,12 @@ impl Cell {
         let mut means = draws(&differences);
         means.sort_by(f64::total_cmp);
         let at = |share: f64| means.get((share * means.len() as f64) as usize).copied().unwrap_or(0.0);
-        Cell { mean: mean(arm), difference: mean(&differences), low: at(0.025), high: at(0.975) }
+        Cell { paths: arm.len(), mean: mean(arm), difference: mean(&differences), low: at(0.025), high: at(0.975) }
+    }
+
+    /// Whether it may be called a difference: there are paths enough, and nothing at all does not lie within the interval.
+    pub fn is_one(&self) -> bool {
+        self.paths >= ENOUGH && !self.could_be_nothing()
     }
 
     /// Whether nothing at all lies within what was drawn.

@@ -4,6 +4,7 @@ pub mod arms;
 pub mod lineages;
 pub mod lives;
 mod quantiles;
+mod skill;
 
 pub use lives::{Moment, Outcome, Plan, Summary};
 pub use quantiles::Quantiles;

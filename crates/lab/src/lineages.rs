@@ -3,6 +3,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use golem::constitution::Mode;
 use golem::event::{Event, Record};
 use golem::grimoire::How;
 use golem::grimoire::bundle::Line;
@@ -13,7 +14,8 @@ use host::chance::{Secret, identity};
 use host::rehearsal::Rehearsal;
 use serde::{Deserialize, Serialize};
 
-use crate::lives::{Error, Lately, PLAN, Paths, Plan};
+use crate::lives::{Error, Lately, Paths, Plan};
+use crate::skill::{Errors, Listener};
 
 /// What becomes of a line at each death.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -27,7 +29,7 @@ pub enum Way {
     Bottleneck,
     /// The same, but everything arrives at 0.4.
     Flat,
-    /// Nobody dies; what is known goes through the bottleneck on the same days.
+    /// Nobody dies: no clock runs, and nothing crosses anything.
     Immortal,
 }
 
@@ -45,27 +47,40 @@ impl Way {
     }
 }
 
+impl Way {
+    /// The plan as this way runs it: whoever is not to die has no clock that could end it.
+    fn applied(self, plan: &Plan) -> Plan {
+        let mut plan = plan.clone();
+        if self == Way::Immortal {
+            plan.constitution.mode = Mode::Immortal;
+        }
+        plan
+    }
+}
+
 /// What one line came to.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Kin {
     /// Skill against naive in each stretch between two notes, over all generations.
     pub skill_lately: Vec<f64>,
-    /// The same in the first tenth of each life but the first, on average; and over whole lives but the first.
-    pub early: f64,
-    pub later: f64,
-    /// What became of the capital over all generations, as a share.
-    pub returned: f64,
+    /// Skill over every claim in the first tenth of each life but the first, on average, and over the whole of them;
+    /// none where nothing came due. An immortal has as many stretches as the others have lives.
+    pub early: Option<f64>,
+    pub later: Option<f64>,
+    /// Lives that ended by themselves, before their time.
+    pub deaths: u64,
+    /// What became of the capital over all generations, as a share; none without capital.
+    pub returned: Option<f64>,
     /// Rules with a say at the end that nobody is born with.
     pub own_rules: f64,
     /// Entries that crossed a death, on average.
     pub crossed: f64,
 }
 
-/// Lives `plan.lives` lines of so many generations each, `plan.most_ticks` ticks in all.
-pub fn run(plan: &Plan, way: Way, generations: u64, threads: usize, each: impl Fn() + Sync) -> Result<Vec<Kin>, Error> {
-    if plan.version != PLAN {
-        return Err(Error::Version(plan.version));
-    }
+/// Runs `plan.lives` lines of `plan.generations` lives each, `plan.most_ticks` ticks in all.
+pub fn run(plan: &Plan, way: Way, threads: usize, each: impl Fn() + Sync) -> Result<Vec<Kin>, Error> {
+    plan.check(true)?;
+    let plan = &way.applied(plan);
     let paths = Paths::open(plan)?;
     let next = AtomicU64::new(0);
     let work = || -> Result<Vec<(u64, Kin)>, Error> {
@@ -75,7 +90,7 @@ pub fn run(plan: &Plan, way: Way, generations: u64, threads: usize, each: impl F
             if number >= plan.lives {
                 return Ok(done);
             }
-            done.push((number, line(plan, &paths, way, generations, number)?));
+            done.push((number, line(plan, &paths, way, number)?));
             each();
         }
     };
@@ -90,12 +105,14 @@ pub fn run(plan: &Plan, way: Way, generations: u64, threads: usize, each: impl F
 }
 
 /// One line, from the first to the last.
-fn line(plan: &Plan, paths: &Paths, way: Way, generations: u64, number: u64) -> Result<Kin, Error> {
+fn line(plan: &Plan, paths: &Paths, way: Way, number: u64) -> Result<Kin, Error> {
     let seed = plan.seed.wrapping_mul(1_000_003).wrapping_add(number);
-    let span = plan.most_ticks / generations.max(1);
-    let mut kin = Kin::default();
+    let generations = plan.generations.unwrap_or(1).max(1);
+    let span = (plan.most_ticks / generations).max(1);
+    let tenth = span.div_ceil(10);
+    let mut kin = Kin { returned: plan.capital.is_positive().then_some(0.0), ..Kin::default() };
     let (mut estate_left, mut before): (Option<Left>, Option<Life>) = (None, None);
-    let mut lived_in = Vec::new();
+    let (mut early, mut later) = (Vec::new(), Vec::new());
     for generation in 0..generations {
         // The same path again, entered where the one before left it, by somebody who has never acted on it.
         let (mut world, until) = paths.path(plan, seed, number)?;
@@ -131,22 +148,30 @@ fn line(plan: &Plan, paths: &Paths, way: Way, generations: u64, number: u64) -> 
         if let Some(left) = estate_left.take() {
             left.to(&mut life)?;
         }
-        let most = if way == Way::Immortal { plan.most_ticks } else { span };
-        let (mut lately, mut notes) = (Lately::default(), Vec::new());
+        let most = if way == Way::Immortal { span * generations } else { span };
+        let (mut lately, mut claims) = (Lately::default(), Listener::default());
+        // By the stretch of ticks they came due in: what came in its first tenth, and after it.
+        let mut stretches = vec![(Errors::default(), Errors::default()); most.div_ceil(span) as usize];
         let goes_on = |life: &Life| until.is_none_or(|until| life.due() < until);
         while !life.is_over() && life.life().tick < most && goes_on(life.life()) {
-            life.tick(&mut |_, _| {})?;
+            let tick = life.life().tick;
+            let (first, rest) = &mut stretches[(tick / span) as usize];
+            let errors = if tick % span < tenth { first } else { rest };
+            life.tick(&mut |record, life| claims.hear(record, life, errors))?;
             if life.life().tick.is_multiple_of(plan.note_every.max(1)) {
-                notes.push(lately.skill(life.life()));
+                kin.skill_lately.push(lately.skill(life.life()));
             }
         }
-        lived_in.push(notes.len());
-        kin.skill_lately.extend(notes);
+        kin.deaths += u64::from(life.life().is_dead());
+        for (first, rest) in stretches.iter().skip(usize::from(generation == 0)) {
+            early.extend(first.skill(life.life()));
+            later.extend(first.and(rest).skill(life.life()));
+        }
         let end = Command::Retire { reason: String::new() };
         life.feed(What::Commanded { id: CommandId([1; 8]), command: end }, &mut |_, _| {})?;
         let now = life.life().clone();
         let worth = now.capital.worth(now.seen.unit) + now.capital.withdrawn + now.capital.harvested;
-        kin.returned += worth.as_f64() / capital.as_f64().max(1.0) - 1.0;
+        kin.returned = kin.returned.map(|sum| sum + worth.as_f64() / capital.as_f64() - 1.0);
         let own = |h: &golem::rule::Heuristic| h.voice && h.provenance != golem::rule::Provenance::Instinct;
         kin.own_rules = now.playbook.iter().filter(|h| own(h) && h.skill() > 0.0).count() as f64;
         let whole = whole(life.grimoire(), &now);
@@ -164,12 +189,8 @@ fn line(plan: &Plan, paths: &Paths, way: Way, generations: u64, number: u64) -> 
             break;
         }
     }
-    let per_life = ((span / plan.note_every.max(1)) as usize).max(1);
-    let tenth = per_life.div_ceil(10);
-    let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len().max(1) as f64;
-    let later: Vec<&[f64]> = kin.skill_lately.chunks(per_life).skip(1).filter(|life| life.len() == per_life).collect();
-    kin.early = mean(&later.iter().map(|life| mean(&life[..tenth])).collect::<Vec<_>>());
-    kin.later = mean(&later.iter().map(|life| mean(life)).collect::<Vec<_>>());
+    let mean = |values: Vec<f64>| (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64);
+    (kin.early, kin.later) = (mean(early), mean(later));
     Ok(kin)
 }
 

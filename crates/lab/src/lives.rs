@@ -21,6 +21,7 @@ use serde::{Deserialize, Serialize};
 use world::{Candles, Ledger, Replay, ReplayConfig, Spec, World};
 
 use crate::quantiles::Quantiles;
+use crate::skill::{Errors, Listener};
 
 /// Everything a run depends on: what it writes down so that it can be repeated.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -43,6 +44,9 @@ pub struct Plan {
     /// Another golem on the same path, with ideas of its own: for arms that differ in nothing else.
     #[serde(default)]
     pub twin: u64,
+    /// Lives in each line, where lines are run; a plan for single lives has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub generations: Option<u64>,
 }
 
 impl Plan {
@@ -57,6 +61,8 @@ pub struct Outcome {
     pub ending: String,
     pub ticks: u64,
     pub fitness: f64,
+    /// Skill against naive over every claim of the life that came due; none where none did.
+    pub skill: Option<f64>,
     /// Fitness as it went, noted every so many ticks.
     pub fitness_over_time: Vec<f64>,
     /// Skill against naive in each stretch between two notes by itself, over all domains by their weight.
@@ -66,12 +72,12 @@ pub struct Outcome {
     /// Skill against naive in each domain, at the end; none where too little was claimed.
     pub skills: BTreeMap<String, Option<f64>>,
     /// Actions that were carried out, and what they cost in fees and in falling short of the price, as a share
-    /// of capital.
+    /// of capital; none of these three where there was no capital or nothing to hold.
     pub actions: u64,
-    pub trading_cost: f64,
+    pub trading_cost: Option<f64>,
     /// What became of the capital, as a share; and of simply holding.
-    pub returned: f64,
-    pub held: f64,
+    pub returned: Option<f64>,
+    pub held: Option<f64>,
     /// The deepest fall from the highest worth, as a share.
     pub drawdown: f64,
     /// The most goals of one domain that failed one after another.
@@ -94,10 +100,13 @@ pub struct Summary {
     pub fitness_over_time: Vec<Moment>,
     /// Lives that lost touch at some time.
     pub senesced: u64,
-    pub skills: BTreeMap<String, Quantiles>,
-    pub trading_costs: Quantiles,
-    pub returns: Quantiles,
-    pub returns_holding: Quantiles,
+    /// Over every claim of a life.
+    pub skill: Option<Quantiles>,
+    /// By domain, at the end.
+    pub skills: BTreeMap<String, Option<Quantiles>>,
+    pub trading_costs: Option<Quantiles>,
+    pub returns: Option<Quantiles>,
+    pub returns_holding: Option<Quantiles>,
     pub returns_cash: f64,
     pub drawdowns: Quantiles,
     pub failures: Quantiles,
@@ -128,6 +137,22 @@ pub enum Error {
     Room { room: u64, ticks: u64 },
     #[error("this plan was written by another version ({0}); write a new one")]
     Version(u32),
+    #[error("there is no life in this plan; ask for one at least")]
+    Nobody,
+    #[error("this is a plan for {0}; repeat it with `bardo lab {0} --plan`")]
+    Other(&'static str),
+}
+
+impl Plan {
+    pub(crate) fn check(&self, lines: bool) -> Result<(), Error> {
+        match () {
+            () if self.version != PLAN => Err(Error::Version(self.version)),
+            () if self.lives == 0 => Err(Error::Nobody),
+            () if self.generations.is_some() && !lines => Err(Error::Other("lineages")),
+            () if self.generations.is_none() && lines => Err(Error::Other("lives")),
+            () => Ok(()),
+        }
+    }
 }
 
 /// The version of plans this program writes and repeats.
@@ -135,9 +160,7 @@ pub const PLAN: u32 = 3;
 
 /// Lives them all on so many threads; `each` hears of every life that is over.
 pub fn run(plan: &Plan, threads: usize, each: impl Fn(&Outcome) + Sync) -> Result<(Summary, Vec<Outcome>), Error> {
-    if plan.version != PLAN {
-        return Err(Error::Version(plan.version));
-    }
+    plan.check(false)?;
     let paths = Paths::open(plan)?;
     let (next, began) = (AtomicU64::new(0), Instant::now());
     let work = || -> Result<Vec<(u64, Outcome)>, Error> {
@@ -202,6 +225,7 @@ fn live(plan: &Plan, paths: &Paths, number: u64) -> Result<Outcome, Error> {
     }
     let ticks = life.life().tick.max(1) as f64;
     Ok(Outcome {
+        skill: watch.errors.skill(life.life()),
         fitness_over_time: noted,
         skill_lately,
         senesced,
@@ -242,6 +266,8 @@ impl Lately {
 /// What is followed through a life because its end does not show it.
 #[derive(Default)]
 struct Watch {
+    claims: Listener,
+    errors: Errors,
     drawdown: f64,
     /// Goals that failed in a row, by domain.
     failing: [u64; limits::DOMAINS],
@@ -252,6 +278,7 @@ struct Watch {
 
 impl Watch {
     fn hear(&mut self, record: &golem::Record, life: &Life) {
+        self.claims.hear(record, life, &mut self.errors);
         // Before anything is given up for it.
         let (worth, peak) = (life.capital.worth(life.seen.unit), life.capital.peak);
         if peak > worth {
@@ -345,13 +372,14 @@ fn scatter(seed: u64) -> u64 {
 fn outcome(rehearsal: &Rehearsal, capital: Usdc, first_unit: Option<Usdc>) -> Outcome {
     let life = rehearsal.life();
     let worth = life.capital.worth(life.seen.unit) + life.capital.withdrawn + life.capital.harvested;
-    let share = |now: Usdc, then: Usdc| if then.is_positive() { now.as_f64() / then.as_f64() - 1.0 } else { 0.0 };
+    let share = |now: Usdc, then: Usdc| then.is_positive().then(|| now.as_f64() / then.as_f64() - 1.0);
     let spent = life.capital.fees.as_f64() + life.execution.slipped;
     let skills = life.birth.world.domains.iter().zip(&life.epistemic.domains);
     Outcome {
         ending: life.death.as_ref().map_or("alive", |death| death.cause.name()).to_owned(),
         ticks: life.tick,
         fitness: life.vitality.epistemic,
+        skill: None,
         fitness_over_time: Vec::new(),
         skill_lately: Vec::new(),
         senesced: false,
@@ -359,9 +387,9 @@ fn outcome(rehearsal: &Rehearsal, capital: Usdc, first_unit: Option<Usdc>) -> Ou
             .map(|(spec, domain)| (spec.name.clone(), (domain.weight >= 20.0).then(|| domain.skill())))
             .collect(),
         actions: life.execution.domain.resolved,
-        trading_cost: if capital.is_positive() { spent / capital.as_f64() } else { 0.0 },
+        trading_cost: capital.is_positive().then(|| spent / capital.as_f64()),
         returned: share(worth, capital),
-        held: first_unit.map_or(0.0, |first| share(life.seen.unit, first)),
+        held: first_unit.and_then(|first| share(life.seen.unit, first)),
         drawdown: 0.0,
         failures: 0,
         load: 0.0,
@@ -381,9 +409,9 @@ fn moments(outcomes: &[Outcome], note_every: u64) -> Vec<Moment> {
     let at = |n: usize| {
         let there: Vec<f64> = outcomes.iter().filter_map(|outcome| outcome.fitness_over_time.get(n).copied()).collect();
         let (tick, lives) = ((n as u64 + 1) * note_every, there.len() as u64);
-        Moment { tick, lives, fitness: Quantiles::of(there) }
+        Some(Moment { tick, lives, fitness: Quantiles::of(there)? })
     };
-    (0..most).step_by(stride).map(at).collect()
+    (0..most).step_by(stride).filter_map(at).collect()
 }
 
 impl Summary {
@@ -397,7 +425,10 @@ impl Summary {
             }
         }
         let ticks = outcomes.iter().map(|outcome| outcome.ticks).sum();
-        let of = |measure: fn(&Outcome) -> f64| Quantiles::of(outcomes.iter().map(measure));
+        let some = |measure: fn(&Outcome) -> Option<f64>| Quantiles::of(outcomes.iter().filter_map(measure));
+        let of = |measure: fn(&Outcome) -> f64| {
+            Quantiles::of(outcomes.iter().map(measure)).expect("a plan has one life at least")
+        };
         Summary {
             lives: outcomes.len() as u64,
             deaths,
@@ -405,10 +436,11 @@ impl Summary {
             fitness: of(|outcome| outcome.fitness),
             fitness_over_time: moments(outcomes, note_every),
             senesced: outcomes.iter().filter(|outcome| outcome.senesced).count() as u64,
+            skill: some(|outcome| outcome.skill),
             skills: skills.into_iter().map(|(domain, skills)| (domain, Quantiles::of(skills))).collect(),
-            trading_costs: of(|outcome| outcome.trading_cost),
-            returns: of(|outcome| outcome.returned),
-            returns_holding: of(|outcome| outcome.held),
+            trading_costs: some(|outcome| outcome.trading_cost),
+            returns: some(|outcome| outcome.returned),
+            returns_holding: some(|outcome| outcome.held),
             returns_cash: 0.0,
             drawdowns: of(|outcome| outcome.drawdown),
             failures: of(|outcome| outcome.failures as f64),

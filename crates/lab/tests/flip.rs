@@ -40,6 +40,7 @@ fn lived(learning: bool, lives: u64) -> Summary {
         note_every: NOTE,
         disjoint: false,
         twin: 0,
+        generations: None,
     };
     lives::run(&plan, 2, |_| {}).unwrap().0
 }

@@ -6,10 +6,10 @@ mod common;
 
 use std::path::Path;
 
-use golem::constitution::{Clocks, Constitution};
+use golem::constitution::{Clocks, Constitution, Mode};
 use golem::{Span, Usdc};
 use lab::Plan;
-use lab::arms::Cell;
+use lab::arms::{Cell, beside_the_first};
 use lab::lineages::{self, Kin, Way};
 use lab::lives::PLAN;
 use world::Spec;
@@ -38,6 +38,7 @@ fn plan(lives: u64, seed: u64, relations_change_days: f64, flip_tick: Option<u64
         note_every: ticks / GENERATIONS / 40,
         disjoint: false,
         twin: 0,
+        generations: Some(GENERATIONS),
     }
 }
 
@@ -46,10 +47,10 @@ type Lines = Vec<(String, Vec<Kin>)>;
 fn live(plan: &Plan) -> Lines {
     let mut lines: Lines = Vec::new();
     for way in Way::ALL {
-        lines.push((way.name().to_owned(), lineages::run(plan, way, GENERATIONS, 2, || {}).unwrap()));
+        lines.push((way.name().to_owned(), lineages::run(plan, way, 2, || {}).unwrap()));
         if way == Way::Fresh {
             let twin = Plan { twin: 1, ..plan.clone() };
-            lines.push(("fresh, a twin".to_owned(), lineages::run(&twin, way, GENERATIONS, 2, || {}).unwrap()));
+            lines.push(("fresh, a twin".to_owned(), lineages::run(&twin, way, 2, || {}).unwrap()));
         }
     }
     lines
@@ -59,23 +60,31 @@ fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len().max(1) as f64
 }
 
-fn row(name: &str, lines: &Lines, measure: impl Fn(&Kin) -> f64) -> Vec<Cell> {
-    let values: Vec<Vec<f64>> = lines.iter().map(|(_, kin)| kin.iter().map(&measure).collect()).collect();
-    let cells: Vec<Cell> = values.iter().map(|arm| Cell::of(arm, &values[0])).collect();
+fn row(name: &str, lines: &Lines, measure: impl Fn(&Kin) -> Option<f64>) -> Vec<Cell> {
+    let values: Vec<Vec<_>> = lines.iter().map(|(_, kin)| kin.iter().map(&measure).collect()).collect();
+    let cells: Vec<Cell> = beside_the_first(&values).into_iter().flatten().collect();
     let others = cells[1..].iter().map(|c| format!("{:+.4} ({:+.4} to {:+.4})", c.difference, c.low, c.high));
     println!("| {name} | {:.4} | {} |", cells[0].mean, others.collect::<Vec<_>>().join(" | "));
     cells
 }
 
-fn table(title: &str, lines: &Lines) {
+/// What was printed of each way in the first tenth of a life, and over whole lives, in the order of [`live`].
+fn table(title: &str, lines: &Lines) -> [Vec<Cell>; 2] {
     let names: Vec<&str> = lines.iter().map(|(name, _)| name.as_str()).collect();
     println!("\n{title}, {} paths\n| | {} |", lines[0].1.len(), names.join(" | "));
-    row("skill in the first tenth of a life", lines, |kin| kin.early);
-    row("over whole lives", lines, |kin| kin.later);
+    let early = row("skill in the first tenth of a life", lines, |kin| kin.early);
+    let later = row("over whole lives", lines, |kin| kin.later);
     row("return, all generations", lines, |kin| kin.returned);
-    row("rules of its own, in the end", lines, |kin| kin.own_rules);
-    row("entries that crossed a death", lines, |kin| kin.crossed);
+    row("rules of its own, in the end", lines, |kin| Some(kin.own_rules));
+    row("entries that crossed a death", lines, |kin| Some(kin.crossed));
+    [early, later]
 }
+
+/// The places of the ways in a row.
+const TWIN: usize = 1;
+const COPY: usize = 2;
+const BOTTLENECK: usize = 3;
+const IMMORTAL: usize = 5;
 
 #[test]
 fn lines_where_relations_change() {
@@ -93,12 +102,18 @@ fn lines_where_relations_change() {
 fn lines_where_there_is_something_to_know() {
     let (lives, ticks) = if full() { (200, 20_000) } else { (6, 4_000) };
     let lines = live(&plan(lives, 9_500, 0.0, Some(10 * ticks), ticks));
-    table("a world with a tide that does not turn", &lines);
+    let [early, later] = table("a world with a tide that does not turn", &lines);
+    // What the book says: an heir knows sooner what there is to know, a copy sooner still, and who never ends best of all.
+    assert!(early[BOTTLENECK].low > 0.0, "an heir is better off than a newborn: {:?}", early[BOTTLENECK]);
+    assert!(early[COPY].difference > early[BOTTLENECK].difference, "{:?}", early[COPY]);
+    assert!(early[IMMORTAL].low > early[BOTTLENECK].high && later[IMMORTAL].low > 0.0, "{:?}", later[IMMORTAL]);
+    assert!(early[TWIN].difference.abs() < early[BOTTLENECK].difference / 2.0, "nothing looks like nothing");
     let turns = ticks / 2;
     let lines = live(&plan(lives, 9_501, 0.0, Some(turns), ticks));
     table("the tide turns in the middle of the third life", &lines);
     let after = |kin: &Kin| mean(&kin.skill_lately[kin.skill_lately.len() / 2..]);
-    row("since it turned", &lines, after);
+    let since = row("since it turned", &lines, |kin| Some(after(kin)));
+    assert!(since[COPY].difference > since[IMMORTAL].difference, "who never ends does worst: {:?}", since[IMMORTAL]);
     let cells = |name: &str| lines.iter().find(|(n, _)| n == name).unwrap().1.iter().map(after).collect::<Vec<f64>>();
     let beside = Cell::of(&cells("bottleneck"), &cells("copy"));
     println!(
@@ -183,4 +198,16 @@ fn draw(lines: &Lines, turns: u64, ticks: u64) {
     svg += "</svg>\n";
     let path = Path::new(&std::env::var("CARGO_MANIFEST_DIR").unwrap()).join("../../docs/inheritance.svg");
     std::fs::write(path, svg).unwrap();
+}
+
+/// The clocks of the plan ran in every way, so that whoever was called immortal starved like the rest.
+#[test]
+fn an_immortal_has_no_clocks() {
+    let mut plan = plan(4, 9_700, 3.0, None, 3_000);
+    plan.constitution.clocks = Clocks { economic: true, epistemic: true, stochastic: true };
+    plan.constitution.mode = Mode::Hosted;
+    plan.constitution.economic.machine_per_day = Usdc::dollars(200);
+    let deaths = |way| lineages::run(&plan, way, 2, || {}).unwrap().iter().map(|kin| kin.deaths).sum::<u64>();
+    assert!(deaths(Way::Fresh) >= 4, "with these clocks lives end before their time");
+    assert_eq!(deaths(Way::Immortal), 0);
 }

@@ -146,9 +146,9 @@ fn real_data_does_not_kill_by_accident_and_shows_what_a_study_found() {
             }
         }
     }
-    let (fitness, n) = (Quantiles::of(fitness), volatility.each_ref().map(Vec::len));
-    let ([before, volatility], [direction_before, direction]) =
-        (volatility.map(Quantiles::of), direction.map(Quantiles::of));
+    let (fitness, n) = (Quantiles::of(fitness).unwrap(), volatility.each_ref().map(Vec::len));
+    let some = |values| Quantiles::of(values).unwrap();
+    let ([before, volatility], [direction_before, direction]) = (volatility.map(some), direction.map(some));
     println!("fitness {fitness:?}");
     println!("{acted} of 400 lives acted: return {:?}, holding {:?}", Quantiles::of(returns), Quantiles::of(holding));
     println!("before 2024, {} lives: volatility {before:?}, direction {direction_before:?}", n[0]);

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 pub enum Error {
     #[error("there is no life at {0}")]
     Missing(PathBuf),
-    #[error("another process is living this life (lock on {0}); stop it first")]
+    #[error("another process is running this golem (lock on {0}); stop it first")]
     Locked(PathBuf),
     #[error("{what}; {advice}")]
     Damaged { what: String, advice: &'static str },

@@ -9,6 +9,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
+use golem::books::Books;
 use golem::mortality::phase::Phase;
 use golem::{GolemId, Life, Span, Usdc};
 use serde::{Deserialize, Serialize};
@@ -24,11 +25,17 @@ pub struct Glance {
     pub id: GolemId,
     pub seq: u64,
     pub dead: bool,
+    pub paused: bool,
+    pub frozen: bool,
+    pub asleep: bool,
+    /// Something it would do waits for its owner's word.
+    pub asks: bool,
     pub phase: Phase,
     pub vitality: f64,
     pub age: Span,
     pub tick: u64,
     pub credit: Usdc,
+    pub books: Books,
 }
 
 /// As it is kept: with the record it speaks of, and the file that record was in.
@@ -52,11 +59,16 @@ impl Glance {
             id: life.id(),
             seq,
             dead: life.is_dead(),
+            paused: life.heartbeat.paused,
+            frozen: life.heartbeat.frozen,
+            asleep: life.dreams.night.is_some(),
+            asks: golem::policy::asks(life).is_some(),
             phase: life.phase(),
             vitality: life.vitality.composite,
             age: life.age,
             tick: life.tick,
             credit: life.purse.credit,
+            books: Books::of(life),
         }
     }
 

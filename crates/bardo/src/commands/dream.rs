@@ -133,8 +133,8 @@ pub(crate) fn dreamt(found: &Found, world: &Manifest) -> Vec<String> {
                 format!("if {} moves", way.join(", and then "))
             }
         };
-        let (change, worst) = (trajectory.change * 100.0, trajectory.worst * 100.0);
-        line(format!("{if_}: {change:+.2} % on average, {worst:+.2} % at worst"));
+        let [change, worst] = [trajectory.change, trajectory.worst].map(|share| output::percent(f64::from(share), 2));
+        line(format!("{if_}: {change} on average, {worst} at worst"));
     }
     let imagined = &found.imagined;
     if imagined.alternatives > 0 {
@@ -211,6 +211,10 @@ fn adopted(life: &Life) {
         let parsed = Parsed { effect, ..Parsed::from(heuristic) };
         let rule = parsed.print(&life.birth.world).unwrap_or_default();
         let skill = heuristic.skill() * 100.0;
-        line(format!("  in use: {rule} ({skill:+.1} % against naive in {:.0} claims)", heuristic.weight));
+        line(format!(
+            "  in use: {rule} ({} % against naive in {:.0} claims)",
+            output::signed(skill, 1),
+            heuristic.weight
+        ));
     }
 }

@@ -6,15 +6,16 @@ use std::process::ExitCode;
 use golem::Name;
 use golem::stress::{self, words};
 use host::config::{File, Origin, Settings};
+use host::fleet::Brake;
 use host::herald::Herald;
 use host::keeper::{self, Consent, Wish};
 use host::{Error, GolemHome, Home, Living, chance::Secret, playbook};
 use serde_json::json;
-use vault::{Head, Reader, Seal};
+use vault::Reader;
 use world::{Candles, Spec};
 
 use crate::args::{GolemVerb, New, Restore, WorldKind};
-use crate::commands::{heirs, owner, plot, report, run};
+use crate::commands::{heirs, list, owner, plot, report, run};
 use crate::history::History;
 use crate::output::{self, count, date, line, portrait, sentence};
 
@@ -22,7 +23,7 @@ pub(crate) fn dispatch(home: &Home, verb: GolemVerb, json: bool) -> Result<ExitC
     match verb {
         GolemVerb::New(new) => create(home, new, json),
         GolemVerb::Run(args) => run::run(home, &args, json),
-        GolemVerb::List => list(home, json),
+        GolemVerb::List(args) => list::list(home, &args, json),
         GolemVerb::Show { name, plot: true } => show(&home.read_golem(&name)?, true, json),
         GolemVerb::Show { name, .. } => show(&home.golem(&name)?, false, json),
         GolemVerb::Report { name, out } => report::report(&home.read_golem(&name)?, out.as_deref(), json),
@@ -35,10 +36,13 @@ pub(crate) fn dispatch(home: &Home, verb: GolemVerb, json: bool) -> Result<ExitC
         GolemVerb::Policy { name, set } => owner::policy(home, &name, &set, json),
         GolemVerb::Fund(money) => owner::fund(home, &money, json),
         GolemVerb::Withdraw(money) => owner::withdraw(home, &money, json),
-        GolemVerb::Approve { name, key, deny } => owner::approve(home, &name, key, !deny, json),
-        GolemVerb::Pause { name } => owner::pause(home, &name, json),
-        GolemVerb::Resume { name } => owner::resume(home, &name, json),
-        GolemVerb::Freeze { name, reason } => owner::freeze(home, &name, &reason, json),
+        GolemVerb::Approve { name: Some(name), key, deny } => owner::approve(home, &name, key, !deny, json),
+        GolemVerb::Approve { name: None, .. } => owner::asks(home, json),
+        GolemVerb::Pause(whom) => owner::brake(home, whom.name.as_deref(), &Brake::Pause, json),
+        GolemVerb::Resume(whom) => owner::brake(home, whom.name.as_deref(), &Brake::Resume, json),
+        GolemVerb::Freeze { whom, reason } => owner::brake(home, whom.name.as_deref(), &Brake::Freeze { reason }, json),
+        GolemVerb::Bury { name } => bury(&home.golem(&name)?, true, json),
+        GolemVerb::Unbury { name } => bury(&home.golem(&name)?, false, json),
         GolemVerb::Retire(retire) => owner::retire(home, &retire, json),
         GolemVerb::Successor(args) => heirs::successor(home, &args, json),
         GolemVerb::Backup { name, to } => backup(&home.read_golem(&name)?, &to, json),
@@ -87,9 +91,18 @@ fn create(home: &Home, new: New, json: bool) -> Result<ExitCode, Error> {
             "{} is born: {} to live on, {} to act with",
             life.birth.name, life.purse.credit, life.capital.cash
         ));
-        line(format!("next: bardo golem run {} --speed max", life.birth.name));
+        line(next(home, life.birth.name.as_str()));
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// What to do with a newborn: nothing, where a host is up that runs it.
+pub(crate) fn next(home: &Home, name: &str) -> String {
+    if home.is_up() {
+        format!("the host that is up runs it; see bardo golem show {name}")
+    } else {
+        format!("next: bardo golem run {name} --speed max")
+    }
 }
 
 /// A golem's settings: file, environment, flags; and for a replay the pace of its data.
@@ -148,58 +161,17 @@ fn random() -> u64 {
     u64::from_le_bytes(id.0[..8].try_into().expect("eight of sixteen bytes"))
 }
 
-fn list(home: &Home, json: bool) -> Result<ExitCode, Error> {
-    let golems = home.glances()?;
-    if golems.is_empty() && !json {
-        line("no golems yet; make one with `bardo golem new NAME --world sim`");
-    } else if !json {
-        line(format!("{:<20} {:<13} {:>8} {:>10} {:>9} {:>12}", "NAME", "STATE", "VITALITY", "AGE", "TICKS", "CREDIT"));
+fn bury(place: &GolemHome, away: bool, json: bool) -> Result<ExitCode, Error> {
+    if away {
+        place.bury()?
+    } else {
+        place.unbury()?
     }
-    let mut anyone_runs = false;
-    for (place, seen) in golems {
-        match seen {
-            Ok((glance, running)) => {
-                let moved = Head::peek(&home.heads(), glance.id).is_some_and(|anchor| anchor.seal != Seal::Open);
-                let wrong = place.unlivable(glance.id).filter(|_| !moved);
-                let running = running && wrong.is_none();
-                let state = match (moved, glance.dead, &wrong) {
-                    (true, ..) => "moved".to_owned(),
-                    (_, true, _) => "dead".to_owned(),
-                    (.., Some((state, _))) => (*state).to_owned(),
-                    _ => glance.phase.to_string(),
-                };
-                anyone_runs |= running;
-                if json {
-                    let mut told = json!({
-                        "name": place.name, "id": glance.id.to_string(), "state": state, "running": running,
-                        "vitality": glance.vitality, "age_ms": glance.age, "ticks": glance.tick,
-                        "credit": glance.credit,
-                    });
-                    if let Some((_, why)) = wrong {
-                        told["why"] = json!(why);
-                    }
-                    output::json(&told);
-                } else {
-                    let state = if running { format!("{state} *") } else { state };
-                    line(format!(
-                        "{:<20} {state:<13} {:>8.2} {:>10} {:>9} {:>12}",
-                        place.name,
-                        glance.vitality,
-                        glance.age,
-                        count(glance.tick),
-                        glance.credit
-                    ));
-                    if let Some((_, why)) = wrong {
-                        line(format!("{:<20} {why}", ""));
-                    }
-                }
-            }
-            Err(e) if json => output::json(&json!({ "name": place.name, "error": e.to_string() })),
-            Err(e) => line(format!("{:<20} cannot be read: {e}", place.name)),
-        }
-    }
-    if anyone_runs && !json {
-        line("* being lived right now");
+    let name = &place.name;
+    match away {
+        _ if json => output::json(&json!({ "name": name, "buried": away })),
+        true => line(format!("{name} is buried: out of the list, and its testament and heirs as ever (undo: unbury)")),
+        false => line(format!("{name} is in the list again")),
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -270,7 +242,7 @@ fn episodes(place: &GolemHome, last: u64, json: bool) -> Result<ExitCode, Error>
             "EPISODE", "TICK", "WHY", "SURPRISE", "AROUSAL", "REGIME", "CAME TO", "REGRET"
         ));
     }
-    let percent = |share: Option<f32>| share.map_or("not yet".to_owned(), |share| format!("{:+.2} %", share * 100.0));
+    let percent = |share: Option<f32>| share.map_or("not yet".to_owned(), |share| output::percent(f64::from(share), 2));
     for episode in episodes {
         let (why, regime) = (output::reasons(episode.why), output::regime(episode.regime));
         if json {

@@ -115,7 +115,8 @@ fn embed(home: &Home, place: &GolemHome, json: bool) -> Result<ExitCode, Error> 
 /// What came from someone else is theirs to say.
 fn quoted(entry: &Entry, life: &Life) -> String {
     let own = entry.provenance.sources.iter().any(|source| source.golem == life.id());
-    if own { entry.text.clone() } else { format!("\"{}\"", entry.text) }
+    let text = output::rounded(&entry.text);
+    if own { text } else { format!("\"{text}\"") }
 }
 
 fn show(place: &GolemHome, id: u64, json: bool) -> Result<ExitCode, Error> {

@@ -11,7 +11,7 @@ use serde::Serialize;
 use vault::Reader;
 
 use crate::args::{Successor, TestamentArgs};
-use crate::commands::golem::plain;
+use crate::commands::golem::{next, plain};
 use crate::output::{self, count, date, line};
 
 pub(crate) fn successor(home: &Home, args: &Successor, json: bool) -> Result<ExitCode, Error> {
@@ -47,7 +47,7 @@ pub(crate) fn successor(home: &Home, args: &Successor, json: bool) -> Result<Exi
             "{} is born, generation {}: {} to live on, {} to act with",
             life.birth.name, life.birth.generation, life.purse.credit, life.capital.cash
         ));
-        line(format!("next: bardo golem run {} --speed max", life.birth.name));
+        line(next(home, life.birth.name.as_str()));
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -70,12 +70,27 @@ pub(crate) fn data(home: &Home, verb: &DataVerb, json: bool) -> Result<ExitCode,
         }
         DataVerb::List => {
             let names = imported::list(home)?;
-            if json {
-                output::json(&names);
-            } else if names.is_empty() {
+            if names.is_empty() && !json {
                 line("nothing imported yet; bring in candles with `bardo data import FILE --name NAME`");
-            } else {
-                names.iter().for_each(line);
+            }
+            for name in names {
+                match imported::look(home, &name) {
+                    Ok((report, hash)) if json => output::json(&serde_json::json!({
+                        "name": name, "bars": report.bars, "interval_ms": report.interval, "from": report.from,
+                        "until": report.until, "gaps": report.gaps.len(), "sha256": hash,
+                    })),
+                    Ok((report, hash)) => line(format!(
+                        "{name:<20} {} to {}, {} bars of {}, {} gaps, sha256 {}…",
+                        output::date(report.from),
+                        output::date(report.until),
+                        output::count(report.bars),
+                        report.interval,
+                        report.gaps.len(),
+                        &hash[..12]
+                    )),
+                    Err(e) if json => output::json(&serde_json::json!({ "name": name, "error": e.to_string() })),
+                    Err(e) => line(format!("{name:<20} cannot be read: {e}")),
+                }
             }
         }
     }

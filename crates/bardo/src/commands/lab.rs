@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::io::{IsTerminal, Write};
-use std::path::Path;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -14,33 +13,21 @@ use lab::{Outcome, Plan, Quantiles, Summary, lives};
 use world::Spec;
 
 use super::golem::{settings, spec};
-use crate::args::{LivesArgs, WorldKind};
+use crate::args::{LivesArgs, PlanArgs, WorldKind};
 use crate::output::{self, count, line};
 use crate::page::{self, BLACK, Chart, INKS, Series, escape, percent, round_marks, span};
 
-pub(crate) fn lives(home: &Home, args: &LivesArgs, html: Option<&Path>, json: bool) -> Result<ExitCode, Error> {
+pub(crate) fn lives(home: &Home, args: &LivesArgs, json: bool) -> Result<ExitCode, Error> {
     if let Some(vary) = &args.vary {
         return compare(home, args, vary, json);
     }
-    let plan = match &args.plan {
-        Some(path) => {
-            let text =
-                fs::read(path).map_err(|source| Error::Io { what: "cannot read", path: path.clone(), source })?;
-            serde_json::from_slice(&text)
-                .map_err(|e| Error::Advice(format!("{} is not a plan: {e}", path.display())))?
-        }
-        None => plan(home, args, &[])?,
-    };
-    if let Some(path) = &args.manifest {
-        let text = serde_json::to_vec_pretty(&plan).expect("plain data");
-        output::save(path, &text)?;
-    }
+    let plan = repeated_or(&args.plan, || Ok(Plan { note_every: args.note_every, ..plan(home, &args.plan, &[])? }))?;
     let progress = Progress::of(plan.lives);
-    let told = lives::run(&plan, threads(args), |_| progress.another());
+    let told = lives::run(&plan, threads(&args.plan), |_| progress.another());
     drop(progress);
     let (summary, outcomes) = told.map_err(|e| Error::Advice(e.to_string()))?;
     let figures = figures(&summary, plan.constitution.interval);
-    if let Some(path) = html {
+    if let Some(path) = &args.html {
         let page = picture(&summary, &outcomes, plan.constitution.interval, &figures);
         output::save(path, page.as_bytes())?;
     }
@@ -52,32 +39,53 @@ pub(crate) fn lives(home: &Home, args: &LivesArgs, html: Option<&Path>, json: bo
     Ok(ExitCode::SUCCESS)
 }
 
+/// The plan that was written before, if one is named, or a new one; and written down, if somebody wants it.
+fn repeated_or(args: &PlanArgs, new: impl FnOnce() -> Result<Plan, Error>) -> Result<Plan, Error> {
+    let plan = match &args.plan {
+        Some(path) => {
+            let text =
+                fs::read(path).map_err(|source| Error::Io { what: "cannot read", path: path.clone(), source })?;
+            serde_json::from_slice(&text)
+                .map_err(|e| Error::Advice(format!("{} is not a plan: {e}", path.display())))?
+        }
+        None => new()?,
+    };
+    if let Some(path) = &args.manifest {
+        let text = serde_json::to_vec_pretty(&plan).expect("plain data");
+        output::save(path, &text)?;
+    }
+    Ok(plan)
+}
+
 /// A figure of a line, by name.
-type Measure = (&'static str, fn(&Kin) -> f64);
+type Measure = (&'static str, fn(&Kin) -> Option<f64>);
 
 /// The same paths, once for each way of going on after a death.
-pub(crate) fn lineages(home: &Home, args: &LivesArgs, generations: u64, json: bool) -> Result<ExitCode, Error> {
-    let mut plan = plan(home, args, &[])?;
-    let life = plan.most_ticks / generations;
-    plan.note_every = (life / 40).max(1);
+pub(crate) fn lineages(home: &Home, args: &PlanArgs, generations: u64, json: bool) -> Result<ExitCode, Error> {
+    let plan = repeated_or(args, || {
+        let plan = plan(home, args, &[])?;
+        let note_every = (plan.most_ticks / generations / 40).max(1);
+        Ok(Plan { generations: Some(generations), note_every, ..plan })
+    })?;
     let progress = Progress::of(plan.lives * Way::ALL.len() as u64);
     let mut lines: Vec<(&str, Vec<Kin>)> = Vec::new();
     for way in Way::ALL {
-        let told = lineages::run(&plan, way, generations, threads(args), || progress.another());
+        let told = lineages::run(&plan, way, threads(args), || progress.another());
         lines.push((way.name(), told.map_err(|e| Error::Advice(e.to_string()))?));
     }
     drop(progress);
-    let measures: [Measure; 4] = [
-        ("first tenth of a life", |kin| kin.early),
-        ("whole lives", |kin| kin.later),
+    let measures: [Measure; 5] = [
+        ("skill, first tenth", |kin| kin.early),
+        ("skill, whole lives", |kin| kin.later),
+        ("died early", |kin| Some(kin.deaths as f64)),
         ("return", |kin| kin.returned),
-        ("rules of its own", |kin| kin.own_rules),
+        ("rules of its own", |kin| Some(kin.own_rules)),
     ];
-    let rows: Vec<(&str, Vec<Cell>)> = measures
+    let rows: Vec<(&str, Vec<Option<Cell>>)> = measures
         .iter()
         .map(|(name, measure)| {
-            let values: Vec<Vec<f64>> = lines.iter().map(|(_, kin)| kin.iter().map(measure).collect()).collect();
-            (*name, values.iter().map(|arm| Cell::of(arm, &values[0])).collect())
+            let values: Vec<Vec<_>> = lines.iter().map(|(_, kin)| kin.iter().map(measure).collect()).collect();
+            (*name, arms::beside_the_first(&values))
         })
         .collect();
     let names: Vec<&str> = lines.iter().map(|(name, _)| *name).collect();
@@ -85,17 +93,34 @@ pub(crate) fn lineages(home: &Home, args: &LivesArgs, generations: u64, json: bo
         output::json(&serde_json::json!({ "paths": plan.lives, "ways": names, "rows": rows }));
         return Ok(ExitCode::SUCCESS);
     }
-    line(format!("{} paths, {generations} lives of {} ticks on each; skill against naive", plan.lives, count(life)));
-    line(format!("{:<22} {:>10}  {}", "", names[0], names[1..].iter().map(|n| format!("{n:>36}")).collect::<String>()));
-    for (measure, cells) in &rows {
-        let others: String = cells[1..].iter().map(|cell| format!("{:>36}", shown(cell, plan.lives >= 10))).collect();
-        line(format!("{measure:<22} {:>10}  {others}", number(cells[0].mean)));
-    }
-    line("differences to fresh, path by path, and the range of 95 in 100 draws of the paths; * lies apart from zero");
+    let generations = plan.generations.unwrap_or(1);
+    let ticks = count(plan.most_ticks / generations.max(1));
+    line(format!("{} paths, {generations} lives of {ticks} ticks on each; skill against naive", count(plan.lives)));
+    table(&names, &rows, plan.lives as usize);
     Ok(ExitCode::SUCCESS)
 }
 
-fn threads(args: &LivesArgs) -> usize {
+/// Means of the first arm, and how the others differ from it.
+fn table<N: AsRef<str>, R: AsRef<str>>(names: &[N], rows: &[(R, Vec<Option<Cell>>)], paths: usize) {
+    let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
+    line(format!("{:<24} {:>10}  {}", "", names[0], names[1..].iter().map(|n| format!("{n:>38}")).collect::<String>()));
+    for (measure, cells) in rows {
+        let others: String = cells[1..].iter().map(|cell| format!("{:>38}", shown(cell.as_ref()))).collect();
+        let mean = cells[0].as_ref().map_or(NOTHING.to_owned(), |cell| number(cell.mean));
+        line(format!("{:<24} {mean:>10}  {others}", measure.as_ref()));
+    }
+    let stars = if paths < arms::ENOUGH {
+        format!("too few paths to call anything a difference: {} at least", arms::ENOUGH)
+    } else {
+        "* excludes 0".to_owned()
+    };
+    line(format!("differences to {}, path by path, with 95 % bootstrap intervals over paths; {stars}", names[0]));
+    if rows.iter().flat_map(|(_, cells)| cells).any(Option::is_none) {
+        line(format!("{NOTHING} there was nothing to measure"));
+    }
+}
+
+fn threads(args: &PlanArgs) -> usize {
     args.threads.or_else(|| std::thread::available_parallelism().ok().map(Into::into)).unwrap_or(1)
 }
 
@@ -143,36 +168,27 @@ fn compare(home: &Home, args: &LivesArgs, vary: &str, json: bool) -> Result<Exit
     }
     let plans = values
         .iter()
-        .map(|value| Ok(((*value).to_owned(), plan(home, args, &[format!("{key}={value}")])?)))
+        .map(|value| Ok(((*value).to_owned(), plan(home, &args.plan, &[format!("{key}={value}")])?)))
         .collect::<Result<Vec<_>, Error>>()?;
-    let progress = Progress::of(args.lives * values.len() as u64);
-    let told = arms::live(&plans, threads(args), |_| progress.another());
+    let progress = Progress::of(args.plan.lives * values.len() as u64);
+    let told = arms::live(&plans, threads(&args.plan), |_| progress.another());
     drop(progress);
     let arms = arms::compare(&told.map_err(|e| Error::Advice(e.to_string()))?);
     if json {
         output::json(&arms);
         return Ok(ExitCode::SUCCESS);
     }
-    line(format!("{} paths, each lived once for every {key}", count(arms.paths as u64)));
-    line(format!(
-        "{:<24} {:>10}  {}",
-        "",
-        arms.names[0],
-        arms.names[1..].iter().map(|n| format!("{n:>38}")).collect::<String>()
-    ));
-    for (measure, cells) in &arms.rows {
-        let others: String = cells[1..].iter().map(|cell| format!("{:>38}", shown(cell, arms.paths >= 10))).collect();
-        line(format!("{measure:<24} {:>10}  {others}", number(cells[0].mean)));
-    }
-    line(format!(
-        "differences to {}, path by path, and the range of 95 in 100 draws of the paths; * lies apart from zero",
-        arms.names[0]
-    ));
+    line(format!("{} paths, each run once for every {key}", count(arms.paths as u64)));
+    table(&arms.names, &arms.rows, arms.paths);
     Ok(ExitCode::SUCCESS)
 }
 
-fn shown(cell: &Cell, enough: bool) -> String {
-    let mark = if enough && !cell.could_be_nothing() { "*" } else { "" };
+/// Where there was nothing to measure.
+const NOTHING: &str = "–";
+
+fn shown(cell: Option<&Cell>) -> String {
+    let Some(cell) = cell else { return NOTHING.to_owned() };
+    let mark = if cell.is_one() { "*" } else { "" };
     format!("{}{} ({} to {})", signed(cell.difference), mark, signed(cell.low), signed(cell.high))
 }
 
@@ -181,10 +197,10 @@ fn number(value: f64) -> String {
 }
 
 fn signed(value: f64) -> String {
-    if value.abs() >= 100.0 { format!("{value:+.0}") } else { format!("{value:+.4}") }
+    if value.abs() >= 100.0 { output::signed(value, 0) } else { output::signed(value, 4) }
 }
 
-fn plan(home: &Home, args: &LivesArgs, more: &[String]) -> Result<Plan, Error> {
+fn plan(home: &Home, args: &PlanArgs, more: &[String]) -> Result<Plan, Error> {
     let mut flags = args.set.clone();
     flags.extend_from_slice(more);
     let mut flag = |key: &str, value: Option<String>| flags.extend(value.map(|value| format!("{key}={value}")));
@@ -211,38 +227,43 @@ fn plan(home: &Home, args: &LivesArgs, more: &[String]) -> Result<Plan, Error> {
         credit: settings.money("funds.credit"),
         capital: settings.money("funds.capital"),
         most_ticks: args.most_ticks,
-        note_every: args.note_every,
+        note_every: 5_000,
         disjoint: args.disjoint,
         twin: 0,
+        generations: None,
     })
 }
 
 /// A page of figures, line by line.
 fn figures(summary: &Summary, interval: Span) -> Vec<String> {
     let mut lines = Vec::new();
-    let row = |lines: &mut Vec<String>, name: &str, q: Quantiles, show: &dyn Fn(f64) -> String| {
-        lines.push(format!("{name:<22} {:>12} {:>12} {:>12}", show(q.p05), show(q.p50), show(q.p95)));
+    let row = |lines: &mut Vec<String>, name: &str, q: Option<Quantiles>, show: &dyn Fn(f64) -> String| {
+        let show = |value: fn(&Quantiles) -> f64| q.as_ref().map_or(NOTHING.to_owned(), |q| show(value(q)));
+        let (low, mid, high) = (show(|q| q.p05), show(|q| q.p50), show(|q| q.p95));
+        lines.push(format!("{name:<22} {low:>12} {mid:>12} {high:>12}"));
     };
+    let percent = |value: f64| output::percent(value, 2);
     let deaths: Vec<String> =
         summary.deaths.iter().map(|(cause, lives)| format!("{cause} {}", count(*lives))).collect();
     lines.push(format!("{} lives: {}", count(summary.lives), deaths.join(", ")));
     lines.push(format!("{:<22} {:>12} {:>12} {:>12}", "", "5 %", "median", "95 %"));
-    row(&mut lines, "lifetime", summary.lifetime_ticks, &|ticks| interval.times(ticks as u64).to_string());
-    row(&mut lines, "skill (fitness)", summary.fitness, &|value| format!("{value:.3}"));
+    row(&mut lines, "lifetime", Some(summary.lifetime_ticks), &|ticks| interval.times(ticks as u64).to_string());
+    row(&mut lines, "fitness at the end", Some(summary.fitness), &|value| format!("{value:.3}"));
     for moment in summary.fitness_over_time.iter().step_by((summary.fitness_over_time.len() / 6).max(1)) {
         let name = format!("  after {} ticks", count(moment.tick));
-        row(&mut lines, &name, moment.fitness, &|value| format!("{value:.3}"));
+        row(&mut lines, &name, Some(moment.fitness), &|value| format!("{value:.3}"));
     }
+    let skill = |value: f64| output::percent(value, 1);
+    row(&mut lines, "skill, whole life", summary.skill, &skill);
     for (domain, skills) in &summary.skills {
-        row(&mut lines, &format!("  {domain}, of naive"), *skills, &|value| format!("{:+.1} %", value * 100.0));
+        row(&mut lines, &format!("  {domain}, at the end"), *skills, &skill);
     }
     row(&mut lines, "cost of acting", summary.trading_costs, &|value| format!("{:.2} %", value * 100.0));
-    row(&mut lines, "return", summary.returns, &|value| format!("{:+.2} %", value * 100.0));
-    row(&mut lines, "  simply holding", summary.returns_holding, &|value| format!("{:+.2} %", value * 100.0));
-    lines.push(format!("{:<22} {:>12} {:>12} {:>12}", "  cash", "", "+0.00 %", ""));
-    row(&mut lines, "deepest fall", summary.drawdowns, &|value| format!("{:.2} %", value * 100.0));
-    row(&mut lines, "failures in a row", summary.failures, &|value| format!("{value:.0}"));
-    row(&mut lines, "load, on average", summary.loads, &|value| format!("{value:.2}"));
+    row(&mut lines, "return", summary.returns, &percent);
+    row(&mut lines, "  buy and hold", summary.returns_holding, &percent);
+    row(&mut lines, "deepest fall", Some(summary.drawdowns), &|value| format!("{:.2} %", value * 100.0));
+    row(&mut lines, "failures in a row", Some(summary.failures), &|value| format!("{value:.0}"));
+    row(&mut lines, "load, on average", Some(summary.loads), &|value| format!("{value:.2}"));
     let (ticks, speed) = (count(summary.ticks), count(summary.ticks_per_second as u64));
     lines.push(format!("{ticks} ticks in {:.1} s, {speed} a second", summary.seconds));
     lines
@@ -264,8 +285,8 @@ fn picture(summary: &Summary, outcomes: &[Outcome], interval: Span, figures: &[S
     };
     let skills =
         vec![skill("95 %", INKS[2], |q| q.p95), skill("median", INKS[0], |q| q.p50), skill("5 %", INKS[1], |q| q.p05)];
-    let sorted = |name: &str, ink, value: fn(&Outcome) -> f64| {
-        let mut values: Vec<f64> = outcomes.iter().map(value).collect();
+    let sorted = |name: &str, ink, value: fn(&Outcome) -> Option<f64>| {
+        let mut values: Vec<f64> = outcomes.iter().filter_map(value).collect();
         values.sort_by(f64::total_cmp);
         let all = values.len().max(2) as f64 - 1.0;
         Series {
@@ -276,7 +297,7 @@ fn picture(summary: &Summary, outcomes: &[Outcome], interval: Span, figures: &[S
     };
     let returns = vec![
         sorted("what they made", INKS[0], |life| life.returned),
-        sorted("simply holding", INKS[1], |life| life.held),
+        sorted("buy and hold", INKS[1], |life| life.held),
     ];
     let ((low, high), (worst, best)) = (span(&returns, (-0.01, 0.01)), span(&skills, (0.45, 0.55)));
     let charts = [
@@ -297,7 +318,7 @@ fn picture(summary: &Summary, outcomes: &[Outcome], interval: Span, figures: &[S
         },
         Chart {
             title: "Returns, each sorted from worst to best",
-            note: "What became of capital, beside simply holding on the same paths.",
+            note: "What became of capital, and buy-and-hold on the same paths.",
             range: (low, high),
             marks: round_marks(low, high, percent),
             series: returns,

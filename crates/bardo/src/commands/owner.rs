@@ -8,6 +8,7 @@ use std::time::Instant;
 use golem::event::Account;
 use golem::{Command, Usdc, thanatopsis};
 use host::config::Settings;
+use host::fleet::{self, Brake};
 use host::inbox::Body;
 use host::word::{self, Heard, Order, PATIENCE, dead, hear};
 use host::{Error, GolemHome, Home};
@@ -102,17 +103,66 @@ pub(crate) fn approve(home: &Home, name: &str, key: Option<u64>, yes: bool, json
     Ok(ExitCode::SUCCESS)
 }
 
-pub(crate) fn pause(home: &Home, name: &str, json: bool) -> Result<ExitCode, Error> {
-    order(home, name, Command::Pause, "is paused; its clocks stand still", json)
+/// Everything that waits for a yes or a no.
+pub(crate) fn asks(home: &Home, json: bool) -> Result<ExitCode, Error> {
+    let mut waiting = 0;
+    for (place, seen) in home.glances()? {
+        if !seen.is_ok_and(|(glance, _)| glance.asks) {
+            continue;
+        }
+        let (golem, _) = place.wake()?;
+        let Some(ask) = golem::policy::asks(golem.life()) else { continue };
+        waiting += 1;
+        if json {
+            output::json(&json!({ "name": place.name, "asks": ask }));
+        } else {
+            line(format!("{} asks: {ask}; until {}", place.name, output::date(ask.until)));
+            line(format!("  bardo golem approve {} {}", place.name, ask.key));
+        }
+    }
+    if waiting == 0 && !json {
+        line("nobody asks for anything");
+    }
+    Ok(ExitCode::SUCCESS)
 }
 
-pub(crate) fn resume(home: &Home, name: &str, json: bool) -> Result<ExitCode, Error> {
-    let place = home.golem(name)?;
-    word::unmark_frozen(&place)?;
-    order(home, name, Command::Resume, "goes on: neither paused nor frozen", json)
+/// Freeze, pause or resume: one golem, or all of them.
+pub(crate) fn brake(home: &Home, name: Option<&str>, brake: &Brake, json: bool) -> Result<ExitCode, Error> {
+    match (name, brake) {
+        (Some(name), Brake::Pause) => order(home, name, brake.command(), brake.done(), json),
+        (Some(name), Brake::Resume) => {
+            word::unmark_frozen(&home.golem(name)?)?;
+            order(home, name, brake.command(), brake.done(), json)
+        }
+        (Some(name), Brake::Freeze { reason }) => freeze(home, name, reason, json),
+        (None, _) => brake_all(home, brake, json),
+    }
 }
 
-pub(crate) fn freeze(home: &Home, name: &str, reason: &str, json: bool) -> Result<ExitCode, Error> {
+fn brake_all(home: &Home, brake: &Brake, json: bool) -> Result<ExitCode, Error> {
+    let every = home.settings()?.integer("run.snapshot_every") as u64;
+    let told = fleet::tell_all(home, brake, every, PATIENCE)?;
+    if told.is_empty() && !json {
+        line("there is nobody alive here");
+    }
+    let mut failed = false;
+    for (place, came) in &told {
+        match came {
+            Ok(Heard::Waiting) if !json && matches!(brake, Brake::Freeze { .. }) => still_frozen(place),
+            Ok(heard) => drop(report(place, heard, brake.done(), json)),
+            Err(e) if json => output::json(&json!({ "name": place.name, "done": false, "error": e.to_string() })),
+            Err(e) => output::complain(format!("{}: {e}", place.name)),
+        }
+        failed |= came.is_err();
+    }
+    Ok(if failed { ExitCode::from(exit::ERROR) } else { ExitCode::SUCCESS })
+}
+
+fn still_frozen(place: &GolemHome) {
+    line(format!("{} is frozen: no new exposure, though it has not answered yet", place.name));
+}
+
+fn freeze(home: &Home, name: &str, reason: &str, json: bool) -> Result<ExitCode, Error> {
     let place = home.golem(name)?;
     // Only what certainly has no future is spared; a life that cannot be read is frozen all the same.
     if let Ok((golem, _)) = place.wake()
@@ -130,7 +180,7 @@ pub(crate) fn freeze(home: &Home, name: &str, reason: &str, json: bool) -> Resul
         heard => heard?,
     };
     if matches!(heard, Heard::Waiting) && !json {
-        line(format!("{} is frozen: no new exposure, though it has not answered yet", place.name));
+        still_frozen(&place);
         return Ok(ExitCode::SUCCESS);
     }
     Ok(report(&place, &heard, "is frozen: no new exposure", json))

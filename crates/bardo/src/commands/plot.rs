@@ -34,8 +34,8 @@ pub(crate) fn draw(history: &History) -> Vec<String> {
     let (returned, held) = (line(|look| look.returned), line(|look| look.held));
     let all = returned.iter().chain(&held);
     let (low, high) = all.fold((-0.01, 0.01), |(low, high): (f64, f64), at| (low.min(*at), high.max(*at)));
-    let percent = |value: f64| format!("{:+.0} %", value * 100.0);
-    lines.extend(panel("money (dotted: simply holding)", (low, high), &[returned, held], percent));
+    let percent = |value: f64| crate::output::percent(value, 0);
+    lines.extend(panel("return (dotted: buy and hold)", (low, high), &[returned, held], percent));
     let end = format!("day {:.1}{}", history.end(), if history.died.is_some() { " †" } else { "" });
     lines.push(format!("{:9} day 0{end:>width$}", "", width = COLUMNS - 5));
     lines

@@ -4,6 +4,7 @@ use std::fmt::Write;
 use std::path::Path;
 use std::process::ExitCode;
 
+use golem::books::Books;
 use golem::mortality::phase::Phase;
 use golem::stress::Band;
 use golem::thanatopsis::Testament;
@@ -42,6 +43,7 @@ fn body(history: &History, testament: Option<&Testament>) -> String {
         None => format!("Alive on day {:.1}, {}.", history.end(), output::phase(life.phase())),
     };
     let _ = writeln!(text, "<p class=\"lead\">{}</p>", escape(&standing));
+    let _ = writeln!(text, "<p>Net for its owner {}.</p>", escape(&Books::of(life).net()));
     if history.looks.is_empty() {
         return text + "<p>It has not looked at its world yet.</p>\n";
     }
@@ -73,7 +75,7 @@ fn charts(history: &History) -> Vec<Chart> {
         by_domain.map(|(at, name)| series(name, INKS[at % INKS.len()], &|look| look.skills[at])).collect();
     let money = [
         series("what it made", INKS[0], &|look| Some(look.returned)),
-        series("simply holding", INKS[1], &|look| Some(look.held)),
+        series("buy and hold", INKS[1], &|look| Some(look.held)),
     ];
     let (low, high) = span(&money, (-0.01, 0.01));
     let (worst, best) = span(&skills, (0.35, 0.65));
@@ -83,7 +85,7 @@ fn charts(history: &History) -> Vec<Chart> {
             note: if history.nights.is_empty() {
                 "Vitality, on the phases it went through."
             } else {
-                "Vitality, on the phases it went through. Ticks below are nights it dreamt."
+                "Vitality, on the phases it went through. Marks below: dreams."
             },
             range: (0.0, 1.0),
             marks: [0.1, 0.3, 0.5, 0.7, 1.0].map(|at| (at, format!("{at:.1}"))).to_vec(),
@@ -117,11 +119,11 @@ fn charts(history: &History) -> Vec<Chart> {
             ..Chart::over(history.end(), history.died)
         },
         Chart {
-            title: "Money beside holding",
+            title: "Return vs. buy and hold",
             note: if history.actions.is_empty() {
                 "What became of what it was given to act with. It never acted."
             } else {
-                "What became of what it was given to act with. Ticks below are its actions."
+                "What became of what it was given to act with. Marks below: its actions."
             },
             range: (low, high),
             marks: round_marks(low, high, percent),

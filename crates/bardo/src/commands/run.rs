@@ -85,6 +85,11 @@ fn live(
     if living.life().heartbeat.paused {
         output::complain(format!("{0} is paused; `bardo golem resume {0}` lets it go on", name));
     }
+    if let (Pace::Times(speed), false) = (pace, json) {
+        let interval = living.life().interval();
+        let look = Duration::from_millis((interval.as_millis() as f64 / speed) as u64).as_secs_f64();
+        output::complain(format!("running at {speed}×, a look every {look:.0} s; --speed max runs a whole life now"));
+    }
     let mut crier = Crier::new(living.golem(), json, Arc::clone(interrupts));
     let batch = settings.integer("run.batch") as u64;
     let ending = living.run(Run { pace, ticks, batch }, &mut crier)?;

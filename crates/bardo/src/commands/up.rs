@@ -22,7 +22,8 @@ pub(crate) fn up(home: &Home, args: &UpArgs, json: bool) -> Result<ExitCode, Err
     let settings = home.settings()?;
     // Until the very end: what is left to say of coming down goes out when this is dropped.
     let _logs = logs::begin(&settings, args.log_format)?;
-    let telling = Telling::of(&settings)?;
+    let here: Option<fn(&vault::Note)> = if json { None } else { Some(print) };
+    let telling = Telling { here, ..Telling::of(&settings)? };
     let listen = args.listen.clone().or_else(|| settings.text("api.listen").map(str::to_owned)).unwrap_or_default();
     let api = if listen.is_empty() { None } else { Some(api::Listen::of(home, &listen, &settings)?) };
     let began = Instant::now();
@@ -47,7 +48,7 @@ pub(crate) fn up(home: &Home, args: &UpArgs, json: bool) -> Result<ExitCode, Err
     .map_err(|e| Error::Advice(format!("cannot listen for Ctrl-C: {e}")))?;
     let boot = up.boot;
     say(&format!(
-        "up after {:.1} s: {} living, {} dead, {} not up",
+        "up after {:.1} s: {} living, {} dead, {} failed to start",
         boot.took.as_secs_f64(),
         boot.living,
         boot.dead,
@@ -63,6 +64,32 @@ pub(crate) fn up(home: &Home, args: &UpArgs, json: bool) -> Result<ExitCode, Err
         let _ = crier.join();
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// What the owner is told of, as a line; the time is the owner's own.
+fn print(note: &vault::Note) {
+    let at = golem::Time::millis(u64::try_from(note.at).unwrap_or_default());
+    line(format!("{}  {}", output::date(at), note.text));
+}
+
+/// `notify test`: something that means nothing, to everyone who is told of notes.
+pub(crate) fn notify(home: &Home, json: bool) -> Result<ExitCode, Error> {
+    let came = Telling::of(&home.require()?.settings()?)?.test()?;
+    if came.is_empty() {
+        let why = "nobody is to be told; name a webhook, a topic or a program under [notify] in bardo.toml";
+        return Err(Error::Advice(why.into()));
+    }
+    for (target, came) in &came {
+        match came {
+            _ if json => {
+                output::json(&json!({ "target": target, "taken": came.is_ok(), "error": came.as_ref().err() }))
+            }
+            Ok(()) => line(format!("{target:<10} took it")),
+            Err(why) => output::complain(format!("{target} did not take it: {why}")),
+        }
+    }
+    let fine = came.iter().all(|(_, came)| came.is_ok());
+    Ok(if fine { ExitCode::SUCCESS } else { ExitCode::from(exit::ERROR) })
 }
 
 fn cry(board: Arc<Board>) -> JoinHandle<()> {

@@ -69,6 +69,7 @@ pub(crate) enum Link {
 pub(crate) enum Over {
     Help,
     Confirm(String, Order),
+    ConfirmAll(Order),
     ConfirmHeir(String),
 }
 
@@ -250,12 +251,18 @@ impl App {
 
     pub(crate) fn go(&mut self, screen: Screen) -> Vec<Ask> {
         (self.screen, self.at, self.scroll, self.typing, self.notice) = (screen, 0, 0, false, None);
-        if screen == Screen::Graveyard
-            && let Some(at) = self.dead().iter().position(|one| Some(&one.name) == self.chosen.as_ref())
-        {
-            self.at = at;
-        }
+        self.stand_at_a_grave();
         self.wanted()
+    }
+
+    /// In the graveyard whoever is marked is the chosen one, so it is never one of the living.
+    fn stand_at_a_grave(&mut self) {
+        if self.screen == Screen::Graveyard
+            && !self.is_dead()
+            && let Some(first) = self.dead().first().map(|one| one.name.clone())
+        {
+            self.choose(&first);
+        }
     }
 
     fn is_about(&self, name: &str) -> bool {
@@ -275,9 +282,16 @@ impl App {
                 if self.chosen.is_none() {
                     self.chosen = self.listed().first().map(|one| one.name.clone());
                 }
+                self.stand_at_a_grave();
             }
             Told::One(name, seen) if self.is_about(&name) => return self.see(name, *seen),
-            Told::Memory(name, hits) if self.is_about(&name) => self.memory = Some(hits),
+            Told::Memory(name, mut hits) if self.is_about(&name) => {
+                // Found by a question they come as they fit it.
+                if self.query.is_empty() {
+                    hits.sort_by(|a, b| b.confidence.total_cmp(&a.confidence));
+                }
+                self.memory = Some(hits);
+            }
             Told::Nights(name, nights) if self.is_about(&name) => self.nights = Some(nights),
             Told::Testament(name, testament) if self.is_about(&name) => self.testament = testament,
             Told::Family(name, family) if self.is_about(&name) => self.family = Some(in_order(family)),

@@ -8,7 +8,7 @@ use super::told::{Ask, Order};
 use super::wizard::Field;
 
 /// For the help screen: the key, and what it does.
-pub(crate) const HELP: [(&str, &str); 18] = [
+pub(crate) const HELP: [(&str, &str); 19] = [
     ("1 … 7", "golems, life, memory, dreams, events, graveyard, family"),
     ("Tab, Shift-Tab", "the next screen, the one before"),
     ("j k ↑ ↓", "down and up in a list or a text; PgUp PgDn by more"),
@@ -17,11 +17,12 @@ pub(crate) const HELP: [(&str, &str); 18] = [
     ("Esc", "back; put away what is typed or asked"),
     ("/", "search: names, memory or events, wherever you are"),
     ("← →", "events: the topic before or after; heir: inherit or not"),
-    ("a", "events: all of the chosen golem, or the turns of all"),
+    ("a", "events: all of the chosen golem, or the recent events of all"),
     ("", ""),
     ("f", "freeze: no new exposure (asks first)"),
     ("p", "pause: world time and clocks stop (asks first)"),
     ("r", "resume: undo a pause or a freeze (asks first)"),
+    ("F P R", "the same for every golem here (asks first)"),
     ("y n", "yes or no to what it asks you for (asks first)"),
     ("s", "of the dead: make an heir (asks first)"),
     ("t", "of the dead: read the testament"),
@@ -77,6 +78,9 @@ pub(crate) fn press(app: &mut App, key: KeyEvent) -> Vec<Ask> {
         KeyCode::Char('f') => order(app, Order::Freeze),
         KeyCode::Char('p') => order(app, Order::Pause),
         KeyCode::Char('r') => order(app, Order::Resume),
+        KeyCode::Char('F') => app.over = Some(Over::ConfirmAll(Order::Freeze)),
+        KeyCode::Char('P') => app.over = Some(Over::ConfirmAll(Order::Pause)),
+        KeyCode::Char('R') => app.over = Some(Over::ConfirmAll(Order::Resume)),
         KeyCode::Char(said @ ('y' | 'n')) => say(app, said == 'y'),
         KeyCode::Char('s') if app.is_dead() => return app.go(Screen::Successor),
         KeyCode::Char('t') if app.is_dead() => return app.go(Screen::Testament),
@@ -118,16 +122,11 @@ fn moved(at: usize, by: isize, count: usize) -> usize {
 
 fn step(app: &mut App, by: isize) -> Vec<Ask> {
     match app.screen {
-        Screen::Golems => {
-            let listed: Vec<String> = app.listed().iter().map(|one| one.name.clone()).collect();
-            let at = listed.iter().position(|name| Some(name) == app.chosen.as_ref());
-            if let Some(name) = listed.get(at.map_or(0, |at| moved(at, by, listed.len()))) {
-                app.choose(name);
-            }
-        }
-        Screen::Graveyard => {
-            app.at = moved(app.at, by, app.dead().len());
-            if let Some(name) = app.dead().get(app.at).map(|one| one.name.clone()) {
+        Screen::Golems | Screen::Graveyard => {
+            let there = if app.screen == Screen::Golems { app.listed() } else { app.dead() };
+            let at = there.iter().position(|one| Some(&one.name) == app.chosen.as_ref());
+            let next = there.get(at.map_or(0, |at| moved(at, by, there.len()))).map(|one| one.name.clone());
+            if let Some(name) = next {
                 app.choose(&name);
                 return app.wanted();
             }
@@ -226,6 +225,10 @@ fn answer(app: &mut App, key: KeyCode) -> Vec<Ask> {
             app.notice = Some(format!("{name} is told …"));
             vec![Ask::Order(name, order)]
         }
+        Some(Over::ConfirmAll(order)) if yes => {
+            app.notice = Some("all are told …".to_owned());
+            vec![Ask::OrderAll(order)]
+        }
         Some(Over::ConfirmHeir(dead)) if yes => match app.wizard.wish() {
             Ok(wish) => {
                 app.notice = Some("an heir is being made …".to_owned());
@@ -236,7 +239,7 @@ fn answer(app: &mut App, key: KeyCode) -> Vec<Ask> {
                 Vec::new()
             }
         },
-        Some(Over::Confirm(..) | Over::ConfirmHeir(_)) => {
+        Some(Over::Confirm(..) | Over::ConfirmAll(_) | Over::ConfirmHeir(_)) => {
             app.notice = Some("nothing was changed".to_owned());
             Vec::new()
         }

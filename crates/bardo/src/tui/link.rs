@@ -71,6 +71,7 @@ impl Link {
     pub(crate) fn ask(&self, ask: Ask) {
         match ask {
             Ask::Order(name, order) => self.tell(move |door| door.order(&name, order)),
+            Ask::OrderAll(order) => self.tell(move |door| door.order_all(order)),
             Ask::Succeed { dead, wish } => self.tell(move |door| door.succeed(&dead, &wish)),
             Ask::Follow { name, after } => {
                 let mine = self.following.fetch_add(1, Ordering::SeqCst) + 1;
@@ -163,7 +164,9 @@ impl Door {
                 Err(Failed::Refused(why)) => Told::Estate(name, Err(why)),
                 offer => Told::Estate(name, Ok(offer?)),
             },
-            Ask::Follow { .. } | Ask::Order(..) | Ask::Succeed { .. } => unreachable!("these go ways of their own"),
+            Ask::Follow { .. } | Ask::Order(..) | Ask::OrderAll(_) | Ask::Succeed { .. } => {
+                unreachable!("these go ways of their own")
+            }
         })
     }
 
@@ -172,6 +175,27 @@ impl Door {
         let waits = came["waiting"] == json!(true);
         let words = if waits { "has not answered yet; the order waits and will be obeyed" } else { order.done() };
         Ok(Told::Came(format!("{name} {words}")))
+    }
+
+    fn order_all(&self, order: Order) -> Result<Told, Failed> {
+        let came = self.post(&format!("/v1/{}", order.verb()), &order.body())?;
+        let all = came.as_array().cloned().unwrap_or_default();
+        let count = |of: fn(&Value) -> bool| all.iter().filter(|one| of(one)).count();
+        let (done, waiting) = (count(|one| one["done"] == json!(true)), count(|one| one["waiting"] == json!(true)));
+        let failed = all.len() - done - waiting;
+        let words = match order {
+            Order::Freeze => "frozen",
+            Order::Pause => "paused",
+            _ => "going on",
+        };
+        let mut text = format!("{done} {words}");
+        if waiting > 0 {
+            text += &format!(", {waiting} have not answered yet and will obey");
+        }
+        if failed > 0 {
+            text += &format!(", {failed} could not be told: bardo golem list");
+        }
+        Ok(Told::Came(text))
     }
 
     fn succeed(&self, dead: &str, wish: &Value) -> Result<Told, Failed> {

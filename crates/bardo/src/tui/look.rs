@@ -9,6 +9,7 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Borders, Paragraph};
 
 use crate::draw::{self, Dots};
+pub(crate) use crate::output::cents;
 
 /// The styles of one terminal; without colours weight alone tells things apart.
 #[derive(Clone, Copy, Debug)]
@@ -215,10 +216,6 @@ pub(crate) fn state(state: State) -> &'static str {
 }
 
 /// Money to the cent, where there is no room for all of it.
-pub(crate) fn cents(amount: golem::Usdc) -> String {
-    format!("${:.2}", amount.as_f64() / 1e6)
-}
-
 pub(crate) fn percent(share: f64) -> String {
-    format!("{:+.2} %", share * 100.0)
+    crate::output::percent(share, 2)
 }

@@ -4,7 +4,7 @@ use golem::Usdc;
 use serde_json::Value;
 
 use super::told::Heard;
-use crate::output::count;
+use crate::output::{acted, count};
 
 /// What messages are about, to leave the others out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -57,14 +57,40 @@ impl Topic {
     }
 }
 
-/// What comes so often that it hides the rest.
-pub(crate) fn is_small(event: &str) -> bool {
-    let small = ["mortality.vitality_update", "mortality.stochastic_roll", "golem.granted", "golem.verified"];
-    small.contains(&event)
-        || matches!(
-            event,
-            "DreamPhase" | "DreamStart" | "dream_progress" | "dream_complete" | "dream.worked" | "golem.goal"
-        )
+/// What hides what it did: it comes every tick, leads up to an action, or says how it feels. The same as
+/// [`golem::wire::Message::is_routine`], by name.
+pub(crate) fn is_small(heard: &Heard) -> bool {
+    let is = |key: &str, value: &str| heard.rest[key] == value;
+    match heard.event.as_str() {
+        "golem.goal" => !is("goal", "act"),
+        "mortality.phase_transition" => {
+            !["from_phase", "to_phase"].iter().any(|key| is(key, "declining") || is(key, "terminal"))
+        }
+        "mortality.vitality_update"
+        | "mortality.stochastic_roll"
+        | "mortality.epistemic_warning"
+        | "golem.refused"
+        | "golem.granted"
+        | "golem.verified"
+        | "stress.raised"
+        | "stress.cleared"
+        | "stress.assessed"
+        | "clade.heard"
+        | "regime.changed"
+        | "DreamPhase"
+        | "DreamStart"
+        | "DreamHypothesis"
+        | "DreamCounterfactual"
+        | "dream_progress"
+        | "dream_complete"
+        | "dream.worked"
+        | "DreamComplete"
+        | "dream.revised"
+        | "dream.rolled_back"
+        | "dream.unstaged" => true,
+        "mode_change" => is("mode", "dreaming") || is("mode", "waking"),
+        _ => false,
+    }
 }
 
 pub(crate) fn sentence(heard: &Heard) -> String {
@@ -87,7 +113,8 @@ pub(crate) fn sentence(heard: &Heard) -> String {
         "golem.frozen" => format!("was frozen: no new exposure ({})", text("reason")),
         "golem.thawed" => "may take new exposure again".to_owned(),
         "golem.action" => {
-            format!("acted: {:+} units, cash {}, fee {}", number("units") / 1e6, money("cash"), money("fee"))
+            let (units, cash) = (told["units"].as_i64().unwrap_or_default(), told["cash"].as_i64().unwrap_or_default());
+            acted(units, Usdc::micros(cash), Usdc::micros(told["fee"].as_i64().unwrap_or_default()))
         }
         "golem.granted" => format!("may act: cash {}, fee {} by preview", money("cash"), money("fee")),
         "golem.approval_needed" => {

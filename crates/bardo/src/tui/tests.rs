@@ -12,6 +12,7 @@ use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use serde::de::DeserializeOwned;
 
 use super::app::{App, Event, Link, Screen};
+use super::saying::Topic;
 use super::screens::view;
 use super::told::{Ask, Heard, Order, Told};
 
@@ -270,8 +271,8 @@ fn what_is_typed_narrows_what_is_shown() {
     assert_eq!(press(&mut app, "/q"), [Ask::Memory { name: "ada-2".into(), query: "q".into() }], "q is a letter there");
     press(&mut app, "\x1b5/died\n");
     assert!(app.passing().count() > 0 && app.passing().all(|heard| heard.event == "mortality.dead"));
-    press(&mut app, "\x1b→→");
-    assert!(app.passing().count() > 0 && app.passing().all(|heard| heard.event.starts_with("stress.")));
+    press(&mut app, "\x1b→");
+    assert!(app.passing().count() > 0 && app.passing().all(|heard| Topic::Mortality.has(&heard.event)));
 }
 
 #[test]
@@ -325,5 +326,39 @@ fn any_size_can_be_drawn() {
                 text(&app, size);
             }
         }
+    }
+}
+
+/// A fresh screen has a living golem chosen. In the graveyard the first grave was marked all the same, and Enter opened the
+/// living one, while t and s did nothing, until the first step down or up.
+#[test]
+fn whoever_is_marked_in_the_graveyard_is_the_chosen_one() {
+    let mut app = up();
+    assert!(!app.is_dead(), "a list begins with the living");
+    let asks = press(&mut app, "6");
+    assert_eq!(app.chosen.as_deref(), Some("ada"));
+    assert!(asks.contains(&Ask::Testament("ada".to_owned())), "{asks:?}");
+    assert!(text(&app, (80, 24)).contains("›† ada"));
+    for (key, screen) in [("t", Screen::Testament), ("s", Screen::Successor), ("\n", Screen::Life)] {
+        let mut app = up();
+        press(&mut app, "6");
+        press(&mut app, key);
+        assert_eq!((app.screen, app.chosen.as_deref()), (screen, Some("ada")), "{key:?}");
+    }
+    // The same if the graves become known only while somebody stands there.
+    let mut app = new();
+    press(&mut app, "6");
+    tell(&mut app, Told::Golems(sample("golems")));
+    assert_eq!(app.chosen.as_deref(), Some("ada"));
+}
+
+#[test]
+fn all_golems_are_braked_by_one_key_that_asks_first() {
+    for (key, order) in [("F", Order::Freeze), ("P", Order::Pause), ("R", Order::Resume)] {
+        let mut app = up();
+        assert_eq!(press(&mut app, key), []);
+        assert!(text(&app, (80, 24)).contains("all 4 golems?"), "{}", text(&app, (80, 24)));
+        assert_eq!(press(&mut app, "n"), [], "anything but y leaves everything as it is");
+        assert_eq!(press(&mut app, &format!("{key}y")), [Ask::OrderAll(order)]);
     }
 }

@@ -52,6 +52,8 @@ pub(crate) enum Ask {
         after: u64,
     },
     Order(String, Order),
+    /// The same to every golem at once.
+    OrderAll(Order),
     Succeed {
         dead: String,
         wish: Value,
@@ -101,6 +103,14 @@ impl Order {
             Order::Resume => "It goes on: neither paused nor frozen.",
             Order::Answer { yes: true, .. } => "It acts if its policy still allows it by then.",
             Order::Answer { yes: false, .. } => "It leaves it, and does not ask again at once.",
+        }
+    }
+
+    pub(crate) fn means_for_all(self) -> &'static str {
+        match self {
+            Order::Freeze => "None of them may take up new exposure until resumed.",
+            Order::Pause => "World time and clocks of all of them stop until resumed.",
+            _ => "All of them go on: neither paused nor frozen.",
         }
     }
 

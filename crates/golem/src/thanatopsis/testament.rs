@@ -5,7 +5,9 @@ use serde::{Deserialize, Serialize};
 
 use super::Left;
 use super::review::{Arc, Moment, Review};
+use crate::books::Books;
 use crate::dream::Staged;
+use crate::figures::percent;
 use crate::grimoire::{Entry, Grimoire, How, Kind, Status};
 use crate::inheritance::Mandate;
 use crate::life::Life;
@@ -60,11 +62,11 @@ pub struct Statistics {
     pub skill: f64,
     pub highest_skill: f64,
     pub lowest_skill: f64,
-    /// What became of the capital, as a share, beside simply holding and cash.
+    /// What became of the capital, as a share, beside holding throughout.
     pub returned: f64,
     pub held: f64,
-    pub cash: f64,
-    pub spent: Usdc,
+    #[serde(default)]
+    pub books: Books,
     pub load: f64,
 }
 
@@ -177,8 +179,7 @@ fn statistics(life: &Life, review: &Review) -> Statistics {
         lowest_skill: review.lowest_skill.0,
         returned: share(worth, life.capital.given),
         held: review.first_unit.map_or(0.0, |first| share(life.seen.unit, first)),
-        cash: 0.0,
-        spent: life.purse.spent,
+        books: Books::of(life),
         load: crate::stress::load(life),
     }
 }
@@ -188,8 +189,7 @@ fn sections(life: &Life, grimoire: &Grimoire, review: &Review) -> Vec<Section> {
         let rule = Parsed { effect: rounded(h.effect, 3), ..Parsed::from(h) };
         rule.print(&life.birth.world).unwrap_or_default()
     };
-    let shown =
-        |h: &Heuristic| format!("{} ({:+.1} % against naive, {:.0} claims)", say(h), h.skill() * 100.0, h.weight);
+    let shown = |h: &Heuristic| format!("{} ({} against naive, {:.0} claims)", say(h), percent(h.skill(), 1), h.weight);
     let mut tried: Vec<&Heuristic> = life.playbook.iter().filter(|h| h.weight >= 30.0).collect();
     tried.sort_by(|a, b| b.skill().total_cmp(&a.skill()).then(a.id.cmp(&b.id)));
     let worked = tried.iter().filter(|h| h.skill() > 0.0 && h.voice).map(|h| shown(h)).collect();
@@ -201,7 +201,7 @@ fn sections(life: &Life, grimoire: &Grimoire, review: &Review) -> Vec<Section> {
         .iter()
         .zip(&life.epistemic.domains)
         .filter(|(_, domain)| domain.weight >= 20.0 && domain.skill() <= 0.0)
-        .map(|(spec, domain)| format!("{}: {:+.1} % against naive", spec.name, domain.skill() * 100.0))
+        .map(|(spec, domain)| format!("{}: {} against naive", spec.name, percent(domain.skill(), 1)))
         .collect();
     let in_use = || grimoire.in_use();
     confused.extend(in_use().filter(|e| !e.contradicts.is_empty()).map(|e| format!("unsettled: {}", e.text)));
@@ -248,7 +248,7 @@ fn recommendations(life: &Life, grimoire: &Grimoire) -> Vec<String> {
     match life.death.as_ref().map(|death| &death.cause) {
         Some(Cause::Economic { .. }) => {
             let days = life.age.as_millis() as f64 / 86_400_000.0;
-            lines.push(format!("give more than {}: it lasted {days:.1} days", life.purse.given));
+            lines.push(format!("give me more than {}, which lasted {days:.1} days", life.purse.given));
         }
         Some(Cause::EpistemicSenescence { failing_domains, .. }) => {
             lines.push(format!("look elsewhere than in {}, or learn it from nothing", failing_domains.join(", ")));
@@ -296,7 +296,6 @@ impl Testament {
     /// For people.
     pub fn markdown(&self, date: impl Fn(Time) -> String) -> String {
         let s = &self.statistics;
-        let percent = |share: f64| format!("{:+.2} %", share * 100.0);
         let mut text = format!("# Testament of {}\n\n", self.name);
         text += &format!("Born {}, died {} {}.\n\n", date(self.born), date(self.died), self.cause_in_words);
         let parent = self.ancestry.parent.as_ref().map_or(String::new(), |parent| format!(", heir of {parent}"));
@@ -311,11 +310,10 @@ impl Testament {
                 format!("{:.3}, {:.3}, {:.3}", s.skill, s.highest_skill, s.lowest_skill),
             ),
             ("actions, refusals", format!("{}, {}", s.actions, s.refusals)),
-            (
-                "return, simply holding, cash",
-                format!("{}, {}, {}", percent(s.returned), percent(s.held), percent(s.cash)),
-            ),
-            ("spent on living", s.spent.to_string()),
+            ("return, and of holding throughout", format!("{}, {}", percent(s.returned, 2), percent(s.held, 2))),
+            ("to live on", s.books.credit()),
+            ("to act with", s.books.capital()),
+            ("net for its owner", s.books.net()),
             ("nights, dreams borne out", format!("{}, {}", s.nights, s.dreams_borne_out)),
             ("switches", self.switches.join(", ")),
         ] {

@@ -39,6 +39,7 @@ const TICKS: Kind = Kind::Integer { min: 1, max: 10_000_000 };
 const COUNT: Kind = Kind::Integer { min: 0, max: 10_000_000 };
 const RETENTION: Kind = Kind::Choice(&["whole", "span", "archived"]);
 const BEAT: Kind = Kind::Span { min: Span::seconds(1), max: Span::DAY.times(30) };
+const GATHER: Kind = Kind::Span { min: Span::ZERO, max: Span::DAY.times(30) };
 const LIFESPAN: Kind = Kind::Span { min: Span::seconds(60), max: Span::DAY.times(36_500) };
 /// Actions a day are counted no further.
 pub(super) const MOST_ACTIONS: u32 = 1_000_000;
@@ -73,6 +74,11 @@ keys! {
     Bardo "notify.webhook", Kind::Text, "", "address that gets each note as JSON: deaths, caps, freezes, crashes, a full disk, a daily line";
     Bardo "notify.ntfy", Kind::Text, "", "address that gets each note as plain text, such as a topic of an ntfy server";
     Bardo "notify.command", Kind::Text, "", "program that gets each note on its standard input; BARDO_NOTE_KIND, BARDO_NOTE_GOLEM and BARDO_NOTE_KEY say the rest";
+    Bardo "notify.webhook_kinds", Kind::Names, "", "kinds of notes the webhook gets, with commas between, such as death, crash; empty for all";
+    Bardo "notify.ntfy_kinds", Kind::Names, "", "the same for the topic";
+    Bardo "notify.command_kinds", Kind::Names, "", "the same for the program";
+    Bardo "notify.webhook_secret_variable", Kind::Name, "", "environment variable that holds the secret what the webhook gets is signed with";
+    Bardo "notify.gather", GATHER, "2s", "how long a note waits for others: three or more go out as one; 0 sends each by itself";
     Bardo "notify.heartbeat", Kind::Text, "", "address that is called while the host is up, so that a dead-man's switch notices its silence";
     Bardo "notify.heartbeat_every", BEAT, "60s", "how often";
     Bardo "notify.daily_hour", Kind::Integer { min: -1, max: 23 }, "8", "hour of the daily line in UTC; -1 for none";

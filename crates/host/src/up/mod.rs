@@ -10,7 +10,9 @@ pub mod board;
 pub(crate) mod curse;
 pub(crate) mod desk;
 pub mod notify;
+mod pace;
 mod systemd;
+mod target;
 #[cfg(test)]
 mod tests;
 mod workers;
@@ -35,6 +37,7 @@ use crate::living::{Living, Turn};
 use board::{Board, State, Status};
 use desk::{Desk, Scribe};
 use notify::{Telling, host_note};
+use pace::Pace;
 use systemd::Systemd;
 use workers::{Fall, Job, Outcome, Workers};
 
@@ -121,6 +124,7 @@ pub struct Up {
     waker: Sender<Wake>,
     workers: Workers,
     speed: f64,
+    pace: Pace,
     lies: (Duration, Duration),
     stop: Arc<AtomicBool>,
     tellers: Vec<JoinHandle<()>>,
@@ -168,6 +172,7 @@ impl Up {
             waker,
             workers,
             speed: plan.speed,
+            pace: Pace::new(began),
             lies: LIES,
             stop,
             tellers: Vec::new(),
@@ -239,7 +244,7 @@ impl Up {
     /// Finds golems that are new here and sends for them.
     fn census(&mut self) -> Result<(), Error> {
         for place in self.home.list()? {
-            if self.names.contains_key(place.name.as_str()) {
+            if self.names.contains_key(place.name.as_str()) || place.is_buried() {
                 continue;
             }
             let id = match Reader::open(&place.database()).and_then(|reader| reader.id()) {
@@ -311,6 +316,10 @@ impl Up {
                 census = now + CENSUS_EVERY;
             }
             self.give_turns(now);
+            if let Some(news) = self.pace.news(now) {
+                warn!(target: SAID, "{news}");
+                tell(&news);
+            }
             let next = self.due.peek().map_or(bells, |Reverse((due, _))| (*due).min(bells));
             match self.wakes.recv_timeout(next.saturating_duration_since(Instant::now())) {
                 Ok(Wake::Back(at, outcome)) => self.back(at, outcome, &mut tell),
@@ -410,7 +419,9 @@ impl Up {
                         // On time means at the time it was due, not so long after it was done; who is far behind
                         // starts afresh.
                         let next = self.slots[at].due + interval;
-                        self.schedule(at, if next + interval < now { now } else { next });
+                        let behind = next + interval < now;
+                        self.pace.turn(interval, if behind { now - next } else { Duration::ZERO });
+                        self.schedule(at, if behind { now } else { next });
                     }
                 }
             }
@@ -574,8 +585,8 @@ impl Up {
                 Err(_) => break,
             }
         }
-        info!(target: SAID, golems = left, "put to rest");
-        tell(&format!("{left} put to rest"));
+        info!(target: SAID, golems = left, "stopped cleanly");
+        tell(&format!("{left} stopped cleanly"));
         self.workers.close();
         for teller in self.tellers.drain(..) {
             let _ = teller.join();

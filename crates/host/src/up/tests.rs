@@ -58,8 +58,8 @@ struct Running {
 impl Running {
     fn come(home: &Home, speed: f64, daily: Option<u8>) -> Running {
         // Somebody is to be told, or nothing would be kept for them; that nobody can be reached does not matter here.
-        let target = notify::Target::Command("exit 1".into());
-        let telling = Telling { targets: vec![target], heartbeat: None, daily };
+        let target = notify::Target { way: notify::Way::Command("exit 1".into()), kinds: Vec::new() };
+        let telling = Telling { targets: vec![target], heartbeat: None, daily, gather: Duration::ZERO, here: None };
         let mut up = Up::come(home, Plan { speed, telling, api: None, backups: None }, |_| {}).unwrap();
         up.lies = (Duration::from_millis(50), Duration::from_millis(400));
         let (board, stopper) = (up.board(), up.stopper());

@@ -8,6 +8,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use golem::books::Books;
 use golem::rule::Provenance;
 use golem::{Life, Name, Record};
 use host::config::{File, Settings};
@@ -21,9 +22,9 @@ use crate::args::DemoArgs;
 use crate::commands::run::catch_interrupts;
 use crate::draw::{cut, spark};
 use crate::exit;
-use crate::output::count;
+use crate::output::{self, count};
 use screen::Screen;
-use story::{Look, Story, cents, days, line};
+use story::{Look, Story, days, line};
 
 /// What differs from an ordinary golem: it looks every eight minutes instead of every forty seconds, has half the money
 /// and pays for its machine out of it, dreams long nights, and acts on less proof.
@@ -68,10 +69,7 @@ pub(crate) fn demo(args: &DemoArgs, json: bool) -> Result<ExitCode, Error> {
         return Ok(stopped());
     }
     screen.head("One life proves nothing, for it or against it.")?;
-    screen.say(
-        "What many lives show, and what they do not, is in docs/measurements.md; `bardo lab lives` lives as many as \
-         you like.",
-    )?;
+    screen.say("Thousands of runs: docs/results.md, and `bardo lab lives` for your own.")?;
     screen.say(&match &args.keep {
         Some(folder) => format!("The home is kept: bardo --home {} golem show {NAME} --plot", folder.display()),
         None => format!("Next: bardo demo --seed {}, or bardo init for a golem of your own.", args.seed + 1),
@@ -140,16 +138,10 @@ fn leave(dead: &GolemHome, looks: &[Look], screen: &mut Screen) -> Result<(), Er
     let s = &testament.statistics;
     screen.head("What it leaves [testament]")?;
     let mut say = |station, text: String| screen.note(&line(station, life, text));
-    say(
-        "sweep",
-        format!(
-            "  returned   {} of the {} to live on, {} of the {} to act with",
-            cents(life.purse.withdrawn),
-            cents(life.purse.given),
-            cents(life.capital.withdrawn),
-            cents(life.capital.given)
-        ),
-    )?;
+    let books = Books::of(life);
+    for (label, text) in [("to live on", books.credit()), ("to act", books.capital()), ("net", books.net())] {
+        say("sweep", format!("  {label:<10} {text}"))?;
+    }
     say(
         "testament",
         format!(
@@ -163,12 +155,7 @@ fn leave(dead: &GolemHome, looks: &[Look], screen: &mut Screen) -> Result<(), Er
     )?;
     say(
         "testament",
-        format!(
-            "  shape      {}; its capital came to {:+.2} %, simply holding to {:+.2} %",
-            testament.arc,
-            s.returned * 100.0,
-            s.held * 100.0
-        ),
+        format!("  return     {}; buy and hold {}", output::percent(s.returned, 2), output::percent(s.held, 2)),
     )?;
     for (label, title) in [("worked", "what worked"), ("failed", "what failed")] {
         let section = testament.sections.iter().find(|section| section.title == title);
@@ -196,8 +183,8 @@ fn succeed(home: &Home, seed: u64, dead: &GolemHome, looks: &[Look], screen: &mu
     let name = life.birth.name.clone();
     screen.head("Its heir")?;
     let born = format!(
-        "{name} is born where {0} died, with as much money. It is left {1} things {0} knew [Grimoire], believes each {2:.0} % \
-         less, and tries all before it goes by any.",
+        "{name} is born where {0} died, with as much money. It is left {1} things {0} knew [Grimoire], trusts each {2:.0} % \
+         less, and re-tests all before using any.",
         dead.name,
         estate.preview.entries,
         (1.0 - heirs::CROSSING) * 100.0
@@ -217,7 +204,7 @@ fn succeed(home: &Home, seed: u64, dead: &GolemHome, looks: &[Look], screen: &mu
     let then = then.map_or(String::new(), |look| format!("; {}'s was {:.2} at that age", dead.name, look.skill));
     let text = match &life.death {
         None => format!(
-            "{name} has called {tried} rules back from that memory; {heard} have a say by now. Skill {:.2}{then}. It lives on.",
+            "{name} has called {tried} rules back from that memory; {heard} are in use by now. Skill {:.2}{then}. It lives on.",
             life.vitality.epistemic
         ),
         Some(death) => format!("{name} has died, too, {} old, {}.", life.age, death.cause),

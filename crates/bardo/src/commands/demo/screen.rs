@@ -17,6 +17,8 @@ use crate::draw::{bar, wrap};
 use crate::output;
 
 /// Where the text of a line begins, and how wide the whole is.
+/// What stands before a note.
+const LABEL: usize = 13;
 const MARGIN: usize = 20;
 const WIDTH: usize = 80;
 /// How long a look takes to pass, and a character to read, at the usual pace.
@@ -109,7 +111,12 @@ impl Screen {
         if self.form == Form::Json {
             output::json(line);
         }
-        self.row(&line.text)
+        // What is too long goes on below itself, beside its label.
+        let (label, text) = line.text.split_at_checked(LABEL).unwrap_or((&line.text, ""));
+        for (at, part) in wrap(text, WIDTH - LABEL).iter().enumerate() {
+            self.row(&format!("{:LABEL$}{part}", if at == 0 { label } else { "" }))?;
+        }
+        Ok(())
     }
 
     /// A line as it is.

@@ -13,7 +13,7 @@ use golem::world::DomainKind;
 use golem::{Life, Record, Span, Usdc};
 use serde::Serialize;
 
-use crate::output::{count, units};
+use crate::output::{cents, count, units};
 
 const DAY: f64 = 86_400_000.0;
 
@@ -71,7 +71,7 @@ impl Story {
             Event::Refused { rule } | Event::Denied { rule, .. } => self.refused(*rule),
             Event::Raised { kind, domain, .. } => self.pressed(*kind, *domain, life),
             Event::Suspended => self.once("suspended").then(|| {
-                ("stress", "Three cycles of crisis: what presses is set aside for a day [breaker].".to_owned())
+                ("stress", "Three cycles of crisis: its stressors are set aside for a day [breaker].".to_owned())
             }),
             Event::DreamBegan { ticks, .. } => {
                 (self.night, self.replayed) = (*ticks, 0);
@@ -83,10 +83,10 @@ impl Story {
                 over.then(|| self.dreamt(self.replayed, found.proposed, found.staged.len())).flatten()
             }
             Event::Unstaged { fate: Fate::Promoted, .. } if self.once("borne out") => {
-                Some(("dream", "A rule it dreamt has held good awake, and has a say now.".to_owned()))
+                Some(("dream", "A rule it dreamt has held up awake, and is now in use.".to_owned()))
             }
             Event::Revised { .. } if self.once("revised") => {
-                Some(("dream", "Learned again in dreams, and better: takes the old rules' place.".to_owned()))
+                Some(("dream", "Relearned in dreams, and better: the new rules replace the old.".to_owned()))
             }
             Event::EconomicCritical if self.once("money") => {
                 let left = life.purse.projected_life(life).map_or(String::new(), |left| format!(", enough for {left}"));
@@ -119,7 +119,7 @@ impl Story {
             DomainKind::Direction => format!("up within {ahead}, with {}", figure(value)),
             _ => format!("{} will be {} in {ahead}", spec.name, figure(value)),
         };
-        Some(("prediction", format!("Predicts [claim]: {claim}. \"As before\" would say {}.", figure(naive))))
+        Some(("prediction", format!("Predicts [claim]: {claim}. \"No change\" would be {}.", figure(naive))))
     }
 
     fn scored(&mut self, domain: usize, actual: Option<f64>, life: &Life) -> Option<(&'static str, String)> {
@@ -137,12 +137,10 @@ impl Story {
             actual => (actual, format!("It was {}", figure(actual))),
         };
         let better = (made.value - actual).abs() < (made.naive - actual).abs();
-        let how = if better { "less" } else { "more" };
+        let how = if better { "better" } else { "worse" };
         Some((
             "outcome",
-            format!(
-                "{came}: {how} wrong than \"as before\". Added up, that is its skill; 0.50 is as good as \"as before\"."
-            ),
+            format!("{came}, so the guess was {how} than \"no change\". Skill is this score, averaged; 0.50 is a tie."),
         ))
     }
 
@@ -167,7 +165,7 @@ impl Story {
     fn refused(&mut self, rule: Rule) -> Option<(&'static str, String)> {
         let name = serde_json::to_value(rule).ok()?;
         let name = name.as_str().or_else(|| name.as_object()?.keys().next().map(String::as_str))?.to_owned();
-        self.once("refusal").then(|| ("refusal", format!("Would act, and may not: {rule} [{name}].")))
+        self.once("refusal").then(|| ("refusal", format!("Wanted to act; refused: {rule} [{name}].")))
     }
 
     fn pressed(&mut self, kind: stress::Kind, domain: Option<u8>, life: &Life) -> Option<(&'static str, String)> {
@@ -189,9 +187,9 @@ impl Story {
             return None;
         }
         let came = match staged {
-            0 => "None is surely better.".to_owned(),
-            1 => "One goes on trial, without a say.".to_owned(),
-            n => format!("{n} go on trial, without a say."),
+            0 => "None was reliably better.".to_owned(),
+            1 => "One goes on trial and is not yet used.".to_owned(),
+            n => format!("{n} go on trial and are not yet used."),
         };
         let looks = if self.night == 1 { "a look".to_owned() } else { format!("{} looks", self.night) };
         let text = format!("Sleeps for {looks} [dream]: tries {proposed} new rules on {replayed} memories. {came}");
@@ -214,7 +212,9 @@ impl Story {
                 "Saves its strength for want of {weakest} [conservation]: takes on nothing new, looks half as often."
             ),
             Phase::Declining => format!("Declines for want of {weakest} [declining]: may only give up what it holds."),
-            Phase::Terminal => "The end is near [terminal]: fifty looks like this are death.".to_owned(),
+            Phase::Terminal => {
+                format!("Terminal: {} more ticks in this state and it dies.", golem::mortality::TERMINAL_TICKS)
+            }
         };
         Some((if to == Phase::Declining { "declining" } else { "phase" }, text))
     }
@@ -251,11 +251,6 @@ pub(super) fn line(station: &'static str, life: &Life, text: String) -> Line {
 
 pub(super) fn days(span: Span) -> f64 {
     span.as_millis() as f64 / DAY
-}
-
-/// To the cent; the journal has the rest.
-pub(super) fn cents(amount: Usdc) -> String {
-    format!("${:.2}", amount.as_f64() / 1e6)
 }
 
 /// Shares as per cent, and anything larger as it is.

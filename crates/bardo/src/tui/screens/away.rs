@@ -19,7 +19,7 @@ pub(super) fn draw(app: &App, look: Look, frame: &mut Frame<'_>, area: Rect) {
         Line::from(vec![Span::styled("at   ", look.quiet()), Span::raw(app.address.clone())]),
         Line::from(vec![Span::styled("why  ", look.quiet()), Span::raw(why)]),
         Line::raw(""),
-        Line::raw("Golems live whether or not anybody looks, but somebody has to live"),
+        Line::raw("Golems live whether or not anybody looks, but something has to run"),
         Line::raw("them. Start a host in another terminal:"),
         Line::raw(""),
         Line::styled("  bardo up", look.title()),

@@ -84,9 +84,10 @@ fn statistics(testament: &Testament, look: Look) -> Vec<Line<'static>> {
         look.row("lived", format!("{} to {}", date(testament.born), date(testament.died))),
         look.row("ticks", format!("{}, generation {}", count(s.ticks), testament.ancestry.generation)),
         look.row("skill", format!("{:.2} at the end, {:.2} at best", s.skill, s.highest_skill)),
-        look.row("return", format!("{}, holding {}", percent(s.returned), percent(s.held))),
+        look.row("return", format!("{}, buy and hold {}", percent(s.returned), percent(s.held))),
+        look.row("net", format!("{} of {} given", s.books.net, s.books.given.sum())),
         look.row("did", format!("{} claims, {} actions, {} nights", count(s.claims), s.actions, s.nights)),
-        look.row("shape", format!("{}; † bloodstain left in a {} world", testament.arc, stain.regime)),
+        look.row("†", format!("bloodstain left in a {} world", stain.regime)),
     ]
 }
 

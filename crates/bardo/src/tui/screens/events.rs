@@ -18,7 +18,7 @@ pub(super) fn draw(app: &App, look: Look, frame: &mut Frame<'_>, area: Rect) {
     lines(frame, head, vec![filters(app, look)]);
     let whose = match (&app.chosen, app.feed.only_one) {
         (Some(name), true) => format!("everything that happens to {name}"),
-        _ => "the turns of all lives".to_owned(),
+        _ => "recent events".to_owned(),
     };
     let inner = look.panel(frame, list, &whose);
     let wide = inner.width >= 110;

@@ -51,7 +51,7 @@ fn lately(app: &App, look: Look, frame: &mut Frame<'_>, area: Rect, listed: usiz
         return area;
     }
     let [list, lately] = rows(area, [Constraint::Length(needed), Constraint::Fill(1)]);
-    let inner = look.panel(frame, lately, "the turns of all lives");
+    let inner = look.panel(frame, lately, "recent events");
     let newest = app.heard.iter().rev().take(usize::from(inner.height));
     let told = newest.map(|heard| super::events::line(heard, look, wide, usize::from(inner.width)));
     lines(frame, inner, told.collect());
@@ -97,7 +97,7 @@ fn row(one: &Status, wide: bool, marked: bool, look: Look) -> Row<'static> {
     let came_to = if dead || given <= 0.0 {
         "–".to_owned()
     } else {
-        format!("{:+.1} %", (one.worth.as_f64() / given - 1.0) * 100.0)
+        crate::output::percent(one.worth.as_f64() / given - 1.0, 1)
     };
     if wide {
         let worth = if dead { "–".to_owned() } else { format!("{} of {}", cents(one.worth), cents(one.given)) };

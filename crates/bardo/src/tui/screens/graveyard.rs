@@ -1,5 +1,6 @@
 //! All who died here, and of what.
 
+use host::up::board::Status;
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Rect};
 use ratatui::style::Style;
@@ -18,8 +19,10 @@ pub(super) fn draw(app: &App, look: Look, frame: &mut Frame<'_>, area: Rect) {
     let [list, one] = rows(area, [Constraint::Fill(1), Constraint::Length(9)]);
     let inner = look.panel(frame, list, &format!("graveyard: {} dead", dead.len()));
     let room = usize::from(inner.height);
-    let shown = dead.iter().enumerate().skip(first_shown(app.at, room)).take(room).map(|(at, one)| {
-        let (mark, style) = if at == app.at { ("›", look.marked()) } else { (" ", Style::new()) };
+    let marked = |one: &Status| Some(&one.name) == app.chosen.as_ref();
+    let at = dead.iter().position(|one| marked(one)).unwrap_or(0);
+    let shown = dead.iter().skip(first_shown(at, room)).take(room).map(|one| {
+        let (mark, style) = if marked(one) { ("›", look.marked()) } else { (" ", Style::new()) };
         let facts = format!(" generation {:<2} {:>9} ticks  ", one.generation, count(one.tick));
         let why = one.why.clone().unwrap_or_default();
         let width = usize::from(inner.width).saturating_sub(facts.chars().count() + 20);

@@ -41,7 +41,7 @@ pub(super) fn draw(app: &App, look: Look, frame: &mut Frame<'_>, area: Rect) {
     vitality(app, seen, look, frame, line);
     let inner = look.panel(frame, skill, "skill by domain (epistemic fitness)");
     lines(frame, inner, skills_by_domain(told, look, inner.width));
-    let [clocks, money, mood] = rows(right, if tall { [5, 8, 6] } else { [4, 5, 4] }.map(Constraint::Length));
+    let [clocks, money, mood] = rows(right, if tall { [5, 11, 6] } else { [4, 5, 4] }.map(Constraint::Length));
     let inner = look.panel(frame, clocks, "clocks");
     lines(frame, inner, clock_lines(told, look));
     let inner = look.panel(frame, money, "money");
@@ -115,14 +115,23 @@ fn money_lines(told: &Words, look: Look) -> Vec<Line<'static>> {
         0 => format!("nothing; {} in cash", cents(money.cash)),
         holding => format!("{} {} for {}", units(holding), money.unit, cents(money.cost)),
     };
-    vec![
+    let books = &money.books;
+    let mut shown = vec![
         look.row("lives on", format!("{} ({} for dying)", cents(money.credit), cents(money.kept))),
-        look.row("acts with", format!("{} of {}", cents(money.worth), cents(money.given))),
+        look.row("acts with", format!("{} of {}", cents(money.worth), cents(books.given.capital))),
         look.row("holds", holds),
+        look.row("net", format!("{} of {} given", books.net, cents(books.given.sum()))),
         look.row("return", format!("{}{held}", percent(money.returned))),
-        look.row("spent", format!("{} on living", money.spent)),
-        look.row("fees", money.fees.to_string()),
-    ]
+    ];
+    // Where there is room, every cent: these add up to the micro-USDC.
+    shown.extend([
+        look.row("given", format!("{} and {}", books.given.credit, books.given.capital)),
+        look.row("earned", format!("{}, fees {}", books.earned, books.fees)),
+        look.row("spent", format!("{}, gas {}", books.spent, books.gas)),
+        look.row("harvested", format!("{} into credit", books.harvested)),
+        look.row("returned", format!("{} and {}", books.returned.credit, books.returned.capital)),
+    ]);
+    shown
 }
 
 fn mood_lines(told: &Words, look: Look, width: usize) -> Vec<Line<'static>> {
@@ -189,7 +198,7 @@ fn load(told: &Words, look: Look, frame: &mut Frame<'_>, area: Rect, scroll: usi
 
 /// What happened to it, the newest first, without what comes every tick.
 fn news(app: &App, look: Look, area: Rect) -> Vec<Line<'static>> {
-    let told = app.followed.iter().rev().filter(|heard| !is_small(&heard.event));
+    let told = app.followed.iter().rev().filter(|heard| !is_small(heard));
     let width = usize::from(area.width).saturating_sub(10);
     told.take(usize::from(area.height))
         .map(|heard| {

@@ -7,7 +7,7 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use crate::draw::cut;
-use crate::output::date;
+use crate::output::{date, rounded};
 use crate::tui::app::App;
 use crate::tui::look::{Look, columns, first_shown, hang, lines, nothing, rows};
 use crate::tui::told::Hit;
@@ -22,7 +22,8 @@ pub(super) fn draw(app: &App, look: Look, frame: &mut Frame<'_>, area: Rect) {
     } else {
         rows(area, [Constraint::Fill(1), Constraint::Length(9)])
     };
-    let of = if app.query.is_empty() { "best first".to_owned() } else { format!("“{}”, best first", app.query) };
+    let of =
+        if app.query.is_empty() { "surest first".to_owned() } else { format!("“{}”, closest first", app.query) };
     let stained = hits.iter().filter(|hit| hit.entry.bloodstain).count();
     let stains = if stained > 0 { format!(", † {stained} learned in dying") } else { String::new() };
     let title = format!("memory (Grimoire) of {name}: {}, {of}{stains}", hits.len());
@@ -45,7 +46,7 @@ pub(super) fn draw(app: &App, look: Look, frame: &mut Frame<'_>, area: Rect) {
             Span::styled(stain, look.grave()),
             Span::raw(format!("{:.2} ", hit.confidence)),
             Span::styled(format!("{:<17} ", hit.entry.kind.name()), look.quiet()),
-            Span::styled(cut(&hit.entry.text, width), style),
+            Span::styled(cut(&rounded(&hit.entry.text), width), style),
         ])
     });
     lines(frame, inner, shown.collect());
@@ -57,7 +58,7 @@ pub(super) fn draw(app: &App, look: Look, frame: &mut Frame<'_>, area: Rect) {
 
 fn detail(hit: &Hit, look: Look, width: usize) -> Vec<Line<'static>> {
     let entry = &hit.entry;
-    let mut told: Vec<Line<'static>> = hang(&entry.text, width, "", "").into_iter().map(Line::raw).collect();
+    let mut told: Vec<Line<'static>> = hang(&rounded(&entry.text), width, "", "").into_iter().map(Line::raw).collect();
     let regime = entry.regime.map_or("any regime".to_owned(), |regime| format!("learned in {regime}"));
     told.push(look.row("confidence", format!("{:.2}, began with {:.2}", hit.confidence, entry.initial)));
     told.push(look.row("evidence", format!("{:.1} for, {:.1} against", entry.evidence_for, entry.evidence_against)));

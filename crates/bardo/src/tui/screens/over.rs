@@ -1,5 +1,6 @@
 //! What lies over a screen: the keys, or a question that waits for an answer.
 
+use host::up::board::State;
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
@@ -29,6 +30,11 @@ pub(super) fn draw(app: &App, over: &Over, look: Look, frame: &mut Frame<'_>, ar
                 _ => (format!(" {} {name}?", capital(order.verb())), "y"),
             };
             ask(frame, area, look, &question, order.means(), key);
+        }
+        Over::ConfirmAll(order) => {
+            let living = app.golems.iter().filter(|one| one.state != State::Dead).count();
+            let question = format!(" {} all {living} golems?", capital(order.verb()));
+            ask(frame, area, look, &question, order.means_for_all(), "y");
         }
         Over::ConfirmHeir(dead) => {
             let wizard = &app.wizard;

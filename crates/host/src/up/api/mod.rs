@@ -4,6 +4,7 @@
 
 mod describe;
 mod door;
+mod fleet;
 mod guard;
 mod metrics;
 mod orders;

@@ -17,7 +17,7 @@ use utoipa::openapi::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::{Reach, describe, guard, metrics, orders, reading, stream, witness};
+use super::{Reach, describe, fleet, guard, metrics, orders, reading, stream, witness};
 use crate::Error;
 
 /// The largest body anyone may send.
@@ -111,6 +111,9 @@ pub(super) fn router(reach: Reach) -> (Router, OpenApi) {
         .routes(routes!(orders::dream))
         .routes(routes!(orders::wake))
         .routes(routes!(orders::order))
+        .routes(routes!(fleet::freeze_all))
+        .routes(routes!(fleet::pause_all))
+        .routes(routes!(fleet::resume_all))
         .routes(routes!(stream::events))
         .routes(routes!(stream::golem_events))
         .routes(routes!(metrics::health))
@@ -125,7 +128,7 @@ pub(super) fn router(reach: Reach) -> (Router, OpenApi) {
         .route("/openapi.json", axum::routing::get(described))
         .fallback(|| async { Problem::new(StatusCode::NOT_FOUND, "there is nothing here; see /openapi.json") })
         .method_not_allowed_fallback(|| async {
-            Problem::new(StatusCode::METHOD_NOT_ALLOWED, "this is done another way; see /openapi.json")
+            Problem::new(StatusCode::METHOD_NOT_ALLOWED, "method not allowed; see /openapi.json")
         })
         .layer(DefaultBodyLimit::max(BODY))
         .layer(axum::middleware::from_fn_with_state(reach.clone(), guard::check))

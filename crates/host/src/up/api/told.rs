@@ -1,6 +1,7 @@
 //! One life in words that are ready to be shown: what its clocks say, what presses and what would clear it, what
 //! became of its money. A client repeats them and works nothing out for itself.
 
+use golem::books::Books;
 use golem::daimon::Pad;
 use golem::life::Endowment;
 use golem::mortality::epistemic::{Senescence, domain_fitness};
@@ -50,16 +51,13 @@ pub struct Money {
     /// The part of the credit that is kept for dying.
     #[schema(value_type = i64)]
     pub kept: Usdc,
-    #[schema(value_type = i64)]
-    pub spent: Usdc,
-    #[schema(value_type = i64)]
-    pub given: Usdc,
+    /// Where each cent came from and went.
+    #[schema(value_type = Object)]
+    pub books: Books,
     #[schema(value_type = i64)]
     pub worth: Usdc,
     #[schema(value_type = i64)]
     pub cash: Usdc,
-    #[schema(value_type = i64)]
-    pub fees: Usdc,
     /// In millionths of a unit, what a unit is called, and what they were acquired for.
     pub holding: i64,
     pub unit: String,
@@ -194,11 +192,9 @@ fn money(life: &Life, place: &GolemHome) -> Money {
     Money {
         credit: purse.credit,
         kept: purse.reserve(life).min(purse.credit),
-        spent: purse.spent,
-        given: capital.given,
+        books: Books::of(life),
         worth,
         cash: capital.cash,
-        fees: capital.fees,
         holding: capital.holding,
         unit: life.birth.world.unit.to_string(),
         cost: capital.cost,

@@ -1,0 +1,186 @@
+//! `golem list`: everyone at a glance, in columns that hold whatever is in them.
+
+use std::process::ExitCode;
+
+use golem::mortality::phase::Phase;
+use host::home::Seen;
+use host::{Error, GolemHome, Home};
+use serde_json::json;
+use vault::{Glance, Head, Seal};
+
+use crate::args::{ListArgs, SortBy};
+use crate::output::{self, count, line};
+
+/// How a golem stands, the most telling first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Moved,
+    Dead,
+    Frozen,
+    Paused,
+    Asking,
+    Dreaming,
+    /// Somebody runs it.
+    Living,
+    /// A host is up and does not run it.
+    Stopped,
+    /// Nobody runs it.
+    Idle,
+    /// Nobody can run it, and its owner has to see to it.
+    Locked,
+    Headless,
+}
+
+impl State {
+    fn of(home: &Home, place: &GolemHome, glance: &Glance, running: bool, wrong: Option<&str>) -> State {
+        let moved = Head::peek(&home.heads(), glance.id).is_some_and(|anchor| anchor.seal != Seal::Open);
+        match () {
+            () if moved => State::Moved,
+            () if glance.dead => State::Dead,
+            () if wrong == Some("locked") => State::Locked,
+            () if wrong.is_some() => State::Headless,
+            () if glance.frozen || place.frozen().is_some() => State::Frozen,
+            () if glance.paused => State::Paused,
+            () if glance.asks => State::Asking,
+            () if glance.asleep => State::Dreaming,
+            () if running => State::Living,
+            () if home.is_up() => State::Stopped,
+            () => State::Idle,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            State::Moved => "moved",
+            State::Dead => "dead",
+            State::Frozen => "frozen",
+            State::Paused => "paused",
+            State::Asking => "asking",
+            State::Dreaming => "dreaming",
+            State::Living => "living",
+            State::Stopped => "stopped",
+            State::Idle => "idle",
+            State::Locked => "locked",
+            State::Headless => "no head",
+        }
+    }
+
+    fn is_wanted(self, args: &ListArgs) -> bool {
+        let any = args.living || args.dead || args.frozen || args.paused || args.asking;
+        let alive = !matches!(self, State::Dead | State::Moved);
+        !any || (args.living && alive)
+            || (args.dead && self == State::Dead)
+            || (args.frozen && self == State::Frozen)
+            || (args.paused && self == State::Paused)
+            || (args.asking && self == State::Asking)
+    }
+}
+
+struct Row {
+    place: GolemHome,
+    seen: Result<(Glance, State, bool), Error>,
+    /// Why nobody can run it.
+    wrong: Option<String>,
+}
+
+pub(crate) fn list(home: &Home, args: &ListArgs, json: bool) -> Result<ExitCode, Error> {
+    let all = home.glances()?;
+    let none = all.is_empty();
+    let (mut rows, buried): (Vec<Row>, Vec<Row>) =
+        all.into_iter().map(|seen| row(home, seen)).partition(|row| row.place.is_buried() == args.buried);
+    rows.retain(|row| row.seen.as_ref().map_or(true, |(_, state, _)| state.is_wanted(args)));
+    sort(&mut rows, args.sort);
+    if json {
+        rows.iter().for_each(print_json);
+        return Ok(ExitCode::SUCCESS);
+    }
+    match (none, rows.is_empty()) {
+        (true, _) => line("no golems yet; make one with `bardo golem new NAME --world sim`"),
+        (_, true) => line("nobody here is like that"),
+        _ => print(&rows),
+    }
+    if !args.buried && !buried.is_empty() {
+        line(format!("{} buried; `bardo golem list --buried` shows them", count(buried.len() as u64)));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn row(home: &Home, (place, seen): Seen) -> Row {
+    let mut why = None;
+    let seen = seen.map(|(glance, running)| {
+        let wrong = place.unlivable(glance.id);
+        let running = running && wrong.is_none();
+        let state = State::of(home, &place, &glance, running, wrong.as_ref().map(|(state, _)| *state));
+        why = wrong.filter(|_| matches!(state, State::Locked | State::Headless)).map(|(_, why)| why);
+        (glance, state, running)
+    });
+    Row { place, seen, wrong: why }
+}
+
+/// What cannot be read comes last, in whatever order the others are.
+fn sort(rows: &mut [Row], by: SortBy) {
+    let key = |row: &Row| {
+        let (glance, state, _) = row.seen.as_ref().ok()?;
+        let figure = match by {
+            SortBy::Name => 0.0,
+            SortBy::State => f64::from(*state as u8),
+            SortBy::Vitality => glance.vitality,
+            SortBy::Age => -(glance.age.as_millis() as f64),
+            SortBy::Credit => glance.credit.as_f64(),
+            SortBy::Net => glance.books.net.as_f64(),
+        };
+        Some(figure)
+    };
+    rows.sort_by(|a, b| match (key(a), key(b)) {
+        (Some(a), Some(b)) => a.total_cmp(&b),
+        (a, b) => a.is_none().cmp(&b.is_none()),
+    });
+}
+
+fn print_json(row: &Row) {
+    match &row.seen {
+        Ok((glance, state, running)) => output::json(&json!({
+            "name": row.place.name, "id": glance.id.to_string(), "state": state.name(), "running": running,
+            "phase": glance.phase, "vitality": glance.vitality, "age_ms": glance.age, "ticks": glance.tick,
+            "credit": glance.credit, "books": glance.books, "buried": row.place.is_buried(), "why": row.wrong,
+        })),
+        Err(e) => output::json(&json!({ "name": row.place.name, "error": e.to_string() })),
+    }
+}
+
+fn print(rows: &[Row]) {
+    let heads = ["NAME", "STATE", "PHASE", "VITALITY", "AGE", "TICKS", "CREDIT", "NET"].map(str::to_owned);
+    let cells = |row: &Row| -> Option<[String; 8]> {
+        let (glance, state, _) = row.seen.as_ref().ok()?;
+        let phase = |phase: Phase| if glance.dead { String::new() } else { phase.to_string() };
+        Some([
+            row.place.name.to_string(),
+            state.name().to_owned(),
+            phase(glance.phase),
+            format!("{:.2}", glance.vitality),
+            glance.age.to_string(),
+            count(glance.tick),
+            output::cents(glance.credit),
+            output::cents(glance.books.net),
+        ])
+    };
+    let table: Vec<[String; 8]> = [heads].into_iter().chain(rows.iter().filter_map(cells)).collect();
+    let width = |at: usize| table.iter().map(|row| row[at].chars().count()).max().unwrap_or(0);
+    let widths: [usize; 8] = std::array::from_fn(width);
+    for row in &table {
+        // Words to the left, figures to the right.
+        let cells = row
+            .iter()
+            .zip(widths)
+            .enumerate()
+            .map(|(at, (cell, width))| if at < 3 { format!("{cell:<width$}") } else { format!("{cell:>width$}") });
+        line(cells.collect::<Vec<_>>().join("  ").trim_end());
+    }
+    for row in rows {
+        match (&row.seen, &row.wrong) {
+            (Err(e), _) => line(format!("{:<width$}  cannot be read: {e}", row.place.name, width = widths[0])),
+            (Ok(_), Some(why)) => line(format!("{:<width$}  {why}", row.place.name, width = widths[0])),
+            (Ok(_), None) => {}
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! Whether the asked speed is kept. A host that cannot keep it lets time go that nobody looks at; its owner should know.
+
+use std::time::{Duration, Instant};
+
+/// How long is watched before anything is said.
+const WATCHED: Duration = Duration::from_secs(30);
+/// Below this share of the asked speed it is said, and above it it is news again.
+const KEPT: f64 = 0.8;
+
+#[derive(Debug)]
+pub(super) struct Pace {
+    since: Instant,
+    /// Time that was looked at, over all golems, and time that was let go.
+    lived: Duration,
+    lost: Duration,
+    slow: bool,
+}
+
+impl Pace {
+    pub(super) fn new(now: Instant) -> Pace {
+        Pace { since: now, lived: Duration::ZERO, lost: Duration::ZERO, slow: false }
+    }
+
+    /// A turn is over: the next comes an interval after the last was due, or so much later.
+    pub(super) fn turn(&mut self, interval: Duration, late: Duration) {
+        self.lived += interval;
+        self.lost += late;
+    }
+
+    /// What there is to say, if it has changed.
+    pub(super) fn news(&mut self, now: Instant) -> Option<String> {
+        if now < self.since + WATCHED {
+            return None;
+        }
+        let all = (self.lived + self.lost).as_secs_f64();
+        let share = if all > 0.0 { self.lived.as_secs_f64() / all } else { 1.0 };
+        let was = self.slow;
+        *self = Pace { slow: share < KEPT, ..Pace::new(now) };
+        match (was, self.slow) {
+            (false, true) => Some(format!(
+                "cannot keep the asked speed: about {:.0} % of it; fewer golems or a lower --speed would do",
+                share * 100.0
+            )),
+            (true, false) => Some("the asked speed is kept again".to_owned()),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_too_slow_is_said_once_and_so_is_that_it_is_over() {
+        let now = Instant::now();
+        let at = |seconds: u64| now + Duration::from_secs(seconds);
+        let mut pace = Pace::new(now);
+        pace.turn(Duration::from_secs(4), Duration::from_secs(6));
+        assert_eq!(pace.news(at(29)), None);
+        assert!(pace.news(at(30)).unwrap().contains("about 40 %"));
+        pace.turn(Duration::from_secs(4), Duration::from_secs(6));
+        assert_eq!(pace.news(at(60)), None, "it is known");
+        pace.turn(Duration::from_secs(9), Duration::from_secs(1));
+        assert!(pace.news(at(90)).unwrap().contains("kept again"));
+        assert_eq!(pace.news(at(120)), None);
+    }
+}
