@@ -73,6 +73,10 @@ fn dispatch(home: &Home, verb: Verb, json: bool) -> Result<ExitCode, Error> {
         Verb::Lab(args::LabVerb::Lineages { lives, generations }) => {
             commands::lab::lineages(home, &lives, generations, json)
         }
+        Verb::Home => commands::copies::home(home, json),
+        Verb::Backup(args) => commands::copies::backup(home, &args, json),
+        Verb::Restore(args) => commands::copies::restore(home, &args, json),
+        Verb::Drill { folder } => commands::copies::drill(&folder, json),
         Verb::Doctor => commands::home::doctor(home, json),
         Verb::Config(config) => commands::config::dispatch(home, &config, json),
         Verb::Completions { shell } => {
