@@ -67,6 +67,14 @@ pub(crate) enum Verb {
     /// Being told of what happens
     #[command(subcommand)]
     Notify(NotifyVerb),
+    /// Which home this is: where, its id, its public key
+    Home,
+    /// Copy the whole home into a folder, even while a host is up
+    Backup(Backup),
+    /// Bring a whole home back from its copies, where there is none
+    Restore(WholeRestore),
+    /// Prove that a whole home can be brought back from its copies
+    Drill { folder: PathBuf },
     /// Examine the whole home: every record, every roll, every cent
     Doctor,
     /// Show, check and describe the configuration
@@ -253,6 +261,10 @@ pub(crate) enum GolemVerb {
     Bury { name: String },
     /// Put it back into the list
     Unbury { name: String },
+    /// Take it out of the host, for as long as you like: no host lives it until it is joined again
+    Release { name: String },
+    /// Let a host live it again
+    Join { name: String },
     /// Copy a life into a folder, even while it is running
     Backup {
         name: String,
@@ -263,11 +275,14 @@ pub(crate) enum GolemVerb {
     Drill { from: PathBuf },
     /// Take a backup or a moved life into this home
     Restore(Restore),
-    /// Seal a life here and leave it in a folder for another home to take in
+    /// Seal a life here and leave it in a folder for one other home to take in
     Move {
         name: String,
         /// Folder to make; must not be there yet
-        to: PathBuf,
+        folder: PathBuf,
+        /// The home that may take it in, by the id that `bardo home` says there
+        #[arg(long, value_name = "HOME-ID")]
+        to: String,
     },
 }
 
@@ -555,6 +570,36 @@ pub(crate) struct Restore {
     /// The original is gone for good; this copy is the life now
     #[arg(long)]
     pub(crate) take_over: bool,
+    /// The key of the home a moved life comes from, as `bardo home` says there
+    #[arg(long, value_name = "KEY")]
+    pub(crate) signed_by: Option<String>,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Backup {
+    /// Folder to make, or one that holds earlier rounds
+    pub(crate) folder: PathBuf,
+    /// Also owner.key and the token of the API, encrypted with a passphrase
+    #[arg(long)]
+    pub(crate) with_keys: bool,
+    /// A file with the passphrase in its first line, instead of BARDO_PASSPHRASE
+    #[arg(long, value_name = "FILE", requires = "with_keys")]
+    pub(crate) passphrase_file: Option<PathBuf>,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct WholeRestore {
+    /// A folder that `bardo backup` or `bardo up` has made
+    pub(crate) folder: PathBuf,
+    /// The home it is a copy of is gone for good
+    #[arg(long)]
+    pub(crate) take_over: bool,
+    /// Also the keys in it, with the passphrase they were encrypted with
+    #[arg(long)]
+    pub(crate) with_keys: bool,
+    /// A file with the passphrase in its first line, instead of BARDO_PASSPHRASE
+    #[arg(long, value_name = "FILE", requires = "with_keys")]
+    pub(crate) passphrase_file: Option<PathBuf>,
 }
 
 #[derive(Debug, ClapArgs)]

@@ -74,6 +74,10 @@ fn dispatch(home: &Home, verb: Verb, json: bool) -> Result<ExitCode, Error> {
             commands::lab::lineages(home, &plan, generations, json)
         }
         Verb::Notify(args::NotifyVerb::Test) => commands::up::notify(home, json),
+        Verb::Home => commands::copies::home(home, json),
+        Verb::Backup(args) => commands::copies::backup(home, &args, json),
+        Verb::Restore(args) => commands::copies::restore(home, &args, json),
+        Verb::Drill { folder } => commands::copies::drill(&folder, json),
         Verb::Doctor => commands::home::doctor(home, json),
         Verb::Config(config) => commands::config::dispatch(home, &config, json),
         Verb::Completions { shell } => {

@@ -280,10 +280,10 @@ fn a_backup_restores_a_moved_life_moves_and_one_of_two_copies_refuses() {
     assert!(strange.contains("--take-over"), "{strange}");
 
     // A move seals the source, and the archive is taken in once.
-    here.ok(["golem", "move", "ada", &copy("moved")]);
+    here.send("ada", &copy("moved"), &there);
     let sealed = here.fails(1, ["golem", "run", "ada", "--ticks", "1", "--speed", "max"]);
     assert!(sealed.contains("was moved to"), "{sealed}");
-    there.ok(["golem", "restore", &copy("moved")]);
+    there.receive(&copy("moved"), &here);
     assert_eq!(there.verified("ada").life().tick, 310);
     there.ok(["golem", "run", "ada", "--speed", "max", "--ticks", "5"]);
     let twice = Tent::new().fails(1, ["golem", "restore", &copy("moved")]);

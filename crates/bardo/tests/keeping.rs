@@ -4,7 +4,7 @@ mod common;
 
 use std::process::Stdio;
 
-use common::{Tent, text};
+use common::{ELSEWHERE, Tent, text};
 use golem::Usdc;
 use vault::Reader;
 
@@ -22,8 +22,8 @@ fn born(name: &str, seed: &str) -> Tent {
 #[test]
 fn a_life_is_moved_out_once() {
     let tent = born("ada", "1");
-    tent.ok(["golem", "move", "ada", &folder(&tent, "one")]);
-    let again = tent.fails(1, ["golem", "move", "ada", &folder(&tent, "two")]);
+    tent.ok(["golem", "move", "ada", &folder(&tent, "one"), "--to", ELSEWHERE]);
+    let again = tent.fails(1, ["golem", "move", "ada", &folder(&tent, "two"), "--to", ELSEWHERE]);
     assert!(again.contains("was moved to"), "{again}");
     assert!(tent.ok(["golem", "list"]).contains("moved"));
 }
@@ -33,13 +33,15 @@ fn a_life_is_moved_out_once() {
 fn a_move_cut_short_is_finished_not_repeated() {
     let tent = born("ada", "1");
     let place = tent.golem("ada");
-    tent.ok(["golem", "move", "ada", &folder(&tent, "one")]);
+    tent.ok(["golem", "move", "ada", &folder(&tent, "one"), "--to", ELSEWHERE]);
     // As if the power had gone after the final seal, before the archive got its name.
     let built = std::fs::read_to_string(place.folder.join("MOVED-FROM")).unwrap();
     std::fs::rename(tent.folder.path().join("one"), &built).unwrap();
-    tent.ok(["golem", "move", "ada", &folder(&tent, "two")]);
+    tent.ok(["golem", "move", "ada", &folder(&tent, "two"), "--to", ELSEWHERE]);
     assert!(tent.folder.path().join("two/life.db").exists() && !tent.folder.path().join("one").exists());
-    assert!(tent.fails(1, ["golem", "move", "ada", &folder(&tent, "three")]).contains("was moved to"));
+    assert!(
+        tent.fails(1, ["golem", "move", "ada", &folder(&tent, "three"), "--to", ELSEWHERE]).contains("was moved to")
+    );
     // And the kill switch does not stumble over a life that is elsewhere.
     tent.ok(["halt", "--all", "--yes"]);
 }
@@ -48,7 +50,7 @@ fn a_move_cut_short_is_finished_not_repeated() {
 #[test]
 fn money_is_not_sent_to_who_cannot_take_it() {
     let tent = born("ada", "1");
-    tent.ok(["golem", "move", "ada", &folder(&tent, "gone")]);
+    tent.ok(["golem", "move", "ada", &folder(&tent, "gone"), "--to", ELSEWHERE]);
     let before = tent.home().treasury().unwrap().balance().unwrap();
     tent.fails(1, ["golem", "fund", "ada", "50"]);
     assert_eq!(tent.home().treasury().unwrap().balance().unwrap(), before);
@@ -59,9 +61,12 @@ fn money_is_not_sent_to_who_cannot_take_it() {
 #[test]
 fn a_failed_restore_leaves_the_archive_and_the_living_as_they_were() {
     let (here, there) = (born("ada", "1"), born("ada", "2"));
-    here.ok(["golem", "move", "ada", &folder(&here, "moved")]);
-    assert!(there.fails(1, ["golem", "restore", &folder(&here, "moved")]).contains("already a golem named ada"));
-    there.ok(["golem", "restore", &folder(&here, "moved"), "--name", "ada-two"]);
+    here.send("ada", &folder(&here, "moved"), &there);
+    let key = host::bundle::Key::of(&here.home()).unwrap().public();
+    let archive = folder(&here, "moved");
+    let taken = there.fails(1, ["golem", "restore", &archive, "--signed-by", &key]);
+    assert!(taken.contains("already a golem named ada"), "{taken}");
+    there.ok(["golem", "restore", &archive, "--signed-by", &key, "--name", "ada-two"]);
     there.ok(["golem", "run", "ada-two", "--speed", "max", "--ticks", "5"]);
 
     // And the golem to be rewound vanished into the attic when the new name was taken.
@@ -75,11 +80,11 @@ fn a_failed_restore_leaves_the_archive_and_the_living_as_they_were() {
 #[test]
 fn a_life_can_come_home() {
     let (here, there) = (born("ada", "1"), Tent::new());
-    here.ok(["golem", "move", "ada", &folder(&here, "out")]);
-    there.ok(["golem", "restore", &folder(&here, "out")]);
+    here.send("ada", &folder(&here, "out"), &there);
+    there.receive(&folder(&here, "out"), &here);
     there.ok(["golem", "run", "ada", "--speed", "max", "--ticks", "10"]);
-    there.ok(["golem", "move", "ada", &folder(&here, "back")]);
-    here.ok(["golem", "restore", &folder(&here, "back")]);
+    there.send("ada", &folder(&here, "back"), &here);
+    here.receive(&folder(&here, "back"), &there);
     here.ok(["golem", "run", "ada", "--speed", "max", "--ticks", "10"]);
     assert_eq!(here.verified("ada").life().tick, 20);
 }
@@ -91,16 +96,16 @@ fn money_that_went_elsewhere_cannot_be_rewound() {
     let (here, there) = (born("ada", "1"), Tent::new());
     here.ok(["golem", "backup", "ada", &folder(&here, "early")]);
     here.ok(["golem", "withdraw", "ada", "90", "--capital"]);
-    here.ok(["golem", "move", "ada", &folder(&here, "moved")]);
-    there.ok(["golem", "restore", &folder(&here, "moved")]);
+    here.send("ada", &folder(&here, "moved"), &there);
+    there.receive(&folder(&here, "moved"), &here);
     let refused = there.fails(1, ["golem", "restore", &folder(&here, "early"), "--rewind"]);
     assert!(refused.contains("returned to a treasury"), "{refused}");
 
     let (here, there) = (born("ada", "1"), Tent::new());
     here.ok(["golem", "backup", "ada", &folder(&here, "early")]);
     here.ok(["golem", "fund", "ada", "5"]);
-    here.ok(["golem", "move", "ada", &folder(&here, "moved")]);
-    there.ok(["golem", "restore", &folder(&here, "moved")]);
+    here.send("ada", &folder(&here, "moved"), &there);
+    there.receive(&folder(&here, "moved"), &here);
     there.ok(["golem", "fund", "ada", "5"]);
     let refused = there.fails(1, ["golem", "restore", &folder(&here, "early"), "--rewind"]);
     assert!(refused.contains("another home's treasury"), "{refused}");
@@ -214,14 +219,15 @@ fn births_moves_and_restores_can_be_killed_anywhere() {
             here.ok(["golem", "new", "ada", "--seed", "3"]);
         }
         here.ok(["golem", "run", "ada", "--speed", "max", "--ticks", "20"]);
-        kill(&here, &["golem", "move", "ada", &archive]);
+        kill(&here, &["golem", "move", "ada", &archive, "--to", &there.id()]);
         if !std::path::Path::new(&archive).exists() {
-            here.ok(["golem", "move", "ada", &archive]);
+            here.send("ada", &archive, &there);
         }
         here.fails(1, ["golem", "run", "ada", "--speed", "max", "--ticks", "1"]);
-        kill(&there, &["golem", "restore", &archive]);
+        let key = host::bundle::Key::of(&here.home()).unwrap().public();
+        kill(&there, &["golem", "restore", &archive, "--signed-by", &key]);
         if there.run(["golem", "run", "ada", "--speed", "max", "--ticks", "1"]).status.code() != Some(0) {
-            there.ok(["golem", "restore", &archive]);
+            there.receive(&archive, &here);
             there.ok(["golem", "run", "ada", "--speed", "max", "--ticks", "1"]);
         }
         assert_eq!(there.verified("ada").life().tick, 21);
@@ -256,8 +262,9 @@ fn a_living_process_takes_the_money_itself_and_once() {
 fn a_life_that_is_here_is_never_replaced_unasked() {
     let (here, there) = (born("ada", "7"), born("ada", "7"));
     there.ok(["golem", "run", "ada", "--speed", "max", "--ticks", "9"]);
-    there.ok(["golem", "move", "ada", &folder(&there, "moved")]);
-    let twin = here.fails(1, ["golem", "restore", &folder(&there, "moved"), "--name", "ada-two"]);
+    there.send("ada", &folder(&there, "moved"), &here);
+    let key = host::bundle::Key::of(&there.home()).unwrap().public();
+    let twin = here.fails(1, ["golem", "restore", &folder(&there, "moved"), "--signed-by", &key, "--name", "ada-two"]);
     assert!(twin.contains("here already") && twin.contains("--rewind"), "{twin}");
     here.ok(["golem", "run", "ada", "--speed", "max", "--ticks", "2"]);
     assert!(

@@ -52,7 +52,8 @@ fn a_list_says_what_the_journals_say() {
     tent.ok(["golem", "restore", kept.to_str().unwrap(), "--rewind"]);
     check_list(&tent);
     tent.ok(["golem", "resume", "bea"]);
-    tent.ok(["golem", "move", "bea", tent.folder.path().join("away").to_str().unwrap()]);
+    let away = tent.folder.path().join("away");
+    tent.ok(["golem", "move", "bea", away.to_str().unwrap(), "--to", common::ELSEWHERE]);
     check_list(&tent);
     assert!(tent.ok(["golem", "list"]).contains("moved"));
 }

@@ -195,14 +195,14 @@ fn copies_on_a_schedule_share_what_never_changes() {
     let config =
         format!("[journal]\nretention = \"archived\"\n[backup]\nfolder = {folder:?}\nevery = \"1s\"\nkeep = 3\n");
     fs::write(tent.root().join("bardo.toml"), config).unwrap();
-    let copies = folder.join("golems/ada");
+    let (copies, rounds) = (folder.join("golems/ada"), folder.join("rounds"));
     // A host makes one when it comes up; three comings make three.
     for n in 1..=3 {
         let mut child =
             tent.command(["up", "--listen", ""]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         // Under its name a copy is whole; what is being made has none yet.
-        let whole = |name: &std::ffi::OsStr| name.to_string_lossy().ends_with('Z');
-        let there = || fs::read_dir(&copies).map_or(0, |all| all.flatten().filter(|f| whole(&f.file_name())).count());
+        let whole = |name: &std::ffi::OsStr| name.to_string_lossy().ends_with("Z.json");
+        let there = || fs::read_dir(&rounds).map_or(0, |all| all.flatten().filter(|f| whole(&f.file_name())).count());
         let deadline = std::time::Instant::now() + Duration::from_secs(30);
         while there() < n {
             assert!(std::time::Instant::now() < deadline, "no copy was made");

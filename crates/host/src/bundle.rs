@@ -80,6 +80,16 @@ impl Key {
     pub fn public(&self) -> String {
         hex(self.0.public_key().as_ref())
     }
+
+    pub(crate) fn sign(&self, bytes: &[u8]) -> String {
+        hex(self.0.sign(bytes).as_ref())
+    }
+}
+
+/// Whether this owner signed these bytes.
+pub(crate) fn is_signed(bytes: &[u8], owner: &str, signature: &str) -> bool {
+    let (Some(owner), Some(signature)) = (unhex(owner), unhex(signature)) else { return false };
+    UnparsedPublicKey::new(&ED25519, owner).verify(bytes, &signature).is_ok()
 }
 
 fn path(home: &Home) -> PathBuf {
@@ -100,7 +110,7 @@ pub fn pack(key: &Key, name: &str, life: Option<&Life>, lines: &[Line]) -> Strin
         owner: key.public(),
         signature: String::new(),
     };
-    header.signature = hex(key.0.sign(&signed(&header)).as_ref());
+    header.signature = key.sign(&signed(&header));
     format!("{}\n{body}", serde_json::to_string(&header).expect("a header is plain data"))
 }
 
@@ -128,13 +138,9 @@ pub fn unpack(text: &str, own: &str) -> Result<Bundle, String> {
     if blake3::hash(body.as_bytes()).to_hex().as_str() != header.body {
         return Err("its entries are not those that were signed; it was changed or cut short".to_owned());
     }
-    let (owner, signature) = (unhex(&header.owner), unhex(&header.signature));
-    let (Some(owner), Some(signature)) = (owner, signature) else {
-        return Err("its signature is no signature".to_owned());
-    };
-    UnparsedPublicKey::new(&ED25519, owner)
-        .verify(&signed(&header), &signature)
-        .map_err(|_| "its signature does not fit; it was changed after it was made".to_owned())?;
+    if !is_signed(&signed(&header), &header.owner, &header.signature) {
+        return Err("its signature does not fit; it was changed after it was made".to_owned());
+    }
     let lines: Vec<Line> = body.lines().map(bundle::read).collect::<Result<_, _>>()?;
     if lines.len() as u64 != header.entries {
         return Err(format!("it says {} entries and has {}", header.entries, lines.len()));
@@ -167,11 +173,11 @@ pub fn mark(text: &str) -> [u8; 16] {
     blake3::hash(text.as_bytes()).as_bytes()[..16].try_into().expect("sixteen of thirty-two")
 }
 
-fn hex(bytes: &[u8]) -> String {
+pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-fn unhex(text: &str) -> Option<Vec<u8>> {
+pub(crate) fn unhex(text: &str) -> Option<Vec<u8>> {
     if !text.is_ascii() || !text.len().is_multiple_of(2) {
         return None;
     }

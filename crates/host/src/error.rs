@@ -18,6 +18,8 @@ pub enum Error {
     WrongSecret(PathBuf),
     #[error("{0} is dead: {1}")]
     Dead(Name, String),
+    #[error("the host is running {0}; `bardo golem release {0}` makes it let go")]
+    Hosted(Name),
     #[error("refused: {0}")]
     Refused(String),
     #[error(

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use golem::{Golem, GolemId, Name};
 use vault::archive::{self, Retention};
-use vault::{Batch, Glance, Head, Holder, Log, Notice, Place, Reader, Treasury, Vault};
+use vault::{Batch, Glance, Head, Holder, Line, Log, Notice, Place, Reader, Treasury, Vault};
 use world::{Candles, Ledger, Spec, World};
 
 use crate::Error;
@@ -86,9 +86,11 @@ impl Home {
         let path = self.root.join("home-id");
         if !path.exists() {
             let id = crate::chance::identity(None, "").to_string();
-            fs::write(&path, id)
-                .and_then(|()| fs::File::open(&path)?.sync_all())
-                .map_err(Error::io("cannot write", &path))?;
+            let aside = self.root.join(format!(".home-id-{id}"));
+            crate::sealed::private(&aside, id.as_bytes())?;
+            // Whoever was first named this home.
+            let _ = fs::hard_link(&aside, &path);
+            let _ = fs::remove_file(&aside);
         }
         fs::read_to_string(&path).map_err(Error::io("cannot read", &path))
     }
@@ -154,8 +156,27 @@ impl Home {
         Ok(())
     }
 
+    /// What a host's log still has of a life and its own file may lack.
+    pub(crate) fn lines(&self, id: GolemId) -> Result<Vec<Line>, Error> {
+        Ok(match Log::reader(&self.root)? {
+            Some(reader) => reader.lines(id)?,
+            None => Vec::new(),
+        })
+    }
+
+    /// Lets the log of a host that is down forget a life whose owner has chosen a copy instead.
+    pub(crate) fn forget_lines(&self, id: GolemId) -> Result<(), Error> {
+        let mut log = Log::open(&self.root, &self.heads(), Vec::new())?;
+        Ok(log.commit(&Batch { carried: vec![(id, i64::MAX as u64)], ..Batch::default() })?)
+    }
+
     fn treasury_path(&self) -> PathBuf {
         self.root.join("treasury.db")
+    }
+
+    /// Makes a copy of a ledger the treasury of a home that has none yet.
+    pub(crate) fn restore_treasury(&self, copy: &Path) -> Result<(), Error> {
+        crate::parcel::take(copy, &self.treasury_path(), u64::MAX)
     }
 
     pub fn treasury(&self) -> Result<Treasury, Error> {
@@ -256,7 +277,7 @@ impl GolemHome {
 
     /// Refuses if a host that is up lives this golem.
     pub(crate) fn must_not_lodge(&self) -> Result<(), Error> {
-        if self.lodges()? { Err(vault::Error::Locked(Log::path(self.home.root())).into()) } else { Ok(()) }
+        if self.lodges()? { Err(Error::Hosted(self.name.clone())) } else { Ok(()) }
     }
 
     /// The life as of its newest acknowledged record, whoever is living it.

@@ -14,7 +14,7 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
 
 use crate::codec::{self, Hash};
 use crate::error::Error;
-use crate::journal::{genesis, identity, meta, read, set_meta, snapshots, try_snapshot};
+use crate::journal::{genesis, identity, inert, meta, read, set_meta, snapshots, try_snapshot};
 
 /// Records a stretch has at least.
 pub(crate) const STRETCH: u64 = 10_000;
@@ -160,8 +160,10 @@ pub(crate) fn hash_at(db: &Connection, seq: u64) -> Result<Option<Hash>, Error> 
 }
 
 fn open(path: &Path) -> Result<Connection, Error> {
-    Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX)
-        .map_err(Error::sqlite("cannot open the archive"))
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let db = Connection::open_with_flags(path, flags).map_err(Error::sqlite("cannot open the archive"))?;
+    inert(&db).map_err(Error::sqlite("cannot open the archive"))?;
+    Ok(db)
 }
 
 fn hash_of(db: &Connection, seq: u64) -> Result<Option<Hash>, Error> {

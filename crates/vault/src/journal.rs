@@ -370,6 +370,7 @@ impl Reader {
     pub fn verify(&self, heads: &Path) -> Result<(Golem, Check), Error> {
         // Before the view is taken: a life that is being lived meanwhile only gets ahead of its old head.
         let anchor = Head::peek(heads, identity(&self.db)?);
+        self.must_be_ours()?;
         let _view = self.view()?;
         let view = &self.db;
         let sound: String = view
@@ -415,6 +416,20 @@ impl Reader {
             hold_against(view, &anchor, golem.seq())?;
         }
         Ok((golem, check))
+    }
+
+    /// Refuses a file that holds anything but the tables that are made here: what else there is could act by itself.
+    fn must_be_ours(&self) -> Result<(), Error> {
+        let what = "cannot read what this file is";
+        let ours = Connection::open_in_memory().map_err(Error::sqlite(what))?;
+        prepare(&ours).map_err(Error::sqlite(what))?;
+        let ours = schema(&ours).map_err(Error::sqlite(what))?;
+        match schema(&self.db).map_err(Error::sqlite(what))?.iter().find(|thing| !ours.contains(thing)) {
+            None => Ok(()),
+            Some((kind, name, _)) => {
+                Err(Error::damaged(format!("the file has a {kind} named {name:?} that no version of bardo makes")))
+            }
+        }
     }
 
     /// The newest so many remembered ticks, oldest of them first.
@@ -469,6 +484,16 @@ impl Reader {
     }
 }
 
+/// Everything a file is made of: kind, name, and how it was made, however that was set out.
+fn schema(db: &Connection) -> rusqlite::Result<Vec<(String, String, String)>> {
+    let mut query = db.prepare("SELECT type, name, coalesce(sql, '') FROM sqlite_schema")?;
+    let rows = query.query_map([], |row| {
+        let made: String = row.get(2)?;
+        Ok((row.get(0)?, row.get(1)?, made.split_whitespace().collect::<String>()))
+    })?;
+    rows.collect()
+}
+
 fn existing(path: &Path, flags: OpenFlags) -> Result<Connection, Error> {
     if !path.exists() {
         return Err(Error::Missing(path.to_owned()));
@@ -477,8 +502,20 @@ fn existing(path: &Path, flags: OpenFlags) -> Result<Connection, Error> {
 }
 
 fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, Error> {
-    Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)
-        .map_err(Error::sqlite("cannot open the journal"))
+    let db = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)
+        .map_err(Error::sqlite("cannot open the journal"))?;
+    inert(&db).map_err(Error::sqlite("cannot open the journal"))?;
+    Ok(db)
+}
+
+/// Whatever a file brings along, nothing in it runs.
+pub(crate) fn inert(db: &Connection) -> rusqlite::Result<()> {
+    use rusqlite::config::DbConfig;
+    for on in [DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW] {
+        db.set_db_config(on, false)?;
+    }
+    db.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
+    db.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true).map(|_| ())
 }
 
 fn prepare(db: &Connection) -> rusqlite::Result<()> {

@@ -26,7 +26,7 @@ pub use journal::{Check, Notice, Place, Reader, Vault};
 pub use library::Library;
 pub use log::{Batch, Line, Log, LogReader, Note, Waiting};
 pub use pieces::Bookmark;
-pub use treasury::Treasury;
+pub use treasury::{Passing, Treasury};
 
 /// The SQLite that everything is kept by.
 pub fn sqlite() -> &'static str {

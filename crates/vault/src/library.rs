@@ -84,6 +84,21 @@ impl Library {
         Ok(Library { db })
     }
 
+    /// A consistent copy of the whole shelf.
+    pub fn copy_to(&self, path: &Path) -> Result<(), Error> {
+        let copy = || -> rusqlite::Result<()> {
+            let mut copy = Connection::open(path)?;
+            rusqlite::backup::Backup::new(&self.db, &mut copy)?.run_to_completion(
+                4_096,
+                std::time::Duration::ZERO,
+                None,
+            )?;
+            copy.pragma_update(None, "journal_mode", "DELETE")
+        };
+        copy().map_err(Error::sqlite("cannot copy the library"))?;
+        std::fs::File::open(path).and_then(|file| file.sync_all()).map_err(Error::io("cannot sync", path))
+    }
+
     /// Puts a line on the shelf, as known by this golem. Said twice by the same it is there once.
     pub fn shelve(&mut self, line: &Line, by: By<'_>, now_ms: i64) -> Result<Shelved, Error> {
         self.put(line, by, now_ms).map_err(Error::sqlite(WHAT))

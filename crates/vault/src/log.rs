@@ -87,6 +87,13 @@ impl Line {
     }
 }
 
+impl Line {
+    /// Whether this is the very next record after that one.
+    pub fn follows(&self, tip: &Anchor) -> bool {
+        self.seq == tip.seq + 1 && codec::chain(&tip.hash, self.seq, &self.body) == self.hash
+    }
+}
+
 impl Batch {
     pub fn is_empty(&self) -> bool {
         self.lines.is_empty() && self.notes.is_empty() && self.carried.is_empty() && self.told.is_empty()

@@ -17,6 +17,27 @@ pub struct Treasury {
     pub(crate) db: Connection,
 }
 
+/// How a life passes between homes. It carries its own money, so the line that says so moves none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Passing {
+    /// An archive is being taken in; it may be tried again.
+    Arriving,
+    /// It was taken in, and is never again.
+    Arrived,
+    /// It was moved out.
+    Left,
+}
+
+impl Passing {
+    fn word(self) -> &'static str {
+        match self {
+            Passing::Arriving => "arriving",
+            Passing::Arrived => "arrived",
+            Passing::Left => "left",
+        }
+    }
+}
+
 /// Money sent to a golem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Transfer {
@@ -187,6 +208,32 @@ impl Treasury {
             .query_row(sql, [from.to_string()], |row| row.get::<_, Option<i64>>(0))
             .map(|number| number.unwrap_or(0) as u64)
             .map_err(Error::sqlite("cannot read the treasury"))
+    }
+
+    /// Writes down that a life came or went under this number; once, however often it is said.
+    pub fn note(&mut self, passing: Passing, golem: GolemId, number: u64) -> Result<(), Error> {
+        self.write(|tx| {
+            let known = "SELECT 1 FROM ledger WHERE kind = ?1 AND golem = ?2 AND number = ?3";
+            let known = tx
+                .query_row(known, params![passing.word(), golem.to_string(), number as i64], |_| Ok(()))
+                .optional()?;
+            match known {
+                Some(()) => balance(tx),
+                None => post(tx, passing.word(), Some(golem), number, Usdc::ZERO, Usdc::ZERO, Usdc::ZERO),
+            }
+        })
+        .map(|_| ())
+    }
+
+    /// The numbers under which a life came or went.
+    pub fn noted(&self, passing: Passing, golem: GolemId) -> Result<Vec<u64>, Error> {
+        let read = || -> rusqlite::Result<Vec<u64>> {
+            let sql = "SELECT number FROM ledger WHERE kind = ?1 AND golem = ?2 ORDER BY line";
+            let mut query = self.db.prepare_cached(sql)?;
+            let rows = query.query_map(params![passing.word(), golem.to_string()], |row| row.get::<_, i64>(0))?;
+            rows.map(|number| number.map(|number| number as u64)).collect()
+        };
+        read().map_err(Error::sqlite("cannot read the treasury"))
     }
 
     /// The newest lines, newest first.

@@ -5,11 +5,12 @@ use std::process::ExitCode;
 
 use golem::Name;
 use golem::stress::{self, words};
+use host::arrival::{self, Consent};
 use host::config::{File, Origin, Settings};
 use host::fleet::Brake;
 use host::herald::Herald;
-use host::keeper::{self, Consent, Wish};
-use host::{Error, GolemHome, Home, Living, chance::Secret, playbook};
+use host::keeper::{self, Wish};
+use host::{Error, GolemHome, Home, Living, chance::Secret, copies, loan, playbook};
 use serde_json::json;
 use vault::Reader;
 use world::{Candles, Spec};
@@ -45,10 +46,12 @@ pub(crate) fn dispatch(home: &Home, verb: GolemVerb, json: bool) -> Result<ExitC
         GolemVerb::Unbury { name } => bury(&home.golem(&name)?, false, json),
         GolemVerb::Retire(retire) => owner::retire(home, &retire, json),
         GolemVerb::Successor(args) => heirs::successor(home, &args, json),
+        GolemVerb::Release { name } => release(&home.golem(&name)?, json),
+        GolemVerb::Join { name } => join(home, &home.golem(&name)?, json),
         GolemVerb::Backup { name, to } => backup(&home.read_golem(&name)?, &to, json),
         GolemVerb::Drill { from } => drill(&from, json),
         GolemVerb::Restore(restore) => take_in(home, &restore, json),
-        GolemVerb::Move { name, to } => move_out(home, &home.golem(&name)?, &to, json),
+        GolemVerb::Move { name, folder, to } => move_out(home, &home.golem(&name)?, &folder, &to, json),
     }
 }
 
@@ -340,6 +343,7 @@ fn playbook(home: &Home, place: &GolemHome, accept: bool, discard: bool, json: b
         let every = home.settings()?.integer("run.snapshot_every") as u64;
         Ok(Living::open(place.clone(), every)?.0)
     };
+    let _loan = if accept || discard { Some(place.borrow()?) } else { None };
     let (golem, _) = Reader::open(&place.database())?.wake()?;
     let text = std::fs::read_to_string(&path).unwrap_or_else(|_| playbook::render(golem.life()));
     let review = playbook::review(&text, golem.life());
@@ -386,8 +390,36 @@ fn playbook(home: &Home, place: &GolemHome, accept: bool, discard: bool, json: b
     Ok(ExitCode::SUCCESS)
 }
 
+fn release(place: &GolemHome, json: bool) -> Result<ExitCode, Error> {
+    let name = &place.name;
+    let was_lived = loan::release(place)?;
+    if json {
+        output::json(&json!({ "name": name, "released": true, "was_lived": was_lived }));
+    } else {
+        let done = if was_lived { "the host has let go of it" } else { "no host will take it up" };
+        line(format!("{name} is released: {done}"));
+        line(format!("next: bardo golem run {name}, move it, or bardo golem join {name}"));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn join(home: &Home, place: &GolemHome, json: bool) -> Result<ExitCode, Error> {
+    let name = &place.name;
+    let was_released = loan::join(place)?;
+    if json {
+        output::json(&json!({ "name": name, "released": false, "was_released": was_released }));
+        return Ok(ExitCode::SUCCESS);
+    }
+    line(match (was_released, home.is_up()) {
+        (false, _) => format!("{name} was not released"),
+        (true, true) => format!("{name} is back with the host"),
+        (true, false) => format!("{name} is lived by the next host that comes up"),
+    });
+    Ok(ExitCode::SUCCESS)
+}
+
 fn backup(place: &GolemHome, to: &Path, json: bool) -> Result<ExitCode, Error> {
-    let label = keeper::backup(place, to)?;
+    let label = copies::backup(place, to)?;
     if json {
         output::json(&label);
     } else {
@@ -397,15 +429,17 @@ fn backup(place: &GolemHome, to: &Path, json: bool) -> Result<ExitCode, Error> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn move_out(home: &Home, place: &GolemHome, to: &Path, json: bool) -> Result<ExitCode, Error> {
+fn move_out(home: &Home, place: &GolemHome, to: &Path, addressee: &str, json: bool) -> Result<ExitCode, Error> {
     let every = home.settings()?.integer("run.snapshot_every") as u64;
     let to = &std::path::absolute(to).unwrap_or_else(|_| to.to_owned());
-    let label = keeper::move_out(place, to, every)?;
+    let _loan = place.borrow()?;
+    let label = copies::move_out(place, to, addressee, every)?;
     if json {
         output::json(&label);
     } else {
         line(format!("{} is sealed here; its life at tick {} is in {}", label.name, count(label.tick), to.display()));
-        line(format!("next, in the other home: bardo golem restore {}", to.display()));
+        let key = label.passage.as_ref().map_or("", |passage| passage.owner.as_str());
+        line(format!("next, in the other home: bardo golem restore {} --signed-by {key}", to.display()));
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -440,14 +474,14 @@ fn drill_one(copy: &Path) -> Result<(Name, u64, u64), Error> {
     let folder = tempfile::tempdir().map_err(|e| Error::Advice(format!("no room for a drill: {e}")))?;
     let home = Home::at(folder.path().join("home"));
     home.init(&Settings::load(File::Bardo, None, std::iter::empty(), &[])?)?;
-    let (name, _) = keeper::restore(&home, copy, None, Consent { take_over: true, ..Consent::default() })?;
+    let (name, _) = arrival::restore(&home, copy, None, &Consent { take_over: true, ..Consent::default() })?;
     let (golem, check) = Reader::open(&home.place(&name).database())?.verify(&home.heads())?;
     Ok((name, golem.life().tick, check.records - check.after))
 }
 
 fn take_in(home: &Home, args: &Restore, json: bool) -> Result<ExitCode, Error> {
-    let consent = Consent { rewind: args.rewind, take_over: args.take_over };
-    let (name, life) = keeper::restore(home, &args.from, args.name.clone(), consent)?;
+    let consent = Consent { rewind: args.rewind, take_over: args.take_over, signed_by: args.signed_by.clone() };
+    let (name, life) = arrival::restore(home, &args.from, args.name.clone(), &consent)?;
     if json {
         output::json(&json!({ "name": name, "id": life.id().to_string(), "tick": life.tick }));
     } else {

@@ -97,6 +97,7 @@ fn embed(home: &Home, place: &GolemHome, json: bool) -> Result<ExitCode, Error> 
         let advice = "no embedding model is configured; set models.embedding in bardo.toml, such as nomic-embed-text";
         return Err(Error::Advice(advice.into()));
     };
+    let _loan = place.borrow()?;
     let (living, _) = Living::open(place.clone(), settings.integer("run.snapshot_every") as u64)?;
     let show = std::io::stderr().is_terminal() && !json;
     let done = recall::fill(living.vault(), &embedder, |done| {
@@ -245,6 +246,7 @@ fn import(home: &Home, place: &GolemHome, from: &Path, origin: Origin, json: boo
     let text =
         fs::read_to_string(from).map_err(|source| Error::Io { what: "cannot read", path: from.to_owned(), source })?;
     let every = home.settings()?.integer("run.snapshot_every") as u64;
+    let _loan = place.borrow()?;
     let (mut living, _) = Living::open(place.clone(), every)?;
     let how = match origin {
         Origin::Inherited => How::Inherited,

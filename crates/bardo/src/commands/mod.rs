@@ -1,6 +1,7 @@
 //! One file per family of verbs.
 
 pub(crate) mod config;
+pub(crate) mod copies;
 pub(crate) mod demo;
 pub(crate) mod dream;
 pub(crate) mod golem;

@@ -47,8 +47,9 @@ pub(crate) fn up(home: &Home, args: &UpArgs, json: bool) -> Result<ExitCode, Err
     })
     .map_err(|e| Error::Advice(format!("cannot listen for Ctrl-C: {e}")))?;
     let boot = up.boot;
+    let released = if boot.released > 0 { format!(", {} released", boot.released) } else { String::new() };
     say(&format!(
-        "up after {:.1} s: {} living, {} dead, {} failed to start",
+        "up after {:.1} s: {} living, {} dead, {} failed to start{released}",
         boot.took.as_secs_f64(),
         boot.living,
         boot.dead,

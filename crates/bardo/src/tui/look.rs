@@ -80,7 +80,9 @@ impl Look {
     pub(crate) fn of_state(self, state: State) -> Style {
         match state {
             State::Living | State::Dreaming => Style::new(),
-            State::Asking | State::Paused | State::Frozen | State::Waiting | State::Elsewhere => self.care(),
+            State::Asking | State::Paused | State::Frozen | State::Waiting | State::Elsewhere | State::Released => {
+                self.care()
+            }
             State::Restarting | State::Stopped | State::Unlived => self.grave(),
             State::Dead => self.quiet(),
         }
@@ -211,6 +213,7 @@ pub(crate) fn state(state: State) -> &'static str {
         State::Waiting => "waiting",
         State::Elsewhere => "elsewhere",
         State::Unlived => "not lived",
+        State::Released => "released",
         State::Dead => "dead",
     }
 }

@@ -13,6 +13,9 @@ use ::host::{GolemHome, Home};
 use golem::{Golem, Usdc};
 use vault::Reader;
 
+/// Some home that nobody has.
+pub const ELSEWHERE: &str = "00112233445566778899aabbccddeeff";
+
 pub struct Tent {
     pub folder: tempfile::TempDir,
 }
@@ -75,6 +78,22 @@ impl Tent {
         assert_eq!(output.status.code(), Some(code), "{}\n{}", text(&output.stdout), text(&output.stderr));
         assert!(output.stdout.is_empty(), "complaints belong on stderr: {}", text(&output.stdout));
         text(&output.stderr)
+    }
+
+    /// What other homes call this one.
+    pub fn id(&self) -> String {
+        self.home().identity().unwrap()
+    }
+
+    /// Moves a golem out to another home.
+    pub fn send(&self, name: &str, folder: &str, to: &Tent) -> String {
+        self.ok(["golem", "move", name, folder, "--to", &to.id()])
+    }
+
+    /// Takes in a golem that another home has moved out, as the owner of both would.
+    pub fn receive(&self, folder: &str, from: &Tent) -> String {
+        let key = ::host::bundle::Key::of(&from.home()).unwrap().public();
+        self.ok(["golem", "restore", folder, "--signed-by", &key])
     }
 
     /// The life as its journal has it, everything verified.

@@ -75,6 +75,8 @@ pub enum State {
     Elsewhere,
     /// Nobody lives it, and its owner should look: a stranger holds its lock, its head is missing, or its file says nothing.
     Unlived,
+    /// Its owner has taken it out of the host, for a command or until it is joined again.
+    Released,
     Dead,
 }
 
@@ -91,13 +93,14 @@ impl State {
             State::Waiting => "waiting",
             State::Elsewhere => "elsewhere",
             State::Unlived => "unlived",
+            State::Released => "released",
             State::Dead => "dead",
         }
     }
 
     /// Whether this host lives it.
     pub fn is_here(self) -> bool {
-        !matches!(self, State::Elsewhere | State::Unlived | State::Dead)
+        !matches!(self, State::Elsewhere | State::Unlived | State::Released | State::Dead)
     }
 }
 

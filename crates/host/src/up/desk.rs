@@ -106,6 +106,11 @@ impl Desk {
         self.work.notify_one();
     }
 
+    /// Lets the log forget a golem, whatever it still has of it.
+    pub(crate) fn forget(&self, golem: GolemId) -> Result<(), Error> {
+        self.commit(Batch { carried: vec![(golem, i64::MAX as u64)], ..Batch::default() })
+    }
+
     pub(crate) fn note(&self, note: Note) {
         self.leave(Batch { notes: vec![note], ..Batch::default() });
     }

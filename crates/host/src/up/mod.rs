@@ -47,8 +47,6 @@ const BELLS_EVERY: Duration = Duration::from_millis(50);
 const CENSUS_EVERY: Duration = Duration::from_secs(2);
 /// One that falls so often within the span is stopped.
 const FALLS: (usize, Duration) = (5, Duration::from_secs(600));
-/// How often it is looked whether a backup is due.
-const COPIES_EVERY: Duration = Duration::from_secs(60);
 /// How long before it is looked again whether one that is lived elsewhere is free.
 const ELSEWHERE: Duration = Duration::from_secs(10);
 /// How long a host that goes down waits for the next one to be put to rest.
@@ -109,6 +107,7 @@ pub struct Boot {
     pub living: usize,
     pub dead: usize,
     pub not_up: usize,
+    pub released: usize,
     pub took: Duration,
 }
 
@@ -189,8 +188,8 @@ impl Up {
         if let Some(listen) = plan.api {
             up.api = Some(api::serve(listen, home.clone(), Arc::clone(&up.desk))?);
         }
-        let Boot { living, dead, not_up, took } = up.boot;
-        info!(target: SAID, living, dead, not_up, after_ms = took.as_millis() as u64, "up");
+        let Boot { living, dead, not_up, released, took } = up.boot;
+        info!(target: SAID, living, dead, not_up, released, after_ms = took.as_millis() as u64, "up");
         if let Some(address) = up.address() {
             info!(target: SAID, %address, "listening");
         }
@@ -236,8 +235,10 @@ impl Up {
         // One that is still dying is here and dead.
         let all = self.desk.board.all();
         self.boot.dead = all.iter().filter(|status| status.state == State::Dead).count();
+        self.boot.released = all.iter().filter(|status| status.state == State::Released).count();
         self.boot.living = all.iter().filter(|status| status.state.is_here()).count();
-        self.boot.not_up = self.home.list()?.len().saturating_sub(self.boot.dead + self.boot.living);
+        let counted = self.boot.dead + self.boot.living + self.boot.released;
+        self.boot.not_up = self.home.list()?.len().saturating_sub(counted);
         Ok(())
     }
 
@@ -373,9 +374,15 @@ impl Up {
         if slot.away || !slot.rung {
             return;
         }
+        slot.rung = false;
         if let Some(living) = slot.living.take() {
-            (slot.away, slot.rung) = (true, false);
+            slot.away = true;
             self.workers.give(Job::Hear(at, living));
+        } else {
+            // Its owner had it, and may be done with it.
+            slot.stand = Stand::Out;
+            slot.falls.clear();
+            self.schedule(at, Instant::now());
         }
     }
 
@@ -388,6 +395,7 @@ impl Up {
                 let ended = living.golem().owes_nothing() && living.life().is_dead();
                 self.desk.board.post(Status::of(living.life()));
                 let slot = &mut self.slots[at];
+                slot.id = living.life().id();
                 slot.living = Some(living);
                 slot.stand = Stand::Up;
                 let golem = slot.place.name.as_str();
@@ -430,12 +438,24 @@ impl Up {
                 let due = self.slots[at].due;
                 self.schedule(at, due);
             }
-            Outcome::Left => {}
+            Outcome::Left => {
+                if self.slots[at].stand == Stand::Out {
+                    self.schedule(at, now);
+                }
+            }
+            Outcome::Wanted(living) => {
+                let slot = &mut self.slots[at];
+                (slot.away, slot.stand) = (true, Stand::Out);
+                self.workers.give(Job::Leave(at, living));
+            }
+            Outcome::Released(status) => {
+                self.slots[at].stand = Stand::Out;
+                self.desk.board.post(*status);
+                self.schedule(at, now + ELSEWHERE);
+            }
             Outcome::Fell(fall) => self.fell(at, fall, now, tell),
         }
-        if self.slots[at].stand == Stand::Up {
-            self.hear(at);
-        }
+        self.hear(at);
     }
 
     /// It has ended: nothing more is owed it but its place in the graveyard.
@@ -569,11 +589,17 @@ impl Up {
         let (mut left, mut patience) = (0, Instant::now() + PATIENCE);
         while self.slots.iter().any(|slot| slot.away) {
             match self.wakes.recv_timeout(Duration::from_secs(1)) {
-                Ok(Wake::Back(at, Outcome::Open(living) | Outcome::Turned(living, _) | Outcome::Heard(living))) => {
+                Ok(Wake::Back(
+                    at,
+                    Outcome::Open(living)
+                    | Outcome::Turned(living, _)
+                    | Outcome::Heard(living)
+                    | Outcome::Wanted(living),
+                )) => {
                     self.workers.give(Job::Leave(at, living));
                     patience = Instant::now() + PATIENCE;
                 }
-                Ok(Wake::Back(at, Outcome::Left | Outcome::Fell(_))) => {
+                Ok(Wake::Back(at, Outcome::Left | Outcome::Released(_) | Outcome::Fell(_))) => {
                     self.slots[at].away = false;
                     left += 1;
                     patience = Instant::now() + PATIENCE;
@@ -607,13 +633,15 @@ fn keep_copies(backups: &Backups, home: &Home, desk: &Desk, stop: &AtomicBool) {
     let mut look = Instant::now();
     while !stop.load(Ordering::SeqCst) {
         if Instant::now() >= look {
-            look = Instant::now() + COPIES_EVERY;
-            let failed = match backups.make_due(home, std::time::SystemTime::now()) {
-                Ok((made, failed)) => {
-                    if made > 0 {
-                        info!(golems = made, "copied into the backup folder");
-                    }
-                    failed
+            look = Instant::now() + backups.look_every();
+            let now = std::time::SystemTime::now();
+            if !backups.is_due(now) {
+                continue;
+            }
+            let failed = match backups.make(home, now) {
+                Ok(round) => {
+                    info!(golems = round.golems.len(), "copied into the backup folder");
+                    round.missing.into_iter().next().map(|(name, why)| format!("{name}: {why}"))
                 }
                 Err(why) => Some(why.to_string()),
             };

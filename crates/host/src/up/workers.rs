@@ -15,7 +15,7 @@ use tracing::{Span, debug, debug_span, info};
 use vault::{Holder, Reader};
 
 use super::Wake;
-use super::board::Status;
+use super::board::{State, Status};
 use super::desk::Desk;
 use super::notify::host_note;
 use crate::Error;
@@ -34,6 +34,10 @@ pub(super) enum Outcome {
     Heard(Box<Living>),
     /// Its own file has everything.
     Left,
+    /// Its owner wants it out of here.
+    Wanted(Box<Living>),
+    /// Its owner has it.
+    Released(Box<Status>),
     Fell(Fall),
 }
 
@@ -132,7 +136,8 @@ fn perform(job: Job, desk: &Arc<Desk>) -> (usize, Outcome) {
     let (_inside, began) = (span_of(&job).entered(), Instant::now());
     let place = if let Job::Open(_, place) = &job { Some(place.clone()) } else { None };
     let done = catch_unwind(AssertUnwindSafe(|| match job {
-        Job::Open(_, place) => open(&place, desk).map(|living| Outcome::Open(Box::new(living))),
+        Job::Open(_, place) => open(&place, desk),
+        Job::Turn(_, living, _) | Job::Hear(_, living) if living.place.is_lent() => Ok(Outcome::Wanted(living)),
         Job::Turn(_, mut living, due) => {
             desk.board.late.note(due.elapsed());
             let turn = living.turn(&mut Silent)?;
@@ -226,6 +231,8 @@ fn fall(error: Error) -> Fall {
                 Fall::Unlived("lock", format!("{holder} holds its lock, {}", path.display()))
             }
         },
+        // Restored under another name, or put away.
+        Error::Vault(vault::Error::Missing(_)) => Fall::Moved(error.to_string()),
         Error::Vault(vault::Error::NoHead(_)) => Fall::Unlived("head", error.to_string()),
         Error::Io { .. }
         | Error::Vault(vault::Error::Io { .. } | vault::Error::Sqlite { .. } | vault::Error::Disk { .. }) => {
@@ -241,19 +248,37 @@ fn words_of(panic: &Box<dyn std::any::Any + Send>) -> String {
     words.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "it panicked".into())
 }
 
-/// From now on it is lived here: said in the log first, then made sure that nobody lives it.
-fn open(place: &GolemHome, desk: &Arc<Desk>) -> Result<Living, Error> {
+/// From now on it is lived here: said in the log first, then made sure that nobody lives it or wants it.
+fn open(place: &GolemHome, desk: &Arc<Desk>) -> Result<Outcome, Error> {
+    if place.is_lent() {
+        return let_go(place, desk);
+    }
     let id = Reader::open(&place.database())?.id()?;
     desk.lodge(id, true)?;
     let lodge = || {
+        if place.is_lent() {
+            return let_go(place, desk);
+        }
         keep::carry_over(place, desk)?;
         let living = Living::lodge(place.clone(), desk)?;
         introduce(&living, desk);
-        Ok(living)
+        Ok(Outcome::Open(Box::new(living)))
     };
     let opened = lodge();
-    if opened.is_err() {
+    if !matches!(opened, Ok(Outcome::Open(_))) {
         desk.lodge(id, false)?;
     }
     opened
+}
+
+/// Its owner has it: what the log has of it belongs in its own file, unless the owner has given that up.
+fn let_go(place: &GolemHome, desk: &Arc<Desk>) -> Result<Outcome, Error> {
+    let reader = Reader::open(&place.database())?;
+    if keep::carry_over(place, desk).is_err() && place.is_given_up() {
+        desk.forget(reader.id()?)?;
+    }
+    let (golem, _) = reader.wake()?;
+    let why = "its owner has taken it out of the host; `bardo golem join` brings it back";
+    let status = Status { state: State::Released, why: Some(why.into()), ..Status::of(golem.life()) };
+    Ok(Outcome::Released(Box::new(status)))
 }

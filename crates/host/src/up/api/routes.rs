@@ -59,7 +59,8 @@ impl From<Error> for Problem {
                 );
                 return Problem::new(StatusCode::CONFLICT, why);
             }
-            Error::Vault(vault::Error::TreasuryShort { .. } | vault::Error::Locked(_) | vault::Error::Sealed(_)) => {
+            Error::Hosted(_)
+            | Error::Vault(vault::Error::TreasuryShort { .. } | vault::Error::Locked(_) | vault::Error::Sealed(_)) => {
                 StatusCode::CONFLICT
             }
             _ => StatusCode::SERVICE_UNAVAILABLE,
