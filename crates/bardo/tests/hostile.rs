@@ -215,6 +215,7 @@ fn probe(crowd: &Crowd) -> Vec<Option<Duration>> {
 fn a_hostile_crowd_costs_nobody_anything() {
     let (requests, ticks) = (full(1_000_000, 20_000), full(200_000, 5_000));
     let tent = Tent::new();
+    tent.ok(["treasury", "add", "10000"]);
     let clocks = ["mortality.stochastic.enabled=false", "mortality.epistemic.enabled=false"];
     let clocks = clocks.iter().flat_map(|clock| ["--set", clock]);
     tent.ok(["golem", "new", "ada", "--seed", "1", "--credit", "500"].into_iter().chain(clocks));
