@@ -24,6 +24,8 @@ struct Owner {
     hosts: Vec<Option<Child>>,
     /// Every archive and backup there ever was, and whether it came from a move.
     folders: Vec<String>,
+    /// Where each golem was last moved to.
+    moved: BTreeMap<String, String>,
     made: u64,
     dice: Dice,
     ids: BTreeMap<GolemId, String>,
@@ -91,8 +93,8 @@ impl Owner {
             ids.insert(home.verified(&name).life().id(), name);
         }
         let hosts = (0..3).map(|_| None).collect();
-        let (folders, done) = (Vec::new(), BTreeMap::new());
-        Owner { homes, keys, hosts, folders, made: 0, dice: Dice(seed), ids, clocks, stranger, done }
+        let (folders, moved, done) = (Vec::new(), BTreeMap::new(), BTreeMap::new());
+        Owner { homes, keys, hosts, folders, moved, made: 0, dice: Dice(seed), ids, clocks, stranger, done }
     }
 
     /// One command in so many runs under a clock that is years off.
@@ -117,6 +119,15 @@ impl Owner {
         let id = self.ids.iter().find(|(_, known)| *known == name).map(|(id, _)| *id)?;
         let has = |tent: &Tent| Head::peek(&tent.home().heads(), id).is_some_and(|head| head.seal == Seal::Open);
         self.homes.iter().position(has)
+    }
+
+    /// The home it is leaving, if its move was cut short.
+    fn leaving(&self, name: &str) -> Option<usize> {
+        let unnamed = |tent: &Tent| {
+            let folder = tent.home().golems().join(name);
+            folder.join("MOVED-TO").exists() && !self.moved.contains_key(name)
+        };
+        self.homes.iter().position(unnamed)
     }
 
     fn golem(&mut self) -> String {
@@ -223,7 +234,7 @@ impl Owner {
         let name = self.golem();
         // Mostly where it is, now and then anywhere.
         let (anywhere, at) = (self.dice.roll(3) as usize, self.home_of(&name));
-        let home = if self.dice.roll(5) == 0 { anywhere } else { at.unwrap_or(anywhere) };
+        let home = if self.dice.roll(5) == 0 { anywhere } else { at.or(self.leaving(&name)).unwrap_or(anywhere) };
         let amount = format!("0.{}", 1 + self.dice.roll(9));
         match self.dice.roll(24) {
             0..=2 => drop(self.give("run", home, &["golem", "run", &name, "--speed", "max", "--ticks", "3"])),
@@ -237,8 +248,14 @@ impl Owner {
                 self.folders.push(folder);
             }
             9..=13 => {
-                let (folder, to) = (self.folder(), self.homes[self.dice.roll(3) as usize].id());
+                let (folder, any) = (self.folder(), self.homes[self.dice.roll(3) as usize].id());
+                // One that was cut short is mostly finished for whom it was begun.
+                let begun = fs::read_to_string(self.homes[home].home().golems().join(&name).join("MOVED-TO")).ok();
+                let to = begun.filter(|_| self.dice.roll(4) > 0).unwrap_or(any);
                 self.give("move", home, &["golem", "move", &name, &folder, "--to", &to]);
+                if Path::new(&folder).exists() {
+                    self.moved.insert(name, folder.clone());
+                }
                 self.folders.push(folder);
             }
             14 if !self.folders.is_empty() => {
@@ -247,9 +264,9 @@ impl Owner {
                 self.folders.push(to);
             }
             15..=19 if !self.folders.is_empty() => {
-                // Mostly what was made lately, by its own name.
-                let back = self.dice.roll((self.folders.len() as u64).min(8)) as usize;
-                let from = self.folders[self.folders.len() - 1 - back].clone();
+                // Mostly what is on its way, else anything there is.
+                let any = self.folders[self.dice.roll(self.folders.len() as u64) as usize].clone();
+                let from = self.moved.get(&name).filter(|_| self.dice.roll(3) > 0).cloned().unwrap_or(any);
                 let (home, key) = self.addressee(&from).unwrap_or((home, self.keys[0].clone()));
                 let mut args = vec!["golem", "restore", &from];
                 if self.dice.roll(4) > 0 {
@@ -258,7 +275,9 @@ impl Owner {
                 if self.dice.roll(4) == 0 {
                     args.push("--rewind");
                 }
-                self.give("restore", home, &args);
+                if self.give("restore", home, &args) {
+                    self.moved.remove(&name);
+                }
             }
             20 => drop(self.give("release", home, &["golem", "release", &name])),
             21 => drop(self.give("join", home, &["golem", "join", &name])),
