@@ -16,9 +16,9 @@ use serde_json::{Value, json};
 #[test]
 fn a_life_is_told_in_words_and_an_heir_is_made_of_what_was_left() {
     let tent = Tent::new();
-    tent.ok(["golem", "new", "ada", "--seed", "1"]);
+    tent.ok(["golem", "new", "ada", "--seed", "1", "--set", "mortality.mode=hosted"]);
     tent.ok(["golem", "run", "ada", "--speed", "max", "--ticks", "300"]);
-    tent.ok(["golem", "new", "cyd", "--seed", "3", "--credit", "0.5"]);
+    tent.ok(["golem", "new", "cyd", "--seed", "3", "--credit", "0.5", "--set", "mortality.mode=hosted"]);
     tent.ok(["golem", "run", "cyd", "--speed", "max"]);
     let host = Host::up(&tent, "1");
     let told = &host.get("/v1/golems/ada")["told"];

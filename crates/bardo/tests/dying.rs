@@ -261,6 +261,8 @@ fn a_line_goes_on_by_itself_where_its_owner_wants_it() {
         "succession.auto=true",
         "--set",
         "mortality.lifespan=2d",
+        "--set",
+        "mortality.mode=hosted",
     ]);
     let told = tent.run(["golem", "run", "ada", "--speed", "max", "--ticks", "8000"]);
     let told = String::from_utf8_lossy(&told.stdout).into_owned();

@@ -376,7 +376,7 @@ fn an_heir_lives_under_the_policy_in_force_and_is_frozen_if_its_predecessor_was(
     let edited = fs::read_to_string(&file).unwrap()
         + "\n[policy]\nper_action = 1.0\nmax_drawdown = 0.0\n[mortality.stochastic]\nenabled = false\n";
     fs::write(&file, edited).unwrap();
-    let mut make = tent.command(["golem", "successor", "bob", "--yes"]);
+    let mut make = tent.command(["golem", "successor", "bob", "--yes", "--seed", "7"]);
     let made = make.env("BARDO__POLICY__STOP", "0").env("BARDO__FUNDS__CAPITAL", "900").output().unwrap();
     assert!(made.status.success(), "{}", text(&made.stderr));
     let heir = life(&tent, "bob-2");

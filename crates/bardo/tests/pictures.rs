@@ -21,7 +21,7 @@ fn a_life_line_fits_into_eighty_columns() {
     for line in plot.lines() {
         assert!(line.chars().count() <= 80, "too wide: {line}");
     }
-    for part in ["vitality", "skill", "money", "phase", "†"] {
+    for part in ["vitality", "skill", "return", "phase", "†"] {
         assert!(plot.contains(part), "{part} is missing: {plot}");
     }
     let phases = plot.lines().find_map(|line| line.strip_prefix("phase")).unwrap().trim();
@@ -38,7 +38,7 @@ fn a_report_is_one_file_that_asks_for_nothing_else() {
     for outside in ["http", "src=", "href=", "<script", "@import", "url("] {
         assert!(!page.contains(outside), "{outside} reaches outside");
     }
-    for part in ["Life line", "Skill, by domain", "Money beside holding", "Load", "class=\"died\"", "class=\"tick\""] {
+    for part in ["Life line", "Skill, by domain", "Return vs. buy and hold", "Load", "class=\"died\"", "class=\"tick\""] {
         assert!(page.contains(part), "{part} is missing");
     }
     assert!(!page.contains("NaN") && !page.contains("inf"), "a figure could not be drawn");
