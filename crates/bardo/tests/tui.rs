@@ -102,7 +102,7 @@ fn a_host_can_be_watched_ordered_killed_and_started_again() {
         return;
     }
     let tent = Tent::new();
-    tent.ok(["golem", "new", "ada", "--seed", "1"]);
+    tent.ok(["golem", "new", "ada", "--seed", "1", "--set", "mortality.mode=hosted", "--set", "dream.enabled=false"]);
     tent.ok(["golem", "run", "ada", "--speed", "max", "--ticks", "600"]);
     tent.ok(["golem", "new", "ben", "--seed", "2"]);
     let address = free_address();
