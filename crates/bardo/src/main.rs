@@ -74,6 +74,7 @@ fn dispatch(home: &Home, verb: Verb, json: bool) -> Result<ExitCode, Error> {
             commands::lab::lineages(home, &lives, generations, json)
         }
         Verb::Doctor => commands::home::doctor(home, json),
+        Verb::Recover { yes } => commands::home::recover(home, yes, json),
         Verb::Config(config) => commands::config::dispatch(home, &config, json),
         Verb::Completions { shell } => {
             let mut script = Vec::new();

@@ -17,6 +17,7 @@ use vault::{Anchor, Head, Place, Reader, Seal, Vault};
 use world::{Ledger, Spec};
 
 use crate::Error;
+use crate::books;
 use crate::chance::{self, Secret};
 use crate::config::{File, Settings};
 use crate::home::{GolemHome, Home};
@@ -369,6 +370,9 @@ impl Arrival<'_> {
             let _ = fs::remove_dir_all(&crib);
             return Err(taken);
         }
+        if self.moved || known.is_none() {
+            books::Arrival::declare(&mut home.treasury()?, self.golem.life())?;
+        }
         put_in_place(home, &crib, place, self.golem.life().id())
     }
 
@@ -494,6 +498,11 @@ fn make_ready(home: &Home, from: &Path, golem: &Golem) -> Result<PathBuf, Error>
         copy_if_there(&from.join(file), &crib)?;
     }
     take_stretches(&from.join("archive"), &crib)?;
+    // What came without its world's record brings what its journal has of it.
+    if !from.join("world.log").exists() {
+        let own = books::Own::read(&crib.join("life.db"), &[])?;
+        drop(Ledger::rebuild(crib.join("world.log"), own.entries().collect())?);
+    }
     // The world may have gone on after the journal was copied; what the copy has not permitted never happened to it.
     let asked = life.flights.iter().filter(|flight| flight.is_unsent()).map(|flight| flight.key - 1).min();
     Ledger::file(crib.join("world.log"))?.forget_after(asked.unwrap_or(life.flights_made))?;

@@ -2,6 +2,7 @@
 //! happened before anything leaves the process, performs what is owed, and passes on the owner's word.
 
 pub mod backups;
+mod books;
 pub mod bundle;
 pub mod chance;
 pub mod closing;
@@ -22,6 +23,7 @@ pub mod orders;
 pub mod playbook;
 pub mod private;
 pub mod recall;
+pub mod recover;
 pub mod rehearsal;
 pub mod shelf;
 pub mod tokens;

@@ -78,6 +78,8 @@ pub struct Reader {
 pub struct Check {
     /// Only what came after this record was there to be checked.
     pub after: u64,
+    /// Records that are missing in the middle of its archive.
+    pub hole: Option<(u64, u64)>,
     pub records: u64,
     pub state_hashes: u64,
     pub bytes: u64,
@@ -323,6 +325,17 @@ impl Reader {
         Ok((golem, notices))
     }
 
+    /// The same, and the hash of that record, which must be the newest that was acknowledged or come after it.
+    pub fn wake_held(&self, heads: &Path) -> Result<(Golem, Hash, Vec<Notice>), Error> {
+        let anchor = Head::peek(heads, identity(&self.db)?);
+        let _view = self.view()?;
+        let (golem, tip, _, notices) = wake(&self.db)?;
+        if let Some(anchor) = anchor {
+            hold_against(&self.db, &anchor, golem.seq())?;
+        }
+        Ok((golem, tip, notices))
+    }
+
     /// The life before the first record that [`Reader::replay`] gives; none where that is its birth. From here on this
     /// reader sees the life as it is now, however it goes on and is cut meanwhile.
     pub fn beginning(&self) -> Result<Option<Golem>, Error> {
@@ -384,7 +397,9 @@ impl Reader {
         let snapshots = good_snapshots(view)?;
         let (mut golem, mut tip) = begin(view)?;
         let after = golem.as_ref().map_or(0, Golem::seq);
-        let (mut check, mut expected) = (Check { after, records: after, ..Check::default() }, Expected::default());
+        let hole = archive::hole(view)?;
+        let (mut check, mut expected) =
+            (Check { after, hole, records: after, ..Check::default() }, Expected::default());
         let mut known = grimoire::Expected::default();
         rows(view, (after, u64::MAX), &mut tip, |record, state, bytes| {
             let seq = record.seq;
