@@ -273,7 +273,7 @@ impl Owner {
     fn lives(&self) -> Result<Usdc, String> {
         let mut sum = Usdc::ZERO;
         for (id, name) in &self.ids {
-            let (mut open, mut resting): (Vec<usize>, Vec<(u64, usize, Box<Life>)>) = (Vec::new(), Vec::new());
+            let (mut open, mut resting) = (Vec::new(), Vec::new());
             for (at, tent) in self.homes.iter().enumerate() {
                 let home = tent.home();
                 for place in home.list().unwrap_or_default().into_iter().filter(|place| place.is(*id)) {

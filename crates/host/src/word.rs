@@ -63,7 +63,9 @@ pub fn pass_on_as(place: &GolemHome, id: CommandId, body: Body, snapshot_every: 
             };
             Ok(replied.map_or_else(Order::Unsure, Order::Answered))
         }
-        Err(Error::Hosted(_) | Error::Vault(vault::Error::Locked(_))) => Ok(Order::Sent(inbox::send_as(place, id, body)?)),
+        Err(Error::Hosted(_) | Error::Vault(vault::Error::Locked(_))) => {
+            Ok(Order::Sent(inbox::send_as(place, id, body)?))
+        }
         Err(other) => Err(other),
     }
 }

@@ -113,6 +113,9 @@ pub struct Telling {
     pub here: Option<fn(&Note)>,
 }
 
+/// A target's name, and what came of telling it.
+pub type Came = (&'static str, Result<(), String>);
+
 impl Telling {
     pub fn of(settings: &Settings) -> Result<Telling, Error> {
         let given = |key: &str| settings.text(key).filter(|text| !text.is_empty()).map(str::to_owned);
@@ -162,7 +165,7 @@ impl Telling {
     }
 
     /// Tells every target and the heartbeat something that means nothing, and says what came of each.
-    pub fn test(&self) -> Result<Vec<(&'static str, Result<(), String>)>, Error> {
+    pub fn test(&self) -> Result<Vec<Came>, Error> {
         let client = client()?;
         let note = host_note(format!("test:{}", now()), "test", None, "this is a test; nothing has happened".into());
         let mut came: Vec<_> = self

@@ -85,7 +85,7 @@ fn until(what: &str, mut done: impl FnMut() -> bool) {
 }
 
 fn notes(home: &Home) -> Vec<Note> {
-    let waiting = Log::reader(home.root()).unwrap().unwrap().waiting("command", 1_000).unwrap();
+    let waiting = Log::reader(home.root(), &home.heads()).unwrap().unwrap().waiting("command", 1_000).unwrap();
     waiting.into_iter().map(|waiting| waiting.note).collect()
 }
 
