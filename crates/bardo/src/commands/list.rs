@@ -22,6 +22,8 @@ enum State {
     Dreaming,
     /// Somebody runs it.
     Living,
+    /// Its owner has taken it out of the host.
+    Released,
     /// A host is up and does not run it.
     Stopped,
     /// Nobody runs it.
@@ -44,6 +46,7 @@ impl State {
             () if glance.asks => State::Asking,
             () if glance.asleep => State::Dreaming,
             () if running => State::Living,
+            () if place.is_released() => State::Released,
             () if home.is_up() => State::Stopped,
             () => State::Idle,
         }
@@ -58,6 +61,7 @@ impl State {
             State::Asking => "asking",
             State::Dreaming => "dreaming",
             State::Living => "living",
+            State::Released => "released",
             State::Stopped => "stopped",
             State::Idle => "idle",
             State::Locked => "locked",

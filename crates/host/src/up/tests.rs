@@ -313,6 +313,7 @@ fn an_heir_born_just_before_a_kill_is_told_of() {
         "succession.auto=true",
         "succession.min_divergence=0",
         "succession.budget_usdc=1000",
+        "mortality.mode=hosted",
         "mortality.economic.machine_per_day=100",
     ];
     let (_folder, home) = home(1, |_| STARVES);
