@@ -77,6 +77,12 @@ pub(crate) enum Verb {
     Drill { folder: PathBuf },
     /// Examine the whole home: every record, every roll, every cent
     Doctor,
+    /// Set right what can be when a file is lost, cut or old; tells first what is lost, and changes nothing without --yes
+    Recover {
+        /// Do it
+        #[arg(long)]
+        yes: bool,
+    },
     /// Show, check and describe the configuration
     #[command(subcommand)]
     Config(ConfigVerb),

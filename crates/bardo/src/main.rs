@@ -79,6 +79,7 @@ fn dispatch(home: &Home, verb: Verb, json: bool) -> Result<ExitCode, Error> {
         Verb::Restore(args) => commands::copies::restore(home, &args, json),
         Verb::Drill { folder } => commands::copies::drill(&folder, json),
         Verb::Doctor => commands::home::doctor(home, json),
+        Verb::Recover { yes } => commands::home::recover(home, yes, json),
         Verb::Config(config) => commands::config::dispatch(home, &config, json),
         Verb::Completions { shell } => {
             let mut script = Vec::new();

@@ -107,6 +107,11 @@ fn the_machine_burned_is_true() {
 }
 
 #[test]
+fn the_way_out_of_damage_is_true() {
+    check_document("docs/recovery.md");
+}
+
+#[test]
 fn the_reference_of_commands_is_what_can_be_typed() {
     check_written("docs/cli.md", "commands", &reference::commands(args::Args::command()));
 }

@@ -312,7 +312,8 @@ fn each_kind_of_note_arrives_once_and_in_order_however_often_the_host_is_killed(
     let beats = receiver.beats.lock().unwrap().len();
     std::thread::sleep(Duration::from_secs(2));
     assert!(receiver.beats.lock().unwrap().iter().all(|beat| *beat < silent), "the dead have no heartbeat");
-    let waiting = |target| Log::reader(&tent.root()).unwrap().unwrap().waiting(target, 1).unwrap().len();
+    let waiting =
+        |target| Log::reader(&tent.root(), &tent.home().heads()).unwrap().unwrap().waiting(target, 1).unwrap().len();
     let mut host = up(&tent, "0.001");
     let all_told = || ["webhook", "ntfy", "command"].into_iter().all(|target| waiting(target) == 0);
     // An heir that is still to be born is found within two seconds.

@@ -116,7 +116,7 @@ fn a_host_killed_anywhere_loses_nothing_and_repeats_nothing() {
         // What the log holds follows on from what each file holds, or is there already.
         // The first may have been killed before there was a log.
         if n % 10 == 0
-            && let Some(log) = Log::reader(&tent.root()).unwrap()
+            && let Some(log) = Log::reader(&tent.root(), &tent.home().heads()).unwrap()
         {
             for id in log.golems().unwrap() {
                 let place = tent.home().list().unwrap().into_iter().find(|place| place.is(id)).unwrap();
@@ -130,7 +130,10 @@ fn a_host_killed_anywhere_loses_nothing_and_repeats_nothing() {
         }
     }
     settle_down(&tent, golems);
-    assert!(Log::reader(&tent.root()).unwrap().unwrap().golems().unwrap().is_empty(), "all of it was carried over");
+    assert!(
+        Log::reader(&tent.root(), &tent.home().heads()).unwrap().unwrap().golems().unwrap().is_empty(),
+        "all of it was carried over"
+    );
     assert_eq!(tent.all_money(), total, "to the micro-USDC");
     let mut records = 0;
     for n in 0..golems {

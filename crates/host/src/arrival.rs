@@ -14,6 +14,7 @@ use vault::{Anchor, Head, Passing, Reader, Seal};
 use world::Ledger;
 
 use crate::Error;
+use crate::books;
 use crate::bundle;
 use crate::chance::Secret;
 use crate::config::{File, Settings};
@@ -72,7 +73,7 @@ pub fn restore(home: &Home, from: &Path, name: Option<Name>, consent: &Consent) 
     }
     head.set(tip)?;
     if let Standing::Moved(number) = standing {
-        home.treasury()?.note(Passing::Arrived, id, number)?;
+        home.treasury()?.note(Passing::Arrived, id, number, None)?;
     }
     drop(head);
     drop(loan);
@@ -167,14 +168,26 @@ impl Arrival {
         self.may_replace(home, known, consent)?;
         goes_on_in_the_log(home, id, &self.reader.tip()?, consent)?;
         money_allows(home, life)?;
+        let world = self.crib.folder().join("world.log");
+        // What came without its world's record brings what its journal has of it.
+        if !world.exists() {
+            let own = books::Own::read(&self.crib.folder().join("life.db"), &[])?;
+            drop(Ledger::rebuild(&world, own.entries().collect())?);
+        }
         // The world may have gone on after the journal was copied; what the copy has not permitted never happened to it.
         let asked = life.flights.iter().filter(|flight| flight.is_unsent()).map(|flight| flight.key - 1).min();
-        Ledger::file(self.crib.folder().join("world.log"))?.forget_after(asked.unwrap_or(life.flights_made))?;
+        Ledger::file(world)?.forget_after(asked.unwrap_or(life.flights_made))?;
         sync_folder(self.crib.folder())?;
-        if let Standing::Moved(number) = self.standing {
-            home.treasury()?.note(Passing::Arriving, id, number)?;
+        let (mut treasury, tip) = (home.treasury()?, self.reader.tip()?);
+        match self.standing {
+            Standing::Moved(number) => books::Arrival::declare(&mut treasury, life, Some(number), &tip)?,
+            // Where this treasury has a line of everything it was given and has returned, there is nothing to say.
+            Standing::Copy if known.is_none() && books::hold_treasury(&treasury, life).is_err() => {
+                books::Arrival::declare(&mut treasury, life, None, &tip)?;
+            }
+            Standing::Copy => {}
         }
-        drop(self.reader);
+        drop((self.reader, treasury));
         put_in_place(home, self.crib, place, id)
     }
 

@@ -173,6 +173,11 @@ pub fn mark(text: &str) -> [u8; 16] {
     blake3::hash(text.as_bytes()).as_bytes()[..16].try_into().expect("sixteen of thirty-two")
 }
 
+/// The number a hash stands for where a ledger wants one.
+pub(crate) fn number(hash: &[u8; 32]) -> u64 {
+    u64::from_le_bytes(hash[..8].try_into().expect("eight of thirty-two")) >> 1
+}
+
 pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -169,8 +169,8 @@ pub fn move_out(place: &GolemHome, to: &Path, addressee: &str, snapshot_every: u
 /// A life that leaves has arrived, however the command that took it in ended.
 fn arrive(home: &Home, id: golem::GolemId) -> Result<(), Error> {
     let mut treasury = home.treasury()?;
-    for number in treasury.noted(Passing::Arriving, id)? {
-        treasury.note(Passing::Arrived, id, number)?;
+    for row in treasury.noted(Passing::Arriving, id)? {
+        treasury.note(Passing::Arrived, id, row.number, None)?;
     }
     Ok(())
 }
@@ -179,7 +179,7 @@ fn finish_move(place: &GolemHome, built: &Path, to: &Path, parent: &Path) -> Res
     let label = label_of(built)?.ok_or_else(|| vault::Error::Missing(built.to_owned()))?;
     let (id, mut treasury) = (Reader::open(&place.database())?.id()?, place.home().treasury()?);
     if let Some(passage) = &label.passage {
-        treasury.note(Passing::Left, id, passage.departure)?;
+        treasury.note(Passing::Left, id, passage.departure, None)?;
     }
     let note = place.folder.join("MOVED");
     fs::write(&note, to.display().to_string()).map_err(Error::io("cannot write", &note))?;

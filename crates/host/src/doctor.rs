@@ -8,8 +8,10 @@ use golem::event::Event;
 use golem::{Golem, Life, Usdc};
 use serde::Serialize;
 use vault::{Anchor, Head, Log, Reader, Seal, Treasury};
+use world::Ledger;
 
 use crate::Error;
+use crate::books::{self, Account, Own};
 use crate::chance::Secret;
 use crate::home::{GolemHome, Home};
 use crate::private;
@@ -43,15 +45,16 @@ impl Finding {
 pub fn examine(home: &Home, mut tell: impl FnMut(Finding)) -> Result<(), Error> {
     tell(examine_home(home.require()?.root()));
     tell(examine_machine(home.root()));
-    tell(examine_host(home)?);
+    tell(examine_host(home));
     tell(examine_private(home.root()));
-    let treasury = home.treasury_to_read()?;
-    tell(match treasury.audit()? {
-        None => Finding::fine("treasury", format!("{} free, every line adds up", treasury.balance()?)),
-        Some(line) => Finding::wrong("treasury", format!("line {line} of the ledger does not add up")),
-    });
+    shelf_and_key(home).into_iter().for_each(&mut tell);
+    let treasury = examine_treasury(home, &mut tell);
     for golem in home.list()? {
-        examine_golem(&golem, &treasury, &mut tell);
+        examine_golem(&golem, treasury.as_ref(), &mut tell);
+    }
+    for lost in lifeless(home) {
+        let what = "its life.db is missing; bring it back, or restore a backup with `bardo golem restore`";
+        tell(Finding::wrong(format!("{lost}: journal"), what));
     }
     for left in leftovers(home) {
         tell(Finding::wrong("leftover", format!("{left} is from a command that was cut short; remove it")));
@@ -87,19 +90,53 @@ fn examine_machine(root: &Path) -> Finding {
     Finding::fine(what, format!("room on the disk, a clock that is right, time zones, SQLite {}", vault::sqlite()))
 }
 
-fn examine_host(home: &Home) -> Result<Finding, Error> {
-    let waiting = match Log::reader(home.root())? {
-        Some(log) => log.golems()?.len(),
-        None => 0,
-    };
-    Ok(Finding::fine(
-        "host",
-        match (home.is_up(), waiting) {
-            (true, _) => "up, and runs the golems here".to_owned(),
-            (false, 0) => "not up, and nothing waits in its log".to_owned(),
-            (false, n) => format!("not up; what its log has of {n} golems is carried over now"),
-        },
-    ))
+fn examine_host(home: &Home) -> Finding {
+    let looked = Log::reader(home.root(), &home.heads()).and_then(|log| {
+        let Some(log) = log else { return Ok(0) };
+        log.verify()?;
+        Ok(log.golems()?.len())
+    });
+    match (looked, home.is_up()) {
+        (Err(e), _) => Finding::wrong("host", e.to_string()),
+        (Ok(_), true) => Finding::fine("host", "up, and runs the golems here"),
+        (Ok(0), false) => Finding::fine("host", "not up, and nothing waits in its log"),
+        (Ok(n), false) => Finding::fine("host", format!("not up; what its log has of {n} golems is carried over now")),
+    }
+}
+
+/// What no life depends on, and its owner would miss: told only where it is the trouble.
+fn shelf_and_key(home: &Home) -> Vec<Finding> {
+    let mut wrong = Vec::new();
+    let (library, key) = (home.root().join("library.db"), home.root().join("owner.key"));
+    if library.exists()
+        && let Err(e) = home.library().and_then(|library| Ok(library.check()?))
+    {
+        wrong.push(Finding::wrong("library", e.to_string()));
+    }
+    if key.exists()
+        && let Err(e) = crate::bundle::Key::of(home)
+    {
+        wrong.push(Finding::wrong("owner.key", e.to_string()));
+    }
+    wrong
+}
+
+/// Gives it to be held against the golems, if it can be believed.
+fn examine_treasury(home: &Home, tell: &mut impl FnMut(Finding)) -> Option<Treasury> {
+    let looked = home.treasury_to_read().and_then(|treasury| {
+        let (lines, balance) = (treasury.audit()?, treasury.balance()?);
+        Ok((treasury, format!("{balance} free, all {lines} lines there and adding up")))
+    });
+    match looked {
+        Ok((treasury, detail)) => {
+            tell(Finding::fine("treasury", detail));
+            Some(treasury)
+        }
+        Err(e) => {
+            tell(Finding::wrong("treasury", e.to_string()));
+            None
+        }
+    }
 }
 
 /// Whoever else may read a home can lock its golems; whoever may write there gives them orders.
@@ -125,6 +162,13 @@ fn examine_private(root: &Path) -> Finding {
     )
 }
 
+/// Names of golems whose folder is there and whose life is not.
+fn lifeless(home: &Home) -> Vec<golem::Name> {
+    let entries = fs::read_dir(home.golems()).into_iter().flatten().flatten();
+    let names = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    names.filter(|name| !home.place(name).database().exists()).collect()
+}
+
 /// Folders made aside by a command that never came to its end; they may hold a secret.
 fn leftovers(home: &Home) -> Vec<String> {
     let entries = fs::read_dir(home.golems()).into_iter().flatten().flatten();
@@ -132,7 +176,7 @@ fn leftovers(home: &Home) -> Vec<String> {
     aside.map(|entry| entry.path().display().to_string()).collect()
 }
 
-fn examine_golem(place: &GolemHome, treasury: &Treasury, tell: &mut impl FnMut(Finding)) {
+fn examine_golem(place: &GolemHome, treasury: Option<&Treasury>, tell: &mut impl FnMut(Finding)) {
     let name = place.name.as_str();
     if let Err(e) = place.catch_up() {
         return tell(Finding::wrong(format!("{name}: journal"), e.to_string()));
@@ -146,6 +190,11 @@ fn examine_golem(place: &GolemHome, treasury: &Treasury, tell: &mut impl FnMut(F
                 check.state_hashes,
                 check.bytes
             );
+            if let Some((first, last)) = check.hole {
+                let lost =
+                    format!("records {first} to {last} are missing from its archive, {}", place.archive().display());
+                tell(Finding::wrong(format!("{name}: journal"), format!("{lost}; put the file back")));
+            }
             if check.after > 0 {
                 detail += &format!("; up to record {} they are archived, and not here", check.after);
             }
@@ -155,7 +204,14 @@ fn examine_golem(place: &GolemHome, treasury: &Treasury, tell: &mut impl FnMut(F
         Err(e) => return tell(Finding::wrong(format!("{name}: journal"), e.to_string())),
     };
     tell(examine_head(place, golem.life()));
-    tell(examine_money(place, golem.life(), treasury));
+    let own = match Own::read(&place.database(), &[]) {
+        Ok(own) => own,
+        Err(e) => return tell(Finding::wrong(format!("{name}: journal"), e.to_string())),
+    };
+    if let Some(treasury) = treasury {
+        tell(examine_money(place, golem.life(), &own, treasury));
+    }
+    tell(examine_world(place, golem.life(), &own));
     tell(examine_secret(place, &golem));
 }
 
@@ -170,16 +226,40 @@ fn examine_head(place: &GolemHome, life: &Life) -> Finding {
     }
 }
 
-fn examine_money(place: &GolemHome, life: &Life, treasury: &Treasury) -> Finding {
+/// What the world has on record against what the life was told.
+fn examine_world(place: &GolemHome, life: &Life, own: &Own) -> Finding {
+    let what = format!("{}: world", place.name);
+    let ledger = match Ledger::look(place.ledger()) {
+        Ok(ledger) => ledger,
+        Err(e) => return Finding::wrong(what, e.to_string()),
+    };
+    let agreed = books::world_agrees(&ledger, life).and_then(|()| books::world_agrees_line_by_line(&ledger, own));
+    match agreed {
+        Ok(()) => {
+            Finding::fine(what, format!("{} actions on record, as it was told of them", ledger.entries().count()))
+        }
+        Err(why) => Finding::wrong(what, format!("{why}; see what can be saved with `bardo recover`")),
+    }
+}
+
+fn examine_money(place: &GolemHome, life: &Life, own: &Own, treasury: &Treasury) -> Finding {
     let what = format!("{}: money", place.name);
     let gap = life.unaccounted();
     if gap != Usdc::ZERO {
         return Finding::wrong(what, format!("{gap} is not accounted for"));
     }
+    let agreed = Account::of(treasury, life)
+        .map_err(|e| e.to_string())
+        .and_then(|account| account.agrees(life).and_then(|()| account.agrees_line_by_line(own, life)));
+    if let Err(why) = agreed {
+        return Finding::wrong(what, format!("{why}; see what can be saved with `bardo recover`"));
+    }
     let moved = Head::peek(&place.home().heads(), life.id()).is_some_and(|anchor| anchor.seal != Seal::Open);
     match treasury.undelivered(life.id(), life.transfers_taken) {
         Err(e) => Finding::wrong(what, e.to_string()),
-        Ok(sent) if sent.is_empty() => Finding::fine(what, "accounted for to the micro-USDC"),
+        Ok(sent) if sent.is_empty() => {
+            Finding::fine(what, "accounted for to the micro-USDC, in its book and in the treasury's")
+        }
         Ok(_) if moved => Finding::wrong(what, "money was sent to it that it never took before it was moved away"),
         Ok(sent) => {
             let sum: Usdc = sent.iter().map(|transfer| transfer.credit + transfer.capital).sum();

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use golem::{Golem, GolemId, Name};
 use vault::archive::{self, Retention};
-use vault::{Batch, Glance, Head, Holder, Line, Log, Notice, Place, Reader, Treasury, Vault};
+use vault::{Batch, Glance, Head, Holder, Line, Log, LogReader, Notice, Place, Reader, Tip, Treasury, Vault};
 use world::{Candles, Ledger, Spec, World};
 
 use crate::Error;
@@ -30,6 +30,8 @@ pub struct Home {
     candles: Arc<Mutex<BTreeMap<String, Candles>>>,
     /// Read once: what a host began with holds until it is started anew.
     retention: Arc<OnceLock<Retention>>,
+    /// The group as of which the host log was looked through, so that this is done once.
+    looked: Arc<Mutex<Option<Tip>>>,
 }
 
 /// The folder of one golem.
@@ -45,7 +47,7 @@ pub type Seen = (GolemHome, Result<(Glance, bool), Error>);
 
 impl Home {
     pub fn at(root: PathBuf) -> Home {
-        Home { root, candles: Arc::default(), retention: Arc::default() }
+        Home { root, candles: Arc::default(), retention: Arc::default(), looked: Arc::default() }
     }
 
     /// The owner's settings: bardo.toml if there is one, and the environment.
@@ -75,9 +77,12 @@ impl Home {
         if !path.exists() {
             fs::write(&path, config::template(File::Bardo)).map_err(Error::io("cannot write", &path))?;
         }
-        let new = !self.treasury_path().exists();
-        let mut treasury = Treasury::open(&self.treasury_path())?;
-        treasury.begin_with(settings.money("treasury.opening"))?;
+        let new = !self.is_known();
+        if !new && !Treasury::is_known(&self.root, &self.heads()) {
+            let what = "there are golems here, and both treasury.db and its head are missing";
+            return Err(vault::Error::unanchored(what).into());
+        }
+        Treasury::begin(&self.root, &self.heads(), settings.money("treasury.opening"))?;
         Ok(new)
     }
 
@@ -95,8 +100,14 @@ impl Home {
         fs::read_to_string(&path).map_err(Error::io("cannot read", &path))
     }
 
+    /// Whether anything was ever acknowledged here.
+    fn is_known(&self) -> bool {
+        let anyone = || fs::read_dir(self.heads()).is_ok_and(|mut heads| heads.next().is_some());
+        Treasury::is_known(&self.root, &self.heads()) || anyone()
+    }
+
     pub fn require(&self) -> Result<&Home, Error> {
-        if self.treasury_path().exists() { Ok(self) } else { Err(Error::NoHome(self.root.clone())) }
+        if self.is_known() { Ok(self) } else { Err(Error::NoHome(self.root.clone())) }
     }
 
     pub fn root(&self) -> &Path {
@@ -142,23 +153,39 @@ impl Home {
         vault::Log::is_taken(&self.heads())
     }
 
+    /// What a host has written down and not carried over yet. While one is up it is its to look after; what one left
+    /// behind is looked through before any of it is believed.
+    pub(crate) fn log(&self) -> Result<Option<LogReader>, Error> {
+        let Some(reader) = Log::reader(&self.root, &self.heads())? else { return Ok(None) };
+        let mut looked = self.looked.lock().unwrap_or_else(PoisonError::into_inner);
+        if *looked != Some(reader.tip()) && !self.is_up() {
+            *looked = Some(reader.verify()?);
+        }
+        Ok(Some(reader))
+    }
+
     /// A host that went down in haste may have left records of this life in its log: they belong in its own file.
     pub(crate) fn reclaim(&self, vault: &mut Vault, golem: &mut Golem) -> Result<(), Error> {
-        let Some(reader) = Log::reader(&self.root)? else { return Ok(()) };
+        let Some(reader) = self.log()? else { return Ok(()) };
         let lines = reader.lines(golem.life().id())?;
         let Some(last) = lines.last() else { return Ok(()) };
         vault.catch_up(golem, &lines)?;
         let carried = vec![(golem.life().id(), last.seq)];
-        // Whoever has the log now will do this by itself when it is next up; here it only saves room.
-        if let Ok(mut log) = Log::open(&self.root, &self.heads(), Vec::new()) {
-            log.commit(&Batch { carried, ..Batch::default() })?;
+        match Log::open(&self.root, &self.heads(), Vec::new()) {
+            Ok(mut log) => {
+                log.commit(&Batch { carried, ..Batch::default() })?;
+                *self.looked.lock().unwrap_or_else(PoisonError::into_inner) = Some(log.tip());
+                Ok(())
+            }
+            // Whoever has the log now will do this by itself; here it only saves room.
+            Err(vault::Error::Locked(_)) => Ok(()),
+            Err(other) => Err(other.into()),
         }
-        Ok(())
     }
 
     /// What a host's log still has of a life and its own file may lack.
     pub(crate) fn lines(&self, id: GolemId) -> Result<Vec<Line>, Error> {
-        Ok(match Log::reader(&self.root)? {
+        Ok(match self.log()? {
             Some(reader) => reader.lines(id)?,
             None => Vec::new(),
         })
@@ -170,22 +197,19 @@ impl Home {
         Ok(log.commit(&Batch { carried: vec![(id, i64::MAX as u64)], ..Batch::default() })?)
     }
 
-    fn treasury_path(&self) -> PathBuf {
-        self.root.join("treasury.db")
-    }
-
     /// Makes a copy of a ledger the treasury of a home that has none yet.
     pub(crate) fn restore_treasury(&self, copy: &Path) -> Result<(), Error> {
-        crate::parcel::take(copy, &self.treasury_path(), u64::MAX)
+        crate::parcel::take(copy, &Treasury::path(&self.root), u64::MAX)?;
+        Ok(Treasury::take_in(&self.root, &self.heads())?)
     }
 
     pub fn treasury(&self) -> Result<Treasury, Error> {
-        Ok(Treasury::open(&self.require()?.treasury_path())?)
+        Ok(Treasury::open(&self.require()?.root, &self.heads())?)
     }
 
     /// For whoever only looks, also where nothing can be written.
     pub fn treasury_to_read(&self) -> Result<Treasury, Error> {
-        Ok(Treasury::to_read(&self.require()?.treasury_path())?)
+        Ok(Treasury::to_read(&self.require()?.root, &self.heads())?)
     }
 
     /// Opens a world by the description in a birth record. Data is named relative to the home, so that a
@@ -234,7 +258,7 @@ impl Home {
     /// Every golem here at a glance, by name: what it is like, and whether anyone is living it.
     pub fn glances(&self) -> Result<Vec<Seen>, Error> {
         let (mut ahead, mut lodgers) = (BTreeSet::new(), BTreeSet::new());
-        if let Some(log) = Log::reader(&self.root)? {
+        if let Some(log) = self.log()? {
             ahead.extend(log.golems()?);
             lodgers.extend(if self.is_up() { log.lodgers()? } else { Vec::new() });
         }
@@ -282,10 +306,11 @@ impl GolemHome {
 
     /// The life as of its newest acknowledged record, whoever is living it.
     pub fn wake(&self) -> Result<(Golem, Vec<Notice>), Error> {
-        let (mut golem, notices) = Reader::open(&self.database())?.wake()?;
-        if let Some(log) = Log::reader(self.home.root())? {
-            log.go_on(&mut golem)?;
-        }
+        let reader = Reader::open(&self.database())?;
+        // The log first: what leaves it meanwhile is in the file by then.
+        let lines = self.home.log()?.map_or(Ok(Vec::new()), |log| log.lines(reader.id()?))?;
+        let (mut golem, tip, notices) = reader.wake_held(&self.home.heads())?;
+        vault::live_on(&mut golem, tip, &lines)?;
         Ok((golem, notices))
     }
 
@@ -314,13 +339,13 @@ impl GolemHome {
         if !self.home.is_up() {
             return Ok(false);
         }
-        let Some(reader) = Log::reader(self.home.root())? else { return Ok(false) };
+        let Some(reader) = self.home.log()? else { return Ok(false) };
         Ok(reader.lodges(Reader::open(&self.database())?.id()?)?)
     }
 
     /// Sees to it that its own file has everything that was acknowledged, for whoever reads there.
     pub fn catch_up(&self) -> Result<(), Error> {
-        let Some(reader) = Log::reader(self.home.root())? else { return Ok(()) };
+        let Some(reader) = self.home.log()? else { return Ok(()) };
         if reader.lines(Reader::open(&self.database())?.id()?)?.is_empty() {
             return Ok(());
         }

@@ -3,6 +3,7 @@
 
 pub mod arrival;
 pub mod backups;
+mod books;
 pub mod bundle;
 pub mod chance;
 pub mod closing;
@@ -28,6 +29,7 @@ pub mod passage;
 pub mod playbook;
 pub mod private;
 pub mod recall;
+pub mod recover;
 pub mod rehearsal;
 pub mod sealed;
 pub mod shelf;

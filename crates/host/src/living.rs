@@ -25,6 +25,7 @@ use vault::{Head, Notice, Reader, Seal, Treasury, Vault};
 use world::{Ledger, World};
 
 use crate::Error;
+use crate::books;
 use crate::bundle;
 use crate::chance::Secret;
 use crate::closing;
@@ -122,6 +123,14 @@ impl Living {
         Ok((living, notices))
     }
 
+    /// Takes the life's lock and wakes it, whatever the treasury says of it: its owner is about to set that right.
+    pub(crate) fn open_as_it_is(place: GolemHome) -> Result<Living, Error> {
+        let treasury = Arc::new(Mutex::new(place.home().treasury()?));
+        let (vault, golem, _) = Vault::open(&place.vault(), 1)?;
+        let ledger = Ledger::file(place.ledger())?;
+        Living::wake(place, Keep::Own(Box::new(vault)), golem, treasury, ledger)
+    }
+
     /// Wakes a life at a host's desk. Its own file has everything, and nobody else may live it.
     pub(crate) fn lodge(place: GolemHome, desk: &Arc<Desk>) -> Result<Living, Error> {
         let (vault, golem, _) = Vault::open(&place.vault(), 1)?;
@@ -166,7 +175,20 @@ impl Living {
         self.take_money(&mut Silent)
     }
 
+    /// Not before its own book, the treasury's and the world's have been held against each other.
     fn awake(
+        place: GolemHome,
+        keep: Keep,
+        golem: Golem,
+        treasury: Arc<Mutex<Treasury>>,
+        ledger: Ledger,
+    ) -> Result<Living, Error> {
+        books::hold_treasury(&treasury.lock().unwrap_or_else(PoisonError::into_inner), golem.life())?;
+        books::hold_world(&ledger, golem.life())?;
+        Living::wake(place, keep, golem, treasury, ledger)
+    }
+
+    fn wake(
         place: GolemHome,
         keep: Keep,
         golem: Golem,

@@ -56,8 +56,7 @@ impl Passage {
             hasher.update(part.as_bytes()).update(b"\n");
         }
         hasher.update(&self.departure.to_le_bytes());
-        let bytes = hasher.finalize();
-        u64::from_le_bytes(bytes.as_bytes()[..8].try_into().expect("eight of thirty-two")) >> 1
+        bundle::number(hasher.finalize().as_bytes())
     }
 }
 
@@ -96,7 +95,7 @@ pub(crate) fn standing(
     }
     let number = passage.number(label);
     let id: GolemId = label.id.parse().map_err(|_| Error::Advice("the label names no life".into()))?;
-    if home.treasury()?.noted(Passing::Arrived, id)?.contains(&number) {
+    if home.treasury()?.noted(Passing::Arrived, id)?.iter().any(|row| row.number == number) {
         return Ok(Standing::Copy);
     }
     if passage.owner != Key::of(home)?.public() && signed_by != Some(passage.owner.as_str()) {

@@ -14,7 +14,8 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
 
 use crate::codec::{self, Hash};
 use crate::error::Error;
-use crate::journal::{genesis, identity, inert, meta, read, set_meta, snapshots, try_snapshot};
+use crate::journal::{genesis, identity, meta, read, set_meta, snapshots, try_snapshot};
+use crate::reading;
 
 /// Records a stretch has at least.
 pub(crate) const STRETCH: u64 = 10_000;
@@ -104,6 +105,22 @@ fn whole(db: &Connection, base: u64) -> Option<Vec<Stretch>> {
     (next == base + 1).then_some(whole)
 }
 
+/// Records that are missing between those that are here. An archive that is away as a whole, or its older part, is where
+/// its owner put it; one with a hole has lost something.
+pub(crate) fn hole(db: &Connection) -> Result<Option<(u64, u64)>, Error> {
+    let base = base(db)?;
+    let here: Vec<Stretch> = found(&folder(db)).into_iter().filter(|stretch| stretch.last <= base).collect();
+    let Some(first) = here.first() else { return Ok(None) };
+    let mut next = first.first;
+    for stretch in &here {
+        if stretch.first > next {
+            return Ok(Some((next, stretch.first - 1)));
+        }
+        next = stretch.last + 1;
+    }
+    Ok((next <= base).then_some((next, base)))
+}
+
 /// Where a life that was cut begins for whoever has not its archive: itself at the first snapshot that can be read, and
 /// the hash of that record.
 pub(crate) fn beginning(db: &Connection) -> Result<Option<(Golem, Hash)>, Error> {
@@ -162,7 +179,7 @@ pub(crate) fn hash_at(db: &Connection, seq: u64) -> Result<Option<Hash>, Error> 
 fn open(path: &Path) -> Result<Connection, Error> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let db = Connection::open_with_flags(path, flags).map_err(Error::sqlite("cannot open the archive"))?;
-    inert(&db).map_err(Error::sqlite("cannot open the archive"))?;
+    reading::inert(&db).map_err(Error::sqlite("cannot open the archive"))?;
     Ok(db)
 }
 

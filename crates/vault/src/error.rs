@@ -8,6 +8,8 @@ pub enum Error {
     Missing(PathBuf),
     #[error("another process is running this golem (lock on {0}); stop it first")]
     Locked(PathBuf),
+    #[error("another process is writing down something (lock on {0}); try again in a moment")]
+    Busy(PathBuf),
     #[error("{what}; {advice}")]
     Damaged { what: String, advice: &'static str },
     /// Records that were acknowledged are not here.
@@ -60,10 +62,16 @@ pub enum Error {
 }
 
 const ADVICE: &str = "nothing was changed; restore a backup with `bardo golem restore`";
+const RECOVER: &str = "nothing was changed; bring back the newest files, or see what can be saved with `bardo recover`";
 
 impl Error {
     pub(crate) fn damaged(what: impl Into<String>) -> Error {
         Error::Damaged { what: what.into(), advice: ADVICE }
+    }
+
+    /// A store of the home, not of one life, is not what it was acknowledged to be.
+    pub fn unanchored(what: impl Into<String>) -> Error {
+        Error::Damaged { what: what.into(), advice: RECOVER }
     }
 
     /// A record that contradicts the ones before it.
@@ -78,21 +86,30 @@ impl Error {
 
     /// Tells damage from ordinary failure: a full disk is not a corrupt file.
     pub(crate) fn sqlite(what: &'static str) -> impl FnOnce(rusqlite::Error) -> Error {
+        move |source| Error::told(what, source, ADVICE)
+    }
+
+    /// The same of a store of the home.
+    pub(crate) fn store(what: &'static str) -> impl FnOnce(rusqlite::Error) -> Error {
+        move |source| Error::told(what, source, RECOVER)
+    }
+
+    fn told(what: &'static str, source: rusqlite::Error, advice: &'static str) -> Error {
         use rusqlite::ErrorCode::{
             ApiMisuse, CannotOpen, ConstraintViolation, DatabaseCorrupt, DiskFull, NotADatabase, ReadOnly,
             SystemIoFailure, TypeMismatch, Unknown,
         };
-        move |source| {
-            let rusqlite::Error::SqliteFailure(failure, _) = &source else {
-                return Error::damaged(format!("{what}: the file is damaged ({source})"));
-            };
-            match failure.code {
-                DatabaseCorrupt | NotADatabase | TypeMismatch | ConstraintViolation | ApiMisuse | Unknown => {
-                    Error::damaged(format!("{what}: the file is damaged ({source})"))
-                }
-                DiskFull | SystemIoFailure | CannotOpen | ReadOnly => Error::Disk { what, source },
-                _ => Error::Sqlite { what, source },
+        let damaged = |source: &rusqlite::Error| Error::Damaged {
+            what: format!("{what}: the file is damaged ({source})"),
+            advice,
+        };
+        let rusqlite::Error::SqliteFailure(failure, _) = &source else { return damaged(&source) };
+        match failure.code {
+            DatabaseCorrupt | NotADatabase | TypeMismatch | ConstraintViolation | ApiMisuse | Unknown => {
+                damaged(&source)
             }
+            DiskFull | SystemIoFailure | CannotOpen | ReadOnly => Error::Disk { what, source },
+            _ => Error::Sqlite { what, source },
         }
     }
 }

@@ -1,13 +1,17 @@
-//! The head of a life: its newest acknowledged record, kept outside the database, and the lock on living it.
+//! The head of a store of truth: the newest thing acknowledged there, kept outside its database, and a lock.
 //!
 //! A hash chain cannot see that its own tail is missing, and SQLite silently drops damaged frames of its
 //! write-ahead log. So after every commit the number and hash of the newest record are written here. Two
 //! slots take turns: whatever happens to one, the other still holds a lower bound. The file is written
 //! after the commit is durable and is itself not synced: being behind is harmless, being ahead impossible.
+//!
+//! Every life has one, and so have the host log and the treasury. Of a life and of the host log the lock is held
+//! for as long as somebody lives there; the treasury has many writers, and each holds it for one transaction.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use golem::GolemId;
 
@@ -16,6 +20,8 @@ use crate::error::Error;
 
 const SLOT: usize = 64;
 const MAGIC: &[u8; 4] = b"BHD1";
+/// Someone may be holding a lock for a blink, only to see whether it is taken.
+const BLINK: Duration = Duration::from_millis(100);
 
 /// The newest record known to have been acknowledged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,13 +81,18 @@ impl Head {
 
     /// Takes the lock, then reads the anchor.
     pub fn open(heads: &Path, id: GolemId) -> Result<Head, Error> {
+        Head::wait_for(heads, id, BLINK)
+    }
+
+    /// The same, if somebody else is done with it in time.
+    pub(crate) fn wait_for(heads: &Path, id: GolemId, patience: Duration) -> Result<Head, Error> {
         let path = Head::path(heads, id);
         let file = match OpenOptions::new().read(true).write(true).open(&path) {
             Ok(file) => file,
             Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Err(Error::NoHead(id)),
             Err(e) => return Err(Error::io("cannot open", &path)(e)),
         };
-        lock(&file, &path)?;
+        lock(&file, &path, patience)?;
         // Made, and cut short before anything was written: as good as none.
         if file.metadata().is_ok_and(|file| file.len() == 0) {
             return Err(Error::NoHead(id));
@@ -102,7 +113,7 @@ impl Head {
             .truncate(false)
             .open(&path)
             .map_err(Error::io("cannot create", &path))?;
-        lock(&file, &path)?;
+        lock(&file, &path, BLINK)?;
         let mut head = Head { file, path, turn: 0, anchor };
         head.set(anchor)?;
         Ok(head)
@@ -130,7 +141,12 @@ impl Head {
         self.anchor
     }
 
+    /// Refuses once its file has been taken away: whoever came next would not know of what is said here, nor of the lock.
     pub fn advance(&mut self, anchor: Anchor) -> Result<(), Error> {
+        let there = self.file.metadata().map_err(Error::io("cannot read", &self.path))?;
+        if there.nlink() == 0 {
+            return Err(Error::unanchored(format!("{} was removed while it was in use", self.path.display())));
+        }
         let turn = 1 - self.turn;
         self.file
             .write_all_at(&anchor.to_slot(), (turn * SLOT) as u64)
@@ -145,16 +161,16 @@ impl Head {
     }
 }
 
-fn lock(file: &File, path: &Path) -> Result<(), Error> {
-    // Someone may be holding it for a blink, only to see whether it is taken.
-    for _ in 0..20 {
+fn lock(file: &File, path: &Path, patience: Duration) -> Result<(), Error> {
+    let began = Instant::now();
+    loop {
         match file.try_lock() {
             Ok(()) => return Ok(()),
-            Err(TryLockError::WouldBlock) => std::thread::sleep(std::time::Duration::from_millis(5)),
+            Err(TryLockError::WouldBlock) if began.elapsed() < patience => std::thread::sleep(Duration::from_millis(5)),
+            Err(TryLockError::WouldBlock) => return Err(Error::Locked(path.to_owned())),
             Err(TryLockError::Error(e)) => return Err(Error::io("cannot lock", path)(e)),
         }
     }
-    Err(Error::Locked(path.to_owned()))
 }
 
 /// The better of the two slots, and which one it is. A seal on either counts.
@@ -202,5 +218,19 @@ mod tests {
         drop(head);
         assert!(!Head::is_taken(dir.path(), id));
         assert_eq!(Head::open(dir.path(), id).unwrap().anchor(), anchor);
+    }
+
+    /// A head that was removed under a host let a second one start beside it, and what the first acknowledged after
+    /// that was lost.
+    #[test]
+    fn whoever_lost_its_head_acknowledges_nothing_more() {
+        let dir = tempfile::tempdir().unwrap();
+        let id = GolemId([3; 16]);
+        let anchor = |seq| Anchor { seq, hash: [0; 32], seal: Seal::Open };
+        let mut head = Head::create(dir.path(), id, anchor(1)).unwrap();
+        fs::remove_file(Head::path(dir.path(), id)).unwrap();
+        assert!(head.advance(anchor(2)).unwrap_err().to_string().contains("removed while it was in use"));
+        drop(Head::create(dir.path(), id, anchor(1)).unwrap());
+        assert!(head.advance(anchor(2)).is_err(), "the new one is not ours");
     }
 }

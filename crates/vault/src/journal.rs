@@ -78,6 +78,8 @@ pub struct Reader {
 pub struct Check {
     /// Only what came after this record was there to be checked.
     pub after: u64,
+    /// Records that are missing in the middle of its archive.
+    pub hole: Option<(u64, u64)>,
     pub records: u64,
     pub state_hashes: u64,
     pub bytes: u64,
@@ -323,6 +325,17 @@ impl Reader {
         Ok((golem, notices))
     }
 
+    /// The same, and the hash of that record, which must be the newest that was acknowledged or come after it.
+    pub fn wake_held(&self, heads: &Path) -> Result<(Golem, Hash, Vec<Notice>), Error> {
+        let anchor = Head::peek(heads, identity(&self.db)?);
+        let _view = self.view()?;
+        let (golem, tip, _, notices) = wake(&self.db)?;
+        if let Some(anchor) = anchor {
+            hold_against(&self.db, &anchor, golem.seq())?;
+        }
+        Ok((golem, tip, notices))
+    }
+
     /// The life before the first record that [`Reader::replay`] gives; none where that is its birth. From here on this
     /// reader sees the life as it is now, however it goes on and is cut meanwhile.
     pub fn beginning(&self) -> Result<Option<Golem>, Error> {
@@ -385,7 +398,9 @@ impl Reader {
         let snapshots = good_snapshots(view)?;
         let (mut golem, mut tip) = begin(view)?;
         let after = golem.as_ref().map_or(0, Golem::seq);
-        let (mut check, mut expected) = (Check { after, records: after, ..Check::default() }, Expected::default());
+        let hole = archive::hole(view)?;
+        let (mut check, mut expected) =
+            (Check { after, hole, records: after, ..Check::default() }, Expected::default());
         let mut known = grimoire::Expected::default();
         rows(view, (after, u64::MAX), &mut tip, |record, state, bytes| {
             let seq = record.seq;
@@ -423,8 +438,8 @@ impl Reader {
         let what = "cannot read what this file is";
         let ours = Connection::open_in_memory().map_err(Error::sqlite(what))?;
         prepare(&ours).map_err(Error::sqlite(what))?;
-        let ours = schema(&ours).map_err(Error::sqlite(what))?;
-        match schema(&self.db).map_err(Error::sqlite(what))?.iter().find(|thing| !ours.contains(thing)) {
+        let ours = reading::schema(&ours).map_err(Error::sqlite(what))?;
+        match reading::schema(&self.db).map_err(Error::sqlite(what))?.iter().find(|thing| !ours.contains(thing)) {
             None => Ok(()),
             Some((kind, name, _)) => {
                 Err(Error::damaged(format!("the file has a {kind} named {name:?} that no version of bardo makes")))
@@ -484,16 +499,6 @@ impl Reader {
     }
 }
 
-/// Everything a file is made of: kind, name, and how it was made, however that was set out.
-fn schema(db: &Connection) -> rusqlite::Result<Vec<(String, String, String)>> {
-    let mut query = db.prepare("SELECT type, name, coalesce(sql, '') FROM sqlite_schema")?;
-    let rows = query.query_map([], |row| {
-        let made: String = row.get(2)?;
-        Ok((row.get(0)?, row.get(1)?, made.split_whitespace().collect::<String>()))
-    })?;
-    rows.collect()
-}
-
 fn existing(path: &Path, flags: OpenFlags) -> Result<Connection, Error> {
     if !path.exists() {
         return Err(Error::Missing(path.to_owned()));
@@ -504,18 +509,8 @@ fn existing(path: &Path, flags: OpenFlags) -> Result<Connection, Error> {
 fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, Error> {
     let db = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)
         .map_err(Error::sqlite("cannot open the journal"))?;
-    inert(&db).map_err(Error::sqlite("cannot open the journal"))?;
+    reading::inert(&db).map_err(Error::sqlite("cannot open the journal"))?;
     Ok(db)
-}
-
-/// Whatever a file brings along, nothing in it runs.
-pub(crate) fn inert(db: &Connection) -> rusqlite::Result<()> {
-    use rusqlite::config::DbConfig;
-    for on in [DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW] {
-        db.set_db_config(on, false)?;
-    }
-    db.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
-    db.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true).map(|_| ())
 }
 
 fn prepare(db: &Connection) -> rusqlite::Result<()> {

@@ -15,6 +15,7 @@ pub mod lines;
 mod log;
 mod pieces;
 mod reading;
+mod salvage;
 pub mod treasury;
 
 pub use episodes::Episode;
@@ -24,7 +25,7 @@ pub use head::{Anchor, Head, Seal};
 pub use holder::Holder;
 pub use journal::{Check, Notice, Place, Reader, Vault};
 pub use library::Library;
-pub use log::{Batch, Line, Log, LogReader, Note, Waiting};
+pub use log::{Batch, Line, Log, LogReader, Note, Tip, Waiting, follow, live_on};
 pub use pieces::Bookmark;
 pub use treasury::{Passing, Treasury};
 

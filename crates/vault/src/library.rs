@@ -65,6 +65,13 @@ pub enum Shelved {
 }
 
 impl Library {
+    /// Whether the file is whole.
+    pub fn check(&self) -> Result<(), Error> {
+        let sound: String =
+            self.db.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0)).map_err(Error::sqlite(WHAT))?;
+        if sound == "ok" { Ok(()) } else { Err(Error::unanchored(format!("library.db is damaged: {sound}"))) }
+    }
+
     pub fn open(path: &Path) -> Result<Library, Error> {
         Library::connect(path).map_err(Error::sqlite(WHAT))
     }

@@ -2,12 +2,15 @@
 //!
 //! A file of its own for each golem would need a sync for each tick of each. So a host writes the records of all
 //! of them here, group by group with one sync each, and carries them over into their own files later. What was
-//! carried over is recognised by golem and number, so being cut short anywhere only means doing it again. Like a
-//! life, the log has a head outside the database that knows its newest group; its lock says that a host is up.
+//! carried over is recognised by golem and number, so being cut short anywhere only means doing it again.
+//!
+//! Like a life, the log has a head outside the database that knows its newest group; its lock says that a host is up.
+//! A group is sealed over everything that is in the log after it, so whoever reads can tell whether all of it is there.
 
 use std::path::{Path, PathBuf};
 
 use golem::{Golem, GolemId, Record};
+use rusqlite::config::DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE;
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 use serde::Serialize;
 
@@ -17,7 +20,7 @@ use crate::head::{Anchor, Head, Seal};
 use crate::reading;
 
 /// The head of the host log stands among those of lives.
-const HOST: GolemId = GolemId(*b"bardo's host log");
+pub(crate) const HOST: GolemId = GolemId(*b"bardo's host log");
 /// Notes that have been delivered are kept for so long, so that nobody is told the same twice.
 const TOLD_FOR_MS: i64 = 30 * 86_400_000;
 
@@ -57,6 +60,18 @@ pub struct Batch {
     pub carried: Vec<(GolemId, u64)>,
     /// This target has been told this note.
     pub told: Vec<(u64, String)>,
+    /// Who is lived here from now on, and who no longer.
+    pub lodgers: Vec<(GolemId, bool)>,
+}
+
+/// What is in the log after a group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tip {
+    pub number: u64,
+    before: Hash,
+    /// The seals of all rows, by exclusive or: a row that comes and a row that goes change it alike.
+    rows: Hash,
+    pub hash: Hash,
 }
 
 /// The one who writes.
@@ -64,10 +79,9 @@ pub struct Batch {
 pub struct Log {
     db: Connection,
     head: Head,
-    number: u64,
-    tip: Hash,
+    tip: Tip,
     /// The newest group is in the database and the head does not know it yet.
-    ahead: Option<(u64, Hash)>,
+    ahead: Option<Tip>,
     /// Who is to be told of notes, by name.
     targets: Vec<String>,
 }
@@ -76,6 +90,7 @@ pub struct Log {
 #[derive(Debug)]
 pub struct LogReader {
     db: Connection,
+    tip: Tip,
 }
 
 impl Line {
@@ -85,18 +100,70 @@ impl Line {
         let hash = codec::chain(tip, record.seq, &body);
         Line { golem, seq: record.seq, body, hash }
     }
-}
 
-impl Line {
     /// Whether this is the very next record after that one.
     pub fn follows(&self, tip: &Anchor) -> bool {
         self.seq == tip.seq + 1 && codec::chain(&tip.hash, self.seq, &self.body) == self.hash
+    }
+
+    fn seal(&self) -> Hash {
+        seal(b"line", &[&self.golem.0, &self.seq.to_le_bytes(), &self.body, &self.hash])
+    }
+
+    pub(crate) fn read(row: &rusqlite::Row<'_>) -> rusqlite::Result<Line> {
+        let seq = row.get::<_, i64>(1)? as u64;
+        Ok(Line { golem: GolemId(row.get(0)?), seq, body: row.get(2)?, hash: row.get(3)? })
+    }
+}
+
+impl Waiting {
+    fn read(row: &rusqlite::Row<'_>) -> rusqlite::Result<Waiting> {
+        let note = Note { key: row.get(1)?, kind: row.get(2)?, golem: row.get(3)?, text: row.get(4)?, at: row.get(5)? };
+        Ok(Waiting { number: row.get::<_, i64>(0)? as u64, note })
+    }
+
+    fn seal(&self) -> Hash {
+        let Note { key, kind, golem, text, at } = &self.note;
+        let golem = golem.as_deref().unwrap_or("\0").as_bytes();
+        let parts = [key.as_bytes(), kind.as_bytes(), golem, text.as_bytes()];
+        let (number, at) = (self.number.to_le_bytes(), at.to_le_bytes());
+        seal(b"note", &[&number, &at, parts[0], parts[1], parts[2], parts[3]])
+    }
+}
+
+impl Tip {
+    const NOTHING: Tip = Tip { number: 0, before: [0; 32], rows: [0; 32], hash: [0; 32] };
+
+    fn next(&self, rows: Hash) -> Tip {
+        let tip = Tip { number: self.number + 1, before: self.hash, rows, hash: [0; 32] };
+        Tip { hash: tip.sealed(), ..tip }
+    }
+
+    fn sealed(&self) -> Hash {
+        seal(b"group", &[&self.number.to_le_bytes(), &self.before, &self.rows])
+    }
+
+    /// It must be what was acknowledged last, or come after it.
+    fn hold_against(&self, known: Option<Anchor>, heads: &Path) -> Result<(), Error> {
+        let Some(known) = known else { return if self.number == 0 { Ok(()) } else { Err(headless(heads)) } };
+        if self.number < known.seq || (self.number == known.seq && self.hash != known.hash) {
+            return Err(Error::unanchored(format!(
+                "the host log ends at group {}, but group {} was acknowledged: host.db is an old copy, or its -wal file \
+                 was left behind or damaged",
+                self.number, known.seq
+            )));
+        }
+        if self.number > 0 && self.sealed() != self.hash {
+            return Err(Error::unanchored("the newest group of the host log is damaged: its hash does not match"));
+        }
+        Ok(())
     }
 }
 
 impl Batch {
     pub fn is_empty(&self) -> bool {
-        self.lines.is_empty() && self.notes.is_empty() && self.carried.is_empty() && self.told.is_empty()
+        let told = self.notes.is_empty() && self.told.is_empty();
+        told && self.lines.is_empty() && self.carried.is_empty() && self.lodgers.is_empty()
     }
 
     pub fn append(&mut self, other: &mut Batch) {
@@ -104,6 +171,7 @@ impl Batch {
         self.notes.append(&mut other.notes);
         self.carried.append(&mut other.carried);
         self.told.append(&mut other.told);
+        self.lodgers.append(&mut other.lodgers);
     }
 }
 
@@ -114,24 +182,29 @@ impl Log {
 
     /// Takes the lock, or says that a host is up already.
     pub fn open(root: &Path, heads: &Path, targets: Vec<String>) -> Result<Log, Error> {
-        let beginning = Anchor { seq: 0, hash: [0; 32], seal: Seal::Open };
         let head = match Head::open(heads, HOST) {
-            Ok(head) => head,
-            Err(Error::NoHead(_)) => Head::create(heads, HOST, beginning)?,
+            Ok(head) => Some(head),
+            Err(Error::NoHead(_)) => None,
+            Err(Error::Damaged { .. }) => return Err(headless(heads)),
             Err(other) => return Err(other),
         };
-        let what = "cannot open the host log";
-        let db = Connection::open(Log::path(root)).map_err(Error::sqlite(what))?;
-        prepare(&db).map_err(Error::sqlite(what))?;
-        let (number, tip) = tip(&db).map_err(Error::sqlite(what))?.unwrap_or((0, [0; 32]));
-        let known = head.anchor();
-        if number < known.seq || (number == known.seq && tip != known.hash) {
-            return Err(Error::Damaged {
-                what: format!("the host log ends at group {number}, but group {} was acknowledged", known.seq),
-                advice: "bring back the newest host.db with its -wal file",
-            });
+        let known = head.as_ref().map(Head::anchor);
+        let (path, what) = (Log::path(root), "cannot open the host log");
+        if !path.exists() && known.is_some_and(|known| known.seq > 0) {
+            return Err(missing(&path, known));
         }
-        Ok(Log { db, head, number, tip, ahead: None, targets })
+        let db = Connection::open(path).map_err(Error::store(what))?;
+        // On damage nothing may be tidied away: a closing connection would fold the log into the file.
+        db.set_db_config(SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).map_err(Error::store(what))?;
+        let tip = tip(&db).map_err(Error::store(what))?;
+        tip.hold_against(known, heads)?;
+        db.set_db_config(SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false).map_err(Error::store(what))?;
+        let head = match head {
+            Some(head) => head,
+            None => Head::create(heads, HOST, Anchor { seq: 0, hash: [0; 32], seal: Seal::Open })?,
+        };
+        prepare(&db).map_err(Error::store(what))?;
+        Ok(Log { db, head, tip, ahead: None, targets })
     }
 
     /// Whether a host is up.
@@ -139,97 +212,82 @@ impl Log {
         Head::is_taken(heads, HOST)
     }
 
+    /// The newest group.
+    pub fn tip(&self) -> Tip {
+        self.tip
+    }
+
+    /// Whether everything is in it that should be.
+    pub fn verify(&self) -> Result<(), Error> {
+        verify(&self.db).map(|_| ())
+    }
+
     /// Makes all of it durable with one sync. If it fails nobody may hear of it, and the same may be tried again.
     pub fn commit(&mut self, batch: &Batch) -> Result<(), Error> {
-        let (number, tip) = match self.ahead {
+        let tip = match self.ahead {
             Some(written) => written,
             None => self.write(batch)?,
         };
-        self.head.advance(Anchor { seq: number, hash: tip, seal: Seal::Open })?;
-        (self.number, self.tip, self.ahead) = (number, tip, None);
+        self.head.advance(Anchor { seq: tip.number, hash: tip.hash, seal: Seal::Open })?;
+        (self.tip, self.ahead) = (tip, None);
         Ok(())
     }
 
-    fn write(&mut self, batch: &Batch) -> Result<(u64, Hash), Error> {
-        let mut hasher = blake3::Hasher::new();
-        hasher.update(&self.tip);
-        for line in &batch.lines {
-            hasher.update(&line.golem.0).update(&line.hash);
-        }
-        let (number, tip) = (self.number + 1, *hasher.finalize().as_bytes());
-        let (db, targets) = (&mut self.db, &self.targets);
-        let mut write = || -> rusqlite::Result<()> {
-            let tx = db.transaction()?;
-            write_lines(&tx, batch)?;
-            write_notes(&tx, batch, targets)?;
-            let sql = "INSERT OR REPLACE INTO tip(one, number, hash) VALUES(1, ?1, ?2)";
-            tx.prepare_cached(sql)?.execute(params![number as i64, tip])?;
-            tx.commit()
+    fn write(&mut self, batch: &Batch) -> Result<Tip, Error> {
+        let (db, targets, before) = (&mut self.db, &self.targets, self.tip);
+        let mut write = || -> rusqlite::Result<Tip> {
+            let (tx, mut rows) = (db.transaction()?, before.rows);
+            write_lines(&tx, batch, &mut rows)?;
+            write_notes(&tx, batch, targets, &mut rows)?;
+            write_lodgers(&tx, batch, &mut rows)?;
+            let tip = before.next(rows);
+            let sql = "INSERT OR REPLACE INTO tip(one, number, before, rows, hash) VALUES(1, ?1, ?2, ?3, ?4)";
+            tx.prepare_cached(sql)?.execute(params![tip.number as i64, tip.before, tip.rows, tip.hash])?;
+            tx.commit()?;
+            Ok(tip)
         };
-        write().map_err(Error::sqlite("cannot write the host log"))?;
-        self.ahead = Some((number, tip));
-        Ok((number, tip))
+        let tip = write().map_err(Error::store("cannot write the host log"))?;
+        self.ahead = Some(tip);
+        Ok(tip)
     }
 
-    /// From now on these golems, and no others, are lived here.
-    pub fn lodge(&mut self, golems: &[GolemId]) -> Result<(), Error> {
-        let mut write = || -> rusqlite::Result<()> {
-            let tx = self.db.transaction()?;
-            tx.execute("DELETE FROM lodger", [])?;
-            for golem in golems {
-                tx.prepare_cached("INSERT OR IGNORE INTO lodger(golem) VALUES(?1)")?.execute([golem.0])?;
-            }
-            tx.commit()
-        };
-        write().map_err(Error::sqlite("cannot write the host log"))
-    }
-
-    /// One more is lived here, or one less.
-    pub fn let_in(&mut self, golem: GolemId, lives_here: bool) -> Result<(), Error> {
-        let sql = if lives_here {
-            "INSERT OR IGNORE INTO lodger(golem) VALUES(?1)"
-        } else {
-            "DELETE FROM lodger WHERE golem = ?1"
-        };
-        self.db.execute(sql, [golem.0]).map(|_| ()).map_err(Error::sqlite("cannot write the host log"))
-    }
-
-    pub fn reader(root: &Path) -> Result<Option<LogReader>, Error> {
-        let path = Log::path(root);
+    /// To be read by anyone, if it has what was acknowledged; none if no host was ever up.
+    pub fn reader(root: &Path, heads: &Path) -> Result<Option<LogReader>, Error> {
+        // Before the file is looked at: a host that is up only gets ahead of what is known now.
+        let (path, known) = (Log::path(root), Head::peek(heads, HOST));
         if !path.exists() {
-            return Ok(None);
+            let never = known.map_or(!Head::path(heads, HOST).exists(), |known| known.seq == 0);
+            return if never { Ok(None) } else { Err(missing(&path, known)) };
         }
         let what = "cannot open the host log";
-        let db = reading::open(&path).map_err(Error::sqlite(what))?;
-        db.busy_timeout(std::time::Duration::from_secs(5)).map_err(Error::sqlite(what))?;
-        let made = "SELECT COUNT(*) FROM sqlite_master WHERE name = 'tip'";
-        let whole = db.query_row(made, [], |row| row.get::<_, i64>(0)).map_err(Error::sqlite(what))? > 0;
-        Ok(whole.then_some(LogReader { db }))
+        let db = reading::open(&path).map_err(Error::store(what))?;
+        db.busy_timeout(std::time::Duration::from_secs(5)).map_err(Error::store(what))?;
+        let tip = tip(&db).map_err(Error::store(what))?;
+        tip.hold_against(known, heads)?;
+        Ok((tip.number > 0).then_some(LogReader { db, tip }))
     }
 }
 
 impl LogReader {
+    /// The newest group when this was opened.
+    pub fn tip(&self) -> Tip {
+        self.tip
+    }
+
+    /// Looks at everything in it; gives the group as of which all of it is there.
+    pub fn verify(&self) -> Result<Tip, Error> {
+        verify(&self.db)
+    }
+
     /// What is here of one golem, in order.
     pub fn lines(&self, golem: GolemId) -> Result<Vec<Line>, Error> {
         let read = || -> rusqlite::Result<Vec<Line>> {
-            let sql = "SELECT seq, body, hash FROM line WHERE golem = ?1 ORDER BY seq";
+            let sql = "SELECT golem, seq, body, hash FROM line WHERE golem = ?1 ORDER BY seq";
             let mut query = self.db.prepare_cached(sql)?;
-            let rows = query.query_map([golem.0], |row| {
-                Ok(Line { golem, seq: row.get::<_, i64>(0)? as u64, body: row.get(1)?, hash: row.get(2)? })
-            })?;
+            let rows = query.query_map([golem.0], Line::read)?;
             rows.collect()
         };
-        read().map_err(Error::sqlite("cannot read the host log"))
-    }
-
-    /// Lives on through what is here of this golem and not in its own file.
-    pub fn go_on(&self, golem: &mut Golem) -> Result<(), Error> {
-        for line in self.lines(golem.life().id())?.iter().filter(|line| line.seq > golem.seq()).collect::<Vec<_>>() {
-            let (record, _) = codec::decode(line.seq, &line.body)
-                .map_err(|why| Error::damaged(format!("record {} of the host log cannot be read: {why}", line.seq)))?;
-            golem.fold(&record).map_err(|why| Error::unfoldable(line.seq, &why))?;
-        }
-        Ok(())
+        read().map_err(Error::store("cannot read the host log"))
     }
 
     /// Everyone of whom something is here.
@@ -239,7 +297,7 @@ impl LogReader {
             let rows = query.query_map([], |row| row.get(0).map(GolemId))?;
             rows.collect()
         };
-        read().map_err(Error::sqlite("cannot read the host log"))
+        read().map_err(Error::store("cannot read the host log"))
     }
 
     /// Everyone whom a host that has this log lives.
@@ -249,12 +307,12 @@ impl LogReader {
             let rows = query.query_map([], |row| row.get(0).map(GolemId))?;
             rows.collect()
         };
-        read().map_err(Error::sqlite("cannot read the host log"))
+        read().map_err(Error::store("cannot read the host log"))
     }
 
     pub fn lodges(&self, golem: GolemId) -> Result<bool, Error> {
         let found = self.db.query_row("SELECT 1 FROM lodger WHERE golem = ?1", [golem.0], |_| Ok(())).optional();
-        Ok(found.map_err(Error::sqlite("cannot read the host log"))?.is_some())
+        Ok(found.map_err(Error::store("cannot read the host log"))?.is_some())
     }
 
     /// What this target has not been told yet, oldest first.
@@ -263,20 +321,47 @@ impl LogReader {
             let sql = "SELECT number, key, kind, golem, text, at FROM note JOIN untold ON untold.note = note.number
                        WHERE untold.target = ?1 ORDER BY number LIMIT ?2";
             let mut query = self.db.prepare_cached(sql)?;
-            let rows = query.query_map(params![target, most as i64], |row| {
-                let note = Note {
-                    key: row.get(1)?,
-                    kind: row.get(2)?,
-                    golem: row.get(3)?,
-                    text: row.get(4)?,
-                    at: row.get(5)?,
-                };
-                Ok(Waiting { number: row.get::<_, i64>(0)? as u64, note })
-            })?;
+            let rows = query.query_map(params![target, most as i64], Waiting::read)?;
             rows.collect()
         };
-        read().map_err(Error::sqlite("cannot read the host log"))
+        read().map_err(Error::store("cannot read the host log"))
     }
+}
+
+/// Lives on through lines of the log that follow the record with this hash; those it has lived already are passed over.
+pub fn live_on(golem: &mut Golem, mut tip: Hash, lines: &[Line]) -> Result<(), Error> {
+    let known = golem.seq();
+    for line in lines.iter().filter(|line| line.seq > known) {
+        let damaged = |why: String| Error::unanchored(format!("record {} of the host log {why}", line.seq));
+        tip = codec::chain(&tip, line.seq, &line.body);
+        if tip != line.hash {
+            return Err(damaged("does not follow from the one before".into()));
+        }
+        let (record, _) =
+            codec::decode(line.seq, &line.body).map_err(|why| damaged(format!("cannot be read: {why}")))?;
+        golem.fold(&record).map_err(|why| Error::unfoldable(line.seq, &why))?;
+    }
+    Ok(())
+}
+
+/// Those lines that follow from this record, one from the other.
+pub fn follow(after: u64, mut tip: Hash, lines: Vec<Line>) -> Vec<Line> {
+    let beyond = lines.into_iter().filter(|line| line.seq > after).zip(after + 1..);
+    let follows = |(line, next): &(Line, u64)| {
+        tip = codec::chain(&tip, line.seq, &line.body);
+        line.seq == *next && tip == line.hash
+    };
+    beyond.take_while(follows).map(|(line, _)| line).collect()
+}
+
+fn headless(heads: &Path) -> Error {
+    let path = Head::path(heads, HOST);
+    Error::unanchored(format!("the head of the host log ({}) is missing or damaged", path.display()))
+}
+
+fn missing(path: &Path, known: Option<Anchor>) -> Error {
+    let known = known.map_or(String::new(), |known| format!(", and group {} of it was acknowledged", known.seq));
+    Error::unanchored(format!("{} is missing{known}", path.display()))
 }
 
 fn prepare(db: &Connection) -> rusqlite::Result<()> {
@@ -292,44 +377,133 @@ fn prepare(db: &Connection) -> rusqlite::Result<()> {
          CREATE TABLE IF NOT EXISTS untold(note INTEGER NOT NULL, target TEXT NOT NULL,
             PRIMARY KEY(target, note)) STRICT, WITHOUT ROWID;
          CREATE TABLE IF NOT EXISTS tip(one INTEGER PRIMARY KEY CHECK(one = 1), number INTEGER NOT NULL,
-            hash BLOB NOT NULL) STRICT;",
+            before BLOB NOT NULL, rows BLOB NOT NULL, hash BLOB NOT NULL) STRICT;",
     )
 }
 
-fn tip(db: &Connection) -> rusqlite::Result<Option<(u64, Hash)>> {
-    let read = |row: &rusqlite::Row<'_>| Ok((row.get::<_, i64>(0)? as u64, row.get(1)?));
-    db.query_row("SELECT number, hash FROM tip", [], read).optional()
+fn tip(db: &Connection) -> rusqlite::Result<Tip> {
+    let made = "SELECT 1 FROM sqlite_master WHERE name = 'tip'";
+    if db.query_row(made, [], |_| Ok(())).optional()?.is_none() {
+        return Ok(Tip::NOTHING);
+    }
+    let read = |row: &rusqlite::Row<'_>| {
+        Ok(Tip { number: row.get::<_, i64>(0)? as u64, before: row.get(1)?, rows: row.get(2)?, hash: row.get(3)? })
+    };
+    Ok(db.query_row("SELECT number, before, rows, hash FROM tip", [], read).optional()?.unwrap_or(Tip::NOTHING))
 }
 
-fn write_lines(tx: &Transaction<'_>, batch: &Batch) -> rusqlite::Result<()> {
+/// What one row says, for good.
+fn seal(kind: &[u8], parts: &[&[u8]]) -> Hash {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(kind);
+    for part in parts {
+        hasher.update(&(part.len() as u64).to_le_bytes()).update(part);
+    }
+    *hasher.finalize().as_bytes()
+}
+
+fn seal_untold(note: u64, target: &str) -> Hash {
+    seal(b"untold", &[&note.to_le_bytes(), target.as_bytes()])
+}
+
+fn turn(rows: &mut Hash, seal: &Hash) {
+    rows.iter_mut().zip(seal).for_each(|(all, one)| *all ^= one);
+}
+
+/// SQLite's own structure, and that the rows are those the newest group was sealed over.
+fn verify(db: &Connection) -> Result<Tip, Error> {
+    let look = || -> rusqlite::Result<(Tip, String, Hash)> {
+        // One view of everything, whoever writes meanwhile.
+        let view = db.unchecked_transaction()?;
+        let tip = tip(&view)?;
+        let sound: String = view.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))?;
+        let mut rows = [0; 32];
+        let mut each = |sql: &str, read: &dyn Fn(&rusqlite::Row<'_>) -> rusqlite::Result<Hash>| {
+            let mut query = view.prepare(sql)?;
+            for seal in query.query_map([], |row| read(row))? {
+                turn(&mut rows, &seal?);
+            }
+            Ok::<(), rusqlite::Error>(())
+        };
+        if tip.number > 0 {
+            each("SELECT golem, seq, body, hash FROM line", &|row| Line::read(row).map(|line| line.seal()))?;
+            each("SELECT golem FROM lodger", &|row| row.get::<_, [u8; 16]>(0).map(|golem| seal(b"lodger", &[&golem])))?;
+            each("SELECT number, key, kind, golem, text, at FROM note", &|row| {
+                Waiting::read(row).map(|note| note.seal())
+            })?;
+            each("SELECT note, target FROM untold", &|row| {
+                Ok(seal_untold(row.get::<_, i64>(0)? as u64, &row.get::<_, String>(1)?))
+            })?;
+        }
+        Ok((tip, sound, rows))
+    };
+    let (tip, sound, rows) = look().map_err(Error::store("cannot check the host log"))?;
+    if sound != "ok" {
+        return Err(Error::unanchored(format!("the host log is damaged: {sound}")));
+    }
+    if rows != tip.rows {
+        return Err(Error::unanchored(
+            "the host log is damaged: what is in it is not what its newest group was sealed over",
+        ));
+    }
+    Ok(tip)
+}
+
+fn write_lines(tx: &Transaction<'_>, batch: &Batch, rows: &mut Hash) -> rusqlite::Result<()> {
     let mut insert = tx.prepare_cached("INSERT INTO line(golem, seq, body, hash) VALUES(?1, ?2, ?3, ?4)")?;
     for line in &batch.lines {
         insert.execute(params![line.golem.0, line.seq as i64, line.body, line.hash])?;
+        turn(rows, &line.seal());
     }
-    let mut remove = tx.prepare_cached("DELETE FROM line WHERE golem = ?1 AND seq <= ?2")?;
+    let sql = "DELETE FROM line WHERE golem = ?1 AND seq <= ?2 RETURNING golem, seq, body, hash";
+    let mut remove = tx.prepare_cached(sql)?;
     for (golem, seq) in &batch.carried {
-        remove.execute(params![golem.0, *seq as i64])?;
+        for line in remove.query_map(params![golem.0, *seq as i64], Line::read)? {
+            turn(rows, &line?.seal());
+        }
     }
     Ok(())
 }
 
-fn write_notes(tx: &Transaction<'_>, batch: &Batch, targets: &[String]) -> rusqlite::Result<()> {
+fn write_lodgers(tx: &Transaction<'_>, batch: &Batch, rows: &mut Hash) -> rusqlite::Result<()> {
+    for (golem, lives_here) in &batch.lodgers {
+        let sql = if *lives_here {
+            "INSERT OR IGNORE INTO lodger(golem) VALUES(?1)"
+        } else {
+            "DELETE FROM lodger WHERE golem = ?1"
+        };
+        if tx.prepare_cached(sql)?.execute([golem.0])? > 0 {
+            turn(rows, &seal(b"lodger", &[&golem.0]));
+        }
+    }
+    Ok(())
+}
+
+fn write_notes(tx: &Transaction<'_>, batch: &Batch, targets: &[String], rows: &mut Hash) -> rusqlite::Result<()> {
     for note in &batch.notes {
         let sql = "INSERT OR IGNORE INTO note(key, kind, golem, text, at) VALUES(?1, ?2, ?3, ?4, ?5)";
         let new = tx.prepare_cached(sql)?.execute(params![note.key, note.kind, note.golem, note.text, note.at])?;
         if new == 0 {
             continue;
         }
-        let number = tx.last_insert_rowid();
+        let number = tx.last_insert_rowid() as u64;
+        turn(rows, &Waiting { number, note: note.clone() }.seal());
         for target in targets {
-            tx.prepare_cached("INSERT INTO untold(note, target) VALUES(?1, ?2)")?.execute(params![number, target])?;
+            let sql = "INSERT INTO untold(note, target) VALUES(?1, ?2)";
+            tx.prepare_cached(sql)?.execute(params![number as i64, target])?;
+            turn(rows, &seal_untold(number, target));
         }
-        let old = "DELETE FROM note WHERE at < ?1 AND number NOT IN (SELECT note FROM untold)";
-        tx.prepare_cached(old)?.execute([note.at - TOLD_FOR_MS])?;
+        let old = "DELETE FROM note WHERE at < ?1 AND number NOT IN (SELECT note FROM untold)
+                   RETURNING number, key, kind, golem, text, at";
+        for note in tx.prepare_cached(old)?.query_map([note.at - TOLD_FOR_MS], Waiting::read)? {
+            turn(rows, &note?.seal());
+        }
     }
     for (number, target) in &batch.told {
         let sql = "DELETE FROM untold WHERE note = ?1 AND target = ?2";
-        tx.prepare_cached(sql)?.execute(params![*number as i64, target])?;
+        if tx.prepare_cached(sql)?.execute(params![*number as i64, target])? > 0 {
+            turn(rows, &seal_untold(*number, target));
+        }
     }
     Ok(())
 }
@@ -356,7 +530,7 @@ mod tests {
         log.commit(&Batch { lines, ..Batch::default() }).unwrap();
         drop(log);
         let mut log = open().unwrap();
-        let reader = Log::reader(dir.path()).unwrap().unwrap();
+        let reader = Log::reader(dir.path(), dir.path()).unwrap().unwrap();
         assert_eq!(reader.lines(GolemId([1; 16])).unwrap(), [line(1, 1), line(1, 2)]);
         log.commit(&Batch { carried: vec![(GolemId([1; 16]), 1)], ..Batch::default() }).unwrap();
         assert_eq!(reader.lines(GolemId([1; 16])).unwrap(), [line(1, 2)]);
@@ -373,9 +547,54 @@ mod tests {
         let mut log = Log::open(dir.path(), dir.path(), Vec::new()).unwrap();
         log.commit(&Batch { lines: vec![line(1, 2)], ..Batch::default() }).unwrap();
         drop(log);
+        let new = std::fs::read(Log::path(dir.path())).unwrap();
+        let complaints = || {
+            let open = Log::open(dir.path(), dir.path(), Vec::new()).unwrap_err().to_string();
+            assert_eq!(open, Log::reader(dir.path(), dir.path()).unwrap_err().to_string(), "readers see it too");
+            open
+        };
         std::fs::write(Log::path(dir.path()), old).unwrap();
-        let lost = Log::open(dir.path(), dir.path(), Vec::new()).unwrap_err().to_string();
+        let lost = complaints();
         assert!(lost.contains("ends at group 1, but group 2 was acknowledged"), "{lost}");
+        std::fs::remove_file(Log::path(dir.path())).unwrap();
+        assert!(complaints().contains("host.db is missing, and group 2 of it was acknowledged"));
+        std::fs::write(Log::path(dir.path()), new).unwrap();
+        Log::reader(dir.path(), dir.path()).unwrap().unwrap().verify().unwrap();
+        // A second host once started beside the first because nobody could see the lock any more.
+        std::fs::remove_file(Head::path(dir.path(), HOST)).unwrap();
+        assert!(complaints().contains("the head of the host log"));
+    }
+
+    #[test]
+    fn whatever_comes_and_goes_the_newest_group_is_sealed_over_what_is_there() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut log = Log::open(dir.path(), dir.path(), vec!["a".into(), "b".into()]).unwrap();
+        let (ada, bob) = (GolemId([1; 16]), GolemId([2; 16]));
+        let old = Note { at: -40 * 86_400_000, ..note("old") };
+        let batches = [
+            Batch { lines: vec![line(1, 1), line(2, 1), line(1, 2)], lodgers: vec![(ada, true)], ..Batch::default() },
+            Batch { notes: vec![old, note("one"), note("one")], lodgers: vec![(bob, true)], ..Batch::default() },
+            Batch { carried: vec![(ada, 1), (bob, 9)], told: vec![(1, "a".into())], ..Batch::default() },
+            Batch { told: vec![(1, "b".into()), (1, "b".into())], lodgers: vec![(ada, false)], ..Batch::default() },
+            Batch { notes: vec![note("two")], lodgers: vec![(ada, false), (bob, true)], ..Batch::default() },
+        ];
+        for batch in &batches {
+            log.commit(batch).unwrap();
+            log.verify().unwrap();
+        }
+        let damage = [
+            "UPDATE line SET body = x'00'",
+            "DELETE FROM line",
+            "DELETE FROM lodger",
+            "DELETE FROM note",
+            "UPDATE untold SET target = 'c' WHERE target = 'b'",
+        ];
+        for sql in damage {
+            let db = Connection::open(Log::path(dir.path())).unwrap();
+            assert!(db.execute(sql, []).unwrap() > 0, "{sql}");
+            let told = verify(&db).unwrap_err().to_string();
+            assert!(told.contains("not what its newest group was sealed over"), "{sql}: {told}");
+        }
     }
 
     /// A group whose head could not be written was once written again, found to be there, and tried for ever.
@@ -391,7 +610,7 @@ mod tests {
         log.commit(&Batch { lines: vec![line(1, 2)], ..Batch::default() }).unwrap();
         drop(log);
         Log::open(dir.path(), dir.path(), Vec::new()).unwrap();
-        assert_eq!(Log::reader(dir.path()).unwrap().unwrap().lines(GolemId([1; 16])).unwrap().len(), 2);
+        assert_eq!(Log::reader(dir.path(), dir.path()).unwrap().unwrap().lines(GolemId([1; 16])).unwrap().len(), 2);
     }
 
     #[test]
@@ -401,7 +620,7 @@ mod tests {
         let notes = || vec![note("one"), note("two"), note("one")];
         log.commit(&Batch { notes: notes(), ..Batch::default() }).unwrap();
         log.commit(&Batch { notes: notes(), ..Batch::default() }).unwrap();
-        let reader = Log::reader(dir.path()).unwrap().unwrap();
+        let reader = Log::reader(dir.path(), dir.path()).unwrap().unwrap();
         let keys = |target| -> Vec<String> {
             reader.waiting(target, 10).unwrap().into_iter().map(|waiting| waiting.note.key).collect()
         };

@@ -23,6 +23,26 @@ pub(crate) fn open(path: &Path) -> rusqlite::Result<Connection> {
     }
 }
 
+/// Whatever a file brings along, nothing in it runs.
+pub(crate) fn inert(db: &Connection) -> rusqlite::Result<()> {
+    use rusqlite::config::DbConfig;
+    for on in [DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW] {
+        db.set_db_config(on, false)?;
+    }
+    db.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
+    db.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true).map(|_| ())
+}
+
+/// Everything a file is made of: kind, name, and how it was made, however that was set out.
+pub(crate) fn schema(db: &Connection) -> rusqlite::Result<Vec<(String, String, String)>> {
+    let mut query = db.prepare("SELECT type, name, coalesce(sql, '') FROM sqlite_schema")?;
+    let rows = query.query_map([], |row| {
+        let made: String = row.get(2)?;
+        Ok((row.get(0)?, row.get(1)?, made.split_whitespace().collect::<String>()))
+    })?;
+    rows.collect()
+}
+
 /// Whether a disk that is full or must not be written to could be the reason.
 pub(crate) fn no_room(why: &rusqlite::Error) -> bool {
     use ErrorCode::{CannotOpen, DiskFull, ReadOnly, SystemIoFailure};

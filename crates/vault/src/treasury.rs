@@ -2,19 +2,34 @@
 //!
 //! Money on its way is never nowhere: a transfer to a golem is numbered here before the golem takes it, a
 //! deposit is numbered by the golem before the treasury does, and each number counts once.
+//!
+//! Lines are only ever added, each chained to the one before by hash, and a head outside the file knows the newest.
+//! Whoever opens the ledger holds its end against that head; whoever takes money by a line checks that line.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use golem::{GolemId, Usdc};
-use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
+use rusqlite::config::DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE;
+use rusqlite::{Connection, OpenFlags, OptionalExtension, Transaction, TransactionBehavior, params};
 use serde::Serialize;
 
+use crate::codec::Hash;
 use crate::error::Error;
+use crate::head::{Anchor, Head, Seal};
 use crate::reading;
+
+/// The head of the treasury stands among those of lives.
+pub(crate) const HEAD: GolemId = GolemId(*b"bardo's treasury");
+/// How long somebody else may take over a line.
+const PATIENCE: Duration = Duration::from_secs(10);
+const GENESIS: &[u8] = b"bardo treasury";
+const ROW: &str = "line, kind, golem, number, credit, capital, balance, letter, about, hash";
 
 #[derive(Debug)]
 pub struct Treasury {
     pub(crate) db: Connection,
+    heads: PathBuf,
 }
 
 /// How a life passes between homes. It carries its own money, so the line that says so moves none.
@@ -29,7 +44,7 @@ pub enum Passing {
 }
 
 impl Passing {
-    fn word(self) -> &'static str {
+    pub fn word(self) -> &'static str {
         match self {
             Passing::Arriving => "arriving",
             Passing::Arrived => "arrived",
@@ -56,16 +71,134 @@ pub struct Entry {
     pub balance: Usdc,
 }
 
+/// A line as it is written and chained.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Row {
+    pub line: u64,
+    pub kind: String,
+    pub golem: Option<String>,
+    pub number: u64,
+    pub credit: Usdc,
+    pub capital: Usdc,
+    pub balance: Usdc,
+    /// The letter on account of which it was sent.
+    pub letter: Option<String>,
+    /// What a line says that moves no money.
+    pub about: Option<String>,
+    pub hash: Hash,
+}
+
+/// What is to be written; the rest of a line follows from the one before.
+#[derive(Debug, Default)]
+pub(crate) struct Post<'a> {
+    pub(crate) kind: &'a str,
+    pub(crate) golem: Option<GolemId>,
+    pub(crate) number: u64,
+    pub(crate) credit: Usdc,
+    pub(crate) capital: Usdc,
+    pub(crate) letter: Option<&'a str>,
+    pub(crate) about: Option<&'a str>,
+}
+
+impl Row {
+    fn read(row: &rusqlite::Row<'_>) -> rusqlite::Result<Row> {
+        Ok(Row {
+            line: row.get::<_, i64>(0)? as u64,
+            kind: row.get(1)?,
+            golem: row.get(2)?,
+            number: row.get::<_, i64>(3)? as u64,
+            credit: Usdc::micros(row.get(4)?),
+            capital: Usdc::micros(row.get(5)?),
+            balance: Usdc::micros(row.get(6)?),
+            letter: row.get(7)?,
+            about: row.get(8)?,
+            hash: row.get(9)?,
+        })
+    }
+
+    /// Over the hash of the line before and everything this one says, as a JSON list.
+    fn chained(&self, before: &Hash) -> Hash {
+        let said = (self.line, &self.kind, &self.golem, self.number, self.credit, self.capital, self.balance);
+        let said = serde_json::to_vec(&(said, &self.letter, &self.about)).expect("plain data");
+        *blake3::Hasher::new().update(before).update(&said).finalize().as_bytes()
+    }
+
+    /// What this line changes the balance by.
+    fn change(&self) -> Usdc {
+        if self.kind == "sent" { -(self.credit + self.capital) } else { self.credit + self.capital }
+    }
+}
+
 impl Treasury {
-    pub fn open(path: &Path) -> Result<Treasury, Error> {
-        Ok(Treasury { db: connect(path).map_err(Error::sqlite("cannot open the treasury"))? })
+    pub fn path(root: &Path) -> PathBuf {
+        root.join("treasury.db")
+    }
+
+    /// Whether there is one, or ever was.
+    pub fn is_known(root: &Path, heads: &Path) -> bool {
+        Treasury::path(root).exists() || Head::path(heads, HEAD).exists()
+    }
+
+    /// Begins a ledger where there never was one, with its first money; does nothing to one that has had any.
+    pub fn begin(root: &Path, heads: &Path, amount: Usdc) -> Result<Treasury, Error> {
+        let path = Treasury::path(root);
+        let known = Head::peek(heads, HEAD).map(|anchor| anchor.seq);
+        if !Treasury::is_known(root, heads) {
+            // The head first: a ledger without one is never believed.
+            Head::create(heads, HEAD, Anchor { seq: 0, hash: genesis(), seal: Seal::Open })?;
+        }
+        if !path.exists() && known.unwrap_or(0) == 0 {
+            make(&path)?;
+        }
+        let mut treasury = Treasury::open(root, heads)?;
+        if amount.is_positive() {
+            let first = Post { kind: "added", number: 1, credit: amount, ..Post::default() };
+            treasury.write(|tx| {
+                if newest(tx)?.is_none() {
+                    post(tx, &first)?;
+                }
+                Ok(Ok(()))
+            })?;
+        }
+        Ok(treasury)
+    }
+
+    /// Opens the ledger, which must have everything that was acknowledged.
+    pub fn open(root: &Path, heads: &Path) -> Result<Treasury, Error> {
+        Treasury::held(root, heads, |path| connect(path, OpenFlags::default() & !OpenFlags::SQLITE_OPEN_CREATE))
     }
 
     /// For whoever only looks: where nothing can be written, such as on a full disk, it can still be read. Nobody who
     /// means to write may hold on to it.
-    pub fn to_read(path: &Path) -> Result<Treasury, Error> {
-        let db = connect(path).or_else(|why| if reading::no_room(&why) { reading::open(path) } else { Err(why) });
-        Ok(Treasury { db: db.map_err(Error::sqlite("cannot open the treasury"))? })
+    pub fn to_read(root: &Path, heads: &Path) -> Result<Treasury, Error> {
+        Treasury::held(root, heads, |path| {
+            let db = connect(path, OpenFlags::default() & !OpenFlags::SQLITE_OPEN_CREATE);
+            db.or_else(|why| if reading::no_room(&why) { reading::open(path) } else { Err(why) })
+        })
+    }
+
+    fn held(
+        root: &Path,
+        heads: &Path,
+        connect: impl FnOnce(&Path) -> rusqlite::Result<Connection>,
+    ) -> Result<Treasury, Error> {
+        // Before the file is looked at: whoever writes meanwhile only gets ahead of what is known now.
+        let known = Head::peek(heads, HEAD).ok_or_else(|| headless(heads))?;
+        let path = Treasury::path(root);
+        if !path.exists() {
+            return Err(Error::unanchored(format!(
+                "{} is missing, and line {} of it was acknowledged",
+                path.display(),
+                known.seq
+            )));
+        }
+        let what = "cannot open the treasury";
+        let db = connect(&path).map_err(Error::store(what))?;
+        // On damage nothing may be tidied away: a closing connection would fold the log into the file.
+        db.set_db_config(SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).map_err(Error::store(what))?;
+        hold_against(&db, &known)?;
+        db.set_db_config(SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false).map_err(Error::store(what))?;
+        Ok(Treasury { db, heads: heads.to_owned() })
     }
 
     /// A consistent copy of the whole ledger.
@@ -81,41 +214,29 @@ impl Treasury {
     }
 
     pub fn balance(&self) -> Result<Usdc, Error> {
-        balance(&self.db).map_err(Error::sqlite("cannot read the treasury"))
-    }
-
-    /// The first money of a treasury that has never had any; does nothing to one that has.
-    pub fn begin_with(&mut self, amount: Usdc) -> Result<Usdc, Error> {
-        self.write(|tx| match rows(tx)? {
-            0 if amount.is_positive() => post(tx, "added", None, 1, amount, Usdc::ZERO, amount),
-            _ => balance(tx),
-        })
+        let newest = newest(&self.db).map_err(Error::store("cannot read the treasury"))?;
+        Ok(newest.map_or(Usdc::ZERO, |row| row.balance))
     }
 
     /// Whether anything was ever sent to a golem from here.
     pub fn has_sent(&self, to: GolemId) -> Result<bool, Error> {
-        let sql = "SELECT 1 FROM ledger WHERE kind = 'sent' AND golem = ?1 LIMIT 1";
-        let found = self.db.query_row(sql, [to.to_string()], |_| Ok(())).optional();
-        Ok(found.map_err(Error::sqlite("cannot read the treasury"))?.is_some())
+        Ok(!self.rows("sent", to, 0)?.is_empty())
     }
 
-    /// Recomputes every balance from the first line; the number of the first line that does not add up.
-    pub fn audit(&self) -> Result<Option<u64>, Error> {
-        let read = || -> rusqlite::Result<Option<u64>> {
-            let mut query =
-                self.db.prepare("SELECT line, kind, credit + capital, balance FROM ledger ORDER BY line")?;
-            let mut rows = query.query([])?;
-            let mut sum = 0_i64;
-            while let Some(row) = rows.next()? {
-                let amount: i64 = row.get(2)?;
-                sum += if row.get::<_, String>(1)? == "sent" { -amount } else { amount };
-                if sum != row.get::<_, i64>(3)? {
-                    return row.get::<_, i64>(0).map(|line| Some(line as u64));
-                }
-            }
-            Ok(None)
-        };
-        read().map_err(Error::sqlite("cannot read the treasury"))
+    /// Looks at everything: the file, the chain from its first line, every balance. Gives the number of lines.
+    pub fn audit(&self) -> Result<u64, Error> {
+        let what = "cannot read the treasury";
+        let known = Head::peek(&self.heads, HEAD).ok_or_else(|| headless(&self.heads))?;
+        let sound: String = self
+            .db
+            .query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))
+            .map_err(Error::store("cannot check the treasury"))?;
+        if sound != "ok" {
+            return Err(Error::unanchored(format!("the treasury is damaged: {sound}")));
+        }
+        hold_against(&self.db, &known)?;
+        let (rows, trouble) = chain(&self.db).map_err(Error::store(what))?;
+        trouble.map_or(Ok(rows.len() as u64), |why| Err(Error::unanchored(why)))
     }
 
     /// Money from outside. Paper, until an owner says otherwise.
@@ -124,9 +245,11 @@ impl Treasury {
             return Err(Error::Amount);
         }
         self.write(|tx| {
-            let number = rows(tx)? + 1;
-            post(tx, "added", None, number, amount, Usdc::ZERO, amount)
-        })
+            let number = newest(tx)?.map_or(0, |row| row.line) + 1;
+            post(tx, &Post { kind: "added", number, credit: amount, ..Post::default() })?;
+            Ok(Ok(()))
+        })?;
+        self.balance()
     }
 
     /// Sets money aside for a golem, which will take it under the number returned. `taken` is the highest
@@ -148,98 +271,95 @@ impl Treasury {
         if !bounded(credit) || !bounded(capital) {
             return Err(Error::Amount);
         }
-        let (asked, mut number, mut there) = (credit + capital, 0, Usdc::ZERO);
+        let asked = credit + capital;
         self.write(|tx| {
-            there = balance(tx)?;
             let known = "SELECT number FROM ledger WHERE letter = ?1";
             if let Some(sent) = tx.query_row(known, [letter], |row| row.get::<_, i64>(0)).optional()? {
-                number = sent as u64;
-                return Ok(there);
+                return Ok(Ok(Transfer { number: sent as u64, credit, capital }));
             }
+            let there = newest(tx)?.map_or(Usdc::ZERO, |row| row.balance);
             if asked > there {
-                return Ok(there);
+                return Ok(Err(Error::TreasuryShort { asked, there }));
             }
             let sql = "SELECT MAX(number) FROM ledger WHERE kind = 'sent' AND golem = ?1";
             let last: Option<i64> = tx.query_row(sql, [to.to_string()], |row| row.get(0))?;
-            number = taken.max(last.unwrap_or(0) as u64) + 1;
-            let after = post(tx, "sent", Some(to), number, credit, capital, -asked)?;
-            let mark = "UPDATE ledger SET letter = ?1 WHERE kind = 'sent' AND golem = ?2 AND number = ?3";
-            tx.execute(mark, params![letter, to.to_string(), number as i64])?;
-            Ok(after)
-        })?;
-        if number == 0 { Err(Error::TreasuryShort { asked, there }) } else { Ok(Transfer { number, credit, capital }) }
+            let number = taken.max(last.unwrap_or(0) as u64) + 1;
+            post(tx, &Post { kind: "sent", golem: Some(to), number, credit, capital, letter, about: None })?;
+            Ok(Ok(Transfer { number, credit, capital }))
+        })
     }
 
     /// What was sent to a golem after the last it took, in order.
     pub fn undelivered(&self, to: GolemId, taken: u64) -> Result<Vec<Transfer>, Error> {
-        let read = || -> rusqlite::Result<Vec<Transfer>> {
-            let sql = "SELECT number, credit, capital FROM ledger
-                       WHERE kind = 'sent' AND golem = ?1 AND number > ?2 ORDER BY number";
-            let mut query = self.db.prepare_cached(sql)?;
-            let rows = query.query_map(params![to.to_string(), taken as i64], |row| {
-                Ok(Transfer {
-                    number: row.get::<_, i64>(0)? as u64,
-                    credit: Usdc::micros(row.get(1)?),
-                    capital: Usdc::micros(row.get(2)?),
-                })
-            })?;
-            rows.collect()
-        };
-        read().map_err(Error::sqlite("cannot read the treasury"))
+        let transfer = |row: Row| Transfer { number: row.number, credit: row.credit, capital: row.capital };
+        Ok(self.rows("sent", to, taken)?.into_iter().map(transfer).collect())
     }
 
-    /// Takes a deposit in, once: the same number again changes nothing.
+    /// Takes a deposit in, once: the same number again changes nothing, and may not say another amount.
     pub fn receive(&mut self, from: GolemId, number: u64, amount: Usdc) -> Result<(), Error> {
         self.write(|tx| {
-            let sql = "SELECT 1 FROM ledger WHERE kind = 'received' AND golem = ?1 AND number = ?2";
-            let known = tx.query_row(sql, params![from.to_string(), number as i64], |_| Ok(())).optional()?;
-            if known.is_some() {
-                return balance(tx);
+            let sql = "SELECT credit FROM ledger WHERE kind = 'received' AND golem = ?1 AND number = ?2";
+            let known = tx.query_row(sql, params![from.to_string(), number as i64], |row| row.get(0)).optional()?;
+            match known.map(Usdc::micros) {
+                None => {}
+                Some(known) if known == amount => return Ok(Ok(())),
+                Some(known) => {
+                    return Ok(Err(Error::unanchored(format!(
+                        "{amount} came in as deposit {number} of golem {from}, which was received already, as {known}"
+                    ))));
+                }
             }
-            post(tx, "received", Some(from), number, amount, Usdc::ZERO, amount)
+            post(tx, &Post { kind: "received", golem: Some(from), number, credit: amount, ..Post::default() })?;
+            Ok(Ok(()))
         })
-        .map(|_| ())
     }
 
     /// The highest deposit number received from a golem.
     pub fn received(&self, from: GolemId) -> Result<u64, Error> {
-        let sql = "SELECT MAX(number) FROM ledger WHERE kind = 'received' AND golem = ?1";
-        self.db
-            .query_row(sql, [from.to_string()], |row| row.get::<_, Option<i64>>(0))
-            .map(|number| number.unwrap_or(0) as u64)
-            .map_err(Error::sqlite("cannot read the treasury"))
+        Ok(self.rows("received", from, 0)?.last().map_or(0, |row| row.number))
     }
 
-    /// Writes down that a life came or went under this number; once, however often it is said.
-    pub fn note(&mut self, passing: Passing, golem: GolemId, number: u64) -> Result<(), Error> {
-        self.write(|tx| {
-            let known = "SELECT 1 FROM ledger WHERE kind = ?1 AND golem = ?2 AND number = ?3";
-            let known = tx
-                .query_row(known, params![passing.word(), golem.to_string(), number as i64], |_| Ok(()))
-                .optional()?;
-            match known {
-                Some(()) => balance(tx),
-                None => post(tx, passing.word(), Some(golem), number, Usdc::ZERO, Usdc::ZERO, Usdc::ZERO),
-            }
-        })
-        .map(|_| ())
-    }
-
-    /// The numbers under which a life came or went.
-    pub fn noted(&self, passing: Passing, golem: GolemId) -> Result<Vec<u64>, Error> {
-        let read = || -> rusqlite::Result<Vec<u64>> {
-            let sql = "SELECT number FROM ledger WHERE kind = ?1 AND golem = ?2 ORDER BY line";
-            let mut query = self.db.prepare_cached(sql)?;
-            let rows = query.query_map(params![passing.word(), golem.to_string()], |row| row.get::<_, i64>(0))?;
-            rows.map(|number| number.map(|number| number as u64)).collect()
+    /// Every line of one kind about a golem with a number above this one, each checked against the chain.
+    pub fn rows(&self, kind: &str, golem: GolemId, above: u64) -> Result<Vec<Row>, Error> {
+        let read = || -> rusqlite::Result<Vec<(Row, bool)>> {
+            let sql =
+                format!("SELECT {ROW} FROM ledger WHERE kind = ?1 AND golem = ?2 AND number > ?3 ORDER BY number");
+            let mut query = self.db.prepare_cached(&sql)?;
+            let rows = query.query_map(params![kind, golem.to_string(), above as i64], Row::read)?;
+            let whole = |row: Row| Ok((row.chained(&before(&self.db, row.line)?) == row.hash, row));
+            rows.map(|row| row.and_then(whole).map(|(whole, row)| (row, whole))).collect()
         };
-        read().map_err(Error::sqlite("cannot read the treasury"))
+        let rows = read().map_err(Error::store("cannot read the treasury"))?;
+        match rows.iter().find(|(_, whole)| !whole) {
+            Some((row, _)) => Err(damaged_line(row.line)),
+            None => Ok(rows.into_iter().map(|(row, _)| row).collect()),
+        }
+    }
+
+    /// Writes down that a life came or went under this number, and how it stood then; once, however often it is said.
+    pub fn note(&mut self, passing: Passing, golem: GolemId, number: u64, about: Option<&str>) -> Result<(), Error> {
+        self.write(|tx| {
+            let sql = "SELECT 1 FROM ledger WHERE kind = ?1 AND golem = ?2 AND number = ?3";
+            let this = params![passing.word(), golem.to_string(), number as i64];
+            if tx.query_row(sql, this, |_| Ok(())).optional()?.is_none() {
+                post(tx, &Post { kind: passing.word(), golem: Some(golem), number, about, ..Post::default() })?;
+            }
+            Ok(Ok(()))
+        })
+    }
+
+    /// Every time a life came or went, the latest last.
+    pub fn noted(&self, passing: Passing, golem: GolemId) -> Result<Vec<Row>, Error> {
+        let mut rows = self.rows(passing.word(), golem, 0)?;
+        rows.sort_by_key(|row| row.line);
+        Ok(rows)
     }
 
     /// The newest lines, newest first.
     pub fn entries(&self, most: usize) -> Result<Vec<Entry>, Error> {
         let read = || -> rusqlite::Result<Vec<Entry>> {
-            let sql = "SELECT kind, golem, number, credit + capital, balance FROM ledger ORDER BY line DESC LIMIT ?1";
+            let sql = "SELECT kind, golem, number, credit + capital, balance FROM ledger
+                       WHERE kind != 'arriving' ORDER BY line DESC LIMIT ?1";
             let mut query = self.db.prepare(sql)?;
             let rows = query.query_map([most as i64], |row| {
                 Ok(Entry {
@@ -252,88 +372,278 @@ impl Treasury {
             })?;
             rows.collect()
         };
-        read().map_err(Error::sqlite("cannot read the treasury"))
+        read().map_err(Error::store("cannot read the treasury"))
     }
 
-    pub(crate) fn write(
+    /// One transaction, under a lock that is let go of when the head knows of it.
+    pub(crate) fn write<T>(
         &mut self,
-        work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<Usdc>,
-    ) -> Result<Usdc, Error> {
+        work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<Result<T, Error>>,
+    ) -> Result<T, Error> {
         let what = "cannot write the treasury";
-        let tx = self.db.transaction_with_behavior(TransactionBehavior::Immediate).map_err(Error::sqlite(what))?;
-        let balance = work(&tx).map_err(Error::sqlite(what))?;
-        tx.commit().map_err(Error::sqlite(what))?;
-        Ok(balance)
+        let mut head = match Head::wait_for(&self.heads, HEAD, PATIENCE) {
+            Ok(head) => head,
+            Err(Error::Locked(path)) => return Err(Error::Busy(path)),
+            Err(Error::NoHead(_) | Error::Damaged { .. }) => return Err(headless(&self.heads)),
+            Err(other) => return Err(other),
+        };
+        let tx = self.db.transaction_with_behavior(TransactionBehavior::Immediate).map_err(Error::store(what))?;
+        let before = hold_against(&tx, &head.anchor())?;
+        let done = work(&tx).map_err(Error::store(what))??;
+        let after = newest(&tx).map_err(Error::store(what))?;
+        tx.commit().map_err(Error::store(what))?;
+        match after {
+            Some(row) if row.line > before => {
+                head.advance(Anchor { seq: row.line, hash: row.hash, seal: Seal::Open })?;
+            }
+            _ => {}
+        }
+        Ok(done)
     }
 }
 
-fn connect(path: &Path) -> rusqlite::Result<Connection> {
-    let db = Connection::open(path)?;
-    db.busy_timeout(std::time::Duration::from_secs(10))?;
+pub(crate) fn genesis() -> Hash {
+    *blake3::hash(GENESIS).as_bytes()
+}
+
+fn headless(heads: &Path) -> Error {
+    let path = Head::path(heads, HEAD);
+    Error::unanchored(format!("the head of the treasury ({}) is missing or damaged", path.display()))
+}
+
+fn damaged_line(line: u64) -> Error {
+    Error::unanchored(format!("line {line} of the treasury is damaged: its hash does not match"))
+}
+
+pub(crate) fn make(path: &Path) -> Result<(), Error> {
+    let made = connect(path, OpenFlags::default()).and_then(|db| {
+        db.execute_batch(
+            "CREATE TABLE IF NOT EXISTS ledger(
+               line INTEGER PRIMARY KEY, kind TEXT NOT NULL, golem TEXT, number INTEGER NOT NULL,
+               credit INTEGER NOT NULL CHECK(credit >= 0), capital INTEGER NOT NULL CHECK(capital >= 0),
+               balance INTEGER NOT NULL CHECK(balance >= 0), letter TEXT UNIQUE, about TEXT, hash BLOB NOT NULL,
+               UNIQUE(kind, golem, number)) STRICT;",
+        )
+    });
+    made.map_err(Error::store("cannot make the treasury"))
+}
+
+fn connect(path: &Path, flags: OpenFlags) -> rusqlite::Result<Connection> {
+    let db = Connection::open_with_flags(path, flags)?;
+    db.busy_timeout(PATIENCE)?;
     db.pragma_update(None, "journal_mode", "WAL")?;
     db.pragma_update(None, "synchronous", "FULL")?;
-    db.execute_batch(
-        "CREATE TABLE IF NOT EXISTS ledger(
-           line INTEGER PRIMARY KEY, kind TEXT NOT NULL, golem TEXT, number INTEGER NOT NULL,
-           credit INTEGER NOT NULL, capital INTEGER NOT NULL, balance INTEGER NOT NULL CHECK(balance >= 0),
-           letter TEXT UNIQUE, UNIQUE(kind, golem, number)) STRICT;",
-    )?;
+    db.pragma_update(None, "cell_size_check", true)?;
     Ok(db)
 }
 
-pub(crate) fn balance(db: &Connection) -> rusqlite::Result<Usdc> {
-    let sql = "SELECT balance FROM ledger ORDER BY line DESC LIMIT 1";
-    Ok(Usdc::micros(db.query_row(sql, [], |row| row.get(0)).optional()?.unwrap_or(0)))
+/// The newest line; an error in its place if it is not what was written.
+pub(crate) fn newest(db: &Connection) -> rusqlite::Result<Option<Row>> {
+    let sql = format!("SELECT {ROW} FROM ledger ORDER BY line DESC LIMIT 1");
+    db.prepare_cached(&sql)?.query_row([], Row::read).optional()
 }
 
-pub(crate) fn rows(tx: &Transaction<'_>) -> rusqlite::Result<u64> {
-    tx.query_row("SELECT COUNT(*) FROM ledger", [], |row| row.get::<_, i64>(0)).map(|n| n as u64)
+/// The hash that a line is chained to.
+fn before(db: &Connection, line: u64) -> rusqlite::Result<Hash> {
+    let sql = "SELECT hash FROM ledger WHERE line = ?1 - 1";
+    Ok(db.prepare_cached(sql)?.query_row([line as i64], |row| row.get(0)).optional()?.unwrap_or_else(genesis))
 }
 
-pub(crate) fn post(
-    tx: &Transaction<'_>,
-    kind: &str,
-    golem: Option<GolemId>,
-    number: u64,
-    credit: Usdc,
-    capital: Usdc,
-    change: Usdc,
-) -> rusqlite::Result<Usdc> {
-    let after = balance(tx)? + change;
-    let sql = "INSERT INTO ledger(kind, golem, number, credit, capital, balance) VALUES(?1, ?2, ?3, ?4, ?5, ?6)";
-    let golem = golem.map(|id| id.to_string());
-    tx.execute(sql, params![kind, golem, number as i64, credit.as_micros(), capital.as_micros(), after.as_micros()])?;
-    Ok(after)
+/// The line that was acknowledged last must be here and be the same, and the newest must be what was written. Gives
+/// the number of the newest.
+fn hold_against(db: &Connection, known: &Anchor) -> Result<u64, Error> {
+    let what = "cannot read the treasury";
+    let row = newest(db).map_err(Error::store(what))?;
+    let here = row.as_ref().map_or(0, |row| row.line);
+    if here < known.seq {
+        return Err(Error::unanchored(format!(
+            "the treasury ends at line {here}, but line {} was acknowledged: it is an old copy, or its -wal file was \
+             left behind or damaged",
+            known.seq
+        )));
+    }
+    if before(db, known.seq + 1).map_err(Error::store(what))? != known.hash {
+        return Err(Error::unanchored(format!("line {} of the treasury is not the one acknowledged", known.seq)));
+    }
+    match row {
+        Some(row) if row.chained(&before(db, row.line).map_err(Error::store(what))?) != row.hash => {
+            Err(damaged_line(row.line))
+        }
+        _ => Ok(here),
+    }
+}
+
+/// Every line from the first on, as far as they follow from each other, and why that is not the end.
+pub(crate) fn chain(db: &Connection) -> rusqlite::Result<(Vec<Row>, Option<String>)> {
+    let mut query = db.prepare(&format!("SELECT {ROW} FROM ledger ORDER BY line"))?;
+    let (mut good, mut tip, mut sum) = (Vec::new(), genesis(), Usdc::ZERO);
+    for row in query.query_map([], Row::read)? {
+        let row = row?;
+        let expected = good.len() as u64 + 1;
+        if row.line != expected {
+            return Ok((
+                good,
+                Some(format!("line {expected} of the treasury is missing; the next one is {}", row.line)),
+            ));
+        }
+        sum += row.change();
+        if row.chained(&tip) != row.hash {
+            return Ok((good, Some(format!("line {expected} of the treasury is damaged: its hash does not match"))));
+        }
+        if row.balance != sum {
+            return Ok((good, Some(format!("line {expected} of the treasury does not add up"))));
+        }
+        tip = row.hash;
+        good.push(row);
+    }
+    Ok((good, None))
+}
+
+pub(crate) fn post(tx: &Transaction<'_>, post: &Post<'_>) -> rusqlite::Result<()> {
+    let last = newest(tx)?;
+    let (line, balance, tip) = last.map_or((0, Usdc::ZERO, genesis()), |row| (row.line, row.balance, row.hash));
+    let mut row = Row {
+        line: line + 1,
+        kind: post.kind.to_owned(),
+        golem: post.golem.map(|id| id.to_string()),
+        number: post.number,
+        credit: post.credit,
+        capital: post.capital,
+        balance,
+        letter: post.letter.map(str::to_owned),
+        about: post.about.map(str::to_owned),
+        hash: tip,
+    };
+    row.balance += row.change();
+    row.hash = row.chained(&tip);
+    insert(tx, &row)
+}
+
+pub(crate) fn insert(tx: &Transaction<'_>, row: &Row) -> rusqlite::Result<()> {
+    let sql = format!("INSERT INTO ledger({ROW}) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)");
+    tx.prepare_cached(&sql)?.execute(params![
+        row.line as i64,
+        row.kind,
+        row.golem,
+        row.number as i64,
+        row.credit.as_micros(),
+        row.capital.as_micros(),
+        row.balance.as_micros(),
+        row.letter,
+        row.about,
+        row.hash
+    ])?;
+    Ok(())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    const ADA: GolemId = GolemId([1; 16]);
+
+    fn open(root: &Path) -> Result<Treasury, Error> {
+        Treasury::open(root, root)
+    }
+
+    fn begun(root: &Path) -> Treasury {
+        Treasury::begin(root, root, Usdc::dollars(100)).unwrap()
+    }
+
     #[test]
     fn every_number_counts_once_and_nothing_is_lost() {
         let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("treasury.db");
-        let ada = GolemId([1; 16]);
-        let mut treasury = Treasury::open(&path).unwrap();
-        treasury.add(Usdc::dollars(100)).unwrap();
-        let first = treasury.send(ada, 0, Usdc::dollars(10), Usdc::dollars(50)).unwrap();
+        let mut treasury = begun(dir.path());
+        let first = treasury.send(ADA, 0, Usdc::dollars(10), Usdc::dollars(50)).unwrap();
         assert_eq!(first.number, 1);
         assert!(matches!(
-            treasury.send(ada, 0, Usdc::dollars(41), Usdc::ZERO),
+            treasury.send(ADA, 0, Usdc::dollars(41), Usdc::ZERO),
             Err(Error::TreasuryShort { there, .. }) if there == Usdc::dollars(40)
         ));
         drop(treasury);
 
-        let mut treasury = Treasury::open(&path).unwrap();
-        assert_eq!(treasury.undelivered(ada, 0).unwrap(), vec![first]);
-        assert_eq!(treasury.undelivered(ada, 1).unwrap(), vec![]);
+        let mut treasury = begun(dir.path());
+        assert_eq!(treasury.undelivered(ADA, 0).unwrap(), vec![first]);
+        assert_eq!(treasury.undelivered(ADA, 1).unwrap(), vec![]);
         for _ in 0..3 {
-            treasury.receive(ada, 1, Usdc::dollars(60)).unwrap();
+            treasury.receive(ADA, 1, Usdc::dollars(60)).unwrap();
         }
+        let other = treasury.receive(ADA, 1, Usdc::dollars(61)).unwrap_err().to_string();
+        assert!(other.contains("received already, as $60.00"), "{other}");
         assert_eq!(treasury.balance().unwrap(), Usdc::dollars(100));
-        assert_eq!(treasury.received(ada).unwrap(), 1);
+        assert_eq!(treasury.received(ADA).unwrap(), 1);
         // A golem that came from another home goes on counting where it was.
-        assert_eq!(treasury.send(ada, 7, Usdc::dollars(1), Usdc::ZERO).unwrap().number, 8);
+        assert_eq!(treasury.send(ADA, 7, Usdc::dollars(1), Usdc::ZERO).unwrap().number, 8);
+        treasury.note(Passing::Arriving, ADA, 9, Some("once")).unwrap();
+        treasury.note(Passing::Arriving, ADA, 9, Some("never")).unwrap();
+        let noted = treasury.noted(Passing::Arriving, ADA).unwrap();
+        assert_eq!(noted.iter().map(|row| (row.number, row.about.as_deref())).collect::<Vec<_>>(), [(9, Some("once"))]);
+        assert_eq!(treasury.audit().unwrap(), 5);
+    }
+
+    /// An older copy of the treasury was once believed by everybody, and what it had sent since existed twice.
+    #[test]
+    fn a_treasury_that_is_lost_cut_or_old_is_not_believed() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = Treasury::path(dir.path());
+        let mut treasury = begun(dir.path());
+        drop(treasury);
+        let old = std::fs::read(&path).unwrap();
+        treasury = open(dir.path()).unwrap();
+        treasury.send(ADA, 0, Usdc::dollars(60), Usdc::ZERO).unwrap();
+        drop(treasury);
+        let new = std::fs::read(&path).unwrap();
+        let complaint = |bytes: Option<&[u8]>| {
+            match bytes {
+                Some(bytes) => std::fs::write(&path, bytes).unwrap(),
+                None => std::fs::remove_file(&path).unwrap(),
+            }
+            let told = open(dir.path()).unwrap_err().to_string();
+            assert!(Treasury::begin(dir.path(), dir.path(), Usdc::dollars(1)).is_err(), "nobody begins anew: {told}");
+            assert!(told.contains("bardo recover"), "{told}");
+            told
+        };
+        assert!(complaint(Some(&old)).contains("ends at line 1, but line 2 was acknowledged"));
+        assert!(complaint(None).contains("is missing, and line 2 of it was acknowledged"));
+        complaint(Some(&[]));
+        complaint(Some(&new[..new.len() / 2]));
+        std::fs::write(&path, &new).unwrap();
+        assert_eq!(open(dir.path()).unwrap().balance().unwrap(), Usdc::dollars(40));
+        std::fs::remove_file(Head::path(dir.path(), HEAD)).unwrap();
+        assert!(complaint(Some(&new)).contains("head of the treasury"));
+    }
+
+    #[test]
+    fn a_line_that_was_tampered_with_is_paid_to_nobody() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut treasury = begun(dir.path());
+        treasury.send(ADA, 0, Usdc::dollars(10), Usdc::ZERO).unwrap();
+        treasury.add(Usdc::dollars(1)).unwrap();
+        drop(treasury);
+        let db = Connection::open(Treasury::path(dir.path())).unwrap();
+        db.execute("UPDATE ledger SET credit = 90000000 WHERE kind = 'sent'", []).unwrap();
+        drop(db);
+        let treasury = open(dir.path()).unwrap();
+        assert!(treasury.undelivered(ADA, 0).unwrap_err().to_string().contains("line 2 of the treasury is damaged"));
+        assert!(treasury.audit().is_err());
+    }
+
+    #[test]
+    fn many_may_write_at_once_and_the_head_knows_the_last() {
+        let dir = tempfile::tempdir().unwrap();
+        drop(begun(dir.path()));
+        std::thread::scope(|scope| {
+            for n in 0..4 {
+                let root = dir.path();
+                scope.spawn(move || {
+                    for number in 1..=10 {
+                        open(root).unwrap().receive(GolemId([n; 16]), number, Usdc::dollars(1)).unwrap();
+                    }
+                });
+            }
+        });
+        let treasury = open(dir.path()).unwrap();
+        assert_eq!((treasury.audit().unwrap(), treasury.balance().unwrap()), (41, Usdc::dollars(140)));
+        assert_eq!(Head::peek(dir.path(), HEAD).unwrap().seq, 41);
     }
 }

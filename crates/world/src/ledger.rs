@@ -2,8 +2,9 @@
 //! before anyone hears of it. A key asked about before it was ever done is ruled out for good, so a golem
 //! that comes back from a crash can rely on the answer.
 //!
-//! On disk it is one line of JSON for each key. A last line without its newline was never acknowledged
-//! and is cut off; anything else that cannot be read is damage, and damage is not guessed around.
+//! On disk it is one line of JSON for each key, sealed over itself and the seal of the line before. A last line without
+//! its newline was never acknowledged and is cut off; anything else that does not follow is damage, and damage is not
+//! guessed around. That whole lines are missing at the end only the golem's own life can tell: it knows what it asked for.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions, TryLockError};
@@ -28,6 +29,8 @@ pub struct Entry {
 pub struct Ledger {
     entries: BTreeMap<u64, Entry>,
     held: i64,
+    /// Of the newest line.
+    seal: u64,
     paper: Option<Paper>,
 }
 
@@ -48,12 +51,13 @@ struct Line {
     // Without this a line that lost its outcome would read as a refusal.
     #[serde(deserialize_with = "Option::deserialize")]
     outcome: Option<Outcome>,
+    seal: String,
 }
 
 impl Ledger {
     /// Forgotten with the process: for lives that are lived in one go.
     pub fn memory() -> Ledger {
-        Ledger { entries: BTreeMap::new(), held: 0, paper: None }
+        Ledger { entries: BTreeMap::new(), held: 0, seal: 0, paper: None }
     }
 
     /// Opens or begins the record at this path and keeps it locked while in use.
@@ -67,6 +71,51 @@ impl Ledger {
         let path = path.as_ref();
         let mut ledger = if path.exists() { Ledger::read(path)? } else { Ledger::memory() };
         ledger.paper = Some(Paper { file: None, path: path.to_owned(), stuck: false });
+        Ok(ledger)
+    }
+
+    /// What is there, for whoever only looks; nothing is changed, and a line that is being written is not seen.
+    pub fn look(path: impl AsRef<Path>) -> Result<Ledger, Error> {
+        match fs::read(&path) {
+            Ok(text) => Ledger::parse(path.as_ref(), &text),
+            Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(Ledger::memory()),
+            Err(source) => Err(Error::Io { what: "cannot read", path: path.as_ref().to_owned(), source }),
+        }
+    }
+
+    /// Every line from the first on that can still be read and follows from the one before.
+    pub fn salvage(path: impl AsRef<Path>) -> BTreeMap<u64, Entry> {
+        let text = fs::read(&path).unwrap_or_default();
+        let ends = text.iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at + 1);
+        let whole = ends.take_while(|end| Ledger::parse(path.as_ref(), &text[..*end]).is_ok()).last().unwrap_or(0);
+        Ledger::parse(path.as_ref(), &text[..whole]).map(|ledger| ledger.entries).unwrap_or_default()
+    }
+
+    /// Writes a record anew, whole, in place of whatever is there.
+    pub fn rebuild(path: impl AsRef<Path>, entries: BTreeMap<u64, Entry>) -> Result<Ledger, Error> {
+        let path = path.as_ref();
+        let mut paper = Paper { file: None, path: path.to_owned(), stuck: false };
+        paper.rewrite(&entries)?;
+        Ledger::file(path)
+    }
+
+    fn parse(path: &Path, text: &[u8]) -> Result<Ledger, Error> {
+        let mut ledger = Ledger::memory();
+        for (index, line) in
+            text.split_inclusive(|byte| *byte == b'\n').filter(|line| line.ends_with(b"\n")).enumerate()
+        {
+            let damaged = |why| Error::Ledger { path: path.to_owned(), line: index as u64 + 1, why };
+            let line: Line = serde_json::from_slice(line).map_err(|e| damaged(e.to_string()))?;
+            let entry = Entry { at: line.at, outcome: line.outcome };
+            if ledger.entries.contains_key(&line.key) {
+                return Err(damaged(format!("key {} has two fates", line.key)));
+            }
+            ledger.seal = seal(ledger.seal, line.key, &entry);
+            if line.seal != spelled(ledger.seal) {
+                return Err(damaged("it does not follow from the line before".into()));
+            }
+            ledger.note(line.key, entry);
+        }
         Ok(ledger)
     }
 
@@ -90,15 +139,7 @@ impl Ledger {
         // A line that reached the file but not the disk is about to be believed; it must not vanish after.
         file.sync_all().and_then(|()| sync_folder(path)).map_err(failed("cannot sync"))?;
 
-        let mut ledger = Ledger::memory();
-        for (index, line) in text[..whole].split_inclusive(|byte| *byte == b'\n').enumerate() {
-            let damaged = |why| Error::Ledger { path: path.to_owned(), line: index as u64 + 1, why };
-            let line: Line = serde_json::from_slice(line).map_err(|e| damaged(e.to_string()))?;
-            if ledger.entries.contains_key(&line.key) {
-                return Err(damaged(format!("key {} has two fates", line.key)));
-            }
-            ledger.note(line.key, Entry { at: line.at, outcome: line.outcome });
-        }
+        let mut ledger = Ledger::parse(path, &text[..whole])?;
         ledger.paper = Some(Paper { file: Some(file), path: path.to_owned(), stuck: false });
         Ok(ledger)
     }
@@ -114,10 +155,13 @@ impl Ledger {
             return Ok(entry.outcome);
         }
         let outcome = act();
+        let entry = Entry { at, outcome };
+        let seal = seal(self.seal, key, &entry);
         if let Some(paper) = &mut self.paper {
-            paper.write(&Line { key, at, outcome })?;
+            paper.write(&Line::of(key, &entry, seal))?;
         }
-        self.note(key, Entry { at, outcome });
+        self.seal = seal;
+        self.note(key, entry);
         Ok(outcome)
     }
 
@@ -133,9 +177,10 @@ impl Ledger {
         if let Some(paper) = &mut self.paper {
             paper.rewrite(&kept)?;
         }
-        self.held = 0;
+        (self.held, self.seal) = (0, 0);
         self.entries.clear();
         for (key, entry) in kept {
+            self.seal = seal(self.seal, key, &entry);
             self.note(key, entry);
         }
         Ok(())
@@ -185,10 +230,11 @@ impl Paper {
         if self.stuck {
             return Err(Error::Stuck { path: self.path.clone() });
         }
-        let text: Vec<u8> = entries
-            .iter()
-            .flat_map(|(key, entry)| Line { key: *key, at: entry.at, outcome: entry.outcome }.text())
-            .collect();
+        let (mut text, mut last) = (Vec::new(), 0);
+        for (key, entry) in entries {
+            last = seal(last, *key, entry);
+            text.extend(Line::of(*key, entry, last).text());
+        }
         let mut name = self.path.clone().into_os_string();
         name.push(".new");
         let replace = |path: &Path| {
@@ -215,11 +261,26 @@ impl Paper {
 }
 
 impl Line {
+    fn of(key: u64, entry: &Entry, seal: u64) -> Line {
+        Line { key, at: entry.at, outcome: entry.outcome, seal: spelled(seal) }
+    }
+
     fn text(&self) -> Vec<u8> {
         let mut text = serde_json::to_vec(self).expect("a line of plain numbers");
         text.push(b'\n');
         text
     }
+}
+
+/// FNV-1a over the seal before and what this line says: against accidents, not against its owner.
+fn seal(before: u64, key: u64, entry: &Entry) -> u64 {
+    let said = serde_json::to_vec(&(key, entry.at, entry.outcome)).expect("plain numbers");
+    let mix = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+    before.to_le_bytes().iter().chain(&said).fold(0xcbf2_9ce4_8422_2325, mix)
+}
+
+fn spelled(seal: u64) -> String {
+    format!("{seal:016x}")
 }
 
 /// A new file is durable only when its folder is.
@@ -260,8 +321,8 @@ mod tests {
         assert_eq!(
             text.lines().take(2).collect::<Vec<_>>(),
             [
-                r#"{"key":1,"at":43200000,"outcome":{"units":500,"cash":-1000,"fee":3}}"#,
-                r#"{"key":2,"at":43200000,"outcome":null}"#
+                r#"{"key":1,"at":43200000,"outcome":{"units":500,"cash":-1000,"fee":3},"seal":"cb4800d434fc97c9"}"#,
+                r#"{"key":2,"at":43200000,"outcome":null,"seal":"33a3e6f2add63dec"}"#
             ]
         );
         let mut ledger = Ledger::file(&path).unwrap();
@@ -295,18 +356,29 @@ mod tests {
     fn damage_is_named_by_line_and_not_guessed_around() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("ledger");
-        let good = r#"{"key":1,"at":0,"outcome":null}"#;
+        let line = |key, before| {
+            let entry = Entry { at: Time::seconds(0), outcome: None };
+            let last = seal(before, key, &entry);
+            (String::from_utf8(Line::of(key, &entry, last).text()).unwrap().trim_end().to_owned(), last)
+        };
+        let (good, first) = line(1, 0);
+        let (next, _) = line(2, first);
+        let (alone, _) = line(2, 0);
         for (bad, why) in [
             ("\0\0\0\0", "expected value"),
             ("", "EOF"),
-            (good, "key 1 has two fates"),
-            (r#"{"key":2,"at":0}"#, "missing field `outcome`"),
+            (&good, "key 1 has two fates"),
+            (r#"{"key":2,"at":0,"seal":"0"}"#, "missing field `outcome`"),
+            (r#"{"key":2,"at":0,"outcome":null}"#, "missing field `seal`"),
             (r#"{"key":2,"at":0,"outcome":null,"x":1}"#, "unknown field"),
-            (r#"{"key":2,"at":0,"outcome":null}{"#, "trailing"),
+            (&format!("{next}{{"), "trailing"),
+            (&alone, "does not follow"),
+            (&next.replace("\"at\":0", "\"at\":1"), "does not follow"),
         ] {
             fs::write(&path, format!("{good}\n{bad}\n")).unwrap();
             let error = Ledger::file(&path).unwrap_err().to_string();
             assert!(error.contains("ledger line 2: ") && error.contains(why), "{error}");
+            assert_eq!(Ledger::look(&path).unwrap_err().to_string(), error);
             assert_eq!(fs::read_to_string(&path).unwrap(), format!("{good}\n{bad}\n"));
         }
     }

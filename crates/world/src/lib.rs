@@ -72,7 +72,7 @@ pub enum Error {
     #[error("{what} {path}: {source}")]
     Io { what: &'static str, path: PathBuf, source: std::io::Error },
     /// The record holds something this program never wrote.
-    #[error("{path} line {line}: {why}")]
+    #[error("{path} line {line}: {why}; nothing was changed, see what can be saved with `bardo recover`")]
     Ledger { path: PathBuf, line: u64, why: String },
     /// Two worlds may not share one record.
     #[error("{path} is in use by another process")]

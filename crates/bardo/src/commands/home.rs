@@ -1,9 +1,9 @@
-//! `init`, `treasury`, `data`, `doctor`: verbs about the home as a whole.
+//! `init`, `treasury`, `data`, `doctor`, `recover`: verbs about the home as a whole.
 
 use std::process::ExitCode;
 
 use golem::Usdc;
-use host::{Error, Home, data as imported, doctor as examination};
+use host::{Error, Home, data as imported, doctor as examination, recover as recovery};
 use serde_json::json;
 
 use crate::args::{DataVerb, TreasuryArgs, TreasuryVerb};
@@ -108,4 +108,29 @@ pub(crate) fn doctor(home: &Home, json: bool) -> Result<ExitCode, Error> {
         }
     })?;
     Ok(if fine { ExitCode::SUCCESS } else { ExitCode::from(exit::ERROR) })
+}
+
+pub(crate) fn recover(home: &Home, yes: bool, json: bool) -> Result<ExitCode, Error> {
+    let (mut steps, mut left) = (0, 0);
+    recovery::recover(home, yes, |step| {
+        steps += 1;
+        left += u32::from(step.done.is_none());
+        if json {
+            return output::json(&step);
+        }
+        line(format!("{}: {}", step.what, step.lost));
+        match (&step.done, yes) {
+            (Some(done), true) => line(format!("  done: {done}")),
+            (Some(done), false) => line(format!("  with --yes: {done}")),
+            (None, _) => line("  nothing that can be done here"),
+        }
+    })?;
+    if !json {
+        match (steps, yes) {
+            (0, _) => line("nothing is missing; `bardo doctor` examines everything"),
+            (_, true) => line("next: bardo doctor"),
+            (_, false) => line("nothing was changed; bring back newer files if you have them, or repeat with --yes"),
+        }
+    }
+    Ok(if left > 0 { ExitCode::from(exit::ERROR) } else { ExitCode::SUCCESS })
 }

@@ -146,6 +146,10 @@ mod tests {
             for at in 1..key.path.len() {
                 let mut missing = key.path.to_owned();
                 missing.remove(at);
+                // One letter less can be another key.
+                if KEYS.iter().any(|key| key.path == missing) {
+                    continue;
+                }
                 let found = nearest(&missing, key.file).map(|found| found.path);
                 assert_eq!(found, Some(key.path), "{missing}");
             }

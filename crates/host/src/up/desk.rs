@@ -2,7 +2,7 @@
 //! come together, syncs once, and lets them all go. While the disk is full or gone nobody is let go, nothing is
 //! lost, and it goes on by itself when there is room again.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
@@ -34,8 +34,6 @@ pub(crate) struct Desk {
 #[derive(Default)]
 struct Queue {
     batch: Batch,
-    /// Who comes or goes, to be written with the next batch.
-    lodgers: Vec<(GolemId, bool)>,
     /// Number of the batch that is being collected, and of the newest that is durable.
     collecting: u64,
     durable: u64,
@@ -47,12 +45,15 @@ struct Queue {
 impl Desk {
     /// Opens the desk and sets its scribe to work.
     pub(crate) fn open(
-        log: Log,
+        mut log: Log,
         root: PathBuf,
+        heads: &Path,
         treasury: Treasury,
         board: Arc<Board>,
     ) -> Result<(Arc<Desk>, Scribe), Error> {
-        let reader = Log::reader(&root)?.ok_or_else(|| Error::Advice("the host log cannot be read".into()))?;
+        // Until there is a first group nobody can tell an empty log from none.
+        log.commit(&Batch::default())?;
+        let reader = Log::reader(&root, heads)?.ok_or_else(|| Error::Advice("the host log cannot be read".into()))?;
         let desk = Arc::new(Desk {
             queue: Mutex::new(Queue { collecting: 1, ..Queue::default() }),
             work: Condvar::new(),
@@ -69,19 +70,13 @@ impl Desk {
     }
 
     /// Makes this durable, together with whatever else is brought meanwhile, and only then returns.
-    pub(crate) fn commit(&self, batch: Batch) -> Result<(), Error> {
-        self.bring(batch, None)
-    }
-
-    /// In one go: a scribe who has taken what there was must not be waited for with nothing left to write.
-    fn bring(&self, mut batch: Batch, lodger: Option<(GolemId, bool)>) -> Result<(), Error> {
-        if batch.is_empty() && lodger.is_none() {
+    pub(crate) fn commit(&self, mut batch: Batch) -> Result<(), Error> {
+        if batch.is_empty() {
             return Ok(());
         }
         let began = Instant::now();
         let mut queue = self.queue();
         queue.batch.append(&mut batch);
-        queue.lodgers.extend(lodger);
         let mine = queue.collecting;
         self.work.notify_one();
         while queue.durable < mine {
@@ -97,7 +92,7 @@ impl Desk {
 
     /// Says who is lived here from now on or no more, durably.
     pub(crate) fn lodge(&self, golem: GolemId, lives_here: bool) -> Result<(), Error> {
-        self.bring(Batch::default(), Some((golem, lives_here)))
+        self.commit(Batch { lodgers: vec![(golem, lives_here)], ..Batch::default() })
     }
 
     /// To be written with whatever comes next; nobody waits for it.
@@ -137,21 +132,21 @@ impl Desk {
     fn scribe(&self, mut log: Log) {
         loop {
             let mut queue = self.queue();
-            while queue.batch.is_empty() && queue.lodgers.is_empty() && !queue.closing {
+            while queue.batch.is_empty() && !queue.closing {
                 queue = self.work.wait(queue).unwrap_or_else(PoisonError::into_inner);
             }
-            if queue.batch.is_empty() && queue.lodgers.is_empty() {
+            if queue.batch.is_empty() {
                 queue.gone = Some("the host is down".into());
                 self.written.notify_all();
                 return;
             }
-            let (batch, lodgers) = (std::mem::take(&mut queue.batch), std::mem::take(&mut queue.lodgers));
+            let batch = std::mem::take(&mut queue.batch);
             let number = queue.collecting;
             queue.collecting += 1;
             drop(queue);
             let began = Instant::now();
-            let inside = debug_span!("commit", lines = batch.lines.len(), lodgers = lodgers.len()).entered();
-            if let Err(why) = self.write(&mut log, &batch, &lodgers) {
+            let inside = debug_span!("commit", lines = batch.lines.len(), lodgers = batch.lodgers.len()).entered();
+            if let Err(why) = self.write(&mut log, &batch) {
                 error!(why, "nothing can be written down any more");
                 self.queue().gone = Some(why);
                 self.written.notify_all();
@@ -166,14 +161,10 @@ impl Desk {
     }
 
     /// Tries until it succeeds; gives up on damage, and when the host closes while the disk does not take it.
-    fn write(&self, log: &mut Log, batch: &Batch, lodgers: &[(GolemId, bool)]) -> Result<(), String> {
+    fn write(&self, log: &mut Log, batch: &Batch) -> Result<(), String> {
         let mut tried = 0;
         loop {
-            let mut all = || -> Result<(), vault::Error> {
-                lodgers.iter().try_for_each(|(golem, here)| log.let_in(*golem, *here))?;
-                log.commit(batch)
-            };
-            match all() {
+            match log.commit(batch) {
                 Ok(()) => {
                     self.board.syncs.fetch_add(1, Ordering::Relaxed);
                     if tried > 0 {
@@ -234,8 +225,8 @@ mod tests {
     fn nobody_waits_for_a_scribe_who_has_nothing_to_write() {
         let dir = tempfile::tempdir().unwrap();
         let log = Log::open(dir.path(), dir.path(), Vec::new()).unwrap();
-        let treasury = Treasury::open(&dir.path().join("treasury.db")).unwrap();
-        let (desk, scribe) = Desk::open(log, dir.path().to_owned(), treasury, Arc::default()).unwrap();
+        let treasury = Treasury::begin(dir.path(), dir.path(), golem::Usdc::ZERO).unwrap();
+        let (desk, scribe) = Desk::open(log, dir.path().to_owned(), dir.path(), treasury, Arc::default()).unwrap();
         let (done, finished) = std::sync::mpsc::channel();
         for n in 0..4_u8 {
             let (desk, done) = (Arc::clone(&desk), done.clone());

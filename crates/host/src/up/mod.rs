@@ -153,10 +153,12 @@ impl Up {
             }
             Err(other) => return Err(other.into()),
         };
+        log.verify()?;
         let bells = home.bells();
         fs::create_dir_all(&bells).map_err(Error::io("cannot create", &bells))?;
         let board = Arc::new(Board::default());
-        let (desk, scribe) = Desk::open(log, home.root().to_owned(), home.treasury()?, Arc::clone(&board))?;
+        let (desk, scribe) =
+            Desk::open(log, home.root().to_owned(), &home.heads(), home.treasury()?, Arc::clone(&board))?;
         let (waker, wakes) = mpsc::channel();
         let workers = Workers::start(&desk, &waker);
         let stop = Arc::new(AtomicBool::new(false));

@@ -85,7 +85,7 @@ fn until(what: &str, mut done: impl FnMut() -> bool) {
 }
 
 fn notes(home: &Home) -> Vec<Note> {
-    let waiting = Log::reader(home.root()).unwrap().unwrap().waiting("command", 1_000).unwrap();
+    let waiting = Log::reader(home.root(), &home.heads()).unwrap().unwrap().waiting("command", 1_000).unwrap();
     waiting.into_iter().map(|waiting| waiting.note).collect()
 }
 
@@ -313,6 +313,7 @@ fn an_heir_born_just_before_a_kill_is_told_of() {
         "succession.auto=true",
         "succession.min_divergence=0",
         "succession.budget_usdc=1000",
+        "mortality.mode=hosted",
         "mortality.economic.machine_per_day=100",
     ];
     let (_folder, home) = home(1, |_| STARVES);

@@ -149,7 +149,7 @@ pub fn document(home: &crate::Home) -> Result<String, Error> {
     };
     let board = std::sync::Arc::default();
     let log = vault::Log::open(folder, &home.heads(), Vec::new())?;
-    let (desk, scribe) = crate::up::desk::Desk::open(log, folder.to_owned(), home.treasury()?, board)?;
+    let (desk, scribe) = crate::up::desk::Desk::open(log, folder.to_owned(), &home.heads(), home.treasury()?, board)?;
     let (_, api) = router(Reach::new(home.clone(), desk, listen));
     scribe.close()?;
     Ok(api.to_pretty_json().expect("a description is plain data") + "\n")
