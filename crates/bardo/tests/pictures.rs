@@ -38,7 +38,8 @@ fn a_report_is_one_file_that_asks_for_nothing_else() {
     for outside in ["http", "src=", "href=", "<script", "@import", "url("] {
         assert!(!page.contains(outside), "{outside} reaches outside");
     }
-    for part in ["Life line", "Skill, by domain", "Return vs. buy and hold", "Load", "class=\"died\"", "class=\"tick\""] {
+    for part in ["Life line", "Skill, by domain", "Return vs. buy and hold", "Load", "class=\"died\"", "class=\"tick\""]
+    {
         assert!(page.contains(part), "{part} is missing");
     }
     assert!(!page.contains("NaN") && !page.contains("inf"), "a figure could not be drawn");

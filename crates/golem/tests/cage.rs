@@ -372,6 +372,7 @@ fn stops_fire_in_every_mode_and_state() {
             common::fall_asleep(golem, 40);
             while golem.life().dreams.night.as_ref().unwrap().phase < phase {
                 look(golem, 1.0, SAFE);
+                common::dream_on(golem);
             }
             assert_eq!(golem.life().heartbeat.state, golem::heartbeat::State::Dreaming);
         }

@@ -349,6 +349,7 @@ fn sleep_is_not_immortality() {
     assert_eq!(rig.golem.life().claims_made, claims, "no new claims");
     assert!(rig.golem.life().claims.is_empty(), "but old ones still resolve");
     rig.ticks(6);
+    common::dream_on(&mut rig.golem);
     assert_eq!(rig.golem.life().heartbeat.state, State::Sleeping, "and it wakes");
     common::fall_asleep(&mut rig.golem, 10);
     rig.tick_rolling(0);

@@ -84,6 +84,15 @@ pub fn fall_asleep(golem: &mut Golem, ticks: u32) {
     golem.fold(&record).unwrap();
 }
 
+/// Does the work of as many phases of a night as it is time for, and finds nothing in them.
+pub fn dream_on(golem: &mut Golem) {
+    while let Some(golem::Owed::Dream { .. }) = golem.owed().first() {
+        let found = golem::dream::Found::nothing(golem.life());
+        let now = golem.life().now;
+        golem.step(&Input { now, roll: SAFE, what: What::Dreamt(Box::new(found)) }).unwrap();
+    }
+}
+
 impl Rig {
     fn born(birth: Birth) -> Rig {
         let (golem, record) = Golem::born(birth, START);
