@@ -65,7 +65,7 @@ fn a_client_that_is_made_of_the_description_understands_a_host() {
     let tent = Tent::new();
     tent.ok(["golem", "new", "ada", "--seed", "1", "--set", "dream.enabled=true"]);
     tent.ok(["golem", "run", "ada", "--speed", "max", "--ticks", "2000"]);
-    tent.ok(["golem", "new", "cyd", "--seed", "3", "--credit", "0.5", "--set", "succession.min_divergence=0"]);
+    tent.ok(["golem", "new", "cyd", "--seed", "3", "--credit", "0.5", "--set", "mortality.mode=hosted"]);
     tent.ok(["golem", "run", "cyd", "--speed", "max"]);
     let host = Host::up(&tent, "400");
     let folder = tent.folder.path().join("client");

@@ -2,7 +2,7 @@
 //! and never read, listeners who want a long life from its first record on. It costs the host little memory and nobody
 //! else anything: whoever asks how it is hears at once, golems keep their pace, and no order is carried out twice.
 //!
-//! `BARDO_FULL=1 cargo nextest run -p bardo --test hostile --release --no-capture` is all of it.
+//! `BARDO_FULL=1 cargo nextest run -P full -p bardo --test hostile --no-capture` is all of it; it takes a quarter of an hour.
 
 mod common;
 

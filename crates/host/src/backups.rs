@@ -29,8 +29,6 @@ use crate::{Error, data, private};
 const TRIES: usize = 20;
 /// What of a home goes along as it is.
 pub(crate) const FILES: &[&str] = &["bardo.toml", "home-id"];
-/// Folders of a home with small files in them that go along as they are.
-pub(crate) const FOLDERS: &[&str] = &["ends", "lines"];
 /// What goes along only if its owner wants it to, and then encrypted.
 pub(crate) const KEYS: &[&str] = &["owner.key", "api-token", "tokens"];
 pub(crate) const SEALED: &str = "keys.sealed";
@@ -232,13 +230,6 @@ impl Backups {
         private::folder(&folder).map_err(Error::io("cannot create", &folder))?;
         for name in FILES {
             copy_if_there(&home.root().join(name), &folder)?;
-        }
-        for name in FOLDERS {
-            let (from, to) = (home.root().join(name), folder.join(name));
-            for file in fs::read_dir(from).into_iter().flatten().flatten().filter(|file| file.path().is_file()) {
-                private::folder(&to).map_err(Error::io("cannot create", &to))?;
-                copy_if_there(&file.path(), &to)?;
-            }
         }
         if home.root().join(LIBRARY).exists() {
             home.library()?.copy_to(&folder.join(LIBRARY))?;

@@ -9,7 +9,7 @@ use serde::Serialize;
 use vault::{Head, Seal};
 
 use crate::arrival::{self, Consent};
-use crate::backups::{self, Away, FILES, FOLDERS, LIBRARY, Round, SEALED};
+use crate::backups::{self, Away, FILES, LIBRARY, Round, SEALED};
 use crate::copies::{NOTES, hash_of};
 use crate::home::Home;
 use crate::keeper::{aside, sync_folder};
@@ -106,11 +106,6 @@ fn fill(root: &Path, from: &Path, name: &str, round: &Round, keys: Option<&Passp
             [name] if name == SEALED => sealed_keys = Some(path),
             [name] if FILES.contains(&name) => parcel::take(&path, &root.join(name), LARGEST)?,
             [LIBRARY] => parcel::take(&path, &root.join(LIBRARY), u64::MAX)?,
-            [folder, name] if FOLDERS.contains(&folder) => {
-                let folder = root.join(folder);
-                private::folder(&folder).map_err(Error::io("cannot create", &folder))?;
-                parcel::take(&path, &folder.join(name), LARGEST)?;
-            }
             _ => return Err(Error::Advice(format!("{file} is no part of a home"))),
         }
     }

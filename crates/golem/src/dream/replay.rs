@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::memory::{Experience, Memory};
 use super::staging::Staged;
 use super::work::is_zero;
+use crate::constitution::ReplayOrder;
 use crate::grimoire::{Grimoire, HOPS, Status};
 use crate::life::Life;
 use crate::regime::Regime;
@@ -135,7 +136,9 @@ pub(super) fn keyword(chosen: &[&Experience]) -> Option<u8> {
 
 /// The few that are gone through closely.
 pub(super) fn batch<'a>(chosen: &[&'a Experience], life: &Life, most: usize) -> Vec<&'a Experience> {
-    let confused = life.vitality.epistemic < CONFUSED;
+    // Unless its owner wants another order, who understands little goes by what it did not expect.
+    let usual = life.constitution().dream.replay_order == ReplayOrder::Utility;
+    let confused = usual && life.vitality.epistemic < CONFUSED;
     let worth = |e: &Experience| if confused { e.surprise } else { Memory::worth(e, life) };
     let mut batch: Vec<(f32, &Experience)> =
         chosen.iter().map(|e| (worth(e), *e)).filter(|(w, _)| *w > WORTH).collect();
