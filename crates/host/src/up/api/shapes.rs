@@ -75,13 +75,32 @@ struct Statistics {
     skill: f64,
     highest_skill: f64,
     lowest_skill: f64,
-    /// What became of the capital, as a share, beside simply holding and cash.
+    /// What became of the capital, as a share, beside holding throughout.
     returned: f64,
     held: f64,
-    cash: f64,
-    /// In micro-USDC.
-    spent: i64,
+    books: Books,
     load: f64,
+}
+
+/// What was given, what became of it, and what came back, in micro-USDC.
+#[derive(ToSchema)]
+struct Books {
+    given: Both,
+    earned: i64,
+    fees: i64,
+    spent: i64,
+    gas: i64,
+    harvested: i64,
+    returned: Both,
+    left: Both,
+    unrealised: i64,
+    net: i64,
+}
+
+#[derive(ToSchema)]
+struct Both {
+    credit: i64,
+    capital: i64,
 }
 
 #[derive(ToSchema)]
