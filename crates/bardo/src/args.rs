@@ -97,7 +97,7 @@ pub(crate) enum Verb {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum NotifyVerb {
-    /// Send something that means nothing to everyone under [notify], and say who took it
+    /// Send something that means nothing to whoever is to be told, and say who took it
     Test,
 }
 

@@ -50,7 +50,7 @@ fn put(text: &str) {
     }
 }
 
-/// Says what is wrong or worth knowing beside the result, as plainly as [`line`].
+/// Says what is wrong or worth knowing beside the result, as plainly as `line`.
 pub(crate) fn complain(text: impl std::fmt::Display) {
     let _ = writeln!(io::stderr().lock(), "bardo: {}", plain::text(&text.to_string()));
 }
