@@ -128,7 +128,10 @@ pub(crate) fn rounded(text: &str) -> String {
 
 /// To the cent, for lists; where it should add up, all digits are shown.
 pub(crate) fn cents(amount: Usdc) -> String {
-    format!("{}${:.2}", if amount < Usdc::ZERO { "-" } else { "" }, amount.as_f64().abs() / 1e6)
+    let whole = format!("{:.2}", amount.as_f64().abs() / 1e6);
+    // What rounds to nothing has no sign.
+    let sign = if amount < Usdc::ZERO && whole != "0.00" { "-" } else { "" };
+    format!("{sign}${whole}")
 }
 
 pub(crate) fn units(millionths: i64) -> String {

@@ -4,13 +4,12 @@
 mod common;
 
 use std::fs;
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpStream;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use common::host::Host;
 use common::{Tent, files, text};
 
 /// Runs it as somebody who lets everyone read and write what they make.
@@ -155,44 +154,23 @@ fn the_doctor_names_what_others_may_read_or_write_and_init_closes_it() {
     assert_eq!(mode(&beside), 0o644, "what is not ours is left alone");
 }
 
-/// A host whose every word is kept.
-struct Watched {
-    child: Child,
-    address: String,
-    token: String,
-}
+/// A host that is watched from outside.
+struct Watched(Host);
 
 impl Watched {
     fn up(tent: &Tent) -> Watched {
-        let mut command = tent.command(["up", "--listen", "127.0.0.1:0", "--speed", "4000"]);
-        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
-        let mut out = BufReader::new(child.stdout.take().unwrap());
-        let address = loop {
-            let mut line = String::new();
-            assert!(out.read_line(&mut line).unwrap() > 0, "it does not listen");
-            if let Some((_, rest)) = line.split_once("http://") {
-                break rest.split(';').next().unwrap().to_owned();
-            }
-        };
-        std::thread::spawn(move || std::io::copy(&mut out, &mut std::io::sink()));
-        Watched { child, address, token: fs::read_to_string(tent.home().token()).unwrap() }
+        Watched(Host::up(tent, "4000"))
     }
 
     fn umask(&self) -> String {
-        let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
+        let status = fs::read_to_string(format!("/proc/{}/status", self.0.child.id())).unwrap();
         status.lines().find_map(|line| line.strip_prefix("Umask:")).unwrap().trim().to_owned()
     }
 
     fn ask(&self, path: &str) -> (u16, serde_json::Value) {
-        let mut socket = TcpStream::connect(&self.address).unwrap();
-        socket.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
-        let head = format!("GET {path} HTTP/1.1\r\nhost: {}\r\nconnection: close\r\n", self.address);
-        write!(socket, "{head}authorization: Bearer {}\r\n\r\n", self.token).unwrap();
-        let mut answer = String::new();
-        let _ = socket.read_to_string(&mut answer);
-        let status = answer.split(' ').nth(1).and_then(|code| code.parse().ok()).unwrap_or(0);
-        let body = answer.split_once("\r\n\r\n").map_or("", |(_, body)| body);
-        (status, serde_json::from_str(body).unwrap_or_default())
+        let bearer = format!("Bearer {}", self.0.token);
+        let (status, body) = self.0.ask("GET", path, &[("authorization", &bearer)], "");
+        (status, serde_json::from_str(&body).unwrap_or_default())
     }
 
     fn status_of(&self, name: &str) -> serde_json::Value {
@@ -209,15 +187,8 @@ impl Watched {
     }
 
     fn stop(&mut self) {
-        let _ = Command::new("kill").args(["-TERM", &self.child.id().to_string()]).status();
-        let _ = self.child.wait();
-    }
-}
-
-impl Drop for Watched {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        let _ = Command::new("kill").args(["-TERM", &self.0.child.id().to_string()]).status();
+        let _ = self.0.child.wait();
     }
 }
 

@@ -4,39 +4,26 @@
 mod common;
 
 use std::fs;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{Read, Write};
 use std::net::TcpStream;
-use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
+use common::host::Host;
 use common::{Tent, text};
 use serde_json::Value;
 
-struct Host {
-    child: Child,
-    address: String,
-}
+/// A host that is asked with whatever token, or none.
+struct Door(Host);
 
-impl Host {
-    fn up(tent: &Tent) -> Host {
-        let mut command = tent.command(["up", "--listen", "127.0.0.1:0", "--speed", "1"]);
-        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
-        let mut out = BufReader::new(child.stdout.take().unwrap());
-        let address = loop {
-            let mut line = String::new();
-            assert!(out.read_line(&mut line).unwrap() > 0, "it does not listen");
-            if let Some((_, rest)) = line.split_once("http://") {
-                break rest.split(';').next().unwrap().to_owned();
-            }
-        };
-        std::thread::spawn(move || std::io::copy(&mut out, &mut std::io::sink()));
-        Host { child, address }
+impl Door {
+    fn up(tent: &Tent) -> Door {
+        Door(Host::up(tent, "1"))
     }
 
     fn send(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> TcpStream {
-        let mut socket = TcpStream::connect(&self.address).unwrap();
+        let mut socket = TcpStream::connect(&self.0.address).unwrap();
         socket.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
-        let mut request = format!("{method} {path} HTTP/1.1\r\nhost: {}\r\nconnection: close\r\n", self.address);
+        let mut request = format!("{method} {path} HTTP/1.1\r\nhost: {}\r\nconnection: close\r\n", self.0.address);
         for (name, value) in headers {
             request += &format!("{name}: {value}\r\n");
         }
@@ -67,13 +54,6 @@ impl Host {
     }
 }
 
-impl Drop for Host {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
 fn token(tent: &Tent, verb: &str, name: &str, scope: &[&str]) -> String {
     tent.ok(["token", verb, name].iter().chain(scope)).trim().to_owned()
 }
@@ -85,7 +65,7 @@ const SCOPES: [&str; 4] = ["read", "answer", "order", "all"];
 fn every_route_opens_to_the_scope_it_needs_and_to_no_lesser_one() {
     let tent = Tent::new();
     tent.ok(["golem", "new", "ada", "--seed", "1"]);
-    let host = Host::up(&tent);
+    let host = Door::up(&tent);
     // Made while it is up: nothing has to be started again.
     let tokens: Vec<String> = SCOPES.iter().map(|scope| token(&tent, "new", scope, &["--scope", scope])).collect();
     let answer = host.ask("GET", "/openapi.json", &[], "").1;
@@ -129,7 +109,7 @@ fn every_route_opens_to_the_scope_it_needs_and_to_no_lesser_one() {
 fn a_token_that_is_taken_back_opens_nothing_and_ends_what_it_opened() {
     let tent = Tent::new();
     tent.ok(["golem", "new", "ada", "--seed", "1"]);
-    let host = Host::up(&tent);
+    let host = Door::up(&tent);
     let local = fs::read_to_string(tent.home().token()).unwrap();
     let first = token(&tent, "new", "dash", &["--scope", "read"]);
     assert!(tent.fails(6, ["token", "new", "dash", "--scope", "all"]).contains("rotate"));
@@ -161,7 +141,7 @@ fn a_token_that_is_taken_back_opens_nothing_and_ends_what_it_opened() {
 fn a_page_its_owner_named_may_talk_to_the_api_and_no_other() {
     let tent = Tent::new();
     fs::write(tent.home().config(), "[api]\norigins = \"https://mine.example\"\n").unwrap();
-    let host = Host::up(&tent);
+    let host = Door::up(&tent);
     let local = format!("Bearer {}", fs::read_to_string(tent.home().token()).unwrap());
     let asks = [("access-control-request-method", "POST"), ("access-control-request-headers", "authorization")];
     let mine = ("origin", "https://mine.example");
