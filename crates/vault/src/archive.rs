@@ -14,13 +14,11 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
 
 use crate::codec::{self, Hash};
 use crate::error::Error;
-use crate::journal::{genesis, identity, meta, read, set_meta, snapshots, try_snapshot};
-use crate::reading;
+use crate::file::{CUT, genesis, identity, meta, read, set_meta};
+use crate::{reading, snapshot};
 
 /// Records a stretch has at least.
 pub(crate) const STRETCH: u64 = 10_000;
-/// Marks a file that does not begin with a birth: who cannot read that says so.
-pub(crate) const CUT: u32 = 3;
 const BASE: &str = "base";
 
 /// How much of its journal a life keeps in its file.
@@ -129,8 +127,8 @@ pub(crate) fn beginning(db: &Connection) -> Result<Option<(Golem, Hash)>, Error>
         return Ok(None);
     }
     // Usually the one it was cut at; but another version may not know that one any more, and a later one does as well.
-    for row in snapshots(db)?.into_iter().rev() {
-        if let Ok(Some(beginning)) = try_snapshot(db, &row) {
+    for row in snapshot::all(db)?.into_iter().rev() {
+        if let Ok(Some(beginning)) = snapshot::wake(db, &row) {
             return Ok(Some(beginning));
         }
     }
@@ -215,14 +213,14 @@ pub(crate) fn cut(db: &mut Connection, retention: Retention, now: Time) -> Resul
 
 /// There is a snapshot at this record, and it can be read.
 fn is_good(db: &Connection, seq: u64) -> bool {
-    let row = snapshots(db).ok().and_then(|rows| rows.into_iter().find(|row| row.seq == seq));
-    row.is_some_and(|row| matches!(try_snapshot(db, &row), Ok(Some(_))))
+    let row = snapshot::all(db).ok().and_then(|rows| rows.into_iter().find(|row| row.seq == seq));
+    row.is_some_and(|row| matches!(snapshot::wake(db, &row), Ok(Some(_))))
 }
 
 /// The snapshot to cut at: far enough from the last cut, and old enough.
 fn chosen(db: &Connection, retention: Retention, base: u64, now: Time) -> Result<Option<u64>, Error> {
-    for row in snapshots(db)?.into_iter().filter(|row| row.seq >= base + STRETCH) {
-        if !matches!(try_snapshot(db, &row), Ok(Some(_))) {
+    for row in snapshot::all(db)?.into_iter().filter(|row| row.seq >= base + STRETCH) {
+        if !matches!(snapshot::wake(db, &row), Ok(Some(_))) {
             continue;
         }
         let old_enough = match retention {

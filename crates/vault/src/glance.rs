@@ -15,8 +15,8 @@ use golem::{GolemId, Life, Span, Usdc};
 use serde::{Deserialize, Serialize};
 
 use crate::codec::Hash;
+use crate::file::Place;
 use crate::head::Head;
-use crate::journal::Place;
 
 const NAME: &str = "glance";
 

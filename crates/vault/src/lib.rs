@@ -5,6 +5,7 @@ pub mod archive;
 pub mod codec;
 mod episodes;
 mod error;
+mod file;
 mod glance;
 pub mod grimoire;
 mod head;
@@ -14,19 +15,23 @@ pub mod library;
 pub mod lines;
 mod log;
 mod pieces;
+mod reader;
 mod reading;
 mod salvage;
+mod snapshot;
 pub mod treasury;
 
 pub use episodes::Episode;
 pub use error::Error;
+pub use file::Place;
 pub use glance::Glance;
 pub use head::{Anchor, Head, Seal};
 pub use holder::Holder;
-pub use journal::{Check, Notice, Place, Reader, Vault};
+pub use journal::Vault;
 pub use library::Library;
 pub use log::{Batch, Line, Log, LogReader, Note, Tip, Waiting, follow, live_on};
 pub use pieces::Bookmark;
+pub use reader::{Check, Notice, Reader};
 pub use treasury::{Passing, Treasury};
 
 /// The SQLite that everything is kept by.

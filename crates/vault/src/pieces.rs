@@ -5,7 +5,8 @@ use golem::{Golem, Record};
 
 use crate::codec::Hash;
 use crate::error::Error;
-use crate::journal::{Reader, begin, rows, snapshots, try_snapshot};
+use crate::reader::{Reader, begin, rows};
+use crate::snapshot;
 
 /// A place in a journal that is read in pieces: the last record that was read, and its hash.
 #[derive(Clone, Copy, Debug)]
@@ -20,8 +21,8 @@ impl Reader {
     pub fn before(&self, known: u64) -> Result<(Option<Golem>, Bookmark), Error> {
         let _view = self.view()?;
         let (golem, tip) = begin(&self.db)?;
-        let kept = snapshots(&self.db)?.into_iter().filter(|row| row.seq <= known);
-        let nearest = kept.filter_map(|row| try_snapshot(&self.db, &row).ok().flatten()).next();
+        let kept = snapshot::all(&self.db)?.into_iter().filter(|row| row.seq <= known);
+        let nearest = kept.filter_map(|row| snapshot::wake(&self.db, &row).ok().flatten()).next();
         let (golem, tip) = nearest.map_or((golem, tip), |(golem, tip)| (Some(golem), tip));
         let seq = golem.as_ref().map_or(0, Golem::seq);
         Ok((golem, Bookmark { seq, tip }))
