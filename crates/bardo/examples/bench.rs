@@ -4,6 +4,7 @@
 
 use std::fs;
 use std::hint::black_box;
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::Instant;
 
@@ -210,7 +211,7 @@ fn journal(ticks: u64) {
                         Some(golem) => golem.fold(&record).expect("the record folds"),
                         None => golem = Golem::reborn(&record).ok(),
                     }
-                    Ok(())
+                    Ok(ControlFlow::Continue(()))
                 })
             })
             .expect("the journal is whole");

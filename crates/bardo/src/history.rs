@@ -1,5 +1,7 @@
 //! How a life went, read from its journal by living it again: what pictures are drawn from.
 
+use std::ops::ControlFlow;
+
 use golem::event::Event;
 use golem::mortality::epistemic::domain_fitness;
 use golem::mortality::phase::Phase;
@@ -54,19 +56,17 @@ pub(crate) struct Look {
 impl History {
     pub(crate) fn read(place: &GolemHome) -> Result<History, Error> {
         let reader = Reader::open(&place.database())?;
-        let (mut history, mut herald, mut failed) =
-            (History { every: 1, ..History::default() }, Herald::before(&reader)?, None);
+        let (mut history, mut herald) = (History { every: 1, ..History::default() }, Herald::before(&reader)?);
         if let Some(life) = herald.life() {
             history.begin(life);
         }
         reader.replay(|record| {
-            failed = failed.take().or(herald.tell(&record, |_| {}).err());
+            herald.tell(&record, |_| {})?;
             if let Some(life) = herald.life() {
                 record.events.iter().for_each(|event| history.hear(event, life));
             }
-            Ok(())
+            Ok::<_, Error>(ControlFlow::Continue(()))
         })?;
-        failed.map_or(Ok(()), Err)?;
         history.life = herald.life().cloned();
         Ok(history)
     }

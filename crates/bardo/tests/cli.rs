@@ -4,6 +4,7 @@ mod common;
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
+use std::ops::ControlFlow;
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
@@ -199,7 +200,7 @@ fn a_stopped_process_that_is_frozen_takes_no_new_exposure_when_it_goes_on() {
             .replay(|record| {
                 let adds = |e: &Event| matches!(e, Event::Settled { outcome, .. } if outcome.units > 0);
                 adding.extend(record.events.iter().any(adds).then_some(record.seq));
-                Ok(())
+                Ok::<_, vault::Error>(ControlFlow::Continue(()))
             })
             .unwrap();
         adding.len()

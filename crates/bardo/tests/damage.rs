@@ -7,6 +7,7 @@ mod common;
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{BufRead, BufReader};
+use std::ops::ControlFlow;
 use std::panic::catch_unwind;
 use std::path::Path;
 use std::process::Stdio;
@@ -43,7 +44,7 @@ fn collect(tent: &Tent, name: &str) -> Specimen {
         if record.seq >= acknowledged {
             lives.insert(record.seq, codec::encode_life(golem.as_ref().unwrap().life()));
         }
-        Ok(())
+        Ok::<_, vault::Error>(ControlFlow::Continue(()))
     };
     Reader::open(&place.database()).unwrap().replay(keep).unwrap();
     assert!((1..=2).contains(&lives.len()), "{} records since the newest acknowledged one", lives.len());

@@ -6,6 +6,7 @@ mod common;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::{BufRead, BufReader};
+use std::ops::ControlFlow;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Stdio;
 use std::time::Duration;
@@ -35,7 +36,7 @@ fn check_ended(tent: &Tent, name: &str) {
                     _ => {}
                 }
             }
-            Ok(())
+            Ok::<_, vault::Error>(ControlFlow::Continue(()))
         })
         .unwrap();
     assert_eq!((reflected, bequeathed, ended), (1, 1, 1), "{name}: each once");

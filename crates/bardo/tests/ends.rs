@@ -6,6 +6,7 @@
 mod common;
 
 use std::fs;
+use std::ops::ControlFlow;
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
@@ -318,7 +319,7 @@ fn sums(tent: &Tent, name: &str) -> Usdc {
                     _ => {}
                 }
             }
-            Ok(())
+            Ok::<_, vault::Error>(ControlFlow::Continue(()))
         })
         .unwrap();
     let adds = |action: u8| world.actions[usize::from(action)].effect == Effect::Adds;

@@ -7,6 +7,7 @@ mod common;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader};
+use std::ops::ControlFlow;
 use std::process::Stdio;
 use std::time::Duration;
 
@@ -95,7 +96,7 @@ fn check(tent: &Tent, name: &str, acknowledged: &[String]) -> Golem {
                     _ => {}
                 }
             }
-            Ok(())
+            Ok::<_, vault::Error>(ControlFlow::Continue(()))
         })
         .unwrap();
     assert_eq!(ticks, golem.life().tick);

@@ -4,6 +4,7 @@
 mod common;
 
 use std::collections::BTreeSet;
+use std::ops::ControlFlow;
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
@@ -39,7 +40,7 @@ fn records(tent: &Tent) -> (Vec<Hash>, u64) {
         .replay(|record| {
             last = record.seq;
             ticks += record.events.iter().filter(|event| matches!(event, Event::Aged { .. })).count() as u64;
-            Ok(())
+            Ok::<_, vault::Error>(ControlFlow::Continue(()))
         })
         .unwrap();
     ((1..=last).map(|seq| reader.hash_at(seq).unwrap().unwrap()).collect(), ticks)
@@ -116,7 +117,8 @@ fn rehearsed(tent: &Tent) -> Vec<Hash> {
                     _ => {}
                 }
             }
-            Ok(())
+            let enough = birth.is_some() && funds.is_some();
+            Ok::<_, vault::Error>(if enough { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
         })
         .unwrap();
     let (birth, at) = birth.unwrap();

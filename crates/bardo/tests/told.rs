@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
+use std::ops::ControlFlow;
 use std::process::{Child, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -252,7 +253,7 @@ fn lived(tent: &Tent) -> BTreeMap<String, String> {
                         _ => None,
                     };
                 }
-                Ok(())
+                Ok::<_, vault::Error>(ControlFlow::Continue(()))
             })
             .unwrap();
     }

@@ -3,6 +3,7 @@
 //! each other first. Where they contradict, nothing is lived: money would be made, or a thing be done twice.
 
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 use std::path::Path;
 
 use golem::event::Event;
@@ -187,7 +188,7 @@ impl Own {
         let mut own = Own::default();
         let check = Reader::open(database)?.replay(|record| {
             own.note(&record);
-            Ok(())
+            Ok::<_, Error>(ControlFlow::Continue(()))
         })?;
         for line in lines.iter().filter(|line| line.seq > check.records) {
             if let Ok((record, _)) = vault::codec::decode(line.seq, &line.body) {

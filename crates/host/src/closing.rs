@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::io::Write;
+use std::ops::ControlFlow;
 use std::path::Path;
 
 use golem::grimoire::Grimoire;
@@ -22,15 +23,14 @@ use crate::shelf;
 /// Writes the testament, for people and for programs, and says its hash.
 pub(crate) fn reflect(place: &GolemHome, life: &Life, grimoire: &Grimoire, secret: &Secret) -> Result<[u8; 32], Error> {
     let reader = Reader::open(&place.database())?;
-    let (mut review, mut herald, mut failed) = (Review::default(), Herald::before(&reader)?, None);
+    let (mut review, mut herald) = (Review::default(), Herald::before(&reader)?);
     reader.replay(|record| {
-        failed = failed.take().or(herald.tell(&record, |_| {}).err());
+        herald.tell(&record, |_| {})?;
         if let Some(life) = herald.life() {
             review.hear(&record, life);
         }
-        Ok(())
+        Ok::<_, Error>(ControlFlow::Continue(()))
     })?;
-    failed.map_or(Ok(()), Err)?;
     let tip = reader.tip()?;
     let journal = tip.hash.iter().map(|byte| format!("{byte:02x}")).collect();
     let outside = Outside { secret: secret.reveal(), records: tip.seq, journal };

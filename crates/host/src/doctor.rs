@@ -1,6 +1,7 @@
 //! A full examination of a home: the machine it stands on, every file, every record, every roll, every cent.
 
 use std::fs;
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
@@ -295,7 +296,7 @@ pub fn verify_rolls(place: &GolemHome, secret: &Secret) -> Result<u64, Error> {
     reader.replay(|record| {
         let Some(living) = &mut golem else {
             golem = Golem::reborn(&record).ok();
-            return Ok(());
+            return Ok(ControlFlow::Continue(()));
         };
         let folded = living.fold_with(&record, |event, life| {
             if let Event::Rolled { roll, .. } = event {
@@ -305,7 +306,7 @@ pub fn verify_rolls(place: &GolemHome, secret: &Secret) -> Result<u64, Error> {
                 }
             }
         });
-        folded.map_err(|e| vault::Error::unfoldable(record.seq, &e))
+        folded.map(ControlFlow::Continue).map_err(|e| vault::Error::unfoldable(record.seq, &e))
     })?;
     let ticks = golem
         .as_ref()

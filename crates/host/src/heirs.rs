@@ -1,13 +1,15 @@
 //! Succession: what an heir would be left, whether it would be more than a copy, and its making. An owner decides; on
 //! their own golems have heirs only where `succession.auto` says so.
 
+use std::ops::ControlFlow;
+
 use golem::grimoire::How;
 use golem::grimoire::bundle::Line;
 use golem::inheritance::{BALDWIN, Descent, divergence};
 use golem::life::Endowment;
 use golem::mortality::death::Cause;
 use golem::rule::text::{Parsed, parse};
-use golem::{Golem, Life, Name};
+use golem::{Life, Name};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use vault::Reader;
@@ -17,6 +19,7 @@ use crate::Error;
 use crate::bundle::{self, Bundle};
 use crate::closing::testament;
 use crate::config::{File, Settings};
+use crate::herald::Herald;
 use crate::home::{GolemHome, Home};
 use crate::keeper::{self, Wish};
 use crate::living::Living;
@@ -156,18 +159,14 @@ fn newborn(dead: &GolemHome) -> Result<Option<Life>, Error> {
     if reader.beginning()?.is_some() {
         return Ok(None);
     }
-    let (mut golem, mut newborn): (Option<Golem>, Option<Life>) = (None, None);
-    let enough = || vault::Error::Damaged { what: "read far enough".into(), advice: "" };
+    let (mut herald, mut newborn) = (Herald::new(), None);
     // Only the first records are read.
-    let _ = reader.replay(|record| {
-        match &mut golem {
-            Some(golem) => golem.fold(&record).map_err(|_| enough())?,
-            unborn => *unborn = Golem::reborn(&record).ok(),
-        }
-        let life = golem.as_ref().map(Golem::life).filter(|life| life.tick == 0).ok_or_else(enough)?;
+    reader.replay(|record| {
+        herald.tell(&record, |_| {})?;
+        let Some(life) = herald.life().filter(|life| life.tick == 0) else { return Ok(ControlFlow::Break(())) };
         newborn = Some(life.clone());
-        Ok(())
-    });
+        Ok::<_, Error>(ControlFlow::Continue(()))
+    })?;
     Ok(newborn)
 }
 

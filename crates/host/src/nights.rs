@@ -1,5 +1,7 @@
 //! Nights, as a journal has them.
 
+use std::ops::ControlFlow;
+
 use golem::dream::{Fate, Found, Memory, Moment, Trigger, Waker};
 use golem::event::Event;
 use golem::{Life, Time, Usdc};
@@ -70,7 +72,7 @@ pub fn nights(place: &GolemHome) -> Result<Vec<Night>, Error> {
                 _ => {}
             }
         }
-        Ok(())
+        Ok::<_, Error>(ControlFlow::Continue(()))
     })?;
     Ok(nights)
 }
@@ -90,7 +92,7 @@ pub(crate) fn remembered(place: &GolemHome, life: &Life) -> Result<Memory, Error
             let Episode { number, tick, regime, surprise, arousal, .. } = row?;
             Some(Moment { number, tick, regime, surprise, arousal })
         });
-        Ok(())
+        Ok::<_, Error>(ControlFlow::Continue(()))
     })?;
     Ok(memory)
 }

@@ -6,6 +6,7 @@ mod common;
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use common::{lives, mix};
@@ -193,7 +194,7 @@ fn check_ended(place: &GolemHome, fate: &Fate) -> Life {
                     _ => {}
                 }
             }
-            Ok(())
+            Ok::<_, vault::Error>(ControlFlow::Continue(()))
         })
         .unwrap();
     assert_eq!(once, [1; 4], "{seed}: death, testament, legacy and end, each once");

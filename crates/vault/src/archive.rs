@@ -7,6 +7,7 @@
 //! was cut at.
 
 use std::fs;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use golem::{Golem, Span, Time};
@@ -139,27 +140,32 @@ fn missing(db: &Connection, base: u64) -> Error {
     Error::Archived { upto: base, folder: folder(db) }
 }
 
-/// Reads what has left the file, on after one record until another; gives the last record it read.
-pub(crate) fn rows(
+/// Reads what has left the file, on after one record until another; gives the last record it read, and whether that was
+/// enough.
+pub(crate) fn rows<E: From<Error>>(
     db: &Connection,
     (after, until): (u64, u64),
     tip: &mut Hash,
-    each: &mut impl FnMut(golem::Record, Option<codec::StateMark>, usize) -> Result<(), Error>,
-) -> Result<u64, Error> {
+    each: &mut impl FnMut(golem::Record, Option<codec::StateMark>, usize) -> Result<ControlFlow<()>, E>,
+) -> Result<(u64, ControlFlow<()>), E> {
     let base = base(db)?;
     if after >= base {
-        return Ok(after);
+        return Ok((after, ControlFlow::Continue(())));
     }
     let mut after = after;
     for stretch in whole(db, base).ok_or_else(|| missing(db, base))? {
         if stretch.last > after && after < until {
-            after = read(&open(&stretch.path)?, (after, until), tip, each)?;
+            let (last, flow) = read(&open(&stretch.path)?, (after, until), tip, each)?;
+            if flow.is_break() {
+                return Ok((last, flow));
+            }
+            after = last;
         }
     }
     if after == base || after == until {
-        Ok(after)
+        Ok((after, ControlFlow::Continue(())))
     } else {
-        Err(Error::damaged(format!("its archive ends at record {after}, not {base}")))
+        Err(Error::damaged(format!("its archive ends at record {after}, not {base}")).into())
     }
 }
 
@@ -293,9 +299,9 @@ fn copy(db: &Connection, draft: &Path, base: u64, last: u64) -> Result<(), Error
 fn check(db: &Connection, stretch: &Stretch, base: u64) -> Result<(), Error> {
     let mut tip = if base == 0 { genesis(identity(db)?) } else { hash_of(db, base)?.unwrap_or_default() };
     let mut records = 0;
-    let last = read(&open(&stretch.path)?, (base, u64::MAX), &mut tip, &mut |_, _, _| {
+    let (last, _) = read(&open(&stretch.path)?, (base, u64::MAX), &mut tip, &mut |_, _, _| {
         records += 1;
-        Ok(())
+        Ok::<_, Error>(ControlFlow::Continue(()))
     })?;
     let fits = last == stretch.last && records == stretch.last - base && hash_of(db, last)? == Some(tip);
     if fits { Ok(()) } else { Err(Error::damaged(format!("{} is not what was archived", stretch.path.display()))) }

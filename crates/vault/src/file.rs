@@ -1,6 +1,7 @@
 //! The file of a life: where it stands, its tables, what it says of itself, and its records in order, each chained to
 //! the one before by hash.
 
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use golem::{GolemId, Record};
@@ -94,13 +95,14 @@ pub(crate) fn genesis(id: GolemId) -> Hash {
     *hasher.finalize().as_bytes()
 }
 
-/// Reads on in one file, checking that no record is missing and that each chains to the one before; gives the last.
-pub(crate) fn read(
+/// Reads on in one file, checking that no record is missing and that each chains to the one before; gives the last, and
+/// whether that was enough.
+pub(crate) fn read<E: From<Error>>(
     db: &Connection,
     (after, until): (u64, u64),
     tip: &mut Hash,
-    each: &mut impl FnMut(Record, Option<codec::StateMark>, usize) -> Result<(), Error>,
-) -> Result<u64, Error> {
+    each: &mut impl FnMut(Record, Option<codec::StateMark>, usize) -> Result<ControlFlow<()>, E>,
+) -> Result<(u64, ControlFlow<()>), E> {
     let what = "cannot read the journal";
     let sql = "SELECT seq, body, hash FROM journal WHERE seq > ?1 AND seq <= ?2 ORDER BY seq";
     let mut query = db.prepare(sql).map_err(Error::sqlite(what))?;
@@ -111,18 +113,20 @@ pub(crate) fn read(
         let cell = |e: rusqlite::types::FromSqlError| Error::damaged(format!("record {expected} is damaged ({e})"));
         let seq = row.get::<_, i64>(0).map_err(Error::sqlite(what))? as u64;
         if seq != expected {
-            return Err(Error::damaged(format!("record {expected} is missing; the next one is {seq}")));
+            return Err(Error::damaged(format!("record {expected} is missing; the next one is {seq}")).into());
         }
         let body = row.get_ref(1).map_err(Error::sqlite(what))?.as_blob().map_err(cell)?;
         let hash = row.get_ref(2).map_err(Error::sqlite(what))?.as_blob().map_err(cell)?;
         *tip = codec::chain(tip, seq, body);
         if hash != &tip[..] {
-            return Err(Error::damaged(format!("record {seq} is damaged: its hash does not match")));
+            return Err(Error::damaged(format!("record {seq} is damaged: its hash does not match")).into());
         }
         let (record, state) =
             codec::decode(seq, body).map_err(|why| Error::damaged(format!("record {seq} cannot be read: {why}")))?;
-        each(record, state, body.len())?;
+        if each(record, state, body.len())?.is_break() {
+            return Ok((seq, ControlFlow::Break(())));
+        }
         expected += 1;
     }
-    Ok(expected - 1)
+    Ok((expected - 1, ControlFlow::Continue(())))
 }

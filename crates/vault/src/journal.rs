@@ -4,6 +4,7 @@
 //! To open a life is to take its lock, find the newest good snapshot, fold what came after, and hold the
 //! end against the anchored head.
 
+use std::ops::ControlFlow;
 use std::path::Path;
 
 use golem::grimoire::Decision;
@@ -281,7 +282,7 @@ fn bring_up_to_date(db: &mut Connection, life: &Life) -> Result<(), Error> {
         fold(&mut golem, &record)?;
         expected.after(&record, golem.as_ref().expect("just folded"));
         decisions(&record).for_each(|decision| known.after(decision));
-        Ok(())
+        Ok::<_, Error>(ControlFlow::Continue(()))
     })?;
     // Marked only when all of it is there, so that a crash in between starts over.
     expected.write(db).map_err(Error::sqlite(what))?;

@@ -1,6 +1,8 @@
 //! A journal read in pieces, for whoever takes it more slowly than it could be read: nothing is held in between but a
 //! bookmark, so a life of any length costs no more than a page of it.
 
+use std::ops::ControlFlow;
+
 use golem::{Golem, Record};
 
 use crate::codec::Hash;
@@ -29,15 +31,16 @@ impl Reader {
     }
 
     /// Reads on, so many records at most, each with its chain verified; true if that was the end.
-    pub fn read_on(
+    pub fn read_on<E: From<Error>>(
         &self,
         from: &mut Bookmark,
         most: u64,
-        mut each: impl FnMut(Record) -> Result<(), Error>,
-    ) -> Result<bool, Error> {
+        mut each: impl FnMut(Record) -> Result<(), E>,
+    ) -> Result<bool, E> {
         let _view = self.view()?;
         let until = from.seq.saturating_add(most);
-        let read = rows(&self.db, (from.seq, until), &mut from.tip, |record, _, _| each(record))?;
+        let read =
+            rows(&self.db, (from.seq, until), &mut from.tip, |record, _, _| each(record).map(ControlFlow::Continue))?;
         let ended = read < until;
         from.seq = read;
         Ok(ended)

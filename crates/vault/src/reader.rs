@@ -1,6 +1,7 @@
 //! A life that is only looked at: woken as of its newest record, lived again record by record, checked from end to end.
 //! Damage is told in plain words and never skipped.
 
+use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
@@ -87,8 +88,12 @@ impl Reader {
         free.then(|| self.db.unchecked_transaction()).transpose().map_err(Error::sqlite("cannot read the journal"))
     }
 
-    /// Every record from the first that is here, each with its chain verified, handed to `each`.
-    pub fn replay(&self, mut each: impl FnMut(Record) -> Result<(), Error>) -> Result<Check, Error> {
+    /// Every record from the first that is here, each with its chain verified, handed to `each` until it has enough.
+    /// What is told of the whole is told of the records up to there.
+    pub fn replay<E: From<Error>>(
+        &self,
+        mut each: impl FnMut(Record) -> Result<ControlFlow<()>, E>,
+    ) -> Result<Check, E> {
         let _view = self.view()?;
         let view = &self.db;
         let (before, mut tip) = begin(view)?;
@@ -103,8 +108,12 @@ impl Reader {
         Ok(check)
     }
 
-    /// Every record from this one on, each with its chain verified, handed to `each`.
-    pub fn replay_from(&self, seq: u64, mut each: impl FnMut(Record) -> Result<(), Error>) -> Result<(), Error> {
+    /// Every record from this one on, each with its chain verified, handed to `each` until it has enough.
+    pub fn replay_from<E: From<Error>>(
+        &self,
+        seq: u64,
+        mut each: impl FnMut(Record) -> Result<ControlFlow<()>, E>,
+    ) -> Result<(), E> {
         let _view = self.view()?;
         let after = seq.saturating_sub(1);
         let mut tip = match after {
@@ -153,7 +162,7 @@ impl Reader {
             check.records = seq;
             check.bytes += bytes as u64;
             check.state_hashes += u64::from(state.is_some_and(|mark| mark.layout == codec::LIFE));
-            Ok(())
+            Ok(ControlFlow::Continue(()))
         })?;
         let golem = golem.ok_or_else(|| Error::damaged("the journal is empty"))?;
         // What was made from records that are not here cannot be held against them.
@@ -266,7 +275,7 @@ pub(crate) fn wake(db: &Connection) -> Result<(Golem, Hash, u64, Vec<Notice>), E
     }
     rows(db, (from, u64::MAX), &mut tip, |record, state, _| {
         fold(&mut golem, &record)?;
-        check_state(golem.as_ref().expect("just folded"), state)
+        check_state(golem.as_ref().expect("just folded"), state).map(ControlFlow::Continue)
     })?;
     let golem = golem.ok_or_else(|| Error::damaged("the journal is empty"))?;
     Ok((golem, tip, from, notices))
@@ -280,15 +289,19 @@ pub(crate) fn begin(db: &Connection) -> Result<(Option<Golem>, Hash), Error> {
     })
 }
 
-/// Reads on after one record until another, in the archive and then in the file; gives the last.
-pub(crate) fn rows(
+/// Reads on after one record until another, or until that was enough, in the archive and then in the file; gives the
+/// last.
+pub(crate) fn rows<E: From<Error>>(
     db: &Connection,
     (after, until): (u64, u64),
     tip: &mut Hash,
-    mut each: impl FnMut(Record, Option<codec::StateMark>, usize) -> Result<(), Error>,
-) -> Result<u64, Error> {
-    let after = archive::rows(db, (after, until), tip, &mut each)?;
-    if after < until { read(db, (after, until), tip, &mut each) } else { Ok(after) }
+    mut each: impl FnMut(Record, Option<codec::StateMark>, usize) -> Result<ControlFlow<()>, E>,
+) -> Result<u64, E> {
+    let (after, flow) = archive::rows(db, (after, until), tip, &mut each)?;
+    if flow.is_break() || after >= until {
+        return Ok(after);
+    }
+    read(db, (after, until), tip, &mut each).map(|(last, _)| last)
 }
 
 pub(crate) fn fold(golem: &mut Option<Golem>, record: &Record) -> Result<(), Error> {

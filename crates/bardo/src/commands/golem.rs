@@ -1,5 +1,6 @@
 //! `golem new|list|show|events|backup|restore|move`: making golems and looking at them.
 
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -216,22 +217,20 @@ fn events(place: &GolemHome, all: bool, json: bool) -> Result<ExitCode, Error> {
             folder.display()
         ));
     }
-    let mut failed = None;
     reader.replay(|record| {
         if output::reader_is_gone() {
-            std::process::exit(0);
+            return Ok(ControlFlow::Break(()));
         }
-        let told = herald.tell(&record, |told| {
+        herald.tell(&record, |told| {
             if json {
                 output::json(&told);
             } else if all || !told.message.is_routine() {
                 line(format!("{}  {:>9}  {}", date(told.at), count(told.tick), sentence(&told.message)));
             }
-        });
-        failed = failed.take().or(told.err());
-        Ok(())
+        })?;
+        Ok::<_, Error>(ControlFlow::Continue(()))
     })?;
-    failed.map_or(Ok(ExitCode::SUCCESS), Err)
+    Ok(ExitCode::SUCCESS)
 }
 
 fn episodes(place: &GolemHome, last: u64, json: bool) -> Result<ExitCode, Error> {

@@ -135,7 +135,7 @@ impl Past {
         while !ended && text.len() < PAGE && read < RECORDS {
             ended = reader.read_on(&mut bookmark, READ, |record| {
                 let mut index = 0;
-                let told = herald.tell(&record, |told| {
+                herald.tell(&record, |told| {
                     let here = (told.seq, index);
                     index += 1;
                     if here > after && (all || !told.message.is_routine()) {
@@ -143,8 +143,7 @@ impl Past {
                         push(&mut text, &format!("{}.{}", here.0, here.1), &named(&self.name, &json));
                     }
                     self.after = self.after.max(here);
-                });
-                told.map_err(|e| vault::Error::Damaged { what: e.to_string(), advice: "see `bardo doctor`" })
+                })
             })?;
             read += READ;
         }

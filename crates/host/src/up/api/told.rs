@@ -1,6 +1,8 @@
 //! One life in words that are ready to be shown: what its clocks say, what presses and what would clear it, what
 //! became of its money. A client repeats them and works nothing out for itself.
 
+use std::ops::ControlFlow;
+
 use golem::books::Books;
 use golem::daimon::Pad;
 use golem::life::Endowment;
@@ -206,17 +208,16 @@ fn money(life: &Life, place: &GolemHome) -> Money {
 /// What a unit was worth when it first looked; only the first records are read for it.
 fn first_unit(place: &GolemHome) -> Option<Usdc> {
     let (mut herald, mut first) = (Herald::new(), None);
-    let enough = || vault::Error::Damaged { what: "read far enough".into(), advice: "" };
     let reader = Reader::open(&place.database()).ok()?;
     if reader.beginning().ok()?.is_some() {
         return None;
     }
-    let _ = reader.replay(|record| {
-        herald.tell(&record, |_| {}).map_err(|_| enough())?;
+    let read = reader.replay(|record| {
+        herald.tell(&record, |_| {})?;
         first = herald.life().map(|life| life.seen.unit).filter(|unit| unit.is_positive());
-        if first.is_some() { Err(enough()) } else { Ok(()) }
+        Ok::<_, Error>(if first.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
     });
-    first
+    read.ok().and(first)
 }
 
 fn load(life: &Life) -> Load {
