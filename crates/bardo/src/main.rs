@@ -105,7 +105,7 @@ fn home(given: Option<PathBuf>) -> Result<Home, Error> {
         None => None,
     };
     let root = given.or_else(|| set("BARDO_HOME")).or_else(|| data().map(|data| data.join("bardo")));
-    root.map(Home::at).ok_or_else(|| Error::Advice("cannot tell where home is; set BARDO_HOME or pass --home".into()))
+    root.map(Home::at).ok_or_else(|| Error::Usage("cannot tell where home is; set BARDO_HOME or pass --home".into()))
 }
 
 fn fail(error: &Error) -> ExitCode {

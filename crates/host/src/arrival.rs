@@ -102,7 +102,7 @@ fn empty_the_log(here: &GolemHome, loan: &Loan, id: GolemId, consent: &Consent) 
             loan.give_up()?;
         }
         if Instant::now() > deadline {
-            return Err(Error::Advice(format!(
+            return Err(Error::Busy(format!(
                 "the host's log still has records of {}; stop the host, or try again",
                 here.name
             )));
@@ -120,12 +120,12 @@ fn goes_on_in_the_log(home: &Home, id: GolemId, tip: &Anchor, consent: &Consent)
         return Ok(());
     }
     if home.is_up() {
-        return Err(Error::Advice(
+        return Err(Error::Usage(
             "the log of the host that is up has newer records of this life; stop the host".into(),
         ));
     }
     if !consent.rewind {
-        return Err(Error::Advice(
+        return Err(Error::Usage(
             "the log of a host has records of this life that do not follow from this copy; if the copy is the one to \
              keep, repeat with --rewind"
                 .into(),
@@ -146,13 +146,13 @@ impl Arrival {
                 return Err(vault::Error::Stale { here: golem.seq(), known: label.records }.into());
             }
             if label.id != golem.life().id().to_string() || label.tip != bundle::hex(&reader.tip()?.hash) {
-                return Err(Error::Advice("the label of this archive belongs to another; use another copy".into()));
+                return Err(Error::Damaged("the label of this archive belongs to another; use another copy".into()));
             }
             standing = passage::standing(home, &label, consent.signed_by.as_deref(), consent.take_over)?;
         }
         file_yields_birth(crib.folder(), &golem.life().birth)?;
         if golem.life().transfers_taken == 0 {
-            return Err(Error::Advice(
+            return Err(Error::Usage(
                 "it was never given its first money, so it has never lived; make a new one".into(),
             ));
         }
@@ -195,7 +195,7 @@ impl Arrival {
     fn may_replace(&self, home: &Home, known: Option<Anchor>, consent: &Consent) -> Result<(), Error> {
         let (tip, moved) = (self.reader.tip()?, matches!(self.standing, Standing::Moved(_)));
         let Some(known) = known else {
-            return if moved || consent.take_over { Ok(()) } else { Err(Error::Advice(STRANGE.into())) };
+            return if moved || consent.take_over { Ok(()) } else { Err(Error::Usage(STRANGE.into())) };
         };
         // A copy that has what is known here, and perhaps more, goes on from it.
         let goes_on = match self.reader.hash_at(known.seq) {
@@ -207,14 +207,14 @@ impl Arrival {
         match (known.seal, goes_on) {
         (Seal::Open, _) if consent.rewind => Ok(()),
         (Seal::Open, true) if here && tip.seq == known.seq => {
-            Err(Error::Advice("this life is here already and nothing of it is missing".into()))
+            Err(Error::Usage("this life is here already and nothing of it is missing".into()))
         }
-        (Seal::Open, true) if here => Err(Error::Advice(
+        (Seal::Open, true) if here => Err(Error::Usage(
             "this life is here already, and the copy goes on from it; if the copy is the one to keep, repeat with --rewind"
                 .into(),
         )),
         (Seal::Open, true) => Ok(()),
-        (Seal::Open, false) if known.seq > tip.seq => Err(Error::Advice(format!(
+        (Seal::Open, false) if known.seq > tip.seq => Err(Error::Usage(format!(
             "this copy ends at record {}, but this home has acknowledged record {} of the same life; restoring \
              would undo what happened since. If that is what you want, repeat with --rewind",
             tip.seq, known.seq
@@ -235,7 +235,7 @@ fn file_yields_birth(from: &Path, birth: &Birth) -> Result<(), Error> {
     let settings = Settings::load(File::Golem, Some(&path), std::iter::empty(), &[])?;
     let Some((key, says, is)) = settings.contradicts(birth)? else { return Ok(()) };
     let name = &birth.name;
-    Err(Error::Advice(format!(
+    Err(Error::Damaged(format!(
         "its golem.toml says {key} = {says}, but {name} was born with {is}; only the birth counts: take the line out of \
          the file, or the file away, and try again"
     )))
@@ -268,14 +268,14 @@ fn money_allows(home: &Home, copy: &Life) -> Result<(), Error> {
     let known = known.and_then(|place| Reader::open(&place.database()).ok()?.wake().ok()).map(|(golem, _)| golem);
     let returned = known.as_ref().map_or(0, |golem| golem.life().deposits_made).max(treasury.received(copy.id())?);
     if returned > copy.deposits_made {
-        return Err(Error::Advice(
+        return Err(Error::Usage(
             "money that this copy still holds has been returned to a treasury since; it cannot be restored".into(),
         ));
     }
     let taken = known.as_ref().map_or(0, |golem| golem.life().transfers_taken);
     let again = treasury.undelivered(copy.id(), copy.transfers_taken)?.iter().filter(|t| t.number <= taken).count();
     if taken > copy.transfers_taken + again as u64 {
-        return Err(Error::Advice(
+        return Err(Error::Usage(
             "another home's treasury has funded this life since; it cannot be restored to before that".into(),
         ));
     }

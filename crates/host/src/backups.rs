@@ -155,7 +155,7 @@ impl Backups {
         place.catch_up()?;
         let (golem, _) = place.wake()?;
         if golem.life().transfers_taken == 0 {
-            return Err(Error::Advice("its birth was cut short; it is complete once it was run".into()));
+            return Err(Error::Busy("its birth was cut short; it is complete once it was run".into()));
         }
         let folder = self.folder.join("golems").join(place.name.as_str());
         let known = numbered(&folder).pop().and_then(|newest| {
@@ -196,7 +196,7 @@ impl Backups {
             treasury.copy_to(&copy)?;
             let mut behind = Vec::new();
             for (name, kept) in &round.golems {
-                let id: GolemId = kept.id.parse().map_err(|_| Error::Advice(format!("{name} has no id")))?;
+                let id: GolemId = kept.id.parse().map_err(|_| Error::Damaged(format!("{name} has no id")))?;
                 if treasury.received(id)? > kept.deposits {
                     behind.push(name.clone());
                 }
@@ -219,9 +219,7 @@ impl Backups {
                 }
             }
         }
-        Err(Error::Advice(
-            "money keeps moving while it is copied; pause whoever pays in so often, and try again".into(),
-        ))
+        Err(Error::Busy("money keeps moving while it is copied; pause whoever pays in so often, and try again".into()))
     }
 
     fn copy_home(&self, home: &Home, stamp: &str, round: &mut Round) -> Result<(), Error> {
@@ -330,7 +328,7 @@ pub fn rounds_in(folder: &Path) -> Vec<(String, Result<Round, Error>)> {
     let read = |name: &str| -> Result<Round, Error> {
         let path = folder.join("rounds").join(name);
         let bytes = fs::read(&path).map_err(Error::io("cannot read", &path))?;
-        let damaged = || Error::Advice(format!("{} is damaged", path.display()));
+        let damaged = || Error::Damaged(format!("{} is damaged", path.display()));
         let written: Written = serde_json::from_slice(&bytes).map_err(|_| damaged())?;
         if written.check == check(&written.round) { Ok(written.round) } else { Err(damaged()) }
     };

@@ -73,7 +73,7 @@ impl Key {
         let bytes = unhex(text.trim());
         let key = bytes.and_then(|bytes| Ed25519KeyPair::from_pkcs8(&bytes).ok());
         key.map(Key).ok_or_else(|| {
-            Error::Advice(format!("{} holds no key; bring it back from a backup, or move it away", path.display()))
+            Error::Damaged(format!("{} holds no key; bring it back from a backup, or move it away", path.display()))
         })
     }
 

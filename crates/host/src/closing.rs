@@ -36,7 +36,7 @@ pub(crate) fn reflect(place: &GolemHome, life: &Life, grimoire: &Grimoire, secre
     let outside = Outside { secret: secret.reveal(), records: tip.seq, journal };
     let whole = whole(grimoire, life);
     let testament =
-        write(life, &whole, &review, outside).ok_or_else(|| Error::Advice(format!("{} is not dead", place.name)))?;
+        write(life, &whole, &review, outside).ok_or_else(|| Error::Usage(format!("{} is not dead", place.name)))?;
     let json = serde_json::to_string_pretty(&testament).expect("a testament is plain data");
     durably(&place.testament("json"), json.as_bytes())?;
     durably(&place.testament("md"), testament.markdown(date).as_bytes())?;

@@ -124,10 +124,10 @@ fn copy_stretches(from: &Path, to: &Path, of: &Path) -> Result<(), Error> {
 pub fn move_out(place: &GolemHome, to: &Path, addressee: &str, snapshot_every: u64) -> Result<Label, Error> {
     let home = place.home();
     if addressee == home.identity()? {
-        return Err(Error::Advice(format!("{} is in that home already", place.name)));
+        return Err(Error::Usage(format!("{} is in that home already", place.name)));
     }
     if addressee.parse::<golem::GolemId>().is_err() {
-        return Err(Error::Advice(format!(
+        return Err(Error::Usage(format!(
             "{addressee} is no home; `bardo home` says there what the other home is called"
         )));
     }
@@ -136,7 +136,7 @@ pub fn move_out(place: &GolemHome, to: &Path, addressee: &str, snapshot_every: u
         Ok((mut living, _)) => {
             living.look_into_inbox(&mut Silent)?;
             if !living.golem().owes_nothing() {
-                return Err(Error::Advice("something is still under way; run it for a tick and try again".into()));
+                return Err(Error::Busy("something is still under way; run it for a tick and try again".into()));
             }
             arrive(home, living.life().id())?;
             write(&place.folder.join(ADDRESSEE), addressee)?;
@@ -157,7 +157,7 @@ pub fn move_out(place: &GolemHome, to: &Path, addressee: &str, snapshot_every: u
     // Whoever was to have it is the only one who gets it, however often this is cut short.
     let begun = fs::read_to_string(place.folder.join(ADDRESSEE)).unwrap_or_default();
     if begun != addressee {
-        return Err(Error::Advice(format!("its move to home {begun} has begun; repeat it with --to {begun}")));
+        return Err(Error::Usage(format!("its move to home {begun} has begun; repeat it with --to {begun}")));
     }
     let (built, _) = build(place, &parent, Some(addressee))?;
     take_stretches(&place.archive(), &built)?;
@@ -197,7 +197,7 @@ pub(crate) fn label_of(archive: &Path) -> Result<Option<Label>, Error> {
     let path = archive.join(LABEL);
     match fs::read(&path) {
         Ok(bytes) => serde_json::from_slice(&bytes).map(Some).map_err(|why| {
-            Error::Advice(format!("the label of this archive cannot be read ({why}); use another copy"))
+            Error::Damaged(format!("the label of this archive cannot be read ({why}); use another copy"))
         }),
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(None),
         Err(e) => Err(Error::io("cannot read", &path)(e)),
@@ -207,7 +207,7 @@ pub(crate) fn label_of(archive: &Path) -> Result<Option<Label>, Error> {
 /// The folder `to` will stand in.
 fn must_be_free(home: &Home, to: &Path) -> Result<PathBuf, Error> {
     if to.symlink_metadata().is_ok() {
-        return Err(Error::Advice(format!("{} is already there; choose a new folder", to.display())));
+        return Err(Error::Usage(format!("{} is already there; choose a new folder", to.display())));
     }
     let whole = std::path::absolute(to).unwrap_or_else(|_| to.to_owned());
     let parent = whole.parent().unwrap_or(Path::new("/")).to_owned();
@@ -223,9 +223,7 @@ pub fn must_be_outside(home: &Home, folder: &Path) -> Result<(), Error> {
     let golems = fs::canonicalize(home.golems()).unwrap_or_else(|_| home.golems());
     let there = whole.ancestors().find_map(|known| fs::canonicalize(known).ok());
     if there.is_some_and(|there| there.starts_with(&golems)) {
-        return Err(Error::Advice(
-            "choose a folder outside the home's golems: a copy in there would be a golem".into(),
-        ));
+        return Err(Error::Usage("choose a folder outside the home's golems: a copy in there would be a golem".into()));
     }
     Ok(())
 }

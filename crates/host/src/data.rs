@@ -15,7 +15,7 @@ use crate::private;
 pub fn import(home: &Home, file: &Path, name: &Name) -> Result<Report, Error> {
     let kept = home.require()?.data().join(format!("{name}.csv"));
     if kept.exists() {
-        return Err(Error::Advice(format!("there is already data named {name}; choose another with --name")));
+        return Err(Error::Usage(format!("there is already data named {name}; choose another with --name")));
     }
     let (_, report) = Candles::read(file)?;
     let partial = kept.with_extension("partial");

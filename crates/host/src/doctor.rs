@@ -314,9 +314,9 @@ pub fn verify_rolls(place: &GolemHome, secret: &Secret) -> Result<u64, Error> {
         .map(|golem| golem.life().tick - earlier);
     match false_at {
         None if ticks.is_some_and(|ticks| ticks != rolls) => {
-            Err(Error::Advice(format!("{rolls} rolls for {} ticks: some are missing", ticks.unwrap_or(0))))
+            Err(Error::Damaged(format!("{rolls} rolls for {} ticks: some are missing", ticks.unwrap_or(0))))
         }
         None => Ok(rolls),
-        Some(tick) => Err(Error::Advice(format!("the roll of tick {tick} is not the one the secret gives"))),
+        Some(tick) => Err(Error::Damaged(format!("the roll of tick {tick} is not the one the secret gives"))),
     }
 }

@@ -31,8 +31,18 @@ pub enum Error {
     KeyTaken(String),
     #[error("{0}")]
     Mind(#[from] mind::Error),
+    /// What was asked for cannot be done like that; whoever asked says something else.
     #[error("{0}")]
-    Advice(String),
+    Usage(String),
+    /// Not now; whoever asked tries again.
+    #[error("{0}")]
+    Busy(String),
+    /// The host's own trouble, and no fault of its golems.
+    #[error("{0}")]
+    Host(String),
+    /// Something on disk is not what was written; its owner has to look.
+    #[error("{0}")]
+    Damaged(String),
     #[error("{0}")]
     Config(#[from] crate::config::ConfigError),
     #[error("{0}")]
@@ -49,5 +59,21 @@ impl Error {
     pub(crate) fn io(what: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> Error {
         let path = path.to_owned();
         move |source| Error::Io { what, path, source }
+    }
+
+    /// The same trouble, with a word on whom or what it befell.
+    pub(crate) fn about(self, whom: impl std::fmt::Display) -> Error {
+        let text = format!("{whom}: {self}");
+        match self {
+            Error::Usage(_) => Error::Usage(text),
+            Error::Busy(_) | Error::Vault(vault::Error::Busy(_)) => Error::Busy(text),
+            Error::Host(_)
+            | Error::Io { .. }
+            | Error::World(world::Error::Io { .. })
+            | Error::Vault(vault::Error::Io { .. } | vault::Error::Disk { .. } | vault::Error::Sqlite { .. }) => {
+                Error::Host(text)
+            }
+            _ => Error::Damaged(text),
+        }
     }
 }

@@ -191,7 +191,7 @@ impl Estate {
     /// The settings of an heir: the record's, and what its maker wants otherwise. No file and no variable has a say.
     pub fn settings(&self, set: &[String]) -> Result<Settings, Error> {
         if let Some(flag) = set.iter().find(|flag| flag.trim_start().starts_with("world.")) {
-            return Err(Error::Advice(format!("an heir lives where its predecessor died; leave {flag} out")));
+            return Err(Error::Usage(format!("an heir lives where its predecessor died; leave {flag} out")));
         }
         let Descent { constitution, endowment, .. } = &self.descent;
         let record = Settings::of_record(constitution, *endowment, &self.life.birth.world);
@@ -215,7 +215,7 @@ fn born(home: &Home, estate: &Estate, heir: Heir, by_itself: bool) -> Result<Liv
     }
     let life = &estate.life;
     let spec = serde_json::from_str(&life.birth.world.spec)
-        .map_err(|e| Error::Advice(format!("the world of {} cannot be described any more: {e}", life.birth.name)))?;
+        .map_err(|e| Error::Damaged(format!("the world of {} cannot be described any more: {e}", life.birth.name)))?;
     let mut descent = estate.descent.clone();
     descent.lineage.by_itself = by_itself;
     if !inherit {

@@ -65,7 +65,7 @@ impl Herald {
                 self.golem = Some(golem);
             }),
         };
-        folded.map_err(|e| Error::Advice(format!("record {} cannot be told: {e}", record.seq)))
+        folded.map_err(|e| Error::Damaged(format!("record {} cannot be told: {e}; see `bardo doctor`", record.seq)))
     }
 }
 

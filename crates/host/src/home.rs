@@ -216,7 +216,7 @@ impl Home {
     /// life can move to another one that has the same data.
     pub fn open_world(&self, spec: &str, ledger: Ledger) -> Result<Box<dyn World + Send>, Error> {
         let mut spec: Spec = serde_json::from_str(spec)
-            .map_err(|e| Error::Advice(format!("the world this golem was born into cannot be opened: {e}")))?;
+            .map_err(|e| Error::Damaged(format!("the world this golem was born into cannot be opened: {e}")))?;
         let Spec::Replay { path, sha256, .. } = &mut spec else { return Ok(spec.open(ledger)?) };
         *path = self.root.join(&*path);
         let known = |hash: &String| self.candles.lock().unwrap_or_else(PoisonError::into_inner).get(hash).cloned();
@@ -224,7 +224,7 @@ impl Home {
             return Ok(spec.open_on(candles, ledger)?);
         }
         if sha256.is_some() && *sha256 != Some(crate::data::digest(path)?) {
-            return Err(Error::Advice(format!(
+            return Err(Error::Damaged(format!(
                 "{} is not the data this golem was born into; bring the old file back",
                 path.display()
             )));
@@ -352,7 +352,7 @@ impl GolemHome {
         if self.lodges()? {
             let reply = inbox::send(self, inbox::Body::CatchUp)?;
             if inbox::await_reply(&reply, PATIENCE)?.is_none() {
-                return Err(Error::Advice(format!(
+                return Err(Error::Busy(format!(
                     "the host does not answer, and its log has newer records of {}; stop it or try again",
                     self.name
                 )));

@@ -48,7 +48,7 @@ pub fn birth(home: &Home, wish: Wish) -> Result<Living, Error> {
     let world = home.open_world(&spec, Ledger::memory())?;
     let manifest = Manifest { spec, ..world.manifest() };
     if !constitution.interval.as_millis().is_multiple_of(manifest.bar.as_millis()) {
-        return Err(Error::Advice(format!(
+        return Err(Error::Usage(format!(
             "this world moves in steps of {}; set heartbeat.interval to a multiple of that",
             manifest.bar
         )));
@@ -56,15 +56,15 @@ pub fn birth(home: &Home, wish: Wish) -> Result<Living, Error> {
     if !constitution.policy.fits(&manifest) {
         let actions: Vec<&str> = manifest.actions.iter().map(|action| action.name.as_str()).collect();
         let known = actions.join(", ");
-        return Err(Error::Advice(format!("policy.allow names an action this world does not have; it has {known}")));
+        return Err(Error::Usage(format!("policy.allow names an action this world does not have; it has {known}")));
     }
     let domains: Vec<&str> = manifest.domains.iter().map(|domain| domain.name.as_str()).collect();
     if constitution.stress.objectives.len() > domains.len() {
-        return Err(Error::Advice("stress.objectives names a domain twice".to_owned()));
+        return Err(Error::Usage("stress.objectives names a domain twice".to_owned()));
     }
     if let Some(unknown) = constitution.stress.objectives.iter().find(|name| !domains.contains(&name.as_str())) {
         let known = domains.join(", ");
-        return Err(Error::Advice(format!("stress.objectives names {unknown}; the domains of this world are {known}")));
+        return Err(Error::Usage(format!("stress.objectives names {unknown}; the domains of this world are {known}")));
     }
     let secret = wish.seed.map_or_else(Secret::draw, |seed| Secret::from_seed(seed, wish.name.as_str()));
     let birth = Birth {
@@ -82,7 +82,7 @@ pub fn birth(home: &Home, wish: Wish) -> Result<Living, Error> {
     };
     // A head without its first money is a birth that was cut short: nobody has lived there.
     if Head::peek(&home.heads(), birth.id).is_some_and(|anchor| anchor.seq > 1) {
-        return Err(Error::Advice(format!(
+        return Err(Error::Usage(format!(
             "a golem with this seed and name has lived here before; choose another seed or name than {}",
             wish.name
         )));

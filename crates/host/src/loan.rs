@@ -52,7 +52,7 @@ impl GolemHome {
                 TryLockError::Error(e) => return Err(Error::io("cannot lock", &self.folder)(e)),
                 TryLockError::WouldBlock if Instant::now() > deadline => {
                     let name = &self.name;
-                    return Err(Error::Advice(format!("another command is busy with {name}; wait for it to end")));
+                    return Err(Error::Busy(format!("another command is busy with {name}; wait for it to end")));
                 }
                 TryLockError::WouldBlock => std::thread::sleep(Duration::from_millis(5)),
             }
@@ -112,7 +112,7 @@ pub fn join(place: &GolemHome) -> Result<bool, Error> {
 fn wait_until_let_go(place: &GolemHome, deadline: Instant) -> Result<(), Error> {
     while place.lodges()? {
         if Instant::now() > deadline {
-            return Err(Error::Advice(format!(
+            return Err(Error::Busy(format!(
                 "the host has not let go of {0}; try again, or stop the host if it hangs",
                 place.name
             )));

@@ -264,7 +264,7 @@ fn is_child(home: &Home, name: &Name, of: GolemId) -> bool {
 fn read(path: &Path) -> Result<Option<Entry>, Error> {
     match fs::read(path) {
         Ok(bytes) => serde_json::from_slice(&bytes).map(Some).map_err(|_| {
-            Error::Advice(format!("{} cannot be read; remove it to order under another key", path.display()))
+            Error::Damaged(format!("{} cannot be read; remove it to order under another key", path.display()))
         }),
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(None),
         Err(e) => Err(Error::io("cannot read", path)(e)),

@@ -75,7 +75,7 @@ impl Crib {
 
     fn fill(&self, from: &Path) -> Result<(), Error> {
         let odd = |path: &Path| {
-            Error::Advice(format!(
+            Error::Damaged(format!(
                 "{} is no part of a life: a link, a pipe or a file that bardo does not make; nothing of it was taken in",
                 path.display()
             ))
@@ -123,7 +123,7 @@ impl Crib {
             rustix::fs::statvfs(&self.folder).map_err(|e| Error::io("cannot look at", &self.folder)(e.into()))?;
         let room = disk.f_bavail.saturating_mul(disk.f_frsize);
         if size.saturating_mul(2).saturating_add(ROOM) > room {
-            return Err(Error::Advice(format!("there is no room here for {} MiB; make some", size >> 19)));
+            return Err(Error::Host(format!("there is no room here for {} MiB; make some", size >> 19)));
         }
         for (path, copy) in &takes {
             take(path, copy, size)?;
@@ -161,11 +161,11 @@ impl Crib {
                 continue;
             }
             if label.files.get(name) != hash_of(path)?.as_ref() {
-                return Err(Error::Advice(format!("{name} is not the one this copy was made with; use another copy")));
+                return Err(Error::Damaged(format!("{name} is not the one this copy was made with; use another copy")));
             }
         }
         match label.files.keys().find(|name| !self.folder.join(name).exists()) {
-            Some(missing) => Err(Error::Advice(format!("{missing} is missing from this copy; use another copy"))),
+            Some(missing) => Err(Error::Damaged(format!("{missing} is missing from this copy; use another copy"))),
             None => Ok(()),
         }
     }
@@ -196,7 +196,7 @@ pub(crate) fn take(from: &Path, to: &Path, largest: u64) -> Result<(), Error> {
     let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits() as i32;
     let file = OpenOptions::new().read(true).custom_flags(flags).open(from).map_err(Error::io("cannot read", from))?;
     if !file.metadata().is_ok_and(|meta| meta.is_file()) {
-        return Err(Error::Advice(format!("{} is no plain file", from.display())));
+        return Err(Error::Damaged(format!("{} is no plain file", from.display())));
     }
     let mut copy: File =
         OpenOptions::new().write(true).create_new(true).mode(0o600).open(to).map_err(Error::io("cannot create", to))?;

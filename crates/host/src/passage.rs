@@ -78,7 +78,7 @@ pub(crate) fn standing(
 ) -> Result<Standing, Error> {
     let Some(passage) = &label.passage else { return Ok(Standing::Copy) };
     if !bundle::is_signed(&signed(label), &passage.owner, &passage.signature) {
-        return Err(Error::Advice(
+        return Err(Error::Damaged(
             "the label of this archive is not the one that was signed: it was written or changed by hand".into(),
         ));
     }
@@ -87,19 +87,19 @@ pub(crate) fn standing(
         if take_over {
             return Ok(Standing::Copy);
         }
-        return Err(Error::Advice(format!(
+        return Err(Error::Usage(format!(
             "this archive is addressed to home {}, and this is {me}; of two copies of one life, one must stay asleep. Take \
              it in there; if that home is gone for good, repeat with --take-over",
             passage.to
         )));
     }
     let number = passage.number(label);
-    let id: GolemId = label.id.parse().map_err(|_| Error::Advice("the label names no life".into()))?;
+    let id: GolemId = label.id.parse().map_err(|_| Error::Damaged("the label names no life".into()))?;
     if home.treasury()?.noted(Passing::Arrived, id)?.iter().any(|row| row.number == number) {
         return Ok(Standing::Copy);
     }
     if passage.owner != Key::of(home)?.public() && signed_by != Some(passage.owner.as_str()) {
-        return Err(Error::Advice(format!(
+        return Err(Error::Usage(format!(
             "this archive was signed with another key than yours. If `bardo home` says in the home it comes from that its \
              key is {0}, repeat with --signed-by {0}",
             passage.owner

@@ -41,12 +41,12 @@ impl Passphrase {
         let text = match file {
             Some(file) => fs::read_to_string(file).map_err(Error::io("cannot read", file))?,
             None => std::env::var("BARDO_PASSPHRASE").map_err(|_| {
-                Error::Advice("keys need a passphrase: --passphrase-file FILE, or BARDO_PASSPHRASE".into())
+                Error::Usage("keys need a passphrase: --passphrase-file FILE, or BARDO_PASSPHRASE".into())
             })?,
         };
         let text = text.lines().next().unwrap_or_default().to_owned();
         if text.len() < SHORTEST {
-            return Err(Error::Advice(format!("a passphrase has at least {SHORTEST} characters")));
+            return Err(Error::Usage(format!("a passphrase has at least {SHORTEST} characters")));
         }
         Ok(Passphrase(text))
     }
@@ -75,7 +75,7 @@ pub(crate) fn seal(home: &Home, to: &Path, passphrase: &Passphrase) -> Result<()
     passphrase
         .key(&salt, ITERATIONS)
         .seal_in_place_append_tag(Nonce::assume_unique_for_key(nonce), Aad::empty(), &mut bytes)
-        .map_err(|_| Error::Advice("the keys cannot be encrypted".into()))?;
+        .map_err(|_| Error::Host("the keys cannot be encrypted".into()))?;
     let envelope =
         Envelope { bardo_keys: 1, iterations: ITERATIONS, salt: hex(&salt), nonce: hex(&nonce), sealed: hex(&bytes) };
     private(to, &serde_json::to_vec_pretty(&envelope).expect("plain data"))
@@ -84,16 +84,16 @@ pub(crate) fn seal(home: &Home, to: &Path, passphrase: &Passphrase) -> Result<()
 /// Puts the keys back into a home.
 pub(crate) fn unseal(from: &Path, home: &Home, passphrase: &Passphrase) -> Result<Vec<String>, Error> {
     let bytes = fs::read(from).map_err(Error::io("cannot read", from))?;
-    let damaged = || Error::Advice(format!("{} is damaged", from.display()));
+    let damaged = || Error::Damaged(format!("{} is damaged", from.display()));
     let envelope: Envelope = serde_json::from_slice(&bytes).map_err(|_| damaged())?;
     if envelope.bardo_keys != 1 || envelope.iterations > MOST {
-        return Err(Error::Advice(format!("{} is of another version; upgrade bardo", from.display())));
+        return Err(Error::Usage(format!("{} is of another version; upgrade bardo", from.display())));
     }
     let part = |text: &str| unhex(text).ok_or_else(damaged);
     let (salt, nonce, mut sealed) = (part(&envelope.salt)?, part(&envelope.nonce)?, part(&envelope.sealed)?);
     let nonce = Nonce::try_assume_unique_for_key(&nonce).map_err(|_| damaged())?;
     let key = passphrase.key(&salt, envelope.iterations);
-    let wrong = |_| Error::Advice("that is not the passphrase these keys were encrypted with".into());
+    let wrong = |_| Error::Usage("that is not the passphrase these keys were encrypted with".into());
     let plain = key.open_in_place(nonce, Aad::empty(), &mut sealed).map_err(wrong)?;
     let keys: BTreeMap<String, String> = serde_json::from_slice(plain).map_err(|_| damaged())?;
     for (name, text) in keys.iter().filter(|(name, _)| KEYS.contains(&name.as_str())) {

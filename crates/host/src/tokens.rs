@@ -176,7 +176,7 @@ pub fn local(home: &Home) -> Result<String, Error> {
     if text.len() < SHORTEST {
         let advice =
             format!("the token in {} is too short; `bardo token rotate {LOCAL}` draws another", path.display());
-        return Err(Error::Advice(advice));
+        return Err(Error::Damaged(advice));
     }
     Ok(text)
 }
@@ -210,7 +210,7 @@ fn read(path: &Path) -> Result<Vec<Token>, Error> {
         Err(e) => return Err(Error::io("cannot read", path)(e)),
     };
     let tokens: Result<Vec<Token>, _> = text.lines().map(serde_json::from_str).collect();
-    tokens.map_err(|e| Error::Advice(format!("{} holds no tokens ({e}); bring it back or remove it", path.display())))
+    tokens.map_err(|e| Error::Damaged(format!("{} holds no tokens ({e}); bring it back or remove it", path.display())))
 }
 
 /// Reads, changes and writes, one at a time.

@@ -47,7 +47,7 @@ pub struct Back {
 pub fn restore(root: &Path, from: &Path, keys: Option<&Passphrase>) -> Result<Restored, Error> {
     let empty = fs::read_dir(root).map_or(true, |mut entries| entries.next().is_none());
     if !empty {
-        return Err(Error::Advice(format!(
+        return Err(Error::Usage(format!(
             "{} is not empty; a home is restored where there is none: choose another with --home",
             root.display()
         )));
@@ -55,7 +55,7 @@ pub fn restore(root: &Path, from: &Path, keys: Option<&Passphrase>) -> Result<Re
     let whole = std::path::absolute(root).unwrap_or_else(|_| root.to_owned());
     let parent = whole.parent().unwrap_or(Path::new("/"));
     fs::create_dir_all(parent).map_err(Error::io("cannot create", parent))?;
-    let mut passed_over = Vec::new();
+    let mut passed_over: Vec<(String, Error)> = Vec::new();
     for (name, round) in backups::rounds_in(from).into_iter().rev() {
         let draft = Draft(aside(parent, "restore")?);
         let made = round.and_then(|round| fill(&draft.0, from, &name, &round, keys));
@@ -63,15 +63,15 @@ pub fn restore(root: &Path, from: &Path, keys: Option<&Passphrase>) -> Result<Re
             Ok(mut restored) => {
                 fs::rename(&draft.0, &whole).map_err(Error::io("cannot create", &whole))?;
                 sync_folder(parent)?;
-                restored.passed_over = passed_over;
+                restored.passed_over = passed_over.into_iter().map(|(name, why)| (name, why.to_string())).collect();
                 return Ok(restored);
             }
-            Err(why) => passed_over.push((name, why.to_string())),
+            Err(why) => passed_over.push((name, why)),
         }
     }
-    Err(match passed_over.first() {
-        None => Error::Advice(format!("there is no backup of a home in {}", from.display())),
-        Some((name, why)) => Error::Advice(format!("nothing was restored; round {name}: {why}")),
+    Err(match passed_over.into_iter().next() {
+        None => Error::Usage(format!("there is no backup of a home in {}", from.display())),
+        Some((name, why)) => why.about(format!("nothing was restored; round {name}")),
     })
 }
 
@@ -91,7 +91,7 @@ fn fill(root: &Path, from: &Path, name: &str, round: &Round, keys: Option<&Passp
     }
     for (file, hash) in &round.files {
         if hash_of(&plain(from, file)?)?.as_ref() != Some(hash) {
-            return Err(Error::Advice(format!("{file} is missing or not the one that was copied")));
+            return Err(Error::Damaged(format!("{file} is missing or not the one that was copied")));
         }
     }
     let mut sealed_keys = None;
@@ -106,25 +106,25 @@ fn fill(root: &Path, from: &Path, name: &str, round: &Round, keys: Option<&Passp
             [name] if name == SEALED => sealed_keys = Some(path),
             [name] if FILES.contains(&name) => parcel::take(&path, &root.join(name), LARGEST)?,
             [LIBRARY] => parcel::take(&path, &root.join(LIBRARY), u64::MAX)?,
-            _ => return Err(Error::Advice(format!("{file} is no part of a home"))),
+            _ => return Err(Error::Damaged(format!("{file} is no part of a home"))),
         }
     }
     for (name, file) in &round.data {
-        let name: Name = name.parse().map_err(|_| Error::Advice(format!("{name} is no name for data")))?;
+        let name: Name = name.parse().map_err(|_| Error::Damaged(format!("{name} is no name for data")))?;
         let (path, copy) = (plain(from, &format!("data/{file}"))?, home.data().join(format!("{name}.csv")));
         parcel::take(&path, &copy, u64::MAX)?;
         if *file != format!("{}.csv", data::digest(&copy)?) {
-            return Err(Error::Advice(format!("the data named {name} is not what was copied")));
+            return Err(Error::Damaged(format!("the data named {name} is not what was copied")));
         }
     }
     if home.identity()? != round.home {
-        return Err(Error::Advice("home-id is missing or of another home".into()));
+        return Err(Error::Damaged("home-id is missing or of another home".into()));
     }
     let golems = restore_golems(&home, from, round)?;
     let keys_left = sealed_keys.is_some() && keys.is_none();
     let keys = match (sealed_keys, keys) {
         (Some(path), Some(passphrase)) => sealed::unseal(&path, &home, passphrase)?,
-        (None, Some(_)) => return Err(Error::Advice("there are no keys in this backup".into())),
+        (None, Some(_)) => return Err(Error::Usage("there are no keys in this backup".into())),
         _ => Vec::new(),
     };
     sync_folder(root)?;
@@ -145,13 +145,12 @@ fn restore_golems(home: &Home, from: &Path, round: &Round) -> Result<Vec<Back>, 
     let consent = Consent { take_over: true, ..Consent::default() };
     let mut golems = Vec::new();
     for (name, kept) in &round.golems {
-        let known: Name = name.parse().map_err(|_| Error::Advice(format!("{name} is no name for a golem")))?;
+        let known: Name = name.parse().map_err(|_| Error::Damaged(format!("{name} is no name for a golem")))?;
         let copy = plain(from, &format!("golems/{name}/{}", kept.copy))?;
-        let because = |why: Error| Error::Advice(format!("{name}: {why}"));
-        let (_, life) = arrival::restore(home, &copy, Some(known.clone()), &consent).map_err(because)?;
+        let (_, life) = arrival::restore(home, &copy, Some(known.clone()), &consent).map_err(|why| why.about(name))?;
         let id: GolemId = life.id();
         if id.to_string() != kept.id || life.tick != kept.tick {
-            return Err(because(Error::Advice("this is not the copy that was made".into())));
+            return Err(Error::Damaged(format!("{name}: this is not the copy that was made")));
         }
         let place = home.place(&known);
         if kept.released {
@@ -178,6 +177,6 @@ fn plain(folder: &Path, inside: &str) -> Result<PathBuf, Error> {
     if good && !inside.contains('\\') {
         Ok(folder.join(inside))
     } else {
-        Err(Error::Advice(format!("{inside} does not name a part of this backup")))
+        Err(Error::Damaged(format!("{inside} does not name a part of this backup")))
     }
 }

@@ -123,7 +123,7 @@ pub fn approve(place: &GolemHome, key: u64, yes: bool) -> Result<Command, Error>
 pub fn amend(place: &GolemHome, set: &[String]) -> Result<Command, Error> {
     let (golem, _) = place.wake()?;
     if let Some(other) = set.iter().find(|flag| !flag.starts_with("policy.")) {
-        return Err(Error::Advice(format!("only policy keys can be changed in a life; {other} was settled at birth")));
+        return Err(Error::Usage(format!("only policy keys can be changed in a life; {other} was settled at birth")));
     }
     let instead_of = golem::policy::policy_hash(&golem.life().policy);
     let flags: Vec<String> = Settings::of_policy(&golem.life().policy).into_iter().chain(set.iter().cloned()).collect();
@@ -132,7 +132,7 @@ pub fn amend(place: &GolemHome, set: &[String]) -> Result<Command, Error> {
     if !policy.fits(world) {
         let known: Vec<&str> = world.actions.iter().map(|action| action.name.as_str()).collect();
         let known = known.join(", ");
-        return Err(Error::Advice(format!("policy.allow names an action this world does not have; it has {known}")));
+        return Err(Error::Usage(format!("policy.allow names an action this world does not have; it has {known}")));
     }
     Ok(Command::Amend { policy: Box::new(policy), instead_of })
 }

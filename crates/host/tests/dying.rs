@@ -153,7 +153,7 @@ impl Listener for Cutter {
         self.heard += 1;
         if self.heard == self.at {
             self.cut = thanatopsis::phase(life);
-            return Err(Error::Advice("cut off".to_owned()));
+            return Err(Error::Host("cut off".to_owned()));
         }
         if self.unrecorded {
             self.remember(life.id());

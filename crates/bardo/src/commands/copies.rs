@@ -52,7 +52,7 @@ pub(crate) fn backup(home: &Home, args: &Backup, json: bool) -> Result<ExitCode,
 
 pub(crate) fn restore(home: &Home, args: &WholeRestore, json: bool) -> Result<ExitCode, Error> {
     if !args.take_over {
-        return Err(Error::Advice(
+        return Err(Error::Usage(
             "the home this is a copy of may still be there, and two copies of one home would spend twice. If it is gone \
              for good, repeat with --take-over"
                 .into(),
@@ -94,7 +94,7 @@ fn report(restored: &whole::Restored, json: bool) {
 
 /// Restores it into a home that vanishes, and examines that as `bardo doctor` would.
 pub(crate) fn drill(folder: &Path, json: bool) -> Result<ExitCode, Error> {
-    let aside = tempfile::tempdir().map_err(|e| Error::Advice(format!("no room for a drill: {e}")))?;
+    let aside = tempfile::tempdir().map_err(|e| Error::Host(format!("no room for a drill: {e}")))?;
     let home = Home::at(aside.path().join("home"));
     let restored = whole::restore(home.root(), folder, None)?;
     let mut wrong = Vec::new();

@@ -151,11 +151,11 @@ pub(crate) fn spec(home: &Home, settings: &Settings, seed: Option<u64>) -> Resul
 /// The file an imported name stands for.
 fn data_file(home: &Home, settings: &Settings) -> Result<String, Error> {
     let Some(name) = settings.text("world.data") else {
-        return Err(Error::Advice("a replay needs data: --data NAME (see `bardo data list`)".into()));
+        return Err(Error::Usage("a replay needs data: --data NAME (see `bardo data list`)".into()));
     };
     let file = format!("{name}.csv");
     if name.parse::<Name>().is_err() || !home.data().join(&file).exists() {
-        return Err(Error::Advice(format!("there is no data named {name}; see `bardo data list`")));
+        return Err(Error::Usage(format!("there is no data named {name}; see `bardo data list`")));
     }
     Ok(file)
 }
@@ -447,7 +447,7 @@ fn move_out(home: &Home, place: &GolemHome, to: &Path, addressee: &str, json: bo
 fn drill(from: &Path, json: bool) -> Result<ExitCode, Error> {
     let copies = host::backups::newest(from);
     if copies.is_empty() {
-        return Err(Error::Advice(format!("there is no backup in {}", from.display())));
+        return Err(Error::Usage(format!("there is no backup in {}", from.display())));
     }
     let mut good = true;
     for copy in copies {
@@ -470,7 +470,7 @@ fn drill(from: &Path, json: bool) -> Result<ExitCode, Error> {
 }
 
 fn drill_one(copy: &Path) -> Result<(Name, u64, u64), Error> {
-    let folder = tempfile::tempdir().map_err(|e| Error::Advice(format!("no room for a drill: {e}")))?;
+    let folder = tempfile::tempdir().map_err(|e| Error::Host(format!("no room for a drill: {e}")))?;
     let home = Home::at(folder.path().join("home"));
     home.init(&Settings::load(File::Bardo, None, std::iter::empty(), &[])?)?;
     let (name, _) = arrival::restore(&home, copy, None, &Consent { take_over: true, ..Consent::default() })?;

@@ -95,7 +95,7 @@ fn embed(home: &Home, place: &GolemHome, json: bool) -> Result<ExitCode, Error> 
     let settings = home.settings()?;
     let Some(embedder) = recall::embedder(&settings)? else {
         let advice = "no embedding model is configured; set models.embedding in bardo.toml, such as nomic-embed-text";
-        return Err(Error::Advice(advice.into()));
+        return Err(Error::Usage(advice.into()));
     };
     let _loan = place.borrow()?;
     let (living, _) = Living::open(place.clone(), settings.integer("run.snapshot_every") as u64)?;
@@ -124,7 +124,7 @@ fn show(place: &GolemHome, id: u64, json: bool) -> Result<ExitCode, Error> {
     let (_, golem, entries) = known(place)?;
     let life = golem.life();
     let Some(entry) = entries.into_iter().find(|entry| entry.id == id) else {
-        return Err(Error::Advice(format!("{} has no entry {id}; see `bardo grimoire search`", place.name)));
+        return Err(Error::Usage(format!("{} has no entry {id}; see `bardo grimoire search`", place.name)));
     };
     if json {
         let mut value = serde_json::to_value(&entry).expect("plain data");

@@ -46,7 +46,7 @@ pub(crate) fn treasury(home: &Home, args: &TreasuryArgs, json: bool) -> Result<E
 }
 
 pub(crate) fn must_be_some(amount: Usdc) -> Result<(), Error> {
-    if amount.is_positive() { Ok(()) } else { Err(Error::Advice("the amount must be more than nothing".into())) }
+    if amount.is_positive() { Ok(()) } else { Err(Error::Usage("the amount must be more than nothing".into())) }
 }
 
 fn name_of(home: &Home, id: &str) -> String {

@@ -25,7 +25,7 @@ pub(crate) fn lives(home: &Home, args: &LivesArgs, json: bool) -> Result<ExitCod
     let progress = Progress::of(plan.lives);
     let told = lives::run(&plan, threads(&args.plan), |_| progress.another());
     drop(progress);
-    let (summary, outcomes) = told.map_err(|e| Error::Advice(e.to_string()))?;
+    let (summary, outcomes) = told.map_err(said)?;
     let figures = figures(&summary, plan.constitution.interval);
     if let Some(path) = &args.html {
         let page = picture(&summary, &outcomes, plan.constitution.interval, &figures);
@@ -39,14 +39,22 @@ pub(crate) fn lives(home: &Home, args: &LivesArgs, json: bool) -> Result<ExitCod
     Ok(ExitCode::SUCCESS)
 }
 
+/// What the lab says in its own words is about what was asked of it.
+fn said(error: lives::Error) -> Error {
+    match error {
+        lives::Error::Host(error) => error,
+        lives::Error::World(error) => error.into(),
+        other => Error::Usage(other.to_string()),
+    }
+}
+
 /// The plan that was written before, if one is named, or a new one; and written down, if somebody wants it.
 fn repeated_or(args: &PlanArgs, new: impl FnOnce() -> Result<Plan, Error>) -> Result<Plan, Error> {
     let plan = match &args.plan {
         Some(path) => {
             let text =
                 fs::read(path).map_err(|source| Error::Io { what: "cannot read", path: path.clone(), source })?;
-            serde_json::from_slice(&text)
-                .map_err(|e| Error::Advice(format!("{} is not a plan: {e}", path.display())))?
+            serde_json::from_slice(&text).map_err(|e| Error::Usage(format!("{} is not a plan: {e}", path.display())))?
         }
         None => new()?,
     };
@@ -71,7 +79,7 @@ pub(crate) fn lineages(home: &Home, args: &PlanArgs, generations: u64, json: boo
     let mut lines: Vec<(&str, Vec<Kin>)> = Vec::new();
     for way in Way::ALL {
         let told = lineages::run(&plan, way, threads(args), || progress.another());
-        lines.push((way.name(), told.map_err(|e| Error::Advice(e.to_string()))?));
+        lines.push((way.name(), told.map_err(said)?));
     }
     drop(progress);
     let measures: [Measure; 5] = [
@@ -156,15 +164,15 @@ impl Drop for Progress {
 /// The same paths, once for each value of one key.
 fn compare(home: &Home, args: &LivesArgs, vary: &str, json: bool) -> Result<ExitCode, Error> {
     let (key, values) = vary.split_once('=').ok_or_else(|| {
-        Error::Advice(format!("'{vary}' names no values; say for example --vary stress.mode=off,enforced"))
+        Error::Usage(format!("'{vary}' names no values; say for example --vary stress.mode=off,enforced"))
     })?;
     if key.starts_with("world.") || key.starts_with("heartbeat.") {
         let why = format!("{key} changes the paths themselves; only what lives on them can be compared path by path");
-        return Err(Error::Advice(why));
+        return Err(Error::Usage(why));
     }
     let values: Vec<&str> = values.split(',').map(str::trim).collect();
     if values.len() < 2 {
-        return Err(Error::Advice(format!("one value of {key} cannot be compared; say --vary {key}=A,B")));
+        return Err(Error::Usage(format!("one value of {key} cannot be compared; say --vary {key}=A,B")));
     }
     let plans = values
         .iter()
@@ -173,7 +181,7 @@ fn compare(home: &Home, args: &LivesArgs, vary: &str, json: bool) -> Result<Exit
     let progress = Progress::of(args.plan.lives * values.len() as u64);
     let told = arms::live(&plans, threads(&args.plan), |_| progress.another());
     drop(progress);
-    let arms = arms::compare(&told.map_err(|e| Error::Advice(e.to_string()))?);
+    let arms = arms::compare(&told.map_err(said)?);
     if json {
         output::json(&arms);
         return Ok(ExitCode::SUCCESS);
@@ -216,7 +224,7 @@ fn plan(home: &Home, args: &PlanArgs, more: &[String]) -> Result<Plan, Error> {
     }
     if args.disjoint && !matches!(world, Spec::Replay { .. }) {
         let why = "--disjoint is for replays; every life of a simulated world has a path of its own";
-        return Err(Error::Advice(why.to_owned()));
+        return Err(Error::Usage(why.to_owned()));
     }
     Ok(Plan {
         version: lives::PLAN,

@@ -92,7 +92,7 @@ fn add(home: &Home, name: &str, ids: &[u64], json: bool) -> Result<ExitCode, Err
 fn write(home: &Home, to: &Path, name: &str, books: &[Book], json: bool) -> Result<ExitCode, Error> {
     let lines: Vec<Line> = books.iter().take(BUDGET).map(|book| book.line.clone()).collect();
     if lines.is_empty() {
-        return Err(Error::Advice("nothing on the shelf fits that; see `bardo library list`".to_owned()));
+        return Err(Error::Usage("nothing on the shelf fits that; see `bardo library list`".to_owned()));
     }
     let text = bundle::pack(&Key::of(home)?, name, None, &lines);
     let mut options = fs::OpenOptions::new();

@@ -130,7 +130,7 @@ pub(crate) fn catch_interrupts() -> Result<Arc<AtomicU32>, Error> {
             std::process::exit(i32::from(exit::INTERRUPTED));
         }
     })
-    .map_err(|e| Error::Advice(format!("cannot listen for Ctrl-C: {e}")))?;
+    .map_err(|e| Error::Host(format!("cannot listen for Ctrl-C: {e}")))?;
     Ok(interrupts)
 }
 

@@ -45,7 +45,7 @@ pub(crate) fn up(home: &Home, args: &UpArgs, json: bool) -> Result<ExitCode, Err
         }
         stopper.stop();
     })
-    .map_err(|e| Error::Advice(format!("cannot listen for Ctrl-C: {e}")))?;
+    .map_err(|e| Error::Host(format!("cannot listen for Ctrl-C: {e}")))?;
     let boot = up.boot;
     let released = if boot.released > 0 { format!(", {} released", boot.released) } else { String::new() };
     say(&format!(
@@ -78,7 +78,7 @@ pub(crate) fn notify(home: &Home, json: bool) -> Result<ExitCode, Error> {
     let came = Telling::of(&home.require()?.settings()?)?.test()?;
     if came.is_empty() {
         let why = "nobody is to be told; name a webhook, a topic or a program under [notify] in bardo.toml";
-        return Err(Error::Advice(why.into()));
+        return Err(Error::Usage(why.into()));
     }
     for (target, came) in &came {
         match came {

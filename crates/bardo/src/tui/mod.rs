@@ -42,15 +42,15 @@ pub(crate) fn tui(home: &Home, args: &TuiArgs, json: bool) -> Result<ExitCode, E
     let settings = home.settings()?;
     let address = args.listen.clone().or_else(|| settings.text("api.listen").map(str::to_owned)).unwrap_or_default();
     if address.is_empty() {
-        return Err(Error::Advice("api.listen is empty; say where the host listens with --listen ADDRESS".into()));
+        return Err(Error::Usage("api.listen is empty; say where the host listens with --listen ADDRESS".into()));
     }
     // https://no-color.org: set to anything but nothing.
     let colours = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
     let app = App::new(address.clone(), args.name.clone(), colours);
     let (events, coming) = channel();
     let link = Link::open(address, home.token(), events.clone())
-        .map_err(|e| Error::Advice(format!("cannot speak HTTP: {e}")))?;
-    let cannot = |e: std::io::Error| Error::Advice(format!("cannot use this terminal: {e}"));
+        .map_err(|e| Error::Host(format!("cannot speak HTTP: {e}")))?;
+    let cannot = |e: std::io::Error| Error::Host(format!("cannot use this terminal: {e}"));
     let mut screen = ratatui::try_init().map_err(cannot)?;
     thread::spawn(move || listen_to_keys(&events));
     let done = run(app, &link, &coming, &mut screen);

@@ -53,7 +53,7 @@ impl Desk {
     ) -> Result<(Arc<Desk>, Scribe), Error> {
         // Until there is a first group nobody can tell an empty log from none.
         log.commit(&Batch::default())?;
-        let reader = Log::reader(&root, heads)?.ok_or_else(|| Error::Advice("the host log cannot be read".into()))?;
+        let reader = Log::reader(&root, heads)?.ok_or_else(|| Error::Host("the host log cannot be read".into()))?;
         let desk = Arc::new(Desk {
             queue: Mutex::new(Queue { collecting: 1, ..Queue::default() }),
             work: Condvar::new(),
@@ -81,7 +81,7 @@ impl Desk {
         self.work.notify_one();
         while queue.durable < mine {
             if let Some(why) = &queue.gone {
-                return Err(Error::Advice(format!("nothing can be written down any more: {why}")));
+                return Err(Error::Host(format!("nothing can be written down any more: {why}")));
             }
             queue = self.written.wait(queue).unwrap_or_else(PoisonError::into_inner);
         }
@@ -199,7 +199,7 @@ impl Scribe {
     /// Writes what is left and puts the pen down.
     pub(crate) fn close(self) -> Result<(), Error> {
         self.desk.give_up();
-        self.thread.join().map_err(|_| Error::Advice("the host log was left in haste".into()))
+        self.thread.join().map_err(|_| Error::Host("the host log was left in haste".into()))
     }
 }
 

@@ -623,7 +623,7 @@ impl Up {
         info!("down");
         match self.desk.board.trouble() {
             None => Ok(()),
-            Some(why) => Err(Error::Advice(format!(
+            Some(why) => Err(Error::Host(format!(
                 "not everything could be put into place ({why}); nothing acknowledged is lost, the next start carries it over"
             ))),
         }

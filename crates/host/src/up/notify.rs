@@ -122,7 +122,7 @@ impl Telling {
         let secret = match given("notify.webhook_secret_variable") {
             None => None,
             Some(name) => Some(std::env::var(&name).map(String::into_bytes).map_err(|_| {
-                Error::Advice(format!(
+                Error::Usage(format!(
                     "notify.webhook_secret_variable names {name}, which is not set; set it, or take the key out"
                 ))
             })?),
@@ -147,7 +147,7 @@ impl Telling {
         for url in telling.urls() {
             let parsed = reqwest::Url::parse(url);
             if !parsed.is_ok_and(|url| matches!(url.scheme(), "http" | "https")) {
-                return Err(Error::Advice("an address under [notify] must begin with http:// or https://".into()));
+                return Err(Error::Usage("an address under [notify] must begin with http:// or https://".into()));
             }
         }
         Ok(telling)
@@ -185,7 +185,7 @@ fn kinds(settings: &Settings, key: &str) -> Result<Vec<String>, Error> {
     let named = settings.text(key).unwrap_or_default().split(',').map(str::trim).filter(|kind| !kind.is_empty());
     let named: Vec<String> = named.map(str::to_owned).collect();
     match named.iter().find(|kind| !KINDS.contains(&kind.as_str())) {
-        Some(other) => Err(Error::Advice(format!(
+        Some(other) => Err(Error::Usage(format!(
             "there are no notes of the kind '{other}' ({key}); there are {}",
             KINDS.join(", ")
         ))),
@@ -197,7 +197,7 @@ pub(crate) fn client() -> Result<Client, Error> {
     // Whoever was first has chosen the same.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let client = Client::builder().timeout(TIMEOUT).redirect(reqwest::redirect::Policy::none()).build();
-    client.map_err(|e| Error::Advice(format!("cannot make a client: {e}")))
+    client.map_err(|e| Error::Host(format!("cannot make a client: {e}")))
 }
 
 /// The threads that tell: one for each target, so that one that is down holds up no other, and one for time.

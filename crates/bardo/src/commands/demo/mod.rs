@@ -49,7 +49,7 @@ pub(crate) fn demo(args: &DemoArgs, json: bool) -> Result<ExitCode, Error> {
     let interrupts = catch_interrupts()?;
     let mut screen = Screen::new(args.headless, json, args.speed, args.record.as_deref(), Arc::clone(&interrupts))?;
     // Gone again when this returns, however it returns.
-    let aside = tempfile::tempdir().map_err(|e| Error::Advice(format!("no temporary folder can be made: {e}")))?;
+    let aside = tempfile::tempdir().map_err(|e| Error::Host(format!("no temporary folder can be made: {e}")))?;
     let root = match &args.keep {
         Some(folder) => free(folder)?,
         None => aside.path(),
@@ -85,7 +85,7 @@ fn stopped() -> ExitCode {
 fn free(folder: &Path) -> Result<&Path, Error> {
     let taken = std::fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some());
     if taken {
-        Err(Error::Advice(format!("{} is not empty; choose a new folder", folder.display())))
+        Err(Error::Usage(format!("{} is not empty; choose a new folder", folder.display())))
     } else {
         Ok(folder)
     }

@@ -222,7 +222,7 @@ impl Cast {
         let millis = self.began.elapsed().as_millis() as f64;
         let shown = text.replace('\n', "\r\n");
         writeln!(self.file, "{}", json!([millis / 1_000.0, "o", shown]))
-            .map_err(|e| Error::Advice(format!("the recording cannot be written: {e}")))
+            .map_err(|e| Error::Host(format!("the recording cannot be written: {e}")))
     }
 }
 

@@ -76,7 +76,7 @@ impl Reach {
 
 impl Listen {
     pub fn of(home: &Home, address: &str, settings: &Settings) -> Result<Listen, Error> {
-        let wrong = || Error::Advice(format!("api.listen is no address: {address}; write it like 127.0.0.1:7373"));
+        let wrong = || Error::Usage(format!("api.listen is no address: {address}; write it like 127.0.0.1:7373"));
         let origins = settings.text("api.origins").unwrap_or_default();
         tokens::local(home)?;
         Ok(Listen {
@@ -96,7 +96,7 @@ impl Running {
 }
 
 pub(super) fn serve(listen: Listen, home: Home, desk: Arc<Desk>) -> Result<Running, Error> {
-    let cannot = |e: std::io::Error| Error::Advice(format!("cannot listen on {}: {e}", listen.address));
+    let cannot = |e: std::io::Error| Error::Host(format!("cannot listen on {}: {e}", listen.address));
     let listener = std::net::TcpListener::bind(listen.address).map_err(cannot)?;
     listener.set_nonblocking(true).map_err(cannot)?;
     // Everyone who comes in has it from here: what nobody reads must not pile up outside of this process either.
@@ -124,7 +124,7 @@ pub(super) fn serve(listen: Listen, home: Home, desk: Arc<Desk>) -> Result<Runni
     let thread = thread.map_err(cannot)?;
     match begins.recv() {
         Ok(Ok(())) => Ok(Running { address, stop, thread }),
-        Ok(Err(why)) => Err(Error::Advice(format!("cannot listen on {address}: {why}"))),
-        Err(_) => Err(Error::Advice(format!("cannot listen on {address}"))),
+        Ok(Err(why)) => Err(Error::Host(format!("cannot listen on {address}: {why}"))),
+        Err(_) => Err(Error::Host(format!("cannot listen on {address}"))),
     }
 }

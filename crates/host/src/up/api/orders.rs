@@ -251,7 +251,7 @@ impl Gift {
     fn read(&self) -> Result<(Usdc, Usdc), Error> {
         let all = 0..=1_000_000_000_000_i64;
         if !all.contains(&self.credit) || !all.contains(&self.capital) || self.credit + self.capital == 0 {
-            return Err(Error::Advice("an amount must be more than nothing and at most a million".into()));
+            return Err(Error::Usage("an amount must be more than nothing and at most a million".into()));
         }
         Ok((Usdc::micros(self.credit), Usdc::micros(self.capital)))
     }

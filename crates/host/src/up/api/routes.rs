@@ -49,7 +49,7 @@ impl From<Error> for Problem {
     fn from(error: Error) -> Problem {
         let status = match &error {
             Error::NoGolem(_) => StatusCode::NOT_FOUND,
-            Error::Config(_) | Error::Advice(_) => StatusCode::BAD_REQUEST,
+            Error::Config(_) | Error::Usage(_) => StatusCode::BAD_REQUEST,
             Error::KeyTaken(_) => StatusCode::UNPROCESSABLE_ENTITY,
             Error::Dead(..) | Error::Refused(_) | Error::NameTaken(_) => StatusCode::CONFLICT,
             Error::Copy { new, least } => {
