@@ -9,18 +9,18 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use golem::Command;
-use vault::{Log, Note, Reader};
+use vault::{Batch, Line, Log, Note, Reader};
 
 use super::board::{Board, State};
 use super::curse::{self, Part};
 use super::notify::{self, Telling};
-use super::{Plan, Stopper, Up};
+use super::{Plan, Stopper, Up, api};
 use crate::config::{File, Settings};
 use crate::herald::Herald;
 use crate::inbox::{self, Body};
 use crate::keeper::{Wish, birth};
 use crate::living::{Pace, Run, Silent};
-use crate::{Error, GolemHome, Home, Living, heirs};
+use crate::{Error, GolemHome, Home, Living, heirs, tokens};
 
 /// A home with so many golems; those with settings of their own have a life behind them.
 fn home(golems: u64, sets: impl Fn(u64) -> &'static [&'static str]) -> (tempfile::TempDir, Home) {
@@ -61,7 +61,10 @@ impl Running {
         // Somebody is to be told, or nothing would be kept for them; that nobody can be reached does not matter here.
         let target = notify::Target { way: notify::Way::Command("exit 1".into()), kinds: Vec::new() };
         let telling = Telling { targets: vec![target], heartbeat: None, daily, gather: Duration::ZERO, here: None };
-        let mut up = Up::come(home, Plan { speed, telling, api: None, backups: None }, |_| {}).unwrap();
+        Running::begin(Up::come(home, Plan { speed, telling, api: None, backups: None }, |_| {}).unwrap())
+    }
+
+    fn begin(mut up: Up) -> Running {
         up.lies = (Duration::from_millis(50), Duration::from_millis(400));
         let (board, stopper) = (up.board(), up.stopper());
         Running { board, stopper, thread: std::thread::spawn(move || up.run(|_| {})) }
@@ -328,4 +331,41 @@ fn an_heir_born_just_before_a_kill_is_told_of() {
         let told: Vec<Note> = notes(&home).into_iter().filter(|note| note.kind == "heir").collect();
         assert_eq!(told.iter().map(|note| note.text.as_str()).collect::<Vec<_>>(), ["g0-2 is born, heir of g0"]);
     }
+}
+
+/// The newest record of a life, as a host that has carried it over and not crossed it out yet has it in its log.
+fn newest(place: &GolemHome) -> Line {
+    let reader = Reader::open(&place.database()).unwrap();
+    let (golem, _) = reader.wake().unwrap();
+    let (before, mut last) = (reader.hash_at(golem.seq() - 1).unwrap().unwrap(), None);
+    let read = reader.replay_from(golem.seq(), |record| {
+        last = Some(record);
+        Ok::<_, Error>(ControlFlow::Break(()))
+    });
+    read.unwrap();
+    Line::of(golem.life().id(), &before, &last.unwrap(), golem.life())
+}
+
+/// A host that had no time was once answered for as if the request were wrong (400), so that nobody asked again.
+#[test]
+fn whoever_comes_while_the_host_is_busy_is_told_when_to_come_again() {
+    let (_folder, home) = home(1, |_| &[]);
+    let settings = Settings::load(File::Bardo, None, std::iter::empty(), &[]).unwrap();
+    let listen = api::Listen::of(&home, "127.0.0.1:0", &settings).unwrap();
+    let telling = Telling { targets: Vec::new(), heartbeat: None, daily: None, gather: Duration::ZERO, here: None };
+    let up = Up::come(&home, Plan { speed: 40.0, telling, api: Some(listen), backups: None }, |_| {}).unwrap();
+    let line = newest(&home.golem("g0").unwrap());
+    up.desk.commit(Batch { lines: vec![line], ..Batch::default() }).unwrap();
+    let (url, token) = (format!("http://{}/v1/golems/g0/dreams", up.address().unwrap()), tokens::local(&home).unwrap());
+    let ask = || notify::client().unwrap().get(&url).bearer_auth(&token).send().unwrap();
+
+    // It is up and has not begun to read letters.
+    let answer = ask();
+    assert_eq!((answer.status().as_u16(), &answer.headers()["retry-after"]), (503, &"5".parse().unwrap()));
+    let why = answer.text().unwrap();
+    assert!(why.contains("the host does not answer"), "{why}");
+
+    let host = Running::begin(up);
+    assert_eq!(ask().status(), 200, "and it has time again");
+    host.stop();
 }

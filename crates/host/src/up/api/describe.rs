@@ -27,12 +27,12 @@ pub(super) fn complete(api: &mut OpenApi) {
         // Which scope a token must have.
         let needed = |method: &Method| vec![SecurityRequirement::new("token", [guard::needed(method, path).name()])];
         for operation in item.get.iter_mut() {
-            finish(operation, if locked { &[401, 403, 503] } else { &[403] });
+            finish(operation, if locked { &[401, 403, 500, 503] } else { &[403] });
             operation.security = if locked { Some(needed(&Method::GET)) } else { operation.security.take() };
         }
         for operation in item.post.iter_mut() {
             operation.security = Some(needed(&Method::POST));
-            finish(operation, &[400, 401, 403, 408, 409, 413, 415, 422, 503]);
+            finish(operation, &[400, 401, 403, 408, 409, 413, 415, 422, 500, 503]);
             operation.parameters.get_or_insert_default().push(key().into());
             if let (Some(RefOr::T(body)), true) = (&mut operation.request_body, BODILESS.contains(&path.as_str())) {
                 body.required = Some(Required::False);
@@ -85,7 +85,10 @@ fn meaning(code: &str) -> &'static str {
         "413" => "more than 64 KiB",
         "415" => "a body that does not say it is application/json",
         "422" => "a field is missing, unknown or wrong; or the key was used for another order",
-        "503" => "it cannot be written down or answered now; nothing was begun",
+        "500" => "something on disk is not what was written; its owner has to look",
+        "503" => {
+            "it cannot be written down or answered now, and nothing was begun; Retry-After says when to ask again, if it helps"
+        }
         _ => "see the book",
     }
 }

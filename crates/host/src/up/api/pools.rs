@@ -42,7 +42,7 @@ impl Pools {
             let place = Arc::clone(&self.reading).acquire_owned().await;
             perform(place.ok(), work).await
         };
-        let late = |_| Problem::new(StatusCode::SERVICE_UNAVAILABLE, "this took too long; ask again");
+        let late = |_| Problem::busy("this took too long; ask again");
         timeout(PATIENCE, reading).await.map_err(late)?
     }
 
@@ -52,8 +52,7 @@ impl Pools {
         work: impl FnOnce() -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Problem> {
         let place = timeout(PATIENCE, Arc::clone(&self.ordering).acquire_owned()).await;
-        let full =
-            |_| Problem::new(StatusCode::SERVICE_UNAVAILABLE, "too many order at once; nothing was begun, try again");
+        let full = |_| Problem::busy("too many order at once; nothing was begun, try again");
         perform(place.map_err(full)?.ok(), work).await
     }
 

@@ -11,8 +11,8 @@ use std::time::Duration;
 
 use axum::body::{Body, Bytes};
 use axum::extract::{Path, Query, State};
+use axum::http::HeaderMap;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
-use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use futures_util::{StreamExt, stream};
 use serde::Deserialize;
@@ -165,7 +165,7 @@ fn serve(reach: &Reach, listener: Listener) -> Response {
     let board = Arc::clone(&reach.desk.board);
     if board.listeners.fetch_add(1, Ordering::Relaxed) >= LISTENERS {
         board.listeners.fetch_sub(1, Ordering::Relaxed);
-        return Problem::new(StatusCode::SERVICE_UNAVAILABLE, "too many listen already").into_response();
+        return Problem::busy("too many listen already").into_response();
     }
     let (seat, pools) = (Seat(board), reach.pools.clone());
     let home = reach.home.clone();
