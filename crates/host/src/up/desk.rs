@@ -118,11 +118,17 @@ impl Desk {
 
     /// What the log has of a golem.
     pub(crate) fn lines(&self, golem: GolemId) -> Result<Vec<Line>, Error> {
-        Ok(self.reader.lock().unwrap_or_else(PoisonError::into_inner).lines(golem)?)
+        self.read(|log| log.lines(golem))
     }
 
     pub(crate) fn waiting(&self, target: &str, most: usize) -> Result<Vec<Waiting>, Error> {
-        Ok(self.reader.lock().unwrap_or_else(PoisonError::into_inner).waiting(target, most)?)
+        self.read(|log| log.waiting(target, most))
+    }
+
+    /// Whatever is wrong with the log, none of those who lodge here has done it.
+    fn read<T>(&self, what: impl FnOnce(&LogReader) -> Result<T, vault::Error>) -> Result<T, Error> {
+        let log = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
+        what(&log).map_err(|why| Error::Host(why.to_string()))
     }
 
     fn queue(&self) -> MutexGuard<'_, Queue> {
@@ -148,6 +154,7 @@ impl Desk {
             let inside = debug_span!("commit", lines = batch.lines.len(), lodgers = batch.lodgers.len()).entered();
             if let Err(why) = self.write(&mut log, &batch) {
                 error!(why, "nothing can be written down any more");
+                self.board.troubled(Some(why.clone()));
                 self.queue().gone = Some(why);
                 self.written.notify_all();
                 return;
@@ -244,6 +251,7 @@ mod tests {
             finished.recv_timeout(Duration::from_secs(30)).expect("nobody is left waiting");
         }
         scribe.close().unwrap();
-        assert!(desk.commit(Batch { told: vec![(1, String::new())], ..Batch::default() }).is_err(), "it is closed");
+        let late = desk.commit(Batch { told: vec![(1, String::new())], ..Batch::default() });
+        assert!(matches!(late, Err(Error::Host(_))), "it is closed, which is nobody's fault: {late:?}");
     }
 }

@@ -333,6 +333,30 @@ fn an_heir_born_just_before_a_kill_is_told_of() {
     }
 }
 
+/// A log that nobody could write in any more once counted as a fall of every golem at once, and all were stopped for it.
+#[test]
+fn a_log_that_takes_nothing_more_is_no_golems_fault() {
+    let (_folder, home) = home(2, |_| &[]);
+    let host = Running::come(&home, 4_000.0, None);
+    until("they live", || host.board.ticks.load(Ordering::Relaxed) > 4);
+    let log = rusqlite::Connection::open(Log::path(home.root())).unwrap();
+    log.busy_timeout(Duration::from_secs(5)).unwrap();
+    log.execute_batch("DROP TABLE line").unwrap();
+    until("nobody can be written", || host.board.all().iter().all(|status| status.state == State::Restarting));
+    // Each is tried more often than one that falls is before it is stopped.
+    std::thread::sleep(Duration::from_secs(3));
+    for status in host.board.all() {
+        assert_eq!(status.state, State::Restarting, "{}", status.name);
+        let why = status.why.unwrap_or_default();
+        assert!(why.starts_with("nothing can be written down any more"), "{}: {why}", status.name);
+    }
+    assert!(host.board.trouble().is_some(), "whoever asks is told");
+    assert_eq!(host.falls(), 0);
+    host.stopper.stop();
+    let ended = host.thread.join().unwrap();
+    assert!(matches!(ended, Err(Error::Host(_))), "{ended:?}");
+}
+
 /// The newest record of a life, as a host that has carried it over and not crossed it out yet has it in its log.
 fn newest(place: &GolemHome) -> Line {
     let reader = Reader::open(&place.database()).unwrap();

@@ -239,6 +239,7 @@ fn fall(error: Error) -> Fall {
             Fall::Disk(error.to_string())
         }
         Error::World(world::Error::Io { .. } | world::Error::Stuck { .. }) => Fall::Disk(error.to_string()),
+        Error::Host(_) | Error::Busy(_) | Error::Vault(vault::Error::Busy(_)) => Fall::Disk(error.to_string()),
         other => Fall::Broke(other.to_string()),
     }
 }
