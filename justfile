@@ -27,7 +27,7 @@ test:
 
 # No look-ahead, no death by accident: real candles, where they are there; under .ci/run they must be.
 realdata:
-    cargo nextest run -p bardo-lab --test realdata --locked --success-output final
+    cargo nextest run --workspace --test realdata --locked --success-output final
 
 # Spans to a collector, which only a build with the feature can send; it compiles much of the rest again.
 otlp:

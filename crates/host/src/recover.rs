@@ -18,7 +18,7 @@ use crate::Error;
 use crate::books::{self, Account, Own};
 use crate::home::{GolemHome, Home};
 use crate::inbox::{self, Reply};
-use crate::living::{Living, Silent};
+use crate::life::{Living, Silent};
 
 /// One thing that is wrong, and what is done about it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -296,7 +296,8 @@ impl Case {
                 let stays = "it cannot return that any more, and stays closed; restore a newer copy of it";
                 Step::beyond(name, format!("{lost}; {stays}"))
             });
-        } else if on_its_way.is_positive() {
+        }
+        if on_its_way.is_positive() {
             let lost = format!("{on_its_way} was sent to it that its journal does not have");
             tell(Step::new(name, lost, "it takes that, again under the same numbers, when it is next run"));
         }
