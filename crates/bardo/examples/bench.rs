@@ -13,7 +13,7 @@ use golem::life::Birth;
 use golem::world::Observation;
 use golem::{Golem, GolemId, Record, Usdc, What, laws};
 use host::chance::Secret;
-use host::rehearsal::Rehearsal;
+use host::life::rehearsal::Rehearsal;
 use rusqlite::{Connection, params};
 use vault::{Place, Reader, Vault};
 use world::{Ledger, Spec, World};

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use golem::{Name, Usdc};
-use host::living::Pace;
+use host::life::Pace;
 
 /// A runtime for agents that can die.
 ///

@@ -329,7 +329,6 @@ pub(crate) fn sentence(message: &Message<'_>) -> String {
         }
         Message::RegimeChanged { from, to } => format!("the world went from {from} to {to}"),
         Message::ModeChanged { mode } => format!("is {mode}"),
-        Message::DreamStarted { until } => format!("fell asleep until {}", date(*until)),
         Message::DreamBegan { cycle_id, ticks, .. } => format!("falls asleep for night {cycle_id}, {ticks} ticks"),
         Message::DreamPhase { phase, .. } => format!("dreams on: {phase}"),
         Message::DreamProgress { phase, budget_spent, .. } => format!("night goes into {phase}, {budget_spent} spent"),
@@ -356,7 +355,6 @@ pub(crate) fn sentence(message: &Message<'_>) -> String {
         Message::Unstaged { fate, .. } => format!("a hypothesis is {fate:?}").to_lowercase(),
         Message::Revised { domain, .. } => format!("goes by what it learned again of {domain}"),
         Message::RolledBack { .. } => "took back what a dream had brought".to_owned(),
-        Message::DreamEnded => "woke up".to_owned(),
         Message::VitalityUpdated { economic, epistemic, composite, phase, .. } => {
             format!("vitality {composite:.3} ({phase}): money {economic:.3}, skill {epistemic:.3}")
         }

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use common::{Dice, Tent, files, full};
 use golem::{GolemId, Usdc};
-use host::living::{Living, Pace, Run, Silent};
+use host::life::{Living, Pace, Run, Silent};
 use host::{GolemHome, Home, doctor, recover};
 use vault::{Head, Log, Reader, codec};
 

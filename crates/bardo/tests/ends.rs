@@ -18,7 +18,7 @@ use golem::{Birth, Command, Golem, Usdc};
 use host::chance::{Secret, identity};
 use host::heirs;
 use host::inbox::{self, Body};
-use host::living::{Ending, Living, Pace, Run, Silent};
+use host::life::{Ending, Living, Pace, Run, Silent};
 use vault::{Reader, Vault};
 
 /// World seconds a second: a week in three.

@@ -127,6 +127,8 @@ fn whatever_is_killed_nothing_acknowledged_is_lost_or_doubled() {
     let mut dice = Dice(seed);
     let (mut killed, mut generation, mut acknowledged_total, mut deaths, mut commits) = (0, 0, 0, 0, 0);
     let (mut nights_slept, mut pressed) = (0, 0);
+    // What was under way when it was killed, by how far it had come.
+    let mut under_way = BTreeMap::<String, u32>::new();
     while killed < kills {
         let tent = Tent::new();
         let total = tent.all_money();
@@ -153,6 +155,11 @@ fn whatever_is_killed_nothing_acknowledged_is_lost_or_doubled() {
         ];
         let mut new = vec!["golem", "new", "ada", "--world", world, "--seed", &seed];
         set.iter().for_each(|key| new.extend(["--set", key]));
+        // A world that takes its time to answer, and longer to say what became of an order.
+        if generation % 3 == 1 {
+            let slow = ["world.latency=2ms", "world.settle_bars=3", "mortality.economic.machine_per_day=40"];
+            slow.iter().for_each(|key| new.extend(["--set", key]));
+        }
         tent.ok(new);
         let mut acknowledged = Vec::new();
         for _ in 0..25 {
@@ -164,6 +171,9 @@ fn whatever_is_killed_nothing_acknowledged_is_lost_or_doubled() {
             acknowledged_total += said.lines.len();
             acknowledged.extend(said.lines);
             assert_eq!(tent.all_money(), total, "money is conserved, wherever it was when the power went");
+            for flight in &awake(&tent).life().flights {
+                *under_way.entry(format!("{:?}", flight.stage)).or_default() += 1;
+            }
             if killed % 5 == 0 {
                 check(&tent, "ada", &acknowledged);
             }
@@ -189,11 +199,18 @@ fn whatever_is_killed_nothing_acknowledged_is_lost_or_doubled() {
         "counted: {killed} kills over {deaths} lives, {acknowledged_total} messages acknowledged, {commits} actions asked for, \
          {nights_slept} nights, {pressed} stressors"
     );
+    println!("counted: flights under way when it was killed: {under_way:?}");
+    for stage in ["Asked", "Permitted", "Sent"] {
+        assert!(under_way.contains_key(stage), "never killed with one {stage}: {under_way:?}");
+    }
     assert!(nights_slept > 0 && pressed > 0, "{nights_slept} {pressed}");
     assert!(acknowledged_total > 1_000, "the kills came too early to mean anything");
 }
 
 fn is_dead(tent: &Tent) -> bool {
-    let (golem, _) = Reader::open(&tent.golem("ada").database()).unwrap().wake().unwrap();
-    golem.life().is_dead()
+    awake(tent).life().is_dead()
+}
+
+fn awake(tent: &Tent) -> Golem {
+    Reader::open(&tent.golem("ada").database()).unwrap().wake().unwrap().0
 }

@@ -12,7 +12,7 @@ use common::{Dice, Tent, full, text};
 use golem::grimoire::{Entry, How, Kind};
 use golem::{Event, Golem, What};
 use host::chance::Secret;
-use host::rehearsal::Rehearsal;
+use host::life::rehearsal::Rehearsal;
 use vault::codec::Hash;
 use vault::{Line, Reader};
 use world::Ledger;
@@ -122,7 +122,8 @@ fn rehearsed(tent: &Tent) -> Vec<Hash> {
         })
         .unwrap();
     let (birth, at) = birth.unwrap();
-    let world = tent.home().open_world(&birth.world.spec, Ledger::memory()).unwrap();
+    let world =
+        host::worlds::open(&tent.home(), &host::worlds::read(&birth.world.spec).unwrap(), Ledger::memory()).unwrap();
     let (id, mut hashes) = (birth.id, vec![reader.hash_at(1).unwrap().unwrap()]);
     let (golem, _) = Golem::born(birth, at);
     let mut life = Rehearsal::new(golem, world, Secret::load(&place.secret()).unwrap());

@@ -9,7 +9,7 @@ fn the_life_in_the_readme_of_the_core_is_lived_from_outside() {
     let core = Path::new(&std::env::var("CARGO_MANIFEST_DIR").unwrap()).join("../golem").canonicalize().unwrap();
     let readme = fs::read_to_string(core.join("README.md")).unwrap();
     let program = readme.split_once("```rust\n").and_then(|(_, rest)| rest.split_once("```\n")).unwrap().0;
-    assert!(program.lines().count() < 60, "a small life has grown to {} lines", program.lines().count());
+    assert!(program.lines().count() <= 60, "a small life has grown to {} lines", program.lines().count());
     let outside = tempfile::tempdir().unwrap();
     fs::create_dir(outside.path().join("src")).unwrap();
     fs::write(outside.path().join("src/main.rs"), program).unwrap();

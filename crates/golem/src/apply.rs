@@ -9,13 +9,13 @@ use crate::event::{Account, Event};
 use crate::goal::Goal;
 use crate::grimoire::{Decision, Fiber, Whole};
 use crate::heartbeat::State;
-use crate::id::CommandId;
+use crate::id::{CommandId, GolemId};
 use crate::life::{Deposit, Life};
 use crate::money::Usdc;
 use crate::mortality::economic::Purse;
 use crate::mortality::epistemic::{self, Senescence};
 use crate::mortality::vitality;
-use crate::policy::{Day, Held, Intent, Permit, Rule, Stage};
+use crate::policy::{Day, Held, Intent, Permit, Refusal, Stage};
 use crate::prediction::Prediction;
 use crate::rule::{Heuristic, learning, vote};
 use crate::stress::{self, Ledger, Word};
@@ -103,17 +103,6 @@ pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
             let worth = life.capital.worth(*unit);
             life.capital.peak = life.capital.peak.max(worth);
         }
-        Event::DreamStarted { until } => {
-            life.heartbeat.dream_until = Some(*until);
-            life.heartbeat.state = State::Dreaming;
-            life.heartbeat.epoch += 1;
-        }
-        Event::DreamEnded => {
-            life.heartbeat.dream_until = None;
-            life.heartbeat.state = State::Sleeping;
-            life.heartbeat.epoch += 1;
-            life.knowing.fiber = Fiber::default();
-        }
 
         Event::Claimed(claim) => {
             life.claims_made = claim.id;
@@ -140,13 +129,6 @@ pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
             life.flights.push((**flight).clone());
             life.stress.ledger.ask();
         }
-        Event::Permitted { key, quote, expires } => {
-            if let Some(flight) = life.flights.iter_mut().find(|f| f.key == *key) {
-                flight.stage = Stage::Permitted;
-                flight.quote = Some(*quote);
-                flight.deadline = *expires;
-            }
-        }
         Event::ApprovalSought { key, quote, until } => {
             if let Some(flight) = life.flights.iter_mut().find(|f| f.key == *key) {
                 (flight.stage, flight.quote, flight.deadline) = (Stage::Waiting, Some(*quote), *until);
@@ -155,6 +137,11 @@ pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
         Event::Approved { key, deadline } => {
             if let Some(flight) = life.flights.iter_mut().find(|f| f.key == *key) {
                 (flight.stage, flight.deadline) = (Stage::Approved, *deadline);
+            }
+        }
+        Event::Sent { key } => {
+            if let Some(flight) = life.flights.iter_mut().find(|f| f.key == *key) {
+                flight.stage = Stage::Sent;
             }
         }
         Event::Settled { key, outcome } => {
@@ -479,8 +466,9 @@ pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
             life.stress.ledger.ask();
         }
         Event::Told { .. } => life.stress.word = None,
-        Event::Heard { letter, word, .. } => {
-            remember(life, *letter, None);
+        Event::TookIn { from, entries } => life.knowing.intake.count(*from, *entries, at),
+        Event::Heard { from, number, word } => {
+            hear(life, *from, *number);
             if *word == Word::Death {
                 daimon::feel(life, Felt::SiblingDeath);
             }
@@ -515,6 +503,8 @@ fn grant(life: &mut Life, at: Time, permit: &Permit, quote: &Quote, cost: f64) {
         flight.stage = Stage::Permitted;
         flight.quote = Some(*quote);
         flight.deadline = permit.expires;
+        (flight.gas, flight.least) = (permit.gas, permit.least);
+        life.purse.promised += permit.gas;
         if life.birth.world.actions[usize::from(flight.action)].effect == Effect::Adds {
             day.actions += 1;
             day.value += flight.reserved;
@@ -584,19 +574,29 @@ fn score(life: &mut Life, domain: usize, actual: f64) {
 }
 
 /// The newest commands, so that one delivered twice is obeyed once.
-fn remember(life: &mut Life, command: CommandId, declined: Option<Rule>) {
+fn remember(life: &mut Life, command: CommandId, declined: Option<Refusal>) {
     if life.commands.len() >= life.laws().commands_kept {
         life.commands.remove(0);
     }
     life.commands.push((command, declined));
 }
 
-/// A flight is over: what it had reserved is free again.
+/// The newest letter of a peer. Whoever has been silent longest makes room.
+fn hear(life: &mut Life, from: GolemId, number: u64) {
+    life.heard.retain(|(peer, _)| *peer != from);
+    if life.heard.len() >= life.laws().peers_kept {
+        life.heard.remove(0);
+    }
+    life.heard.push((from, number));
+}
+
+/// A flight is over: what was set aside for it is free again.
 fn land(life: &mut Life, key: u64) {
     if let Some(at) = life.flights.iter().position(|f| f.key == key) {
         let flight = life.flights.remove(at);
         life.permits.retain(|permit| permit.key != key);
         life.capital.reserved -= flight.reserved;
         life.capital.cash += flight.reserved;
+        life.purse.promised -= flight.gas;
     }
 }

@@ -174,7 +174,7 @@ pub struct PolicyFigures {
     #[serde(default = "unlimited")]
     pub per_day_most: Usdc,
     /// Actions that take up exposure, a day.
-    #[serde(default = "as_often_as_it_likes")]
+    #[serde(default = "unbounded")]
     pub actions_per_day: u32,
     /// What is held is given up when it has fallen this far below its cost, in basis points; zero never does.
     #[serde(default)]
@@ -188,6 +188,9 @@ pub struct PolicyFigures {
     /// How long an owner has to answer before silence is a no.
     #[serde(default = "an_hour")]
     pub approve_within: Span,
+    /// How much less than its preview said giving something up may bring, in basis points.
+    #[serde(default = "a_tenth")]
+    pub slippage_bps: u32,
 }
 
 impl PolicyFigures {
@@ -208,8 +211,12 @@ fn an_hour() -> Span {
     Span::seconds(3_600)
 }
 
-fn as_often_as_it_likes() -> u32 {
+fn unbounded() -> u32 {
     u32::MAX
+}
+
+fn a_tenth() -> u32 {
+    1_000
 }
 
 /// What death does to what is held.
@@ -571,6 +578,7 @@ impl Default for Constitution {
                 allow: None,
                 approve_above: None,
                 approve_within: an_hour(),
+                slippage_bps: a_tenth(),
             },
             reflex: Reflex { noise: 0.2, pull: 0.02, act_every: 2_160 },
             mind: Mind {

@@ -8,16 +8,21 @@ use crate::life::Life;
 use crate::time::Time;
 
 /// A step in the making. It reads like Life and writes only by [`Draft::emit`].
-#[derive(Debug)]
 pub(crate) struct Draft<'a> {
     life: &'a mut Life,
     at: Time,
     events: &'a mut Vec<Event>,
+    show: &'a mut dyn FnMut(&Event, &Life),
 }
 
 impl<'a> Draft<'a> {
-    pub(crate) fn new(life: &'a mut Life, at: Time, events: &'a mut Vec<Event>) -> Draft<'a> {
-        Draft { life, at, events }
+    pub(crate) fn new(
+        life: &'a mut Life,
+        at: Time,
+        events: &'a mut Vec<Event>,
+        show: &'a mut dyn FnMut(&Event, &Life),
+    ) -> Draft<'a> {
+        Draft { life, at, events, show }
     }
 
     pub(crate) fn at(&self) -> Time {
@@ -31,6 +36,7 @@ impl<'a> Draft<'a> {
 
     pub(crate) fn emit(&mut self, event: Event) {
         apply(self.life, self.at, &event);
+        (self.show)(&event, self.life);
         self.events.push(event);
     }
 }

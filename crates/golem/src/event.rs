@@ -17,7 +17,7 @@ use crate::money::Usdc;
 use crate::mortality::Clock;
 use crate::mortality::death::Death;
 use crate::mortality::phase::Phase;
-use crate::policy::{Flight, Permit, Rule};
+use crate::policy::{Flight, Permit, Refusal};
 use crate::prediction::Claim;
 use crate::regime::Regime;
 use crate::rule::Heuristic;
@@ -50,10 +50,10 @@ pub enum Event {
     },
     Declined {
         command: CommandId,
-        rule: Rule,
+        rule: Refusal,
     },
     Refused {
-        rule: Rule,
+        rule: Refusal,
     },
     Paused,
     Resumed,
@@ -70,10 +70,6 @@ pub enum Event {
         values: Values,
         unit: Usdc,
     },
-    DreamStarted {
-        until: Time,
-    },
-    DreamEnded,
 
     // Being right or wrong.
     Claimed(Claim),
@@ -87,10 +83,9 @@ pub enum Event {
 
     // Acting.
     Intended(Box<Flight>),
-    Permitted {
+    /// The world has it and will say later what became of it.
+    Sent {
         key: u64,
-        quote: Quote,
-        expires: Time,
     },
     Settled {
         key: u64,
@@ -165,7 +160,7 @@ pub enum Event {
     },
     Denied {
         key: u64,
-        rule: Rule,
+        rule: Refusal,
         cost: Option<f64>,
     },
     /// What an action came to beside what its preview said, and what sending it cost.
@@ -224,6 +219,11 @@ pub enum Event {
         alive: u32,
         archived: u32,
     },
+    /// So much of what was just kept came from there.
+    TookIn {
+        from: GolemId,
+        entries: u32,
+    },
     Watching(#[serde(with = "crate::prose::watched")] Box<Vec<Watched>>),
     /// A heuristic that was only tried has a say from now on.
     Promoted {
@@ -274,8 +274,8 @@ pub enum Event {
     },
     /// A word of a peer's.
     Heard {
-        letter: CommandId,
         from: GolemId,
+        number: u64,
         word: Word,
     },
     /// The golem's own word about its state, and what was made of it.

@@ -2,22 +2,40 @@
 
 use crate::apply::apply;
 use crate::books::Books;
+use arrayvec::ArrayVec;
+
 use crate::constitution::MindKind;
-use crate::dream;
 use crate::event::{Event, Record};
-use crate::heartbeat::State;
 use crate::laws::laws;
 use crate::life::{Birth, Life};
-use crate::owed::{Owed, curation_due, owed};
+use crate::limits;
+use crate::owed::{Again, Errand, Owed, owed};
 use crate::policy::Stage;
 use crate::rule::mind;
 use crate::step::{Fault, Input, step};
 use crate::time::Time;
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Golem {
     life: Life,
     seq: u64,
+    doubt: Doubt,
+}
+
+/// Flights that may have been sent by whoever lived this life before: it is a matter of who lives it, not of the life.
+#[derive(Clone, Debug)]
+enum Doubt {
+    /// It comes from records: whatever may have been sent then, may have been.
+    All,
+    /// It was lived on from there: these.
+    Only(ArrayVec<u64, { limits::FLIGHTS }>),
+}
+
+/// Two are the same if they have lived the same.
+impl PartialEq for Golem {
+    fn eq(&self, other: &Golem) -> bool {
+        self.seq == other.seq && self.life == other.life
+    }
 }
 
 /// A record that cannot follow what came before it.
@@ -34,9 +52,9 @@ pub enum FoldError {
 }
 
 impl Golem {
-    /// A birth, and its record. Panics if the birth names laws this version does not know.
+    /// A birth, and its record. Panics at one that [`Birth::check`] would refuse.
     pub fn born(birth: Birth, at: Time) -> (Golem, Record) {
-        assert!(laws(birth.laws).is_some(), "born under unknown laws");
+        birth.check().expect("a birth is checked before");
         let mut events = vec![Event::Born(Box::new(birth.clone()))];
         let mut life = Life::new(birth, at);
         if life.constitution().mind.kind == MindKind::Rules {
@@ -45,13 +63,13 @@ impl Golem {
                 events.push(instinct);
             }
         }
-        (Golem { life, seq: 1 }, Record { seq: 1, at, events })
+        (Golem { life, seq: 1, doubt: Doubt::Only(ArrayVec::new()) }, Record { seq: 1, at, events })
     }
 
     /// Continues from a snapshot.
     pub fn resume(life: Life, seq: u64) -> Result<Golem, FoldError> {
         laws(life.birth.laws).ok_or(FoldError::UnknownLaws(life.birth.laws))?;
-        Ok(Golem { life, seq })
+        Ok(Golem { life, seq, doubt: Doubt::All })
     }
 
     /// Begins again from the first record.
@@ -61,7 +79,7 @@ impl Golem {
             return Err(FoldError::Gap { expected: 1, got: first.seq });
         }
         laws(birth.laws).ok_or(FoldError::UnknownLaws(birth.laws))?;
-        let mut golem = Golem { life: Life::new((**birth).clone(), first.at), seq: 1 };
+        let mut golem = Golem { life: Life::new((**birth).clone(), first.at), seq: 1, doubt: Doubt::All };
         for event in &first.events[1..] {
             apply(&mut golem.life, first.at, event);
         }
@@ -86,13 +104,20 @@ impl Golem {
             show(event, &self.life);
         }
         self.seq = record.seq;
+        self.doubt = Doubt::All;
         Ok(())
     }
 
     /// Lives one input. An input that comes to nothing leaves no record.
     pub fn step(&mut self, input: &Input) -> Result<Option<Record>, Fault> {
+        self.step_with(input, |_, _| {})
+    }
+
+    /// Lives one input, showing each event beside the life it left behind.
+    pub fn step_with(&mut self, input: &Input, mut show: impl FnMut(&Event, &Life)) -> Result<Option<Record>, Fault> {
+        self.doubt = Doubt::Only(self.doubtful());
         let mut events = Vec::with_capacity(24);
-        step(&mut self.life, input, &mut events)?;
+        step(&mut self.life, input, &mut events, &mut show)?;
         assert!(Books::of(&self.life).adds_up(), "money was made or lost: {:?}", Books::of(&self.life));
         if events.is_empty() {
             return Ok(None);
@@ -110,18 +135,38 @@ impl Golem {
         self.seq
     }
 
-    pub fn owed(&self) -> Vec<Owed> {
-        owed(&self.life)
+    /// What is owed, in the order in which it is to be seen to.
+    pub fn owed(&self) -> impl Iterator<Item = Owed> + '_ {
+        let doubtful = self.doubtful();
+        owed(&self.life).map(move |owed| ask_first(owed, &doubtful))
     }
 
-    /// Nothing is owed; cheaper than asking what.
+    fn doubtful(&self) -> ArrayVec<u64, { limits::FLIGHTS }> {
+        match &self.doubt {
+            Doubt::All => self.life.flights.iter().filter(|f| f.stage == Stage::Permitted).map(|f| f.key).collect(),
+            Doubt::Only(keys) => keys.clone(),
+        }
+    }
+
+    /// What is owed first.
+    pub fn owes(&self) -> Option<Owed> {
+        self.owed().next()
+    }
+
+    /// Nothing is owed.
     pub fn owes_nothing(&self) -> bool {
-        let life = &self.life;
-        life.flights.iter().all(|flight| flight.stage == Stage::Waiting)
-            && life.deposits.is_empty()
-            && life.stress.word.is_none()
-            && !curation_due(life)
-            && dream::owes(life).is_none()
-            && (!life.is_dead() || life.heartbeat.state == State::Dead)
+        self.owes().is_none()
+    }
+}
+
+/// What may have been sent by a process that is no more is asked about, where that is what a crash means for it.
+fn ask_first(owed: Owed, doubtful: &[u64]) -> Owed {
+    match owed {
+        Owed::Errand(errand @ Errand::Commit { key, .. })
+            if doubtful.contains(&key) && errand.after_a_crash() == Again::AskFirst =>
+        {
+            Owed::Errand(Errand::Reconcile { key })
+        }
+        other => other,
     }
 }

@@ -30,6 +30,7 @@ pub struct Laws {
     pub newborn: f64,
     /// Commands remembered, so that one delivered twice is obeyed once.
     pub commands_kept: usize,
+    pub peers_kept: usize,
     /// Pairs remembered where fitness is measured as R².
     pub pairs_kept: usize,
     /// Pairs needed before R² says anything.
@@ -129,7 +130,9 @@ pub struct Laws {
 }
 
 // Life has room for what the laws want kept.
-const _: () = assert!(FIRST.commands_kept <= limits::COMMANDS && FIRST.pairs_kept <= limits::PAIRS);
+const _: () = assert!(
+    FIRST.commands_kept <= limits::COMMANDS && FIRST.peers_kept <= limits::PEERS && FIRST.pairs_kept <= limits::PAIRS
+);
 
 const FIRST: Laws = Laws {
     burn_keep: 0.95,
@@ -141,6 +144,7 @@ const FIRST: Laws = Laws {
     mean_keep: 0.99,
     newborn: 0.69,
     commands_kept: 32,
+    peers_kept: 64,
     pairs_kept: 100,
     pairs_needed: 10,
     month_days: 30,
@@ -229,7 +233,7 @@ mod tests {
         assert_eq!(
             shown,
             "Laws { burn_keep: 0.95, domain_minimum: 20.0, fitness_unknown: 0.5, hopeless: 0.5, echo: 0.01, \
-             echo_fitness: 0.4, mean_keep: 0.99, newborn: 0.69, commands_kept: 32, pairs_kept: 100, \
+             echo_fitness: 0.4, mean_keep: 0.99, newborn: 0.69, commands_kept: 32, peers_kept: 64, pairs_kept: 100, \
              pairs_needed: 10, month_days: 30, heuristic_memory: 500.0, say_half: 40.0, luck: 0.4, luck_of_direction: 3.0, doubt: 0.01, \
              learning_first: 0.6, learning_ease: 6.0, learning_last: 0.004, direction_prior: 60.0, \
              rises_kept: 2000.0, rises_even: 40.0, band_holds: 0.8, band_miss: 10.0, effect_least: 0.05, \

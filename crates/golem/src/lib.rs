@@ -27,6 +27,7 @@ pub mod prediction;
 mod prose;
 pub mod regime;
 pub mod rule;
+pub mod shell;
 mod step;
 pub mod stress;
 pub mod thanatopsis;
@@ -39,7 +40,8 @@ pub use golem::{FoldError, Golem};
 pub use id::{CommandId, GolemId, Name};
 pub use life::{Birth, Life};
 pub use money::Usdc;
-pub use owed::Owed;
+pub use owed::{Again, Duty, Errand, Owed, Which};
+pub use shell::Shell;
 pub use step::{Command, Fault, Input, What};
 pub use time::{Span, Time};
 

@@ -24,14 +24,14 @@ use crate::mortality::economic::Purse;
 use crate::mortality::epistemic::Epistemic;
 use crate::mortality::phase::Phase;
 use crate::mortality::vitality::Vitality;
-use crate::policy::{Capital, Day, Execution, Flight, Held, Intent, Permit, Rule};
+use crate::policy::{Capital, Day, Execution, Flight, Held, Intent, Permit, Refusal};
 use crate::prediction::{Claim, Prediction, Seen};
 use crate::regime::Regimes;
-use crate::rule::Heuristic;
 use crate::rule::vote::Stake;
+use crate::rule::{Heuristic, text};
 use crate::stress::Stress;
 use crate::time::{Span, Time};
-use crate::world::Manifest;
+use crate::world::{Manifest, Unsound};
 
 /// Who was born, of what, into which world.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -139,7 +139,7 @@ pub struct Life {
     /// What is held has hit its stop and is being given up.
     pub stopped: bool,
     /// The last refusal of an idea of its own, and when.
-    pub refused: Option<(Rule, u64)>,
+    pub refused: Option<(Refusal, u64)>,
     pub permits: ArrayVec<Permit, { limits::FLIGHTS }>,
     pub flights: ArrayVec<Flight, { limits::FLIGHTS }>,
     pub flights_made: u64,
@@ -147,8 +147,25 @@ pub struct Life {
     pub deposits: ArrayVec<Deposit, { limits::DEPOSITS }>,
     pub deposits_made: u64,
     /// The owner's newest commands, and the rule by which each was declined.
-    pub commands: ArrayVec<(CommandId, Option<Rule>), { limits::COMMANDS }>,
+    pub commands: ArrayVec<(CommandId, Option<Refusal>), { limits::COMMANDS }>,
+    /// The number of the newest letter of each peer, newest last.
+    pub heard: ArrayVec<(GolemId, u64), { limits::PEERS }>,
     pub death: Option<Box<Death>>,
+}
+
+impl Birth {
+    /// Whether such a life can be lived: its laws are known and its world is within its bounds.
+    pub fn check(&self) -> Result<(), Unsound> {
+        if laws(self.laws).is_none() {
+            return Err(Unsound::new(format!("laws {} are not known here; upgrade bardo", self.laws)));
+        }
+        self.world.check()?;
+        for instinct in &self.world.instincts {
+            text::parse(instinct, &self.world)
+                .map_err(|wrong| Unsound::new(format!("the instinct '{instinct}' cannot be read: {wrong}")))?;
+        }
+        Ok(())
+    }
 }
 
 impl Life {
@@ -196,9 +213,19 @@ impl Life {
             deposits: ArrayVec::new(),
             deposits_made: 0,
             commands: ArrayVec::new(),
+            heard: ArrayVec::new(),
             death: None,
             birth: Box::new(birth),
         }
+    }
+
+    /// By name, for a version whose Life has other fields: what it does not know any more is left out, and what has come
+    /// since is as it was when this life was born.
+    pub fn by_name(text: &[u8]) -> Result<Life, serde_json::Error> {
+        let told: serde_json::Value = serde_json::from_slice(text)?;
+        let birth: Birth = serde_json::from_value(told["birth"].clone())?;
+        let born: Time = serde_json::from_value(told["born"].clone())?;
+        serde_json::from_value(complete(serde_json::to_value(Life::new(birth, born))?, told))
     }
 
     pub fn id(&self) -> GolemId {
@@ -262,5 +289,19 @@ impl Life {
 
     pub(crate) fn laws(&self) -> &'static Laws {
         laws(self.birth.laws).expect("a golem is born only under laws this version knows")
+    }
+}
+
+/// What was told, and beside it whatever a newborn has that nobody told of.
+fn complete(newborn: serde_json::Value, told: serde_json::Value) -> serde_json::Value {
+    match (newborn, told) {
+        (serde_json::Value::Object(newborn), serde_json::Value::Object(mut told)) => {
+            for (name, fresh) in newborn {
+                let known = told.remove(&name);
+                told.insert(name, known.map_or(fresh.clone(), |known| complete(fresh, known)));
+            }
+            serde_json::Value::Object(told)
+        }
+        (_, told) => told,
     }
 }

@@ -11,6 +11,18 @@ pub const COMPARISONS: usize = 4;
 pub const HEURISTICS: usize = 64;
 /// Actions a world may declare.
 pub const ACTIONS: usize = 8;
+/// The most a domain may weigh.
+pub const WEIGHT: f64 = 1_000.0;
+/// Bars a claim may look ahead.
+pub const HORIZON: u32 = 100_000;
+/// Millionths of a unit that may make one lot.
+pub const LOT: i64 = 1_000_000_000;
+/// Characters in a name that a world gives.
+pub const LABEL: usize = 64;
+/// Characters in an instinct, as a world writes it.
+pub const INSTINCT: usize = 400;
+/// Characters in how a world is opened again.
+pub const SPEC: usize = 4_096;
 /// Claims open at once.
 pub const CLAIMS: usize = 32;
 /// Claims of the rule mind open at once in one domain.
@@ -29,6 +41,10 @@ pub const FLIGHTS: usize = 4;
 pub const DEPOSITS: usize = 8;
 /// Owner's commands remembered, so that one delivered twice is obeyed once.
 pub const COMMANDS: usize = 32;
+/// Peers whose newest letter is remembered by its number, so that one delivered twice is heard once.
+pub const PEERS: usize = 64;
+/// Others' golems whose knowledge is taken in within one hour.
+pub const SOURCES: usize = 32;
 /// Pairs kept when fitness is measured as R².
 pub const PAIRS: usize = 100;
 /// Bars one observation may carry; a longer absence is told in several.

@@ -1,77 +1,118 @@
 //! What a life owes the outside: a function of Life, so a crash cannot lose it and a restart cannot add to it.
+//!
+//! It falls in two. A *duty* is done here and now by whoever keeps the golem. An *errand* goes out into the world, and its
+//! answer comes when it comes: late, twice or never. So each says what a crash in between means for it.
 
 use crate::constitution::MindKind;
 use crate::dream;
 use crate::grimoire;
 use crate::life::Life;
 use crate::money::Usdc;
-use crate::policy::{Stage, still_permitted};
+use crate::policy::{Flight, Stage, still_permitted};
 use crate::stress::Word;
 use crate::thanatopsis::{self, Phase};
+use crate::world::Order;
 
-/// Something the host must do, and whose answer must come back as an input.
+/// Something to be done outside, and whose answer must come back as an input.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Owed {
-    Preview {
-        key: u64,
-        action: u8,
-        units: i64,
-    },
-    /// Send it, now that it is on record; never twice.
-    Commit {
-        key: u64,
-        action: u8,
-        units: i64,
-        limit: Usdc,
-    },
-    /// Ask what became of it; never send it.
-    Reconcile {
-        key: u64,
-    },
+    Duty(Duty),
+    Errand(Errand),
+}
+
+/// What whoever keeps the golem does here and now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Duty {
     /// Go through what is known, with whoever keeps it.
     Curate,
     /// Do the work of this phase of a night, with whoever keeps what was lived.
-    Dream {
-        phase: dream::Phase,
-    },
+    Dream { phase: dream::Phase },
     /// Write its testament.
     Reflect,
     /// Pass on what it knew.
     Bequeath,
-    /// Pass a word on to its owner's other golems.
-    Tell {
-        number: u64,
-        word: Word,
-    },
     /// Hand money back to the treasury.
-    Deposit {
-        deposit: u64,
-        amount: Usdc,
-    },
+    Deposit { deposit: u64, amount: Usdc },
 }
 
-pub(crate) fn owed(life: &Life) -> Vec<Owed> {
-    let flights = life.flights.iter().filter_map(|flight| {
-        let (key, action, units) = (flight.key, flight.action, flight.units);
-        match flight.stage {
-            Stage::Asked | Stage::Approved => Some(Owed::Preview { key, action, units }),
-            Stage::Permitted if still_permitted(life, flight).is_ok() => {
-                Some(Owed::Commit { key, action, units, limit: flight.reserved })
-            }
-            Stage::Permitted => Some(Owed::Reconcile { key }),
-            Stage::Waiting => None,
+/// What is sent, and answered in its own time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Errand {
+    /// Ask the world what this would do.
+    Preview { key: u64, look: u8, order: Order },
+    /// Have the world do it; never twice.
+    Commit { key: u64, order: Order },
+    /// Ask the world what became of it; never send it.
+    Reconcile { key: u64 },
+    /// Pass a word on to its owner's other golems.
+    Tell { number: u64, word: Word },
+}
+
+/// What to do about an errand that was under way when the process ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Again {
+    /// Nothing comes of sending it twice.
+    Send,
+    /// It may have been done: ask what became of it before anything else.
+    AskFirst,
+}
+
+/// Which errand it is, whatever is in it: two of the same are never under way at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Which {
+    Preview { key: u64, look: u8 },
+    Commit { key: u64 },
+    Reconcile { key: u64 },
+    Tell { number: u64 },
+}
+
+impl Errand {
+    pub fn which(&self) -> Which {
+        match *self {
+            Errand::Preview { key, look, .. } => Which::Preview { key, look },
+            Errand::Commit { key, .. } => Which::Commit { key },
+            Errand::Reconcile { key } => Which::Reconcile { key },
+            Errand::Tell { number, .. } => Which::Tell { number },
         }
-    });
-    let deposits = life.deposits.iter().map(|d| Owed::Deposit { deposit: d.number, amount: d.amount });
-    let curate = curation_due(life).then_some(Owed::Curate);
-    let tell = life.stress.word.map(|(number, word)| Owed::Tell { number, word });
-    let dream = dream::owes(life).map(|phase| Owed::Dream { phase });
-    let closing = match thanatopsis::phase(life) {
-        Some(Phase::Reflection) => Some(Owed::Reflect),
-        Some(Phase::Legacy) => Some(Owed::Bequeath),
+    }
+
+    pub fn after_a_crash(&self) -> Again {
+        match self {
+            Errand::Commit { .. } => Again::AskFirst,
+            Errand::Preview { .. } | Errand::Reconcile { .. } | Errand::Tell { .. } => Again::Send,
+        }
+    }
+}
+
+/// What is owed, in the order in which it is to be seen to.
+pub(crate) fn owed(life: &Life) -> impl Iterator<Item = Owed> + '_ {
+    let curate = curation_due(life).then_some(Duty::Curate);
+    let dream = dream::owes(life).map(|phase| Duty::Dream { phase });
+    let deposits = life.deposits.iter().map(|d| Duty::Deposit { deposit: d.number, amount: d.amount });
+    let closing = || match thanatopsis::phase(life)? {
+        Phase::Reflection => Some(Duty::Reflect),
+        Phase::Legacy => Some(Duty::Bequeath),
         _ => None,
     };
-    curate.into_iter().chain(dream).chain(flights).chain(deposits).chain(tell).chain(closing).collect()
+    let flights = life.flights.iter().filter_map(|flight| errand(life, flight));
+    let tell = life.stress.word.map(|(number, word)| Errand::Tell { number, word });
+    let first = curate.into_iter().chain(dream).map(Owed::Duty);
+    let then = flights.map(Owed::Errand).chain(deposits.map(Owed::Duty)).chain(tell.map(Owed::Errand));
+    first.chain(then).chain(closing().map(Owed::Duty))
+}
+
+fn errand(life: &Life, flight: &Flight) -> Option<Errand> {
+    let key = flight.key;
+    match flight.stage {
+        Stage::Asked | Stage::Approved => {
+            Some(Errand::Preview { key, look: flight.look(), order: Order::open(flight.action, flight.units) })
+        }
+        Stage::Permitted if still_permitted(life, flight).is_ok() => {
+            Some(Errand::Commit { key, order: flight.order(life) })
+        }
+        Stage::Permitted | Stage::Sent => Some(Errand::Reconcile { key }),
+        Stage::Waiting => None,
+    }
 }
 
 /// A round of the Curator is due: only minds that keep knowledge have one, and only while they live.

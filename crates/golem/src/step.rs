@@ -18,12 +18,12 @@ use crate::money::Usdc;
 use crate::mortality;
 use crate::mortality::death::{self, Cause};
 use crate::plain::is_plain;
-use crate::policy::{self, Proposal, Rule, Stage};
+use crate::policy::{self, Proposal, Refusal};
 use crate::rule::{Comparison, Condition, Heuristic};
 use crate::stress::{self, Assessment, Word, assessment};
 use crate::thanatopsis;
 use crate::time::Time;
-use crate::world::{Effect, Observation, Outcome, Quote};
+use crate::world::{Effect, Fate, Observation, Quote};
 
 /// Everything that reaches a golem: when, with which chance, and what.
 #[derive(Clone, Debug, PartialEq)]
@@ -42,10 +42,10 @@ pub enum What {
     Funded { transfer: u64, credit: Usdc, capital: Usdc },
     /// The treasury has received a deposit.
     Deposited { deposit: u64 },
-    /// The world's preview of a flight; none if it would not have it.
-    Previewed { key: u64, quote: Option<Quote> },
-    /// What came of a commit; none if it certainly never happened.
-    Landed { key: u64, outcome: Option<Outcome> },
+    /// What the world says a flight would do; none if it would not have it.
+    Previewed { key: u64, look: u8, quote: Option<Quote> },
+    /// What became of a commit.
+    Landed { key: u64, fate: Fate },
     /// Somebody other than its own rules would have it act.
     Proposed(Proposal),
     /// What a round of the Curator came to.
@@ -58,8 +58,8 @@ pub enum What {
     Bequeathed { hash: [u8; 32], entries: u32 },
     /// The golem's own word about its state; it speaks of now.
     Assessed(Box<Assessment>),
-    /// A word of a peer's, in a letter that counts once.
-    Heard { letter: CommandId, from: GolemId, word: Word },
+    /// A word of a peer's. A peer numbers its letters, and each counts once.
+    Heard { from: GolemId, number: u64, word: Word },
     /// A word to its peers was passed on to so many of them.
     Told { number: u64, peers: u32 },
     /// The owner's word.
@@ -125,10 +125,15 @@ pub enum Fault {
     Outcome { key: u64 },
 }
 
-pub(crate) fn step(life: &mut Life, input: &Input, events: &mut Vec<Event>) -> Result<(), Fault> {
+pub(crate) fn step(
+    life: &mut Life,
+    input: &Input,
+    events: &mut Vec<Event>,
+    show: &mut dyn FnMut(&Event, &Life),
+) -> Result<(), Fault> {
     check(life, input)?;
     let tick = life.tick;
-    let draft = &mut Draft::new(life, input.now, events);
+    let draft = &mut Draft::new(life, input.now, events, show);
     match &input.what {
         What::Observed(observation) => observed(draft, observation, input.roll),
         What::Funded { transfer, .. } if *transfer <= draft.transfers_taken => {}
@@ -140,8 +145,8 @@ pub(crate) fn step(life: &mut Life, input: &Input, events: &mut Vec<Event>) -> R
                 draft.emit(Event::Deposited { deposit: *deposit });
             }
         }
-        What::Previewed { key, quote } => policy::previewed(draft, *key, *quote),
-        What::Landed { key, outcome } => policy::landed(draft, *key, *outcome),
+        What::Previewed { key, look, quote } => policy::previewed(draft, *key, *look, *quote),
+        What::Landed { key, fate } => policy::landed(draft, *key, *fate),
         What::Proposed(proposal) => {
             if let Err(rule) = policy::propose(draft, proposal) {
                 draft.emit(Event::Refused { rule });
@@ -164,9 +169,10 @@ pub(crate) fn step(life: &mut Life, input: &Input, events: &mut Vec<Event>) -> R
             // Nothing is looked at again that was not looked at anyway.
             return Ok(());
         }
-        What::Heard { letter, from, word } => {
-            if !draft.is_dead() && !draft.commands.iter().any(|(known, _)| known == letter) {
-                draft.emit(Event::Heard { letter: *letter, from: *from, word: *word });
+        What::Heard { from, number, word } => {
+            let newest = draft.heard.iter().find(|(peer, _)| peer == from).map_or(0, |(_, newest)| *newest);
+            if !draft.is_dead() && *number > newest {
+                draft.emit(Event::Heard { from: *from, number: *number, word: *word });
                 dream::heard(draft, *word);
             }
         }
@@ -237,15 +243,18 @@ fn curated(draft: &mut Draft<'_>, answer: &Answer) {
             draft.emit(Event::Adopted { slot: *slot, heuristic: Box::new(heuristic.clone()) });
         }
     }
+    for (from, entries) in &answer.taken {
+        draft.emit(Event::TookIn { from: *from, entries: *entries });
+    }
     draft.emit(Event::Curated { alive: answer.alive, archived: answer.archived });
     if answer.watch != draft.knowing.watched {
         draft.emit(Event::Watching(Box::new(answer.watch.clone())));
     }
 }
 
-fn obey(draft: &mut Draft<'_>, command: &Command) -> Result<(), Rule> {
+fn obey(draft: &mut Draft<'_>, command: &Command) -> Result<(), Refusal> {
     if draft.is_dead() {
-        return Err(Rule::Dead);
+        return Err(Refusal::Dead);
     }
     match command {
         Command::Pause if draft.heartbeat.paused => {}
@@ -270,26 +279,26 @@ fn obey(draft: &mut Draft<'_>, command: &Command) -> Result<(), Rule> {
         Command::Wake => dream::wake(draft, Waker::Owner),
         Command::Retire { reason } => death::die(draft, Cause::OwnerKill { reason: clip(reason) }),
         Command::Amend { instead_of, .. } if *instead_of != policy::policy_hash(&draft.policy) => {
-            return Err(Rule::Stale);
+            return Err(Refusal::Stale);
         }
-        Command::Amend { policy, .. } if !policy.fits(&draft.birth.world) => return Err(Rule::Bounds),
+        Command::Amend { policy, .. } if !policy.fits(&draft.birth.world) => return Err(Refusal::Unknown),
         Command::Amend { policy, .. } => draft.emit(Event::Amended(policy.clone())),
         Command::Halt { trigger } => death::die(draft, Cause::KillSwitch { trigger: clip(trigger) }),
     }
     Ok(())
 }
 
-fn withdrawable(life: &Life, from: Account, amount: Usdc) -> Result<(), Rule> {
+fn withdrawable(life: &Life, from: Account, amount: Usdc) -> Result<(), Refusal> {
     if !amount.is_positive() || amount > Usdc::MOST {
-        return Err(Rule::Bounds);
+        return Err(Refusal::Bounds);
     }
     if life.deposits.len() + 2 > limits::DEPOSITS {
-        return Err(Rule::Busy);
+        return Err(Refusal::Busy);
     }
     match from {
-        Account::Credit if amount > life.purse.credit => Err(Rule::Funds),
-        Account::Credit if amount > life.purse.free(life) => Err(Rule::Reserve),
-        Account::Capital if amount > life.capital.cash => Err(Rule::Funds),
+        Account::Credit if amount > life.purse.credit => Err(Refusal::Short),
+        Account::Credit if amount > life.purse.free(life) => Err(Refusal::Reserve),
+        Account::Capital if amount > life.capital.cash => Err(Refusal::Short),
         _ => Ok(()),
     }
 }
@@ -321,9 +330,10 @@ fn check(life: &Life, input: &Input) -> Result<(), Fault> {
             }
         }
         What::Previewed { quote: Some(quote), .. } => {
-            if sane(quote.cash) && sane(quote.fee) && quote.fee >= Usdc::ZERO { Ok(()) } else { Err(Fault::Amount) }
+            let sound = sane(quote.cash) && sane(quote.fee) && sane(quote.gas);
+            if sound && quote.fee.min(quote.gas) >= Usdc::ZERO { Ok(()) } else { Err(Fault::Amount) }
         }
-        What::Landed { key, outcome: Some(outcome) } => check_outcome(life, *key, outcome),
+        What::Landed { key, fate } => check_fate(life, *key, fate),
         What::Curated(answer) => check_answer(life, answer),
         What::Dreamt(found) => check_found(life, found),
         // Of another moment it could move what runs out by time.
@@ -347,6 +357,7 @@ fn check_answer(life: &Life, answer: &Answer) -> Result<(), Fault> {
     let watched = answer.watch.iter().all(|w| fits(&w.condition, w.claim.domain) && w.claim.effect.is_finite());
     let bounded = answer.decisions.len() <= grimoire::DECISIONS
         && answer.adopt.len() <= limits::HEURISTICS
+        && answer.taken.len() <= limits::SOURCES
         && answer.watch.len() <= grimoire::WATCHED;
     if kept && adopted && watched && bounded { Ok(()) } else { Err(Fault::Knowledge) }
 }
@@ -393,27 +404,21 @@ fn sane(amount: Usdc) -> bool {
     amount <= Usdc::MOST && amount >= -Usdc::MOST
 }
 
-/// A world may do less than it was asked to, never more, and never for more than was set aside.
-fn check_outcome(life: &Life, key: u64, outcome: &Outcome) -> Result<(), Fault> {
+/// A world may do less than it was asked to, never more, and never outside the bounds it was given.
+fn check_fate(life: &Life, key: u64, fate: &Fate) -> Result<(), Fault> {
     let Some(flight) = life.flights.iter().find(|flight| flight.key == key) else { return Ok(()) };
-    // What was never permitted was never sent, so nothing can have come of it.
-    if flight.stage != Stage::Permitted {
-        return Err(Fault::Outcome { key });
-    }
-    let effect = life.birth.world.actions[usize::from(flight.action)].effect;
-    let bounded = sane(outcome.cash) && sane(outcome.fee) && outcome.fee >= Usdc::ZERO;
-    let asked = bounded
-        && match effect {
-            Effect::Adds => {
-                let paid = outcome.fee - outcome.cash;
-                (0..=flight.units).contains(&outcome.units) && outcome.cash <= Usdc::ZERO && paid <= flight.reserved
-            }
-            Effect::Reduces => {
-                let left = life.capital.cash + outcome.cash - outcome.fee;
-                (-flight.units..=0).contains(&outcome.units) && outcome.cash >= Usdc::ZERO && left >= Usdc::ZERO
-            }
-        };
-    if asked { Ok(()) } else { Err(Fault::Outcome { key }) }
+    let sound = match fate {
+        Fate::Never => true,
+        // What was never permitted was never sent, so nothing can come of it.
+        Fate::Pending => !flight.is_unsent(),
+        Fate::Done(outcome) => {
+            let left = life.capital.cash + outcome.cash.max(-Usdc::MOST) - outcome.fee.min(Usdc::MOST);
+            let effect = flight.effect(life);
+            let afforded = effect == Effect::Adds || left >= Usdc::ZERO;
+            !flight.is_unsent() && flight.order(life).allows(effect, outcome) && afforded
+        }
+    };
+    if sound { Ok(()) } else { Err(Fault::Outcome { key }) }
 }
 
 fn check_observation(life: &Life, now: Time, observation: &Observation) -> Result<(), Fault> {

@@ -16,7 +16,7 @@ use crate::mortality::death::Cause;
 use crate::mortality::phase::Phase;
 use crate::mortality::vitality::Vitality;
 use crate::mortality::{Clock, stochastic};
-use crate::policy::{self, Ask, Rule};
+use crate::policy::{self, Ask, Refusal};
 use crate::regime::Regime;
 use crate::rule::text;
 use crate::stress::{self, Assessed, Band, Word};
@@ -34,7 +34,7 @@ pub enum Message<'a> {
     #[serde(rename = "golem.withdrew")]
     Withdrew { deposit: u64, from: Account, amount: Usdc },
     #[serde(rename = "golem.refused")]
-    Refused { rule: Rule, why: String },
+    Refused { rule: Refusal, why: String },
     #[serde(rename = "golem.frozen")]
     Froze { reason: &'a str },
     #[serde(rename = "golem.thawed")]
@@ -43,8 +43,6 @@ pub enum Message<'a> {
     Settled { key: u64, units: i64, cash: Usdc, fee: Usdc, holding: i64 },
     #[serde(rename = "mode_change")]
     ModeChanged { mode: &'static str },
-    #[serde(rename = "DreamStart")]
-    DreamStarted { until: Time },
     /// Its trigger in the documents' three words, and in this golem's own.
     #[serde(rename = "DreamStart")]
     DreamBegan { cycle_id: u64, trigger: &'static str, why: dream::Trigger, ticks: u32, budget: Usdc },
@@ -81,8 +79,6 @@ pub enum Message<'a> {
     Revised { domain: &'a str, number: u64 },
     #[serde(rename = "dream.rolled_back")]
     RolledBack { number: u64 },
-    #[serde(rename = "DreamEnd")]
-    DreamEnded,
     #[serde(rename = "mortality.vitality_update")]
     VitalityUpdated { economic: f64, epistemic: f64, stochastic: f64, composite: f64, phase: Phase },
     #[serde(rename = "mortality.phase_transition")]
@@ -247,7 +243,6 @@ pub fn message<'a>(event: &'a Event, life: &'a Life) -> Option<Message<'a>> {
         Event::Heard { from, word, .. } => Message::Heard { from: from.to_string(), word: *word },
         Event::Assessed(assessed) => Message::Assessed { assessed },
         Event::RegimeChanged { from, to } => Message::RegimeChanged { from: *from, to: *to },
-        Event::DreamStarted { until } => Message::DreamStarted { until: *until },
         Event::DreamBegan { trigger, ticks, budget } => Message::DreamBegan {
             cycle_id: life.dreams.nights,
             trigger: trigger.word(life),
@@ -279,7 +274,6 @@ pub fn message<'a>(event: &'a Event, life: &'a Life) -> Option<Message<'a>> {
             Message::Revised { domain: &life.birth.world.domains[domain].name, number: life.dreams.revised }
         }
         Event::RolledBack { .. } | Event::Reverted { .. } => Message::RolledBack { number: life.dreams.rolled_back },
-        Event::DreamEnded => Message::DreamEnded,
         Event::VitalityUpdated { composite } => Message::VitalityUpdated {
             economic: life.vitality.economic,
             epistemic: life.vitality.epistemic,
@@ -328,7 +322,6 @@ pub fn message<'a>(event: &'a Event, life: &'a Life) -> Option<Message<'a>> {
 pub fn besides(event: &Event, life: &Life) -> Vec<Message<'static>> {
     match event {
         Event::DreamBegan { .. } => vec![Message::ModeChanged { mode: "dreaming" }, progress(life)],
-        Event::DreamStarted { .. } => vec![Message::ModeChanged { mode: "dreaming" }],
         Event::DreamPassed { phase, .. } => began(*phase, life),
         Event::Dreamt(found) => {
             let hypothesis = |staged: &dream::Staged| Message::DreamHypothesis {
@@ -349,7 +342,6 @@ pub fn besides(event: &Event, life: &Life) -> Vec<Message<'static>> {
             };
             vec![done, Message::ModeChanged { mode: "waking" }]
         }
-        Event::DreamEnded => vec![Message::ModeChanged { mode: "waking" }],
         _ => Vec::new(),
     }
 }

@@ -4,9 +4,9 @@ mod common;
 
 use common::Rig;
 use golem::event::{Account, Event};
-use golem::policy::{Proposal, Rule, Stage, asks, policy_hash};
+use golem::policy::{Proposal, Refusal, Stage, asks, policy_hash};
 use golem::world::Quote;
-use golem::{Command, Owed, Span, Usdc, What};
+use golem::{Command, Errand, Owed, Span, Usdc, What};
 
 const WITHIN: Span = Span::seconds(400);
 
@@ -23,7 +23,7 @@ fn waiting() -> Rig {
     rig
 }
 
-fn rules(events: &[Event]) -> Vec<Rule> {
+fn rules(events: &[Event]) -> Vec<Refusal> {
     let rule = |event: &Event| match event {
         Event::Denied { rule, .. } | Event::Declined { rule, .. } => Some(*rule),
         _ => None,
@@ -52,7 +52,7 @@ fn what_is_small_enough_is_nobodys_business() {
 fn while_it_waits_nothing_is_owed_and_life_goes_on() {
     let mut rig = waiting();
     let (tick, claims) = (rig.golem.life().tick, rig.golem.life().claims_made);
-    assert!(rig.golem.owed().is_empty() && rig.golem.owes_nothing());
+    assert!(rig.golem.owes_nothing());
     rig.ticks(5);
     assert_eq!(rig.golem.life().tick, tick + 5);
     assert!(rig.golem.life().claims_made > claims, "it goes on claiming");
@@ -67,7 +67,10 @@ fn a_yes_is_previewed_again_and_then_sent_once() {
     rig.ticks(2);
     let events = say(&mut rig, true);
     assert!(matches!(events[..], [Event::Approved { .. }, Event::Obeyed { .. }]), "{events:?}");
-    assert!(matches!(rig.golem.owed()[..], [Owed::Preview { .. }]), "looked at as it is by now");
+    assert!(
+        matches!(rig.golem.owes(), Some(Owed::Errand(Errand::Preview { look: 1, .. }))),
+        "looked at as it is by now"
+    );
     rig.settle();
     assert_eq!(rig.golem.life().capital.holding, 2_250_000);
     assert_eq!((rig.golem.life().capital.reserved, rig.unaccounted()), (Usdc::ZERO, Usdc::ZERO));
@@ -80,10 +83,11 @@ fn a_yes_is_previewed_again_and_then_sent_once() {
 fn what_costs_more_by_the_time_of_the_yes_is_not_sent() {
     let mut rig = waiting();
     say(&mut rig, true);
-    let Some(Owed::Preview { key, .. }) = rig.golem.owed().first().cloned() else { panic!("nothing to look at") };
-    let dear = Quote { cash: -Usdc::dollars(26), fee: Usdc::ZERO };
-    let events = rig.feed(What::Previewed { key, quote: Some(dear) }).unwrap();
-    assert_eq!(rules(&events), [Rule::Funds]);
+    let Some(Owed::Errand(Errand::Preview { key, .. })) = rig.golem.owes() else { panic!("nothing to look at") };
+    let dear = Quote { cash: -Usdc::dollars(26), ..Quote::default() };
+    assert_eq!(rig.feed(What::Previewed { key, look: 0, quote: Some(dear) }).unwrap(), [], "the look before the yes");
+    let events = rig.feed(What::Previewed { key, look: 1, quote: Some(dear) }).unwrap();
+    assert_eq!(rules(&events), [Refusal::Funds]);
     assert_eq!(rig.golem.life().capital.cash, Usdc::dollars(100));
 }
 
@@ -93,15 +97,15 @@ fn what_is_too_much_by_the_time_of_the_yes_is_not_sent_either() {
     rig.command(Command::Withdraw { from: Account::Capital, amount: Usdc::dollars(50) });
     say(&mut rig, true);
     rig.settle();
-    let rules: Vec<Rule> = rig.records.iter().flat_map(|record| rules(&record.events)).collect();
-    assert_eq!(rules, [Rule::PerAction]);
+    let rules: Vec<Refusal> = rig.records.iter().flat_map(|record| rules(&record.events)).collect();
+    assert_eq!(rules, [Refusal::PerAction]);
     assert_eq!((rig.golem.life().capital.holding, rig.unaccounted()), (0, Usdc::ZERO));
 }
 
 #[test]
 fn a_no_returns_the_money_and_is_not_followed_by_the_same_question() {
     let mut rig = waiting();
-    assert_eq!(rules(&say(&mut rig, false)), [Rule::Unapproved]);
+    assert_eq!(rules(&say(&mut rig, false)), [Refusal::Unapproved]);
     assert_eq!(rig.golem.life().capital.cash, Usdc::dollars(100));
     let asked = rig.golem.life().flights_made;
     rig.ticks(49);
@@ -118,8 +122,8 @@ fn silence_is_a_no() {
     while rig.golem.life().due() <= until {
         assert_eq!(rules(&rig.tick()), [], "it may be answered until then");
     }
-    assert_eq!(rules(&rig.tick()), [Rule::Unanswered]);
-    assert_eq!((rig.golem.life().capital.cash, rig.golem.owed()), (Usdc::dollars(100), vec![]));
+    assert_eq!(rules(&rig.tick()), [Refusal::Unanswered]);
+    assert_eq!((rig.golem.life().capital.cash, rig.golem.owes()), (Usdc::dollars(100), None));
 }
 
 #[test]
@@ -127,32 +131,34 @@ fn a_yes_names_what_it_is_for_and_counts_once() {
     let mut rig = waiting();
     let key = asks(rig.golem.life()).unwrap().key;
     for other in [0, key + 1, u64::MAX] {
-        assert_eq!(rules(&rig.command(Command::Approve { key: other, yes: true })), [Rule::Stale]);
+        assert_eq!(rules(&rig.command(Command::Approve { key: other, yes: true })), [Refusal::Stale]);
     }
     say(&mut rig, true);
-    assert_eq!(rules(&rig.command(Command::Approve { key, yes: true })), [Rule::Stale], "it has its yes");
+    assert_eq!(rules(&rig.command(Command::Approve { key, yes: true })), [Refusal::Stale], "it has its yes");
     rig.settle();
     for yes in [true, false] {
-        assert_eq!(rules(&rig.command(Command::Approve { key, yes })), [Rule::Stale], "it is done");
+        assert_eq!(rules(&rig.command(Command::Approve { key, yes })), [Refusal::Stale], "it is done");
     }
 }
 
 #[test]
 fn whatever_closes_meanwhile_stays_closed_after_a_yes() {
-    for (command, rule) in [(Command::Freeze { reason: String::new() }, Rule::Frozen), (Command::Pause, Rule::Paused)] {
+    for (command, rule) in
+        [(Command::Freeze { reason: String::new() }, Refusal::Frozen), (Command::Pause, Refusal::Paused)]
+    {
         let mut rig = waiting();
         rig.command(command);
         assert_eq!(rules(&say(&mut rig, true)), [rule]);
         rig.command(Command::Resume);
-        assert_eq!(rules(&say(&mut rig, true)), [Rule::Stale], "it was asked under other circumstances");
-        assert_eq!(rules(&rig.tick()), [Rule::Stale]);
+        assert_eq!(rules(&say(&mut rig, true)), [Refusal::Stale], "it was asked under other circumstances");
+        assert_eq!(rules(&rig.tick()), [Refusal::Stale]);
         assert_eq!(rig.golem.life().capital.cash, Usdc::dollars(100));
     }
     let mut rig = waiting();
     let (mut policy, instead_of) = (rig.golem.life().policy.clone(), policy_hash(&rig.golem.life().policy));
     policy.per_action_bps = 1;
     rig.command(Command::Amend { policy, instead_of });
-    assert_eq!(rules(&say(&mut rig, true)), [Rule::Stale], "it was asked under another policy");
+    assert_eq!(rules(&say(&mut rig, true)), [Refusal::Stale], "it was asked under another policy");
     // Between a yes and its preview, too.
     let mut rig = waiting();
     say(&mut rig, true);

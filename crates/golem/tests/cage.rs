@@ -5,15 +5,17 @@ mod common;
 
 use std::collections::BTreeSet;
 
-use common::{Dice, SAFE, START, birth};
+use common::{Dice, Honest, SAFE, START, birth};
 use golem::constitution::{Constitution, OnDeath, PolicyFigures};
 use golem::dream::Phase as Phases;
 use golem::event::Event;
+use golem::heartbeat::State;
 use golem::mortality::phase::Phase;
 use golem::policy::{Hash, Proposal, asks, policy_hash};
 use golem::regime::Regime;
-use golem::world::{Bar, Effect, Observation, Outcome, Quote};
-use golem::{Command, CommandId, Golem, Input, Life, Owed, Record, Span, Time, Usdc, What};
+use golem::shell::perform;
+use golem::world::{Bar, Effect, Fate, Observation, Order, Outcome, Quote};
+use golem::{Command, CommandId, Errand, Golem, Input, Life, Owed, Record, Span, Time, Usdc, What};
 
 const TICK: Span = Span::seconds(40);
 
@@ -58,38 +60,30 @@ fn look_at(golem: &mut Golem, times: f64, wind: f64, roll: u64) -> Option<Record
 
 /// Answers whatever is owed as an honest world would.
 fn settle(golem: &mut Golem, dice: &mut Dice) {
-    while let Some(owed) = golem.owed().first().cloned() {
-        let what = honest(golem.life(), &owed, dice);
-        golem.step(&Input { now: golem.life().now, roll: SAFE, what }).unwrap();
-    }
+    let mut honest = Honest {
+        quote: |life: &Life, order: &Order| Some(quote(life, order)),
+        act: |life: &Life, order: &Order| act(life, order, dice),
+        records: vec![],
+    };
+    perform(golem, &mut honest).unwrap();
+}
+
+fn quote(life: &Life, order: &Order) -> Quote {
+    let worth = Usdc::micros((life.seen.unit.as_f64() * order.units as f64 / 1e6) as i64);
+    let cash = if order.action == 0 { -worth } else { worth };
+    Quote { cash, fee: worth.share(1, 1_000), gas: Usdc::ZERO }
+}
+
+fn act(life: &Life, order: &Order, dice: &mut Dice) -> Fate {
+    let Quote { cash, fee, .. } = quote(life, order);
+    let effect = life.birth.world.actions[usize::from(order.action)].effect;
+    let units = if effect == Effect::Adds { order.units } else { -order.units };
+    let outcome = Outcome { units, cash, fee, gas: Usdc::ZERO };
+    if order.allows(effect, &outcome) && dice.below(10) > 0 { Fate::Done(outcome) } else { Fate::Never }
 }
 
 fn honest(life: &Life, owed: &Owed, dice: &mut Dice) -> What {
-    let worth = |units: i64| Usdc::micros((life.seen.unit.as_f64() * units as f64 / 1e6) as i64);
-    let fee = |units| worth(units).share(1, 1_000);
-    match *owed {
-        Owed::Preview { key, action, units } => {
-            let cash = if action == 0 { -worth(units) } else { worth(units) };
-            What::Previewed { key, quote: Some(Quote { cash, fee: fee(units) }) }
-        }
-        Owed::Commit { key, action, units, limit } => {
-            let adds = life.birth.world.actions[usize::from(action)].effect == Effect::Adds;
-            let cash = if adds { -worth(units) } else { worth(units) };
-            let affordable = !adds || fee(units) - cash <= limit;
-            let units = if adds { units } else { -units };
-            let outcome = (affordable && dice.below(10) > 0).then_some(Outcome { units, cash, fee: fee(units.abs()) });
-            What::Landed { key, outcome }
-        }
-        Owed::Reconcile { key } => What::Landed { key, outcome: None },
-        Owed::Deposit { deposit, .. } => What::Deposited { deposit },
-        Owed::Dream { .. } => What::Dreamt(Box::new(golem::dream::Found::nothing(life))),
-        Owed::Reflect => What::Reflected { hash: [0; 32] },
-        Owed::Bequeath => What::Bequeathed { hash: [0; 32], entries: 0 },
-        Owed::Tell { number, .. } => What::Told { number, peers: 0 },
-        Owed::Curate => {
-            What::Curated(Box::new(golem::grimoire::Answer { round: life.knowing.rounds + 1, ..Default::default() }))
-        }
-    }
+    owed.answered(life, |order| Some(quote(life, order)), |order| act(life, order, dice))
 }
 
 fn policy(dice: &mut Dice) -> PolicyFigures {
@@ -104,6 +98,7 @@ fn policy(dice: &mut Dice) -> PolicyFigures {
         allow: dice.of(&[None, None, Some("take"), Some("give"), Some("")]).map(|name| vec![name.to_owned()]),
         approve_above: dice.of(&[None, None, Some(Usdc::ZERO), Some(Usdc::dollars(5)), Some(-Usdc::dollars(1))]),
         approve_within: dice.of(&[Span::ZERO, TICK, TICK.times(10), Span::DAY]),
+        slippage_bps: dice.of(&[0, 100, 1_000, 10_000, u32::MAX]),
     }
 }
 
@@ -129,13 +124,18 @@ fn anything(golem: &Golem, dice: &mut Dice) -> What {
     }
     match dice.below(20) {
         0..=13 => What::Proposed(Proposal { action: dice.of(&[0, 0, 0, 0, 1, 2, 255]), size: size(dice) }),
-        14 => What::Previewed { key, quote: Some(Quote { cash: amount(dice), fee: amount(dice) }) },
-        15 => What::Previewed { key, quote: None },
+        14 => {
+            let gas = if dice.below(2) == 0 { Usdc::ZERO } else { amount(dice) };
+            let quote = Quote { cash: amount(dice), fee: amount(dice), gas };
+            What::Previewed { key, look: dice.below(2) as u8, quote: Some(quote) }
+        }
+        15 => What::Previewed { key, look: dice.below(2) as u8, quote: None },
         16 => {
             let units = dice.of(&[0, 1, -1, i64::MAX, i64::MIN + 1]);
-            What::Landed { key, outcome: Some(Outcome { units, cash: amount(dice), fee: amount(dice) }) }
+            let gas = if dice.below(2) == 0 { Usdc::ZERO } else { amount(dice) };
+            What::Landed { key, fate: Fate::Done(Outcome { units, cash: amount(dice), fee: amount(dice), gas }) }
         }
-        17 => What::Landed { key, outcome: None },
+        17 => What::Landed { key, fate: dice.of(&[Fate::Never, Fate::Pending]) },
         _ => {
             let command = match dice.below(12) {
                 0 => Command::Freeze { reason: String::new() },
@@ -218,11 +218,11 @@ impl Warden {
             }
         }
         for owed in golem.owed() {
-            if let Owed::Commit { key, action, limit, .. } = owed {
+            if let Owed::Errand(Errand::Commit { key, order: Order { action, most, .. } }) = owed {
                 self.sent += 1;
                 let flight = life.flights.iter().find(|flight| flight.key == key).unwrap();
                 let permit = life.permits.iter().find(|permit| permit.key == key).unwrap();
-                assert!(permit.expires >= life.now && self.permits.contains(&key) && limit == flight.reserved);
+                assert!(permit.expires >= life.now && self.permits.contains(&key) && most == flight.reserved);
                 if life.birth.world.actions[usize::from(action)].effect == Effect::Adds {
                     assert!(!life.heartbeat.frozen && !life.heartbeat.paused && !life.is_dead());
                     assert!(life.phase() >= Phase::Stable && permit.policy == policy_hash(&life.policy));
@@ -249,7 +249,7 @@ impl Warden {
         );
         assert!(budget <= policy.per_action_most && budget <= before.capital.cash);
         assert!(policy.allow.as_ref().is_none_or(|names| names.iter().any(|name| name == action)), "not allowed");
-        assert!(!before.heartbeat.frozen && !before.heartbeat.paused && before.heartbeat.dream_until.is_none());
+        assert!(!before.heartbeat.frozen && !before.heartbeat.paused && before.heartbeat.state != State::Dreaming);
         assert!(before.phase() >= Phase::Stable, "{}", before.phase());
     }
 
@@ -288,8 +288,8 @@ fn a_million_intents_and_not_one_commit_outside_the_policy() {
             let record = look(&mut golem, dice.of(&[1.01, 1.01, 1.0, 0.9, 1.2]), roll);
             record.iter().flat_map(|record| &record.events).for_each(|event| warden.hear(event));
         }
-        let what = match golem.owed().first() {
-            Some(owed) if dice.below(2) == 0 => honest(golem.life(), &owed.clone(), &mut dice),
+        let what = match golem.owes() {
+            Some(owed) if dice.below(2) == 0 => honest(golem.life(), &owed, &mut dice),
             _ => anything(&golem, &mut dice),
         };
         let before = golem.life().clone();
@@ -396,7 +396,7 @@ fn stops_fire_in_every_mode_and_state() {
             holding(
                 |_| {},
                 |golem| {
-                    while golem.owed().is_empty() {
+                    while golem.owes_nothing() {
                         look(golem, 1.0, SAFE);
                     }
                 },

@@ -12,10 +12,10 @@ use golem::event::Event;
 use golem::grimoire::Grimoire;
 use golem::heartbeat::State;
 use golem::mortality::phase;
-use golem::policy::Rule;
+use golem::policy::Refusal;
 use golem::stress::Word;
-use golem::world::{Bar, DomainKind, DomainSpec, Observation};
-use golem::{Command, CommandId, Golem, GolemId, Input, Life, Owed, Span, Usdc, What};
+use golem::world::{Bar, DomainKind, DomainSpec, Fate, Observation};
+use golem::{Command, CommandId, Duty, Golem, GolemId, Input, Life, Owed, Span, Usdc, What};
 
 const TICK: Span = Span::seconds(40);
 
@@ -84,20 +84,12 @@ impl Sleeper {
     }
 
     fn settle(&mut self) {
-        while let Some(owed) = self.golem.owed().first().cloned() {
+        while let Some(owed) = self.golem.owes() {
             let what = match owed {
-                Owed::Dream { .. } => {
+                Owed::Duty(Duty::Dream { .. }) => {
                     What::Dreamt(Box::new(work(&self.memory, &Grimoire::default(), self.golem.life())))
                 }
-                Owed::Reflect => What::Reflected { hash: [0; 32] },
-                Owed::Bequeath => What::Bequeathed { hash: [0; 32], entries: 0 },
-                Owed::Tell { number, .. } => What::Told { number, peers: 0 },
-                Owed::Deposit { deposit, .. } => What::Deposited { deposit },
-                Owed::Curate => {
-                    let round = self.life().knowing.rounds + 1;
-                    What::Curated(Box::new(golem::grimoire::Answer { round, ..Default::default() }))
-                }
-                other => panic!("a dream asks nothing of the world: {other:?}"),
+                other => other.answered(self.life(), |_| panic!("a dream asks nothing of the world"), |_| Fate::Never),
             };
             self.feed(what);
         }
@@ -110,7 +102,7 @@ impl Sleeper {
         }
     }
 
-    fn command(&mut self, n: u8, command: Command) -> Option<Rule> {
+    fn command(&mut self, n: u8, command: Command) -> Option<Refusal> {
         self.feed(What::Commanded { id: CommandId([n; 8]), command });
         self.life().commands.last().and_then(|(_, declined)| *declined)
     }
@@ -119,7 +111,7 @@ impl Sleeper {
 /// All phases of the night it is in, one right after the other, and what they came to together.
 fn whole_night(golem: &Golem, memory: &Memory) -> (Golem, Found) {
     let (mut golem, mut memory, mut night) = (golem.clone(), memory.clone(), None::<Found>);
-    while let [Owed::Dream { phase }, ..] = golem.owed()[..] {
+    while let Some(Owed::Duty(Duty::Dream { phase })) = golem.owes() {
         let found = work(&memory, &Grimoire::default(), golem.life());
         assert_eq!(found.phase, phase);
         match &mut night {
@@ -230,7 +222,7 @@ fn urgency_has_its_terms_and_its_clocks() {
 fn four_things_must_hold_before_a_night() {
     let mut sleeper = Sleeper::new(|constitution| constitution.dream.schedule = DreamSchedule::Owner);
     assert_eq!(dream::blocked(sleeper.life()), Some(Blocked::Episodes));
-    assert_eq!(sleeper.command(1, Command::Dream), Some(Rule::Dream(Blocked::Episodes)));
+    assert_eq!(sleeper.command(1, Command::Dream), Some(Refusal::Dream(Blocked::Episodes)));
     sleeper.ticks(2_100);
     assert!(sleeper.life().episodes.made >= 100);
     assert_eq!(dream::blocked(sleeper.life()), None);
@@ -244,7 +236,7 @@ fn four_things_must_hold_before_a_night() {
     assert_eq!(with(&|l| l.purse.burn_a_day = 1e9), Some(Blocked::Phase), "under six hours of life");
     assert_eq!(sleeper.command(2, Command::Dream), None);
     assert_eq!(sleeper.life().heartbeat.state, State::Dreaming);
-    assert_eq!(sleeper.command(3, Command::Dream), Some(Rule::Busy), "one night at a time");
+    assert_eq!(sleeper.command(3, Command::Dream), Some(Refusal::Busy), "one night at a time");
     assert_eq!(sleeper.command(4, Command::Wake), None);
     assert_eq!(sleeper.life().heartbeat.state, State::Sleeping);
 }
@@ -349,7 +341,7 @@ fn owners_peers_a_moving_world_and_death_end_a_night_and_it_counts_as_wasted() {
     assert_eq!(woken(&sleeper), Some(Waker::Owner));
     let mut sleeper = asleep();
     let word = Word::Crisis { load: 0.95 };
-    sleeper.feed(What::Heard { letter: CommandId([3; 8]), from: GolemId([2; 16]), word });
+    sleeper.feed(What::Heard { from: GolemId([2; 16]), number: 1, word });
     assert_eq!(woken(&sleeper), Some(Waker::Clade));
     let mut sleeper = asleep();
     sleeper.unit = 10_990_000;
@@ -435,7 +427,7 @@ fn an_answer_to_another_night_is_nobodys() {
     assert_eq!(*sleeper.life(), before);
     sleeper.feed(What::Dreamt(Box::new(Found { phase: Phase::Rem, ..Found::nothing(sleeper.life()) })));
     assert_eq!(*sleeper.life(), before, "nor to another phase");
-    assert_eq!(sleeper.golem.owed(), [Owed::Dream { phase: Phase::Onset }]);
+    assert_eq!(sleeper.golem.owed().collect::<Vec<_>>(), [Owed::Duty(Duty::Dream { phase: Phase::Onset })]);
     sleeper.settle();
     assert!(sleeper.golem.owes_nothing());
     let worked = sleeper.life().clone();
@@ -634,7 +626,7 @@ fn what_a_night_brings_is_checked() {
     let mut sleeper = Sleeper::new(|constitution| constitution.dream.schedule = DreamSchedule::Owner);
     sleeper.ticks(2_100);
     fall_asleep(&mut sleeper.golem, 0);
-    while sleeper.golem.owed()[0] != (Owed::Dream { phase: Phase::Integration }) {
+    while sleeper.golem.owes() != Some(Owed::Duty(Duty::Dream { phase: Phase::Integration })) {
         let found = work(&sleeper.memory, &Grimoire::default(), sleeper.life());
         sleeper.feed(What::Dreamt(Box::new(found)));
     }
@@ -700,7 +692,7 @@ fn an_owner_switches_dreams_on_and_off_in_a_life() {
     let mut sleeper = Sleeper::new(|constitution| constitution.dream.enabled = false);
     sleeper.ticks(2_100);
     assert_eq!(sleeper.life().dreams.nights, 0);
-    assert_eq!(sleeper.command(1, Command::Dream), Some(Rule::Dream(Blocked::Off)));
+    assert_eq!(sleeper.command(1, Command::Dream), Some(Refusal::Dream(Blocked::Off)));
     assert_eq!(sleeper.command(2, Command::Dreams { on: true }), None);
     assert_eq!(sleeper.command(3, Command::Dream), None);
     assert_eq!(sleeper.command(4, Command::Dreams { on: false }), None);

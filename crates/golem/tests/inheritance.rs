@@ -4,9 +4,7 @@ mod common;
 
 use common::{Dice, Rig, START};
 use golem::constitution::MandateFigures;
-use golem::grimoire::{
-    Class, Entry, Grimoire, How, Intake, Kind, Provenance, Source, Status, draft, inherited, take_in,
-};
+use golem::grimoire::{Class, Entry, Grimoire, How, Kind, Provenance, Source, Status, draft, inherited, take_in};
 use golem::inheritance::{
     BALDWIN, BUDGET, Mandate, Way, compress, divergence, estate, has_tried, is_innate, may_leave,
 };
@@ -296,7 +294,7 @@ fn an_estate_is_taken_in_discounted_and_without_a_say() {
     let mut grimoire = Grimoire::new([]);
     let texts: Vec<String> = lines.iter().map(|line| serde_json::to_string(line).unwrap()).collect();
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-    let (answer, told) = take_in(&mut grimoire, heir.life(), &texts, How::Inherited, &mut Intake::default());
+    let (answer, told) = take_in(&mut grimoire, heir.life(), &texts, How::Inherited);
     assert!(told.iter().all(Result::is_ok), "{told:?}");
     for line in lines.iter().filter(|line| line.text != "rule 11") {
         let there = grimoire.entries().find(|e| e.text == line.text);

@@ -5,14 +5,14 @@ mod common;
 use common::{Rig, SAFE, START};
 use golem::books::Books;
 use golem::event::{Account, Event};
-use golem::policy::{Rule, Stage};
-use golem::world::{Observation, Outcome, Quote};
-use golem::{Command, CommandId, Fault, Owed, Span, Usdc, What};
+use golem::policy::{Refusal, Stage};
+use golem::world::{Fate, Observation, Outcome, Quote};
+use golem::{Command, CommandId, Errand, Fault, Owed, Span, Usdc, What};
 use proptest::prelude::*;
 
 fn quote(rig: &Rig) -> (u64, Quote) {
-    let Some(Owed::Preview { key, units, .. }) = rig.golem.owed().first().cloned() else { panic!("nothing asked") };
-    (key, Quote { cash: Usdc::micros(-units * 10), fee: Usdc::cents(1) })
+    let Some(Owed::Errand(Errand::Preview { key, order, .. })) = rig.golem.owes() else { panic!("nothing asked") };
+    (key, Quote { cash: Usdc::micros(-order.units * 10), fee: Usdc::cents(1), gas: Usdc::ZERO })
 }
 
 /// A rig with one flight asked for.
@@ -61,10 +61,10 @@ fn withdrawals_respect_the_reserve_and_say_why_not() {
         let events = rig.command(Command::Withdraw { from, amount });
         events.iter().find_map(|e| if let Event::Declined { rule, .. } = e { Some(*rule) } else { None })
     };
-    assert_eq!(refused(Account::Credit, Usdc::dollars(11)), Some(Rule::Funds));
-    assert_eq!(refused(Account::Credit, Usdc::micros(9_700_001)), Some(Rule::Reserve));
-    assert_eq!(refused(Account::Credit, Usdc::micros(-5)), Some(Rule::Bounds));
-    assert_eq!(refused(Account::Capital, Usdc::dollars(101)), Some(Rule::Funds));
+    assert_eq!(refused(Account::Credit, Usdc::dollars(11)), Some(Refusal::Short));
+    assert_eq!(refused(Account::Credit, Usdc::micros(9_700_001)), Some(Refusal::Reserve));
+    assert_eq!(refused(Account::Credit, Usdc::micros(-5)), Some(Refusal::Bounds));
+    assert_eq!(refused(Account::Capital, Usdc::dollars(101)), Some(Refusal::Short));
     assert_eq!(refused(Account::Credit, Usdc::micros(9_700_000)), None);
     assert_eq!(refused(Account::Capital, Usdc::dollars(100)), None);
 }
@@ -122,8 +122,8 @@ fn a_freeze_between_asking_and_answering_stops_the_action() {
     let mut rig = asking();
     let (key, quote) = quote(&rig);
     rig.command(Command::Freeze { reason: String::new() });
-    let events = rig.feed(What::Previewed { key, quote: Some(quote) }).unwrap();
-    assert!(matches!(events[0], Event::Denied { key: denied, rule: Rule::Frozen, .. } if denied == key));
+    let events = rig.feed(What::Previewed { key, look: 0, quote: Some(quote) }).unwrap();
+    assert!(matches!(events[0], Event::Denied { key: denied, rule: Refusal::Frozen, .. } if denied == key));
     assert_eq!(rig.golem.life().capital.reserved, Usdc::ZERO);
     for _ in 0..50 {
         rig.tick();
@@ -136,14 +136,14 @@ fn a_freeze_between_asking_and_answering_stops_the_action() {
 fn a_permit_from_before_a_freeze_is_never_sent_only_asked_after() {
     let mut rig = asking();
     let (key, quote) = quote(&rig);
-    rig.feed(What::Previewed { key, quote: Some(quote) }).unwrap();
-    assert!(matches!(rig.golem.owed()[..], [Owed::Commit { .. }]));
+    rig.feed(What::Previewed { key, look: 0, quote: Some(quote) }).unwrap();
+    assert!(matches!(rig.golem.owes(), Some(Owed::Errand(Errand::Commit { .. }))));
     rig.command(Command::Freeze { reason: String::new() });
-    assert_eq!(rig.golem.owed(), vec![Owed::Reconcile { key }]);
+    assert_eq!(rig.golem.owes(), Some(Owed::Errand(Errand::Reconcile { key })));
     // It had been sent all the same: the money is settled.
-    let outcome = Outcome { units: 1_000_000, cash: -Usdc::dollars(10), fee: Usdc::cents(1) };
+    let outcome = Outcome { units: 1_000_000, cash: -Usdc::dollars(10), fee: Usdc::cents(1), gas: Usdc::ZERO };
     assert!(rig.golem.life().flights[0].units > 1_000_000);
-    rig.feed(What::Landed { key, outcome: Some(outcome) }).unwrap();
+    rig.feed(What::Landed { key, fate: Fate::Done(outcome) }).unwrap();
     assert_eq!(rig.golem.life().capital.holding, 1_000_000);
     assert_eq!(rig.unaccounted(), Usdc::ZERO);
 }
@@ -152,9 +152,11 @@ fn a_permit_from_before_a_freeze_is_never_sent_only_asked_after() {
 fn an_answer_told_twice_settles_once() {
     let mut rig = asking();
     let (key, quote) = quote(&rig);
-    rig.feed(What::Previewed { key, quote: Some(quote) }).unwrap();
-    let landed =
-        What::Landed { key, outcome: Some(Outcome { units: 5, cash: -Usdc::micros(50), fee: Usdc::micros(1) }) };
+    rig.feed(What::Previewed { key, look: 0, quote: Some(quote) }).unwrap();
+    let landed = What::Landed {
+        key,
+        fate: Fate::Done(Outcome { units: 5, cash: -Usdc::micros(50), fee: Usdc::micros(1), gas: Usdc::ZERO }),
+    };
     rig.feed(landed.clone()).unwrap();
     assert_eq!(rig.feed(landed).unwrap(), vec![]);
     assert_eq!(rig.golem.life().capital.holding, 5);
@@ -177,7 +179,7 @@ fn what_is_more_than_was_reserved_is_not_permitted() {
     let mut rig = asking();
     let (key, mut quote) = quote(&rig);
     quote.fee = Usdc::dollars(50);
-    rig.feed(What::Previewed { key, quote: Some(quote) }).unwrap();
+    rig.feed(What::Previewed { key, look: 0, quote: Some(quote) }).unwrap();
     assert!(rig.golem.life().flights.is_empty());
 }
 
@@ -190,17 +192,17 @@ fn a_refusal_is_remembered_as_one() {
     };
     rig.feed(order.clone()).unwrap();
     rig.feed(order).unwrap();
-    assert_eq!(rig.golem.life().commands.last(), Some(&(CommandId([4; 8]), Some(Rule::Funds))));
+    assert_eq!(rig.golem.life().commands.last(), Some(&(CommandId([4; 8]), Some(Refusal::Short))));
 }
 
 #[test]
 fn a_world_that_takes_more_than_it_was_given_is_not_believed() {
     let mut rig = asking();
     let (key, quote) = quote(&rig);
-    rig.feed(What::Previewed { key, quote: Some(quote) }).unwrap();
+    rig.feed(What::Previewed { key, look: 0, quote: Some(quote) }).unwrap();
     let before = rig.golem.clone();
     let units = before.life().flights[0].units;
-    let fair = Outcome { units, cash: -Usdc::dollars(20), fee: Usdc::cents(1) };
+    let fair = Outcome { units, cash: -Usdc::dollars(20), fee: Usdc::cents(1), gas: Usdc::ZERO };
     let unfair = [
         Outcome { units: units + 1, ..fair },
         Outcome { units: -1, ..fair },
@@ -210,10 +212,10 @@ fn a_world_that_takes_more_than_it_was_given_is_not_believed() {
         Outcome { fee: Usdc::micros(i64::MAX), ..fair },
     ];
     for outcome in unfair {
-        assert!(rig.feed(What::Landed { key, outcome: Some(outcome) }).is_err(), "{outcome:?}");
+        assert!(rig.feed(What::Landed { key, fate: Fate::Done(outcome) }).is_err(), "{outcome:?}");
         assert_eq!(rig.golem, before);
     }
-    rig.feed(What::Landed { key, outcome: Some(fair) }).unwrap();
+    rig.feed(What::Landed { key, fate: Fate::Done(fair) }).unwrap();
 }
 
 #[test]
@@ -288,17 +290,8 @@ fn play(rig: &mut Rig, step: &Move, history: &mut Vec<What>) {
                 rig.settle();
                 return;
             }
-            let Some(owed) = rig.golem.owed().last().cloned() else { return };
-            match owed {
-                Owed::Preview { key, .. } => What::Previewed { key, quote: None },
-                Owed::Commit { key, .. } | Owed::Reconcile { key } => What::Landed { key, outcome: None },
-                Owed::Deposit { deposit, .. } => What::Deposited { deposit },
-                Owed::Dream { .. } => What::Dreamt(Box::new(golem::dream::Found::nothing(rig.golem.life()))),
-                Owed::Reflect => What::Reflected { hash: [0; 32] },
-                Owed::Bequeath => What::Bequeathed { hash: [0; 32], entries: 0 },
-                Owed::Tell { number, .. } => What::Told { number, peers: 0 },
-                Owed::Curate => unreachable!("a reflex keeps no knowledge"),
-            }
+            let Some(owed) = rig.golem.owed().last() else { return };
+            owed.answered(rig.golem.life(), |_| None, |_| Fate::Never)
         }
         Move::Again(n) => match history.get(usize::from(*n) % history.len().max(1)) {
             Some(what) => what.clone(),

@@ -10,10 +10,10 @@ use common::{Dice, SAFE};
 use golem::constitution::{Constitution, MindKind, StressMode};
 use golem::event::Event;
 use golem::goal::{Ended, Goal};
-use golem::policy::{Proposal, Rule};
+use golem::policy::{Proposal, Refusal};
 use golem::stress::assessment::{New, Plea};
 use golem::stress::{self, Assessment, Kind};
-use golem::world::{Bar, Effect, Observation, Outcome, Quote};
+use golem::world::{Bar, Effect, Fate, Observation, Order, Outcome, Quote};
 use golem::{Command, CommandId, Golem, Input, Life, Owed, Span, Time, Usdc, What};
 
 const HOUR: Span = Span::seconds(3_600);
@@ -123,7 +123,7 @@ impl Subject {
             Turn::Propose { granted, filled, .. } => (*granted, *filled),
             _ => (false, false),
         };
-        while let Some(owed) = self.golem.owed().first().cloned() {
+        while let Some(owed) = self.golem.owes() {
             let what = self.answer(&owed, granted, filled);
             self.feed(now.max(self.life().now), what);
         }
@@ -135,28 +135,16 @@ impl Subject {
         let sign =
             |action: u8| if life.birth.world.actions[usize::from(action)].effect == Effect::Adds { -1 } else { 1 };
         let closing = life.is_dead();
-        match *owed {
-            Owed::Preview { key, action, units } => {
-                let cash = Usdc::micros(worth(units).as_micros() * sign(action));
-                let quote = Quote { cash, fee: Usdc::ZERO };
-                What::Previewed { key, quote: (granted || closing).then_some(quote) }
-            }
-            Owed::Commit { key, action, units, .. } => {
-                let cash = Usdc::micros(worth(units).as_micros() * sign(action));
-                let outcome = Outcome { units: -units * sign(action), cash, fee: Usdc::ZERO };
-                What::Landed { key, outcome: (filled || closing).then_some(outcome) }
-            }
-            Owed::Reconcile { key } => What::Landed { key, outcome: None },
-            Owed::Deposit { deposit, .. } => What::Deposited { deposit },
-            Owed::Dream { .. } => What::Dreamt(Box::new(golem::dream::Found::nothing(life))),
-            Owed::Reflect => What::Reflected { hash: [0; 32] },
-            Owed::Bequeath => What::Bequeathed { hash: [0; 32], entries: 0 },
-            Owed::Tell { number, .. } => What::Told { number, peers: 0 },
-            Owed::Curate => {
-                let round = life.knowing.rounds + 1;
-                What::Curated(Box::new(golem::grimoire::Answer { round, ..Default::default() }))
-            }
-        }
+        let cash = |order: &Order| Usdc::micros(worth(order.units).as_micros() * sign(order.action));
+        owed.answered(
+            life,
+            |order| (granted || closing).then(|| Quote { cash: cash(order), ..Quote::default() }),
+            |order| {
+                let units = -order.units * sign(order.action);
+                let outcome = Outcome { units, cash: cash(order), ..Outcome::default() };
+                if filled || closing { Fate::Done(outcome) } else { Fate::Never }
+            },
+        )
     }
 
     /// Whatever a golem might think of saying.
@@ -258,7 +246,8 @@ impl Book {
                 Event::Thawed => self.frozen = false,
                 Event::Turned(golem::heartbeat::State::Acting) if !self.frozen => self.decisions += 1,
                 Event::Refused {
-                    rule: Rule::Bounds | Rule::Allow | Rule::PerAction | Rule::PerDay | Rule::ActionsPerDay,
+                    rule:
+                        Refusal::Bounds | Refusal::Allow | Refusal::PerAction | Refusal::PerDay | Refusal::ActionsPerDay,
                 } => self.decisions = 0,
                 _ => {}
             }

@@ -1,9 +1,10 @@
 //! Faults that were found once and must not come back: each test says what used to go wrong.
 mod common;
-use common::{SAFE, START, birth};
+use common::{Honest, SAFE, START, birth};
 use golem::constitution::*;
 use golem::event::Event;
 use golem::policy::Proposal;
+use golem::shell::perform;
 use golem::world::*;
 use golem::*;
 
@@ -45,40 +46,29 @@ fn bars(golem: &mut Golem, units: &[i64]) -> Vec<Event> {
 fn feed(golem: &mut Golem, what: What) -> Vec<Event> {
     golem.step(&Input { now: golem.life().now, roll: SAFE, what }).unwrap().map(|r| r.events).unwrap_or_default()
 }
+fn worth(life: &Life, units: i64) -> Usdc {
+    Usdc::micros((i128::from(life.seen.unit.as_micros()) * i128::from(units) / 1_000_000) as i64)
+}
 fn settle(golem: &mut Golem) {
-    while let Some(owed) = golem.owed().first().cloned() {
-        let life = golem.life();
-        let worth =
-            |units: i64| Usdc::micros((i128::from(life.seen.unit.as_micros()) * i128::from(units) / 1_000_000) as i64);
-        let what = match owed {
-            Owed::Preview { key, action, units } => What::Previewed {
-                key,
-                quote: Some(Quote {
-                    cash: if action == 0 { -worth(units) } else { worth(units) },
-                    fee: Usdc::micros(10),
-                }),
-            },
-            Owed::Commit { key, action, units, .. } => What::Landed {
-                key,
-                outcome: Some(Outcome {
-                    units: if action == 0 { units } else { -units },
-                    cash: if action == 0 { -worth(units) } else { worth(units) },
-                    fee: Usdc::micros(10),
-                }),
-            },
-            Owed::Reconcile { key } => What::Landed { key, outcome: None },
-            Owed::Deposit { deposit, .. } => What::Deposited { deposit },
-            Owed::Dream { .. } => What::Dreamt(Box::new(golem::dream::Found::nothing(life))),
-            Owed::Reflect => What::Reflected { hash: [0; 32] },
-            Owed::Bequeath => What::Bequeathed { hash: [0; 32], entries: 0 },
-            Owed::Tell { number, .. } => What::Told { number, peers: 0 },
-            Owed::Curate => What::Curated(Box::new(golem::grimoire::Answer {
-                round: life.knowing.rounds + 1,
-                ..Default::default()
-            })),
-        };
-        feed(golem, what);
-    }
+    let cash = |life: &Life, order: &Order| {
+        let worth = worth(life, order.units);
+        if order.action == 0 { -worth } else { worth }
+    };
+    let fee = Usdc::micros(10);
+    let mut honest = Honest {
+        quote: |life: &Life, order: &Order| Some(Quote { cash: cash(life, order), fee, gas: Usdc::ZERO }),
+        act: |life: &Life, order: &Order| {
+            let units = if order.action == 0 { order.units } else { -order.units };
+            Fate::Done(Outcome { units, cash: cash(life, order), fee, gas: Usdc::ZERO })
+        },
+        records: vec![],
+    };
+    perform(golem, &mut honest).unwrap();
+}
+/// The key of the preview that is owed first, and the action it is about.
+fn preview(golem: &Golem) -> Option<(u64, Order)> {
+    let owed = golem.owes();
+    if let Some(Owed::Errand(Errand::Preview { key, order, .. })) = owed { Some((key, order)) } else { None }
 }
 fn buy(golem: &mut Golem, size: f64) {
     let e = feed(golem, What::Proposed(Proposal { action: 0, size }));
@@ -178,8 +168,8 @@ fn a_stop_the_world_refuses_does_not_flood() {
     for _ in 0..200 {
         let e = bars(&mut g, &[5_000_000]);
         stopped += e.iter().filter(|e| matches!(e, Event::Stopped)).count();
-        while let Some(Owed::Preview { key, .. }) = g.owed().first().cloned() {
-            feed(&mut g, What::Previewed { key, quote: None });
+        while let Some((key, _)) = preview(&g) {
+            feed(&mut g, What::Previewed { key, look: 0, quote: None });
         }
     }
     assert!(stopped < 20, "told {stopped} times in 200 bars");
@@ -236,9 +226,8 @@ fn seasoned(change: impl FnOnce(&mut Constitution)) -> Golem {
         unit *= if i % 2 == 0 { 1.01 } else { 1.02 };
         bars(&mut g, &[unit as i64]);
         if i < 40 {
-            while let Some(o) = g.owed().first().cloned() {
-                let Owed::Preview { key, .. } = o else { break };
-                feed(&mut g, What::Previewed { key, quote: None });
+            while let Some((key, _)) = preview(&g) {
+                feed(&mut g, What::Previewed { key, look: 0, quote: None });
             }
         } else {
             settle(&mut g)
@@ -265,12 +254,13 @@ fn one_absurd_preview_does_not_end_all_acting() {
             bars(&mut g, &[unit as i64]);
             if absurd
                 && !spoilt
-                && let Some(Owed::Preview { key, action: 0, .. }) = g.owed().first().cloned()
+                && let Some((key, Order { action: 0, .. })) = preview(&g)
             {
                 // The book was empty for a moment: twice the price.
                 let f = g.life().flights[0].clone();
                 let worth = g.life().seen.unit.share(f.units, 1_000_000);
-                feed(&mut g, What::Previewed { key, quote: Some(Quote { cash: -worth.share(2, 1), fee: Usdc::ZERO }) });
+                let quote = Quote { cash: -worth.share(2, 1), ..Quote::default() };
+                feed(&mut g, What::Previewed { key, look: 0, quote: Some(quote) });
                 spoilt = true;
             }
             let was = g.life().execution.domain.resolved;
@@ -303,9 +293,35 @@ fn samples_the_configuration_allows_can_be_reached() {
 }
 
 #[test]
-fn a_regime_domain_that_is_not_there_does_not_panic() {
-    let mut g = born(|_| {}, |w| w.regime = Some(7), 10_000_000);
-    bars(&mut g, &[10_000_000]);
+fn a_world_with_anything_out_of_bounds_is_not_born_into() {
+    type Change<'a> = &'a dyn Fn(&mut Manifest);
+    let unsound = |change: Change<'_>| {
+        let mut birth = birth(Constitution::bare());
+        change(&mut birth.world);
+        birth.check().map_err(|why| why.to_string())
+    };
+    assert_eq!(unsound(&|_| {}), Ok(()));
+    let long = |n: usize| "x".repeat(n);
+    let cases: [(Change<'_>, &str); 14] = [
+        (&|w| w.regime = Some(7), "by a domain that there is"),
+        (&|w| w.features = (0..25).map(|n| format!("f{n}")).collect(), "25 features are more"),
+        (&|w| w.features = vec!["a".into(), "a".into()], "two features are named a"),
+        (&|w| w.features = vec!["A b".into()], "in lower case"),
+        (&|w| w.instincts = vec!["always expect tide".into(); 65], "more instincts"),
+        (&|w| w.instincts = vec!["when moon > 1 expect tide".into()], "cannot be read"),
+        (&|w| w.world = long(65), "64 plain characters"),
+        (&|w| w.unit = "\u{1b}[2J".into(), "64 plain characters"),
+        (&|w| w.spec = long(5_000), "4096 plain characters"),
+        (&|w| w.bar = Span::ZERO, "a millisecond at least"),
+        (&|w| w.domains[0].weight = f64::NAN, "the weight of tide"),
+        (&|w| w.domains[0].horizon = u32::MAX, "looks 100000 bars ahead"),
+        (&|w| w.domains[0].kind = DomainKind::Range, "needs a feature"),
+        (&|w| w.lot = 0, "a lot is 1 to"),
+    ];
+    for (change, why) in cases {
+        let said = unsound(change).unwrap_err();
+        assert!(said.contains(why), "{said}");
+    }
 }
 
 #[test]
@@ -313,12 +329,12 @@ fn a_landing_without_a_permit_is_not_believed() {
     let mut g = born(|c| c.policy.actions_per_day = 1, |_| {}, 10_000_000);
     bars(&mut g, &[10_000_000]);
     feed(&mut g, What::Proposed(Proposal { action: 0, size: 0.1 }));
-    let Some(Owed::Preview { key, units, .. }) = g.owed().first().cloned() else { panic!() };
+    let (key, Order { units, .. }) = preview(&g).unwrap();
     let cash = -g.life().seen.unit.share(units, 1_000_000);
     let _ = g.step(&Input {
         now: g.life().now,
         roll: SAFE,
-        what: What::Landed { key, outcome: Some(Outcome { units, cash, fee: Usdc::ZERO }) },
+        what: What::Landed { key, fate: Fate::Done(Outcome { units, cash, ..Outcome::default() }) },
     });
     assert!(g.life().capital.holding == 0, "settled without ever having been permitted; day {:?}", g.life().day);
 }

@@ -9,11 +9,11 @@ use golem::daimon::Pad;
 use golem::event::Event;
 use golem::goal::{Ended, Goal};
 use golem::mortality::phase::Phase;
-use golem::policy::{self, Rule};
+use golem::policy::{self, Refusal};
 use golem::stress::assessment::{Found, New, Plea, normal, schema};
 use golem::stress::{self, Band, Kind, Stressor, Word, words};
-use golem::world::Effect;
-use golem::{Command, CommandId, Golem, Life, Record, Span, Usdc, What};
+use golem::world::{Effect, Quote};
+use golem::{Command, Errand, Golem, Life, Owed, Record, Span, Usdc, What};
 use pressed::Pressed;
 
 const HOUR: Span = Span::seconds(3_600);
@@ -73,7 +73,8 @@ fn every_band_closes_more_and_what_it_closes_is_told() {
     }
     assert!(allowed[1].explore && !allowed[2].explore && allowed[2].add && allowed[2].size_percent == 50);
     assert!(!allowed[3].add && allowed[3].keep && !allowed[4].keep);
-    for (load, verdict) in [(0.6, Ok(())), (0.8, Err(Rule::Load(Band::Dominant))), (0.9, Err(Rule::Load(Band::Crisis)))]
+    for (load, verdict) in
+        [(0.6, Ok(())), (0.8, Err(Refusal::Load(Band::Dominant))), (0.9, Err(Refusal::Load(Band::Crisis)))]
     {
         assert_eq!(policy::gate(&loaded(load), Effect::Adds), verdict);
     }
@@ -132,7 +133,7 @@ fn a_reduction_goes_through_in_the_middle_of_a_crisis() {
     golem.overload();
     assert_eq!(golem.load(), 1.0);
     let adds = golem.propose(0, 0.1);
-    assert!(adds.iter().any(|e| matches!(e, Event::Refused { rule: Rule::Load(Band::Crisis) })), "{adds:?}");
+    assert!(adds.iter().any(|e| matches!(e, Event::Refused { rule: Refusal::Load(Band::Crisis) })), "{adds:?}");
     let reduces = golem.propose(1, 1.0);
     assert!(reduces.iter().any(|e| matches!(e, Event::Intended(_))), "{reduces:?}");
 }
@@ -248,8 +249,7 @@ fn what_the_owner_stopped_on_its_way_is_no_failure() {
         golem.propose(0, 0.05);
         let key = golem.life().flights_made;
         golem.command(Command::Freeze { reason: String::new() });
-        golem
-            .feed(What::Previewed { key, quote: Some(golem::world::Quote { cash: -Usdc::cents(1), fee: Usdc::ZERO }) });
+        golem.feed(What::Previewed { key, look: 0, quote: Some(Quote { cash: -Usdc::cents(1), ..Quote::default() }) });
         golem.command(Command::Resume);
     }
     assert_eq!(golem.life().flights_made, 6);
@@ -281,9 +281,9 @@ fn what_was_sized_before_the_load_rose_is_not_sent() {
     let mut life = golem.life().clone();
     life.stress.active.push(stressor(Kind::Purposelessness, None, 0.6));
     golem.golem = Golem::resume(life, golem.golem.seq()).unwrap();
-    let quote = golem::world::Quote { cash: -Usdc::dollars(10), fee: Usdc::ZERO };
-    let events = golem.feed(What::Previewed { key, quote: Some(quote) });
-    assert!(events.iter().any(|e| matches!(e, Event::Denied { rule: Rule::Stale, .. })), "{events:?}");
+    let quote = Quote { cash: -Usdc::dollars(10), ..Quote::default() };
+    let events = golem.feed(What::Previewed { key, look: 0, quote: Some(quote) });
+    assert!(events.iter().any(|e| matches!(e, Event::Denied { rule: Refusal::Stale, .. })), "{events:?}");
 }
 
 mod exploits {
@@ -480,10 +480,10 @@ fn a_crisis_is_told_to_peers_as_something_owed_and_a_siblings_death_is_felt() {
     golem.fail(12);
     golem.overload();
     golem.ticks(1);
-    let owed = golem.golem.owed();
-    let told = owed
-        .iter()
-        .find_map(|owed| if let golem::Owed::Tell { number, word } = owed { Some((*number, *word)) } else { None });
+    let told = golem.golem.owed().find_map(|owed| match owed {
+        Owed::Errand(Errand::Tell { number, word }) => Some((number, word)),
+        _ => None,
+    });
     let (number, word) = told.expect("a word is owed");
     assert!(matches!(word, Word::Crisis { load } if load >= 0.9));
     golem.feed(What::Told { number: number + 1, peers: 1 });
@@ -494,8 +494,7 @@ fn a_crisis_is_told_to_peers_as_something_owed_and_a_siblings_death_is_felt() {
     assert!(golem.stress().word.is_none(), "once a day is enough");
 
     let mut golem = Pressed::new(|_| {});
-    let letter = CommandId([9; 8]);
-    let word = || What::Heard { letter, from: golem::GolemId([1; 16]), word: Word::Death };
+    let word = || What::Heard { from: golem::GolemId([1; 16]), number: 7, word: Word::Death };
     assert_eq!((golem.feed(word()).len(), golem.feed(word()).len()), (1, 0), "a letter counts once");
     golem.ticks(1);
     let mood = golem.life().daimon.mood;
@@ -629,17 +628,17 @@ fn triggers_and_ways_out_are_the_documents() {
         check(&life, Kind::Invisibility, None, presses, false);
     }
     for (rule, presses) in [
-        (Rule::Bounds, true),
-        (Rule::Allow, true),
-        (Rule::PerAction, true),
-        (Rule::PerDay, true),
-        (Rule::ActionsPerDay, true),
-        (Rule::NoEdge, false),
-        (Rule::Unproven, false),
-        (Rule::Frozen, false),
-        (Rule::World, false),
-        (Rule::Load(Band::Crisis), false),
-        (Rule::Phase(Phase::Terminal), false),
+        (Refusal::Bounds, true),
+        (Refusal::Allow, true),
+        (Refusal::PerAction, true),
+        (Refusal::PerDay, true),
+        (Refusal::ActionsPerDay, true),
+        (Refusal::NoEdge, false),
+        (Refusal::Unproven, false),
+        (Refusal::Frozen, false),
+        (Refusal::World, false),
+        (Refusal::Load(Band::Crisis), false),
+        (Refusal::Phase(Phase::Terminal), false),
     ] {
         let mut golem = Golem::resume(fresh.life().clone(), 1).unwrap();
         golem.fold(&Record { seq: 2, at: golem.life().now, events: vec![Event::Refused { rule }] }).unwrap();

@@ -15,7 +15,7 @@ use crate::Error;
 use crate::bundle;
 use crate::home::{GolemHome, Home};
 use crate::keeper::{aside, copy_if_there, sync_folder};
-use crate::living::{Living, Silent};
+use crate::life::{Living, Silent};
 use crate::passage::Passage;
 use crate::private;
 

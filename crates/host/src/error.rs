@@ -43,6 +43,9 @@ pub enum Error {
     /// Something on disk is not what was written; its owner has to look.
     #[error("{0}")]
     Damaged(String),
+    /// A world came apart at work.
+    #[error("{0}")]
+    Broke(String),
     #[error("{0}")]
     Config(#[from] crate::config::ConfigError),
     #[error("{0}")]

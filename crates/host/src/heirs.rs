@@ -22,7 +22,7 @@ use crate::config::{File, Settings};
 use crate::herald::Herald;
 use crate::home::{GolemHome, Home};
 use crate::keeper::{self, Wish};
-use crate::living::Living;
+use crate::life::Living;
 
 /// What each death leaves of a confidence.
 pub const CROSSING: f64 = 0.85;

@@ -51,11 +51,7 @@ impl Herald {
     }
 
     pub fn tell(&mut self, record: &Record, mut each: impl FnMut(Told<'_>)) -> Result<(), Error> {
-        let mut say = |event: &Event, life: &Life| {
-            for message in message(event, life).into_iter().chain(besides(event, life)) {
-                each(Told { seq: record.seq, at: record.at, tick: life.tick, message });
-            }
-        };
+        let mut say = |event: &Event, life: &Life| self::each(event, life, record.seq, &mut each);
         let folded = match &mut self.golem {
             Some(golem) => golem.fold_with(record, say),
             None => Golem::reborn(record).map(|golem| {
@@ -66,6 +62,13 @@ impl Herald {
             }),
         };
         folded.map_err(|e| Error::Damaged(format!("record {} cannot be told: {e}; see `bardo doctor`", record.seq)))
+    }
+}
+
+/// Everything to be told of an event that has just left this life behind.
+pub(crate) fn each(event: &Event, life: &Life, seq: u64, mut tell: impl FnMut(Told<'_>)) {
+    for message in message(event, life).into_iter().chain(besides(event, life)) {
+        tell(Told { seq, at: life.now, tick: life.tick, message });
     }
 }
 

@@ -14,10 +14,11 @@ use std::time::Duration;
 use golem::{Golem, GolemId, Name};
 use vault::archive::{self, Retention};
 use vault::{Batch, Glance, Head, Holder, Line, Log, LogReader, Notice, Place, Reader, Tip, Treasury, Vault};
-use world::{Candles, Ledger, Spec, World};
+use world::Candles;
 
 use crate::Error;
 use crate::config::{self, File, Settings};
+use crate::errands::Errands;
 use crate::{inbox, private};
 
 /// How long a host has to answer whoever wants to read.
@@ -32,6 +33,7 @@ pub struct Home {
     retention: Arc<OnceLock<Retention>>,
     /// The group as of which the host log was looked through, so that this is done once.
     looked: Arc<Mutex<Option<Tip>>>,
+    errands: Arc<Errands>,
 }
 
 /// The folder of one golem.
@@ -47,7 +49,8 @@ pub type Seen = (GolemHome, Result<(Glance, bool), Error>);
 
 impl Home {
     pub fn at(root: PathBuf) -> Home {
-        Home { root, candles: Arc::default(), retention: Arc::default(), looked: Arc::default() }
+        let (candles, retention, looked, errands) = (Arc::default(), Arc::default(), Arc::default(), Arc::default());
+        Home { root, candles, retention, looked, errands }
     }
 
     /// The owner's settings: bardo.toml if there is one, and the environment.
@@ -212,28 +215,18 @@ impl Home {
         Ok(Treasury::to_read(&self.require()?.root, &self.heads())?)
     }
 
-    /// Opens a world by the description in a birth record. Data is named relative to the home, so that a
-    /// life can move to another one that has the same data.
-    pub fn open_world(&self, spec: &str, ledger: Ledger) -> Result<Box<dyn World + Send>, Error> {
-        let mut spec: Spec = serde_json::from_str(spec)
-            .map_err(|e| Error::Damaged(format!("the world this golem was born into cannot be opened: {e}")))?;
-        let Spec::Replay { path, sha256, .. } = &mut spec else { return Ok(spec.open(ledger)?) };
-        *path = self.root.join(&*path);
-        let known = |hash: &String| self.candles.lock().unwrap_or_else(PoisonError::into_inner).get(hash).cloned();
-        if let Some(candles) = sha256.as_ref().and_then(known) {
-            return Ok(spec.open_on(candles, ledger)?);
-        }
-        if sha256.is_some() && *sha256 != Some(crate::data::digest(path)?) {
-            return Err(Error::Damaged(format!(
-                "{} is not the data this golem was born into; bring the old file back",
-                path.display()
-            )));
-        }
-        let (candles, _) = Candles::read(path)?;
-        if let Some(hash) = sha256 {
-            self.candles.lock().unwrap_or_else(PoisonError::into_inner).insert(hash.clone(), candles.clone());
-        }
-        Ok(spec.open_on(candles, ledger)?)
+    /// Candles that have been read already: many golems live in one file.
+    pub(crate) fn candles(&self, hash: &String) -> Option<Candles> {
+        self.candles.lock().unwrap_or_else(PoisonError::into_inner).get(hash).cloned()
+    }
+
+    pub(crate) fn keep_candles(&self, hash: &str, candles: &Candles) {
+        self.candles.lock().unwrap_or_else(PoisonError::into_inner).insert(hash.to_owned(), candles.clone());
+    }
+
+    /// Where whatever takes its time outside is run.
+    pub(crate) fn errands(&self) -> &Arc<Errands> {
+        &self.errands
     }
 
     /// The folder a golem of this name has or would have.

@@ -35,6 +35,8 @@ pub enum Body {
     /// A word of another golem of the same owner. Nobody waits for an answer.
     Word {
         from: GolemId,
+        /// Its letters are numbered, and each counts once.
+        number: u64,
         word: Word,
     },
 }

@@ -14,8 +14,9 @@ use crate::Error;
 use crate::chance::{self, Secret};
 use crate::config::Settings;
 use crate::home::Home;
-use crate::living::Living;
+use crate::life::Living;
 use crate::private;
+use crate::worlds;
 
 /// What kind of golem to make.
 #[derive(Debug)]
@@ -45,7 +46,7 @@ pub fn birth(home: &Home, wish: Wish) -> Result<Living, Error> {
     }
 
     let spec = serde_json::to_string(&wish.spec).expect("a spec is plain data");
-    let world = home.open_world(&spec, Ledger::memory())?;
+    let world = worlds::open(home, &wish.spec, Ledger::memory())?;
     let manifest = Manifest { spec, ..world.manifest() };
     if !constitution.interval.as_millis().is_multiple_of(manifest.bar.as_millis()) {
         return Err(Error::Usage(format!(
@@ -80,6 +81,7 @@ pub fn birth(home: &Home, wish: Wish) -> Result<Living, Error> {
         lineage: wish.descent.as_ref().map(|descent| descent.lineage.clone()),
         unfinished: wish.descent.as_ref().map(|descent| descent.unfinished.clone()).unwrap_or_default(),
     };
+    birth.check().map_err(|why| Error::Usage(format!("nobody can live in this world: {why}")))?;
     // A head without its first money is a birth that was cut short: nobody has lived there.
     if Head::peek(&home.heads(), birth.id).is_some_and(|anchor| anchor.seq > 1) {
         return Err(Error::Usage(format!(

@@ -11,16 +11,15 @@ pub mod config;
 pub mod copies;
 pub mod data;
 pub mod doctor;
-mod effects;
+mod errands;
 mod error;
 pub mod fleet;
 pub mod heirs;
 pub mod herald;
 pub mod home;
 pub mod inbox;
-mod keep;
 pub mod keeper;
-pub mod living;
+pub mod life;
 pub mod loan;
 pub mod nights;
 pub mod orders;
@@ -30,14 +29,20 @@ pub mod playbook;
 pub mod private;
 pub mod recall;
 pub mod recover;
-pub mod rehearsal;
 pub mod sealed;
 pub mod shelf;
 pub mod tokens;
 pub mod up;
 pub mod whole;
 pub mod word;
+pub mod worlds;
 
 pub use error::Error;
 pub use home::{GolemHome, Home};
-pub use living::Living;
+pub use life::Living;
+
+/// What somebody said who panicked.
+pub(crate) fn words_of(panic: &Box<dyn std::any::Any + Send>) -> String {
+    let words = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    words.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "it panicked".into())
+}

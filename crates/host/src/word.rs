@@ -13,7 +13,7 @@ use crate::Error;
 use crate::config::{File, Settings};
 use crate::home::GolemHome;
 use crate::inbox::{self, Body, Reply};
-use crate::living::{Living, Silent};
+use crate::life::{Living, Silent};
 
 /// How long a living golem has to answer before the owner is told that the letter waits.
 pub const PATIENCE: Duration = Duration::from_secs(5);

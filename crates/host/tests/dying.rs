@@ -16,7 +16,7 @@ use golem::thanatopsis::{self, Phase};
 use golem::{Command, CommandId, Event, GolemId, Life, Record, Usdc};
 use host::config::{File, Settings};
 use host::keeper::{Wish, birth};
-use host::living::{Ending, Listener, Living, Pace, Run};
+use host::life::{Ending, Listener, Living, Pace, Run};
 use host::{Error, GolemHome, Home, bundle, closing};
 use vault::{Head, Reader};
 use world::Spec;
@@ -274,7 +274,7 @@ fn a_death_cut_off_at_any_acknowledgement_completes_once() {
         let wish = Wish { name, spec, seed: Some(seed), settings, descent: None, bundle: None };
         let before = all_money(&place);
         let mut living = birth(&place, wish).unwrap();
-        let golem = living.place.clone();
+        let golem = living.place().clone();
         let mut cutter = Cutter::new(&golem, &fate);
         loop {
             let ended = fate.live_on(&mut living, &mut cutter);

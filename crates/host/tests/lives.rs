@@ -12,7 +12,7 @@ use golem::life::Birth;
 use golem::world::Observation;
 use golem::{Command, CommandId, Golem, Input, Life, Record, Span, Time, Usdc, What, laws};
 use host::chance::{Secret, identity};
-use host::rehearsal::Rehearsal;
+use host::life::rehearsal::Rehearsal;
 use vault::codec;
 use world::{Ledger, Spec};
 

@@ -9,7 +9,7 @@ use golem::life::Birth;
 use golem::rule::Provenance;
 use golem::{Golem, Usdc, What, laws};
 use host::chance::{Secret, identity};
-use host::rehearsal::Rehearsal;
+use host::life::rehearsal::Rehearsal;
 use world::{Ledger, Spec};
 
 fn mix(n: u64) -> u64 {

@@ -11,7 +11,7 @@ use golem::inheritance::{BUDGET, Descent, estate, whole};
 use golem::life::Birth;
 use golem::{Command, CommandId, Golem, Life, What, laws};
 use host::chance::{Secret, identity};
-use host::rehearsal::Rehearsal;
+use host::life::rehearsal::Rehearsal;
 use serde::{Deserialize, Serialize};
 
 use crate::lives::{Error, Lately, Paths, Plan};

@@ -16,7 +16,7 @@ use golem::mortality::epistemic::Senescence;
 use golem::stress;
 use golem::{Golem, Life, Time, Usdc, What, laws, limits};
 use host::chance::{Secret, identity};
-use host::rehearsal::Rehearsal;
+use host::life::rehearsal::Rehearsal;
 use serde::{Deserialize, Serialize};
 use world::{Candles, Ledger, Replay, ReplayConfig, Spec, World};
 

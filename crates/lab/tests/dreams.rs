@@ -10,7 +10,7 @@ use golem::constitution::{Clocks, Constitution, DreamMethod};
 use golem::event::Event;
 use golem::world::Effect;
 use golem::{Span, Usdc};
-use host::rehearsal::Rehearsal;
+use host::life::rehearsal::Rehearsal;
 use lab::arms::{self, Cell};
 use lab::lives::PLAN;
 use lab::{Outcome, Plan};

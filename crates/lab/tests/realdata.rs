@@ -10,7 +10,7 @@ use golem::event::Event;
 use golem::life::Birth;
 use golem::{Golem, Span, Time, Usdc, What, laws};
 use host::chance::{Secret, identity};
-use host::rehearsal::Rehearsal;
+use host::life::rehearsal::Rehearsal;
 use lab::Quantiles;
 use world::{Candles, Ledger, Spec, World};
 

@@ -133,7 +133,7 @@ pub(crate) fn beginning(db: &Connection) -> Result<Option<(Golem, Hash)>, Error>
             return Ok(Some(beginning));
         }
     }
-    Err(missing(db, base))
+    snapshot::named(db)?.map(Some).ok_or_else(|| missing(db, base))
 }
 
 fn missing(db: &Connection, base: u64) -> Error {
@@ -208,7 +208,8 @@ pub(crate) fn cut(db: &mut Connection, retention: Retention, now: Time) -> Resul
     };
     let what = "cannot cut the journal";
     let tx = db.transaction().map_err(Error::sqlite(what))?;
-    set_meta(&tx, BASE, &last.to_string())
+    snapshot::name(&tx, last)
+        .and_then(|()| set_meta(&tx, BASE, &last.to_string()))
         .and_then(|()| set_meta(&tx, "format", &CUT.to_string()))
         .and_then(|()| tx.execute("DELETE FROM journal WHERE seq < ?1", [last as i64]))
         .and_then(|_| tx.execute("DELETE FROM snapshot WHERE seq < ?1", [last as i64]))

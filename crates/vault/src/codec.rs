@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 pub const RECORD: u8 = 1;
 /// Version of Life's own layout, which snapshots and state hashes depend on. Changing Life raises it;
 /// older snapshots are then passed over and the life is folded again.
-pub const LIFE: u16 = 13;
+pub const LIFE: u16 = 14;
 
 pub(crate) const STATE_EVERY: u64 = 500;
 
@@ -103,7 +103,7 @@ pub fn layout() -> String {
         golem::event::Account,
         golem::mortality::Clock,
         golem::mortality::phase::Phase,
-        golem::policy::Rule,
+        golem::policy::Refusal,
         golem::policy::Stage,
         golem::heartbeat::State,
         golem::goal::Goal,
@@ -137,7 +137,13 @@ fn examples() -> [Event; 8] {
         seeded: true,
         constitution: golem::constitution::Constitution::bare(),
         world: golem::world::Manifest {
-            domains: [golem::world::DomainSpec { name: "a".into(), ..Default::default() }].into_iter().collect(),
+            world: "a world".into(),
+            unit: "unit".into(),
+            bar: golem::Span::seconds(1),
+            lot: 1,
+            domains: [golem::world::DomainSpec { name: "a".into(), weight: 1.0, ..Default::default() }]
+                .into_iter()
+                .collect(),
             instincts: vec!["always expect a".into()],
             ..golem::world::Manifest::default()
         },

@@ -53,7 +53,8 @@ pub(crate) fn prepare(db: &Connection) -> rusqlite::Result<()> {
         "CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
          CREATE TABLE journal(seq INTEGER PRIMARY KEY, body BLOB NOT NULL, hash BLOB NOT NULL) STRICT;
          CREATE TABLE snapshot(seq INTEGER PRIMARY KEY, layout INTEGER NOT NULL, body BLOB NOT NULL,
-                               hash BLOB NOT NULL) STRICT;",
+                               hash BLOB NOT NULL) STRICT;
+         CREATE TABLE named(seq INTEGER PRIMARY KEY, body BLOB NOT NULL, hash BLOB NOT NULL) STRICT;",
     )?;
     episodes::prepare(db)?;
     grimoire::prepare(db)

@@ -273,6 +273,13 @@ pub(crate) fn wake(db: &Connection) -> Result<(Golem, Hash, u64, Vec<Notice>), E
             }
         }
     }
+    // Another version may know Life by another shape; what was cut off and is not here cannot be folded again.
+    if golem.is_none()
+        && let Some((beginning, hash)) = archive::beginning(db)?
+    {
+        (from, tip) = (beginning.seq(), hash);
+        golem = Some(beginning);
+    }
     rows(db, (from, u64::MAX), &mut tip, |record, state, _| {
         fold(&mut golem, &record)?;
         check_state(golem.as_ref().expect("just folded"), state).map(ControlFlow::Continue)

@@ -1,5 +1,8 @@
 //! Snapshots of a life, which only save time: a few are kept, each says of itself whether it is what was written, and
 //! without any of them the journal is folded from its first record.
+//!
+//! Where the journal has been cut, there may be no first record to fold from. So the life at the cut is written by name as
+//! well: a later version, whose Life is laid out otherwise, reads it all the same.
 
 use golem::{Golem, Life};
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
@@ -35,6 +38,42 @@ pub(crate) fn write(
     )?
     .execute(params![KEPT as i64, base as i64, marks as i64])?;
     Ok(())
+}
+
+/// Writes down by name the life in the snapshot at this record.
+pub(crate) fn name(tx: &Transaction<'_>, seq: u64) -> rusqlite::Result<()> {
+    let select = "SELECT snapshot.body, journal.hash FROM snapshot JOIN journal USING(seq) WHERE seq = ?1";
+    let (body, tip): (Vec<u8>, Hash) = tx.query_row(select, [seq as i64], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let Ok(golem) = codec::decode_life(&body, seq) else { return Ok(()) };
+    let text = serde_json::to_vec(golem.life()).expect("a life is plain data");
+    let hash = check(seq, &text, &tip);
+    tx.execute("DELETE FROM named", [])?;
+    tx.execute("INSERT INTO named(seq, body, hash) VALUES(?1, ?2, ?3)", params![seq as i64, text, hash])?;
+    Ok(())
+}
+
+/// The life that was written by name, if there is one and it is what was written.
+pub(crate) fn named(db: &Connection) -> Result<Option<(Golem, Hash)>, Error> {
+    let what = "cannot read the snapshots";
+    let select = "SELECT named.seq, named.body, named.hash, journal.hash FROM named JOIN journal USING(seq)";
+    let row = db
+        .query_row(select, [], |row| {
+            Ok((
+                row.get::<_, i64>(0)? as u64,
+                row.get::<_, Vec<u8>>(1)?,
+                row.get::<_, Hash>(2)?,
+                row.get::<_, Hash>(3)?,
+            ))
+        })
+        .optional();
+    // A file of an earlier version has no such table.
+    let Ok(Some((seq, text, hash, tip))) = row else { return Ok(None) };
+    if check(seq, &text, &tip) != hash {
+        return Err(Error::damaged(format!("the life at record {seq} is not what was written")));
+    }
+    let life = Life::by_name(&text).map_err(|e| Error::damaged(format!("{what}: {e}")))?;
+    let golem = Golem::resume(life, seq).map_err(|e| Error::damaged(e.to_string()))?;
+    Ok(Some((golem, tip)))
 }
 
 /// All there are, the newest first.

@@ -69,9 +69,11 @@ fn birth(d: &mut Dice, domains: usize, features: usize) -> Birth {
             .into_iter()
             .collect(),
             regime: Some((domains - 1) as u8),
-            holding: d.of(&[0, 1, 5, 24, 1000, u32::MAX]),
+            holding: d.of(&[0, 1, 5, 24, 1000, limits::HORIZON]),
             unit: "s".into(),
             data_per_day: Usdc::ZERO,
+            timing: Timing::Told,
+            paper: true,
         },
         endowment: golem::life::Endowment::default(),
         lineage: None,
@@ -87,37 +89,26 @@ fn place(folder: &std::path::Path) -> Place {
 fn input(g: &Golem, d: &mut Dice, price: &mut f64, level: &mut f64) -> Input {
     let life = g.life();
     let at = |what| Input { now: life.now, roll: u64::MAX, what };
-    if let (Some(o), true) = (g.owed().first().cloned(), d.below(10) < 8) {
+    if let (Some(owed), true) = (g.owes(), d.below(10) < 8) {
         let worth = |u: i64| Usdc::micros((i128::from(life.seen.unit.as_micros()) * i128::from(u) / 1_000_000) as i64);
-        return at(match o {
-            Owed::Preview { key, action, units } => What::Previewed {
-                key,
-                quote: (d.below(8) > 0).then(|| Quote {
-                    cash: if action == 0 { -worth(units) } else { worth(units) },
-                    fee: Usdc::micros(100),
-                }),
+        let cash = |order: &Order, units: i64| if order.action == 0 { -worth(units) } else { worth(units) };
+        let fee = Usdc::micros(100);
+        let (quoted, done, half) = (d.below(8) > 0, d.below(8) > 0, d.below(4) == 0);
+        if owed == Owed::Duty(Duty::Curate) {
+            let answer = golem::grimoire::round(&mut golem::grimoire::Grimoire::new([]), life);
+            return at(What::Curated(Box::new(answer)));
+        }
+        return at(owed.answered(
+            life,
+            |order| quoted.then(|| Quote { cash: cash(order, order.units), fee, gas: Usdc::ZERO }),
+            |order| {
+                let units = if half { order.units / 2 } else { order.units };
+                let sign = if order.action == 0 { 1 } else { -1 };
+                let outcome = Outcome { units: sign * units, cash: cash(order, units), fee, gas: Usdc::ZERO };
+                let effect = if order.action == 0 { Effect::Adds } else { Effect::Reduces };
+                if done && order.allows(effect, &outcome) { Fate::Done(outcome) } else { Fate::Never }
             },
-            Owed::Commit { key, action, units, .. } => {
-                let u = if d.below(4) == 0 { units / 2 } else { units };
-                What::Landed {
-                    key,
-                    outcome: (d.below(8) > 0).then(|| Outcome {
-                        units: if action == 0 { u } else { -u },
-                        cash: if action == 0 { -worth(u) } else { worth(u) },
-                        fee: Usdc::micros(100),
-                    }),
-                }
-            }
-            Owed::Reconcile { key } => What::Landed { key, outcome: None },
-            Owed::Deposit { deposit, .. } => What::Deposited { deposit },
-            Owed::Dream { .. } => What::Dreamt(Box::new(golem::dream::Found::nothing(g.life()))),
-            Owed::Reflect => What::Reflected { hash: [0; 32] },
-            Owed::Bequeath => What::Bequeathed { hash: [0; 32], entries: 0 },
-            Owed::Tell { number, .. } => What::Told { number, peers: 0 },
-            Owed::Curate => {
-                What::Curated(Box::new(golem::grimoire::round(&mut golem::grimoire::Grimoire::new([]), g.life())))
-            }
-        });
+        ));
     }
     match d.below(30) {
         0 => at(What::Proposed(Proposal { action: d.below(2) as u8, size: d.f() * 0.3 })),

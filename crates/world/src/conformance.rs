@@ -1,84 +1,92 @@
-//! What every world owes a golem, as a suite anyone can hold their own world against. A broken promise
-//! panics with a sentence that says which.
+//! What every world owes a golem, as a suite anyone can hold their own world against. Each broken promise is told in a
+//! sentence that says which; a world that keeps them all is told nothing.
 //!
-//! The promises are about time (nothing early, nothing twice, nothing lost, however it is asked) and about
-//! money (an action happens once, within its limit, and undoing it on the spot never pays). A quote is no
-//! promise: what happens between it and the fill may help as well as hurt.
+//! The promises are about time (nothing early, nothing twice, nothing lost, however it is asked) and about money (an
+//! action happens once, within its bounds, and undoing it on the spot never pays). A quote is no promise: what happens
+//! between it and the fill may help as well as hurt. Nor is haste: an order may be pending, but not for ever.
+
+mod acting;
 
 use golem::time::{Span, Time};
-use golem::world::{Bar, DomainKind, DomainSpec, Effect, Manifest, Observation, Outcome};
+use golem::world::{Bar, Observation};
 use golem::{Usdc, limits};
 
 use crate::chance::Chance;
-use crate::{Order, World};
+use crate::{Error, World};
 
 /// More than one observation may carry.
 const BARS: u64 = limits::BARS as u64 + 900;
-/// What is ordered to see a world act: two whole units.
-const UNITS: i64 = 2_000_000;
+/// Fewer show nothing.
+const FEWEST: usize = 20;
 
-/// Checks every promise. `open` opens the same world on the same durable record each time, one at a time,
-/// and nobody has acted in it before.
-pub fn check<W: World + ?Sized>(mut open: impl FnMut() -> Box<W>) {
-    let open: &mut dyn FnMut() -> Box<W> = &mut open;
-    declares_itself_sanely(&*open());
-    let bars = tells_sound_bars(&mut *open());
-    tells_the_same_in_any_chunks(open, &bars);
-    tells_nothing_early(open, &bars);
-    tells_the_same_again(open, &bars);
-    refuses_nonsense(&mut *open(), &bars);
-    previews_without_acting(open, &bars);
-    let fates = acts_once_and_within_limits(&mut *open(), &bars);
-    remembers_across_reopening(open, &bars, &fates);
+/// Checks every promise and tells each that is broken; one finding does not hide the next, unless nothing more can be
+/// seen for it. `open` opens the same world on the same durable record each time, one at a time, and nobody has acted
+/// in it before.
+pub fn check<W: World + ?Sized>(mut open: impl FnMut() -> Box<W>) -> Vec<String> {
+    let open: Open<'_, W> = &mut open;
+    let mut found = Findings::default();
+    declares_itself_sanely(&*open(), &mut found);
+    let told = tells_its_bars(&mut *open());
+    let Some(bars) = found.of(told) else { return found.0 };
+    let sound = found.of(are_sound(&*open(), &bars)).is_some();
+    if sound {
+        found.of(tells_nothing_after_the_end(&mut *open()));
+        found.of(tells_the_same_in_any_chunks(open, &bars));
+        found.of(tells_nothing_early(open, &bars));
+        found.of(tells_the_same_again(open, &bars));
+    }
+    found.of(acting::refuses_nonsense(open, &bars));
+    found.of(acting::previews_without_acting(open, &bars, sound));
+    let acted = acting::acts_once_and_within_bounds(open, &bars, &mut found);
+    if sound {
+        found.of(acting::remembers_its_bars(open, &bars));
+    }
+    found.of(acting::remembers_its_fates(open, &bars, &acted));
+    found.0
 }
 
-/// What became of each key.
-type Fates = Vec<(u64, Option<Outcome>)>;
+/// Opens the same world once more.
+type Open<'a, W> = &'a mut dyn FnMut() -> Box<W>;
 
-fn declares_itself_sanely(world: &(impl World + ?Sized)) {
-    let manifest = world.manifest();
-    assert_eq!(manifest, world.manifest(), "a world must declare the same each time");
-    assert!(!manifest.world.is_empty(), "a world needs a name");
-    assert!(!manifest.unit.is_empty(), "a unit of holding needs a name");
-    assert!(manifest.bar > Span::ZERO, "a bar must last");
-    assert!(!manifest.domains.is_empty(), "a world needs at least one domain to make claims in");
-    declares_its_features(&manifest);
-    for domain in &manifest.domains {
-        let DomainSpec { name, weight, kind, scale, .. } = domain;
-        assert!(!name.is_empty(), "a domain needs a name");
-        assert!(weight.is_finite() && *weight > 0.0, "the weight of {name} must be a number above zero, not {weight}");
-        let same = manifest.domains.iter().filter(|other| other.name == *name).count();
-        assert_eq!(same, 1, "two domains are named {name}");
-        let scaled = scale.is_some_and(|scale| usize::from(scale) < manifest.features.len());
-        assert!(*kind != DomainKind::Range || scaled, "the range {name} needs a feature that says how wide it is");
-    }
-    for action in &manifest.actions {
-        assert!(!action.name.is_empty(), "an action needs a name");
-        let same = manifest.actions.iter().filter(|other| other.name == action.name).count();
-        assert_eq!(same, 1, "two actions are named {}", action.name);
-    }
-    let cost = manifest.data_per_day;
-    assert!(cost >= Usdc::ZERO && cost <= Usdc::MOST, "watching cannot cost {cost} a day");
-    if let Some(end) = world.end() {
-        assert!(end > world.start(), "a world must not end before it starts");
-    }
-}
+/// Either it holds, or the sentence that says what does not.
+type Checked<T = ()> = Result<T, String>;
 
-fn declares_its_features(manifest: &Manifest) {
-    assert!(manifest.instincts.len() <= limits::HEURISTICS, "more instincts than a golem can hold");
-    for instinct in &manifest.instincts {
-        if let Err(wrong) = golem::rule::text::parse(instinct, manifest) {
-            panic!("the instinct '{instinct}' cannot be read: {wrong}");
+#[derive(Default)]
+struct Findings(Vec<String>);
+
+impl Findings {
+    fn say(&mut self, sentence: impl Into<String>) {
+        let sentence = sentence.into();
+        if !self.0.contains(&sentence) {
+            self.0.push(sentence);
         }
     }
-    let features = &manifest.features;
-    assert!(features.len() <= limits::FEATURES, "{} features are more than a bar can carry", features.len());
-    for name in features {
-        let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
-        let sayable = name.starts_with(|c: char| c.is_ascii_lowercase()) && name.chars().all(plain);
-        assert!(sayable, "a feature is named in lower case with underscores, not '{name}'");
-        let same = features.iter().filter(|other| *other == name).count();
-        assert_eq!(same, 1, "two features are named {name}");
+
+    fn of<T>(&mut self, checked: Checked<T>) -> Option<T> {
+        checked.map_err(|sentence| self.say(sentence)).ok()
+    }
+}
+
+fn hold(holds: bool, otherwise: impl FnOnce() -> String) -> Checked {
+    if holds { Ok(()) } else { Err(otherwise()) }
+}
+
+/// An error of the world's is a finding like any other.
+fn able<T>(to: &str, answer: Result<T, Error>) -> Checked<T> {
+    answer.map_err(|error| format!("a world must be able to {to}: {error}"))
+}
+
+fn declares_itself_sanely(world: &(impl World + ?Sized), found: &mut Findings) {
+    let manifest = world.manifest();
+    found.of(hold(manifest == world.manifest(), || "a world must declare the same each time".into()));
+    found.of(manifest.check().map_err(|unsound| unsound.to_string()));
+    for instinct in &manifest.instincts {
+        if let Err(wrong) = golem::rule::text::parse(instinct, &manifest) {
+            found.say(format!("the instinct '{instinct}' cannot be read: {wrong}"));
+        }
+    }
+    if world.end().is_some_and(|end| end <= world.start()) {
+        found.say("a world must not end before it starts");
     }
 }
 
@@ -94,46 +102,58 @@ fn dawn(world: &(impl World + ?Sized)) -> Time {
 }
 
 /// Everything in (since, now], asked as often as the limit on bars makes necessary.
-fn tell(world: &mut (impl World + ?Sized), since: Time, now: Time) -> Vec<Bar> {
-    let mut bars: Vec<Bar> = Vec::new();
+fn tell(world: &mut (impl World + ?Sized), since: Time, now: Time) -> Checked<Vec<Bar>> {
+    let (mut bars, mut last): (Vec<Bar>, Time) = (Vec::new(), since);
     loop {
-        let since = bars.last().map_or(since, |bar| bar.closed);
         let mut told = Observation::default();
-        world.observe(since, now, &mut told).expect("a world must be able to tell its bars");
-        assert!(told.bars.len() <= limits::BARS, "an observation carried {} bars", told.bars.len());
+        able("tell its bars", world.observe(last, now, &mut told))?;
+        hold(told.bars.len() <= limits::BARS, || format!("an observation carried {} bars", told.bars.len()))?;
         if told.bars.is_empty() {
-            return bars;
+            return Ok(bars);
         }
-        bars.extend(told.bars);
+        for bar in told.bars {
+            let closed = bar.closed;
+            hold(closed > last, || format!("the bar closed at {closed:?} was told after the one closed at {last:?}"))?;
+            hold(closed <= now, || format!("the bar that closes at {closed:?} is told earlier, at {now:?}"))?;
+            last = closed;
+            bars.push(bar);
+        }
     }
 }
 
-fn tells_sound_bars(world: &mut (impl World + ?Sized)) -> Vec<Bar> {
-    let (since, now, manifest) = (dawn(world), horizon(world), world.manifest());
-    let (domains, features) = (manifest.domains.len(), manifest.features.len());
-    let bars = tell(world, since, now);
-    assert!(bars.len() > 20, "only {} bars by {now:?} are too few to see anything", bars.len());
-    let mut last = since;
-    for bar in &bars {
-        let closed = bar.closed;
-        assert!(closed > last, "the bar closed at {closed:?} was told after the one closed at {last:?}");
-        assert!(closed <= now, "the bar closed at {closed:?} was told at {now:?}");
-        assert_eq!(bar.values.len(), domains, "the bar closed at {closed:?} has not one value for every domain");
-        assert!(bar.values.iter().all(|v| v.is_finite()), "the bar closed at {closed:?} has {:?}", bar.values);
-        assert_eq!(bar.features.len(), features, "the bar closed at {closed:?} has not one value for every feature");
-        assert!(bar.features.iter().all(|v| v.is_finite()), "the bar closed at {closed:?} shows {:?}", bar.features);
-        let unit = bar.unit;
-        assert!(unit >= Usdc::ZERO && unit <= Usdc::MOST, "at {closed:?} a unit cannot be worth {unit}");
-        last = closed;
-    }
-    if let Some(end) = world.end() {
-        let beyond = tell(world, end, end + Span::DAY.times(366));
-        assert!(beyond.is_empty(), "a bar closed at {:?}, after the end", beyond[0].closed);
-    }
-    bars
+fn seek(world: &mut (impl World + ?Sized), until: Time) -> Checked {
+    able("find the way back", world.seek(until))
 }
 
-fn tells_the_same_in_any_chunks<W: World + ?Sized>(open: &mut dyn FnMut() -> Box<W>, bars: &[Bar]) {
+fn tells_its_bars(world: &mut (impl World + ?Sized)) -> Checked<Vec<Bar>> {
+    let (since, now) = (dawn(world), horizon(world));
+    let bars = tell(world, since, now)?;
+    hold(bars.len() > FEWEST, || format!("only {} bars by {now:?} are too few to see anything", bars.len()))?;
+    Ok(bars)
+}
+
+fn are_sound(world: &(impl World + ?Sized), bars: &[Bar]) -> Checked {
+    let manifest = world.manifest();
+    let finite = |numbers: &[f64]| numbers.iter().all(|number| number.is_finite());
+    for Bar { closed, values, features, unit } in bars {
+        let every = |what: &str| format!("the bar closed at {closed:?} has not one value for every {what}");
+        hold(values.len() == manifest.domains.len(), || every("domain"))?;
+        hold(finite(values), || format!("the bar closed at {closed:?} has {values:?}"))?;
+        hold(features.len() == manifest.features.len(), || every("feature"))?;
+        hold(finite(features), || format!("the bar closed at {closed:?} shows {features:?}"))?;
+        let worth = *unit >= Usdc::ZERO && *unit <= Usdc::MOST;
+        hold(worth, || format!("at {closed:?} a unit cannot be worth {unit}"))?;
+    }
+    Ok(())
+}
+
+fn tells_nothing_after_the_end(world: &mut (impl World + ?Sized)) -> Checked {
+    let Some(end) = world.end() else { return Ok(()) };
+    let beyond = tell(world, end, end + Span::DAY.times(366))?;
+    beyond.first().map_or(Ok(()), |bar| Err(format!("a bar closed at {:?}, after the end", bar.closed)))
+}
+
+fn tells_the_same_in_any_chunks<W: World + ?Sized>(open: Open<'_, W>, bars: &[Bar]) -> Checked {
     for seed in 0..4 {
         let mut chance = Chance::new(seed, 0);
         let mut world = open();
@@ -143,173 +163,40 @@ fn tells_the_same_in_any_chunks<W: World + ?Sized>(open: &mut dyn FnMut() -> Box
             // Some chunks hold nothing, most a few bars, some many.
             let length = span.as_millis() as f64 * (chance.wait() * chance.wait() * 20.0);
             let until = (since + Span::millis(1 + length as u64)).min(now);
-            told.extend(tell(&mut *world, since, until));
+            told.extend(tell(&mut *world, since, until)?);
             since = until;
         }
-        assert!(told == bars, "asked in chunks it tells other bars than asked at once");
+        hold(told == bars, || "asked in chunks it tells other bars than asked at once".into())?;
     }
+    Ok(())
 }
 
-fn tells_nothing_early<W: World + ?Sized>(open: &mut dyn FnMut() -> Box<W>, bars: &[Bar]) {
+fn tells_nothing_early<W: World + ?Sized>(open: Open<'_, W>, bars: &[Bar]) -> Checked {
     for at in [0, 1, 7, bars.len() / 2, bars.len() - 1] {
         let mut world = open();
         let since = dawn(&*world);
         let closes = bars[at].closed;
-        let early = tell(&mut *world, since, closes - Span::millis(1));
-        assert!(early == bars[..at], "a bar that closes at {closes:?} is told earlier, or not as it will be");
+        let early = tell(&mut *world, since, closes - Span::millis(1))?;
+        hold(early == bars[..at], || format!("before {closes:?} it tells other bars than it will have told by then"))?;
         let since = early.last().map_or(since, |bar| bar.closed);
-        let rest = tell(&mut *world, since, bars[bars.len() - 1].closed);
-        assert!(rest == bars[at..], "stopping at {closes:?} changes what is told afterwards");
+        let rest = tell(&mut *world, since, bars[bars.len() - 1].closed)?;
+        hold(rest == bars[at..], || format!("stopping at {closes:?} changes what is told afterwards"))?;
     }
+    Ok(())
 }
 
-fn tells_the_same_again<W: World + ?Sized>(open: &mut dyn FnMut() -> Box<W>, bars: &[Bar]) {
+fn tells_the_same_again<W: World + ?Sized>(open: Open<'_, W>, bars: &[Bar]) -> Checked {
     let middle = bars.len() / 2;
     let (closed, last) = (bars[middle].closed, bars[bars.len() - 1].closed);
     let mut world = open();
     let since = dawn(&*world);
-    assert!(tell(&mut *world, closed, last) == bars[middle + 1..], "asked for late bars first, it tells other ones");
-    assert!(tell(&mut *world, since, last) == bars, "asked for the past again, it tells another");
+    let late = tell(&mut *world, closed, last)?;
+    hold(late == bars[middle + 1..], || "asked for late bars first, it tells other ones".into())?;
+    let again = tell(&mut *world, since, last)?;
+    hold(again == bars, || "asked for the past again, it tells another".into())?;
     drop(world);
     let mut world = open();
-    world.seek(closed).expect("a world must find the way back");
-    assert!(tell(&mut *world, closed, last) == bars[middle + 1..], "after reopening and seeking it tells other bars");
-}
-
-fn order(world: &(impl World + ?Sized), effect: Effect, units: i64) -> Option<Order> {
-    world.manifest().action(effect).map(|action| Order { action, units, limit: Usdc::MOST })
-}
-
-fn refuses_nonsense(world: &mut (impl World + ?Sized), bars: &[Bar]) {
-    world.seek(bars[10].closed).expect("a world must find the way back");
-    let known = world.manifest().actions.len() as u8;
-    let orders = (0..known).flat_map(|action| [(action, 0), (action, -UNITS), (action, i64::MIN), (action, i64::MAX)]);
-    for (key, (action, units)) in (900..).zip(orders.chain([(known, UNITS), (u8::MAX, UNITS)])) {
-        let order = Order { action, units, limit: Usdc::MOST };
-        let quote = world.preview(&order).expect("nonsense is refused, not an error");
-        assert_eq!(quote, None, "it quotes {order:?}");
-        let outcome = world.commit(key, &order).expect("nonsense is refused, not an error");
-        assert_eq!(outcome, None, "it does {order:?}");
-    }
-}
-
-fn previews_without_acting<W: World + ?Sized>(open: &mut dyn FnMut() -> Box<W>, bars: &[Bar]) {
-    let mut world = open();
-    let Some(adding) = order(&*world, Effect::Adds, UNITS) else {
-        return;
-    };
-    let (middle, last) = (bars.len() / 2, bars[bars.len() - 1].closed);
-    world.seek(bars[middle].closed).expect("a world must find the way back");
-    let mut preview = || world.preview(&adding).expect("a world must be able to preview");
-    let first = preview();
-    for _ in 0..10 {
-        assert_eq!(preview(), first, "the same preview at the same bar gives another quote");
-    }
-    let rest = tell(&mut *world, bars[middle].closed, last);
-    assert!(rest == bars[middle + 1..], "previewing changed what happened afterwards");
-    if let Some(reducing) = order(&*world, Effect::Reduces, UNITS) {
-        let gone = world.commit(800, &reducing).expect("a world must be able to refuse");
-        assert_eq!(gone, None, "it takes back units that were only previewed");
-    }
-}
-
-fn acts_once_and_within_limits(world: &mut (impl World + ?Sized), bars: &[Bar]) -> Fates {
-    let mut fates = Fates::new();
-    let Some(adding) = order(world, Effect::Adds, UNITS) else {
-        return fates;
-    };
-    world.seek(bars[bars.len() / 3].closed).expect("a world must find the way back");
-
-    let quote = world.preview(&adding).expect("a world must be able to preview");
-    assert!(quote.is_some(), "a world that refuses two units at any cost cannot be checked");
-    let first = world.commit(1, &adding).expect("a world must be able to act");
-    let done = first.expect("a world that refuses what it quoted, at no limit, cannot be checked");
-    assert!(done.units > 0 && done.units <= UNITS, "{UNITS} units were to be added, {} were", done.units);
-    assert!(done.cash <= Usdc::ZERO && done.fee >= Usdc::ZERO, "adding exposure cannot pay: {done:?}");
-    let paid = done.fee - done.cash;
-    fates.push((1, first));
-
-    let twice = world.commit(1, &adding).expect("a world must be able to act");
-    assert_eq!(twice, first, "the same key gave another outcome");
-    let other = Order { units: 3 * UNITS, ..adding };
-    let again = world.commit(1, &other).expect("a world must be able to act");
-    assert_eq!(again, first, "a key once done must keep its outcome whatever is ordered under it");
-
-    assert_eq!(world.reconcile(50).expect("a world must answer"), None, "it knows of a key nobody sent");
-    let late = world.commit(50, &adding).expect("a world must be able to refuse");
-    assert_eq!(late, None, "a key that was ruled out must never be done");
-    fates.push((50, None));
-
-    fates.extend(respects_limits(world, &adding, paid));
-    let taken = fates.iter().filter_map(|(_, fate)| *fate);
-    let (held, paid) = taken.fold((0, Usdc::ZERO), |(units, paid), o| (units + o.units, paid + o.fee - o.cash));
-    fates.extend(gives_back(world, held, paid));
-    for (key, fate) in &fates {
-        let told = world.reconcile(*key).expect("a world must answer");
-        assert_eq!(told, *fate, "asked about key {key} it tells another story");
-    }
-    fates
-}
-
-fn respects_limits(world: &mut (impl World + ?Sized), adding: &Order, paid: Usdc) -> Fates {
-    let mut fates = Fates::new();
-    let limits = [Usdc::ZERO, Usdc::micros(1), paid.share(1, 2), paid - Usdc::micros(1), paid, paid.share(3, 2)];
-    for (key, limit) in (60..).zip(limits) {
-        let fate = world.commit(key, &Order { limit, ..*adding }).expect("a world must be able to act");
-        if let Some(outcome) = fate {
-            let paid = outcome.fee - outcome.cash;
-            assert!(paid <= limit, "{paid} were paid where {limit} was the limit");
-        }
-        let later = world.commit(key, adding).expect("a world must be able to act");
-        assert_eq!(later, fate, "a key keeps its fate even if the limit is raised later");
-        fates.push((key, fate));
-    }
-    fates
-}
-
-/// Everything held goes, once, at the bar it came; if anything had been done twice, there would be more to
-/// take, and if anything had come too cheap, it would pay.
-fn gives_back(world: &mut (impl World + ?Sized), held: i64, paid: Usdc) -> Fates {
-    let Some(reducing) = order(world, Effect::Reduces, held) else {
-        return Fates::new();
-    };
-    let quote = world.preview(&reducing).expect("a world must be able to preview");
-    assert!(quote.is_some(), "what is held can be given up");
-    let first = world.commit(70, &reducing).expect("a world must be able to act");
-    let done = first.expect("what is held can be given up");
-    assert_eq!(done.units, -held, "all that is held was to go");
-    assert!(done.cash >= Usdc::ZERO && done.fee >= Usdc::ZERO, "giving up cannot cost: {done:?}");
-    let got = done.cash - done.fee;
-    assert!(got <= paid, "{got} were got for what had just cost {paid}: going in and out on the spot must not pay");
-    assert_eq!(
-        world.commit(70, &reducing).expect("a world must be able to act"),
-        first,
-        "the same key gave another outcome"
-    );
-    let more = world.commit(71, &Order { units: UNITS, ..reducing }).expect("a world must be able to refuse");
-    assert_eq!(more, None, "it takes back more than it ever gave; something was done twice");
-    vec![(70, first), (71, None)]
-}
-
-fn remembers_across_reopening<W: World + ?Sized>(open: &mut dyn FnMut() -> Box<W>, bars: &[Bar], fates: &Fates) {
-    let (third, last) = (bars.len() / 3, bars[bars.len() - 1].closed);
-    let mut world = open();
-    let since = dawn(&*world);
-    let before = tell(&mut *world, since, bars[third].closed);
-    assert!(before == bars[..=third], "an action changed the past");
-    let after = tell(&mut *world, bars[third].closed, last);
-    drop(world);
-
-    let mut world = open();
-    world.seek(bars[third].closed).expect("a world must find the way back");
-    let retold = tell(&mut *world, bars[third].closed, last);
-    assert!(retold == after, "reopened, it tells another future than before");
-    for (key, fate) in fates {
-        let told = world.reconcile(*key).expect("a world must answer");
-        assert_eq!(told, *fate, "reopened, it has forgotten what became of key {key}");
-        if let Some(adding) = order(&*world, Effect::Adds, UNITS) {
-            let done = world.commit(*key, &adding).expect("a world must be able to act");
-            assert_eq!(done, *fate, "reopened, it does key {key} again");
-        }
-    }
+    seek(&mut *world, closed)?;
+    let late = tell(&mut *world, closed, last)?;
+    hold(late == bars[middle + 1..], || "after reopening and seeking it tells other bars".into())
 }

@@ -31,11 +31,11 @@ pub struct Ledger {
     held: i64,
     /// Of the newest line.
     seal: u64,
-    paper: Option<Paper>,
+    sheet: Option<Sheet>,
 }
 
 #[derive(Debug)]
-struct Paper {
+struct Sheet {
     /// Kept open and locked; none where somebody else sees to it that nobody interferes.
     file: Option<File>,
     path: PathBuf,
@@ -57,7 +57,7 @@ struct Line {
 impl Ledger {
     /// Forgotten with the process: for lives that are lived in one go.
     pub fn memory() -> Ledger {
-        Ledger { entries: BTreeMap::new(), held: 0, seal: 0, paper: None }
+        Ledger { entries: BTreeMap::new(), held: 0, seal: 0, sheet: None }
     }
 
     /// Opens or begins the record at this path and keeps it locked while in use.
@@ -70,7 +70,7 @@ impl Ledger {
     pub fn resting(path: impl AsRef<Path>) -> Result<Ledger, Error> {
         let path = path.as_ref();
         let mut ledger = if path.exists() { Ledger::read(path)? } else { Ledger::memory() };
-        ledger.paper = Some(Paper { file: None, path: path.to_owned(), stuck: false });
+        ledger.sheet = Some(Sheet { file: None, path: path.to_owned(), stuck: false });
         Ok(ledger)
     }
 
@@ -94,8 +94,8 @@ impl Ledger {
     /// Writes a record anew, whole, in place of whatever is there.
     pub fn rebuild(path: impl AsRef<Path>, entries: BTreeMap<u64, Entry>) -> Result<Ledger, Error> {
         let path = path.as_ref();
-        let mut paper = Paper { file: None, path: path.to_owned(), stuck: false };
-        paper.rewrite(&entries)?;
+        let mut sheet = Sheet { file: None, path: path.to_owned(), stuck: false };
+        sheet.rewrite(&entries)?;
         Ledger::file(path)
     }
 
@@ -140,7 +140,7 @@ impl Ledger {
         file.sync_all().and_then(|()| sync_folder(path)).map_err(failed("cannot sync"))?;
 
         let mut ledger = Ledger::parse(path, &text[..whole])?;
-        ledger.paper = Some(Paper { file: Some(file), path: path.to_owned(), stuck: false });
+        ledger.sheet = Some(Sheet { file: Some(file), path: path.to_owned(), stuck: false });
         Ok(ledger)
     }
 
@@ -157,8 +157,8 @@ impl Ledger {
         let outcome = act();
         let entry = Entry { at, outcome };
         let seal = seal(self.seal, key, &entry);
-        if let Some(paper) = &mut self.paper {
-            paper.write(&Line::of(key, &entry, seal))?;
+        if let Some(sheet) = &mut self.sheet {
+            sheet.write(&Line::of(key, &entry, seal))?;
         }
         self.seal = seal;
         self.note(key, entry);
@@ -174,8 +174,8 @@ impl Ledger {
     /// copy of itself will use those keys for something else.
     pub fn forget_after(&mut self, last: u64) -> Result<(), Error> {
         let kept = self.entries.iter().filter(|(key, _)| **key <= last).map(|(key, entry)| (*key, *entry)).collect();
-        if let Some(paper) = &mut self.paper {
-            paper.rewrite(&kept)?;
+        if let Some(sheet) = &mut self.sheet {
+            sheet.rewrite(&kept)?;
         }
         (self.held, self.seal) = (0, 0);
         self.entries.clear();
@@ -184,6 +184,11 @@ impl Ledger {
             self.note(key, entry);
         }
         Ok(())
+    }
+
+    /// The fate of a key, if it has one.
+    pub(crate) fn fate(&self, key: u64) -> Option<Entry> {
+        self.entries.get(&key).copied()
     }
 
     /// Units given out and not given back, in millionths.
@@ -202,7 +207,7 @@ impl Ledger {
     }
 }
 
-impl Paper {
+impl Sheet {
     fn write(&mut self, line: &Line) -> Result<(), Error> {
         if self.stuck {
             return Err(Error::Stuck { path: self.path.clone() });
@@ -301,7 +306,7 @@ mod tests {
     const NOON: Time = Time::seconds(43_200);
 
     fn outcome(units: i64) -> Option<Outcome> {
-        Some(Outcome { units, cash: Usdc::micros(-units * 2), fee: Usdc::micros(3) })
+        Some(Outcome { units, cash: Usdc::micros(-units * 2), fee: Usdc::micros(3), gas: Usdc::ZERO })
     }
 
     fn written(path: &Path) -> Vec<u8> {
@@ -321,8 +326,8 @@ mod tests {
         assert_eq!(
             text.lines().take(2).collect::<Vec<_>>(),
             [
-                r#"{"key":1,"at":43200000,"outcome":{"units":500,"cash":-1000,"fee":3},"seal":"cb4800d434fc97c9"}"#,
-                r#"{"key":2,"at":43200000,"outcome":null,"seal":"33a3e6f2add63dec"}"#
+                r#"{"key":1,"at":43200000,"outcome":{"units":500,"cash":-1000,"fee":3,"gas":0},"seal":"f8e91e06bd420264"}"#,
+                r#"{"key":2,"at":43200000,"outcome":null,"seal":"acb4dbf4de758e35"}"#
             ]
         );
         let mut ledger = Ledger::file(&path).unwrap();
@@ -411,7 +416,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("ledger");
         let mut ledger = Ledger::file(&path).unwrap();
-        ledger.paper.as_mut().unwrap().file = Some(File::open(&path).unwrap());
+        ledger.sheet.as_mut().unwrap().file = Some(File::open(&path).unwrap());
         assert!(matches!(ledger.once(1, NOON, || outcome(1)), Err(Error::Io { .. })));
         assert!(matches!(ledger.once(2, NOON, || outcome(1)), Err(Error::Stuck { .. })));
         assert_eq!(ledger.held(), 0);

@@ -8,21 +8,26 @@ mod chance;
 pub mod conformance;
 mod ledger;
 pub mod market;
+mod paper;
 mod queue;
 mod running;
 mod spec;
 mod walk;
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use golem::time::Time;
-use golem::world::{Manifest, Observation, Outcome, Quote};
+use golem::world::{Fate, Manifest, Observation, Quote};
+use golem::{Errand, What};
 
+pub use golem::world::Order;
 pub use ledger::{Entry, Ledger};
 pub use market::candles::{Candle, Candles, Gap, Problem, Report};
 pub use market::regime::{Regime, Relations};
 pub use market::replay::{Replay, ReplayConfig};
 pub use market::sim::{Sim, SimConfig, Truth};
+pub use paper::Paper;
 pub use queue::{Queue, QueueConfig};
 pub use spec::Spec;
 
@@ -47,23 +52,23 @@ pub trait World {
     /// What the action would do; none if the world would not have it.
     fn preview(&mut self, order: &Order) -> Result<Option<Quote>, Error>;
 
-    /// Does it, once: a key that was committed before gives its first outcome again. None if the world
-    /// refused, for good, so that nothing happened and nothing will.
-    fn commit(&mut self, key: u64, order: &Order) -> Result<Option<Outcome>, Error>;
+    /// Does it, once and within its bounds: a key that was committed before gives its own fate again. `Never` if
+    /// the world refused, so that nothing happened and nothing will; `Pending` if it is on its way.
+    fn commit(&mut self, key: u64, order: &Order) -> Result<Fate, Error>;
 
-    /// What became of a key; none if it was never done. From then on it never will be.
-    fn reconcile(&mut self, key: u64) -> Result<Option<Outcome>, Error>;
+    /// What became of a key. `Never` is for good, also where nobody had sent it; `Pending` may still be done or not,
+    /// though not after its order's end.
+    fn reconcile(&mut self, key: u64) -> Result<Fate, Error>;
 }
 
-/// An action on its way to the world.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Order {
-    /// Index into the manifest's actions.
-    pub action: u8,
-    /// Millionths of a unit, positive.
-    pub units: i64,
-    /// The most that may be paid, fee included, where the action pays.
-    pub limit: golem::Usdc,
+/// Sees to an errand, and gives the input that answers it; none if it is not for a world.
+pub fn ask(world: &mut dyn World, errand: &Errand) -> Result<Option<What>, Error> {
+    Ok(match *errand {
+        Errand::Preview { key, look, order } => Some(What::Previewed { key, look, quote: world.preview(&order)? }),
+        Errand::Commit { key, order } => Some(What::Landed { key, fate: world.commit(key, &order)? }),
+        Errand::Reconcile { key } => Some(What::Landed { key, fate: world.reconcile(key)? }),
+        Errand::Tell { .. } => None,
+    })
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -80,8 +85,34 @@ pub enum Error {
     /// After a failed write nobody knows what reached the disk; only reopening tells.
     #[error("an earlier write to {path} failed; open it again before doing more")]
     Stuck { path: PathBuf },
+    /// The world cannot be reached now; waiting helps, and `again` is how long, where anybody knows.
+    #[error("{what}; it is tried again")]
+    Away { what: String, again: Option<Duration> },
     #[error("cannot use {path} as candles: {why}")]
     Candles { path: PathBuf, why: String },
     #[error("{what} {why}")]
     Config { what: &'static str, why: &'static str },
+}
+
+#[cfg(test)]
+mod tests {
+    use golem::stress::Word;
+
+    use super::*;
+
+    #[test]
+    fn an_errand_is_answered_by_a_world_if_it_is_for_one() {
+        let [mut world, mut same] = [0; 2].map(|_| Sim::new(SimConfig::default(), Ledger::memory()).unwrap());
+        let order = Order::open(0, 1_000_000);
+        let quote = same.preview(&order).unwrap();
+        let fate = same.commit(7, &order).unwrap();
+        assert!(quote.is_some() && fate.outcome().is_some());
+        let mut answer = |errand| ask(&mut world, &errand).unwrap();
+        let preview = Errand::Preview { key: 7, look: 1, order };
+        assert_eq!(answer(preview), Some(What::Previewed { key: 7, look: 1, quote }));
+        assert_eq!(answer(Errand::Commit { key: 7, order }), Some(What::Landed { key: 7, fate }));
+        assert_eq!(answer(Errand::Reconcile { key: 7 }), Some(What::Landed { key: 7, fate }));
+        assert_eq!(answer(Errand::Reconcile { key: 8 }), Some(What::Landed { key: 8, fate: Fate::Never }));
+        assert_eq!(answer(Errand::Tell { number: 1, word: Word::Death }), None);
+    }
 }

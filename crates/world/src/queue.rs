@@ -4,19 +4,22 @@
 //!
 //! What a server is worth when handed back rises with demand, so foresight pays here too.
 
-use golem::Usdc;
 use golem::time::{REFERENCE_TICK, Span, Time};
 use golem::world::{
-    ActionSpec, Bar, DomainKind, DomainSpec, Effect, Features, Manifest, Observation, Outcome, Quote, Values,
+    ActionSpec, Bar, DomainKind, DomainSpec, Effect, Features, Manifest, Outcome, Quote, Timing, Values,
 };
+use golem::{Usdc, limits};
 
 use crate::chance::{Chance, Odds};
+use crate::paper::{self, Model, Paper};
 use crate::running::Slow;
 use crate::walk::{self, Walk};
-use crate::{Error, Ledger, Order, World};
+use crate::{Error, Ledger, Order};
 
 const ADD: u8 = 0;
 const REMOVE: u8 = 1;
+/// In the order of these numbers.
+const ACTIONS: [(&str, Effect); 2] = [("add_server", Effect::Adds), ("remove_server", Effect::Reduces)];
 /// Millionths that make one server.
 const SERVER: i64 = 1_000_000;
 
@@ -90,10 +93,13 @@ impl Default for QueueConfig {
     }
 }
 
+/// A job queue to live in.
+pub type Queue = Paper<Service>;
+
+/// The service itself, whoever rents servers for it.
 #[derive(Debug)]
-pub struct Queue {
+pub struct Service {
     config: QueueConfig,
-    ledger: Ledger,
     /// Servers gained or given up and when, in order of time.
     changes: Vec<(Time, i64)>,
     pace: Pace,
@@ -132,20 +138,20 @@ impl Queue {
         if config.bar == Span::ZERO || config.bar > Span::DAY {
             return Err(Error::Config { what: "the bar", why: "must last at least a millisecond and at most a day" });
         }
-        let mut changes: Vec<(Time, i64)> =
-            ledger.entries().filter_map(|(_, entry)| Some((entry.at, entry.outcome?.units / SERVER))).collect();
-        changes.sort_by_key(|(at, _)| *at);
-        Ok(Queue { config, ledger, changes, pace: Pace::new(config.bar), state: State::new(&config) })
+        let (changes, pace, state) = (Vec::new(), Pace::new(config.bar), State::new(&config));
+        Ok(paper::open(Service { config, changes, pace, state }, ledger))
     }
 
     /// Servers at work in the newest bar, the service's own included.
     pub fn servers(&self) -> u32 {
-        u32::try_from(self.state.servers).expect("between its own and the most there are")
+        u32::try_from(self.model.state.servers).expect("between its own and the most there are")
     }
+}
 
+impl Service {
     /// What would come of it: whole servers only, and only those the golem has can go.
-    fn outcome(&self, order: &Order) -> Option<Outcome> {
-        let (servers, held) = (order.units / SERVER, self.ledger.held() / SERVER);
+    fn outcome(&self, order: &Order, held: i64) -> Option<Outcome> {
+        let (servers, held) = (order.units / SERVER, held / SERVER);
         let (room, sign) = match order.action {
             ADD => (MOST_SERVERS - OWN_SERVERS - held, 1),
             REMOVE => (held, -1),
@@ -156,7 +162,8 @@ impl Queue {
         }
         let worth = self.worth().as_micros() * servers;
         let fee = (worth * FEE_PER_CENT + 99) / 100;
-        Some(Outcome { units: sign * servers * SERVER, cash: Usdc::micros(-sign * worth), fee: Usdc::micros(fee) })
+        let (units, cash) = (sign * servers * SERVER, Usdc::micros(-sign * worth));
+        Some(Outcome { units, cash, fee: Usdc::micros(fee), gas: Usdc::ZERO })
     }
 
     fn worth(&self) -> Usdc {
@@ -172,7 +179,9 @@ impl Queue {
     }
 }
 
-impl World for Queue {
+impl Model for Service {
+    const ACTIONS: &'static [(&'static str, Effect)] = &ACTIONS;
+
     fn manifest(&self) -> Manifest {
         let domain = |name: &str| DomainSpec {
             name: name.to_owned(),
@@ -181,7 +190,7 @@ impl World for Queue {
             horizon: HORIZON,
             scale: None,
         };
-        let action = |name: &str, effect| ActionSpec { name: name.to_owned(), effect };
+        let action = |(name, effect): (&str, _)| ActionSpec { name: name.to_owned(), effect };
         Manifest {
             world: "job queue".to_owned(),
             // Whoever opened it knows how.
@@ -190,14 +199,14 @@ impl World for Queue {
             domains: [domain("arrivals"), domain("wait")].into_iter().collect(),
             features: FEATURES.map(str::to_owned).to_vec(),
             instincts: INSTINCTS.lines().map(str::to_owned).collect(),
-            actions: [action("add_server", Effect::Adds), action("remove_server", Effect::Reduces)]
-                .into_iter()
-                .collect(),
+            actions: ACTIONS.into_iter().map(action).collect(),
             regime: Some(ARRIVALS),
             holding: holding(self.config.bar),
             lot: SERVER,
             unit: "server".to_owned(),
             data_per_day: Usdc::cents(2),
+            timing: Timing::Told,
+            paper: true,
         }
     }
 
@@ -209,41 +218,21 @@ impl World for Queue {
         None
     }
 
-    fn seek(&mut self, until: Time) -> Result<(), Error> {
-        walk::seek(self, until);
-        Ok(())
+    fn quote(&self, order: &Order, held: i64) -> Option<Quote> {
+        self.outcome(order, held).map(|Outcome { cash, fee, gas, .. }| Quote { cash, fee, gas })
     }
 
-    fn observe(&mut self, since: Time, now: Time, into: &mut Observation) -> Result<(), Error> {
-        walk::observe(self, since, now, into);
-        Ok(())
+    fn fill(&self, _key: u64, order: &Order, held: i64) -> Option<Outcome> {
+        self.outcome(order, held)
     }
 
-    fn preview(&mut self, order: &Order) -> Result<Option<Quote>, Error> {
-        Ok(self.outcome(order).map(|outcome| Quote { cash: outcome.cash, fee: outcome.fee }))
-    }
-
-    fn commit(&mut self, key: u64, order: &Order) -> Result<Option<Outcome>, Error> {
-        let affordable = |outcome: &Outcome| order.action != ADD || outcome.fee - outcome.cash <= order.limit;
-        let (at, found) = (self.state.closed, self.outcome(order).filter(affordable));
-        let mut change = None;
-        let outcome = self.ledger.once(key, at, || {
-            change = found.map(|outcome| outcome.units / SERVER);
-            found
-        })?;
-        if let Some(change) = change {
-            let place = self.changes.partition_point(|(earlier, _)| *earlier <= at);
-            self.changes.insert(place, (at, change));
-        }
-        Ok(outcome)
-    }
-
-    fn reconcile(&mut self, key: u64) -> Result<Option<Outcome>, Error> {
-        self.ledger.reconcile(key, self.state.closed)
+    fn changed(&mut self, at: Time, done: &Outcome) {
+        let place = self.changes.partition_point(|(earlier, _)| *earlier <= at);
+        self.changes.insert(place, (at, done.units / SERVER));
     }
 }
 
-impl Walk for Queue {
+impl Walk for Service {
     fn closed(&self) -> Time {
         self.state.closed
     }
@@ -343,7 +332,7 @@ impl Pace {
 
 fn holding(bar: Span) -> u32 {
     let bars = HOLDING_HOURS * HOUR_MS / bar.as_millis();
-    u32::try_from(bars.max(1)).expect("a bar lasts a millisecond at least")
+    u32::try_from(bars.max(1)).map_or(limits::HORIZON, |bars| bars.min(limits::HORIZON))
 }
 
 /// Jobs a minute at this time of day, between the full hours in a straight line.

@@ -1,10 +1,13 @@
 //! A world by description: what stands in a configuration file or a birth record, and how it is opened.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use golem::time::{Span, Time};
+use golem::{limits, plain};
 use serde::{Deserialize, Serialize};
 
+use crate::paper::settling;
 use crate::{Candles, Error, Ledger, Queue, QueueConfig, Replay, ReplayConfig, Sim, SimConfig, World};
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -35,6 +38,16 @@ pub enum Spec {
         #[serde(default)]
         sha256: Option<String>,
     },
+    /// Another world that takes its time, to rehearse one that is slow.
+    Slow {
+        world: Box<Spec>,
+        /// How long whoever asks it anything waits for the answer; seen to by whoever opens it.
+        #[serde(default)]
+        latency_ms: u64,
+        /// Bars until it says what became of an order.
+        #[serde(default)]
+        settle_bars: u32,
+    },
     /// A job queue and its servers.
     Queue {
         seed: u64,
@@ -48,12 +61,54 @@ impl Spec {
     pub fn with_seed(mut self, new: u64) -> Spec {
         match &mut self {
             Spec::Sim { seed, .. } | Spec::Queue { seed, .. } => *seed = new,
+            Spec::Slow { world, latency_ms, settle_bars } => {
+                let world = Box::new(world.as_ref().clone().with_seed(new));
+                return Spec::Slow { world, latency_ms: *latency_ms, settle_bars: *settle_bars };
+            }
             Spec::Replay { .. } => {}
         }
         self
     }
 
+    /// How long whoever asks it anything waits for the answer; none where it answers at once.
+    pub fn latency(&self) -> Option<Duration> {
+        match self {
+            Spec::Slow { latency_ms, .. } if *latency_ms > 0 => Some(Duration::from_millis(*latency_ms)),
+            _ => None,
+        }
+    }
+
+    /// What it is, how fast or slow aside.
+    pub fn plain(&self) -> &Spec {
+        if let Spec::Slow { world, .. } = self { world.plain() } else { self }
+    }
+
+    /// The candles it needs: their file, and its hash where whoever opens it wants to be sure.
+    pub fn candles(&mut self) -> Option<(&mut PathBuf, &Option<String>)> {
+        match self {
+            Spec::Slow { world, .. } => world.candles(),
+            Spec::Replay { path, sha256, .. } => Some((path, sha256)),
+            Spec::Sim { .. } | Spec::Queue { .. } => None,
+        }
+    }
+
     pub fn open(&self, ledger: Ledger) -> Result<Box<dyn World + Send>, Error> {
+        let Spec::Replay { path, .. } = self.plain() else { return self.build(None, ledger, 0) };
+        let (candles, _) = Candles::read(path)?;
+        self.build(Some(candles), ledger, 0)
+    }
+
+    /// The same where the candles of a replay have been read already: many golems may live in one file.
+    pub fn open_on(&self, candles: Candles, ledger: Ledger) -> Result<Box<dyn World + Send>, Error> {
+        self.build(Some(candles), ledger, 0)
+    }
+
+    fn build(
+        &self,
+        candles: Option<Candles>,
+        ledger: Ledger,
+        settle_bars: u32,
+    ) -> Result<Box<dyn World + Send>, Error> {
         Ok(match self {
             Spec::Sim { seed, bar_ms, relations_change_days, edge_bps, flip_days } => {
                 let config = SimConfig {
@@ -63,29 +118,29 @@ impl Spec {
                     edge_bps: *edge_bps,
                     flip_days: *flip_days,
                 };
-                Box::new(Sim::new(config, ledger)?)
+                Box::new(settling(Sim::new(config, ledger)?, settle_bars))
             }
-            Spec::Replay { path, .. } => {
-                let (candles, _) = Candles::read(path)?;
-                return self.open_on(candles, ledger);
+            Spec::Replay { path, start, .. } => {
+                let candles = candles.map_or_else(|| Candles::read(path).map(|(candles, _)| candles), Ok)?;
+                let config = ReplayConfig { start: start.map(Time::seconds), name: called(path) };
+                Box::new(settling(Replay::new(candles, config, ledger)?, settle_bars))
+            }
+            Spec::Slow { world, settle_bars: bars, .. } => {
+                return world.build(candles, ledger, settle_bars.saturating_add(*bars));
             }
             Spec::Queue { seed, bar_ms } => {
                 let config = QueueConfig { seed: *seed, bar: Span::millis(*bar_ms) };
-                Box::new(Queue::new(config, ledger)?)
+                Box::new(settling(Queue::new(config, ledger)?, settle_bars))
             }
         })
     }
 }
 
-impl Spec {
-    /// The same where the candles of a replay have been read already: many golems may live in one file.
-    pub fn open_on(&self, candles: Candles, ledger: Ledger) -> Result<Box<dyn World + Send>, Error> {
-        let Spec::Replay { path, start, .. } = self else { return self.open(ledger) };
-        let file = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
-        let stem = file.split('.').next().unwrap_or(&file);
-        let config = ReplayConfig { start: start.map(Time::seconds), name: stem.to_owned() };
-        Ok(Box::new(Replay::new(candles, config, ledger)?))
-    }
+/// However a file is called, the world is called something that may stand in a birth record.
+fn called(path: &Path) -> String {
+    let file = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
+    let stem = file.split('.').next().filter(|stem| !stem.is_empty()).unwrap_or(&file);
+    plain::line(stem, limits::LABEL - 1)
 }
 
 fn forty_seconds() -> u64 {

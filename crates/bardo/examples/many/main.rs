@@ -20,7 +20,7 @@ use golem::{Golem, Record, Usdc, What, laws};
 use host::Home;
 use host::chance::{Secret, identity};
 use host::config::{File, Settings};
-use host::rehearsal::Rehearsal;
+use host::life::rehearsal::Rehearsal;
 use vault::Vault;
 use world::{Ledger, Spec};
 

@@ -131,7 +131,7 @@ pub(crate) fn plain(amount: golem::Usdc) -> String {
 pub(crate) fn spec(home: &Home, settings: &Settings, seed: Option<u64>) -> Result<Spec, Error> {
     let seed = seed.unwrap_or_else(random);
     let bar_ms = settings.span("world.bar").as_millis();
-    Ok(match settings.text("world.kind") {
+    let world = match settings.text("world.kind") {
         Some("queue") => Spec::Queue { seed, bar_ms },
         Some("replay") => {
             let path = Path::new("data").join(data_file(home, settings)?);
@@ -145,7 +145,11 @@ pub(crate) fn spec(home: &Home, settings: &Settings, seed: Option<u64>) -> Resul
             edge_bps: settings.perhaps_count("world.edge_bps"),
             flip_days: settings.perhaps_number("world.flip_days"),
         },
-    })
+    };
+    let latency_ms = settings.span("world.latency").as_millis();
+    let settle_bars = settings.count("world.settle_bars");
+    let slow = latency_ms > 0 || settle_bars > 0;
+    Ok(if slow { Spec::Slow { world: Box::new(world), latency_ms, settle_bars } } else { world })
 }
 
 /// The file an imported name stands for.

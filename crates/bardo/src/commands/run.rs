@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use golem::{Golem, Life, Record};
 use host::herald::Herald;
-use host::living::{Ending, Listener, Living, Pace, Run, Silent};
+use host::life::{Ending, Listener, Living, Pace, Run, Silent};
 use host::{Error, Home};
 use vault::Reader;
 

@@ -165,7 +165,6 @@ pub(crate) fn sentence(heard: &Heard) -> String {
         ),
         "dream.switched" if told["on"] == Value::Bool(true) => "dreams from now on".to_owned(),
         "dream.switched" => "dreams no more".to_owned(),
-        "DreamEnd" => "woke up".to_owned(),
         "dream.unstaged" => format!("a hypothesis is {}", text("fate")),
         "dream.revised" => format!("goes by what it learned again of {}", text("domain")),
         "dream.rolled_back" => "took back what a dream had brought".to_owned(),

@@ -26,7 +26,7 @@ use crate::limits;
 use crate::money::Usdc;
 use crate::mortality::economic::Partition;
 use crate::mortality::phase;
-use crate::policy::Rule;
+use crate::policy::Refusal;
 use crate::stress::Word;
 use crate::time::Time;
 use crate::world::Observation;
@@ -259,12 +259,12 @@ pub(crate) fn consider(draft: &mut Draft<'_>) {
 }
 
 /// The owner's word: as good as any urgency, and bound by the same conditions.
-pub(crate) fn ordered(draft: &mut Draft<'_>) -> Result<(), Rule> {
+pub(crate) fn ordered(draft: &mut Draft<'_>) -> Result<(), Refusal> {
     if draft.heartbeat.state != State::Sleeping || draft.heartbeat.paused {
-        return Err(Rule::Busy);
+        return Err(Refusal::Busy);
     }
     if let Some(why) = blocked(draft) {
-        return Err(Rule::Dream(why));
+        return Err(Refusal::Dream(why));
     }
     fall_asleep(draft, Trigger::Owner);
     Ok(())

@@ -9,6 +9,7 @@ use super::admission::{Candidate, clip, draft};
 use super::bundle::{self, Line};
 use super::confidence::inherited;
 use super::entry::{Claim, Class, Decision, How, Kind, Source, Status};
+use super::knowing::Intake;
 use super::round::{self, Answer, DECISIONS, round, source, words};
 use super::{Grimoire, Key, SOURCES};
 use crate::id::GolemId;
@@ -16,11 +17,11 @@ use crate::inheritance::BALDWIN;
 use crate::life::Life;
 use crate::rule::neutral;
 use crate::rule::text::Parsed;
-use crate::time::{Span, Time};
 use crate::world::DomainKind;
 
-/// Entries taken in an hour of world time, from everyone and from one source.
+/// Entries taken in an hour of world time, from everyone.
 pub const AN_HOUR: u32 = 200;
+/// Entries taken in an hour of world time from one source.
 pub const AN_HOUR_EACH: u32 = 100;
 /// An expectation beyond these is a mistake or a trap.
 const FACTORS: (f64, f64) = (0.2, 5.0);
@@ -47,37 +48,13 @@ pub enum Turned {
     Worthless,
 }
 
-/// How much has come in within the present hour.
-#[derive(Clone, Debug, Default)]
-pub struct Intake {
-    hour: u64,
-    taken: u32,
-    each: std::collections::BTreeMap<GolemId, u32>,
-}
-
-impl Intake {
-    fn admit(&mut self, source: GolemId, now: Time) -> Result<(), Turned> {
-        let hour = now.as_millis() / Span::seconds(3_600).as_millis();
-        if hour != self.hour {
-            *self = Intake { hour, ..Intake::default() };
-        }
-        let each = self.each.entry(source).or_default();
-        if self.taken >= AN_HOUR || *each >= AN_HOUR_EACH {
-            return Err(Turned::TooMany);
-        }
-        self.taken += 1;
-        *each += 1;
-        Ok(())
-    }
-}
-
 impl Grimoire {
     /// What to do about a line that came this way. Whoever calls says how it came; the line does not get to.
     pub fn ingest(&self, line: &Line, how: How, life: &Life, intake: &mut Intake) -> Result<Vec<Decision>, Turned> {
         let origin = line.provenance.sources.last().map_or(GolemId([0; 16]), |source| source.golem);
         // An estate comes once, and by its owner's will; everyone else is let in by the hour.
-        if how != How::Inherited {
-            intake.admit(origin, life.now)?;
+        if how != How::Inherited && !intake.admit(origin, life.now, (AN_HOUR, AN_HOUR_EACH)) {
+            return Err(Turned::TooMany);
         }
         let (rule, link) = line.meaning(&life.birth.world).map_err(Turned::Unreadable)?;
         let generation = line.provenance.sources.last().map_or(0, |source| source.generation);
@@ -143,25 +120,21 @@ impl Grimoire {
 }
 
 /// Takes in as many lines as one round has room for, and says of each what became of it.
-pub fn take_in(
-    grimoire: &mut Grimoire,
-    life: &Life,
-    lines: &[&str],
-    how: How,
-    intake: &mut Intake,
-) -> (Answer, Vec<Result<(), Turned>>) {
+pub fn take_in(grimoire: &mut Grimoire, life: &Life, lines: &[&str], how: How) -> (Answer, Vec<Result<(), Turned>>) {
     let mut answer = round(grimoire, life);
+    let mut intake = life.knowing.intake.clone();
     let mut told = Vec::with_capacity(lines.len());
     for line in lines {
         let room = answer.decisions.len() + SOURCES < DECISIONS;
         let decisions = bundle::read(line)
             .map_err(Turned::Unreadable)
-            .and_then(|line| if room { grimoire.ingest(&line, how, life, intake) } else { Err(Turned::TooMany) });
+            .and_then(|line| if room { grimoire.ingest(&line, how, life, &mut intake) } else { Err(Turned::TooMany) });
         told.push(decisions.map(|decisions| {
             decisions.iter().for_each(|decision| grimoire.apply(decision));
             answer.decisions.extend(decisions);
         }));
     }
+    answer.taken = life.knowing.intake.grown_to(&intake);
     if how == How::Inherited {
         answer.adopt.extend(round::recollect(&expectations(lines, life), life));
     }

@@ -3,12 +3,16 @@
 
 use std::collections::VecDeque;
 
+use arrayvec::ArrayVec;
 use serde::{Deserialize, Serialize};
 
 use super::entry::Claim;
 use super::fiber::Fiber;
 use crate::episode::State;
+use crate::id::GolemId;
+use crate::limits;
 use crate::rule::{Condition, Heuristic};
+use crate::time::{Span, Time};
 
 /// Ticks between two rounds of the Curator.
 pub const ROUND: u64 = 50;
@@ -28,6 +32,54 @@ pub struct Knowing {
     pub watched: Vec<Watched>,
     pub moves: Moves,
     pub fiber: Fiber,
+    pub intake: Intake,
+}
+
+/// How much has come in from outside within the present hour of world time.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Intake {
+    hour: u64,
+    each: ArrayVec<(GolemId, u32), { limits::SOURCES }>,
+}
+
+impl Intake {
+    /// Counts one more from this source, unless that is more than everyone together or one source may bring.
+    pub(crate) fn admit(&mut self, source: GolemId, now: Time, (all, one): (u32, u32)) -> bool {
+        self.turn_to(now);
+        let taken: u32 = self.each.iter().map(|(_, count)| count).sum();
+        let known = self.each.iter().find(|(from, _)| *from == source).map(|(_, count)| *count);
+        let room = taken < all && known.map_or(!self.each.is_full(), |count| count < one);
+        if room {
+            self.count(source, 1, now);
+        }
+        room
+    }
+
+    pub(crate) fn count(&mut self, source: GolemId, more: u32, now: Time) {
+        self.turn_to(now);
+        match self.each.iter_mut().find(|(from, _)| *from == source) {
+            Some((_, count)) => *count += more,
+            // More sources than are admitted cannot come in.
+            None => drop(self.each.try_push((source, more))),
+        }
+    }
+
+    /// By how much each source has grown since this.
+    pub(crate) fn grown_to(&self, later: &Intake) -> Vec<(GolemId, u32)> {
+        let before = |source: &GolemId| {
+            let same = self.each.iter().find(|(from, _)| from == source && self.hour == later.hour);
+            same.map_or(0, |(_, count)| *count)
+        };
+        let grown = later.each.iter().map(|(source, count)| (*source, count - before(source)));
+        grown.filter(|(_, more)| *more > 0).collect()
+    }
+
+    fn turn_to(&mut self, now: Time) {
+        let hour = now.as_millis() / Span::seconds(3_600).as_millis();
+        if hour != self.hour {
+            *self = Intake { hour, each: ArrayVec::new() };
+        }
+    }
 }
 
 /// An entry whose claim is held against what becomes of each episode.

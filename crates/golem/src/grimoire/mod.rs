@@ -23,7 +23,7 @@ pub use curator::{ARCHIVE, Round};
 pub use entry::{Claim, Class, Decision, Entry, How, Kind, Link, Provenance, Source, Status};
 pub use fiber::Fiber;
 pub(crate) use fiber::Whole;
-pub use ingest::{AN_HOUR, AN_HOUR_EACH, Intake, Turned, proposed, take_in};
+pub use ingest::{AN_HOUR, AN_HOUR_EACH, Turned, proposed, take_in};
 pub use knowing::{Knowing, Moves, ROUND, WATCHED, Watched};
 pub use round::{Answer, DECISIONS, entry_of, round};
 pub use sameness::{Key, Subject, contradict};

@@ -5,6 +5,7 @@ use super::Grimoire;
 use super::admission::{Candidate, draft};
 use super::entry::{Claim, Decision, Entry, How, Kind, Link, Source, Status};
 use super::knowing::{WATCHED, Watched};
+use crate::id::GolemId;
 use crate::life::Life;
 use crate::limits;
 use crate::regime::Regime;
@@ -44,6 +45,8 @@ pub struct Answer {
     pub watch: Vec<Watched>,
     /// For the playbook: by slot.
     pub adopt: Vec<(u8, Heuristic)>,
+    /// How much of it came from whom outside.
+    pub taken: Vec<(GolemId, u32)>,
 }
 
 /// Runs the round that is due. The Grimoire is as if the answer had already been written.

@@ -10,9 +10,8 @@ use serde::{Deserialize, Serialize};
 use crate::draft::Draft;
 use crate::dream;
 use crate::event::Event;
-use crate::policy::{self, Stage};
+use crate::policy::{self, Flight, Stage};
 use crate::prediction;
-use crate::time::Time;
 use crate::world::Observation;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -22,7 +21,6 @@ pub struct Heartbeat {
     pub epoch: u32,
     pub paused: bool,
     pub frozen: bool,
-    pub dream_until: Option<Time>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -40,7 +38,7 @@ pub enum State {
 
 impl Default for Heartbeat {
     fn default() -> Self {
-        Heartbeat { state: State::Sleeping, epoch: 0, paused: false, frozen: false, dream_until: None }
+        Heartbeat { state: State::Sleeping, epoch: 0, paused: false, frozen: false }
     }
 }
 
@@ -62,10 +60,10 @@ pub(crate) fn beat(draft: &mut Draft<'_>, observation: &Observation) {
     }
 }
 
-/// Nothing is under way any more but what waits for its owner, who may take their time: reflect and go to sleep.
+/// Nothing is under way any more but what its owner or the world may take their time over: reflect and go to sleep.
 pub(crate) fn rest(draft: &mut Draft<'_>) {
-    let waits = draft.flights.iter().all(|flight| flight.stage == Stage::Waiting);
-    if draft.heartbeat.state == State::Acting && waits {
+    let beside = draft.flights.iter().all(Flight::is_beside);
+    if draft.heartbeat.state == State::Acting && beside {
         draft.emit(Event::Turned(State::Reflecting));
         draft.emit(Event::Turned(State::Sleeping));
     }
@@ -82,9 +80,6 @@ fn wait(draft: &mut Draft<'_>) {
     rest(draft);
     if draft.heartbeat.state == State::Dreaming {
         dream::sleep(draft);
-    }
-    if draft.heartbeat.dream_until.is_some_and(|until| until <= now) && draft.heartbeat.state == State::Dreaming {
-        draft.emit(Event::DreamEnded);
     }
 }
 

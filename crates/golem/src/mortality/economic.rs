@@ -26,6 +26,8 @@ pub struct Purse {
     /// What sending actions cost.
     pub gas: Usdc,
     pub withdrawn: Usdc,
+    /// Set aside for errands that are under way, and no longer free.
+    pub promised: Usdc,
     /// Cost of living not yet worth a whole micro-USDC, in micro-USDC × milliseconds ÷ day.
     pub dust: i64,
     /// Smoothed cost of a tick, and of a day, in micro-USDC.
@@ -61,7 +63,7 @@ impl Purse {
     }
 
     pub fn free(&self, life: &Life) -> Usdc {
-        (self.credit - self.reserve(life)).max(Usdc::ZERO)
+        (self.credit - self.reserve(life) - self.promised).max(Usdc::ZERO)
     }
 
     /// 0 at the reserve, 1 at full funding.
@@ -89,10 +91,10 @@ impl Purse {
         }
     }
 
-    /// What carrying out one action takes. The living leave the reserve and their allowance alone; for dying it is there.
-    pub(crate) fn gas_for_one(&self, life: &Life) -> Usdc {
-        let most = if life.is_dead() { self.credit } else { self.free(life).min(self.allowance(life)) };
-        life.constitution().economic.per_action.min(most)
+    /// The most that sending one action may take. The living leave the reserve and their allowance alone; for dying it
+    /// is there.
+    pub(crate) fn gas_at_most(&self, life: &Life) -> Usdc {
+        if life.is_dead() { self.credit - self.promised } else { self.free(life).min(self.allowance(life)) }
     }
 
     pub(crate) fn burn_gas(&mut self, gas: Usdc, age: Span, laws: &Laws) {

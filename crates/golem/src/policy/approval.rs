@@ -8,7 +8,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::flight::{grown_careful, patience};
-use super::{Day, Flight, Rule, Stage, TELL_AGAIN, gate};
+use super::{Day, Flight, Refusal, Stage, TELL_AGAIN, gate};
 use crate::draft::Draft;
 use crate::event::Event;
 use crate::life::Life;
@@ -72,11 +72,11 @@ pub(super) fn seek(draft: &mut Draft<'_>, key: u64, quote: Quote) {
 }
 
 /// The owner's yes or no to what waits under this key.
-pub(crate) fn approve(draft: &mut Draft<'_>, key: u64, yes: bool) -> Result<(), Rule> {
+pub(crate) fn approve(draft: &mut Draft<'_>, key: u64, yes: bool) -> Result<(), Refusal> {
     let waits = |f: &&Flight| f.key == key && f.stage == Stage::Waiting;
-    let flight = draft.flights.iter().find(waits).cloned().ok_or(Rule::Stale)?;
+    let flight = draft.flights.iter().find(waits).cloned().ok_or(Refusal::Stale)?;
     if !yes {
-        draft.emit(Event::Denied { key, rule: Rule::Unapproved, cost: None });
+        draft.emit(Event::Denied { key, rule: Refusal::Unapproved, cost: None });
         return Ok(());
     }
     still_waits(draft, draft.at(), &flight)?;
@@ -100,39 +100,39 @@ pub(crate) fn lapse(draft: &mut Draft<'_>) {
     }
 }
 
-fn still_waits(life: &Life, at: Time, flight: &Flight) -> Result<(), Rule> {
+fn still_waits(life: &Life, at: Time, flight: &Flight) -> Result<(), Refusal> {
     gate(life, flight.effect(life))?;
     if flight.deadline < at {
-        return Err(Rule::Unanswered);
+        return Err(Refusal::Unanswered);
     }
     if flight.epoch != life.heartbeat.epoch || grown_careful(life, flight) {
-        return Err(Rule::Stale);
+        return Err(Refusal::Stale);
     }
     Ok(())
 }
 
 /// An owner takes their time, and may have taken money meanwhile: what was within every cap then must be now.
-pub(super) fn still_fits(life: &Life, at: Time, flight: &Flight) -> Result<(), Rule> {
+pub(super) fn still_fits(life: &Life, at: Time, flight: &Flight) -> Result<(), Refusal> {
     let (policy, day) = (&life.policy, Day::of(life, at));
     let share = life.capital.worth(life.seen.unit).share(i64::from(policy.per_action_bps), 10_000);
     if flight.reserved > share.min(policy.per_action_most) {
-        return Err(Rule::PerAction);
+        return Err(Refusal::PerAction);
     }
     if day.actions >= policy.actions_per_day {
-        return Err(Rule::ActionsPerDay);
+        return Err(Refusal::ActionsPerDay);
     }
     if day.value + flight.reserved > policy.per_day_most {
-        return Err(Rule::PerDay);
+        return Err(Refusal::PerDay);
     }
     let gas = life.constitution().economic.per_action;
     let left = life.purse.budget(life, Partition::Gas).min(life.purse.allowance(life));
-    if left < gas { Err(Rule::Gas) } else { Ok(()) }
+    if left < gas { Err(Refusal::Gas) } else { Ok(()) }
 }
 
 /// Whoever said no, or nothing, is left alone for as long as they had to answer.
 pub(super) fn is_tiresome(life: &Life) -> bool {
     let ticks = life.policy.approve_within.as_millis() / life.constitution().interval.as_millis().max(1);
     life.refused.is_some_and(|(rule, tick)| {
-        matches!(rule, Rule::Unapproved | Rule::Unanswered) && life.tick < tick + ticks.max(TELL_AGAIN)
+        matches!(rule, Refusal::Unapproved | Refusal::Unanswered) && life.tick < tick + ticks.max(TELL_AGAIN)
     })
 }

@@ -6,16 +6,17 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Rule, approval, caution, gate};
+use super::{Refusal, approval, caution, gate};
 use crate::constitution::PolicyFigures;
 use crate::draft::Draft;
 use crate::event::Event;
 use crate::goal::{Ended, Goal};
 use crate::life::Life;
 use crate::money::Usdc;
+use crate::mortality::economic::Partition;
 use crate::rule::vote;
 use crate::time::{Span, Time};
-use crate::world::{Effect, Outcome, Quote};
+use crate::world::{Effect, Fate, Order, Outcome, Quote};
 
 /// Intervals an ask may take.
 const PATIENCE: u64 = 4;
@@ -28,6 +29,10 @@ pub struct Flight {
     /// Millionths of a unit, always positive: the action says which way.
     pub units: i64,
     pub reserved: Usdc,
+    /// Set aside from what it lives on, to send it.
+    pub gas: Usdc,
+    /// The least that must come in, where it gives something up.
+    pub least: Usdc,
     pub stage: Stage,
     pub epoch: u32,
     pub deadline: Time,
@@ -39,12 +44,16 @@ pub struct Flight {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Stage {
+    /// The world is asked what it would do.
     Asked,
+    /// It may be sent, and may have been.
     Permitted,
-    /// For its owner's word.
+    /// Its owner is asked first.
     Waiting,
-    /// By its owner; previewed once more before it may be sent.
+    /// Its owner has said yes; it is previewed once more before it may be sent.
     Approved,
+    /// The world has it and does not know yet what becomes of it.
+    Sent,
 }
 
 pub type Hash = [u8; 16];
@@ -56,6 +65,10 @@ pub struct Permit {
     pub preview: Hash,
     pub policy: Hash,
     pub expires: Time,
+    /// The most that sending it may cost, set aside.
+    pub gas: Usdc,
+    /// The least that must come in, where something is given up.
+    pub least: Usdc,
 }
 
 /// Why exposure is being taken up: what the vote knew when it was intended.
@@ -78,7 +91,24 @@ pub struct Held {
 impl Flight {
     /// Nothing of it can have reached the world.
     pub fn is_unsent(&self) -> bool {
-        self.stage != Stage::Permitted
+        !matches!(self.stage, Stage::Permitted | Stage::Sent)
+    }
+
+    /// Somebody outside has it and may take their time; the heartbeat goes on meanwhile.
+    pub fn is_beside(&self) -> bool {
+        matches!(self.stage, Stage::Waiting | Stage::Sent)
+    }
+
+    /// Which look at it is asked for: the second comes after its owner's word, and is another than the first.
+    pub fn look(&self) -> u8 {
+        u8::from(self.stage == Stage::Approved)
+    }
+
+    /// What the world is told to do, and within which bounds.
+    pub fn order(&self, life: &Life) -> Order {
+        let gas = (self.gas - life.constitution().economic.per_action).max(Usdc::ZERO);
+        let Flight { action, units, reserved: most, least, deadline: until, .. } = *self;
+        Order { action, units, most, least, gas, until }
     }
 
     pub(crate) fn effect(&self, life: &Life) -> Effect {
@@ -106,6 +136,8 @@ pub(super) fn intend(draft: &mut Draft<'_>, action: u8, units: i64, reserved: Us
         action,
         units,
         reserved,
+        gas: Usdc::ZERO,
+        least: Usdc::ZERO,
         stage: Stage::Asked,
         epoch: draft.heartbeat.epoch,
         deadline: draft.at() + patience(draft),
@@ -127,9 +159,11 @@ pub(crate) fn close_all(draft: &mut Draft<'_>) {
     }
 }
 
-/// A preview has come back: a permit if the cage lets it through, or the name of the rule that does not.
-pub(crate) fn previewed(draft: &mut Draft<'_>, key: u64, quote: Option<Quote>) {
-    let previewed = |f: &&Flight| f.key == key && matches!(f.stage, Stage::Asked | Stage::Approved);
+/// A preview has come back: a permit if the cage lets it through, or the name of the rule that does not. One of an
+/// earlier look is nobody's any more.
+pub(crate) fn previewed(draft: &mut Draft<'_>, key: u64, look: u8, quote: Option<Quote>) {
+    let asked = |f: &Flight| matches!(f.stage, Stage::Asked | Stage::Approved) && f.look() == look;
+    let previewed = |f: &&Flight| f.key == key && asked(f);
     let Some(flight) = draft.flights.iter().find(previewed).cloned() else { return };
     let cost = quote.and_then(|quote| one_way(draft, &flight, &quote));
     match verdict(draft, draft.at(), &flight, quote, cost) {
@@ -140,13 +174,15 @@ pub(crate) fn previewed(draft: &mut Draft<'_>, key: u64, quote: Option<Quote>) {
                 preview: preview_hash(&flight, &quote),
                 policy: policy_hash(&draft.policy),
                 expires: draft.at() + patience(draft),
+                gas: gas_most(draft, &quote),
+                least: least(draft, &flight, &quote),
             };
             draft.emit(Event::Granted { permit: Box::new(permit), quote, cost: cost.unwrap_or(0.0) });
         }
         Err(rule) => {
             draft.emit(Event::Denied { key, rule, cost });
             // What its owner, its phase or its load forbade meanwhile is no failure of what was tried.
-            if matches!(rule, Rule::World | Rule::NoEdge | Rule::Funds | Rule::Bounds) {
+            if matches!(rule, Refusal::World | Refusal::NoEdge | Refusal::Funds | Refusal::Bounds) {
                 fail(draft, &flight);
             }
             crate::heartbeat::rest(draft);
@@ -154,36 +190,60 @@ pub(crate) fn previewed(draft: &mut Draft<'_>, key: u64, quote: Option<Quote>) {
     }
 }
 
-fn verdict(life: &Life, at: Time, flight: &Flight, quote: Option<Quote>, cost: Option<f64>) -> Result<Quote, Rule> {
-    let quote = quote.ok_or(Rule::World)?;
+fn verdict(life: &Life, at: Time, flight: &Flight, quote: Option<Quote>, cost: Option<f64>) -> Result<Quote, Refusal> {
+    let quote = quote.ok_or(Refusal::World)?;
     if flight.closing {
         return Ok(quote);
     }
     gate(life, flight.effect(life))?;
     if flight.epoch != life.heartbeat.epoch || flight.deadline < at {
-        return Err(Rule::Stale);
+        return Err(Refusal::Stale);
     }
     if flight.effect(life) == Effect::Reduces {
         return Ok(quote);
     }
     if grown_careful(life, flight) {
-        return Err(Rule::Stale);
+        return Err(Refusal::Stale);
     }
     if quote.fee - quote.cash > flight.reserved {
-        return Err(Rule::Funds);
+        return Err(Refusal::Funds);
+    }
+    if gas_of(life, &quote) > life.purse.budget(life, Partition::Gas).min(life.purse.allowance(life)) {
+        return Err(Refusal::Gas);
     }
     if flight.stage == Stage::Approved {
         approval::still_fits(life, at, flight)?;
     }
     match life.intent.filter(|intent| intent.key == flight.key) {
         Some(intent) => {
-            let cost = cost.ok_or(Rule::Bounds)?;
+            let cost = cost.ok_or(Refusal::Bounds)?;
             let round_trip = 2.0 * (cost + life.execution.shortfall.max(0.0));
             // An owner takes their time, and the vote may have turned.
             let turned = flight.stage == Stage::Approved && vote::evidence(life).is_none_or(|e| e.lower <= round_trip);
-            if intent.lower > round_trip && !turned { Ok(quote) } else { Err(Rule::NoEdge) }
+            if intent.lower > round_trip && !turned { Ok(quote) } else { Err(Refusal::NoEdge) }
         }
         None => Ok(quote),
+    }
+}
+
+/// What sending it is expected to cost: what the world asks, and what acting costs anyway.
+fn gas_of(life: &Life, quote: &Quote) -> Usdc {
+    life.constitution().economic.per_action + quote.gas
+}
+
+/// What is set aside for sending it: no more than there is.
+fn gas_most(life: &Life, quote: &Quote) -> Usdc {
+    gas_of(life, quote).min(life.purse.gas_at_most(life))
+}
+
+/// Whoever gives something up is not to be had cheaply while the order is on its way.
+fn least(life: &Life, flight: &Flight, quote: &Quote) -> Usdc {
+    match flight.effect(life) {
+        Effect::Adds => Usdc::ZERO,
+        Effect::Reduces => {
+            let left = i64::from(10_000_u32.saturating_sub(life.policy.slippage_bps));
+            (quote.cash - quote.fee).max(Usdc::ZERO).share(left, 10_000)
+        }
     }
 }
 
@@ -201,40 +261,42 @@ fn one_way(life: &Life, flight: &Flight, quote: &Quote) -> Option<f64> {
         Effect::Adds => quote.fee.as_f64() - quote.cash.as_f64() - worth,
         Effect::Reduces => worth - quote.cash.as_f64() + quote.fee.as_f64(),
     };
-    (worth > 0.0).then(|| (lost / worth).clamp(0.0, 1.0))
+    (worth > 0.0).then(|| ((lost + quote.gas.as_f64()) / worth).clamp(0.0, 1.0))
 }
 
 /// Whether a permit may still be used, looked at just before anything is sent.
-pub fn still_permitted(life: &Life, flight: &Flight) -> Result<(), Rule> {
-    let Some(permit) = life.permits.iter().find(|permit| permit.key == flight.key) else { return Err(Rule::Stale) };
+pub fn still_permitted(life: &Life, flight: &Flight) -> Result<(), Refusal> {
+    let Some(permit) = life.permits.iter().find(|permit| permit.key == flight.key) else { return Err(Refusal::Stale) };
     let same = flight.quote.is_some_and(|quote| preview_hash(flight, &quote) == permit.preview);
     if !same || life.now > permit.expires {
-        return Err(Rule::Stale);
+        return Err(Refusal::Stale);
     }
     if flight.closing {
         return Ok(());
     }
     if flight.epoch != life.heartbeat.epoch || permit.policy != policy_hash(&life.policy) {
-        return Err(Rule::Stale);
+        return Err(Refusal::Stale);
     }
     if grown_careful(life, flight) {
-        return Err(Rule::Stale);
+        return Err(Refusal::Stale);
     }
     gate(life, flight.effect(life))
 }
 
-/// What the world says came of a commit: done with this outcome, or never done.
-pub(crate) fn landed(draft: &mut Draft<'_>, key: u64, outcome: Option<Outcome>) {
+/// What the world says became of a commit.
+pub(crate) fn landed(draft: &mut Draft<'_>, key: u64, fate: Fate) {
     let Some(flight) = draft.flights.iter().find(|f| f.key == key).cloned() else { return };
-    match outcome {
-        Some(outcome) => settled(draft, &flight, outcome),
-        None => {
-            let meant = flight.closing || still_permitted(draft, &flight).is_ok();
+    match fate {
+        Fate::Done(outcome) => settled(draft, &flight, outcome),
+        Fate::Never => {
+            let meant = flight.closing || flight.stage == Stage::Sent || still_permitted(draft, &flight).is_ok();
             draft.emit(Event::Abandoned { key });
             if meant {
                 fail(draft, &flight);
             }
         }
+        Fate::Pending if flight.stage == Stage::Permitted => draft.emit(Event::Sent { key }),
+        Fate::Pending => {}
     }
     crate::heartbeat::rest(draft);
 }
@@ -242,7 +304,7 @@ pub(crate) fn landed(draft: &mut Draft<'_>, key: u64, outcome: Option<Outcome>) 
 fn settled(draft: &mut Draft<'_>, flight: &Flight, outcome: Outcome) {
     let held = draft.held;
     draft.emit(Event::Settled { key: flight.key, outcome });
-    let gas = draft.purse.gas_for_one(draft);
+    let gas = (draft.constitution().economic.per_action + outcome.gas).min(flight.gas);
     // A part of what was asked for is held against the same part of its preview.
     let quoted = flight.quote.map_or(outcome.cash, |quote| quote.cash.share(outcome.units.abs(), flight.units));
     draft.emit(Event::Verified { key: flight.key, quoted, actual: outcome.cash, gas });

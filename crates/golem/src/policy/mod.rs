@@ -50,7 +50,7 @@ pub struct Proposal {
 /// Why something was refused, by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Rule {
+pub enum Refusal {
     Dead,
     Frozen,
     Phase(Phase),
@@ -78,6 +78,10 @@ pub enum Rule {
     Unapproved,
     /// Its owner was asked and said nothing.
     Unanswered,
+    /// The world has no such action.
+    Unknown,
+    /// More was to be taken than there is.
+    Short,
 }
 
 /// What has been learned of how the world carries things out.
@@ -140,27 +144,27 @@ impl Day {
 }
 
 /// The first rule that forbids this kind of action now, if any. Reducing exposure is open to everyone alive.
-pub fn gate(life: &Life, effect: Effect) -> Result<(), Rule> {
+pub fn gate(life: &Life, effect: Effect) -> Result<(), Refusal> {
     if life.is_dead() {
-        return Err(Rule::Dead);
+        return Err(Refusal::Dead);
     }
     if effect == Effect::Reduces {
         return Ok(());
     }
     if life.heartbeat.frozen {
-        return Err(Rule::Frozen);
+        return Err(Refusal::Frozen);
     }
     if life.heartbeat.paused {
-        return Err(Rule::Paused);
+        return Err(Refusal::Paused);
     }
     if life.heartbeat.state == State::Dreaming {
-        return Err(Rule::Dreaming);
+        return Err(Refusal::Dreaming);
     }
     if !life.phase().permits(effect) {
-        return Err(Rule::Phase(life.phase()));
+        return Err(Refusal::Phase(life.phase()));
     }
     if !stress::allowed(life).add {
-        return Err(Rule::Load(stress::band(life)));
+        return Err(Refusal::Load(stress::band(life)));
     }
     Ok(())
 }
@@ -176,7 +180,7 @@ struct Order {
 }
 
 /// Takes up a proposal, or refuses it by name.
-pub(crate) fn propose(draft: &mut Draft<'_>, proposal: &Proposal) -> Result<(), Rule> {
+pub(crate) fn propose(draft: &mut Draft<'_>, proposal: &Proposal) -> Result<(), Refusal> {
     let order = consider(draft, draft.at(), proposal)?;
     if let Some(evidence) = order.evidence {
         let Evidence { gain, lower, domain, voters, .. } = evidence;
@@ -202,24 +206,24 @@ pub(crate) fn give_way(draft: &mut Draft<'_>) {
     }
 }
 
-fn consider(life: &Life, at: Time, proposal: &Proposal) -> Result<Order, Rule> {
+fn consider(life: &Life, at: Time, proposal: &Proposal) -> Result<Order, Refusal> {
     let Proposal { action, size } = *proposal;
-    let spec = life.birth.world.actions.get(usize::from(action)).ok_or(Rule::Bounds)?;
+    let spec = life.birth.world.actions.get(usize::from(action)).ok_or(Refusal::Unknown)?;
     gate(life, spec.effect)?;
     if !(size > 0.0 && size <= 1.0) {
-        return Err(Rule::Bounds);
+        return Err(Refusal::Bounds);
     }
     // What waits for its owner's word keeps nobody from giving something up.
     let waits = |flight: &Flight| spec.effect == Effect::Reduces && flight.stage == Stage::Waiting;
     if !life.flights.iter().all(waits) {
-        return Err(Rule::Busy);
+        return Err(Refusal::Busy);
     }
     match spec.effect {
         Effect::Reduces => {
             let part = ((life.capital.holding as f64 * size) as i64).clamp(0, life.capital.holding);
             let units = if size == 1.0 { life.capital.holding } else { whole_lots(part, life) };
             if units == 0 {
-                Err(Rule::Funds)
+                Err(Refusal::Funds)
             } else {
                 Ok(Order { action, units, reserved: Usdc::ZERO, evidence: None, caution: 100 })
             }
@@ -227,7 +231,7 @@ fn consider(life: &Life, at: Time, proposal: &Proposal) -> Result<Order, Rule> {
         Effect::Adds => {
             let allowed = life.policy.allow.as_ref().is_none_or(|names| names.contains(&spec.name));
             if !allowed {
-                return Err(Rule::Allow);
+                return Err(Refusal::Allow);
             }
             add(life, at, action, size)
         }
@@ -235,34 +239,34 @@ fn consider(life: &Life, at: Time, proposal: &Proposal) -> Result<Order, Rule> {
 }
 
 /// Everything the cage has to say about new exposure.
-fn add(life: &Life, at: Time, action: u8, size: f64) -> Result<Order, Rule> {
+fn add(life: &Life, at: Time, action: u8, size: f64) -> Result<Order, Refusal> {
     let (policy, day) = (&life.policy, Day::of(life, at));
     let bps = size * 10_000.0;
     if bps > f64::from(policy.per_action_bps) {
-        return Err(Rule::PerAction);
+        return Err(Refusal::PerAction);
     }
     if day.actions >= policy.actions_per_day {
-        return Err(Rule::ActionsPerDay);
+        return Err(Refusal::ActionsPerDay);
     }
     let gas = life.constitution().economic.per_action;
     if life.purse.budget(life, Partition::Gas).min(life.purse.allowance(life)) < gas {
-        return Err(Rule::Gas);
+        return Err(Refusal::Gas);
     }
     let evidence = shown(life, bps)?;
     let worth = life.capital.worth(life.seen.unit);
     let caution = caution(life, evidence.as_ref().map(|evidence| evidence.domain));
     let budget = worth.share(bps as i64, 10_000).share(caution, 100);
     if budget > policy.per_action_most {
-        return Err(Rule::PerAction);
+        return Err(Refusal::PerAction);
     }
     if day.value + budget > policy.per_day_most {
-        return Err(Rule::PerDay);
+        return Err(Refusal::PerDay);
     }
     if budget > life.capital.cash {
-        return Err(Rule::Funds);
+        return Err(Refusal::Funds);
     }
     let units = whole_lots(units_for(budget, life.seen.unit.as_micros()), life);
-    if units <= 0 { Err(Rule::Funds) } else { Ok(Order { action, units, reserved: budget, evidence, caution }) }
+    if units <= 0 { Err(Refusal::Funds) } else { Ok(Order { action, units, reserved: budget, evidence, caution }) }
 }
 
 /// How much of the usual size is left, in per cent: phase, load, mood and warnings each have a say, and the strictest
@@ -274,19 +278,19 @@ pub fn caution(life: &Life, domain: Option<u8>) -> i64 {
 }
 
 /// No edge, no action: what holding has paid must be worth its cost even at its lower bound.
-fn shown(life: &Life, bps: f64) -> Result<Option<Evidence>, Rule> {
+fn shown(life: &Life, bps: f64) -> Result<Option<Evidence>, Refusal> {
     if life.constitution().mind.kind == MindKind::Reflex {
         return Ok(None);
     }
-    let evidence = vote::evidence(life).ok_or(Rule::Unproven)?;
+    let evidence = vote::evidence(life).ok_or(Refusal::Unproven)?;
     let domain = &life.epistemic.domains[usize::from(evidence.domain)];
     if domain.resolved < u64::from(life.constitution().mind.samples) {
-        return Err(Rule::Unproven);
+        return Err(Refusal::Unproven);
     }
     if evidence.lower <= life.execution.round_trip() {
-        return Err(Rule::NoEdge);
+        return Err(Refusal::NoEdge);
     }
-    if bps > f64::from(cap_bps(evidence.hits)) { Err(Rule::HitRate) } else { Ok(Some(evidence)) }
+    if bps > f64::from(cap_bps(evidence.hits)) { Err(Refusal::HitRate) } else { Ok(Some(evidence)) }
 }
 
 /// The most to commit by how often it was worth it.
@@ -325,9 +329,9 @@ fn whole_lots(units: i64, life: &Life) -> i64 {
 /// Makes up its mind whether to take up or give up exposure now.
 pub(crate) fn decide(draft: &mut Draft<'_>) {
     // What the world would not have, or had no money for, is not asked again at every look.
-    let turned_away = |(rule, tick)| matches!(rule, Rule::World | Rule::Funds) && draft.tick < tick + TELL_AGAIN;
-    let waits = draft.flights.iter().all(|flight| flight.stage == Stage::Waiting);
-    if !waits || draft.refused.is_some_and(turned_away) {
+    let turned_away = |(rule, tick)| matches!(rule, Refusal::World | Refusal::Funds) && draft.tick < tick + TELL_AGAIN;
+    let beside = draft.flights.iter().all(Flight::is_beside);
+    if !beside || draft.refused.is_some_and(turned_away) {
         return;
     }
     // On the way down what is held is unwound while there is time, if closing it is what death would do.
@@ -391,32 +395,38 @@ fn adding(life: &Life, at: Time, cap: u32) -> Option<Proposal> {
         .then_some(Proposal { action, size })
 }
 
-impl fmt::Display for Rule {
+impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Rule::Dead => write!(f, "it is dead"),
-            Rule::Frozen => write!(f, "no new exposure while frozen"),
-            Rule::Phase(phase) => write!(f, "no new exposure while {phase}"),
-            Rule::Busy => write!(f, "too much is under way already; try again in a moment"),
-            Rule::Funds => write!(f, "there is not that much to take"),
-            Rule::Reserve => write!(f, "the rest is the reserve for dying and cannot be taken"),
-            Rule::Bounds => write!(f, "the amount is out of bounds"),
-            Rule::Paused => write!(f, "no new exposure while paused"),
-            Rule::Dreaming => write!(f, "no new exposure while dreaming"),
-            Rule::Allow => write!(f, "the action is not on the list of what is allowed"),
-            Rule::PerAction => write!(f, "more than one action may commit"),
-            Rule::PerDay => write!(f, "more than a day's actions may commit"),
-            Rule::ActionsPerDay => write!(f, "no more actions today"),
-            Rule::Gas => write!(f, "the part of its credit kept for sending actions is used up"),
-            Rule::Unproven => write!(f, "too little has been seen of what it would come to"),
-            Rule::HitRate => write!(f, "more than its record so far allows"),
-            Rule::NoEdge => write!(f, "no edge left after costs"),
-            Rule::Stale => write!(f, "the permission has run out or what it was given for has changed"),
-            Rule::World => write!(f, "the world would not have it"),
-            Rule::Dream(why) => write!(f, "no dream can begin now: {why}"),
-            Rule::Unapproved => write!(f, "its owner said no"),
-            Rule::Unanswered => write!(f, "its owner was asked and did not answer in time"),
-            Rule::Load(band) => write!(f, "no new exposure while the load of stressors is {band}"),
+            Refusal::Dead => write!(f, "it is dead"),
+            Refusal::Frozen => write!(f, "no new exposure while frozen"),
+            Refusal::Phase(phase) => write!(f, "no new exposure while {phase}"),
+            Refusal::Busy => write!(f, "too much is under way already; try again in a moment"),
+            Refusal::Funds => write!(f, "there is not enough to pay for it"),
+            Refusal::Reserve => write!(f, "the rest is the reserve for dying and cannot be taken"),
+            Refusal::Bounds => write!(f, "the amount is out of bounds"),
+            Refusal::Unknown => write!(f, "the world has no such action"),
+            Refusal::Short => write!(f, "there is not that much to take"),
+            Refusal::Paused => write!(f, "no new exposure while paused"),
+            Refusal::Dreaming => write!(f, "no new exposure while dreaming"),
+            Refusal::Allow => write!(f, "the action is not on its owner's list (policy.allow)"),
+            Refusal::PerAction => {
+                write!(f, "larger than one action may be (policy.per_action, policy.per_transaction)")
+            }
+            Refusal::PerDay => write!(f, "over the limit of a day (policy.per_day)"),
+            Refusal::ActionsPerDay => {
+                write!(f, "as many actions as a day may have are done (policy.rebalances_per_day)")
+            }
+            Refusal::Gas => write!(f, "the part of its credit kept for sending actions is used up"),
+            Refusal::Unproven => write!(f, "too little has been seen of what it would come to"),
+            Refusal::HitRate => write!(f, "larger than its record so far allows"),
+            Refusal::NoEdge => write!(f, "no edge left after costs"),
+            Refusal::Stale => write!(f, "the permission has run out or what it was given for has changed"),
+            Refusal::World => write!(f, "the world would not have it"),
+            Refusal::Dream(why) => write!(f, "no dream can begin now: {why}"),
+            Refusal::Unapproved => write!(f, "its owner said no"),
+            Refusal::Unanswered => write!(f, "its owner was asked and did not answer in time"),
+            Refusal::Load(band) => write!(f, "no new exposure while the load of stressors is {band}"),
         }
     }
 }

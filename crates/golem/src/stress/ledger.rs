@@ -12,7 +12,7 @@ use crate::laws::Laws;
 use crate::life::Life;
 use crate::limits;
 use crate::money::Usdc;
-use crate::policy::Rule;
+use crate::policy::Refusal;
 use crate::time::Span;
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -76,7 +76,7 @@ impl Ledger {
         self.decisions = self.decisions.saturating_add(1);
     }
 
-    pub(crate) fn refuse(&mut self, rule: Rule) {
+    pub(crate) fn refuse(&mut self, rule: Refusal) {
         if breaks(rule) {
             (self.breached, self.decisions) = (true, 0);
         }
@@ -175,6 +175,14 @@ impl Mark {
 }
 
 /// The rules an owner sets. What else may refuse is circumstance.
-pub(crate) fn breaks(rule: Rule) -> bool {
-    matches!(rule, Rule::Bounds | Rule::Allow | Rule::PerAction | Rule::PerDay | Rule::ActionsPerDay)
+pub(crate) fn breaks(rule: Refusal) -> bool {
+    matches!(
+        rule,
+        Refusal::Bounds
+            | Refusal::Unknown
+            | Refusal::Allow
+            | Refusal::PerAction
+            | Refusal::PerDay
+            | Refusal::ActionsPerDay
+    )
 }

@@ -4,8 +4,12 @@
 use golem::constitution::{Constitution, MindKind};
 use golem::event::Event;
 use golem::life::Birth;
-use golem::world::{ActionSpec, Bar, DomainSpec, Effect, Manifest, Observation, Outcome, Quote};
-use golem::{Command, CommandId, Fault, Golem, GolemId, Input, Owed, Record, Span, Time, Usdc, What, laws};
+use golem::shell::perform;
+use golem::world::{ActionSpec, Bar, DomainSpec, Effect, Fate, Manifest, Observation, Order, Outcome, Quote, Timing};
+use golem::{
+    Command, CommandId, Duty, Errand, Fault, Golem, GolemId, Input, Life, Owed, Record, Shell, Span, Time, Usdc, What,
+    laws,
+};
 
 pub const START: Time = Time::seconds(1_700_000_000);
 /// A roll nobody dies of.
@@ -58,6 +62,8 @@ pub fn manifest() -> Manifest {
         lot: 1,
         unit: "stone".into(),
         data_per_day: Usdc::ZERO,
+        timing: Timing::Told,
+        paper: true,
     }
 }
 
@@ -86,10 +92,38 @@ pub fn fall_asleep(golem: &mut Golem, ticks: u32) {
 
 /// Does the work of as many phases of a night as it is time for, and finds nothing in them.
 pub fn dream_on(golem: &mut Golem) {
-    while let Some(golem::Owed::Dream { .. }) = golem.owed().first() {
+    while let Some(Owed::Duty(Duty::Dream { .. })) = golem.owes() {
         let found = golem::dream::Found::nothing(golem.life());
         let now = golem.life().now;
         golem.step(&Input { now, roll: SAFE, what: What::Dreamt(Box::new(found)) }).unwrap();
+    }
+}
+
+/// Whoever keeps nothing, in a world that answers at once and is no more than these two.
+pub struct Honest<Q, A> {
+    pub quote: Q,
+    pub act: A,
+    pub records: Vec<Record>,
+}
+
+impl<Q, A> Shell for Honest<Q, A>
+where
+    Q: FnMut(&Life, &Order) -> Option<Quote>,
+    A: FnMut(&Life, &Order) -> Fate,
+{
+    type Error = Fault;
+
+    fn roll(&mut self, _: &Life) -> u64 {
+        SAFE
+    }
+    fn duty(&mut self, life: &Life, duty: Duty) -> Result<What, Fault> {
+        Ok(duty.barely(life))
+    }
+    fn errand(&mut self, life: &Life, errand: &Errand) -> Result<Option<What>, Fault> {
+        Ok(Some(errand.answered(|order| (self.quote)(life, order), |order| (self.act)(life, order))))
+    }
+    fn record(&mut self, record: Record, _: &Life) {
+        self.records.push(record);
     }
 }
 
@@ -123,6 +157,13 @@ impl Rig {
         let events = record.as_ref().map(|r| r.events.clone()).unwrap_or_default();
         self.records.extend(record);
         Ok(events)
+    }
+
+    /// Something that happened, whatever it would need to happen by itself.
+    pub fn take(&mut self, event: Event) {
+        let record = Record { seq: self.golem.seq() + 1, at: self.golem.life().now, events: vec![event] };
+        self.golem.fold(&record).unwrap();
+        self.records.push(record);
     }
 
     /// Two numbers that wander without trend.
@@ -167,30 +208,21 @@ impl Rig {
 
     /// Answers everything owed until nothing is, as a world would that takes a cent for its trouble.
     pub fn settle(&mut self) {
-        while let Some(owed) = self.golem.owed().first().cloned() {
-            let worth = |units: i64| Usdc::micros(units * 10);
-            let what = match owed {
-                Owed::Preview { key, action, units } => {
-                    let cash = if action == 0 { -worth(units) } else { worth(units) };
-                    What::Previewed { key, quote: Some(Quote { cash, fee: Usdc::cents(1) }) }
-                }
-                Owed::Commit { key, action, units, .. } => {
-                    let (units, cash) = if action == 0 { (units, -worth(units)) } else { (-units, worth(units)) };
-                    What::Landed { key, outcome: Some(Outcome { units, cash, fee: Usdc::cents(1) }) }
-                }
-                Owed::Reconcile { key } => What::Landed { key, outcome: None },
-                Owed::Deposit { deposit, .. } => What::Deposited { deposit },
-                Owed::Dream { .. } => What::Dreamt(Box::new(golem::dream::Found::nothing(self.golem.life()))),
-                Owed::Reflect => What::Reflected { hash: [0; 32] },
-                Owed::Bequeath => What::Bequeathed { hash: [0; 32], entries: 0 },
-                Owed::Tell { number, .. } => What::Told { number, peers: 0 },
-                Owed::Curate => What::Curated(Box::new(golem::grimoire::Answer {
-                    round: self.golem.life().knowing.rounds + 1,
-                    ..Default::default()
-                })),
-            };
-            self.feed(what).unwrap();
-        }
+        let worth = |order: &Order| Usdc::micros(order.units * 10);
+        let mut honest = Honest {
+            quote: |_: &Life, order: &Order| {
+                let cash = if order.action == 0 { -worth(order) } else { worth(order) };
+                Some(Quote { cash, fee: Usdc::cents(1), gas: Usdc::ZERO })
+            },
+            act: |_: &Life, order: &Order| {
+                let sign = if order.action == 0 { 1 } else { -1 };
+                let cash = Usdc::micros(-sign * worth(order).as_micros());
+                Fate::Done(Outcome { units: sign * order.units, cash, fee: Usdc::cents(1), gas: Usdc::ZERO })
+            },
+            records: Vec::new(),
+        };
+        perform(&mut self.golem, &mut honest).unwrap();
+        self.records.append(&mut honest.records);
     }
 
     /// The same life, folded from its records.

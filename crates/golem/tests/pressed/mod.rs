@@ -8,8 +8,8 @@ use golem::goal::{Ended, Goal};
 use golem::policy::Proposal;
 use golem::stress::assessment::{New, Plea};
 use golem::stress::{self, Assessed, Assessment, Kind, Stress, words};
-use golem::world::{Bar, Effect, Observation, Outcome, Quote};
-use golem::{Command, CommandId, Golem, Input, Life, Owed, Span, Usdc, What};
+use golem::world::{Bar, Effect, Fate, Observation, Order, Outcome, Quote};
+use golem::{Command, CommandId, Golem, Input, Life, Span, Usdc, What};
 
 use crate::common::{SAFE, START, birth};
 
@@ -158,30 +158,29 @@ impl Pressed {
             self.propose(0, 0.05);
             let key = self.life().flights_made;
             if key > before {
-                self.feed(What::Previewed { key, quote: None });
+                self.feed(What::Previewed { key, look: 0, quote: None });
             }
         }
     }
 
     /// Answers what is owed as an honest world would.
     fn settle(&mut self) {
-        while let Some(owed) = self.golem.owed().first().cloned() {
+        while let Some(owed) = self.golem.owes() {
             let worth = |units: i64| Usdc::micros((self.unit * units as f64) as i64);
-            let adds = |action: u8| self.life().birth.world.actions[usize::from(action)].effect == Effect::Adds;
-            let what = match owed {
-                Owed::Preview { key, action, units } => {
-                    let cash = if adds(action) { -worth(units) } else { worth(units) };
-                    What::Previewed { key, quote: Some(Quote { cash, fee: worth(units).share(1, 1_000) }) }
-                }
-                Owed::Commit { key, action, units, .. } => {
-                    let fee = worth(units).share(1, 1_000);
-                    let cash = if adds(action) { -worth(units) } else { worth(units) };
-                    let units = if adds(action) { units } else { -units };
-                    What::Landed { key, outcome: Some(Outcome { units, cash, fee }) }
-                }
-                Owed::Reconcile { key } => What::Landed { key, outcome: None },
-                other => panic!("{other:?}"),
+            let sign = |action: u8| {
+                let effect = self.life().birth.world.actions[usize::from(action)].effect;
+                if effect == Effect::Adds { 1 } else { -1 }
             };
+            let cash = |order: &Order| Usdc::micros(-sign(order.action) * worth(order.units).as_micros());
+            let fee = |order: &Order| worth(order.units).share(1, 1_000);
+            let what = owed.answered(
+                self.life(),
+                |order| Some(Quote { cash: cash(order), fee: fee(order), gas: Usdc::ZERO }),
+                |order| {
+                    let units = sign(order.action) * order.units;
+                    Fate::Done(Outcome { units, cash: cash(order), fee: fee(order), gas: Usdc::ZERO })
+                },
+            );
             self.feed(what);
         }
     }

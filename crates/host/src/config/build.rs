@@ -216,6 +216,7 @@ impl Settings {
             allow: self.names("policy.allow"),
             approve_above: self.perhaps_money("policy.approve_above"),
             approve_within: self.span("policy.approve_within"),
+            slippage_bps: self.share("policy.slippage"),
         }
     }
 
@@ -233,7 +234,7 @@ impl Settings {
         self.text(path).map(|names| names.split(',').map(|name| name.trim().to_owned()).collect())
     }
 
-    fn count(&self, path: &str) -> u32 {
+    pub fn count(&self, path: &str) -> u32 {
         u32::try_from(self.integer(path)).expect("the table keeps counts small")
     }
 

@@ -96,6 +96,8 @@ keys! {
     Golem "world.relations_change_days", Kind::Number { min: 0.0, max: 36_500.0 }, "0", "days between changes in how things relate in a simulated market, on average; 0 for never";
     Golem "world.edge_bps", Kind::Maybe(&Kind::Integer { min: 0, max: 1_000 }), "", "makes a simulated market fair, with a drift of so many basis points after each burst of volume; 0 for none to find, empty for a natural market";
     Golem "world.flip_days", Kind::Maybe(&Kind::Number { min: 0.0, max: 36_500.0 }), "", "day on which volatility and gas of a simulated market begin to go on instead of turning back; empty for a natural market";
+    Golem "world.latency", GATHER, "0s", "how long a paper world takes to answer, to rehearse one that is slow";
+    Golem "world.settle_bars", Kind::Integer { min: 0, max: 10_000 }, "0", "bars until a paper world says what became of an order, to rehearse one that is slow";
     Golem "world.data", Kind::Name, "", "name of the imported data a replay reads";
     Golem "world.start", Kind::Moment, "", "where in a replay the life begins; empty for the beginning of the data";
 
@@ -148,6 +150,7 @@ keys! {
     Golem "policy.allow", Kind::Names, "", "actions it may take up exposure by; empty for all that the world declares";
     Golem "policy.approve_above", Kind::Maybe(&Kind::Money), "", "an action that may cost more than this waits for its owner's yes; 0 asks about every one, empty about none";
     Golem "policy.approve_within", BEAT, "1h", "how long an owner has to answer before silence is a no";
+    Golem "policy.slippage", Kind::Share { max: 1.0 }, "0.1", "how much less than previewed giving something up may bring, as a share; below that it is not done";
     Golem "policy.tokens", Kind::NotYet, "", "tokens it may hold";
     Golem "policy.pools", Kind::NotYet, "", "pools it may trade in";
 

@@ -12,7 +12,7 @@ use golem::constitution::{
 };
 use golem::life::Endowment;
 use golem::stress;
-use golem::time::Time;
+use golem::time::{Span, Time};
 use golem::world::Manifest;
 use world::Spec;
 
@@ -118,7 +118,16 @@ impl Flags {
     fn world(&mut self, world: &Manifest) {
         self.span("world.bar", world.bar);
         let Ok(spec) = serde_json::from_str::<Spec>(&world.spec) else { return };
+        self.spec(spec);
+    }
+
+    fn spec(&mut self, spec: Spec) {
         match spec {
+            Spec::Slow { world, latency_ms, settle_bars } => {
+                self.span("world.latency", Span::millis(latency_ms));
+                self.count("world.settle_bars", settle_bars);
+                self.spec(*world);
+            }
             Spec::Sim { seed: _, bar_ms: _, relations_change_days, edge_bps, flip_days } => {
                 self.word("world.kind", "sim");
                 self.number("world.relations_change_days", relations_change_days);
@@ -257,6 +266,7 @@ impl Flags {
             allow,
             approve_above,
             approve_within,
+            slippage_bps,
         } = policy;
         let on_death = match on_death {
             OnDeath::Close => "close",
@@ -272,6 +282,7 @@ impl Flags {
         self.share("policy.stop", *stop_bps);
         self.money("policy.approve_above", *approve_above);
         self.span("policy.approve_within", *approve_within);
+        self.share("policy.slippage", *slippage_bps);
         self.word("policy.allow", &allow.as_deref().unwrap_or_default().join(","));
     }
 

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
 use golem::Time;
-use golem::world::{Manifest, Observation, Outcome, Quote};
+use golem::world::{Fate, Manifest, Observation, Quote};
 use world::{Order, World};
 
 use crate::home::GolemHome;
@@ -67,10 +67,10 @@ impl World for Cursed {
     fn preview(&mut self, order: &Order) -> Result<Option<Quote>, world::Error> {
         self.inner.preview(order)
     }
-    fn commit(&mut self, key: u64, order: &Order) -> Result<Option<Outcome>, world::Error> {
+    fn commit(&mut self, key: u64, order: &Order) -> Result<Fate, world::Error> {
         self.inner.commit(key, order)
     }
-    fn reconcile(&mut self, key: u64) -> Result<Option<Outcome>, world::Error> {
+    fn reconcile(&mut self, key: u64) -> Result<Fate, world::Error> {
         self.inner.reconcile(key)
     }
 }

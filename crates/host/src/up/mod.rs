@@ -33,7 +33,7 @@ use vault::{Log, Reader};
 use crate::Error;
 use crate::backups::Backups;
 use crate::home::{GolemHome, Home};
-use crate::living::{Living, Turn};
+use crate::life::{Living, Turn};
 use board::{Board, State, Status};
 use desk::{Desk, Scribe};
 use notify::{Telling, host_note};
@@ -54,6 +54,11 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// How long one that fell lies, first and at most.
 const LIES: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(30));
 
+/// How often it is looked after one whose world takes its time, if that says nothing by itself.
+const AWAITED: Duration = Duration::from_secs(1);
+/// A world that has not answered for so long is worth a word to the owner.
+const SILENCE: Duration = Duration::from_secs(60);
+
 /// Where the log has what `tell` says too, so that whoever reads both need not read it twice.
 pub const SAID: &str = "host::said";
 
@@ -61,6 +66,8 @@ pub const SAID: &str = "host::said";
 enum Wake {
     /// A worker is done with a golem.
     Back(usize, Outcome),
+    /// The world of a golem has answered.
+    Came(usize),
     /// The owner wants it to end.
     Stop,
 }
@@ -72,9 +79,16 @@ struct Slot {
     living: Option<Box<Living>>,
     /// A worker has it.
     away: bool,
+    /// When it is seen to next.
     due: Instant,
+    /// When its tick was meant to be.
+    meant: Instant,
     /// It has a letter.
     rung: bool,
+    /// Its world has answered.
+    came: bool,
+    /// Its tick waits for its world.
+    waits: bool,
     falls: VecDeque<Instant>,
     /// How often in a row a disk has kept it from its turn.
     kept: usize,
@@ -224,6 +238,7 @@ impl Up {
                         tell(&format!("{opened} of {} awake", self.slots.len()));
                     }
                 }
+                Ok(Wake::Came(_)) => {}
                 Ok(Wake::Stop) | Err(_) => break,
             }
         }
@@ -265,7 +280,10 @@ impl Up {
                 living: None,
                 away: true,
                 due: Instant::now(),
+                meant: Instant::now(),
                 rung: false,
+                came: false,
+                waits: false,
                 falls: VecDeque::new(),
                 kept: 0,
                 stand: Stand::Down,
@@ -292,6 +310,12 @@ impl Up {
     }
 
     fn schedule(&mut self, at: usize, due: Instant) {
+        self.slots[at].meant = due;
+        self.look_again(at, due);
+    }
+
+    /// Sees to it then; its tick is as late as it is.
+    fn look_again(&mut self, at: usize, due: Instant) {
         self.slots[at].due = due;
         self.due.push(Reverse((due, at)));
     }
@@ -326,6 +350,10 @@ impl Up {
             let next = self.due.peek().map_or(bells, |Reverse((due, _))| (*due).min(bells));
             match self.wakes.recv_timeout(next.saturating_duration_since(Instant::now())) {
                 Ok(Wake::Back(at, outcome)) => self.back(at, outcome, &mut tell),
+                Ok(Wake::Came(at)) => {
+                    self.slots[at].came = true;
+                    self.hear(at);
+                }
                 Ok(Wake::Stop) => stopping = true,
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => stopping = true,
@@ -346,9 +374,8 @@ impl Up {
             }
             match (slot.stand, slot.living.take()) {
                 (Stand::Up, Some(living)) => {
-                    slot.away = true;
-                    slot.rung = false;
-                    self.workers.give(Job::Turn(at, living, due));
+                    (slot.away, slot.rung) = (true, false);
+                    self.workers.give(Job::Turn(at, living, (!slot.waits).then_some(due)));
                 }
                 (Stand::Down | Stand::Out, None) => {
                     slot.away = true;
@@ -373,14 +400,16 @@ impl Up {
 
     fn hear(&mut self, at: usize) {
         let slot = &mut self.slots[at];
-        if slot.away || !slot.rung {
+        if slot.away || !(slot.rung || slot.came) {
             return;
         }
-        slot.rung = false;
+        slot.came = false;
+        let rung = std::mem::take(&mut slot.rung);
         if let Some(living) = slot.living.take() {
             slot.away = true;
-            self.workers.give(Job::Hear(at, living));
-        } else {
+            let job = if slot.waits { Job::Turn(at, living, None) } else { Job::Hear(at, living) };
+            self.workers.give(job);
+        } else if rung {
             // Its owner had it, and may be done with it.
             slot.stand = Stand::Out;
             slot.falls.clear();
@@ -396,10 +425,12 @@ impl Up {
             Outcome::Open(living) => {
                 let ended = living.golem().owes_nothing() && living.life().is_dead();
                 self.desk.board.post(Status::of(living.life()));
+                let waker = self.waker.clone();
+                living.wakes(Arc::new(move || drop(waker.send(Wake::Came(at)))));
                 let slot = &mut self.slots[at];
                 slot.id = living.life().id();
                 slot.living = Some(living);
-                slot.stand = Stand::Up;
+                (slot.stand, slot.waits) = (Stand::Up, false);
                 let golem = slot.place.name.as_str();
                 if slot.falls.is_empty() {
                     debug!(golem, "opened");
@@ -412,6 +443,7 @@ impl Up {
                 let slot = &mut self.slots[at];
                 slot.living = Some(living);
                 let kept = std::mem::take(&mut slot.kept) > 0;
+                slot.waits = turn == Turn::Waits;
                 if kept {
                     info!(golem = slot.place.name.as_str(), "up again");
                 }
@@ -424,11 +456,15 @@ impl Up {
                         self.stale(at);
                         self.schedule(at, now + CENSUS_EVERY);
                     }
+                    Turn::Waits => {
+                        self.unanswered(at);
+                        self.look_again(at, now + AWAITED);
+                    }
                     Turn::Lived | Turn::Paused => {
                         let interval = self.interval(at);
                         // On time means at the time it was due, not so long after it was done; who is far behind
                         // starts afresh.
-                        let next = self.slots[at].due + interval;
+                        let next = self.slots[at].meant + interval;
                         let behind = next + interval < now;
                         self.pace.turn(interval, if behind { now - next } else { Duration::ZERO });
                         self.schedule(at, if behind { now } else { next });
@@ -438,7 +474,7 @@ impl Up {
             Outcome::Heard(living) => {
                 self.slots[at].living = Some(living);
                 let due = self.slots[at].due;
-                self.schedule(at, due);
+                self.look_again(at, due);
             }
             Outcome::Left => {
                 if self.slots[at].stand == Stand::Out {
@@ -467,6 +503,23 @@ impl Up {
         if let Some(living) = slot.living.take() {
             slot.away = true;
             self.workers.give(Job::Leave(at, living));
+        }
+    }
+
+    /// Its world takes long to answer; said when that begins.
+    fn unanswered(&mut self, at: usize) {
+        let slot = &self.slots[at];
+        let silent = slot.living.as_ref().and_then(|living| living.unanswered_for());
+        if silent.is_none_or(|silent| silent < SILENCE) {
+            return;
+        }
+        let name = slot.place.name.as_str();
+        if self.desk.board.one(name).is_some_and(|status| status.state != State::Waiting) {
+            let why = "its world does not answer";
+            self.desk.board.mark(name, State::Waiting, Some(why.into()));
+            info!(golem = name, "waits: {why}");
+            let key = format!("{}:silent:{}", slot.id, notify::now() / 3_600_000);
+            self.desk.note(host_note(key, "feed", Some(name), format!("{name} waits: {why}")));
         }
     }
 
@@ -609,7 +662,7 @@ impl Up {
                 // Whoever waits for a disk that takes nothing would wait for ever; the log has all that was acknowledged.
                 Err(RecvTimeoutError::Timeout) if self.desk.board.trouble().is_some() => self.desk.give_up(),
                 Err(RecvTimeoutError::Timeout) if Instant::now() < patience => {}
-                Ok(Wake::Stop) => {}
+                Ok(Wake::Stop | Wake::Came(_)) => {}
                 Err(_) => break,
             }
         }

@@ -10,7 +10,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use golem::plain;
-use golem::policy::Rule;
+use golem::policy::Refusal;
 use golem::wire::Message;
 use golem::{Life, Usdc};
 use reqwest::blocking::Client;
@@ -58,7 +58,10 @@ pub(crate) fn note(name: &str, life: &Life, told: &Told<'_>, now: i64) -> Option
             ("approval", format!("{name} asks for your yes within {within} of its time: {ask}. `{yes}`, or --deny"))
         }
         Message::Stopped { .. } => ("stop", format!("{name} has hit its stop and gives up what it holds")),
-        Message::Refused { rule: rule @ (Rule::PerDay | Rule::ActionsPerDay | Rule::Gas | Rule::Reserve), .. } => {
+        Message::Refused {
+            rule: rule @ (Refusal::PerDay | Refusal::ActionsPerDay | Refusal::Gas | Refusal::Reserve),
+            ..
+        } => {
             return Some(cap(name, life, told, *rule, now));
         }
         // Whoever has used up a day's share does not ask again that day, so nobody would be refused.
@@ -71,7 +74,7 @@ pub(crate) fn note(name: &str, life: &Life, told: &Told<'_>, now: i64) -> Option
 }
 
 /// Once a day for each rule: a cap that is reached is reached again and again.
-fn cap(name: &str, life: &Life, told: &Told<'_>, rule: Rule, now: i64) -> Note {
+fn cap(name: &str, life: &Life, told: &Told<'_>, rule: Refusal, now: i64) -> Note {
     let day = told.at.as_millis() as i64 / DAY_MS;
     let key = format!("{}:cap:{rule:?}:{day}", life.id());
     let text = format!("{name} has reached a cap: {rule}");
@@ -79,16 +82,16 @@ fn cap(name: &str, life: &Life, told: &Told<'_>, rule: Rule, now: i64) -> Note {
 }
 
 /// Which of a day's caps leaves no room for another action: none in number, or less than a basis point in money.
-fn used_up(life: &Life) -> Option<Rule> {
+fn used_up(life: &Life) -> Option<Refusal> {
     let (policy, day) = (&life.policy, &life.day);
     if day.actions == 0 {
         return None;
     }
     if day.actions >= policy.actions_per_day {
-        return Some(Rule::ActionsPerDay);
+        return Some(Refusal::ActionsPerDay);
     }
     let least = life.capital.worth(life.seen.unit).share(1, 10_000);
-    (policy.per_day_most - day.value < least).then_some(Rule::PerDay)
+    (policy.per_day_most - day.value < least).then_some(Refusal::PerDay)
 }
 
 /// Something about the host itself, or about one of its golems that its life knows nothing of.
@@ -406,7 +409,7 @@ mod tests {
             secret_hash: [0; 32],
             seeded: true,
             constitution: golem::constitution::Constitution::bare(),
-            world: golem::world::Manifest::default(),
+            world: world::Spec::Queue { seed: 1, bar_ms: 40_000 }.open(world::Ledger::memory()).unwrap().manifest(),
             endowment: golem::life::Endowment::default(),
             lineage: None,
             unfinished: Vec::new(),
@@ -416,16 +419,16 @@ mod tests {
             let told = Told { seq, at: golem::Time::seconds(hours * 3_600), tick: 1, message };
             note("ada", golem.life(), &told, 0)
         };
-        let refused = |rule: Rule| Message::Refused { rule, why: rule.to_string() };
-        let cap = told(5, 1, refused(Rule::PerDay)).unwrap();
+        let refused = |rule: Refusal| Message::Refused { rule, why: rule.to_string() };
+        let cap = told(5, 1, refused(Refusal::PerDay)).unwrap();
         assert_eq!(
             (cap.kind.as_str(), cap.text.as_str()),
-            ("cap", "ada has reached a cap: more than a day's actions may commit")
+            ("cap", "ada has reached a cap: over the limit of a day (policy.per_day)")
         );
-        assert_eq!(cap.key, told(9, 23, refused(Rule::PerDay)).unwrap().key, "once a day for each rule");
-        assert_ne!(cap.key, told(9, 25, refused(Rule::PerDay)).unwrap().key);
-        assert_ne!(cap.key, told(9, 1, refused(Rule::ActionsPerDay)).unwrap().key);
-        assert_eq!(told(5, 1, refused(Rule::NoEdge)), None, "to stay out is no news");
+        assert_eq!(cap.key, told(9, 23, refused(Refusal::PerDay)).unwrap().key, "once a day for each rule");
+        assert_ne!(cap.key, told(9, 25, refused(Refusal::PerDay)).unwrap().key);
+        assert_ne!(cap.key, told(9, 1, refused(Refusal::ActionsPerDay)).unwrap().key);
+        assert_eq!(told(5, 1, refused(Refusal::NoEdge)), None, "to stay out is no news");
         // Whoever has had its share does not ask for more: the last that was granted tells it.
         let granted = |actions: u32, value: i64| {
             let mut life = golem.life().clone();
@@ -438,7 +441,7 @@ mod tests {
             note("ada", &life, &told, 0).map(|note| note.key)
         };
         assert_eq!((granted(0, 1_000), granted(2, 990)), (None, None), "there is room");
-        assert_eq!(granted(3, 0), told(9, 2, refused(Rule::ActionsPerDay)).map(|note| note.key));
+        assert_eq!(granted(3, 0), told(9, 2, refused(Refusal::ActionsPerDay)).map(|note| note.key));
         assert_eq!(granted(2, 991), Some(cap.key));
         assert_eq!(told(5, 1, Message::Suspended).unwrap().kind, "breaker");
         assert_eq!(told(5, 1, Message::Stopped { holding: 1, unit: Usdc::ZERO }).unwrap().kind, "stop");

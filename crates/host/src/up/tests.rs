@@ -19,7 +19,7 @@ use crate::config::{File, Settings};
 use crate::herald::Herald;
 use crate::inbox::{self, Body};
 use crate::keeper::{Wish, birth};
-use crate::living::{Pace, Run, Silent};
+use crate::life::{Pace, Run, Silent};
 use crate::{Error, GolemHome, Home, Living, heirs, tokens};
 
 /// A home with so many golems; those with settings of their own have a life behind them.
@@ -33,8 +33,7 @@ fn home(golems: u64, sets: impl Fn(u64) -> &'static [&'static str]) -> (tempfile
         let steady = ["mortality.epistemic.enabled=false"];
         let flags: Vec<String> = steady.iter().chain(sets(seed)).map(|set| (*set).to_owned()).collect();
         let settings = Settings::load(File::Golem, None, std::iter::empty(), &flags).unwrap();
-        let spec =
-            world::Spec::Sim { seed, bar_ms: 40_000, relations_change_days: 0.0, edge_bps: None, flip_days: None };
+        let spec = sim(seed);
         let name = format!("g{seed}").parse().unwrap();
         birth(&home, Wish { name, spec, seed: Some(seed), settings, descent: None, bundle: None }).unwrap();
         if !sets(seed).is_empty() {
@@ -238,6 +237,84 @@ fn a_world_a_mind_or_a_dream_that_panics_leaves_199_neighbours_on_time() {
         }
     }
     assert!(broken.iter().all(|name| heard.contains_key(name)), "they have said something");
+}
+
+/// Golems in worlds that take their time: each has its ticks, and nobody beside them is any later.
+#[test]
+fn a_hundred_worlds_that_sleep_at_every_call_hold_up_nobody() {
+    let full = std::env::var_os("BARDO_FULL").is_some();
+    // Two calls fit between two looks: at the speed below a look comes every two and a half of them.
+    let latency = Duration::from_millis(if full { 10_000 } else { 800 });
+    let (speed, slow) = (80.0, 100_u64);
+    // Nobody goes through what it knows or sleeps while it is measured: they would all do so at once.
+    let (_folder, home) = home(200, |_| &["mind.kind=reflex", "dream.enabled=false"]);
+    let interval = latency.mul_f64(2.5);
+    for seed in 200..200 + slow {
+        let beat = format!("heartbeat.interval={}s", (interval.as_secs_f64() * speed) as u64 / 40 * 40);
+        let flags = ["mortality.epistemic.enabled=false", "mind.kind=reflex", "reflex.act_every=2", &beat];
+        let settings = Settings::load(File::Golem, None, std::iter::empty(), &flags.map(str::to_owned)).unwrap();
+        let world = Box::new(sim(seed));
+        let spec = world::Spec::Slow { world, latency_ms: latency.as_millis() as u64, settle_bars: 2 };
+        let name = format!("slow{seed}").parse().unwrap();
+        let wish = Wish { name, spec, seed: Some(seed), settings, descent: None, bundle: None };
+        let born = birth(&home, wish).unwrap();
+        fs::write(born.place().released_marker(), "").unwrap();
+    }
+    let host = Running::come(&home, speed, None);
+    let span = interval * if full { 4 } else { 3 };
+    let join = |names: std::ops::Range<u64>| {
+        for seed in names {
+            crate::loan::join(&home.golem(&format!("slow{seed}")).unwrap()).unwrap();
+        }
+    };
+    let ticks = |seed: u64| host.board.one(&format!("slow{seed}")).map_or(0, |status| status.tick);
+    std::thread::sleep(Duration::from_secs(1));
+    let measure = || {
+        let stretch = Stretch::begin(&host.board);
+        std::thread::sleep(span);
+        stretch.end(&host.board)
+    };
+    // Below a hundredth of the time between two turns it is the machine that is measured.
+    let late = |kept: &Kept| kept.late.max(Duration::from_millis(5)).as_secs_f64();
+    let mut kept: Vec<Kept> = Vec::new();
+    for joining in [200..200, 200..201, 201..200 + slow] {
+        join(joining.clone());
+        let here = |seed: u64| host.board.one(&format!("slow{seed}")).is_some_and(|status| status.state.is_here());
+        until("they are up", || joining.clone().all(here));
+        // The machine may be busy with something else; if such worlds held up anyone, they would all the time.
+        let mut best = measure();
+        for _ in 0..3 {
+            if kept.first().is_none_or(|calm| late(&best) / late(calm) <= 1.2) {
+                break;
+            }
+            best = [best, measure()].into_iter().min_by_key(|kept| kept.late).expect("two");
+        }
+        kept.push(best);
+    }
+    let before: Vec<u64> = (200..200 + slow).map(ticks).collect();
+    std::thread::sleep(span);
+    let lived: Vec<u64> = (200..200 + slow).map(|seed| ticks(seed) - before[(seed - 200) as usize]).collect();
+    let due = (span.as_secs_f64() / interval.as_secs_f64()).round() as u64;
+    host.stop();
+    let acted: u64 = (200..200 + slow)
+        .map(|seed| home.golem(&format!("slow{seed}")).unwrap().wake().unwrap().0.life().execution.domain.resolved)
+        .sum();
+    println!(
+        "counted: 200 golems beside no, one and {slow} worlds that take {latency:?} a call: late p99 {:?}; of {due} ticks \
+         due each of those had {:?} to {:?}; {acted} of their actions are done",
+        kept.iter().map(|kept| kept.late).collect::<Vec<_>>(),
+        lived.iter().min().unwrap(),
+        lived.iter().max().unwrap()
+    );
+    assert!(lived.iter().all(|lived| lived + 1 >= due), "a tick is missed: {lived:?} of {due}");
+    assert!(acted > 0, "nothing was done");
+    for slow in &kept[1..] {
+        assert!(late(slow) / late(&kept[0]) <= 1.2, "neighbours are late: {kept:?}");
+    }
+}
+
+fn sim(seed: u64) -> world::Spec {
+    world::Spec::Sim { seed, bar_ms: 40_000, relations_change_days: 0.0, edge_bps: None, flip_days: None }
 }
 
 /// One that was stopped was once still said to be lived by the host: whoever wanted to read or live it waited for an

@@ -21,8 +21,8 @@ use super::notify::host_note;
 use crate::Error;
 use crate::heirs;
 use crate::home::GolemHome;
-use crate::keep;
-use crate::living::{Living, Silent, Turn};
+use crate::life::{Living, Silent, Turn, writing};
+use crate::words_of;
 
 /// They mostly wait for the scribe, so there are many more than processors.
 const WORKERS: usize = 32;
@@ -57,7 +57,8 @@ pub(super) enum Fall {
 
 pub(super) enum Job {
     Open(usize, GolemHome),
-    Turn(usize, Box<Living>, Instant),
+    /// Its turn, and when that was due; none where it goes on with one that had to wait for its world.
+    Turn(usize, Box<Living>, Option<Instant>),
     Hear(usize, Box<Living>),
     Leave(usize, Box<Living>),
     /// One that is stopped: its own file gets everything, and whoever wants may live it.
@@ -137,11 +138,13 @@ fn perform(job: Job, desk: &Arc<Desk>) -> (usize, Outcome) {
     let place = if let Job::Open(_, place) = &job { Some(place.clone()) } else { None };
     let done = catch_unwind(AssertUnwindSafe(|| match job {
         Job::Open(_, place) => open(&place, desk),
-        Job::Turn(_, living, _) | Job::Hear(_, living) if living.place.is_lent() => Ok(Outcome::Wanted(living)),
+        Job::Turn(_, living, _) | Job::Hear(_, living) if living.place().is_lent() => Ok(Outcome::Wanted(living)),
         Job::Turn(_, mut living, due) => {
-            desk.board.late.note(due.elapsed());
+            if let Some(due) = due {
+                desk.board.late.note(due.elapsed());
+            }
             let turn = living.turn(&mut Silent)?;
-            desk.board.ticks.fetch_add(1, Ordering::Relaxed);
+            desk.board.ticks.fetch_add(u64::from(turn != Turn::Waits), Ordering::Relaxed);
             Ok(Outcome::Turned(living, turn))
         }
         Job::Hear(_, mut living) => living.hear(&mut Silent).map(|()| Outcome::Heard(living)),
@@ -154,7 +157,7 @@ fn perform(job: Job, desk: &Arc<Desk>) -> (usize, Outcome) {
         }
         Job::LetGo(_, place, id) => {
             // What cannot be carried over stays in the log, for whoever opens it next.
-            let carried = keep::carry_over(&place, desk);
+            let carried = writing::carry_over(&place, desk);
             desk.lodge(id, false)?;
             carried.map(|()| Outcome::Left)
         }
@@ -177,9 +180,9 @@ fn perform(job: Job, desk: &Arc<Desk>) -> (usize, Outcome) {
 fn span_of(job: &Job) -> Span {
     match job {
         Job::Open(_, place) => debug_span!("open", golem = place.name.as_str()),
-        Job::Turn(_, living, _) => debug_span!("turn", golem = living.place.name.as_str()),
-        Job::Hear(_, living) => debug_span!("hear", golem = living.place.name.as_str()),
-        Job::Leave(_, living) => debug_span!("leave", golem = living.place.name.as_str()),
+        Job::Turn(_, living, _) => debug_span!("turn", golem = living.place().name.as_str()),
+        Job::Hear(_, living) => debug_span!("hear", golem = living.place().name.as_str()),
+        Job::Leave(_, living) => debug_span!("leave", golem = living.place().name.as_str()),
         Job::LetGo(_, place, _) => debug_span!("let_go", golem = place.name.as_str()),
     }
 }
@@ -190,8 +193,8 @@ fn succeed(dead: &Living, desk: &Desk) {
     if dead.life().heartbeat.state != golem::heartbeat::State::Dead {
         return;
     }
-    let name = dead.place.name.as_str();
-    if let Err(why) = heirs::automatic(dead.place.home(), &dead.place) {
+    let name = dead.place().name.as_str();
+    if let Err(why) = heirs::automatic(dead.place().home(), dead.place()) {
         let text = format!("{name} has no heir: {why}; `bardo golem successor {name}` makes one by hand");
         info!(golem = name, "{text}");
         desk.note(host_note(format!("{}:heirless", dead.life().id()), "heir", Some(name), text));
@@ -203,7 +206,7 @@ fn introduce(newborn: &Living, desk: &Desk) {
     let life = newborn.life();
     let unasked = |line: &&Lineage| line.by_itself && life.tick == 0 && !life.is_dead();
     if let Some(line) = life.birth.lineage.as_ref().filter(unasked) {
-        let name = newborn.place.name.as_str();
+        let name = newborn.place().name.as_str();
         let text = format!("{name} is born, heir of {}", line.parent_name);
         info!(golem = name, "{text}");
         desk.note(host_note(format!("{}:heir", line.parent), "heir", Some(name), text));
@@ -238,15 +241,12 @@ fn fall(error: Error) -> Fall {
         | Error::Vault(vault::Error::Io { .. } | vault::Error::Sqlite { .. } | vault::Error::Disk { .. }) => {
             Fall::Disk(error.to_string())
         }
-        Error::World(world::Error::Io { .. } | world::Error::Stuck { .. }) => Fall::Disk(error.to_string()),
+        Error::World(world::Error::Io { .. } | world::Error::Stuck { .. } | world::Error::Away { .. }) => {
+            Fall::Disk(error.to_string())
+        }
         Error::Host(_) | Error::Busy(_) | Error::Vault(vault::Error::Busy(_)) => Fall::Disk(error.to_string()),
         other => Fall::Broke(other.to_string()),
     }
-}
-
-fn words_of(panic: &Box<dyn std::any::Any + Send>) -> String {
-    let words = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
-    words.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "it panicked".into())
 }
 
 /// From now on it is lived here: said in the log first, then made sure that nobody lives it or wants it.
@@ -260,7 +260,7 @@ fn open(place: &GolemHome, desk: &Arc<Desk>) -> Result<Outcome, Error> {
         if place.is_lent() {
             return let_go(place, desk);
         }
-        keep::carry_over(place, desk)?;
+        writing::carry_over(place, desk)?;
         let living = Living::lodge(place.clone(), desk)?;
         introduce(&living, desk);
         Ok(Outcome::Open(Box::new(living)))
@@ -275,7 +275,10 @@ fn open(place: &GolemHome, desk: &Arc<Desk>) -> Result<Outcome, Error> {
 /// Its owner has it: what the log has of it belongs in its own file, unless the owner has given that up.
 fn let_go(place: &GolemHome, desk: &Arc<Desk>) -> Result<Outcome, Error> {
     let reader = Reader::open(&place.database())?;
-    if keep::carry_over(place, desk).is_err() && place.is_given_up() {
+    if place.home().errands().busy(reader.id()?).is_some() {
+        return Err(Error::Busy("its world is still at work for it".into()));
+    }
+    if writing::carry_over(place, desk).is_err() && place.is_given_up() {
         desk.forget(reader.id()?)?;
     }
     let (golem, _) = reader.wake()?;

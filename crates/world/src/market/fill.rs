@@ -3,13 +3,15 @@
 //! whole micro-USDC, rounded against the golem, and a bar's high and low fill nobody.
 
 use golem::Usdc;
-use golem::world::{Outcome, Quote};
+use golem::world::{Effect, Outcome, Quote};
 
 use crate::Order;
 use crate::chance::{fraction, mix};
 
 const BUY: u8 = 0;
 const SELL: u8 = 1;
+/// What can be done in a market, in the order of these numbers.
+pub(super) const ACTIONS: [(&str, Effect); 2] = [("buy", Effect::Adds), ("sell", Effect::Reduces)];
 
 const FEE_BPS: i128 = 5;
 const HALF_SPREAD_PPM: i128 = 200;
@@ -38,16 +40,13 @@ pub(super) struct Venue {
 impl Venue {
     pub(super) fn quote(&self, order: &Order) -> Option<Quote> {
         let (cash, fee) = self.settle(order, HALF_SPREAD_PPM)?;
-        Some(Quote { cash, fee })
+        Some(Quote { cash, fee, gas: Usdc::ZERO })
     }
 
     pub(super) fn fill(&self, key: u64, order: &Order) -> Option<Outcome> {
         let (cash, fee) = self.settle(order, HALF_SPREAD_PPM + self.slippage(key, order)?)?;
-        let buys = order.action == BUY;
-        if buys && fee - cash > order.limit {
-            return None;
-        }
-        Some(Outcome { units: if buys { order.units } else { -order.units }, cash, fee })
+        let units = if order.action == BUY { order.units } else { -order.units };
+        Some(Outcome { units, cash, fee, gas: Usdc::ZERO })
     }
 
     /// Cash and fee at so many millionths away from the close.
@@ -89,21 +88,25 @@ mod tests {
     }
 
     fn order(action: u8, units: i64) -> Order {
-        Order { action, units, limit: Usdc::MOST }
+        Order::open(action, units)
+    }
+
+    fn quoted(cash: i64, fee: i64) -> Quote {
+        Quote { cash: Usdc::micros(cash), fee: Usdc::micros(fee), gas: Usdc::ZERO }
     }
 
     #[test]
     fn a_quote_is_the_close_with_spread_and_fee() {
         let quote = |action| venue().quote(&order(action, 500_000)).unwrap();
-        assert_eq!(quote(BUY), Quote { cash: Usdc::micros(-1_000_200_000), fee: Usdc::micros(500_100) });
-        assert_eq!(quote(SELL), Quote { cash: Usdc::micros(999_800_000), fee: Usdc::micros(499_900) });
+        assert_eq!(quote(BUY), quoted(-1_000_200_000, 500_100));
+        assert_eq!(quote(SELL), quoted(999_800_000, 499_900));
     }
 
     #[test]
     fn every_fraction_is_rounded_against_the_golem() {
         let cheap = Venue { unit: Usdc::micros(3), ..venue() };
-        assert_eq!(cheap.quote(&order(BUY, 1)).unwrap(), Quote { cash: Usdc::micros(-1), fee: Usdc::micros(1) });
-        assert_eq!(cheap.quote(&order(SELL, 1)).unwrap(), Quote { cash: Usdc::ZERO, fee: Usdc::ZERO });
+        assert_eq!(cheap.quote(&order(BUY, 1)).unwrap(), quoted(-1, 1));
+        assert_eq!(cheap.quote(&order(SELL, 1)).unwrap(), quoted(0, 0));
     }
 
     #[test]
@@ -143,14 +146,5 @@ mod tests {
         assert_eq!(Venue { unit: Usdc::ZERO, ..venue() }.fill(1, &order(BUY, 1_000)), None);
         assert_eq!(Venue { depth: 0.0, ..venue() }.fill(1, &order(BUY, 1_000)), None);
         assert_eq!(venue().fill(1, &order(BUY, 50_000_000_000)), None);
-    }
-
-    #[test]
-    fn a_limit_counts_the_fee() {
-        let free = venue().fill(1, &order(BUY, 1_000_000)).unwrap();
-        let paid = free.fee - free.cash;
-        let limited = |limit| venue().fill(1, &Order { limit, ..order(BUY, 1_000_000) });
-        assert_eq!(limited(paid), Some(free));
-        assert_eq!(limited(paid - Usdc::micros(1)), None);
     }
 }

@@ -12,7 +12,7 @@ pub mod sim;
 mod staged;
 
 use golem::time::Span;
-use golem::world::{ActionSpec, DomainKind, DomainSpec, Effect, Manifest};
+use golem::world::{ActionSpec, DomainKind, DomainSpec, Manifest, Timing};
 
 pub(crate) const DAY_MS: f64 = 86_400_000.0;
 pub(crate) const YEAR_MS: f64 = 365.25 * DAY_MS;
@@ -30,7 +30,7 @@ fn manifest(world: &str, bar: Span, unit: &str, gas: bool) -> Manifest {
         let scale = (kind == DomainKind::Range).then_some(features::BAND);
         DomainSpec { name: name.to_owned(), weight, kind, horizon, scale }
     };
-    let action = |name: &str, effect| ActionSpec { name: name.to_owned(), effect };
+    let action = |(name, effect): (&str, _)| ActionSpec { name: name.to_owned(), effect };
     let market = [
         domain("direction", 0.35, DomainKind::Direction, HORIZON),
         domain("volatility", 0.25, DomainKind::Value, HORIZON),
@@ -45,11 +45,13 @@ fn manifest(world: &str, bar: Span, unit: &str, gas: bool) -> Manifest {
         domains: market.into_iter().chain(gas.then(|| domain("gas", 0.10, DomainKind::Value, 1))).collect(),
         features: features::NAMES.map(str::to_owned).to_vec(),
         instincts: instincts.into_iter().flat_map(|text| features::instincts(text, bar)).collect(),
-        actions: [action("buy", Effect::Adds), action("sell", Effect::Reduces)].into_iter().collect(),
+        actions: fill::ACTIONS.into_iter().map(action).collect(),
         regime: Some(VOLATILITY),
         holding: HORIZON,
         lot: 1,
         unit: unit.to_owned(),
         data_per_day: golem::Usdc::ZERO,
+        timing: Timing::Told,
+        paper: true,
     }
 }

@@ -4,14 +4,15 @@
 
 use golem::Usdc;
 use golem::time::{Span, Time};
-use golem::world::{Bar, Manifest, Observation, Outcome, Quote};
+use golem::world::{Bar, Effect, Manifest, Outcome, Quote};
 
 use super::candles::{Candle, Candles};
 use super::features::{Seen, Tape};
-use super::fill::Venue;
+use super::fill::{self, Venue};
 use super::manifest;
-use crate::walk::{self, Walk};
-use crate::{Error, Ledger, Order, World};
+use crate::paper::{self, Model, Paper};
+use crate::walk::Walk;
+use crate::{Error, Ledger, Order};
 
 /// What part of a day's turnover moves a market by one per cent.
 const DEPTH_OF_TURNOVER: f64 = 0.003;
@@ -29,11 +30,14 @@ pub struct ReplayConfig {
     pub name: String,
 }
 
+/// A market that has already happened, to live in.
+pub type Replay = Paper<Recording>;
+
+/// What happened, whoever lives in it.
 #[derive(Debug)]
-pub struct Replay {
+pub struct Recording {
     candles: Candles,
     name: String,
-    ledger: Ledger,
     first: usize,
     at: usize,
     /// Dollars a day, smoothed.
@@ -43,6 +47,12 @@ pub struct Replay {
 
 impl Replay {
     pub fn new(candles: Candles, config: ReplayConfig, ledger: Ledger) -> Result<Replay, Error> {
+        Ok(paper::open(Recording::new(candles, config)?, ledger))
+    }
+}
+
+impl Recording {
+    fn new(candles: Candles, config: ReplayConfig) -> Result<Recording, Error> {
         let begins = config.start.unwrap_or_default();
         let first = candles.bars().partition_point(|candle| candle.opened < begins);
         if first == candles.bars().len() {
@@ -51,9 +61,9 @@ impl Replay {
         let opening = candles.bars()[0];
         let turnover = turnover(&candles, &opening);
         let tape = Tape::new(candles.interval(), seen(&candles, &opening, turnover));
-        let mut replay = Replay { candles, name: config.name, ledger, first, at: 0, turnover, tape };
-        replay.rewind();
-        Ok(replay)
+        let mut recording = Recording { candles, name: config.name, first, at: 0, turnover, tape };
+        recording.rewind();
+        Ok(recording)
     }
 
     fn candle(&self) -> &Candle {
@@ -66,11 +76,11 @@ impl Replay {
         (next.opened == self.closed()).then_some(next.open)
     }
 
-    fn venue(&self, price: f64) -> Venue {
+    fn venue(&self, price: f64, held: i64) -> Venue {
         let depth = depth(&self.candles, self.turnover).unwrap_or(USUAL_DEPTH);
         // Any number will do that is the same whenever this file is opened.
         let salt = self.candles.bars()[0].opened.as_millis();
-        Venue { unit: unit(price), depth, held: self.ledger.held(), salt }
+        Venue { unit: unit(price), depth, held, salt }
     }
 }
 
@@ -101,7 +111,9 @@ fn seen(candles: &Candles, candle: &Candle, turnover: f64) -> Seen {
     }
 }
 
-impl World for Replay {
+impl Model for Recording {
+    const ACTIONS: &'static [(&'static str, Effect)] = &fill::ACTIONS;
+
     fn manifest(&self) -> Manifest {
         manifest(&self.name, self.candles.interval(), "unit", false)
     }
@@ -114,32 +126,16 @@ impl World for Replay {
         self.candles.bars().last().map(|candle| candle.opened + self.candles.interval())
     }
 
-    fn seek(&mut self, until: Time) -> Result<(), Error> {
-        walk::seek(self, until);
-        Ok(())
+    fn quote(&self, order: &Order, held: i64) -> Option<Quote> {
+        self.venue(self.candle().close, held).quote(order)
     }
 
-    fn observe(&mut self, since: Time, now: Time, into: &mut Observation) -> Result<(), Error> {
-        walk::observe(self, since, now, into);
-        Ok(())
-    }
-
-    fn preview(&mut self, order: &Order) -> Result<Option<Quote>, Error> {
-        Ok(self.venue(self.candle().close).quote(order))
-    }
-
-    fn commit(&mut self, key: u64, order: &Order) -> Result<Option<Outcome>, Error> {
-        let (venue, at) = (self.next_open().map(|open| self.venue(open)), self.closed());
-        self.ledger.once(key, at, || venue?.fill(key, order))
-    }
-
-    fn reconcile(&mut self, key: u64) -> Result<Option<Outcome>, Error> {
-        let at = self.closed();
-        self.ledger.reconcile(key, at)
+    fn fill(&self, key: u64, order: &Order, held: i64) -> Option<Outcome> {
+        self.venue(self.next_open()?, held).fill(key, order)
     }
 }
 
-impl Walk for Replay {
+impl Walk for Recording {
     fn closed(&self) -> Time {
         self.candle().opened + self.candles.interval()
     }
@@ -173,7 +169,10 @@ impl Walk for Replay {
 
 #[cfg(test)]
 mod tests {
+    use golem::world::{Fate, Observation};
+
     use super::*;
+    use crate::World;
     use crate::chance::Chance;
 
     const HOUR: Span = Span::seconds(3_600);
@@ -221,40 +220,40 @@ mod tests {
         assert_eq!(closes(&mut late, Time::default(), hour(9)), [15.0, 16.0, 17.0]);
         early.seek(hour(6)).unwrap();
         late.seek(hour(6)).unwrap();
-        assert_eq!(early.bar(), late.bar());
+        assert_eq!(early.model.bar(), late.model.bar());
         assert_eq!(replay(Some(hour(4))).start(), hour(6));
         let beyond = ReplayConfig { start: Some(hour(8)), name: String::new() };
-        assert!(Replay::new(early.candles, beyond, Ledger::memory()).is_err());
+        assert!(Replay::new(early.model.candles, beyond, Ledger::memory()).is_err());
     }
 
     #[test]
     fn an_order_is_quoted_at_the_last_close_and_filled_at_the_next_open_and_never_at_a_wick() {
         let mut replay = replay(None);
         replay.seek(hour(2)).unwrap();
-        let buy = Order { action: 0, units: 1_000_000, limit: Usdc::dollars(20) };
+        let buy = Order { most: Usdc::dollars(20), ..Order::open(0, 1_000_000) };
         let sell = Order { action: 1, ..buy };
         let quoted = -replay.preview(&buy).unwrap().unwrap().cash;
         assert!(quoted > Usdc::dollars(11) && quoted < Usdc::cents(1_103), "{quoted}");
-        let paid = -replay.commit(1, &buy).unwrap().unwrap().cash;
+        let paid = -replay.commit(1, &buy).unwrap().outcome().unwrap().cash;
         assert!(paid > Usdc::cents(1_250) && paid < Usdc::cents(1_253), "{paid}");
-        let got = replay.commit(2, &sell).unwrap().unwrap().cash;
+        let got = replay.commit(2, &sell).unwrap().outcome().unwrap().cash;
         assert!(got < Usdc::cents(1_250) && got > Usdc::cents(1_247), "{got}");
-        let dear = Order { limit: quoted + Usdc::cents(10), ..buy };
-        assert_eq!(replay.commit(3, &dear).unwrap(), None);
+        let dear = Order { most: quoted + Usdc::cents(10), ..buy };
+        assert_eq!(replay.commit(3, &dear).unwrap(), Fate::Never);
     }
 
     #[test]
     fn nothing_is_filled_across_a_gap_or_after_the_last_bar() {
         let mut replay = replay(None);
-        let buy = Order { action: 0, units: 1_000_000, limit: Usdc::dollars(20) };
+        let buy = Order { most: Usdc::dollars(20), ..Order::open(0, 1_000_000) };
         for (key, at) in [(1, hour(3)), (2, hour(5)), (3, hour(8)), (4, hour(900))] {
             replay.seek(at).unwrap();
             assert!(replay.preview(&buy).unwrap().is_some());
-            assert_eq!(replay.commit(key, &buy).unwrap(), None, "at {at:?}");
+            assert_eq!(replay.commit(key, &buy).unwrap(), Fate::Never, "at {at:?}");
         }
         replay.seek(hour(6)).unwrap();
-        assert!(replay.commit(5, &buy).unwrap().is_some());
-        assert_eq!(replay.commit(1, &buy).unwrap(), None);
+        assert!(replay.commit(5, &buy).unwrap().outcome().is_some());
+        assert_eq!(replay.commit(1, &buy).unwrap(), Fate::Never);
     }
 
     #[test]
@@ -295,7 +294,7 @@ mod tests {
         let over_gap = 15.0 / 12.0 - 1.0;
         let returns: [f64; 4] = [11.0 / 10.0 - 1.0, 12.0 / 11.0 - 1.0, 16.0 / 15.0 - 1.0, 17.0 / 16.0 - 1.0];
         let squares = returns.iter().map(|r| r * r).sum::<f64>() + over_gap * over_gap;
-        let bar = replay.bar();
+        let bar = replay.model.bar();
         assert_eq!((bar.values[0], bar.values[2]), (17.0, 17.0));
         assert!((bar.values[1] - libm::sqrt(squares / 7.0)).abs() < 1e-12);
     }

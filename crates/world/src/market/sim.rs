@@ -4,17 +4,18 @@
 
 use golem::Usdc;
 use golem::time::{REFERENCE_TICK, Span, Time};
-use golem::world::{Bar, Manifest, Observation, Outcome, Quote};
+use golem::world::{Bar, Effect, Manifest, Outcome, Quote};
 
 use super::features::{Seen, Tape};
-use super::fill::Venue;
+use super::fill::{self, Venue};
 use super::pace::Pace;
 use super::regime::{Regime, Relations};
 use super::staged::{BURST_RETURN, BURST_VOLUME, Bursts, Swing, Tide};
 use super::{DAY_MS, manifest};
 use crate::chance::Chance;
-use crate::walk::{self, Walk};
-use crate::{Error, Ledger, Order, World};
+use crate::paper::{self, Model, Paper};
+use crate::walk::Walk;
+use crate::{Error, Ledger, Order};
 
 /// 2024-01-01T00:00:00Z.
 const START: Time = Time::seconds(1_704_067_200);
@@ -50,10 +51,13 @@ impl Default for SimConfig {
     }
 }
 
+/// A simulated market to live in.
+pub type Sim = Paper<Simulation>;
+
+/// The market itself, whoever lives in it.
 #[derive(Debug)]
-pub struct Sim {
+pub struct Simulation {
     config: SimConfig,
-    ledger: Ledger,
     state: State,
 }
 
@@ -71,6 +75,16 @@ pub struct Truth {
 
 impl Sim {
     pub fn new(config: SimConfig, ledger: Ledger) -> Result<Sim, Error> {
+        Ok(paper::open(Simulation::new(config)?, ledger))
+    }
+
+    pub fn truth(&self) -> Truth {
+        self.model.truth()
+    }
+}
+
+impl Simulation {
+    pub(super) fn new(config: SimConfig) -> Result<Simulation, Error> {
         if config.bar == Span::ZERO || config.bar > Span::DAY {
             return Err(Error::Config { what: "the bar", why: "must last at least a millisecond and at most a day" });
         }
@@ -86,10 +100,10 @@ impl Sim {
         if config.edge_bps.is_some_and(|edge| edge > LARGEST_EDGE) {
             return Err(Error::Config { what: "edge_bps", why: "must be at most 1000" });
         }
-        Ok(Sim { config, ledger, state: State::new(&config) })
+        Ok(Simulation { config, state: State::new(&config) })
     }
 
-    pub fn truth(&self) -> Truth {
+    pub(super) fn truth(&self) -> Truth {
         Truth {
             regime: self.state.regime,
             relations: self.state.relations,
@@ -99,12 +113,14 @@ impl Sim {
         }
     }
 
-    fn venue(&self) -> Venue {
-        Venue { unit: self.state.unit(), depth: self.state.depth(), held: self.ledger.held(), salt: self.config.seed }
+    fn venue(&self, held: i64) -> Venue {
+        Venue { unit: self.state.unit(), depth: self.state.depth(), held, salt: self.config.seed }
     }
 }
 
-impl World for Sim {
+impl Model for Simulation {
+    const ACTIONS: &'static [(&'static str, Effect)] = &fill::ACTIONS;
+
     fn manifest(&self) -> Manifest {
         manifest("simulated market", self.config.bar, "ETH", true)
     }
@@ -117,31 +133,16 @@ impl World for Sim {
         None
     }
 
-    fn seek(&mut self, until: Time) -> Result<(), Error> {
-        walk::seek(self, until);
-        Ok(())
+    fn quote(&self, order: &Order, held: i64) -> Option<Quote> {
+        self.venue(held).quote(order)
     }
 
-    fn observe(&mut self, since: Time, now: Time, into: &mut Observation) -> Result<(), Error> {
-        walk::observe(self, since, now, into);
-        Ok(())
-    }
-
-    fn preview(&mut self, order: &Order) -> Result<Option<Quote>, Error> {
-        Ok(self.venue().quote(order))
-    }
-
-    fn commit(&mut self, key: u64, order: &Order) -> Result<Option<Outcome>, Error> {
-        let venue = self.venue();
-        self.ledger.once(key, self.state.closed, || venue.fill(key, order))
-    }
-
-    fn reconcile(&mut self, key: u64) -> Result<Option<Outcome>, Error> {
-        self.ledger.reconcile(key, self.state.closed)
+    fn fill(&self, key: u64, order: &Order, held: i64) -> Option<Outcome> {
+        self.venue(held).fill(key, order)
     }
 }
 
-impl Walk for Sim {
+impl Walk for Simulation {
     fn closed(&self) -> Time {
         self.state.closed
     }

@@ -1,8 +1,10 @@
 //! Whether the queue behaves like one, and what foresight is worth in it.
 
 use golem::rule::Stance;
+use golem::world::{Fate, Observation};
 
 use super::*;
+use crate::World;
 
 fn queue(ledger: Ledger) -> Queue {
     Queue::new(QueueConfig::default(), ledger).unwrap()
@@ -15,7 +17,7 @@ fn day(queue: &mut Queue, n: u64) -> Vec<Bar> {
 }
 
 fn order(action: u8, servers: i64) -> Order {
-    Order { action, units: servers * SERVER, limit: Usdc::MOST }
+    Order::open(action, servers * SERVER)
 }
 
 fn mean(bars: &[Bar], domain: usize) -> f64 {
@@ -39,8 +41,8 @@ fn more_servers_shorten_the_wait_from_the_next_bar_on_and_for_the_arrivals_nothi
     let (mut few, mut many) = (queue(Ledger::memory()), queue(Ledger::memory()));
     let before = day(&mut many, 0);
     assert_eq!(before, day(&mut few, 0));
-    many.commit(1, &order(ADD, 10)).unwrap().unwrap();
-    assert_eq!(many.bar(), *before.last().unwrap());
+    many.commit(1, &order(ADD, 10)).unwrap().outcome().unwrap();
+    assert_eq!(many.model.bar(), *before.last().unwrap());
     let (without, with) = (day(&mut few, 1), day(&mut many, 1));
     assert_eq!(many.servers(), 21);
     assert_eq!(mean(&without, 0), mean(&with, 0));
@@ -54,17 +56,17 @@ fn a_reopened_queue_has_the_servers_it_had_when_it_had_them() {
     let path = folder.path().join("ledger");
     let mut first = queue(Ledger::file(&path).unwrap());
     let mut told = day(&mut first, 0);
-    first.commit(9, &order(ADD, 7)).unwrap().unwrap();
+    first.commit(9, &order(ADD, 7)).unwrap().outcome().unwrap();
     told.extend(day(&mut first, 1));
-    first.commit(4, &order(REMOVE, 3)).unwrap().unwrap();
+    first.commit(4, &order(REMOVE, 3)).unwrap().outcome().unwrap();
     told.extend(day(&mut first, 2));
     assert_eq!(first.servers(), 15);
-    let newest = first.bar();
+    let newest = first.model.bar();
     drop(first);
 
     let mut again = queue(Ledger::file(&path).unwrap());
     again.seek(START + Span::DAY.times(3)).unwrap();
-    assert_eq!((again.bar(), again.servers()), (newest, 15));
+    assert_eq!((again.model.bar(), again.servers()), (newest, 15));
     let retold: Vec<Bar> = (0..3).flat_map(|n| day(&mut again, n)).collect();
     assert_eq!(retold, told);
 }
@@ -73,13 +75,13 @@ fn a_reopened_queue_has_the_servers_it_had_when_it_had_them() {
 fn servers_come_whole_and_only_rented_ones_go() {
     let mut queue = queue(Ledger::memory());
     let half = Order { units: SERVER - 1, ..order(ADD, 1) };
-    assert_eq!(queue.commit(1, &half).unwrap(), None);
-    assert_eq!(queue.commit(2, &order(REMOVE, 1)).unwrap(), None);
+    assert_eq!(queue.commit(1, &half).unwrap(), Fate::Never);
+    assert_eq!(queue.commit(2, &order(REMOVE, 1)).unwrap(), Fate::Never);
     let two_and_a_half = Order { units: 2 * SERVER + SERVER / 2, ..order(ADD, 1) };
-    assert_eq!(queue.commit(3, &two_and_a_half).unwrap().unwrap().units, 2 * SERVER);
-    assert_eq!(queue.commit(4, &order(REMOVE, 3)).unwrap(), None);
-    assert_eq!(queue.commit(5, &order(REMOVE, 2)).unwrap().unwrap().units, -2 * SERVER);
-    assert_eq!(queue.commit(6, &order(ADD, MOST_SERVERS - OWN_SERVERS + 1)).unwrap(), None);
+    assert_eq!(queue.commit(3, &two_and_a_half).unwrap().outcome().unwrap().units, 2 * SERVER);
+    assert_eq!(queue.commit(4, &order(REMOVE, 3)).unwrap(), Fate::Never);
+    assert_eq!(queue.commit(5, &order(REMOVE, 2)).unwrap().outcome().unwrap().units, -2 * SERVER);
+    assert_eq!(queue.commit(6, &order(ADD, MOST_SERVERS - OWN_SERVERS + 1)).unwrap(), Fate::Never);
 }
 
 #[test]
@@ -95,7 +97,7 @@ fn the_service_copes_on_most_days_and_nobody_waits_for_ever() {
 #[test]
 fn what_is_seen_is_what_there_was() {
     let mut queue = queue(Ledger::memory());
-    queue.commit(1, &order(ADD, 2)).unwrap().unwrap();
+    queue.commit(1, &order(ADD, 2)).unwrap().outcome().unwrap();
     let bars: Vec<Bar> = (0..20).flat_map(|n| day(&mut queue, n)).collect();
     let memory = 90;
     let (mut usual, mut strained) = (DEMAND[0], 0);
@@ -145,10 +147,10 @@ fn instincts_that_would_rent_or_hand_back_are_right_to_do_so_by_more_than_the_fe
 }
 
 #[test]
-fn a_server_is_kept_for_three_hours_whatever_the_bar() {
+fn a_server_is_kept_for_three_hours_or_as_long_as_anything_may_be_held() {
     let holding = |bar| Queue::new(QueueConfig { seed: 1, bar }, Ledger::memory()).unwrap().manifest().holding;
     assert_eq!(
         [Span::millis(1), Span::seconds(60), Span::seconds(3_600), Span::DAY].map(holding),
-        [10_800_000, 180, 3, 1]
+        [limits::HORIZON, 180, 3, 1]
     );
 }

@@ -15,7 +15,7 @@ use host::config::{File, Settings};
 use host::heirs::{self, Estate, Heir};
 use host::herald::Herald;
 use host::keeper::{self, Wish};
-use host::living::{Ending, Listener, Living, Pace, Run};
+use host::life::{Ending, Listener, Living, Pace, Run};
 use host::{Error, GolemHome, Home, chance::Secret, closing, doctor};
 
 use crate::args::DemoArgs;
@@ -99,7 +99,7 @@ fn live(home: &Home, seed: u64, screen: &mut Screen) -> Result<Option<(GolemHome
     let spec = super::golem::spec(home, &settings, Some(seed))?;
     let name: Name = NAME.parse().expect("a name");
     let wish = Wish { name, spec, seed: Some(seed), settings, descent: None, bundle: None };
-    let place = keeper::birth(home, wish)?.place;
+    let place = keeper::birth(home, wish)?.place().clone();
     let (mut living, _) = Living::open(place.clone(), SNAPSHOTS)?;
     let life = living.life();
     let born = format!(
@@ -177,7 +177,7 @@ fn succeed(home: &Home, seed: u64, dead: &GolemHome, looks: &[Look], screen: &mu
     let estate: Estate = heirs::estate(home, dead)?;
     let name = heirs::next_name(home, &dead.name);
     let heir = Heir { name, seed: Some(seed), set: Vec::new(), inherit: Some(true), force: false };
-    let place = heirs::make(home, &estate, heir)?.place;
+    let place = heirs::make(home, &estate, heir)?.place().clone();
     let (mut living, _) = Living::open(place, SNAPSHOTS)?;
     let life = living.life();
     let name = life.birth.name.clone();

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use golem::mortality::phase::Phase;
 use host::Error;
-use host::living::Pace;
+use host::life::Pace;
 use serde_json::json;
 
 use super::story::Line;

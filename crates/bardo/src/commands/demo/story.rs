@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use golem::dream::{self, Fate};
 use golem::event::Event;
 use golem::mortality::{Clock, phase::Phase};
-use golem::policy::Rule;
+use golem::policy::Refusal;
 use golem::prediction::Prediction;
 use golem::stress::{self, Band, words};
 use golem::world::DomainKind;
@@ -162,7 +162,7 @@ impl Story {
         Some(("action", format!("Gives it up for {}: {} {word}, costs included.", cents(cash), cents(result))))
     }
 
-    fn refused(&mut self, rule: Rule) -> Option<(&'static str, String)> {
+    fn refused(&mut self, rule: Refusal) -> Option<(&'static str, String)> {
         let name = serde_json::to_value(rule).ok()?;
         let name = name.as_str().or_else(|| name.as_object()?.keys().next().map(String::as_str))?.to_owned();
         self.once("refusal").then(|| ("refusal", format!("Wanted to act; refused: {rule} [{name}].")))

@@ -1,16 +1,18 @@
 //! Whether the simulated market is what it says it is, measured against its own ground truth.
 
 use golem::limits;
+use golem::world::Observation;
 
 use super::*;
 use crate::market::YEAR_MS;
+use crate::{World, walk};
 
-fn sim(seed: u64, bar: Span, relations_change_days: f64) -> Sim {
-    Sim::new(SimConfig { seed, bar, relations_change_days, ..SimConfig::default() }, Ledger::memory()).unwrap()
+fn sim(seed: u64, bar: Span, relations_change_days: f64) -> Simulation {
+    Simulation::new(SimConfig { seed, bar, relations_change_days, ..SimConfig::default() }).unwrap()
 }
 
 /// Every bar's truth beforehand and the return it then made.
-fn lived(sim: &mut Sim, bars: u32) -> Vec<(Truth, f64)> {
+fn lived(sim: &mut Simulation, bars: u32) -> Vec<(Truth, f64)> {
     (0..bars)
         .map(|_| {
             let (truth, price) = (sim.truth(), sim.state.price);
@@ -158,7 +160,7 @@ fn a_hundred_years_leave_the_price_on_earth() {
 #[test]
 fn a_seed_means_the_same_market_everywhere() {
     let mut sim = sim(42, Span::seconds(40), 7.0);
-    sim.seek(START + Span::DAY.times(30)).unwrap();
+    walk::seek(&mut sim, START + Span::DAY.times(30));
     let bar = sim.bar();
     let numbers = bar.values.iter().chain(&bar.features);
     let bits = numbers.fold(0, |sum, value| crate::chance::mix(sum ^ value.to_bits()));
@@ -190,13 +192,14 @@ fn every_bar_of_the_natural_market_is_as_it_always_was() {
 #[ignore = "a measurement: cargo test --release -p bardo-world -- --ignored --nocapture a_bar_costs"]
 fn a_bar_costs() {
     let bars = 5_000_000_u64;
-    let mut market = sim(1, Span::seconds(40), 7.0);
+    let config = SimConfig { relations_change_days: 7.0, ..SimConfig::default() };
+    let mut market = Sim::new(config, Ledger::memory()).unwrap();
     let began = std::time::Instant::now();
     market.seek(START + Span::seconds(40).times(bars)).unwrap();
-    std::hint::black_box(market.bar());
+    std::hint::black_box(market.model.bar());
     println!("walking: {} ns a bar", began.elapsed().as_nanos() as f64 / bars as f64);
 
-    let mut market = sim(1, Span::seconds(40), 7.0);
+    let mut market = Sim::new(config, Ledger::memory()).unwrap();
     let (mut since, mut told) = (START, Observation { bars: Vec::with_capacity(limits::BARS) });
     let began = std::time::Instant::now();
     for _ in 0..bars {

@@ -4,9 +4,9 @@ use golem::time::Span;
 use golem::world::Bar;
 
 use super::*;
-use crate::market::sim::{Sim, SimConfig};
+use crate::Regime;
+use crate::market::sim::{SimConfig, Simulation};
 use crate::walk::Walk;
-use crate::{Ledger, Regime};
 
 const RET_1: usize = 0;
 const VOL_24: usize = 4;
@@ -16,7 +16,7 @@ const GAS: usize = 11;
 const GAS_RATIO: usize = 12;
 
 fn bars(config: SimConfig, count: usize) -> Vec<Bar> {
-    let mut sim = Sim::new(config, Ledger::memory()).unwrap();
+    let mut sim = Simulation::new(config).unwrap();
     let bars = (0..count).map(|_| {
         sim.advance();
         sim.bar()
@@ -43,7 +43,7 @@ fn check_mean(of: &[f64], expected: f64, what: &str) {
 
 /// What holding paid after each burst upwards and after each downwards.
 fn after_bursts(config: SimConfig, count: usize) -> [Vec<f64>; 2] {
-    let mut sim = Sim::new(config, Ledger::memory()).unwrap();
+    let mut sim = Simulation::new(config).unwrap();
     let (mut prices, mut bursts) = (Vec::new(), Vec::new());
     let mut drifted = false;
     for at in 0..count {
@@ -139,7 +139,7 @@ fn before_the_flip_what_was_turns_back_and_from_then_on_it_goes_on() {
 #[test]
 fn only_the_tide_turns() {
     let config = SimConfig { flip_days: Some(3.0), ..SimConfig::default() };
-    let mut sim = Sim::new(config, Ledger::memory()).unwrap();
+    let mut sim = Simulation::new(config).unwrap();
     let relations = sim.truth().relations;
     for _ in 0..50_000 {
         sim.advance();
@@ -162,7 +162,7 @@ fn nothing_leaps_at_the_flip() {
 
 #[test]
 fn experiments_that_would_blur_each_other_are_refused() {
-    let opened = |config: SimConfig| Sim::new(config, Ledger::memory()).map(|_| ()).map_err(|e| e.to_string());
+    let opened = |config: SimConfig| Simulation::new(config).map(|_| ()).map_err(|e| e.to_string());
     let tide = SimConfig { flip_days: Some(2.0), bar: Span::seconds(40), ..SimConfig::default() };
     assert_eq!(opened(tide), Ok(()));
     assert_eq!(opened(SimConfig { edge_bps: Some(45), ..tide }), Ok(()));

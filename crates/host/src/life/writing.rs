@@ -1,24 +1,23 @@
 //! Where a life is written down while it is lived: in its own file, or at the desk of a host that keeps many.
 
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use golem::grimoire::Entry;
 use golem::wire::Message;
-use golem::{Golem, Life, Record};
+use golem::{Event, Golem, Life, Record};
 use tracing::{debug, info};
 use vault::codec::Hash;
-use vault::{Batch, Line, Reader, Vault};
+use vault::{Batch, Line, Note, Reader, Vault};
 
 use crate::Error;
-use crate::herald::Herald;
+use crate::herald::each;
 use crate::home::GolemHome;
 use crate::up::board::Status;
 use crate::up::desk::Desk;
 use crate::up::notify;
 
 #[derive(Debug)]
-pub(crate) enum Keep {
+pub(crate) enum Writing {
     Own(Box<Vault>),
     Lodged(Lodging),
 }
@@ -29,35 +28,39 @@ pub(crate) struct Lodging {
     desk: Arc<Desk>,
     name: Arc<str>,
     tip: Hash,
+    /// The number of the record in the making.
+    next: u64,
     lines: Vec<Line>,
-    /// It as it was before the first record that is not durable yet, so that what happened can be told.
-    before: Option<Box<Golem>>,
+    /// What is to be told once it is durable: the number of its record, whether it is routine, and its text.
+    messages: Vec<(u64, bool, String)>,
+    notes: Vec<Note>,
     /// Nothing of it waits in the log: its own file has everything.
     carried: bool,
     refusals: u64,
 }
 
 impl Lodging {
-    pub(crate) fn new(desk: Arc<Desk>, name: &str, tip: Hash) -> Lodging {
-        Lodging { desk, name: name.into(), tip, lines: Vec::new(), before: None, carried: true, refusals: 0 }
+    pub(crate) fn new(desk: Arc<Desk>, golem: &Golem, tip: Hash) -> Lodging {
+        let (name, next) = (golem.life().birth.name.as_str().into(), golem.seq() + 1);
+        let (lines, messages, notes) = (Vec::new(), Vec::new(), Vec::new());
+        Lodging { desk, name, tip, next, lines, messages, notes, carried: true, refusals: 0 }
+    }
+
+    /// Makes of an event whatever is told of it, while it is plain what it did.
+    fn show(&mut self, event: &Event, life: &Life) {
+        each(event, life, self.next, |told| {
+            self.refusals += u64::from(matches!(told.message, Message::Refused { .. }));
+            self.notes.extend(notify::note(&self.name, life, &told, notify::now()));
+            let text = serde_json::to_string(&told).expect("a message is plain data");
+            self.messages.push((told.seq, told.message.is_routine(), text));
+        });
     }
 
     /// Makes everything staged durable with what others bring, then tells whoever listens.
-    fn commit(&mut self, records: &[Record], life: &Life) -> Result<(), Error> {
-        let mut batch = Batch { lines: std::mem::take(&mut self.lines), ..Batch::default() };
-        let mut messages = Vec::new();
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as i64);
-        if let Some(before) = self.before.take() {
-            let mut herald = Herald::after(*before);
-            for record in records {
-                herald.tell(record, |told| {
-                    self.refusals += u64::from(matches!(told.message, Message::Refused { .. }));
-                    batch.notes.extend(notify::note(&self.name, life, &told, now));
-                    let text = serde_json::to_string(&told).expect("a message is plain data");
-                    messages.push((told.seq, told.message.is_routine(), text));
-                })?;
-            }
-        }
+    fn commit(&mut self, life: &Life) -> Result<(), Error> {
+        let (lines, notes) = (std::mem::take(&mut self.lines), std::mem::take(&mut self.notes));
+        let messages = std::mem::take(&mut self.messages);
+        let batch = Batch { lines, notes, ..Batch::default() };
         self.carried = false;
         let kinds: Vec<String> = batch.notes.iter().map(|note| note.kind.clone()).collect();
         self.desk.commit(batch)?;
@@ -106,43 +109,42 @@ fn tidy(vault: &mut Vault, life: &Life) {
     }
 }
 
-impl Keep {
+impl Writing {
     pub(crate) fn stage(&mut self, record: &Record, life: &Life) {
         match self {
-            Keep::Own(vault) => vault.stage(record, life),
-            Keep::Lodged(lodging) => {
+            Writing::Own(vault) => vault.stage(record, life),
+            Writing::Lodged(lodging) => {
                 let line = Line::of(life.id(), &lodging.tip, record, life);
                 lodging.tip = line.hash;
+                lodging.next = record.seq + 1;
                 lodging.lines.push(line);
             }
         }
     }
 
-    /// Called before a step: a lodger will have to tell what it came to.
-    pub(crate) fn about_to_step(&mut self, golem: &Golem) {
-        if let Keep::Lodged(lodging) = self
-            && lodging.before.is_none()
-        {
-            lodging.before = Some(Box::new(golem.clone()));
+    /// A lodger will have to tell what its step came to.
+    pub(crate) fn show(&mut self, event: &Event, life: &Life) {
+        if let Writing::Lodged(lodging) = self {
+            lodging.show(event, life);
         }
     }
 
-    pub(crate) fn commit(&mut self, records: &[Record], life: &Life) -> Result<(), Error> {
+    pub(crate) fn commit(&mut self, life: &Life) -> Result<(), Error> {
         match self {
-            Keep::Own(vault) => {
+            Writing::Own(vault) => {
                 vault.commit(life)?;
                 tidy(vault, life);
                 Ok(())
             }
-            Keep::Lodged(lodging) => lodging.commit(records, life),
+            Writing::Lodged(lodging) => lodging.commit(life),
         }
     }
 
     /// Sees to it that the golem's own file has everything, for whoever reads there.
     pub(crate) fn carry_over(&mut self, place: &GolemHome) -> Result<(), Error> {
         match self {
-            Keep::Own(_) => Ok(()),
-            Keep::Lodged(lodging) => lodging.carry_over(place),
+            Writing::Own(_) => Ok(()),
+            Writing::Lodged(lodging) => lodging.carry_over(place),
         }
     }
 
@@ -150,21 +152,21 @@ impl Keep {
     pub(crate) fn entries(&mut self, place: &GolemHome) -> Result<Vec<Entry>, Error> {
         self.carry_over(place)?;
         match self {
-            Keep::Own(vault) => Ok(vault.entries()?),
-            Keep::Lodged(_) => Ok(Reader::open(&place.database())?.entries()?),
+            Writing::Own(vault) => Ok(vault.entries()?),
+            Writing::Lodged(_) => Ok(Reader::open(&place.database())?.entries()?),
         }
     }
 
     /// The living who come next by name, where a host knows of all of them.
     pub(crate) fn neighbours(&self, name: &str, most: usize) -> Option<Vec<String>> {
         match self {
-            Keep::Own(_) => None,
-            Keep::Lodged(lodging) => Some(lodging.desk.board.after(name, most)),
+            Writing::Own(_) => None,
+            Writing::Lodged(lodging) => Some(lodging.desk.board.after(name, most)),
         }
     }
 
     /// One of many keeps in memory only what it cannot do without.
     pub(crate) fn is_lodged(&self) -> bool {
-        matches!(self, Keep::Lodged(_))
+        matches!(self, Writing::Lodged(_))
     }
 }

@@ -1,0 +1,128 @@
+//! Whoever stands around a golem, and the one way in which what it owes is seen to.
+//!
+//! The lab answers everything at once; a host sends errands and goes on, and its golem has its ticks meanwhile. Both are
+//! shells of the same driver, so both react to the same things in the same order.
+
+use crate::dream::Found;
+use crate::event::{Event, Record};
+use crate::golem::Golem;
+use crate::grimoire::Answer;
+use crate::life::Life;
+use crate::owed::{Duty, Errand, Owed, Which};
+use crate::step::{Fault, Input, What};
+use crate::time::Time;
+use crate::world::{Fate, Order, Quote};
+
+/// Whoever stands around a golem.
+pub trait Shell {
+    type Error: From<Fault>;
+
+    /// Chance for the tick after this life's newest.
+    fn roll(&mut self, life: &Life) -> u64;
+
+    /// Does it, here and now.
+    fn duty(&mut self, life: &Life, duty: Duty) -> Result<What, Self::Error>;
+
+    /// Sends it, or brings its answer; nothing while it is under way.
+    fn errand(&mut self, life: &Life, errand: &Errand) -> Result<Option<What>, Self::Error>;
+
+    /// Takes down what one input came to.
+    fn record(&mut self, record: Record, life: &Life);
+
+    /// Sees to it that everything taken down is durable; asked before anything leaves or is done on its account.
+    fn sync(&mut self, _life: &Life) -> Result<(), Self::Error> {
+        Ok(())
+    }
+
+    /// Is shown each event beside the life it left behind, while it happens.
+    fn show(&mut self, _event: &Event, _life: &Life) {}
+}
+
+/// Has a golem live one input; gives the input back, so that its memory can be used again.
+pub fn feed<S: Shell>(golem: &mut Golem, shell: &mut S, now: Time, what: What) -> Result<What, S::Error> {
+    let input = Input { now, roll: shell.roll(golem.life()), what };
+    if let Some(record) = golem.step_with(&input, |event, life| shell.show(event, life))? {
+        shell.record(record, golem.life());
+    }
+    Ok(input.what)
+}
+
+/// Sees to whatever is owed, until nothing is but what is under way. What is owed is read anew after each answer: one
+/// that brings a death, a freeze or another epoch stops what was owed before it.
+pub fn perform<S: Shell>(golem: &mut Golem, shell: &mut S) -> Result<(), S::Error> {
+    // Under way, or answered in a way that changed nothing: it is asked again the next time.
+    let mut seen: Vec<Which> = Vec::new();
+    loop {
+        let left = |owed: &Owed| !matches!(owed, Owed::Errand(errand) if seen.contains(&errand.which()));
+        let Some(owed) = golem.owed().find(left) else { return Ok(()) };
+        let before = golem.seq();
+        match owed {
+            // A round leads to nothing outside, so it can wait for the next transaction.
+            Owed::Duty(Duty::Curate) => {
+                let what = shell.duty(golem.life(), Duty::Curate)?;
+                feed(golem, shell, golem.life().now, what)?;
+            }
+            Owed::Duty(duty) => {
+                shell.sync(golem.life())?;
+                let what = shell.duty(golem.life(), duty)?;
+                feed(golem, shell, golem.life().now, what)?;
+                shell.sync(golem.life())?;
+            }
+            Owed::Errand(errand) => {
+                shell.sync(golem.life())?;
+                let what = shell.errand(golem.life(), &errand)?;
+                if let Some(what) = what {
+                    feed(golem, shell, golem.life().now, what)?;
+                    shell.sync(golem.life())?;
+                }
+                if golem.seq() == before {
+                    seen.push(errand.which());
+                }
+            }
+        }
+        // A duty that changes nothing would be owed for ever.
+        if golem.seq() == before && matches!(owed, Owed::Duty(_)) {
+            return Ok(());
+        }
+    }
+}
+
+impl Duty {
+    /// What comes of it with somebody who keeps nothing: nothing was learned, dreamt or left behind.
+    pub fn barely(self, life: &Life) -> What {
+        match self {
+            Duty::Curate => What::Curated(Box::new(Answer { round: life.knowing.rounds + 1, ..Answer::default() })),
+            Duty::Dream { .. } => What::Dreamt(Box::new(Found::nothing(life))),
+            Duty::Reflect => What::Reflected { hash: [0; 32] },
+            Duty::Bequeath => What::Bequeathed { hash: [0; 32], entries: 0 },
+            Duty::Deposit { deposit, .. } => What::Deposited { deposit },
+        }
+    }
+}
+
+impl Errand {
+    /// What comes of it where a world is no more than these two, and there are no peers.
+    pub fn answered(&self, quote: impl FnOnce(&Order) -> Option<Quote>, act: impl FnOnce(&Order) -> Fate) -> What {
+        match *self {
+            Errand::Preview { key, look, order } => What::Previewed { key, look, quote: quote(&order) },
+            Errand::Commit { key, order } => What::Landed { key, fate: act(&order) },
+            Errand::Reconcile { key } => What::Landed { key, fate: Fate::Never },
+            Errand::Tell { number, .. } => What::Told { number, peers: 0 },
+        }
+    }
+}
+
+impl Owed {
+    /// What comes of it with somebody who keeps nothing, in a world that is no more than these two.
+    pub fn answered(
+        &self,
+        life: &Life,
+        quote: impl FnOnce(&Order) -> Option<Quote>,
+        act: impl FnOnce(&Order) -> Fate,
+    ) -> What {
+        match self {
+            Owed::Duty(duty) => duty.barely(life),
+            Owed::Errand(errand) => errand.answered(quote, act),
+        }
+    }
+}

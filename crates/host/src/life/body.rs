@@ -1,0 +1,196 @@
+//! What stands around one golem while it is lived: where it is written down, its world, its purse and what it knows. It
+//! is the shell of that life: what the golem owes is done here, and its records go out from here.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use golem::dream::{self, Memory};
+use golem::grimoire::{self, Grimoire};
+use golem::shell::Shell;
+use golem::stress::Word;
+use golem::world::{Effect, Observation};
+use golem::{CommandId, Duty, Errand, Event, Life, Record, What};
+use vault::{Head, Reader, Seal, Treasury};
+
+use super::Listener;
+use super::ground::{Act, Ground};
+use super::writing::Writing;
+use crate::Error;
+use crate::chance::Secret;
+use crate::closing;
+use crate::home::GolemHome;
+use crate::inbox::{self, Body as Text};
+use crate::nights;
+
+/// The most of a host's golems that one of them speaks to.
+const PEERS: usize = 32;
+
+pub(crate) struct Body {
+    pub(super) place: GolemHome,
+    pub(super) writing: Writing,
+    pub(super) ground: Ground,
+    pub(super) secret: Secret,
+    pub(super) treasury: Arc<Mutex<Treasury>>,
+    pub(super) observation: Observation,
+    /// Records stepped but not yet durable.
+    pub(super) unsaid: Vec<Record>,
+    /// What it knows, read from its rows when it is first needed.
+    pub(super) grimoire: Option<Grimoire>,
+    /// What it can dream of, read from its journal when it first dreams.
+    pub(super) memory: Option<Memory>,
+    /// Its playbook may have changed since it was last written down.
+    pub(super) rewritten: bool,
+}
+
+/// A body, with whoever listens to it.
+pub(super) struct Shelled<'a, L> {
+    pub(super) body: &'a mut Body,
+    pub(super) listener: &'a mut L,
+}
+
+impl<L: Listener> Shell for Shelled<'_, L> {
+    type Error = Error;
+
+    fn roll(&mut self, life: &Life) -> u64 {
+        self.body.secret.roll(life.id(), life.tick + 1)
+    }
+
+    fn duty(&mut self, life: &Life, duty: Duty) -> Result<What, Error> {
+        match duty {
+            Duty::Curate => self.body.curate(life),
+            Duty::Dream { .. } => self.body.dream(life),
+            Duty::Reflect => self.body.reflect(life),
+            Duty::Bequeath => self.body.bequeath(life),
+            Duty::Deposit { deposit, amount } => {
+                self.body.treasury().receive(life.id(), deposit, amount)?;
+                Ok(What::Deposited { deposit })
+            }
+        }
+    }
+
+    fn errand(&mut self, life: &Life, errand: &Errand) -> Result<Option<What>, Error> {
+        let adds = match *errand {
+            Errand::Tell { number, word } => {
+                let peers = self.body.tell_peers(life, number, word)?;
+                return Ok(Some(What::Told { number, peers }));
+            }
+            Errand::Commit { order, .. } => life.birth.world.actions[usize::from(order.action)].effect == Effect::Adds,
+            Errand::Preview { .. } | Errand::Reconcile { .. } => false,
+        };
+        let frozen = self.body.place.frozen_marker();
+        self.body.ground.errand(Act { errand: *errand, adds }, &frozen)
+    }
+
+    fn record(&mut self, record: Record, life: &Life) {
+        self.body.writing.stage(&record, life);
+        if let Some(memory) = &mut self.body.memory {
+            memory.hear(&record, life);
+        }
+        self.body.unsaid.push(record);
+    }
+
+    fn sync(&mut self, life: &Life) -> Result<(), Error> {
+        self.body.flush(life, self.listener)
+    }
+
+    fn show(&mut self, event: &Event, life: &Life) {
+        self.body.writing.show(event, life);
+    }
+}
+
+impl Body {
+    pub(super) fn treasury(&self) -> MutexGuard<'_, Treasury> {
+        self.treasury.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Makes durable what was stepped, then says so.
+    pub(super) fn flush(&mut self, life: &Life, listener: &mut impl Listener) -> Result<(), Error> {
+        if self.unsaid.is_empty() {
+            return Ok(());
+        }
+        self.writing.commit(life)?;
+        listener.acknowledged(&self.unsaid, life)?;
+        self.unsaid.clear();
+        Ok(())
+    }
+
+    /// One of very many keeps in memory only what it cannot do without.
+    pub(super) fn forget_what_can_be_read_again(&mut self) {
+        if self.writing.is_lodged() {
+            (self.grimoire, self.memory) = (None, None);
+        }
+    }
+
+    /// Everything it knows, as its rows have it.
+    pub(super) fn known(&mut self) -> Result<Grimoire, Error> {
+        Ok(Grimoire::new(self.writing.entries(&self.place)?))
+    }
+
+    /// Goes through what it knows.
+    fn curate(&mut self, life: &Life) -> Result<What, Error> {
+        if self.grimoire.is_none() {
+            self.grimoire = Some(self.known()?);
+        }
+        let Some(grimoire) = &mut self.grimoire else { unreachable!("just read") };
+        let answer = grimoire::round(grimoire, life);
+        self.rewritten = true;
+        Ok(What::Curated(Box::new(answer)))
+    }
+
+    /// Does the night's work. What is lived and known is durable by now, so the file has it all; a night in the middle of
+    /// a run must see no more and no less than one right after a start.
+    fn dream(&mut self, life: &Life) -> Result<What, Error> {
+        if self.grimoire.is_none() {
+            self.grimoire = Some(self.known()?);
+        }
+        if self.memory.is_none() {
+            self.writing.carry_over(&self.place)?;
+            self.memory = Some(nights::remembered(&self.place, life)?);
+        }
+        let (Some(memory), Some(grimoire)) = (&self.memory, &self.grimoire) else { unreachable!("just read") };
+        #[cfg(test)]
+        crate::up::curse::strike(&self.place, crate::up::curse::Part::Dream);
+        Ok(What::Dreamt(Box::new(dream::work(memory, grimoire, life))))
+    }
+
+    /// Writes the testament.
+    fn reflect(&mut self, life: &Life) -> Result<What, Error> {
+        let grimoire = self.known()?;
+        let hash = closing::reflect(&self.place, life, &grimoire, &self.secret)?;
+        Ok(What::Reflected { hash })
+    }
+
+    /// Passes on what it knew.
+    fn bequeath(&mut self, life: &Life) -> Result<What, Error> {
+        let grimoire = self.known()?;
+        let (hash, entries) = closing::bequeath(&self.place, life, &grimoire)?;
+        Ok(What::Bequeathed { hash, entries })
+    }
+
+    /// A letter to every living golem of the same home. Sent twice after a crash, each is the same letter.
+    fn tell_peers(&self, life: &Life, number: u64, word: Word) -> Result<u32, Error> {
+        let from = life.id();
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(&from.0).update(&number.to_le_bytes());
+        let id = CommandId(hasher.finalize().as_bytes()[..8].try_into().expect("eight of thirty-two"));
+        // A neighbour that cannot be read or written to is its owner's to see to; nothing here waits for it.
+        let text = Text::Word { from, number, word };
+        let told = self.peers()?.iter().filter(|peer| inbox::send_as(peer, id, text.clone()).is_ok()).count();
+        Ok(told as u32)
+    }
+
+    /// The living of the same home; of very many, the next few by name.
+    fn peers(&self) -> Result<Vec<GolemHome>, Error> {
+        let (home, me) = (self.place.home(), &self.place.name);
+        if let Some(near) = self.writing.neighbours(me.as_str(), PEERS) {
+            return Ok(near.iter().filter_map(|name| home.golem(name).ok()).collect());
+        }
+        let lives = |place: &GolemHome| {
+            let woken = Reader::open(&place.database()).and_then(|reader| reader.wake());
+            woken.is_ok_and(|(golem, _)| {
+                let here = Head::peek(&home.heads(), golem.life().id()).is_some_and(|head| head.seal == Seal::Open);
+                here && !golem.life().is_dead()
+            })
+        };
+        Ok(home.list()?.into_iter().filter(|place| place.name != *me && lives(place)).collect())
+    }
+}

@@ -1,0 +1,137 @@
+//! What a golem stands on: a world that answers at once, here, or one that takes its time, elsewhere.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use golem::world::Observation;
+use golem::{Errand, Time, What, Which};
+use world::World;
+
+use super::far::{Far, Look, Waker};
+use crate::Error;
+
+/// An errand to a world, and whether it takes up exposure.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Act {
+    pub(crate) errand: Errand,
+    pub(crate) adds: bool,
+}
+
+/// Performs it. This is the last look before money moves: an owner's freeze counts even if nobody has read it yet.
+pub(super) fn act(world: &mut (dyn World + Send), act: &Act, frozen: &Path) -> Result<What, world::Error> {
+    let errand = match act.errand {
+        Errand::Commit { key, .. } if act.adds && frozen.exists() => Errand::Reconcile { key },
+        errand => errand,
+    };
+    Ok(world::ask(world, &errand)?.expect("words for peers are not sent to a world"))
+}
+
+pub(crate) enum Ground {
+    Near {
+        world: Box<dyn World + Send>,
+        /// It could not be reached, and is left alone until then.
+        away: Option<Instant>,
+    },
+    Far(Arc<Far>),
+}
+
+/// How long a world that does not say is left alone when it cannot be reached.
+pub(super) const AWAY: Duration = Duration::from_secs(10);
+
+impl Ground {
+    /// World time after which nothing more will ever be seen.
+    pub(crate) fn end(&self) -> Option<Time> {
+        match self {
+            Ground::Near { world, .. } => world.end(),
+            Ground::Far(far) => far.end(),
+        }
+    }
+
+    /// What the world shows since then, in an observation whose memory is used again; none while it is coming.
+    pub(crate) fn look(
+        &mut self,
+        since: Time,
+        now: Time,
+        mut seen: Observation,
+    ) -> Result<Option<(Time, Observation)>, Error> {
+        match self {
+            Ground::Near { away: Some(until), .. } if *until > Instant::now() => Ok(None),
+            Ground::Near { world, away } => {
+                seen.bars.clear();
+                let looked = world.observe(since, now, &mut seen);
+                Ok(patient(looked, away)?.map(|()| (now, seen)))
+            }
+            Ground::Far(far) => match far.look(since, now)? {
+                Look::Seen(now, seen) => Ok(Some((now, seen))),
+                Look::Coming => Ok(None),
+            },
+        }
+    }
+
+    /// The answer to an errand; none while it is coming.
+    pub(crate) fn errand(&mut self, errand: Act, frozen: &Path) -> Result<Option<What>, Error> {
+        match self {
+            Ground::Near { away: Some(until), .. } if *until > Instant::now() => Ok(None),
+            Ground::Near { world, away } => patient(act(world.as_mut(), &errand, frozen), away),
+            Ground::Far(far) => far.errand(errand),
+        }
+    }
+
+    /// Forgets what was to be asked and is not owed any more; gives what came back all the same.
+    pub(crate) fn keep_only(&self, owed: &[Which]) -> Option<What> {
+        let Ground::Far(far) = self else { return None };
+        far.keep_only(owed);
+        far.unasked(owed)
+    }
+
+    /// Something is on its way.
+    pub(crate) fn is_busy(&self) -> bool {
+        matches!(self, Ground::Far(far) if far.is_busy())
+    }
+
+    pub(crate) fn is_far(&self) -> bool {
+        matches!(self, Ground::Far(_))
+    }
+
+    pub(crate) fn has_news(&self) -> bool {
+        matches!(self, Ground::Far(far) if far.has_news())
+    }
+
+    pub(crate) fn silent_for(&self) -> Option<Duration> {
+        if let Ground::Far(far) = self { far.silent_for() } else { None }
+    }
+
+    pub(crate) fn wait(&self, most: Duration) {
+        match self {
+            Ground::Far(far) => far.wait(most),
+            Ground::Near { .. } => std::thread::sleep(most),
+        }
+    }
+
+    /// Nothing is under way any more; false if that took too long.
+    pub(crate) fn rest(&self, most: Duration) -> bool {
+        if let Ground::Far(far) = self { far.rest(most) } else { true }
+    }
+
+    pub(crate) fn wakes(&self, waker: Waker) {
+        if let Ground::Far(far) = self {
+            far.wakes(waker);
+        }
+    }
+}
+
+/// A world that is away is no fault of anybody's: it is asked again later.
+fn patient<T>(asked: Result<T, world::Error>, away: &mut Option<Instant>) -> Result<Option<T>, Error> {
+    match asked {
+        Ok(answer) => {
+            *away = None;
+            Ok(Some(answer))
+        }
+        Err(world::Error::Away { again, .. }) => {
+            *away = Some(Instant::now() + again.unwrap_or(AWAY));
+            Ok(None)
+        }
+        Err(other) => Err(other.into()),
+    }
+}

@@ -1,0 +1,141 @@
+//! What is said and sent to a golem by its owner and its peers: letters in its inbox, and money from the treasury.
+
+use golem::policy::Refusal;
+use golem::{Command, CommandId, Usdc, What};
+use tracing::info;
+
+use super::{Listener, Living};
+use crate::Error;
+use crate::inbox::{self, Body, Letter, Reply};
+
+impl Living {
+    /// Whoever wrote to the dead before it was known hears of it; nothing of its life is touched.
+    pub(crate) fn turn_away_letters(&self) {
+        if self.life().is_dead() {
+            for (path, _) in inbox::waiting(&self.body.place.inbox()).unwrap_or_default() {
+                let _ = inbox::answer(&path, &Reply::Dead(self.cause()));
+            }
+        }
+    }
+
+    /// Takes in what the owner has said and sent since the last look.
+    pub fn look_into_inbox(&mut self, listener: &mut impl Listener) -> Result<(), Error> {
+        if let (false, Some(reason)) = (self.life().heartbeat.frozen || self.life().is_dead(), self.body.place.frozen())
+        {
+            self.obey(inbox::new_id(), Command::Freeze { reason }, listener)?;
+        }
+        self.take_money(listener)?;
+        for (path, letter) in inbox::waiting(&self.body.place.inbox())? {
+            let order = order_of(&letter.body);
+            let is_word = matches!(letter.body, Body::Word { .. });
+            let reply = match letter.check() {
+                Ok(()) => self.heed(letter, listener)?,
+                Err(why) => Reply::Refused(why),
+            };
+            if is_word {
+                inbox::discard(&path)?;
+                continue;
+            }
+            inbox::answer(&path, &reply)?;
+            if let Some(order) = order {
+                let golem = self.body.place.name.as_str();
+                match &reply {
+                    Reply::Done => info!(golem, order, "obeyed"),
+                    Reply::Refused(why) => info!(golem, order, why, "declined"),
+                    Reply::Dead(_) => info!(golem, order, why = "it is dead", "declined"),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Does what a letter says, durably.
+    fn heed(&mut self, letter: Letter, listener: &mut impl Listener) -> Result<Reply, Error> {
+        match letter.body {
+            Body::Fund { credit, capital } => self.fund(letter.id, credit, capital, listener),
+            Body::Command(command) => self.obey(letter.id, command, listener),
+            Body::CatchUp => self.body.writing.carry_over(&self.body.place).map(|()| Reply::Done),
+            Body::Word { from, number, word } => {
+                self.feed(self.life().now, What::Heard { from, number, word }, listener)?;
+                self.flush(listener).map(|()| Reply::Done)
+            }
+        }
+    }
+
+    /// Takes what the treasury has sent, in order, each once.
+    pub fn take_money(&mut self, listener: &mut impl Listener) -> Result<(), Error> {
+        let sent = self.body.treasury().undelivered(self.life().id(), self.life().transfers_taken)?;
+        for sent in sent {
+            let what = What::Funded { transfer: sent.number, credit: sent.credit, capital: sent.capital };
+            self.feed(self.life().now, what, listener)?;
+        }
+        self.flush(listener)?;
+        self.perform(listener)
+    }
+
+    /// Obeys or refuses one command, durably.
+    pub fn obey(&mut self, id: CommandId, command: Command, listener: &mut impl Listener) -> Result<Reply, Error> {
+        self.feed(self.life().now, What::Commanded { id, command }, listener)?;
+        self.flush(listener)?;
+        self.perform(listener)?;
+        // Also true of a command that was obeyed or declined before, and whose answer got lost.
+        let declined = self.life().commands.iter().find(|(known, _)| *known == id).and_then(|(_, rule)| *rule);
+        Ok(match declined {
+            None => Reply::Done,
+            Some(Refusal::Dead) => Reply::Dead(self.cause()),
+            Some(rule) => Reply::Refused(rule.to_string()),
+        })
+    }
+
+    /// Takes money out of the treasury and in, once for each letter. Only who holds the lock may: money is never
+    /// on its way to a life that cannot take it.
+    pub fn fund(
+        &mut self,
+        letter: CommandId,
+        credit: Usdc,
+        capital: Usdc,
+        listener: &mut impl Listener,
+    ) -> Result<Reply, Error> {
+        self.take_money(listener)?;
+        let life = self.life();
+        if life.is_dead() {
+            return Ok(Reply::Dead(self.cause()));
+        }
+        let most = |given: Usdc, more: Usdc| given.checked_add(more).is_none_or(|sum| sum > Usdc::MOST);
+        if most(life.purse.given, credit) || most(life.capital.given, capital) {
+            return Ok(Reply::Refused(format!("no golem may ever be given more than {}", Usdc::MOST)));
+        }
+        let letter: String = letter.0.iter().map(|byte| format!("{byte:02x}")).collect();
+        let (id, taken) = (life.id(), life.transfers_taken);
+        let sent = self.body.treasury().send_for(Some(&letter), id, taken, credit, capital);
+        match sent {
+            Ok(_) => {}
+            Err(short @ vault::Error::TreasuryShort { .. }) => return Ok(Reply::Refused(short.to_string())),
+            Err(other) => return Err(other.into()),
+        }
+        self.take_money(listener)?;
+        Ok(Reply::Done)
+    }
+}
+
+/// What the log calls an owner's word; nothing of what the owner wrote in it.
+fn order_of(body: &Body) -> Option<&'static str> {
+    Some(match body {
+        Body::Fund { .. } => "fund",
+        Body::Command(command) => match command {
+            Command::Pause => "pause",
+            Command::Resume => "resume",
+            Command::Freeze { .. } => "freeze",
+            Command::Withdraw { .. } => "withdraw",
+            Command::Dream => "dream",
+            Command::Dreams { on: true } => "dreams on",
+            Command::Dreams { on: false } => "dreams off",
+            Command::Wake => "wake",
+            Command::Retire { .. } => "retire",
+            Command::Halt { .. } => "halt",
+            Command::Approve { .. } => "approve",
+            Command::Amend { .. } => "amend",
+        },
+        Body::Word { .. } | Body::CatchUp => return None,
+    })
+}

@@ -1,0 +1,141 @@
+//! A life in memory: the same step, the same world, the same chance, no disk. For experiments, benchmarks
+//! and tests; nothing that happens here is promised to anyone.
+
+use golem::dream::{self, Memory};
+use golem::grimoire::{self, Grimoire, How, Turned};
+use golem::heartbeat::State;
+use golem::shell::{self, Shell};
+use golem::world::Observation;
+use golem::{Duty, Errand, Golem, Life, Record, Usdc, What};
+use world::World;
+
+use crate::Error;
+use crate::chance::Secret;
+
+pub struct Rehearsal {
+    golem: Golem,
+    stage: Stage,
+    observation: Observation,
+}
+
+/// Everything around it.
+struct Stage {
+    world: Box<dyn World + Send>,
+    secret: Secret,
+    grimoire: Grimoire,
+    /// What it can dream of.
+    memory: Memory,
+    /// Money that has come back.
+    returned: Usdc,
+}
+
+/// The stage, and whoever watches.
+struct Watched<'a, F> {
+    stage: &'a mut Stage,
+    each: &'a mut F,
+}
+
+impl<F: FnMut(&Record, &Life)> Shell for Watched<'_, F> {
+    type Error = Error;
+
+    fn roll(&mut self, life: &Life) -> u64 {
+        self.stage.secret.roll(life.id(), life.tick + 1)
+    }
+
+    fn duty(&mut self, life: &Life, duty: Duty) -> Result<What, Error> {
+        Ok(match duty {
+            Duty::Curate => What::Curated(Box::new(grimoire::round(&mut self.stage.grimoire, life))),
+            Duty::Dream { .. } => What::Dreamt(Box::new(dream::work(&self.stage.memory, &self.stage.grimoire, life))),
+            Duty::Deposit { deposit, amount } => {
+                self.stage.returned += amount;
+                What::Deposited { deposit }
+            }
+            // Nobody is there to read what it leaves.
+            Duty::Reflect | Duty::Bequeath => duty.barely(life),
+        })
+    }
+
+    fn errand(&mut self, _: &Life, errand: &Errand) -> Result<Option<What>, Error> {
+        // It lives alone.
+        let alone = |number| What::Told { number, peers: 0 };
+        match errand {
+            Errand::Tell { number, .. } => Ok(Some(alone(*number))),
+            _ => Ok(world::ask(self.stage.world.as_mut(), errand)?),
+        }
+    }
+
+    fn record(&mut self, record: Record, life: &Life) {
+        if life.constitution().dream.enabled || life.dreams.switched.is_some() {
+            self.stage.memory.hear(&record, life);
+        }
+        (self.each)(&record, life);
+    }
+}
+
+impl Rehearsal {
+    pub fn new(golem: Golem, world: Box<dyn World + Send>, secret: Secret) -> Rehearsal {
+        let memory = Memory::of(golem.life());
+        let stage = Stage { world, secret, grimoire: Grimoire::new([]), memory, returned: Usdc::ZERO };
+        Rehearsal { golem, stage, observation: Observation::default() }
+    }
+
+    pub fn life(&self) -> &Life {
+        self.golem.life()
+    }
+
+    pub fn golem(&self) -> &Golem {
+        &self.golem
+    }
+
+    pub fn grimoire(&self) -> &Grimoire {
+        &self.stage.grimoire
+    }
+
+    /// Money that has come back.
+    pub fn returned(&self) -> Usdc {
+        self.stage.returned
+    }
+
+    /// Takes in lines of a bundle, and says of each what became of it.
+    pub fn take_in(
+        &mut self,
+        lines: &[&str],
+        how: How,
+        each: &mut impl FnMut(&Record, &Life),
+    ) -> Result<Vec<Result<(), Turned>>, Error> {
+        let (answer, told) = grimoire::take_in(&mut self.stage.grimoire, self.golem.life(), lines, how);
+        self.feed(What::Curated(Box::new(answer)), each)?;
+        Ok(told)
+    }
+
+    pub fn is_over(&self) -> bool {
+        let end = self.stage.world.end();
+        self.life().heartbeat.state == State::Dead || end.is_some_and(|end| self.life().due() > end)
+    }
+
+    /// One look at the world and everything that follows from it.
+    pub fn tick(&mut self, each: &mut impl FnMut(&Record, &Life)) -> Result<(), Error> {
+        let now = self.life().due();
+        let since = self.life().seen.until.max(self.life().born);
+        let mut observation = std::mem::take(&mut self.observation);
+        observation.bars.clear();
+        self.stage.world.observe(since, now, &mut observation)?;
+        let shell = &mut Watched { stage: &mut self.stage, each };
+        if let What::Observed(observation) = shell::feed(&mut self.golem, shell, now, What::Observed(observation))? {
+            self.observation = observation;
+        }
+        shell::perform(&mut self.golem, shell)
+    }
+
+    pub fn feed(&mut self, what: What, each: &mut impl FnMut(&Record, &Life)) -> Result<(), Error> {
+        let (now, shell) = (self.golem.life().now, &mut Watched { stage: &mut self.stage, each });
+        shell::feed(&mut self.golem, shell, now, what)?;
+        shell::perform(&mut self.golem, shell)
+    }
+}
+
+impl std::fmt::Debug for Rehearsal {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Rehearsal").field("seq", &self.golem.seq()).finish_non_exhaustive()
+    }
+}

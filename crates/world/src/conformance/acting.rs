@@ -1,0 +1,406 @@
+//! Whether a world acts once and within bounds, and remembers. It may take its time: whatever is pending is asked about
+//! bar by bar until its fate is known. What it says it did is taken down, and in the end everything held is given back;
+//! if there is more to take then, something was done twice.
+
+use golem::time::Span;
+use golem::world::{Bar, Effect, Fate, Manifest, Outcome, Quote};
+use golem::{Time, Usdc, limits};
+
+use super::{Checked, Findings, Open, able, dawn, hold, seek, tell};
+use crate::{Order, World};
+
+/// Bars after which whatever is on its way must have come to something.
+const PATIENCE: usize = 100;
+/// The least that is ordered to see a world act: one whole unit.
+const UNIT: i64 = 1_000_000;
+/// Where among the bars it is acted.
+const THIRD: usize = 3;
+
+/// What became of each key.
+type Fates = Vec<(u64, Fate)>;
+
+/// What a world was told to do and did, and the bar on which a golem last saw it.
+#[derive(Default)]
+pub(super) struct Acted {
+    fates: Fates,
+    at: usize,
+}
+
+/// A world that stands on a bar.
+struct Stand<'a, W: ?Sized> {
+    open: Open<'a, W>,
+    /// None only before it is first opened.
+    world: Option<Box<W>>,
+    manifest: Manifest,
+    bars: &'a [Bar],
+    at: usize,
+}
+
+impl<'a, W: World + ?Sized> Stand<'a, W> {
+    fn new(open: Open<'a, W>, bars: &'a [Bar], at: usize) -> Checked<Stand<'a, W>> {
+        let mut stand = Stand { open, world: None, manifest: Manifest::default(), bars, at };
+        stand.reopen()?;
+        stand.manifest = stand.world().manifest();
+        Ok(stand)
+    }
+
+    /// As after a crash: whatever was not durable is gone.
+    fn reopen(&mut self) -> Checked {
+        self.world = None;
+        self.world = Some((self.open)());
+        let now = self.now();
+        seek(self.world(), now)
+    }
+
+    fn world(&mut self) -> &mut W {
+        self.world.as_deref_mut().expect("it was opened")
+    }
+
+    fn now(&self) -> Time {
+        self.bars[self.at].closed
+    }
+
+    /// On to the next bar, if there is one.
+    fn wait(&mut self) -> Checked<bool> {
+        let Some(next) = self.bars.get(self.at + 1) else { return Ok(false) };
+        let since = self.now();
+        tell(self.world(), since, next.closed)?;
+        self.at += 1;
+        Ok(true)
+    }
+
+    /// One unit, or as many as can only be had together.
+    fn one(&self) -> i64 {
+        let lot = self.manifest.lot.clamp(1, limits::LOT);
+        (UNIT + lot - 1) / lot * lot
+    }
+
+    /// Without bounds, if there is an action of this effect.
+    fn order(&self, effect: Effect, units: i64) -> Option<Order> {
+        self.manifest.action(effect).map(|action| Order::open(action, units))
+    }
+
+    fn preview(&mut self, order: &Order) -> Checked<Option<Quote>> {
+        let quote = able("preview", self.world().preview(order))?;
+        if let Some(quote) = &quote {
+            hold(are_amounts(quote.cash, quote.fee, quote.gas), || format!("nothing can be quoted as {quote:?}"))?;
+        }
+        Ok(quote)
+    }
+
+    fn commit(&mut self, key: u64, order: &Order) -> Checked<Fate> {
+        able("act", self.world().commit(key, order))
+    }
+
+    fn reconcile(&mut self, key: u64) -> Checked<Fate> {
+        able("answer", self.world().reconcile(key))
+    }
+
+    /// Lets time go on until it is known what became of a key.
+    fn settle(&mut self, key: u64, fate: Fate) -> Checked<Fate> {
+        let (mut fate, mut waited) = (fate, 0);
+        while fate == Fate::Pending {
+            if waited == PATIENCE || !self.wait()? {
+                return Err(format!("key {key} is still pending after {waited} bars"));
+            }
+            waited += 1;
+            fate = self.reconcile(key)?;
+        }
+        if waited > 0 {
+            let again = self.reconcile(key)?;
+            hold(again == fate, || format!("key {key} was {} and then it was {}", said(fate), said(again)))?;
+        }
+        Ok(fate)
+    }
+}
+
+fn said(fate: Fate) -> &'static str {
+    match fate {
+        Fate::Done(_) => "done",
+        Fate::Never => "never to be done",
+        Fate::Pending => "pending",
+    }
+}
+
+/// Such as an account could carry, and nobody is paid for taking them.
+fn are_amounts(cash: Usdc, fee: Usdc, gas: Usdc) -> bool {
+    let bounded = |amount: Usdc| amount <= Usdc::MOST && amount >= -Usdc::MOST;
+    bounded(cash) && bounded(fee) && bounded(gas) && fee.min(gas) >= Usdc::ZERO
+}
+
+pub(super) fn refuses_nonsense<W: World + ?Sized>(open: Open<'_, W>, bars: &[Bar]) -> Checked {
+    let mut stand = Stand::new(open, bars, 10)?;
+    let (known, one) = (stand.manifest.actions.len() as u8, stand.one());
+    let orders = (0..known).flat_map(|action| [0, -one, i64::MIN, i64::MAX].map(|units| (action, units)));
+    let refused = |wrong: String| format!("nonsense is refused, not an error: {wrong}");
+    for (key, (action, units)) in (900..).zip(orders.chain([(known, one), (u8::MAX, one)])) {
+        let order = Order::open(action, units);
+        let quote = stand.preview(&order).map_err(refused)?;
+        hold(quote.is_none(), || format!("it quotes {units} units of action {action}"))?;
+        let fate = stand.commit(key, &order).map_err(refused)?;
+        let fate = stand.settle(key, fate)?;
+        hold(fate == Fate::Never, || format!("it does {units} units of action {action}"))?;
+    }
+    Ok(())
+}
+
+pub(super) fn previews_without_acting<W: World + ?Sized>(open: Open<'_, W>, bars: &[Bar], sound: bool) -> Checked {
+    let mut stand = Stand::new(open, bars, bars.len() / 2)?;
+    let two = 2 * stand.one();
+    let Some(adding) = stand.order(Effect::Adds, two) else { return Ok(()) };
+    let first = stand.preview(&adding)?;
+    for _ in 0..10 {
+        let again = stand.preview(&adding)?;
+        hold(again == first, || "the same preview at the same bar gives another quote".into())?;
+    }
+    if let Some(reducing) = stand.order(Effect::Reduces, two) {
+        let fate = stand.commit(800, &reducing)?;
+        let gone = stand.settle(800, fate)?;
+        hold(gone == Fate::Never, || "it takes back units that were only previewed".into())?;
+    }
+    let (at, since) = (stand.at, stand.now());
+    let rest = tell(stand.world(), since, bars[bars.len() - 1].closed)?;
+    hold(!sound || rest == bars[at + 1..], || "previewing changed what happened afterwards".into())
+}
+
+/// What is ordered of a world, and what it says became of it.
+struct Trial<'a, 'f, W: ?Sized> {
+    stand: Stand<'a, W>,
+    fates: Fates,
+    found: &'f mut Findings,
+}
+
+pub(super) fn acts_once_and_within_bounds<W: World + ?Sized>(
+    open: Open<'_, W>,
+    bars: &[Bar],
+    found: &mut Findings,
+) -> Acted {
+    let Some(stand) = found.of(Stand::new(open, bars, bars.len() / THIRD)) else { return Acted::default() };
+    let mut trial = Trial { stand, fates: Fates::new(), found };
+    let acted = trial.acts();
+    trial.found.of(acted);
+    let told = trial.tells_the_same_fates();
+    trial.found.of(told);
+    Acted { fates: trial.fates, at: trial.stand.at }
+}
+
+impl<W: World + ?Sized> Trial<'_, '_, W> {
+    fn acts(&mut self) -> Checked {
+        let (began, two) = (self.stand.at, 2 * self.stand.one());
+        let Some(adding) = self.stand.order(Effect::Adds, two) else { return Ok(()) };
+        let quote = self.stand.preview(&adding)?;
+        let quote = quote.ok_or("a world that refuses two units at any cost cannot be checked")?;
+        let done = self.order(1, &adding)?.outcome().filter(|done| done.units > 0);
+        let done = done.ok_or("a world that refuses what it quoted, without bounds, cannot be checked")?;
+        self.keeps(1, &adding, "the same key gave another outcome")?;
+        let other = Order { units: 3 * two, ..adding };
+        self.keeps(1, &other, "a key once done must keep its outcome whatever is ordered under it")?;
+
+        self.rules_out(&adding)?;
+        self.pays_no_more_than_the_most(&adding, done.fee - done.cash)?;
+        self.takes_no_more_gas_than_allowed(&adding, quote.gas)?;
+        self.does_nothing_after_the_end(35, &adding)?;
+        self.tells_two_apart(&adding)?;
+        self.is_opened_again_meanwhile(&adding)?;
+        self.gets_no_less_than_the_least()?;
+        self.gives_back(began)
+    }
+
+    /// Orders it, and waits for what becomes of it.
+    fn order(&mut self, key: u64, order: &Order) -> Checked<Fate> {
+        let mut fate = self.stand.commit(key, order)?;
+        if fate == Fate::Pending {
+            // Whoever is not sure that it was sent sends it again.
+            fate = self.stand.commit(key, order)?;
+        }
+        let fate = self.stand.settle(key, fate)?;
+        self.take_down(key, order, fate)?;
+        Ok(fate)
+    }
+
+    fn take_down(&mut self, key: u64, order: &Order, fate: Fate) -> Checked {
+        if let Fate::Done(done) = fate {
+            // There is no reckoning with others.
+            hold(are_amounts(done.cash, done.fee, done.gas), || format!("key {key} cannot have come to {done:?}"))?;
+            let Manifest { lot, actions, .. } = &self.stand.manifest;
+            if let Some(sentence) = excess(order, actions[usize::from(order.action)].effect, &done) {
+                self.found.say(sentence);
+            }
+            if done.units % lot.clamp(&1, &limits::LOT) != 0 {
+                self.found.say(format!("{} units came or went where {lot} go together", done.units));
+            }
+        }
+        self.fates.push((key, fate));
+        Ok(())
+    }
+
+    /// A key that has its fate keeps it, whatever is ordered under it.
+    fn keeps(&mut self, key: u64, order: &Order, otherwise: &str) -> Checked {
+        let again = self.stand.commit(key, order)?;
+        if !self.fates.contains(&(key, again)) {
+            self.found.say(otherwise);
+        }
+        Ok(())
+    }
+
+    fn rules_out(&mut self, adding: &Order) -> Checked {
+        if self.stand.reconcile(50)? != Fate::Never {
+            self.found.say("it knows of a key nobody sent");
+        }
+        if self.order(50, adding)? != Fate::Never {
+            self.found.say("a key that was ruled out must never be done");
+        }
+        Ok(())
+    }
+
+    fn pays_no_more_than_the_most(&mut self, adding: &Order, paid: Usdc) -> Checked {
+        let micro = Usdc::micros(1);
+        for (key, most) in (60..).zip([Usdc::ZERO, micro, paid.share(1, 2), paid - micro, paid, paid.share(3, 2)]) {
+            self.order(key, &Order { most: most.max(Usdc::ZERO), ..*adding })?;
+            self.keeps(key, adding, "a key keeps its fate even if the limit is raised later")?;
+        }
+        Ok(())
+    }
+
+    fn takes_no_more_gas_than_allowed(&mut self, adding: &Order, quoted: Usdc) -> Checked {
+        for (key, gas) in (30..).zip([Usdc::ZERO, quoted.share(1, 2), quoted]) {
+            self.order(key, &Order { gas, ..*adding })?;
+        }
+        Ok(())
+    }
+
+    fn does_nothing_after_the_end(&mut self, key: u64, order: &Order) -> Checked {
+        let until = self.stand.now() - Span::millis(1);
+        let fate = self.order(key, &Order { until, ..*order })?;
+        if fate.outcome().is_some_and(|done| done.units != 0) {
+            self.found.say(format!("key {key} was done after its end"));
+        }
+        Ok(())
+    }
+
+    /// Two at a time, and the second is asked about first.
+    fn tells_two_apart(&mut self, adding: &Order) -> Checked {
+        let (large, small) = (*adding, Order { units: adding.units / 2, ..*adding });
+        let first = self.stand.commit(20, &small)?;
+        let second = self.stand.commit(21, &large)?;
+        let second = self.stand.settle(21, second)?;
+        let first = self.stand.settle(20, first)?;
+        let fits = |fate: Fate| fate.outcome().is_none_or(|done| excess(&small, Effect::Adds, &done).is_none());
+        if !fits(first) && (first == second || fits(second)) {
+            self.found.say("key 20 is told what became of key 21");
+        }
+        self.take_down(20, &small, first)?;
+        self.take_down(21, &large, second)
+    }
+
+    fn is_opened_again_meanwhile(&mut self, adding: &Order) -> Checked {
+        let before = self.stand.commit(90, adding)?;
+        self.stand.reopen()?;
+        let after = self.stand.reconcile(90)?;
+        if before != Fate::Pending && after != before {
+            self.found.say("reopened at once, it tells another story of key 90");
+        }
+        let fate = self.stand.settle(90, after)?;
+        self.take_down(90, adding, fate)?;
+        self.keeps(90, adding, "reopened at once, it does key 90 again")
+    }
+
+    fn gets_no_less_than_the_least(&mut self) -> Checked {
+        let one = self.stand.one();
+        let Some(reducing) = self.stand.order(Effect::Reduces, one) else { return Ok(()) };
+        for (key, halves) in (40..).zip([1, 2, 3, 4]) {
+            let quote = self.stand.preview(&reducing)?.ok_or(NOT_GIVEN_UP)?;
+            let least = (quote.cash - quote.fee).max(Usdc::ZERO).share(halves, 2);
+            self.order(key, &Order { least, ..reducing })?;
+            self.keeps(key, &reducing, "a key keeps its fate even if its floor is lowered later")?;
+        }
+        self.does_nothing_after_the_end(36, &reducing)
+    }
+
+    /// Everything held goes, once; if anything had been done twice, there would be more to take, and if anything had
+    /// come too cheap, it would pay.
+    fn gives_back(&mut self, began: usize) -> Checked {
+        let done = self.fates.iter().filter_map(|(_, fate)| fate.outcome());
+        let (held, paid) = done.fold((0_i64, Usdc::ZERO), |(held, paid), done| {
+            (held.saturating_add(done.units), paid + done.fee - done.cash)
+        });
+        let Some(reducing) = self.stand.order(Effect::Reduces, held) else { return Ok(()) };
+        self.stand.preview(&reducing)?.ok_or(NOT_GIVEN_UP)?;
+        let done = self.order(70, &reducing)?.outcome().ok_or(NOT_GIVEN_UP)?;
+        hold(done.units == -held, || format!("all {held} units held were to go, not {}", done.units.unsigned_abs()))?;
+        let got = done.cash - done.fee;
+        // Later it may well pay.
+        if self.stand.at == began && got > paid {
+            self.found.say(format!(
+                "{got} were got for what had just cost {paid}: going in and out on the spot must not pay"
+            ));
+        }
+        self.keeps(70, &reducing, "the same key gave another outcome")?;
+        if self.order(71, &Order { units: self.stand.one(), ..reducing })? != Fate::Never {
+            self.found.say("it takes back more than it ever gave; something was done twice");
+        }
+        Ok(())
+    }
+
+    fn tells_the_same_fates(&mut self) -> Checked {
+        for (key, fate) in &self.fates {
+            let told = self.stand.reconcile(*key)?;
+            hold(told == *fate, || format!("asked about key {key} it tells another story"))?;
+        }
+        Ok(())
+    }
+}
+
+const NOT_GIVEN_UP: &str = "it does not take back what is held";
+
+/// What is wrong with what came of an order, if anything is; the amounts are such as can be.
+fn excess(order: &Order, effect: Effect, done: &Outcome) -> Option<String> {
+    let Outcome { units, cash, fee, gas } = *done;
+    let (range, what) = match effect {
+        Effect::Adds => (0..=order.units, "added"),
+        Effect::Reduces => (-order.units..=0, "given up"),
+    };
+    if !range.contains(&units) {
+        return Some(format!("{} units were to be {what}, and what was held changed by {units}", order.units));
+    }
+    if order.allows(effect, done) {
+        return None;
+    }
+    if gas > order.gas {
+        return Some(format!("{gas} of gas was taken where {} was allowed", order.gas));
+    }
+    Some(match effect {
+        Effect::Adds if cash > Usdc::ZERO => format!("adding exposure cannot pay: {done:?}"),
+        Effect::Adds => format!("{} were paid where {} was the limit", fee - cash, order.most),
+        Effect::Reduces if cash < Usdc::ZERO => format!("giving up cannot cost: {done:?}"),
+        Effect::Reduces => format!("{} came in where {} was the least for all of it", cash - fee, order.least),
+    })
+}
+
+pub(super) fn remembers_its_bars<W: World + ?Sized>(open: Open<'_, W>, bars: &[Bar]) -> Checked {
+    let (third, last) = (bars.len() / THIRD, bars[bars.len() - 1].closed);
+    let mut world = open();
+    let since = dawn(&*world);
+    let before = tell(&mut *world, since, bars[third].closed)?;
+    hold(before == bars[..=third], || "an action changed the past".into())?;
+    let after = tell(&mut *world, bars[third].closed, last)?;
+    drop(world);
+    let mut stand = Stand::new(open, bars, third)?;
+    let retold = tell(stand.world(), bars[third].closed, last)?;
+    hold(retold == after, || "reopened, it tells another future than before".into())
+}
+
+pub(super) fn remembers_its_fates<W: World + ?Sized>(open: Open<'_, W>, bars: &[Bar], acted: &Acted) -> Checked {
+    let mut stand = Stand::new(open, bars, acted.at)?;
+    let two = 2 * stand.one();
+    let adding = stand.order(Effect::Adds, two);
+    for (key, fate) in &acted.fates {
+        let told = stand.reconcile(*key)?;
+        hold(told == *fate, || format!("reopened, it has forgotten what became of key {key}"))?;
+        if let Some(adding) = &adding {
+            let done = stand.commit(*key, adding)?;
+            hold(done == *fate, || format!("reopened, it does key {key} again"))?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,168 @@
+//! Worlds on paper. Nothing in them is real, so an order is decided at once (though it may be told later, where
+//! somebody wants to rehearse that), sending it costs nothing, and time can begin again. They differ in what they are
+//! made of and in what comes of an order. That it is done once, within its bounds, and remembered, is seen to here for
+//! all of them.
+
+use golem::time::{Span, Time};
+use golem::world::{Effect, Fate, Manifest, Observation, Outcome, Quote};
+
+use crate::walk::{self, Walk};
+use crate::{Error, Ledger, Order, World};
+
+/// What sets one paper world apart from another.
+pub(crate) trait Model: Walk {
+    /// What can be done in it: names and effects, in the manifest's order.
+    const ACTIONS: &'static [(&'static str, Effect)];
+
+    fn manifest(&self) -> Manifest;
+
+    fn start(&self) -> Time;
+
+    fn end(&self) -> Option<Time>;
+
+    /// What an order would do at the bar it stands on, as far as anybody can tell, for a golem that holds so much.
+    fn quote(&self, order: &Order, held: i64) -> Option<Quote>;
+
+    /// What would come of it, its bounds aside.
+    fn fill(&self, key: u64, order: &Order, held: i64) -> Option<Outcome>;
+
+    /// This was done at that time; of concern only where later bars depend on it.
+    fn changed(&mut self, _at: Time, _done: &Outcome) {}
+}
+
+/// A world made of a model, and the record of what was done in it.
+#[derive(Debug)]
+pub struct Paper<M> {
+    pub(crate) model: M,
+    ledger: Ledger,
+    /// How long it is until anybody says what became of an order.
+    settles_in: Span,
+}
+
+/// The same, where what became of an order is told only after so many bars.
+pub(crate) fn settling<M: Model>(paper: Paper<M>, bars: u32) -> Paper<M> {
+    let settles_in = paper.model.manifest().bar.times(u64::from(bars));
+    Paper { settles_in, ..paper }
+}
+
+/// What can be told by now of a key that has a fate.
+fn told<M: Model>(paper: &Paper<M>, key: u64) -> Fate {
+    let Some(entry) = paper.ledger.fate(key) else { return Fate::Never };
+    // Where nothing takes time, nothing is on its way, not even seen from an earlier bar.
+    let on_its_way = paper.settles_in > Span::ZERO && paper.model.closed() < entry.at + paper.settles_in;
+    match entry.outcome {
+        Some(_) if on_its_way => Fate::Pending,
+        outcome => outcome.map_or(Fate::Never, Fate::Done),
+    }
+}
+
+/// Tells a fresh model what its record says was done before.
+pub(crate) fn open<M: Model>(mut model: M, ledger: Ledger) -> Paper<M> {
+    for (_, entry) in ledger.entries() {
+        if let Some(done) = entry.outcome {
+            model.changed(entry.at, &done);
+        }
+    }
+    Paper { model, ledger, settles_in: Span::ZERO }
+}
+
+impl<M: Model> World for Paper<M> {
+    fn manifest(&self) -> Manifest {
+        self.model.manifest()
+    }
+
+    fn start(&self) -> Time {
+        self.model.start()
+    }
+
+    fn end(&self) -> Option<Time> {
+        self.model.end()
+    }
+
+    fn seek(&mut self, until: Time) -> Result<(), Error> {
+        walk::seek(&mut self.model, until);
+        Ok(())
+    }
+
+    fn observe(&mut self, since: Time, now: Time, into: &mut Observation) -> Result<(), Error> {
+        walk::observe(&mut self.model, since, now, into);
+        Ok(())
+    }
+
+    fn preview(&mut self, order: &Order) -> Result<Option<Quote>, Error> {
+        Ok(self.model.quote(order, self.ledger.held()))
+    }
+
+    fn commit(&mut self, key: u64, order: &Order) -> Result<Fate, Error> {
+        let (at, held) = (self.model.closed(), self.ledger.held());
+        let mut done = None;
+        self.ledger.once(key, at, || {
+            done = within_bounds(&self.model, key, order, held);
+            done
+        })?;
+        if let Some(done) = done {
+            self.model.changed(at, &done);
+        }
+        Ok(told(self, key))
+    }
+
+    fn reconcile(&mut self, key: u64) -> Result<Fate, Error> {
+        self.ledger.reconcile(key, self.model.closed())?;
+        Ok(told(self, key))
+    }
+}
+
+/// What comes of an order, if everything that bounds it allows that.
+fn within_bounds<M: Model>(model: &M, key: u64, order: &Order, held: i64) -> Option<Outcome> {
+    let (_, effect) = M::ACTIONS.get(usize::from(order.action))?;
+    let done = model.fill(key, order, held)?;
+    (model.closed() <= order.until && order.allows(*effect, &done)).then_some(done)
+}
+
+#[cfg(test)]
+mod tests {
+    use golem::Usdc;
+    use golem::time::Span;
+    use golem::world::Timing;
+
+    use super::*;
+    use crate::{Queue, QueueConfig, Sim, SimConfig};
+
+    const TWO: i64 = 2_000_000;
+
+    /// Two units come and go on the first bar; what that costs and brings are the bounds to try.
+    fn check_bounds<M: Model>(open: impl Fn() -> Paper<M>) {
+        let (buy, sell) = (Order::open(0, TWO), Order::open(1, TWO));
+        let bought = |order: Order| open().commit(1, &order).unwrap().outcome();
+        let sold = |order: Order| {
+            let mut world = open();
+            world.commit(1, &buy).unwrap();
+            world.commit(2, &order).unwrap().outcome()
+        };
+        let (cost, gain) = (bought(buy).unwrap(), sold(sell).unwrap());
+        let (most, least, gas, until) = (cost.fee - cost.cash, gain.cash - gain.fee, Usdc::ZERO, open().start());
+        let (micro, instant) = (Usdc::micros(1), Span::millis(1));
+
+        assert_eq!(bought(Order { most, gas, until, ..buy }), Some(cost));
+        assert_eq!(bought(Order { most: most - micro, ..buy }), None);
+        assert_eq!(bought(Order { until: until - instant, ..buy }), None);
+        assert_eq!(sold(Order { least, gas, until, ..sell }), Some(gain));
+        assert_eq!(sold(Order { least: least + micro, ..sell }), None);
+        assert_eq!(sold(Order { until: until - instant, ..sell }), None);
+    }
+
+    #[test]
+    fn an_order_is_done_up_to_its_bounds_and_not_beyond() {
+        check_bounds(|| Sim::new(SimConfig::default(), Ledger::memory()).unwrap());
+        check_bounds(|| Queue::new(QueueConfig::default(), Ledger::memory()).unwrap());
+    }
+
+    #[test]
+    fn what_is_on_paper_says_so() {
+        let sim = Sim::new(SimConfig::default(), Ledger::memory()).unwrap().manifest();
+        let queue = Queue::new(QueueConfig::default(), Ledger::memory()).unwrap().manifest();
+        for manifest in [sim, queue] {
+            assert_eq!((manifest.timing, manifest.paper), (Timing::Told, true));
+        }
+    }
+}
