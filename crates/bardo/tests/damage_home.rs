@@ -11,6 +11,8 @@ use std::io::{BufRead, BufReader};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use common::{Dice, Tent, files, full};
@@ -20,6 +22,8 @@ use host::{GolemHome, Home, doctor, recover};
 use vault::{Head, Log, Reader, codec};
 
 type Files = BTreeMap<PathBuf, Vec<u8>>;
+/// How often something was done to a kind of file, and with which verdict.
+type Tally = BTreeMap<(String, &'static str, Verdict), u64>;
 
 /// A home on disk, as it was a while before, and the truth about it.
 struct Specimen {
@@ -348,12 +352,32 @@ fn recovers(specimen: &Specimen, home: &Home, what: &str) {
     assert!(again.get() == 0 || waits, "{what}: there is still something to be done; {told:?}");
 }
 
+/// One disaster, by its number alone: what was done to which kind of file, and the verdict or what went wrong.
+fn disaster(specimen: &Specimen, trial: u64, scratch: &Path) -> ((String, &'static str), Result<Verdict, String>) {
+    let mut dice = Dice(17 + trial * 1_000_003);
+    let root = scratch.join(trial.to_string());
+    put(&specimen.now, &root);
+    let (class, kind, what) = damage(specimen, &root, &mut dice);
+    let what = format!("trial {trial}: {}, {what}", specimen.name);
+    let (home, first) = (Home::at(root.clone()), dice.roll(2) == 0);
+    let judged = catch_unwind(AssertUnwindSafe(|| {
+        let verdict = judge(specimen, &home, first, &what);
+        recovers(specimen, &home, &what);
+        verdict
+    }));
+    fs::remove_dir_all(&root).unwrap();
+    let judged = judged.map_err(|panic| {
+        let told = panic.downcast_ref::<String>().cloned();
+        let told = told.or_else(|| panic.downcast_ref::<&str>().map(|told| (*told).to_owned())).unwrap_or_default();
+        if told.contains("trial ") { told } else { format!("{what}: panicked: {told}") }
+    });
+    ((class, kind), judged)
+}
+
 #[test]
 fn whatever_happens_to_a_file_of_a_home_is_harmless_or_told_and_makes_no_money() {
     let trials = full(10_000, 160);
     let specimens = [closed(), killed(), hosted(), archived()];
-    let mut dice = Dice(17);
-    let mut tally = BTreeMap::<(String, &str, Verdict), u64>::new();
     let scratch = tempfile::tempdir().unwrap();
     // Panics inside are caught and judged; only the verdict on a trial is told.
     std::panic::set_hook(Box::new(|panic| {
@@ -362,31 +386,32 @@ fn whatever_happens_to_a_file_of_a_home_is_harmless_or_told_and_makes_no_money()
             eprintln!("{told}");
         }
     }));
-    let mut failed = Vec::new();
-    for trial in 0..trials {
-        // Long lives take long to look at.
-        let specimen = if trial % 40 == 39 { &specimens[3] } else { &specimens[(trial % 3) as usize] };
-        let root = scratch.path().join(trial.to_string());
-        put(&specimen.now, &root);
-        let (class, kind, what) = damage(specimen, &root, &mut dice);
-        let what = format!("trial {trial}: {}, {what}", specimen.name);
-        let (home, first) = (Home::at(root.clone()), dice.roll(2) == 0);
-        let judged = catch_unwind(AssertUnwindSafe(|| {
-            let verdict = judge(specimen, &home, first, &what);
-            recovers(specimen, &home, &what);
-            verdict
-        }));
-        match judged {
-            Ok(verdict) => *tally.entry((class, kind, verdict)).or_default() += 1,
-            Err(panic) => {
-                let told = panic.downcast_ref::<String>().cloned();
-                let told = told.or_else(|| panic.downcast_ref::<&str>().map(|told| (*told).to_owned()));
-                let told = told.unwrap_or_default();
-                failed.push(if told.contains("trial ") { told } else { format!("{what}: panicked: {told}") });
-            }
+    // A disaster mostly waits for the disk, so several happen at a time.
+    let (next, outcome) = (AtomicU64::new(0), Mutex::new((BTreeMap::new(), Vec::new())));
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                loop {
+                    let trial = next.fetch_add(1, Ordering::Relaxed);
+                    if trial >= trials {
+                        return;
+                    }
+                    if trial > 0 && trial % 1_000 == 0 {
+                        eprintln!("{trial} of {trials}");
+                    }
+                    // Long lives take long to look at.
+                    let specimen = if trial % 40 == 39 { &specimens[3] } else { &specimens[(trial % 3) as usize] };
+                    let (kind, judged) = disaster(specimen, trial, scratch.path());
+                    let (tally, failed) = &mut *outcome.lock().unwrap();
+                    match judged {
+                        Ok(verdict) => *tally.entry((kind.0, kind.1, verdict)).or_default() += 1,
+                        Err(told) => failed.push(told),
+                    }
+                }
+            });
         }
-        fs::remove_dir_all(&root).unwrap();
-    }
+    });
+    let (tally, failed): (Tally, Vec<String>) = outcome.into_inner().unwrap();
     let _ = std::panic::take_hook();
     for ((class, kind, verdict), count) in &tally {
         println!("counted: {class:<24} {kind:<5} {verdict:?} {count}");

@@ -9,7 +9,7 @@ use golem::constitution::PolicyFigures;
 use golem::event::Event;
 use golem::policy::{Stage, policy_hash};
 use golem::stress::Word;
-use golem::world::{Fate, Outcome, Quote};
+use golem::world::{Fate, Observation, Outcome, Quote};
 use golem::{Again, Command, Errand, Golem, Owed, Usdc, What};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -268,6 +268,22 @@ fn a_world_whose_gas_is_beyond_the_budget_is_not_sent_anything() {
     let events = rig.feed(What::Previewed { key, look: 0, quote: Some(quote) }).unwrap();
     assert!(events.iter().any(|e| matches!(e, Event::Denied { rule: golem::policy::Refusal::Gas, .. })), "{events:?}");
     assert_eq!((rig.golem.life().purse.promised, SAFE), (Usdc::ZERO, u64::MAX));
+}
+
+/// In a world that goes by the wall clock a tick does not wait for what there is to see.
+#[test]
+fn a_tick_comes_with_nothing_to_see_and_what_was_missed_is_seen_later() {
+    let mut rig = Rig::with(|_| {});
+    rig.ticks(5);
+    let (tick, first) = (rig.golem.life().tick, rig.golem.life().due());
+    let events = rig.feed_at(first, SAFE, What::Observed(Observation::default())).unwrap();
+    assert_eq!(rig.golem.life().tick, tick + 1);
+    assert!(events.iter().any(|e| matches!(e, Event::Rolled { .. })), "mortality runs: {events:?}");
+    let second = rig.golem.life().due();
+    let bars = vec![rig.bar(first), rig.bar(second)];
+    rig.feed_at(second, SAFE, What::Observed(Observation { bars })).unwrap();
+    assert_eq!((rig.golem.life().tick, rig.golem.life().seen.until), (tick + 2, second), "none is skipped");
+    assert_eq!(rig.folded(), rig.golem);
 }
 
 #[test]

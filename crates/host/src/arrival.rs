@@ -163,20 +163,27 @@ impl Arrival {
         Ok(Arrival { crib, reader, golem, standing })
     }
 
-    fn come_in(self, home: &Home, place: &GolemHome, known: Option<Anchor>, consent: &Consent) -> Result<(), Error> {
-        let (id, life) = (self.golem.life().id(), self.golem.life());
-        self.may_replace(home, known, consent)?;
-        goes_on_in_the_log(home, id, &self.reader.tip()?, consent)?;
-        money_allows(home, life)?;
-        let world = self.crib.folder().join("world.log");
+    /// The world may have gone on after the journal was copied; what the copy has not permitted never happened to it.
+    fn rewind_world(&self) -> Result<(), Error> {
+        let (life, world) = (self.golem.life(), self.crib.folder().join("world.log"));
         // What came without its world's record brings what its journal has of it.
         if !world.exists() {
             let own = books::Own::read(&self.crib.folder().join("life.db"), &[])?;
             drop(Ledger::rebuild(&world, own.entries().collect())?);
         }
-        // The world may have gone on after the journal was copied; what the copy has not permitted never happened to it.
         let asked = life.flights.iter().filter(|flight| flight.is_unsent()).map(|flight| flight.key - 1).min();
-        Ledger::file(world)?.forget_after(asked.unwrap_or(life.flights_made))?;
+        Ok(Ledger::file(world)?.forget_after(asked.unwrap_or(life.flights_made))?)
+    }
+
+    fn come_in(self, home: &Home, place: &GolemHome, known: Option<Anchor>, consent: &Consent) -> Result<(), Error> {
+        let (id, life) = (self.golem.life().id(), self.golem.life());
+        self.may_replace(home, known, consent)?;
+        goes_on_in_the_log(home, id, &self.reader.tip()?, consent)?;
+        money_allows(home, life)?;
+        // Only paper can be rewound: a real world alone knows what was done, and is asked about each key.
+        if life.birth.world.paper {
+            self.rewind_world()?;
+        }
         sync_folder(self.crib.folder())?;
         let (mut treasury, tip) = (home.treasury()?, self.reader.tip()?);
         match self.standing {

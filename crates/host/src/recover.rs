@@ -240,6 +240,10 @@ impl Case {
     /// The world's record, from what the life was told and what can still be read of it.
     fn mend_world(&self, really: bool, tell: &mut impl FnMut(Step)) -> Result<(), Error> {
         let (life, path) = (self.golem.life(), self.place.ledger());
+        // A record of what really happened is nobody's to write again.
+        if !life.birth.world.paper {
+            return Ok(());
+        }
         let own = Own::read(&self.place.database(), &self.lines)?;
         let agrees = |ledger: &Ledger| {
             books::world_agrees(ledger, life).and_then(|()| books::world_agrees_line_by_line(ledger, &own))

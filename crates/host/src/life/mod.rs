@@ -218,6 +218,8 @@ impl Living {
     /// Lives until something ends it.
     pub fn run(&mut self, run: Run, listener: &mut impl Listener) -> Result<Ending, Error> {
         let ending = self.run_on(run, listener)?;
+        // Whoever runs it next must not ask about what is still being done.
+        self.body.ground.rest(PATIENCE);
         self.write_playbook()?;
         Ok(ending)
     }
