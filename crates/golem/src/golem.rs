@@ -115,7 +115,10 @@ impl Golem {
 
     /// Lives one input, showing each event beside the life it left behind.
     pub fn step_with(&mut self, input: &Input, mut show: impl FnMut(&Event, &Life)) -> Result<Option<Record>, Fault> {
-        self.doubt = Doubt::Only(self.doubtful());
+        if matches!(self.doubt, Doubt::All) {
+            let sent = self.life.flights.iter().filter(|flight| flight.stage == Stage::Permitted);
+            self.doubt = Doubt::Only(sent.map(|flight| flight.key).collect());
+        }
         let mut events = Vec::with_capacity(24);
         step(&mut self.life, input, &mut events, &mut show)?;
         assert!(Books::of(&self.life).adds_up(), "money was made or lost: {:?}", Books::of(&self.life));
@@ -137,14 +140,25 @@ impl Golem {
 
     /// What is owed, in the order in which it is to be seen to.
     pub fn owed(&self) -> impl Iterator<Item = Owed> + '_ {
-        let doubtful = self.doubtful();
-        owed(&self.life).map(move |owed| ask_first(owed, &doubtful))
+        owed(&self.life).map(|owed| self.ask_first(owed))
     }
 
-    fn doubtful(&self) -> ArrayVec<u64, { limits::FLIGHTS }> {
+    /// What may have been sent by a process that is no more is asked about, where that is what a crash means for it.
+    fn ask_first(&self, owed: Owed) -> Owed {
+        match owed {
+            Owed::Errand(errand @ Errand::Commit { key, .. })
+                if self.doubts(key) && errand.after_a_crash() == Again::AskFirst =>
+            {
+                Owed::Errand(Errand::Reconcile { key })
+            }
+            other => other,
+        }
+    }
+
+    fn doubts(&self, key: u64) -> bool {
         match &self.doubt {
-            Doubt::All => self.life.flights.iter().filter(|f| f.stage == Stage::Permitted).map(|f| f.key).collect(),
-            Doubt::Only(keys) => keys.clone(),
+            Doubt::All => true,
+            Doubt::Only(keys) => keys.contains(&key),
         }
     }
 
@@ -156,17 +170,5 @@ impl Golem {
     /// Nothing is owed.
     pub fn owes_nothing(&self) -> bool {
         self.owes().is_none()
-    }
-}
-
-/// What may have been sent by a process that is no more is asked about, where that is what a crash means for it.
-fn ask_first(owed: Owed, doubtful: &[u64]) -> Owed {
-    match owed {
-        Owed::Errand(errand @ Errand::Commit { key, .. })
-            if doubtful.contains(&key) && errand.after_a_crash() == Again::AskFirst =>
-        {
-            Owed::Errand(Errand::Reconcile { key })
-        }
-        other => other,
     }
 }
