@@ -7,7 +7,7 @@ use golem::mortality::epistemic::domain_fitness;
 use golem::mortality::phase::Phase;
 use golem::mortality::vitality::Parts;
 use golem::{Life, Usdc, stress};
-use host::herald::Herald;
+use host::view::herald::Herald;
 use host::{Error, GolemHome};
 use serde::Serialize;
 use vault::Reader;

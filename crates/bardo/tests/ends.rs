@@ -16,8 +16,8 @@ use golem::inheritance::Descent;
 use golem::world::Effect;
 use golem::{Birth, Command, Golem, Usdc};
 use host::chance::{Secret, identity};
-use host::heirs;
-use host::inbox::{self, Body};
+use host::home::inbox::{self, Body};
+use host::life::heirs;
 use host::life::{Ending, Living, Pace, Run, Silent};
 use vault::{Reader, Vault};
 

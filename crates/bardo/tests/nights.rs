@@ -123,7 +123,8 @@ fn rehearsed(tent: &Tent) -> Vec<Hash> {
         .unwrap();
     let (birth, at) = birth.unwrap();
     let world =
-        host::worlds::open(&tent.home(), &host::worlds::read(&birth.world.spec).unwrap(), Ledger::memory()).unwrap();
+        host::life::worlds::open(&tent.home(), &host::life::worlds::read(&birth.world.spec).unwrap(), Ledger::memory())
+            .unwrap();
     let (id, mut hashes) = (birth.id, vec![reader.hash_at(1).unwrap().unwrap()]);
     let (golem, _) = Golem::born(birth, at);
     let mut life = Rehearsal::new(golem, world, Secret::load(&place.secret()).unwrap());

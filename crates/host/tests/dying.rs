@@ -15,9 +15,11 @@ use golem::heartbeat::State;
 use golem::thanatopsis::{self, Phase};
 use golem::{Command, CommandId, Event, GolemId, Life, Record, Usdc};
 use host::config::{File, Settings};
-use host::keeper::{Wish, birth};
+use host::legacy::bundle;
+use host::legacy::testament;
+use host::life::birth::{Wish, birth};
 use host::life::{Ending, Listener, Living, Pace, Run};
-use host::{Error, GolemHome, Home, bundle, closing};
+use host::{Error, GolemHome, Home};
 use vault::{Head, Reader};
 use world::Spec;
 
@@ -201,7 +203,7 @@ fn check_ended(place: &GolemHome, fate: &Fate) -> Life {
     assert_eq!(sent, (1..=life.deposits_made).collect::<Vec<_>>(), "{seed}");
     assert_eq!(received.len(), sent.len(), "{seed}: every deposit was confirmed once");
     assert_eq!(place.home().treasury().unwrap().received(life.id()).unwrap(), life.deposits_made);
-    let testament = closing::testament(place, life).unwrap().expect("a testament");
+    let testament = testament::read(place, life).unwrap().expect("a testament");
     assert_eq!((&testament.cause, testament.sections.len()), (&death.cause, 9));
     let left = bundle::open(place.home(), &place.legacy()).unwrap();
     let hash = *blake3::hash(&fs::read(place.legacy()).unwrap()).as_bytes();

@@ -317,7 +317,7 @@ impl Paths {
     /// whichever is shorter.
     pub(crate) fn open(plan: &Plan) -> Result<Paths, Error> {
         let Spec::Replay { path, start, sha256 } = &plan.world else { return Ok(Paths::Seeds(plan.world.clone())) };
-        if sha256.is_some() && *sha256 != Some(host::data::digest(path)?) {
+        if sha256.is_some() && *sha256 != Some(host::home::data::digest(path)?) {
             return Err(Error::Data(path.clone()));
         }
         let candles = Candles::read(path)?.0;

@@ -6,7 +6,7 @@ use golem::dream::{Ahead, Found, Met, Origin, Staged};
 use golem::rule::text::Parsed;
 use golem::world::Manifest;
 use golem::{Command, Life};
-use host::nights::nights;
+use host::view::nights::nights;
 use host::{Error, GolemHome, Home};
 
 use crate::args::DreamVerb;

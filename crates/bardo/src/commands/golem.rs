@@ -6,12 +6,15 @@ use std::process::ExitCode;
 
 use golem::Name;
 use golem::stress::{self, words};
-use host::arrival::{self, Consent};
+use host::care::copies;
+use host::care::restore::{self, Consent};
 use host::config::{File, Origin, Settings};
-use host::fleet::Brake;
-use host::herald::Herald;
-use host::keeper::{self, Wish};
-use host::{Error, GolemHome, Home, Living, chance::Secret, copies, loan, playbook};
+use host::home::loan;
+use host::life::birth::{Wish, birth};
+use host::life::playbook;
+use host::orders::fleet::Brake;
+use host::view::herald::Herald;
+use host::{Error, GolemHome, Home, Living, chance::Secret};
 use serde_json::json;
 use vault::Reader;
 use world::{Candles, Spec};
@@ -72,7 +75,7 @@ fn create(home: &Home, new: New, json: bool) -> Result<ExitCode, Error> {
     let seed = settings.seed("world.seed");
     let bundle = match &new.from {
         Some(from) => {
-            let bundle = host::bundle::open(home, from)?;
+            let bundle = host::legacy::bundle::open(home, from)?;
             if bundle.stranger {
                 output::complain(format!("{} was signed by a stranger", from.display()));
             }
@@ -86,7 +89,7 @@ fn create(home: &Home, new: New, json: bool) -> Result<ExitCode, Error> {
     };
     let spec = spec(home, &settings, seed)?;
     let wish = Wish { name: new.name, spec, seed, settings, descent: None, bundle };
-    let living = keeper::birth(home, wish)?;
+    let living = birth(home, wish)?;
     let life = living.life();
     if json {
         output::json(&json!({ "name": life.birth.name, "id": life.id().to_string(), "seeded": life.birth.seeded }));
@@ -135,7 +138,7 @@ pub(crate) fn spec(home: &Home, settings: &Settings, seed: Option<u64>) -> Resul
         Some("queue") => Spec::Queue { seed, bar_ms },
         Some("replay") => {
             let path = Path::new("data").join(data_file(home, settings)?);
-            let sha256 = Some(host::data::digest(&home.root().join(&path))?);
+            let sha256 = Some(host::home::data::digest(&home.root().join(&path))?);
             Spec::Replay { path, start: settings.moment("world.start").map(|at| at.as_seconds()), sha256 }
         }
         _ => Spec::Sim {
@@ -449,7 +452,7 @@ fn move_out(home: &Home, place: &GolemHome, to: &Path, addressee: &str, json: bo
 
 /// Restores each copy into a home that vanishes, and verifies it there as `bardo doctor` would.
 fn drill(from: &Path, json: bool) -> Result<ExitCode, Error> {
-    let copies = host::backups::newest(from);
+    let copies = host::care::backups::newest(from);
     if copies.is_empty() {
         return Err(Error::Usage(format!("there is no backup in {}", from.display())));
     }
@@ -477,14 +480,14 @@ fn drill_one(copy: &Path) -> Result<(Name, u64, u64), Error> {
     let folder = tempfile::tempdir().map_err(|e| Error::Host(format!("no room for a drill: {e}")))?;
     let home = Home::at(folder.path().join("home"));
     home.init(&Settings::load(File::Bardo, None, std::iter::empty(), &[])?)?;
-    let (name, _) = arrival::restore(&home, copy, None, &Consent { take_over: true, ..Consent::default() })?;
+    let (name, _) = restore::restore(&home, copy, None, &Consent { take_over: true, ..Consent::default() })?;
     let (golem, check) = Reader::open(&home.place(&name).database())?.verify(&home.heads())?;
     Ok((name, golem.life().tick, check.records - check.after))
 }
 
 fn take_in(home: &Home, args: &Restore, json: bool) -> Result<ExitCode, Error> {
     let consent = Consent { rewind: args.rewind, take_over: args.take_over, signed_by: args.signed_by.clone() };
-    let (name, life) = arrival::restore(home, &args.from, args.name.clone(), &consent)?;
+    let (name, life) = restore::restore(home, &args.from, args.name.clone(), &consent)?;
     if json {
         output::json(&json!({ "name": name, "id": life.id().to_string(), "tick": life.tick }));
     } else {

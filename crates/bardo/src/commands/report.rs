@@ -8,7 +8,8 @@ use golem::books::Books;
 use golem::mortality::phase::Phase;
 use golem::stress::Band;
 use golem::thanatopsis::Testament;
-use host::{Error, GolemHome, closing};
+use host::legacy::testament;
+use host::{Error, GolemHome};
 
 use crate::history::{History, Look};
 use crate::output::{self, line, portrait};
@@ -21,7 +22,7 @@ pub(crate) fn report(place: &GolemHome, out: Option<&Path>, json: bool) -> Resul
         return Ok(ExitCode::SUCCESS);
     }
     let testament = match &history.life {
-        Some(life) => closing::testament(place, life)?,
+        Some(life) => testament::read(place, life)?,
         None => None,
     };
     let page = page::page(&format!("{}: a life", place.name), &body(&history, testament.as_ref()));

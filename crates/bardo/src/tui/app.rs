@@ -4,9 +4,9 @@
 use std::collections::VecDeque;
 
 use golem::thanatopsis::Testament;
-use host::heirs::Relative;
-use host::up::api::Offer;
-use host::up::board::{State, Status};
+use host::life::heirs::Offer;
+use host::life::heirs::Relative;
+use host::view::status::{State, Status};
 use ratatui::crossterm::event::KeyEvent;
 
 use super::saying::{Topic, sentence};

@@ -237,9 +237,9 @@ fn a_host_that_goes_away_is_said_to_be_gone_and_what_was_known_stays() {
 #[test]
 fn who_dies_while_watched_gets_its_stone() {
     let mut app = at("ben", Screen::Life);
-    let mut golems: Vec<host::up::board::Status> = sample("golems");
+    let mut golems: Vec<host::view::status::Status> = sample("golems");
     let ben = golems.iter_mut().find(|one| one.name == "ben").unwrap();
-    (ben.state, ben.why) = (host::up::board::State::Dead, Some("by chance".into()));
+    (ben.state, ben.why) = (host::view::status::State::Dead, Some("by chance".into()));
     tell(&mut app, Told::Golems(golems));
     let shown = text(&app, SIZES[0]);
     assert!(shown.contains("ben is dead") && shown.contains("by chance"), "{shown}");

@@ -1,8 +1,8 @@
 //! From what somebody wrote to the key that was meant: the documents' camelCase, their other names, and
 //! for what fits nothing the nearest key there is.
 
-use super::File;
 use super::keys::{KEYS, Key, SPELLINGS};
+use super::problem::File;
 
 /// Below this likeness a guess would puzzle more than it helps.
 const ALIKE: f64 = 0.6;

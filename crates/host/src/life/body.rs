@@ -11,15 +11,16 @@ use golem::world::{Effect, Observation};
 use golem::{CommandId, Duty, Errand, Event, Life, Record, What};
 use vault::{Head, Reader, Seal, Treasury};
 
-use super::Listener;
-use super::ground::{Act, Ground};
+use super::ground::Ground;
+use super::listener::Listener;
+use super::memory;
 use super::writing::Writing;
 use crate::Error;
 use crate::chance::Secret;
-use crate::closing;
+use crate::errands::Act;
 use crate::home::GolemHome;
-use crate::inbox::{self, Body as Text};
-use crate::nights;
+use crate::home::inbox::{self, Body as Text};
+use crate::legacy::testament;
 
 /// The most of a host's golems that one of them speaks to.
 const PEERS: usize = 32;
@@ -144,25 +145,25 @@ impl Body {
         }
         if self.memory.is_none() {
             self.writing.carry_over(&self.place)?;
-            self.memory = Some(nights::remembered(&self.place, life)?);
+            self.memory = Some(memory::remembered(&self.place, life)?);
         }
         let (Some(memory), Some(grimoire)) = (&self.memory, &self.grimoire) else { unreachable!("just read") };
         #[cfg(test)]
-        crate::up::curse::strike(&self.place, crate::up::curse::Part::Dream);
+        super::curse::strike(&self.place, super::curse::Part::Dream);
         Ok(What::Dreamt(Box::new(dream::work(memory, grimoire, life))))
     }
 
     /// Writes the testament.
     fn reflect(&mut self, life: &Life) -> Result<What, Error> {
         let grimoire = self.known()?;
-        let hash = closing::reflect(&self.place, life, &grimoire, &self.secret)?;
+        let hash = testament::reflect(&self.place, life, &grimoire, &self.secret)?;
         Ok(What::Reflected { hash })
     }
 
     /// Passes on what it knew.
     fn bequeath(&mut self, life: &Life) -> Result<What, Error> {
         let grimoire = self.known()?;
-        let (hash, entries) = closing::bequeath(&self.place, life, &grimoire)?;
+        let (hash, entries) = testament::bequeath(&self.place, life, &grimoire)?;
         Ok(What::Bequeathed { hash, entries })
     }
 

@@ -4,9 +4,10 @@ use golem::policy::Refusal;
 use golem::{Command, CommandId, Usdc, What};
 use tracing::info;
 
-use super::{Listener, Living};
+use super::listener::Listener;
+use super::living::Living;
 use crate::Error;
-use crate::inbox::{self, Body, Letter, Reply};
+use crate::home::inbox::{self, Body, Letter, Reply};
 
 impl Living {
     /// Whoever wrote to the dead before it was known hears of it; nothing of its life is touched.

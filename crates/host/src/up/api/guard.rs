@@ -16,9 +16,9 @@ use axum::response::{IntoResponse, Response};
 use blake3::Hash;
 use futures_util::StreamExt;
 
-use super::routes::Problem;
-use super::{Listen, Reach};
-use crate::tokens::{Keyring, Scope};
+use super::problem::Problem;
+use super::state::{AppState, Listen};
+use crate::home::tokens::{Keyring, Scope};
 
 /// How often it is looked whether who listens to a stream may still do so.
 const LOOK: Duration = Duration::from_secs(2);
@@ -51,8 +51,8 @@ pub(super) fn needed(method: &Method, path: &str) -> Scope {
     }
 }
 
-pub(super) async fn check(State(reach): State<Reach>, request: Request, next: Next) -> Response {
-    let listen = &reach.listen;
+pub(super) async fn check(State(app): State<AppState>, request: Request, next: Next) -> Response {
+    let listen = &app.listen;
     let origin = request.headers().get(ORIGIN).filter(|origin| is_welcome(listen, origin)).cloned();
     let private = request.headers().contains_key(PRIVATE.0);
     let mut answer = match may_enter(listen, request.method(), request.uri().path(), request.headers()) {

@@ -8,7 +8,7 @@ use axum::http::StatusCode;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
-use super::routes::Problem;
+use super::problem::Problem;
 use crate::Error;
 
 /// Places for those who read, who order, and who go through a journal.
