@@ -13,7 +13,7 @@ use serde::Serialize;
 use vault::Reader;
 
 use crate::args::{Successor, TestamentArgs};
-use crate::commands::golem::{next, plain};
+use crate::commands::newborn::{next, plain};
 use crate::output::{self, count, date, line};
 
 pub(crate) fn successor(home: &Home, args: &Successor, json: bool) -> Result<ExitCode, Error> {

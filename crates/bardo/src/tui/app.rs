@@ -1,5 +1,5 @@
-//! The state of the screens, and how it changes: by a key, by what the host tells, by time that passes. Nothing is
-//! drawn here and nothing is fetched; what should be asked of the host is what `update` returns.
+//! The state of the screens, and what becomes of it by what the host tells. Nothing is drawn here and nothing is fetched;
+//! what should be asked of the host comes back.
 
 use std::collections::VecDeque;
 
@@ -163,18 +163,6 @@ impl App {
         }
     }
 
-    pub(crate) fn update(&mut self, event: Event) -> Vec<Ask> {
-        match event {
-            Event::Key(key) => super::keys::press(self, key),
-            Event::Resized(width, height) => {
-                self.size = (width, height);
-                Vec::new()
-            }
-            Event::Told(told) => self.hear(told),
-            Event::Beat => self.wanted(),
-        }
-    }
-
     /// What the screen that is open should know anew.
     pub(crate) fn wanted(&self) -> Vec<Ask> {
         let mut asks = vec![Ask::Golems];
@@ -269,7 +257,7 @@ impl App {
         self.chosen.as_deref() == Some(name)
     }
 
-    fn hear(&mut self, told: Told) -> Vec<Ask> {
+    pub(crate) fn hear(&mut self, told: Told) -> Vec<Ask> {
         match told {
             Told::Away(why) => {
                 self.link = Link::Away(why);

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use rusqlite::{Connection, params};
 
-use super::{exists, str_at, text_in, text_of};
+use super::row::{exists, str_at, text_in, text_of};
 use crate::error::Error;
 
 const CREATE: &str = "CREATE TABLE IF NOT EXISTS embedding(id INTEGER PRIMARY KEY, model TEXT NOT NULL,

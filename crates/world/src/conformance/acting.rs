@@ -6,7 +6,8 @@ use golem::time::Span;
 use golem::world::{Bar, Effect, Fate, Manifest, Outcome, Quote};
 use golem::{Time, Usdc, limits};
 
-use super::{Checked, Findings, Open, able, dawn, hold, seek, tell};
+use super::finding::{Checked, Findings, Open, able, hold};
+use super::telling::{dawn, seek, tell};
 use crate::{Order, World};
 
 /// Bars after which whatever is on its way must have come to something.

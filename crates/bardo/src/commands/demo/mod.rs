@@ -98,7 +98,7 @@ fn live(home: &Home, seed: u64, screen: &mut Screen) -> Result<Option<(GolemHome
     let mut flags = CONSTITUTION.map(str::to_owned).to_vec();
     flags.push(format!("world.seed={seed}"));
     let settings = Settings::load(File::Golem, None, std::iter::empty(), &flags)?;
-    let spec = super::golem::spec(home, &settings, Some(seed))?;
+    let spec = super::newborn::spec(home, &settings, Some(seed))?;
     let name: Name = NAME.parse().expect("a name");
     let wish = Wish { name, spec, seed: Some(seed), settings, descent: None, bundle: None };
     let place = birth(home, wish)?.place().clone();
