@@ -47,8 +47,9 @@ pub(crate) struct Look {
     pub(crate) skill: f64,
     /// Skill by domain; none where too little was claimed.
     pub(crate) skills: Vec<Option<f64>>,
-    /// What became of its capital so far as a share, and of simply holding.
+    /// What became of its capital so far, as a share.
     pub(crate) returned: f64,
+    /// The same of simply holding.
     pub(crate) held: f64,
     pub(crate) load: f64,
 }

@@ -49,8 +49,9 @@ pub(crate) struct Chart {
     /// What is marked along the bottom.
     pub(crate) ticks: Vec<f64>,
     pub(crate) died: Option<f64>,
-    /// From nothing to here, and what is written below the beginning, the middle and the end.
+    /// Where it ends; it begins at nothing.
     pub(crate) end: f64,
+    /// What is written below the beginning, the middle and the end.
     pub(crate) below: [String; 3],
 }
 

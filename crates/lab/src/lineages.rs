@@ -63,9 +63,10 @@ impl Way {
 pub struct Kin {
     /// Skill against naive in each stretch between two notes, over all generations.
     pub skill_lately: Vec<f64>,
-    /// Skill over every claim in the first tenth of each life but the first, on average, and over the whole of them;
-    /// none where nothing came due. An immortal has as many stretches as the others have lives.
+    /// Skill over every claim in the first tenth of each life but the first, on average; none where nothing came due. An
+    /// immortal has as many stretches as the others have lives.
     pub early: Option<f64>,
+    /// The same over the whole of them.
     pub later: Option<f64>,
     /// Lives that ended by themselves, before their time.
     pub deaths: u64,

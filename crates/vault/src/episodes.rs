@@ -22,9 +22,9 @@ pub struct Episode {
     /// How stirred up it was, from −1 to 1.
     pub arousal: f32,
     pub exposed: bool,
-    /// What a unit's worth did over the time that claims look ahead, and how much better the other choice
-    /// would have been; none while that is not over.
+    /// What a unit's worth did over the time that claims look ahead; none while that is not over.
     pub change: Option<f32>,
+    /// How much better the other choice would have been; none while that is not over.
     pub regret: Option<f32>,
 }
 

@@ -13,8 +13,9 @@ use super::saying::{Topic, sentence};
 use super::told::{Ask, Heard, Hit, Nights, Order, Seen, Told};
 use super::wizard::Wizard;
 
-/// Messages and looks kept.
+/// Messages kept.
 const HEARD: usize = 2_000;
+/// Looks kept.
 const LOOKS: usize = 4_000;
 /// Records of a life that are read again when it is first looked at, for the line of its vitality.
 const BACK: u64 = 3_000;
@@ -291,7 +292,7 @@ impl App {
             }
             Told::Heard(heard) => keep(&mut self.heard, heard, HEARD),
             Told::Followed(heard) if self.is_about(&heard.golem) => self.follow(heard),
-            Told::Came(words) => {
+            Told::Answered(words) => {
                 self.notice = Some(words);
                 return self.wanted();
             }

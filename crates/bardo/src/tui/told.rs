@@ -30,7 +30,7 @@ pub(crate) enum Told {
     /// Something happened to the one that is followed, routine included.
     Followed(Heard),
     /// What came of an order, or why nothing did.
-    Came(String),
+    Answered(String),
     Born(String),
 }
 

@@ -32,6 +32,7 @@ const TRIES: usize = 20;
 pub(crate) const FILES: &[&str] = &["bardo.toml", "home-id"];
 /// Keys, encrypted.
 pub(crate) const SEALED: &str = "keys.sealed";
+/// The owner's shelf.
 pub(crate) const LIBRARY: &str = "library.db";
 
 /// What an owner has said about backups.

@@ -19,6 +19,7 @@ use crate::{Error, hash, private};
 const BUILT: &str = "MOVED-FROM";
 /// Names the home a move is addressed to, from the moment it has begun.
 const ADDRESSEE: &str = "MOVED-TO";
+/// Everything a move notes beside the life it leaves.
 pub(crate) const NOTES: &[&str] = &["MOVED", BUILT, ADDRESSEE];
 /// What goes along with the journal, if it is there.
 const ALONG: &[&str] = &[

@@ -20,6 +20,7 @@ const KEYS: &[&str] = &["owner.key", "api-token", "tokens"];
 const ITERATIONS: u32 = 600_000;
 /// More than anyone means, and less than anyone can wait for.
 const MOST: u32 = 10_000_000;
+/// Characters of a passphrase.
 const SHORTEST: usize = 8;
 
 /// What only the owner knows.

@@ -106,7 +106,7 @@ fn nearest(path: &str, file: File) -> Option<&'static Key> {
     }))
 }
 
-/// The first of the best, so that a tie is always settled the same way.
+/// The first of the best, so that a tie is always decided the same way.
 fn best<T>(scored: impl Iterator<Item = (T, f64)>) -> Option<T> {
     let better = |best: Option<(T, f64)>, next: (T, f64)| match best {
         Some(best) if best.1 >= next.1 => Some(best),

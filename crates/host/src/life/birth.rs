@@ -26,8 +26,9 @@ pub struct Wish {
     /// Derive identity, secret and world from this, so that the life can be repeated.
     pub seed: Option<u64>,
     pub settings: Settings,
-    /// Whom it comes from, and what it is left, as a bundle.
+    /// Whom it comes from.
     pub descent: Option<Descent>,
+    /// What it is left.
     pub bundle: Option<String>,
 }
 

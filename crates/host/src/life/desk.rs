@@ -34,8 +34,9 @@ pub(crate) struct Desk {
 #[derive(Default)]
 struct Queue {
     batch: Batch,
-    /// Number of the batch that is being collected, and of the newest that is durable.
+    /// Number of the batch that is being collected.
     collecting: u64,
+    /// Number of the newest batch that is durable.
     durable: u64,
     closing: bool,
     /// The scribe has given up; nothing more becomes durable.

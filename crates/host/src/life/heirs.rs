@@ -33,8 +33,9 @@ pub struct Preview {
     pub from: String,
     pub generation: u32,
     pub entries: usize,
-    /// How many have a confidence of so many tenths, before and after the crossing.
+    /// How many have a confidence of so many tenths before the crossing.
     pub before: [u32; 10],
+    /// The same after the crossing.
     pub after: [u32; 10],
     #[schema(value_type = Vec<Vec<serde_json::Value>>)]
     pub domains: Vec<(String, u32)>,

@@ -24,8 +24,9 @@ use crate::view::notes::{KINDS, host_note};
 use crate::view::status::{State, Status};
 use crate::wall::now_ms;
 
-/// So many that wait together are told in one, and no more than so many.
+/// So many that wait together are told in one.
 const MANY: usize = 3;
+/// No more than so many are told in one.
 const TOGETHER: usize = 50;
 /// What the log calls the terminal.
 const HERE: &str = "terminal";

@@ -130,7 +130,8 @@ pub(crate) struct Testament {
     /// With it every roll of this life can be checked.
     secret: String,
     secret_hash: String,
-    /// The record this was written after, and the hash of the journal up to it.
+    /// The number of the record this was written after.
     records: u64,
+    /// The hash of the journal up to it.
     journal: String,
 }

@@ -58,13 +58,16 @@ pub struct Money {
     pub worth: Usdc,
     #[schema(value_type = i64)]
     pub cash: Usdc,
-    /// In millionths of a unit, what a unit is called, and what they were acquired for.
+    /// In millionths of a unit.
     pub holding: i64,
+    /// What a unit is called.
     pub unit: String,
+    /// What it holds was acquired for.
     #[schema(value_type = i64)]
     pub cost: Usdc,
-    /// What became of its capital so far, as a share, and of simply holding.
+    /// What became of its capital so far, as a share.
     pub returned: f64,
+    /// The same of simply holding.
     pub held: Option<f64>,
 }
 

@@ -131,7 +131,7 @@ impl Recall {
         recall.cards.shrink_to_fit();
         if let Some(model) = model {
             vectors::stored(db, model, |id, vector| recall.place(id, &vector)).map_err(Error::sqlite(what))?;
-            recall.vectors.settle();
+            recall.vectors.shrink();
         }
         Ok(recall)
     }

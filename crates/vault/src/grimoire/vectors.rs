@@ -138,7 +138,7 @@ impl Matrix {
     }
 
     /// Gives back what was set aside for more.
-    pub(super) fn settle(&mut self) {
+    pub(super) fn shrink(&mut self) {
         self.values.shrink_to_fit();
         self.ids.shrink_to_fit();
     }

@@ -43,8 +43,9 @@ const CONSTITUTION: [&str; 8] = [
 const NAME: &str = "ada";
 /// How long the heir is watched: two days.
 const STRETCH: u64 = 360;
-/// Looks between two breaths of the screen, and records between two snapshots.
+/// Looks between two breaths of the screen.
 const BATCH: u64 = 16;
+/// Records between two snapshots.
 const SNAPSHOTS: u64 = 5_000;
 
 pub(crate) fn demo(args: &DemoArgs, json: bool) -> Result<ExitCode, Error> {

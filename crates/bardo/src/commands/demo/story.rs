@@ -37,8 +37,9 @@ pub(super) struct Story {
     awaited: Option<(usize, usize, Prediction)>,
     /// What was paid for what it holds.
     bought: Option<Usdc>,
-    /// Looks of the night it sleeps through, and memories it has gone through in it.
+    /// Looks of the night it sleeps through.
     night: u32,
+    /// Memories it has gone through in it.
     replayed: u32,
     /// How it stood at each look.
     pub(super) looks: Vec<Look>,

@@ -26,6 +26,7 @@ const LOOK: Duration = Duration::from_secs(2);
 pub(super) const OPEN: [&str; 3] = ["/health", "/ready", "/openapi.json"];
 /// What a page may send along.
 const HEADERS: &str = "authorization, content-type, idempotency-key, last-event-id";
+/// What a browser asks before a page may reach into a private network, and what it wants to hear.
 const PRIVATE: (&str, &str) = ("access-control-request-private-network", "access-control-allow-private-network");
 
 /// What somebody has come with.

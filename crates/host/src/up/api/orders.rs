@@ -206,7 +206,7 @@ pub(super) async fn successor(
     let request = Request::new(key, "successor", &wanted);
     let (inherit, force, asked) = (wanted.inherit, wanted.force, wanted.name);
     let chosen = move |dead: &GolemHome| {
-        // Whoever is alive or not done with dying is refused before a name is settled on.
+        // Whoever is alive or not done with dying is refused before a name is chosen.
         dead.catch_up()?;
         heirs::estate(dead.home(), dead)?;
         Ok(Deed::Heir(asked.unwrap_or_else(|| heirs::next_name(dead.home(), &dead.name))))

@@ -32,9 +32,11 @@ const EVERY: Duration = Duration::from_millis(100);
 const QUIET: u32 = 150;
 /// Messages of the board that go out together.
 const AT_ONCE: usize = 200;
-/// About how much of a journal is told at a time, how many records may be gone through for it, and how many at once.
+/// About how much of a journal is told at a time.
 const PAGE: usize = 64 << 10;
+/// How many records may be gone through for it.
 const RECORDS: u64 = 4_096;
+/// How many are read at once.
 const READ: u64 = 64;
 /// Listeners at a time.
 const LISTENERS: u64 = 256;
