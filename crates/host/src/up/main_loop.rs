@@ -13,13 +13,13 @@ use vault::{Log, Reader};
 
 use super::api;
 use super::copying::keep_copies;
+use super::crew::Crew;
 use super::notify::{self, Telling};
 use super::pace::Pace;
 use super::slots::{Slots, Stand};
 use super::supervision::{ELSEWHERE, Next, RestartAfter, SAID, Supervisor};
 use super::systemd::Systemd;
 use super::wake::{Job, Outcome, Wake};
-use super::workers::Workers;
 use crate::care::backups::Backups;
 use crate::life::desk::{Desk, Scribe};
 use crate::life::{Living, Turn};
@@ -65,7 +65,7 @@ pub struct Up {
     pub(super) supervisor: Supervisor,
     wakes: Receiver<Wake>,
     waker: Sender<Wake>,
-    workers: Workers,
+    crew: Crew,
     speed: f64,
     pace: Pace,
     /// When bells are listened for next.
@@ -109,7 +109,7 @@ impl Up {
         let (desk, scribe) =
             Desk::open(log, home.root().to_owned(), &home.heads(), home.treasury()?, Arc::clone(&board))?;
         let (waker, wakes) = mpsc::channel();
-        let workers = Workers::start(&desk, &waker);
+        let crew = Crew::start(&desk, &waker);
         let stop = Arc::new(AtomicBool::new(false));
         let supervisor = Supervisor { desk: Arc::clone(&desk), restart_after: RestartAfter::default() };
         let mut up = Up {
@@ -120,7 +120,7 @@ impl Up {
             supervisor,
             wakes,
             waker,
-            workers,
+            crew,
             speed: plan.speed,
             pace: Pace::new(began),
             bells: began,
@@ -205,7 +205,7 @@ impl Up {
             match Reader::open(&place.database()).and_then(|reader| reader.id()) {
                 Ok(id) => {
                     let at = self.slots.add(place.clone(), id, Instant::now());
-                    self.workers.give(Job::Open(at, place));
+                    self.crew.give(Job::Open(at, place));
                 }
                 Err(why) => self.supervisor.unread(&place, &why.to_string()),
             }
@@ -276,11 +276,11 @@ impl Up {
             match (slot.stand, slot.living.take()) {
                 (Stand::Up, Some(living)) => {
                     (slot.away, slot.rung) = (true, false);
-                    self.workers.give(Job::Turn(at, living, (!slot.waits).then_some(slot.due)));
+                    self.crew.give(Job::Turn(at, living, (!slot.waits).then_some(slot.due)));
                 }
                 (Stand::Down | Stand::Out, None) => {
                     slot.away = true;
-                    self.workers.give(Job::Open(at, slot.place.clone()));
+                    self.crew.give(Job::Open(at, slot.place.clone()));
                 }
                 (_, living) => slot.living = living,
             }
@@ -309,7 +309,7 @@ impl Up {
         if let Some(living) = slot.living.take() {
             slot.away = true;
             let job = if slot.waits { Job::Turn(at, living, None) } else { Job::Hear(at, living) };
-            self.workers.give(job);
+            self.crew.give(job);
         } else if rung {
             // Its owner had it, and may be done with it.
             slot.stand = Stand::Out;
@@ -338,7 +338,7 @@ impl Up {
             Outcome::Wanted(living) => {
                 let slot = &mut self.slots[at];
                 (slot.away, slot.stand) = (true, Stand::Out);
-                self.workers.give(Job::Leave(at, living));
+                self.crew.give(Job::Leave(at, living));
             }
             Outcome::Released(status) => {
                 self.slots[at].stand = Stand::Out;
@@ -350,7 +350,7 @@ impl Up {
                 Next::LetGo => {
                     let slot = &mut self.slots[at];
                     slot.away = true;
-                    self.workers.give(Job::LetGo(at, slot.place.clone(), slot.id));
+                    self.crew.give(Job::LetGo(at, slot.place.clone(), slot.id));
                 }
                 Next::Nothing => {}
             },
@@ -414,7 +414,7 @@ impl Up {
         slot.stand = Stand::Dead;
         if let Some(living) = slot.living.take() {
             slot.away = true;
-            self.workers.give(Job::Leave(at, living));
+            self.crew.give(Job::Leave(at, living));
         }
     }
 
@@ -428,7 +428,7 @@ impl Up {
         for at in 0..self.slots.len() {
             if let Some(living) = self.slots[at].living.take() {
                 self.slots[at].away = true;
-                self.workers.give(Job::Leave(at, living));
+                self.crew.give(Job::Leave(at, living));
             }
         }
         let (mut left, mut patience) = (0, Instant::now() + PATIENCE);
@@ -441,7 +441,7 @@ impl Up {
                     | Outcome::Heard(living)
                     | Outcome::Wanted(living),
                 )) => {
-                    self.workers.give(Job::Leave(at, living));
+                    self.crew.give(Job::Leave(at, living));
                     patience = Instant::now() + PATIENCE;
                 }
                 Ok(Wake::Back(at, Outcome::Left | Outcome::Released(_) | Outcome::Fell(_))) => {
@@ -458,7 +458,7 @@ impl Up {
         }
         info!(target: SAID, golems = left, "stopped cleanly");
         tell(&format!("{left} stopped cleanly"));
-        self.workers.close();
+        self.crew.close();
         for teller in self.tellers.drain(..) {
             let _ = teller.join();
         }

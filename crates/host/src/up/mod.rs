@@ -6,6 +6,7 @@
 
 pub mod api;
 mod copying;
+mod crew;
 mod main_loop;
 pub mod notify;
 mod pace;
@@ -16,7 +17,6 @@ mod target;
 #[cfg(test)]
 mod tests;
 mod wake;
-mod work;
 mod workers;
 
 pub use main_loop::{Boot, Plan, Stopper, Up};
