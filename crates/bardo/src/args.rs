@@ -151,13 +151,13 @@ pub(crate) enum TokenScope {
     All,
 }
 
-impl From<TokenScope> for host::tokens::Scope {
-    fn from(scope: TokenScope) -> host::tokens::Scope {
+impl From<TokenScope> for host::home::tokens::Scope {
+    fn from(scope: TokenScope) -> host::home::tokens::Scope {
         match scope {
-            TokenScope::Read => host::tokens::Scope::Read,
-            TokenScope::Answer => host::tokens::Scope::Answer,
-            TokenScope::Order => host::tokens::Scope::Order,
-            TokenScope::All => host::tokens::Scope::All,
+            TokenScope::Read => host::home::tokens::Scope::Read,
+            TokenScope::Answer => host::home::tokens::Scope::Answer,
+            TokenScope::Order => host::home::tokens::Scope::Order,
+            TokenScope::All => host::home::tokens::Scope::All,
         }
     }
 }

@@ -2,12 +2,15 @@
 
 use std::ops::ControlFlow;
 
+use golem::dream;
 use golem::event::Event;
+use golem::mortality;
 use golem::mortality::epistemic::domain_fitness;
 use golem::mortality::phase::Phase;
 use golem::mortality::vitality::Parts;
+use golem::policy;
 use golem::{Life, Usdc, stress};
-use host::herald::Herald;
+use host::view::herald::Herald;
 use host::{Error, GolemHome};
 use serde::Serialize;
 use vault::Reader;
@@ -47,8 +50,9 @@ pub(crate) struct Look {
     pub(crate) skill: f64,
     /// Skill by domain; none where too little was claimed.
     pub(crate) skills: Vec<Option<f64>>,
-    /// What became of its capital so far as a share, and of simply holding.
+    /// What became of its capital so far, as a share.
     pub(crate) returned: f64,
+    /// The same of simply holding.
     pub(crate) held: f64,
     pub(crate) load: f64,
 }
@@ -85,11 +89,11 @@ impl History {
         let day = life.age.as_millis() as f64 / DAY;
         match event {
             Event::Born(_) => self.begin(life),
-            Event::PhaseChanged { to, .. } => self.phases.push((day, *to)),
-            Event::DreamBegan { .. } => self.nights.push(day),
-            Event::Settled { outcome, .. } if outcome.units != 0 => self.actions.push(day),
-            Event::Died(_) => self.died = Some(day),
-            Event::VitalityUpdated { .. } => self.look(day, life),
+            Event::Mortality(mortality::Event::PhaseChanged { to, .. }) => self.phases.push((day, *to)),
+            Event::Dream(dream::Event::Began { .. }) => self.nights.push(day),
+            Event::Policy(policy::Event::Settled { outcome, .. }) if outcome.units != 0 => self.actions.push(day),
+            Event::Mortality(mortality::Event::Died(_)) => self.died = Some(day),
+            Event::Mortality(mortality::Event::VitalityUpdated { .. }) => self.look(day, life),
             _ => {}
         }
     }

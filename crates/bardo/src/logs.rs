@@ -29,7 +29,7 @@ pub(crate) fn begin(settings: &Settings, format: Option<LogFormat>) -> Result<Lo
     let subscriber = Registry::default().with(lines);
     #[cfg(feature = "otlp")]
     let (subscriber, spans) = {
-        let (layer, spans) = crate::otlp::begin()?.unzip();
+        let (layer, spans) = wants_spans().then(crate::otlp::begin).transpose()?.unzip();
         (subscriber.with(layer), spans)
     };
     tracing::subscriber::set_global_default(subscriber).expect("a process keeps one log");
@@ -44,7 +44,7 @@ pub(crate) fn begin(settings: &Settings, format: Option<LogFormat>) -> Result<Lo
 }
 
 /// Somebody has named a collector and not switched it off.
-pub(crate) fn wants_spans() -> bool {
+fn wants_spans() -> bool {
     let set = |name: &str| env::var_os(name).is_some_and(|value| !value.is_empty());
     let off = env::var("OTEL_SDK_DISABLED").is_ok_and(|value| value.eq_ignore_ascii_case("true"));
     !off && (set("OTEL_EXPORTER_OTLP_ENDPOINT") || set("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"))

@@ -3,6 +3,7 @@
 mod args;
 mod commands;
 mod draw;
+mod exit;
 mod history;
 mod logs;
 #[cfg(feature = "otlp")]
@@ -18,17 +19,6 @@ use clap::Parser;
 
 use args::{Args, Verb};
 use host::{Error, Home};
-
-/// Exit codes, as documented.
-mod exit {
-    pub(crate) const ERROR: u8 = 1;
-    pub(crate) const USAGE: u8 = 2;
-    pub(crate) const CONFIG: u8 = 3;
-    pub(crate) const DEAD: u8 = 4;
-    pub(crate) const BUDGET: u8 = 5;
-    pub(crate) const REFUSED: u8 = 6;
-    pub(crate) const INTERRUPTED: u8 = 130;
-}
 
 fn main() -> ExitCode {
     let args = Args::parse();
@@ -110,11 +100,5 @@ fn home(given: Option<PathBuf>) -> Result<Home, Error> {
 
 fn fail(error: &Error) -> ExitCode {
     output::complain(error);
-    ExitCode::from(match error {
-        Error::Config(_) => exit::CONFIG,
-        Error::Dead(..) => exit::DEAD,
-        Error::Refused(_) | Error::Copy { .. } => exit::REFUSED,
-        Error::Vault(vault::Error::TreasuryShort { .. }) => exit::BUDGET,
-        _ => exit::ERROR,
-    })
+    ExitCode::from(exit::code_of(error))
 }

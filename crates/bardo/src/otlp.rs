@@ -32,14 +32,11 @@ impl Drop for Spans {
     }
 }
 
-/// Nothing where no collector is named.
-pub(crate) fn begin<S>() -> Result<Option<(impl Layer<S>, Spans)>, Error>
+/// To the collector that the variables name.
+pub(crate) fn begin<S>() -> Result<(impl Layer<S>, Spans), Error>
 where
     S: Subscriber + for<'a> LookupSpan<'a>,
 {
-    if !crate::logs::wants_spans() {
-        return Ok(None);
-    }
     // Whoever was first has chosen the same.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let exporter = SpanExporter::builder().with_http().build().map_err(|why| {
@@ -59,7 +56,7 @@ where
         let most = if about.is_span() { Level::DEBUG } else { Level::INFO };
         about.target().starts_with("host") && *about.level() <= most
     });
-    Ok(Some((layer.with_filter(ours.with_max_level_hint(LevelFilter::DEBUG)), Spans(provider))))
+    Ok((layer.with_filter(ours.with_max_level_hint(LevelFilter::DEBUG)), Spans(provider)))
 }
 
 /// As the variables say, and `bardo` where they name no service.

@@ -6,15 +6,17 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use golem::books::Books;
+use golem::clade::News;
 use golem::daimon::{Octant, Pad};
 pub(crate) use golem::figures::{percent, signed};
 use golem::goal::{Ended, Goal};
 use golem::life::Life;
+use golem::mortality::economic;
 use golem::mortality::epistemic::domain_fitness;
 use golem::mortality::phase::Phase;
 use golem::mortality::stochastic;
 use golem::plain;
-use golem::stress::{Word, words};
+use golem::stress::words;
 use golem::wire::Message;
 use golem::{Span, Time, Usdc};
 use host::Error;
@@ -202,8 +204,8 @@ fn money(life: &Life) -> Vec<(&'static str, String)> {
     let (purse, capital, books) = (&life.purse, &life.capital, Books::of(life));
     let mut rows = Vec::new();
     if !life.is_dead() {
-        let kept = purse.reserve(life).min(purse.credit);
-        let lasts = purse.projected_life(life).map_or(String::new(), |left| format!("; enough for {left}"));
+        let kept = economic::reserve(life).min(purse.credit);
+        let lasts = economic::projected_life(life).map_or(String::new(), |left| format!("; enough for {left}"));
         rows.push(("lives on", format!("{} of {}, {kept} of it kept for dying{lasts}", purse.credit, purse.funding)));
     }
     if capital.holding != 0 {
@@ -278,7 +280,7 @@ pub(crate) fn sentence(message: &Message<'_>) -> String {
         Message::Withdrew { from, amount, .. } => {
             format!(
                 "returned {amount} of its {} to the treasury",
-                if *from == golem::event::Account::Credit { "credit" } else { "capital" }
+                if *from == golem::owner::Account::Credit { "credit" } else { "capital" }
             )
         }
         Message::Refused { why, .. } => format!("was refused: {why}"),
@@ -320,10 +322,10 @@ pub(crate) fn sentence(message: &Message<'_>) -> String {
         }
         Message::Suspended => "three cycles of crisis: what presses is set aside for a day".to_owned(),
         Message::CalledOut { load } => format!("is in crisis (load {load:.2}) and tells its peers"),
-        Message::Heard { from, word: Word::Crisis { load } } => {
+        Message::Heard { from, news: News::Crisis { load } } => {
             format!("heard that {from} is in crisis (load {load:.2})")
         }
-        Message::Heard { from, word: Word::Death } => format!("heard that {from} has died"),
+        Message::Heard { from, news: News::Death } => format!("heard that {from} has died"),
         Message::Assessed { assessed } => {
             format!("spoke of its state: {} named, {} claims", assessed.named.len(), assessed.claims.len())
         }

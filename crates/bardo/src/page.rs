@@ -7,8 +7,11 @@ use std::fmt::Write;
 
 use golem::mortality::phase::Phase;
 
+/// A colour, and the dashes of its line.
+pub(crate) type Ink = (&'static str, &'static str);
+
 /// Okabe and Ito's colours, which nearly everyone can tell apart; dashes for who cannot, and for grey paper.
-pub(crate) const INKS: [(&str, &str); 6] = [
+pub(crate) const INKS: [Ink; 6] = [
     ("#0072b2", ""),
     ("#d55e00", "7 3"),
     ("#009e73", "2 3"),
@@ -16,7 +19,7 @@ pub(crate) const INKS: [(&str, &str); 6] = [
     ("#56b4e9", "5 5"),
     ("#e69f00", "1 2"),
 ];
-pub(crate) const BLACK: (&str, &str) = ("#000000", "");
+pub(crate) const BLACK: Ink = ("#000000", "");
 
 /// A whole page around what is on it.
 pub(crate) fn page(title: &str, body: &str) -> String {
@@ -30,7 +33,7 @@ pub(crate) fn page(title: &str, body: &str) -> String {
 #[derive(Debug)]
 pub(crate) struct Series {
     pub(crate) name: String,
-    pub(crate) ink: (&'static str, &'static str),
+    pub(crate) ink: Ink,
     pub(crate) points: Vec<(f64, f64)>,
 }
 
@@ -46,8 +49,9 @@ pub(crate) struct Chart {
     /// What is marked along the bottom.
     pub(crate) ticks: Vec<f64>,
     pub(crate) died: Option<f64>,
-    /// From nothing to here, and what is written below the beginning, the middle and the end.
+    /// Where it ends; it begins at nothing.
     pub(crate) end: f64,
+    /// What is written below the beginning, the middle and the end.
     pub(crate) below: [String; 3],
 }
 

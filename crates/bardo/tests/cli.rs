@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use common::{Tent, files, text};
 use golem::Usdc;
 use golem::event::Event;
+use golem::policy;
 use vault::Reader;
 
 /// A run that ends with its test, however that ends.
@@ -198,7 +199,8 @@ fn a_stopped_process_that_is_frozen_takes_no_new_exposure_when_it_goes_on() {
         Reader::open(&tent.golem("ada").database())
             .unwrap()
             .replay(|record| {
-                let adds = |e: &Event| matches!(e, Event::Settled { outcome, .. } if outcome.units > 0);
+                let adds =
+                    |e: &Event| matches!(e, Event::Policy(policy::Event::Settled { outcome, .. }) if outcome.units > 0);
                 adding.extend(record.events.iter().any(adds).then_some(record.seq));
                 Ok::<_, vault::Error>(ControlFlow::Continue(()))
             })

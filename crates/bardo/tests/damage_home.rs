@@ -17,8 +17,10 @@ use std::time::{Duration, Instant};
 
 use common::{Dice, Tent, files, full};
 use golem::{GolemId, Usdc};
+use host::care::doctor;
+use host::care::recover;
 use host::life::{Living, Pace, Run, Silent};
-use host::{GolemHome, Home, doctor, recover};
+use host::{GolemHome, Home};
 use vault::{Head, Log, Reader, codec};
 
 type Files = BTreeMap<PathBuf, Vec<u8>>;

@@ -12,7 +12,8 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use common::{Dice, Disk, Tent, full, text};
-use golem::thanatopsis::{self, Phase};
+use golem::heartbeat;
+use golem::thanatopsis::{self, Rite};
 use golem::{Life, Usdc};
 use vault::Reader;
 
@@ -30,9 +31,9 @@ fn check_ended(tent: &Tent, name: &str) {
         .replay(|record| {
             for event in &record.events {
                 match event {
-                    golem::Event::Reflected { .. } => reflected += 1,
-                    golem::Event::Bequeathed { .. } => bequeathed += 1,
-                    golem::Event::Turned(golem::heartbeat::State::Dead) => ended += 1,
+                    golem::Event::Thanatopsis(thanatopsis::Event::Reflected { .. }) => reflected += 1,
+                    golem::Event::Thanatopsis(thanatopsis::Event::Bequeathed { .. }) => bequeathed += 1,
+                    golem::Event::Heartbeat(heartbeat::Event::Turned(golem::heartbeat::State::Dead)) => ended += 1,
                     _ => {}
                 }
             }
@@ -134,7 +135,7 @@ fn kill_at(tent: &Tent, name: &str, cause: &str, aim: &str, later: Duration) -> 
 /// Four causes, five moments: what was said last before the kill names where on its way a death was met.
 #[test]
 fn a_death_killed_in_each_phase_completes_once() {
-    let (mut dice, mut met) = (Dice(4), BTreeMap::<&str, BTreeMap<Option<Phase>, u32>>::new());
+    let (mut dice, mut met) = (Dice(4), BTreeMap::<&str, BTreeMap<Option<Rite>, u32>>::new());
     let mut causes = BTreeMap::new();
     let aims = ["mortality.dead", "golem.withdrew", "golem.withdrew", "golem.reflected", "golem.bequeathed"];
     for round in 0..full(25, 1) {
@@ -159,7 +160,7 @@ fn a_death_killed_in_each_phase_completes_once() {
         }
     }
     println!("counted: deaths met by SIGKILL {causes:?}, by what was said last: {met:?}");
-    let phases: BTreeSet<Option<Phase>> = met.values().flat_map(|phases| phases.keys().copied()).collect();
+    let phases: BTreeSet<Option<Rite>> = met.values().flat_map(|phases| phases.keys().copied()).collect();
     assert!(phases.len() as u64 >= full(5, 3) && causes.len() == 4, "{met:?}");
 }
 
@@ -303,11 +304,11 @@ fn bundles_are_what_they_say_or_refused_with_a_reason() {
     tent.ok(["golem", "retire", "ada", "--confirm", "ada"]);
     let home = tent.home();
     let good = fs::read_to_string(tent.golem("ada").legacy()).unwrap();
-    let own = host::bundle::Key::of(&home).unwrap();
-    let bundle = host::bundle::unpack(&good, &own.public()).unwrap();
+    let own = host::home::key::Key::of(&home).unwrap();
+    let bundle = host::legacy::bundle::unpack(&good, &own.public()).unwrap();
     assert!(!bundle.stranger && !bundle.lines.is_empty());
     let (golem, _) = Reader::open(&tent.golem("ada").database()).unwrap().wake().unwrap();
-    let again = host::bundle::pack(&own, "ada", Some(golem.life()), &bundle.lines);
+    let again = host::legacy::bundle::pack(&own, "ada", Some(golem.life()), &bundle.lines);
     assert_eq!(again, good, "it round-trips bit for bit");
     let mut dice = Dice(77);
     let mut random = |below: usize| dice.roll(below.max(1) as u64) as usize;
@@ -333,13 +334,13 @@ fn bundles_are_what_they_say_or_refused_with_a_reason() {
         if text == good {
             continue;
         }
-        let why = host::bundle::unpack(&text, &own.public()).expect_err("it was changed");
+        let why = host::legacy::bundle::unpack(&text, &own.public()).expect_err("it was changed");
         assert!(!why.is_empty());
     }
     let other = Tent::new();
-    let stranger = host::bundle::Key::of(&other.home()).unwrap();
-    let theirs = host::bundle::pack(&stranger, "x", None, &bundle.lines);
-    assert!(host::bundle::unpack(&theirs, &own.public()).unwrap().stranger, "it is marked so");
+    let stranger = host::home::key::Key::of(&other.home()).unwrap();
+    let theirs = host::legacy::bundle::pack(&stranger, "x", None, &bundle.lines);
+    assert!(host::legacy::bundle::unpack(&theirs, &own.public()).unwrap().stranger, "it is marked so");
     let file = tent.root().join("theirs.bundle");
     fs::write(&file, theirs).unwrap();
     let told = tent.ok(["library", "import", file.to_str().unwrap()]);
@@ -417,7 +418,7 @@ fn a_read_only_disk_only_makes_death_wait() {
     fs::create_dir(&in_the_way).unwrap();
     assert!(!tent.run(["golem", "retire", "ada", "--confirm", "ada"]).status.success());
     fs::remove_dir(&in_the_way).unwrap();
-    assert_eq!(thanatopsis::phase(&life(&tent, "ada")), Some(Phase::Reflection));
+    assert_eq!(thanatopsis::phase(&life(&tent, "ada")), Some(Rite::Reflection));
     disk.remount("ro");
     let told = check_waits(&tent, &["golem", "run", "ada", "--speed", "max"], &readonly);
     println!("{}", told.expect("nothing can be written"));

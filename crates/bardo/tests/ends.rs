@@ -13,11 +13,12 @@ use std::time::{Duration, Instant};
 use common::{Tent, text};
 use golem::event::Event;
 use golem::inheritance::Descent;
+use golem::policy;
 use golem::world::Effect;
 use golem::{Birth, Command, Golem, Usdc};
 use host::chance::{Secret, identity};
-use host::heirs;
-use host::inbox::{self, Body};
+use host::home::inbox::{self, Body};
+use host::life::heirs;
 use host::life::{Ending, Living, Pace, Run, Silent};
 use vault::{Reader, Vault};
 
@@ -314,8 +315,10 @@ fn sums(tent: &Tent, name: &str) -> Usdc {
         .replay(|record| {
             for event in &record.events {
                 match event {
-                    Event::Intended(flight) => adding.push((flight.key, flight.action, flight.reserved)),
-                    Event::Granted { permit, .. } => granted.push(permit.key),
+                    Event::Policy(policy::Event::Intended(flight)) => {
+                        adding.push((flight.key, flight.action, flight.reserved))
+                    }
+                    Event::Policy(policy::Event::Granted { permit, .. }) => granted.push(permit.key),
                     _ => {}
                 }
             }

@@ -14,6 +14,8 @@ use std::time::Duration;
 use common::{Dice, Tent, full, text};
 use golem::event::Event;
 use golem::heartbeat::State;
+use golem::mortality;
+use golem::policy;
 use golem::{Golem, Usdc};
 use vault::Reader;
 
@@ -89,8 +91,8 @@ fn check(tent: &Tent, name: &str, acknowledged: &[String]) -> Golem {
         .replay(|record| {
             for event in &record.events {
                 match event {
-                    Event::Aged { .. } => ticks += 1,
-                    Event::Settled { key, outcome } => {
+                    Event::Mortality(mortality::Event::Aged { .. }) => ticks += 1,
+                    Event::Policy(policy::Event::Settled { key, outcome }) => {
                         assert!(settled.insert(*key, *outcome).is_none(), "settled twice: {key}");
                     }
                     _ => {}

@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 
 use common::{Tent, text};
 use golem::{Command as Order, Usdc};
-use host::inbox::{self, Body};
+use host::home::inbox::{self, Body};
 
 fn put(tent: &Tent, name: &str, letter: &str, body: &[u8]) {
     let inbox = tent.golem(name).inbox();

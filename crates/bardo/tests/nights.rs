@@ -10,6 +10,8 @@ use std::time::{Duration, Instant};
 
 use common::{Dice, Tent, full, text};
 use golem::grimoire::{Entry, How, Kind};
+use golem::mortality;
+use golem::owner;
 use golem::{Event, Golem, What};
 use host::chance::Secret;
 use host::life::rehearsal::Rehearsal;
@@ -39,7 +41,11 @@ fn records(tent: &Tent) -> (Vec<Hash>, u64) {
     reader
         .replay(|record| {
             last = record.seq;
-            ticks += record.events.iter().filter(|event| matches!(event, Event::Aged { .. })).count() as u64;
+            ticks += record
+                .events
+                .iter()
+                .filter(|event| matches!(event, Event::Mortality(mortality::Event::Aged { .. })))
+                .count() as u64;
             Ok::<_, vault::Error>(ControlFlow::Continue(()))
         })
         .unwrap();
@@ -111,7 +117,7 @@ fn rehearsed(tent: &Tent) -> Vec<Hash> {
             for event in &record.events {
                 match event {
                     Event::Born(born) => birth = Some(((**born).clone(), record.at)),
-                    Event::Funded { transfer, credit, capital } => {
+                    Event::Owner(owner::Event::Funded { transfer, credit, capital }) => {
                         funds.get_or_insert(What::Funded { transfer: *transfer, credit: *credit, capital: *capital });
                     }
                     _ => {}
@@ -123,7 +129,8 @@ fn rehearsed(tent: &Tent) -> Vec<Hash> {
         .unwrap();
     let (birth, at) = birth.unwrap();
     let world =
-        host::worlds::open(&tent.home(), &host::worlds::read(&birth.world.spec).unwrap(), Ledger::memory()).unwrap();
+        host::life::worlds::open(&tent.home(), &host::life::worlds::read(&birth.world.spec).unwrap(), Ledger::memory())
+            .unwrap();
     let (id, mut hashes) = (birth.id, vec![reader.hash_at(1).unwrap().unwrap()]);
     let (golem, _) = Golem::born(birth, at);
     let mut life = Rehearsal::new(golem, world, Secret::load(&place.secret()).unwrap());

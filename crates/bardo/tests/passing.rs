@@ -28,7 +28,7 @@ fn copy(from: &str, to: &str) {
 }
 
 fn key(tent: &Tent) -> String {
-    host::bundle::Key::of(&tent.home()).unwrap().public()
+    host::home::key::Key::of(&tent.home()).unwrap().public()
 }
 
 fn balance(tent: &Tent) -> Usdc {

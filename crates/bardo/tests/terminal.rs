@@ -8,7 +8,8 @@ use std::process::Output;
 
 use common::{Tent, text};
 use golem::grimoire::bundle::Line;
-use host::bundle::{self, Key};
+use host::home::key::Key;
+use host::legacy::bundle;
 
 /// A title for the window, a colour by each of both ways, a bell, a question the terminal answers, a line turned around,
 /// a carriage return over what was said before.

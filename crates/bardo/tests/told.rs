@@ -15,6 +15,10 @@ use std::time::{Duration, Instant};
 
 use common::{Dice, Disk, Tent, full};
 use golem::event::Event;
+use golem::mortality;
+use golem::owner;
+use golem::policy;
+use golem::stress;
 use serde_json::Value;
 use vault::{Log, Reader};
 
@@ -241,12 +245,16 @@ fn lived(tent: &Tent) -> BTreeMap<String, String> {
             .replay(|record| {
                 for event in &record.events {
                     match event {
-                        Event::Died(_) => expect(format!("{id}:{}:death", record.seq)),
-                        Event::Froze { .. } => expect(format!("{id}:{}:freeze", record.seq)),
-                        Event::EconomicCritical => expect(format!("{id}:{}:money", record.seq)),
-                        Event::Stopped => expect(format!("{id}:{}:stop", record.seq)),
-                        Event::ApprovalSought { .. } => expect(format!("{id}:{}:approval", record.seq)),
-                        Event::Suspended => expect(format!("{id}:{}:breaker", record.seq)),
+                        Event::Mortality(mortality::Event::Died(_)) => expect(format!("{id}:{}:death", record.seq)),
+                        Event::Owner(owner::Event::Froze { .. }) => expect(format!("{id}:{}:freeze", record.seq)),
+                        Event::Mortality(mortality::Event::EconomicCritical) => {
+                            expect(format!("{id}:{}:money", record.seq))
+                        }
+                        Event::Policy(policy::Event::Stopped) => expect(format!("{id}:{}:stop", record.seq)),
+                        Event::Policy(policy::Event::ApprovalSought { .. }) => {
+                            expect(format!("{id}:{}:approval", record.seq))
+                        }
+                        Event::Stress(stress::Event::Suspended) => expect(format!("{id}:{}:breaker", record.seq)),
                         Event::Born(birth) => {
                             birth.lineage.as_ref().and_then(|line| expect(format!("{}:heir", line.parent)))
                         }

@@ -226,7 +226,7 @@ fn copies_are_made_by_themselves_and_a_drill_proves_them() {
     std::fs::write(tent.root().join("bardo.toml"), config).unwrap();
     let host = Host::up(&tent, "2000");
     let deadline = Instant::now() + Duration::from_secs(30);
-    while host::backups::newest(&copies).len() < 2 {
+    while host::care::backups::newest(&copies).len() < 2 {
         assert!(Instant::now() < deadline, "no copies were made");
         std::thread::sleep(Duration::from_millis(50));
     }
@@ -234,7 +234,7 @@ fn copies_are_made_by_themselves_and_a_drill_proves_them() {
     let folder = copies.to_str().unwrap();
     let drilled = tent.ok(["golem", "drill", folder]);
     assert_eq!(drilled.matches("ok    ").count(), 2, "{drilled}");
-    let victim = rusqlite::Connection::open(host::backups::newest(&copies)[0].join("life.db")).unwrap();
+    let victim = rusqlite::Connection::open(host::care::backups::newest(&copies)[0].join("life.db")).unwrap();
     victim.execute("UPDATE journal SET body = zeroblob(length(body)) WHERE seq = 1", []).unwrap();
     drop(victim);
     let output = tent.run(["golem", "drill", folder]);

@@ -8,13 +8,15 @@ use serde::{Deserialize, Serialize};
 use crate::laws::Laws;
 use crate::limits;
 use crate::money::Usdc;
+use crate::prose::Prose;
 use crate::time::{REFERENCE_TICK, Span, Time};
 use crate::world::Manifest;
 
 /// Looks a grace period never falls below.
 const GRACE_FLOOR: f64 = 50.0;
-/// A cycle of stress in reference ticks, and the looks it never falls below.
+/// A cycle of stress, in reference ticks.
 const CYCLE: u32 = 50;
+/// Looks that a cycle never falls below.
 const CYCLE_FLOOR: f64 = 5.0;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -408,8 +410,9 @@ pub struct Intensity {
     pub batch: u32,
     /// Other choices imagined for a decision.
     pub depth: u32,
-    /// Recombinations, and threats.
+    /// Recombinations.
     pub sessions: u32,
+    /// Threats rehearsed.
     pub threats: u32,
     /// How freely it imagines.
     pub temperature: f64,
@@ -438,8 +441,9 @@ pub enum ReplayOrder {
 /// needs no maps of the world's time: from each of these moments on, it is so many seconds ahead.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Window {
-    /// Minutes from midnight; one that ends before it begins goes on past midnight.
+    /// Minutes from midnight.
     pub start: u16,
+    /// Minutes from midnight; before the start, it is of the day after.
     pub end: u16,
     pub zone: String,
     pub ahead: Vec<(Time, i32)>,
@@ -631,6 +635,10 @@ impl Constitution {
     fn scaled(&self, ticks: u32) -> f64 {
         f64::from(ticks) * REFERENCE_TICK.as_millis() as f64 / self.interval.as_millis().max(1) as f64
     }
+}
+
+impl Prose for Box<PolicyFigures> {
+    const NAME: &'static str = "PolicyJson";
 }
 
 #[cfg(test)]

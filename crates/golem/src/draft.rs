@@ -34,7 +34,8 @@ impl<'a> Draft<'a> {
         self.events
     }
 
-    pub(crate) fn emit(&mut self, event: Event) {
+    pub(crate) fn emit(&mut self, event: impl Into<Event>) {
+        let event = event.into();
         apply(self.life, self.at, &event);
         (self.show)(&event, self.life);
         self.events.push(event);

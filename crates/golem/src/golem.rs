@@ -1,18 +1,19 @@
 //! A golem: one Life, and the two ways it may change. `step` lives forward, `fold` lives again.
 
-use crate::apply::apply;
-use crate::books::Books;
 use arrayvec::ArrayVec;
 
+use crate::apply::apply;
+use crate::books::Books;
 use crate::constitution::MindKind;
 use crate::event::{Event, Record};
+use crate::input::{Fault, Input};
 use crate::laws::laws;
 use crate::life::{Birth, Life};
 use crate::limits;
 use crate::owed::{Again, Errand, Owed, owed};
 use crate::policy::Stage;
-use crate::rule::mind;
-use crate::step::{Fault, Input, step};
+use crate::rule::instincts;
+use crate::step::step;
 use crate::time::Time;
 
 #[derive(Clone, Debug)]
@@ -58,7 +59,7 @@ impl Golem {
         let mut events = vec![Event::Born(Box::new(birth.clone()))];
         let mut life = Life::new(birth, at);
         if life.constitution().mind.kind == MindKind::Rules {
-            for instinct in mind::instincts(&life.birth) {
+            for instinct in instincts(&life.birth).into_iter().map(Event::from) {
                 apply(&mut life, at, &instinct);
                 events.push(instinct);
             }

@@ -3,9 +3,11 @@
 //! A set is numbered, recorded at birth and frozen once released, so that a journal written years ago
 //! still folds to the same Life. A changed constant is a new set, adopted by an event.
 
-use crate::daimon::FELT;
 use crate::limits;
 use crate::regime::Settings;
+
+/// Happenings that do something to a mood.
+pub(crate) const FELT: usize = 10;
 
 /// The newest set; what a golem born today lives under.
 pub const NEWEST: u16 = 1;
@@ -30,6 +32,7 @@ pub struct Laws {
     pub newborn: f64,
     /// Commands remembered, so that one delivered twice is obeyed once.
     pub commands_kept: usize,
+    /// Peers whose newest letter is remembered.
     pub peers_kept: usize,
     /// Pairs remembered where fitness is measured as R².
     pub pairs_kept: usize,
@@ -47,9 +50,11 @@ pub struct Laws {
     pub luck_of_direction: f64,
     /// What nobody knows has this much say in every forecast.
     pub doubt: f64,
-    /// How fast an effect moves: at first, how soon it eases, and for ever after.
+    /// How fast an effect moves at first.
     pub learning_first: f64,
+    /// How soon that eases.
     pub learning_ease: f64,
+    /// How fast it moves for ever after.
     pub learning_last: f64,
     /// Rises a heuristic must see before its own share outweighs an even chance.
     pub direction_prior: f64,
@@ -57,12 +62,15 @@ pub struct Laws {
     pub rises_kept: f64,
     /// Before anything was seen rises are as likely as not, as if so many answers had been even.
     pub rises_even: f64,
-    /// How often a band should hold, and what a miss costs for each unit it is missed by.
+    /// How often a band should hold.
     pub band_holds: f64,
+    /// What a miss costs for each unit it is missed by.
     pub band_miss: f64,
-    /// How far from saying nothing an effect may go: a factor, and a probability.
+    /// The least a factor may be.
     pub effect_least: f64,
+    /// The most a factor may be.
     pub effect_most: f64,
+    /// The surest a probability may be.
     pub surest: f64,
     /// A factor nearer to what came true than one part in this many moves less than a whole step.
     pub nearness: f64,
@@ -76,16 +84,19 @@ pub struct Laws {
     pub execution_weight: f64,
     /// Actions over which what they fell short of their preview by is averaged.
     pub execution_memory: f64,
-    /// How much of what things cost survives a tick, how much a preview moves it, and the most that is believed.
+    /// How much of what things cost survives a tick.
     pub cost_keep: f64,
+    /// How much a preview moves it.
     pub cost_share: f64,
+    /// The most that is believed.
     pub cost_most: f64,
     /// A claim this many times as wrong as usual is as surprising as any.
     pub surprise_most: f64,
     /// How a change of regime is noticed: of the level, held against what is usual.
     pub regime: Settings,
-    /// Looks that make up what is usual, and what is recent.
+    /// Looks that make up what is usual.
     pub regime_usual: f64,
+    /// Looks that make up what is recent.
     pub regime_recent: f64,
     /// A level this many times the usual is as good as any higher one.
     pub regime_highest: f64,
@@ -95,35 +106,45 @@ pub struct Laws {
     pub goals_kept: u32,
     /// Remembered states over which it is counted what moves with what.
     pub moves_memory: f32,
-    /// Heuristics that lost their place and losses, kept until the Curator's next round.
+    /// Heuristics that lost their place, kept until the Curator's next round.
     pub shelf_kept: usize,
+    /// Losses kept until then.
     pub scars_kept: usize,
     /// Ticks that two such states must be apart.
     pub moves_apart: u64,
-    /// Rounds of the Curator over which what was archived is counted, the share of it that is felt, and how.
+    /// Rounds of the Curator over which what was archived is counted.
     pub rounds_kept: usize,
+    /// The share of it from which on it is felt.
     pub pruned_share: f64,
+    /// What is left of fitness then.
     pub pruned_fitness: f64,
-    /// What the fiber takes for well believed, how many episodes it marks, and how it makes dreaming urgent.
+    /// What the fiber takes for well believed.
     pub fiber_sure: f64,
+    /// How many episodes it marks.
     pub fiber_marks: usize,
+    /// Ticks between two that make dreaming more urgent.
     pub fiber_every: u64,
+    /// By how much.
     pub fiber_urgency: f64,
-    /// Quarters of a day over which what was done is weighed, and named stressors remembered.
+    /// Quarters of a day over which what was done is weighed.
     pub stress_marks: u64,
     /// Marks in a day.
     pub marks_a_day: u64,
-    /// What was worse than this leaves a warning behind; and how many are heard before one decision.
+    /// What was worse than this leaves a warning behind.
     pub scar: f64,
+    /// Warnings heard before one decision.
     pub signals: usize,
+    /// Stressors the golem named itself that are remembered.
     pub named_kept: usize,
     /// What happenings do to a mood: pleasure, arousal, dominance, in the order of the Daimon's table.
     pub appraisals: [[f64; 3]; FELT],
-    /// A loss of more than this share of what there is is a great one; regret beyond this is something missed.
+    /// A loss of more than this share of what there is is a great one.
     pub great_loss: f64,
+    /// Regret beyond this is something missed.
     pub missed: f32,
-    /// What one case for and one against does to a hypothesis on trial.
+    /// What one case for it does to a hypothesis on trial.
     pub dream_confirms: f64,
+    /// What one case against it does.
     pub dream_contradicts: f64,
     /// What a tick takes off the urgency of a night that could not begin.
     pub dream_blocked: f64,

@@ -2,6 +2,8 @@
 
 mod apply;
 pub mod books;
+mod check;
+pub mod clade;
 pub mod constitution;
 pub mod daimon;
 mod draft;
@@ -15,12 +17,14 @@ pub mod grimoire;
 pub mod heartbeat;
 pub mod id;
 pub mod inheritance;
+mod input;
 pub mod laws;
 pub mod life;
 pub mod limits;
 pub mod money;
 pub mod mortality;
 mod owed;
+pub mod owner;
 pub mod plain;
 pub mod policy;
 pub mod prediction;
@@ -38,11 +42,12 @@ pub mod world;
 pub use event::{Event, Record};
 pub use golem::{FoldError, Golem};
 pub use id::{CommandId, GolemId, Name};
+pub use input::{Fault, Input, What};
 pub use life::{Birth, Life};
 pub use money::Usdc;
 pub use owed::{Again, Duty, Errand, Owed, Which};
+pub use owner::Command;
 pub use shell::Shell;
-pub use step::{Command, Fault, Input, What};
 pub use time::{Span, Time};
 
 // Events are moved by the dozen every tick; a fat one would be paid for by all.

@@ -8,6 +8,7 @@ use std::collections::VecDeque;
 use arrayvec::ArrayVec;
 use serde::{Deserialize, Serialize};
 
+use crate::clade::Clade;
 use crate::constitution::{Constitution, PolicyFigures};
 use crate::daimon::Daimon;
 use crate::dream::Dreams;
@@ -20,15 +21,14 @@ use crate::laws::{Laws, laws};
 use crate::limits;
 use crate::money::Usdc;
 use crate::mortality::death::Death;
-use crate::mortality::economic::Purse;
-use crate::mortality::epistemic::Epistemic;
 use crate::mortality::phase::Phase;
-use crate::mortality::vitality::Vitality;
+use crate::mortality::{Epistemic, Purse, Vitality};
+use crate::owner::Deposit;
 use crate::policy::{Capital, Day, Execution, Flight, Held, Intent, Permit, Refusal};
 use crate::prediction::{Claim, Prediction, Seen};
+use crate::prose::Prose;
 use crate::regime::Regimes;
-use crate::rule::vote::Stake;
-use crate::rule::{Heuristic, text};
+use crate::rule::{Heuristic, Stake, text};
 use crate::stress::Stress;
 use crate::time::{Span, Time};
 use crate::world::{Manifest, Unsound};
@@ -85,16 +85,9 @@ pub struct Endowment {
     pub capital: Usdc,
 }
 
-/// Money on its way to the treasury until the treasury says it has it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Deposit {
-    pub number: u64,
-    pub amount: Usdc,
-}
-
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Life {
-    #[serde(with = "crate::prose::birth")]
+    #[serde(with = "crate::prose")]
     pub birth: Box<Birth>,
     pub born: Time,
     /// World time of the newest record.
@@ -113,13 +106,15 @@ pub struct Life {
     pub claims_made: u64,
     /// Heuristics at work, by slot.
     pub playbook: Vec<Heuristic>,
+    /// Heuristics there have been.
     pub heuristics_made: u64,
     /// Claims of the rule mind, by domain, oldest first.
     pub open: ArrayVec<VecDeque<Prediction>, { limits::DOMAINS }>,
     /// Looks whose holding is being followed, oldest first.
     pub stakes: VecDeque<Stake>,
-    /// Which slots were awake at the newest look, and when that was.
+    /// Which slots were awake at the newest look.
     pub awake: u64,
+    /// When that was.
     pub awake_at: Time,
     pub regimes: Regimes,
     pub episodes: Episodes,
@@ -130,7 +125,7 @@ pub struct Life {
     pub daimon: Daimon,
     pub dreams: Dreams,
     /// The cage as it stands; the birth record has the one it was born into.
-    #[serde(with = "crate::prose::policy")]
+    #[serde(with = "crate::prose")]
     pub policy: Box<PolicyFigures>,
     pub execution: Execution,
     pub day: Day,
@@ -148,8 +143,7 @@ pub struct Life {
     pub deposits_made: u64,
     /// The owner's newest commands, and the rule by which each was declined.
     pub commands: ArrayVec<(CommandId, Option<Refusal>), { limits::COMMANDS }>,
-    /// The number of the newest letter of each peer, newest last.
-    pub heard: ArrayVec<(GolemId, u64), { limits::PEERS }>,
+    pub clade: Clade,
     pub death: Option<Box<Death>>,
 }
 
@@ -213,7 +207,7 @@ impl Life {
             deposits: ArrayVec::new(),
             deposits_made: 0,
             commands: ArrayVec::new(),
-            heard: ArrayVec::new(),
+            clade: Clade::default(),
             death: None,
             birth: Box::new(birth),
         }
@@ -304,4 +298,8 @@ fn complete(newborn: serde_json::Value, told: serde_json::Value) -> serde_json::
         }
         (_, told) => told,
     }
+}
+
+impl Prose for Box<Birth> {
+    const NAME: &'static str = "BirthJson";
 }

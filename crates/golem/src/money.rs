@@ -44,6 +44,11 @@ impl Usdc {
         self.0
     }
 
+    /// The change since it was worth this much, as a share; of nothing there is no share.
+    pub fn change_from(self, then: Usdc) -> f64 {
+        if then.is_positive() { self.as_f64() / then.as_f64() - 1.0 } else { 0.0 }
+    }
+
     /// For scores and screens, never for a ledger.
     pub fn as_f64(self) -> f64 {
         self.0 as f64

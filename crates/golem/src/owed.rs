@@ -3,14 +3,14 @@
 //! It falls in two. A *duty* is done here and now by whoever keeps the golem. An *errand* goes out into the world, and its
 //! answer comes when it comes: late, twice or never. So each says what a crash in between means for it.
 
+use crate::clade::News;
 use crate::constitution::MindKind;
 use crate::dream;
 use crate::grimoire;
 use crate::life::Life;
 use crate::money::Usdc;
 use crate::policy::{Flight, Stage, still_permitted};
-use crate::stress::Word;
-use crate::thanatopsis::{self, Phase};
+use crate::thanatopsis::{self, Rite};
 use crate::world::Order;
 
 /// Something to be done outside, and whose answer must come back as an input.
@@ -26,7 +26,7 @@ pub enum Duty {
     /// Go through what is known, with whoever keeps it.
     Curate,
     /// Do the work of this phase of a night, with whoever keeps what was lived.
-    Dream { phase: dream::Phase },
+    Dream { phase: dream::SleepStage },
     /// Write its testament.
     Reflect,
     /// Pass on what it knew.
@@ -45,7 +45,7 @@ pub enum Errand {
     /// Ask the world what became of it; never send it.
     Reconcile { key: u64 },
     /// Pass a word on to its owner's other golems.
-    Tell { number: u64, word: Word },
+    Tell { number: u64, news: News },
 }
 
 /// What to do about an errand that was under way when the process ended.
@@ -90,12 +90,12 @@ pub(crate) fn owed(life: &Life) -> impl Iterator<Item = Owed> + '_ {
     let dream = dream::owes(life).map(|phase| Duty::Dream { phase });
     let deposits = life.deposits.iter().map(|d| Duty::Deposit { deposit: d.number, amount: d.amount });
     let closing = || match thanatopsis::phase(life)? {
-        Phase::Reflection => Some(Duty::Reflect),
-        Phase::Legacy => Some(Duty::Bequeath),
+        Rite::Reflection => Some(Duty::Reflect),
+        Rite::Legacy => Some(Duty::Bequeath),
         _ => None,
     };
     let flights = life.flights.iter().filter_map(|flight| errand(life, flight));
-    let tell = life.stress.word.map(|(number, word)| Errand::Tell { number, word });
+    let tell = life.clade.news.map(|(number, news)| Errand::Tell { number, news });
     let first = curate.into_iter().chain(dream).map(Owed::Duty);
     let then = flights.map(Owed::Errand).chain(deposits.map(Owed::Duty)).chain(tell.map(Owed::Errand));
     first.chain(then).chain(closing().map(Owed::Duty))

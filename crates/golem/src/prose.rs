@@ -1,41 +1,46 @@
-//! What is written once in a life or now and then, births, deaths, heuristics, policies and
-//! knowledge, is written with names, as
-//! JSON inside the compact record: it costs nothing there, and it can gain fields for as long as lives are kept.
+//! What is written once in a life or now and then, births, deaths, heuristics, policies and knowledge, is written with
+//! names, as JSON inside the compact record: it costs nothing there, and it can gain fields for as long as lives are kept.
 //! What is written every tick has no names and is frozen.
+//!
+//! For `#[serde(with = "crate::prose")]`: plain data for people, JSON text under one name for journals.
 
-/// A module for `#[serde(with = "…")]`: plain data for people, JSON text under one name for journals.
-macro_rules! as_json {
-    ($module:ident, $kind:ty, $name:literal) => {
-        pub(crate) mod $module {
-            use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::fmt;
+use std::marker::PhantomData;
 
-            pub(crate) fn serialize<S: Serializer>(value: &$kind, serializer: S) -> Result<S::Ok, S::Error> {
-                if serializer.is_human_readable() {
-                    return value.serialize(serializer);
-                }
-                let text = serde_json::to_string(value).map_err(serde::ser::Error::custom)?;
-                serializer.serialize_newtype_struct($name, &text)
-            }
+use serde::de::{DeserializeOwned, Error as _, Visitor};
+use serde::ser::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-            pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<$kind, D::Error> {
-                #[derive(Deserialize)]
-                #[serde(rename = $name)]
-                struct Text(String);
-                if deserializer.is_human_readable() {
-                    return <$kind>::deserialize(deserializer);
-                }
-                let Text(text) = Text::deserialize(deserializer)?;
-                serde_json::from_str(&text).map_err(serde::de::Error::custom)
-            }
-        }
-    };
+/// Something written with names, and what its text is called in the layout of a journal.
+pub(crate) trait Prose: Serialize + DeserializeOwned {
+    const NAME: &'static str;
 }
 
-as_json!(birth, Box<crate::life::Birth>, "BirthJson");
-as_json!(heuristic, Box<crate::rule::Heuristic>, "HeuristicJson");
-as_json!(decision, Box<crate::grimoire::Decision>, "DecisionJson");
-as_json!(watched, Box<Vec<crate::grimoire::Watched>>, "WatchedJson");
-as_json!(assessed, Box<crate::stress::Assessed>, "AssessedJson");
-as_json!(found, Box<crate::dream::Found>, "FoundJson");
-as_json!(policy, Box<crate::constitution::PolicyFigures>, "PolicyJson");
-as_json!(death, Box<crate::mortality::death::Death>, "DeathJson");
+pub(crate) fn serialize<T: Prose, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
+    if serializer.is_human_readable() {
+        return value.serialize(serializer);
+    }
+    let text = serde_json::to_string(value).map_err(S::Error::custom)?;
+    serializer.serialize_newtype_struct(T::NAME, &text)
+}
+
+pub(crate) fn deserialize<'de, T: Prose, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
+    if deserializer.is_human_readable() {
+        return T::deserialize(deserializer);
+    }
+    deserializer.deserialize_newtype_struct(T::NAME, Text(PhantomData))
+}
+
+struct Text<T>(PhantomData<T>);
+
+impl<'de, T: Prose> Visitor<'de> for Text<T> {
+    type Value = T;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", T::NAME)
+    }
+
+    fn visit_newtype_struct<D: Deserializer<'de>>(self, deserializer: D) -> Result<T, D::Error> {
+        serde_json::from_str(&String::deserialize(deserializer)?).map_err(D::Error::custom)
+    }
+}

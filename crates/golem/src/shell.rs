@@ -7,9 +7,9 @@ use crate::dream::Found;
 use crate::event::{Event, Record};
 use crate::golem::Golem;
 use crate::grimoire::Answer;
+use crate::input::{Fault, Input, What};
 use crate::life::Life;
 use crate::owed::{Duty, Errand, Owed, Which};
-use crate::step::{Fault, Input, What};
 use crate::time::Time;
 use crate::world::{Fate, Order, Quote};
 

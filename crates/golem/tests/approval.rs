@@ -3,8 +3,9 @@
 mod common;
 
 use common::Rig;
-use golem::event::{Account, Event};
-use golem::policy::{Proposal, Refusal, Stage, asks, policy_hash};
+use golem::event::Event;
+use golem::owner::{self, Account};
+use golem::policy::{self, Proposal, Refusal, Stage, asks, policy_hash};
 use golem::world::Quote;
 use golem::{Command, Errand, Owed, Span, Usdc, What};
 
@@ -25,7 +26,9 @@ fn waiting() -> Rig {
 
 fn rules(events: &[Event]) -> Vec<Refusal> {
     let rule = |event: &Event| match event {
-        Event::Denied { rule, .. } | Event::Declined { rule, .. } => Some(*rule),
+        Event::Policy(policy::Event::Denied { rule, .. }) | Event::Owner(owner::Event::Declined { rule, .. }) => {
+            Some(*rule)
+        }
         _ => None,
     };
     events.iter().filter_map(rule).collect()
@@ -45,7 +48,12 @@ fn what_is_small_enough_is_nobodys_business() {
     rig.ticks(3);
     rig.settle();
     assert!(rig.golem.life().capital.holding > 0);
-    assert!(!rig.records.iter().flat_map(|r| &r.events).any(|e| matches!(e, Event::ApprovalSought { .. })));
+    assert!(
+        !rig.records
+            .iter()
+            .flat_map(|r| &r.events)
+            .any(|e| matches!(e, Event::Policy(policy::Event::ApprovalSought { .. })))
+    );
 }
 
 #[test]
@@ -66,7 +74,13 @@ fn a_yes_is_previewed_again_and_then_sent_once() {
     let mut rig = waiting();
     rig.ticks(2);
     let events = say(&mut rig, true);
-    assert!(matches!(events[..], [Event::Approved { .. }, Event::Obeyed { .. }]), "{events:?}");
+    assert!(
+        matches!(
+            events[..],
+            [Event::Policy(policy::Event::Approved { .. }), Event::Owner(owner::Event::Obeyed { .. })]
+        ),
+        "{events:?}"
+    );
     assert!(
         matches!(rig.golem.owes(), Some(Owed::Errand(Errand::Preview { look: 1, .. }))),
         "looked at as it is by now"
@@ -74,7 +88,11 @@ fn a_yes_is_previewed_again_and_then_sent_once() {
     rig.settle();
     assert_eq!(rig.golem.life().capital.holding, 2_250_000);
     assert_eq!((rig.golem.life().capital.reserved, rig.unaccounted()), (Usdc::ZERO, Usdc::ZERO));
-    let granted = rig.records.iter().flat_map(|r| &r.events).filter(|e| matches!(e, Event::Granted { .. }));
+    let granted = rig
+        .records
+        .iter()
+        .flat_map(|r| &r.events)
+        .filter(|e| matches!(e, Event::Policy(policy::Event::Granted { .. })));
     assert_eq!(granted.count(), 1);
     assert_eq!(rig.folded(), rig.golem);
 }

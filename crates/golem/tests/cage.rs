@@ -7,11 +7,12 @@ use std::collections::BTreeSet;
 
 use common::{Dice, Honest, SAFE, START, birth};
 use golem::constitution::{Constitution, OnDeath, PolicyFigures};
-use golem::dream::Phase as Phases;
+use golem::dream::SleepStage as Phases;
 use golem::event::Event;
 use golem::heartbeat::State;
+use golem::mortality;
 use golem::mortality::phase::Phase;
-use golem::policy::{Hash, Proposal, asks, policy_hash};
+use golem::policy::{self, Hash, Proposal, asks, policy_hash};
 use golem::regime::Regime;
 use golem::shell::perform;
 use golem::world::{Bar, Effect, Fate, Observation, Order, Outcome, Quote};
@@ -178,8 +179,8 @@ impl Warden {
         if matches!(what, What::Proposed(_)) {
             let (mut refused, mut intended) = (0, 0);
             for event in events {
-                refused += u64::from(matches!(event, Event::Refused { .. }));
-                intended += u64::from(matches!(event, Event::Intended(_)));
+                refused += u64::from(matches!(event, Event::Policy(policy::Event::Refused { .. })));
+                intended += u64::from(matches!(event, Event::Policy(policy::Event::Intended(_))));
             }
             assert_eq!(refused + intended, 1, "taken up, or refused by name: {events:?}");
             (self.refused, self.intended) = (self.refused + refused, self.intended + intended);
@@ -187,7 +188,7 @@ impl Warden {
         for event in events {
             self.hear(event);
             match event {
-                Event::Intended(flight) if !flight.closing => {
+                Event::Policy(policy::Event::Intended(flight)) if !flight.closing => {
                     let spec = &life.birth.world.actions[usize::from(flight.action)];
                     assert!(flight.units > 0 && !before.is_dead());
                     if spec.effect == Effect::Adds {
@@ -196,7 +197,7 @@ impl Warden {
                         assert!(flight.units <= before.capital.holding);
                     }
                 }
-                Event::Granted { permit, .. } => {
+                Event::Policy(policy::Event::Granted { permit, .. }) => {
                     assert!(self.permits.insert(permit.key), "one permit for one ask");
                     let flight = life.flights.iter().find(|flight| flight.key == permit.key).unwrap();
                     if life.birth.world.actions[usize::from(flight.action)].effect == Effect::Adds {
@@ -208,7 +209,7 @@ impl Warden {
                         self.count(life.now, flight.reserved, life);
                     }
                 }
-                Event::Approved { key, .. } => {
+                Event::Policy(policy::Event::Approved { key, .. }) => {
                     assert!(
                         matches!(what, What::Commanded { command: Command::Approve { yes: true, key: k }, .. } if k == key)
                     );
@@ -234,7 +235,9 @@ impl Warden {
     }
 
     fn hear(&mut self, event: &Event) {
-        if let Event::Refused { rule } | Event::Denied { rule, .. } = event {
+        if let Event::Policy(policy::Event::Refused { rule }) | Event::Policy(policy::Event::Denied { rule, .. }) =
+            event
+        {
             assert!(rule.to_string().len() > 8);
             self.rules.insert(format!("{rule:?}").split('(').next().unwrap_or_default().to_owned());
         }
@@ -407,7 +410,7 @@ fn stops_fire_in_every_mode_and_state() {
         let record = look(&mut golem, 0.55, SAFE).unwrap();
         // Who declines is letting go already.
         let under_way = golem.life().flights.iter().any(|flight| flight.closing);
-        let met = record.events.contains(&Event::Stopped) || under_way;
+        let met = record.events.contains(&Event::Policy(policy::Event::Stopped)) || under_way;
         assert!(met, "{state}: {:?}", record.events);
         settle(&mut golem, &mut Dice(7));
         // Once it is given up, whoever was woken by the fall may think again.
@@ -437,7 +440,7 @@ fn a_deeper_fall_is_the_breakers_and_less_of_one_is_enough_when_unsettled() {
         let regime = golem.life().regimes.now;
         // A quarter is held, so this is about a tenth of everything.
         let record = look_at(&mut golem, 0.58, wind, SAFE).unwrap();
-        (regime, record.events.iter().any(|event| matches!(event, Event::Died(_))))
+        (regime, record.events.iter().any(|event| matches!(event, Event::Mortality(mortality::Event::Died(_)))))
     };
     assert_eq!(fallen(50.0), (Regime::Usual, false));
     assert_eq!(fallen(400.0), (Regime::Unsettled, true));
@@ -482,13 +485,17 @@ fn who_declines_lets_go_while_there_is_time() {
     for (on_death, lets_go) in [(OnDeath::Close, true), (OnDeath::Hold, false), (OnDeath::HandOver, false)] {
         let down = |golem: &mut Golem| {
             let (from, to) = (golem.life().phase(), golem::mortality::phase::Phase::Declining);
-            let changed = Event::PhaseChanged { from, to, trigger: golem::mortality::Clock::Epistemic };
+            let changed = Event::Mortality(mortality::Event::PhaseChanged {
+                from,
+                to,
+                trigger: golem::mortality::Clock::Epistemic,
+            });
             let record = Record { seq: golem.seq() + 1, at: golem.life().now, events: vec![changed] };
             golem.fold(&record).unwrap();
         };
         let mut golem = holding(|c| c.policy.on_death = on_death, down);
         let record = look(&mut golem, 1.0, SAFE).unwrap();
-        let closing = |event: &Event| matches!(event, Event::Intended(flight) if flight.closing);
+        let closing = |event: &Event| matches!(event, Event::Policy(policy::Event::Intended(flight)) if flight.closing);
         assert_eq!(record.events.iter().any(closing), lets_go, "{on_death:?}");
         settle(&mut golem, &mut Dice(3));
         assert_eq!(golem.life().capital.holding == 0, lets_go, "{on_death:?}");

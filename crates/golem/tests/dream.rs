@@ -4,16 +4,17 @@
 mod common;
 
 use common::{Dice, SAFE, START, birth, fall_asleep};
+use golem::clade::News;
 use golem::constitution::{Constitution, DreamFigures, DreamSchedule, DreamTier, ReplayOrder};
 use golem::dream::{
-    self, Blocked, CALMED, Experience, Found, Memory, Origin, Phase, Trigger, Waker, intensity, schedule, staging, work,
+    self, Blocked, CALMED, Experience, Found, Memory, Origin, SleepStage, Trigger, Waker, intensity, schedule, work,
 };
 use golem::event::Event;
 use golem::grimoire::Grimoire;
 use golem::heartbeat::State;
-use golem::mortality::phase;
+use golem::mortality::{self, phase};
 use golem::policy::Refusal;
-use golem::stress::Word;
+use golem::rule;
 use golem::world::{Bar, DomainKind, DomainSpec, Fate, Observation};
 use golem::{Command, CommandId, Duty, Golem, GolemId, Input, Life, Owed, Span, Usdc, What};
 
@@ -156,7 +157,7 @@ fn shares_of_a_night_are_the_documents_and_add_up() {
         (Declining, [100, 200, 160, 490, 50]),
         (Terminal, [100, 160, 120, 570, 50]),
     ] {
-        assert_eq!(Phase::shares(of, [None; 3]), shares);
+        assert_eq!(SleepStage::shares(of, [None; 3]), shares);
         assert_eq!(shares.iter().sum::<u64>(), 1_000);
         let weights = schedule::weights(of).each;
         let quiet = weights[1] + weights[5];
@@ -178,7 +179,7 @@ fn shares_of_a_night_are_the_documents_and_add_up() {
     use Origin::*;
     let begins = |origin: Origin| origin.confidence(&DreamFigures::default());
     assert_eq!([Pattern, Recombined, Regret, Fragment, Inherited].map(begins), [0.3, 0.2, 0.2, 0.15, 0.15]);
-    assert_eq!((staging::PROMOTED, staging::REFUTED, staging::STAGED), (0.7, 0.1, 10));
+    assert_eq!((dream::PROMOTED, dream::REFUTED, dream::STAGED), (0.7, 0.1, 10));
 }
 
 #[test]
@@ -261,12 +262,12 @@ fn a_night_goes_through_its_phases_in_time_and_within_its_budget() {
             assert!(sleeper.life().open[0].len() <= claims, "no new claims");
         }
         assert_eq!(sleeper.life().heartbeat.state, State::Sleeping);
-        let passed: Vec<Phase> = sleeper
+        let passed: Vec<SleepStage> = sleeper
             .events
             .iter()
-            .filter_map(|e| if let Event::DreamPassed { phase, .. } = e { Some(*phase) } else { None })
+            .filter_map(|e| if let Event::Dream(dream::Event::Passed { phase, .. }) = e { Some(*phase) } else { None })
             .collect();
-        assert_eq!(passed, Phase::ALL, "each once, in order");
+        assert_eq!(passed, SleepStage::ALL, "each once, in order");
         let cost = sleeper.life().dreams.spent - spent;
         assert!(cost.is_positive() && cost <= night.budget, "{cost} of {}", night.budget);
         assert!(sleeper.life().purse.credit < before);
@@ -301,10 +302,12 @@ fn no_night_lasts_or_costs_more_than_it_was_given() {
         let (mut given, mut slept, mut cost) = ((0, Usdc::ZERO), 0, Usdc::ZERO);
         for event in &sleeper.events {
             match event {
-                Event::DreamBegan { ticks, budget, .. } => (given, slept, cost) = ((*ticks, *budget), 0, Usdc::ZERO),
-                Event::Slept => slept += 1,
-                Event::DreamPassed { cost: more, .. } => cost += *more,
-                Event::DreamLeft { woken } => {
+                Event::Dream(dream::Event::Began { ticks, budget, .. }) => {
+                    (given, slept, cost) = ((*ticks, *budget), 0, Usdc::ZERO)
+                }
+                Event::Dream(dream::Event::Slept) => slept += 1,
+                Event::Dream(dream::Event::Passed { cost: more, .. }) => cost += *more,
+                Event::Dream(dream::Event::Left { woken }) => {
                     nights += 1;
                     broken_off += u32::from(woken.is_some());
                     assert!(slept <= given.0 && cost <= given.1, "{slept} and {cost} of {given:?}");
@@ -331,7 +334,7 @@ fn owners_peers_a_moving_world_and_death_end_a_night_and_it_counts_as_wasted() {
         sleeper
     };
     let woken = |sleeper: &Sleeper| {
-        let left = |event: &Event| if let Event::DreamLeft { woken } = event { *woken } else { None };
+        let left = |event: &Event| if let Event::Dream(dream::Event::Left { woken }) = event { *woken } else { None };
         assert!(sleeper.life().dreams.night.is_none() && sleeper.life().dreams.whole == 0);
         assert!(sleeper.life().dreams.wasted.is_positive());
         sleeper.events.iter().find_map(left)
@@ -340,8 +343,8 @@ fn owners_peers_a_moving_world_and_death_end_a_night_and_it_counts_as_wasted() {
     sleeper.command(1, Command::Wake);
     assert_eq!(woken(&sleeper), Some(Waker::Owner));
     let mut sleeper = asleep();
-    let word = Word::Crisis { load: 0.95 };
-    sleeper.feed(What::Heard { from: GolemId([2; 16]), number: 1, word });
+    let news = News::Crisis { load: 0.95 };
+    sleeper.feed(What::Heard { from: GolemId([2; 16]), number: 1, news });
     assert_eq!(woken(&sleeper), Some(Waker::Clade));
     let mut sleeper = asleep();
     sleeper.unit = 10_990_000;
@@ -402,7 +405,7 @@ fn a_hypothesis_is_promoted_by_what_happens_awake_refuted_or_forgotten() {
     let staged = sleeper.life().dreams.staged.clone();
     assert!(staged.iter().any(|s| s.heuristic.condition.0[0].feature == 0), "the omen is seen: {staged:?}");
     assert!(
-        staged.len() <= staging::STAGED
+        staged.len() <= dream::STAGED
             && staged.iter().all(|s| s.confidence == s.origin.confidence(&DreamFigures::default()))
     );
     assert!(staged.iter().all(|s| !s.episodes.is_empty() && s.night == 1), "traceable");
@@ -425,9 +428,9 @@ fn an_answer_to_another_night_is_nobodys() {
     let before = sleeper.life().clone();
     sleeper.feed(What::Dreamt(Box::new(wrong)));
     assert_eq!(*sleeper.life(), before);
-    sleeper.feed(What::Dreamt(Box::new(Found { phase: Phase::Rem, ..Found::nothing(sleeper.life()) })));
+    sleeper.feed(What::Dreamt(Box::new(Found { phase: SleepStage::Rem, ..Found::nothing(sleeper.life()) })));
     assert_eq!(*sleeper.life(), before, "nor to another phase");
-    assert_eq!(sleeper.golem.owed().collect::<Vec<_>>(), [Owed::Duty(Duty::Dream { phase: Phase::Onset })]);
+    assert_eq!(sleeper.golem.owed().collect::<Vec<_>>(), [Owed::Duty(Duty::Dream { phase: SleepStage::Onset })]);
     sleeper.settle();
     assert!(sleeper.golem.owes_nothing());
     let worked = sleeper.life().clone();
@@ -468,15 +471,15 @@ fn what_later_does_worse_is_taken_back_and_says_so() {
     (absurd.id, absurd.effect, absurd.provenance) = (900, 3.0, golem::rule::Provenance::Dreamt);
     (absurd.weight, absurd.error, absurd.naive_error) = (40.0, 10.0, 40.0);
     let slot = sleeper.life().playbook.len();
-    let promoted = Event::Unstaged { at: 0, fate: dream::Fate::Promoted };
-    let adopted = Event::Adopted { slot: slot as u8, heuristic: Box::new(absurd) };
+    let promoted = Event::Dream(dream::Event::Unstaged { at: 0, fate: dream::Fate::Promoted });
+    let adopted = Event::Rule(rule::Event::Adopted { slot: slot as u8, heuristic: Box::new(absurd), night: Some(1) });
     let record =
         golem::Record { seq: sleeper.golem.seq() + 1, at: sleeper.life().now, events: vec![promoted, adopted] };
     sleeper.golem.fold(&record).unwrap();
     assert!(sleeper.life().dreams.changes.iter().any(|c| c.id == 900 && c.night == 1), "it can be traced");
     sleeper.events.clear();
     sleeper.ticks(200);
-    assert!(sleeper.events.iter().any(|event| matches!(event, Event::RolledBack { .. })));
+    assert!(sleeper.events.iter().any(|event| matches!(event, Event::Dream(dream::Event::RolledBack { .. }))));
     assert!(!sleeper.life().playbook[slot].voice && sleeper.life().dreams.rolled_back == 1);
 }
 
@@ -530,7 +533,9 @@ fn in_the_owners_hours_it_sleeps_and_no_oftener_than_it_may() {
     }
     assert_eq!(outside, 0);
     assert!(nights.len() >= 2 && nights.values().all(|n| (1..=4).contains(n)), "{nights:?}");
-    assert!(sleeper.events.iter().any(|e| matches!(e, Event::DreamBegan { trigger: Trigger::Window, .. })));
+    assert!(
+        sleeper.events.iter().any(|e| matches!(e, Event::Dream(dream::Event::Began { trigger: Trigger::Window, .. })))
+    );
 }
 
 /// It runs out of money, and dreams once where no other night could begin any more.
@@ -544,13 +549,23 @@ fn who_is_about_to_die_dreams_once_more() {
         sleeper.ticks(1);
     }
     let at = |is: &dyn Fn(&Event) -> bool| sleeper.events.iter().position(is);
-    let terminal = at(&|e| matches!(e, Event::PhaseChanged { to: phase::Phase::Terminal, .. })).expect("it ran out");
-    let died = at(&|e| matches!(e, Event::Died(_))).expect("and died");
+    let terminal =
+        at(&|e| matches!(e, Event::Mortality(mortality::Event::PhaseChanged { to: phase::Phase::Terminal, .. })))
+            .expect("it ran out");
+    let died = at(&|e| matches!(e, Event::Mortality(mortality::Event::Died(_)))).expect("and died");
     let began: Vec<usize> = (0..sleeper.events.len())
-        .filter(|at| matches!(sleeper.events[*at], Event::DreamBegan { trigger: Trigger::Emergency, ticks: 1, .. }))
+        .filter(|at| {
+            matches!(
+                sleeper.events[*at],
+                Event::Dream(dream::Event::Began { trigger: Trigger::Emergency, ticks: 1, .. })
+            )
+        })
         .collect();
     assert!(began.len() == 1 && terminal < began[0] && began[0] < died, "{terminal} {began:?} {died}");
-    assert!(sleeper.events.iter().filter(|e| matches!(e, Event::DreamBegan { .. })).count() == 1, "and no other");
+    assert!(
+        sleeper.events.iter().filter(|e| matches!(e, Event::Dream(dream::Event::Began { .. }))).count() == 1,
+        "and no other"
+    );
     assert_eq!(sleeper.life().unaccounted(), Usdc::ZERO);
 }
 
@@ -565,7 +580,8 @@ fn a_night_makes_stirring_memories_less_so() {
         while memory.whole().next().unwrap().arousal > 0.0 {
             let mut found = Found::default();
             (found.imagined.calmed, found.batch) = (vec![1], vec![1]);
-            let record = golem::Record { seq: 1, at: START, events: vec![Event::Dreamt(Box::new(found))] };
+            let record =
+                golem::Record { seq: 1, at: START, events: vec![Event::Dream(dream::Event::Dreamt(Box::new(found)))] };
             memory.hear(&record, &life);
             needed += 1;
         }
@@ -626,7 +642,7 @@ fn what_a_night_brings_is_checked() {
     let mut sleeper = Sleeper::new(|constitution| constitution.dream.schedule = DreamSchedule::Owner);
     sleeper.ticks(2_100);
     fall_asleep(&mut sleeper.golem, 0);
-    while sleeper.golem.owes() != Some(Owed::Duty(Duty::Dream { phase: Phase::Integration })) {
+    while sleeper.golem.owes() != Some(Owed::Duty(Duty::Dream { phase: SleepStage::Integration })) {
         let found = work(&sleeper.memory, &Grimoire::default(), sleeper.life());
         sleeper.feed(What::Dreamt(Box::new(found)));
     }
@@ -656,9 +672,12 @@ fn what_a_night_brings_is_checked() {
 /// booked as wasted all the same.
 #[test]
 fn a_woken_night_loses_what_it_had_not_done() {
-    for (until, integrated) in
-        [(Phase::Nrem, false), (Phase::Rem, false), (Phase::Integration, false), (Phase::Return, true)]
-    {
+    for (until, integrated) in [
+        (SleepStage::Nrem, false),
+        (SleepStage::Rem, false),
+        (SleepStage::Integration, false),
+        (SleepStage::Return, true),
+    ] {
         let mut sleeper = Sleeper::new(|constitution| {
             (constitution.dream.tier, constitution.dream.schedule) = (DreamTier::Hardened, DreamSchedule::Owner);
         });
@@ -674,14 +693,15 @@ fn a_woken_night_loses_what_it_had_not_done() {
         }
         let night = sleeper.life().dreams.night.clone().unwrap();
         assert_eq!(night.integrated, integrated, "{until}");
-        assert_eq!(night.batch.is_empty(), until <= Phase::Nrem, "replay comes in its own time");
+        assert_eq!(night.batch.is_empty(), until <= SleepStage::Nrem, "replay comes in its own time");
         sleeper.command(2, Command::Wake);
         let dreams = &sleeper.life().dreams;
         assert_eq!(dreams.staged.is_empty(), !integrated, "{until}: {:?}", dreams.staged);
         assert_eq!(dreams.wasted, if integrated { Usdc::ZERO } else { night.spent }, "{until}");
-        let kinds = |e: &Event| if let Event::Dreamt(found) = e { Some(found.phase) } else { None };
-        let done: Vec<Phase> = sleeper.events.iter().filter_map(kinds).collect();
-        assert_eq!(done, Phase::ALL[..(until as usize).min(4)], "{until}: each phase's work in that phase");
+        let kinds =
+            |e: &Event| if let Event::Dream(dream::Event::Dreamt(found)) = e { Some(found.phase) } else { None };
+        let done: Vec<SleepStage> = sleeper.events.iter().filter_map(kinds).collect();
+        assert_eq!(done, SleepStage::ALL[..(until as usize).min(4)], "{until}: each phase's work in that phase");
         assert!(sleeper.golem.owes_nothing());
     }
 }
@@ -703,14 +723,14 @@ fn an_owner_switches_dreams_on_and_off_in_a_life() {
     sleeper.command(5, Command::Dreams { on: true });
     sleeper.ticks(200);
     assert!(sleeper.life().dreams.nights > nights);
-    let switches = sleeper.events.iter().filter(|e| matches!(e, Event::DreamsSwitched { .. })).count();
+    let switches = sleeper.events.iter().filter(|e| matches!(e, Event::Dream(dream::Event::Switched { .. }))).count();
     assert_eq!(switches, 3, "each on record");
 }
 
 /// The shares, sizes and confidences of a night were constants; they are its owner's to set.
 #[test]
 fn the_figures_of_a_night_are_its_owners() {
-    let shares = |split| Phase::shares(phase::Phase::Stable, split);
+    let shares = |split| SleepStage::shares(phase::Phase::Stable, split);
     assert_eq!(shares([Some(0.45), Some(0.35), Some(0.20)]), [100, 382, 297, 171, 50]);
     assert_eq!(shares([Some(1.0), Some(0.0), Some(0.0)]), [100, 850, 0, 0, 50]);
     assert_eq!(shares([None, Some(0.0), None]), [100, 463, 0, 387, 50], "the others keep their proportion");

@@ -5,10 +5,11 @@ mod common;
 
 use common::{Rig, SAFE};
 use golem::books::Books;
+use golem::clade::{self, News};
 use golem::constitution::PolicyFigures;
 use golem::event::Event;
-use golem::policy::{Stage, policy_hash};
-use golem::stress::Word;
+use golem::mortality;
+use golem::policy::{self, Stage, policy_hash};
 use golem::world::{Fate, Observation, Outcome, Quote};
 use golem::{Again, Command, Errand, Golem, Owed, Usdc, What};
 
@@ -73,7 +74,7 @@ fn sends(sent: Sent) -> (Rig, What) {
         c.policy.approve_above = (sent == Sent::SecondPreview).then_some(Usdc::ZERO);
     });
     if sent == Sent::Tell {
-        let word = Event::CalledOut { number: 1, word: Word::Crisis { load: 0.95 } };
+        let word = Event::Clade(clade::Event::CalledOut { number: 1, news: News::Crisis { load: 0.95 } });
         rig.take(word);
         return (rig, What::Told { number: 1, peers: 2 });
     }
@@ -151,10 +152,22 @@ fn every_answer_settles_its_money_once_and_only_a_fresh_one_settles_behaviour() 
             let events = rig.feed(answer.clone()).unwrap();
             check_money(&rig.golem, &what);
             let again = rig.feed(answer).unwrap();
-            let is_landed = |e: &Event| matches!(e, Event::Settled { .. } | Event::Abandoned { .. });
-            assert_eq!(count(&again, |e| is_landed(e) || matches!(e, Event::Granted { .. })), 0, "{what}: twice");
+            let is_landed = |e: &Event| {
+                matches!(
+                    e,
+                    Event::Policy(policy::Event::Settled { .. }) | Event::Policy(policy::Event::Abandoned { .. })
+                )
+            };
+            assert_eq!(
+                count(&again, |e| is_landed(e) || matches!(e, Event::Policy(policy::Event::Granted { .. }))),
+                0,
+                "{what}: twice"
+            );
             check_money(&rig.golem, &what);
-            let (granted, landed) = (count(&events, |e| matches!(e, Event::Granted { .. })), count(&events, is_landed));
+            let (granted, landed) = (
+                count(&events, |e| matches!(e, Event::Policy(policy::Event::Granted { .. }))),
+                count(&events, is_landed),
+            );
             let life = rig.golem.life();
             match sent {
                 Sent::Preview | Sent::SecondPreview => {
@@ -171,7 +184,7 @@ fn every_answer_settles_its_money_once_and_only_a_fresh_one_settles_behaviour() 
                     assert_eq!((landed, life.capital.holding), (1, 0), "{what}: {events:?}");
                     assert_eq!(life.purse.gas, spent, "{what}");
                 }
-                Sent::Tell => assert_eq!(life.stress.word.is_some(), case == Case::AfterADeath, "{what}: {events:?}"),
+                Sent::Tell => assert_eq!(life.clade.news.is_some(), case == Case::AfterADeath, "{what}: {events:?}"),
             }
             assert_eq!(rig.folded(), rig.golem, "{what}: the record is the life");
         }
@@ -266,7 +279,12 @@ fn a_world_whose_gas_is_beyond_the_budget_is_not_sent_anything() {
     rig.ticks(3);
     let (key, quote) = (rig.golem.life().flights[0].key, Quote { gas: Usdc::dollars(9), ..quoted(&rig) });
     let events = rig.feed(What::Previewed { key, look: 0, quote: Some(quote) }).unwrap();
-    assert!(events.iter().any(|e| matches!(e, Event::Denied { rule: golem::policy::Refusal::Gas, .. })), "{events:?}");
+    assert!(
+        events
+            .iter()
+            .any(|e| matches!(e, Event::Policy(policy::Event::Denied { rule: golem::policy::Refusal::Gas, .. }))),
+        "{events:?}"
+    );
     assert_eq!((rig.golem.life().purse.promised, SAFE), (Usdc::ZERO, u64::MAX));
 }
 
@@ -278,7 +296,10 @@ fn a_tick_comes_with_nothing_to_see_and_what_was_missed_is_seen_later() {
     let (tick, first) = (rig.golem.life().tick, rig.golem.life().due());
     let events = rig.feed_at(first, SAFE, What::Observed(Observation::default())).unwrap();
     assert_eq!(rig.golem.life().tick, tick + 1);
-    assert!(events.iter().any(|e| matches!(e, Event::Rolled { .. })), "mortality runs: {events:?}");
+    assert!(
+        events.iter().any(|e| matches!(e, Event::Mortality(mortality::Event::Rolled { .. }))),
+        "mortality runs: {events:?}"
+    );
     let second = rig.golem.life().due();
     let bars = vec![rig.bar(first), rig.bar(second)];
     rig.feed_at(second, SAFE, What::Observed(Observation { bars })).unwrap();
@@ -290,7 +311,7 @@ fn a_tick_comes_with_nothing_to_see_and_what_was_missed_is_seen_later() {
 fn a_letter_of_a_peer_counts_once_however_many_others_have_written_since() {
     let mut rig = Rig::with(|_| {});
     let from = |n: u8| golem::GolemId([n; 16]);
-    let letter = |n: u8, number| What::Heard { from: from(n), number, word: Word::Death };
+    let letter = |n: u8, number| What::Heard { from: from(n), number, news: News::Death };
     for peer in 0..60 {
         assert_eq!(rig.feed(letter(peer, 3)).unwrap().len(), 1, "{peer}");
     }

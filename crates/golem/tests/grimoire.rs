@@ -4,7 +4,8 @@ mod common;
 
 use common::{Dice, manifest};
 use golem::grimoire::{
-    ARCHIVE, Candidate, Claim, Class, Decision, Entry, Grimoire, How, Kind, Link, Provenance, Source, Status, draft,
+    ARCHIVE, Candidate, Class, Decision, Entry, Expectation, Grimoire, How, Kind, Link, Provenance, Source, Status,
+    draft,
 };
 use golem::regime::Regime;
 use golem::rule::{Comparison, Condition, Is, Stance};
@@ -37,7 +38,7 @@ fn condition(comparisons: &[(u8, bool, f64)]) -> Condition {
 fn insight(text: &str, when: &[(u8, bool, f64)], domain: u8, effect: f64, born: Time) -> Entry {
     let mut entry = draft(Kind::Insight, text, ME, born);
     entry.condition = Some(condition(when));
-    entry.claim = Some(Claim { domain, effect, stance: Stance::Watch });
+    entry.claim = Some(Expectation { domain, effect, stance: Stance::Watch });
     entry.domain = Some(domain);
     entry
 }
@@ -165,8 +166,8 @@ fn what_differs_by_a_negation_or_a_number_is_never_merged() {
         match trial % 5 {
             0 => other.condition = Some(condition(&[(feature, true, than)])),
             1 => other.condition = Some(condition(&[(feature, false, than + 0.1)])),
-            2 => other.claim = one.claim.map(|claim| Claim { effect: 0.7, ..claim }),
-            3 => other.claim = one.claim.map(|claim| Claim { effect: 1.31, ..claim }),
+            2 => other.claim = one.claim.map(|claim| Expectation { effect: 0.7, ..claim }),
+            3 => other.claim = one.claim.map(|claim| Expectation { effect: 1.31, ..claim }),
             _ => {
                 (one.clone().claim, other.condition) =
                     (one.claim, Some(condition(&[(feature, false, than), (3, true, 1.0)])))

@@ -283,7 +283,7 @@ fn an_estate_is_taken_in_discounted_and_without_a_say() {
         let rule = golem::rule::text::parse(&format!("when omen > {omen} expect tide x{effect} over 0"), &birth.world)
             .unwrap();
         let mut e = entry(id, Kind::Heuristic, &format!("rule {id}"));
-        e.claim = Some(golem::grimoire::Claim { domain: rule.domain, effect: rule.effect, stance: rule.stance });
+        e.claim = Some(golem::grimoire::Expectation { domain: rule.domain, effect: rule.effect, stance: rule.stance });
         (e.condition, e.domain, e.initial, e.class) = (Some(rule.condition), Some(0), initial, Class::Structural);
         known.push(e);
     }

@@ -4,8 +4,10 @@ mod common;
 
 use common::{Rig, SAFE, START};
 use golem::books::Books;
-use golem::event::{Account, Event};
-use golem::policy::{Refusal, Stage};
+use golem::event::Event;
+use golem::owner::{self, Account};
+use golem::policy::{self, Refusal, Stage};
+use golem::prediction;
 use golem::world::{Fate, Observation, Outcome, Quote};
 use golem::{Command, CommandId, Errand, Fault, Owed, Span, Usdc, What};
 use proptest::prelude::*;
@@ -59,7 +61,9 @@ fn withdrawals_respect_the_reserve_and_say_why_not() {
     let mut rig = Rig::with(|_| {});
     let mut refused = |from, amount| {
         let events = rig.command(Command::Withdraw { from, amount });
-        events.iter().find_map(|e| if let Event::Declined { rule, .. } = e { Some(*rule) } else { None })
+        events
+            .iter()
+            .find_map(|e| if let Event::Owner(owner::Event::Declined { rule, .. }) = e { Some(*rule) } else { None })
     };
     assert_eq!(refused(Account::Credit, Usdc::dollars(11)), Some(Refusal::Short));
     assert_eq!(refused(Account::Credit, Usdc::micros(9_700_001)), Some(Refusal::Reserve));
@@ -78,7 +82,11 @@ fn claims_resolve_at_their_own_bar_however_late_it_is_told() {
     let truth = bars[0].values[0];
     let now = bars[4].closed;
     let events = rig.feed_at(now, SAFE, What::Observed(Observation { bars })).unwrap();
-    assert!(events.iter().any(|e| matches!(e, Event::Resolved { actual, .. } if *actual == truth)));
+    assert!(
+        events
+            .iter()
+            .any(|e| matches!(e, Event::Prediction(prediction::Event::Resolved { actual, .. }) if *actual == truth))
+    );
 }
 
 #[test]
@@ -89,7 +97,7 @@ fn a_claim_whose_bar_never_was_lapses_without_a_score() {
     let later = rig.golem.life().due() + Span::seconds(40);
     let bar = rig.bar(later);
     let events = rig.feed_at(later, SAFE, What::Observed(Observation { bars: vec![bar] })).unwrap();
-    assert!(events.iter().any(|e| matches!(e, Event::Lapsed { .. })));
+    assert!(events.iter().any(|e| matches!(e, Event::Prediction(prediction::Event::Lapsed { .. }))));
     assert_eq!(rig.golem.life().epistemic.domains[0].resolved, resolved);
 }
 
@@ -123,7 +131,9 @@ fn a_freeze_between_asking_and_answering_stops_the_action() {
     let (key, quote) = quote(&rig);
     rig.command(Command::Freeze { reason: String::new() });
     let events = rig.feed(What::Previewed { key, look: 0, quote: Some(quote) }).unwrap();
-    assert!(matches!(events[0], Event::Denied { key: denied, rule: Refusal::Frozen, .. } if denied == key));
+    assert!(
+        matches!(events[0], Event::Policy(policy::Event::Denied { key: denied, rule: Refusal::Frozen, .. }) if denied == key)
+    );
     assert_eq!(rig.golem.life().capital.reserved, Usdc::ZERO);
     for _ in 0..50 {
         rig.tick();

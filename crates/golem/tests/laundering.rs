@@ -7,10 +7,14 @@ mod common;
 use std::collections::{BTreeMap, VecDeque};
 
 use common::{Dice, SAFE};
+use golem::clade;
 use golem::constitution::{Constitution, MindKind, StressMode};
 use golem::event::Event;
-use golem::goal::{Ended, Goal};
-use golem::policy::{Proposal, Refusal};
+use golem::goal::{self, Ended, Goal};
+use golem::heartbeat;
+use golem::mortality::economic;
+use golem::owner;
+use golem::policy::{self, Proposal, Refusal};
 use golem::stress::assessment::{New, Plea};
 use golem::stress::{self, Assessment, Kind};
 use golem::world::{Bar, Effect, Fate, Observation, Order, Outcome, Quote};
@@ -231,7 +235,7 @@ impl Book {
     fn read(&mut self, events: &[Event]) {
         for event in events {
             match event {
-                Event::Finished { goal, domain, ended } => {
+                Event::Goal(goal::Event::Finished { goal, domain, ended }) => {
                     let last = self.goals.entry(*domain).or_default();
                     last.push_back((*goal, *ended));
                     if last.len() > 20 {
@@ -239,16 +243,22 @@ impl Book {
                     }
                     self.served += u64::from(*ended == Ended::Effective);
                 }
-                Event::Intended(_) | Event::CalledOut { .. } => self.outputs += 1,
-                Event::Settled { outcome, .. } if outcome.units != 0 => self.outputs = 0,
-                Event::Funded { .. } | Event::Obeyed { .. } | Event::Declined { .. } => self.outputs = 0,
-                Event::Froze { .. } => self.frozen = true,
-                Event::Thawed => self.frozen = false,
-                Event::Turned(golem::heartbeat::State::Acting) if !self.frozen => self.decisions += 1,
-                Event::Refused {
+                Event::Policy(policy::Event::Intended(_)) | Event::Clade(clade::Event::CalledOut { .. }) => {
+                    self.outputs += 1
+                }
+                Event::Policy(policy::Event::Settled { outcome, .. }) if outcome.units != 0 => self.outputs = 0,
+                Event::Owner(owner::Event::Funded { .. })
+                | Event::Owner(owner::Event::Obeyed { .. })
+                | Event::Owner(owner::Event::Declined { .. }) => self.outputs = 0,
+                Event::Owner(owner::Event::Froze { .. }) => self.frozen = true,
+                Event::Owner(owner::Event::Thawed) => self.frozen = false,
+                Event::Heartbeat(heartbeat::Event::Turned(golem::heartbeat::State::Acting)) if !self.frozen => {
+                    self.decisions += 1
+                }
+                Event::Policy(policy::Event::Refused {
                     rule:
                         Refusal::Bounds | Refusal::Allow | Refusal::PerAction | Refusal::PerDay | Refusal::ActionsPerDay,
-                } => self.decisions = 0,
+                }) => self.decisions = 0,
                 _ => {}
             }
         }
@@ -269,7 +279,7 @@ impl Book {
             (Kind::Invisibility, _) => self.outputs == 0,
             (Kind::IdentityViolation, _) => self.decisions >= 20,
             (Kind::ExistentialThreat, _) => {
-                life.purse.projected_life(life).is_none_or(|left| left >= HOUR.times(96))
+                economic::projected_life(life).is_none_or(|left| left >= HOUR.times(96))
                     && (life.vitality.epistemic >= 0.5 || !life.stress.ledger.falling)
             }
             (Kind::Purposelessness, _) => self.served > served_at_onset,
@@ -312,7 +322,7 @@ fn nothing_a_golem_does_lightens_what_still_holds() {
                 assert!(stress::load_as_told(life) >= stress::load_as_told(&before) - 1e-12, "sequence {sequence}");
                 continue;
             }
-            let suspended = subject.events.iter().any(|event| matches!(event, Event::Suspended));
+            let suspended = subject.events.iter().any(|event| matches!(event, Event::Stress(stress::Event::Suspended)));
             if suspended {
                 broken += 1;
                 let rested = last_break.is_none_or(|last| life.age >= last + Span::DAY);
@@ -321,7 +331,7 @@ fn nothing_a_golem_does_lightens_what_still_holds() {
             }
             for event in &subject.events {
                 match event {
-                    Event::Raised { kind, domain, severity } => {
+                    Event::Stress(stress::Event::Raised { kind, domain, severity }) => {
                         onset.insert((*kind, *domain), book.served);
                         if let Some((was, ended)) = gone.get(&(*kind, *domain))
                             && life.age <= *ended + Span::DAY
@@ -330,7 +340,7 @@ fn nothing_a_golem_does_lightens_what_still_holds() {
                             assert!(*severity >= was - 1e-12, "sequence {sequence}: {kind} came back lighter");
                         }
                     }
-                    Event::Cleared(evidence) => {
+                    Event::Stress(stress::Event::Cleared(evidence)) => {
                         let place = (evidence.kind(), evidence.domain());
                         let served = onset.get(&place).copied().unwrap_or(0);
                         let borne_out = book.bears_out(life, place.0, place.1, served);
@@ -352,7 +362,7 @@ fn nothing_a_golem_does_lightens_what_still_holds() {
                         let told = subject
                             .events
                             .iter()
-                            .any(|event| matches!(event, Event::Cleared(e) if (e.kind(), e.domain()) == place));
+                            .any(|event| matches!(event, Event::Stress(stress::Event::Cleared(e)) if (e.kind(), e.domain()) == place));
                         assert!(told || suspended, "sequence {sequence}: {place:?} is gone without a word");
                     }
                 }

@@ -6,10 +6,11 @@ use common::{Rig, START};
 use golem::constitution::{Clocks, Measure, Mode};
 use golem::event::Event;
 use golem::heartbeat::State;
+use golem::mortality::Senescence;
 use golem::mortality::death::Cause;
-use golem::mortality::epistemic::Senescence;
 use golem::mortality::phase::Phase;
-use golem::mortality::{Clock, TERMINAL_TICKS};
+use golem::mortality::{self, Clock, TERMINAL_TICKS};
+use golem::owner;
 use golem::{Command, Span, Usdc};
 
 fn cause(rig: &Rig) -> &Cause {
@@ -50,14 +51,19 @@ fn the_way_down_passes_through_every_phase_and_says_so() {
         .iter()
         .flat_map(|r| &r.events)
         .filter_map(|e| match e {
-            Event::PhaseChanged { from, to, trigger } => Some((*from, *to, *trigger)),
+            Event::Mortality(mortality::Event::PhaseChanged { from, to, trigger }) => Some((*from, *to, *trigger)),
             _ => None,
         })
         .collect();
     let down = [Phase::Stable, Phase::Thriving, Phase::Stable, Phase::Conservation, Phase::Declining, Phase::Terminal];
     assert_eq!(changes.iter().map(|c| c.1).collect::<Vec<_>>(), down[1..], "{changes:?}");
     assert!(changes[2..].iter().all(|c| c.2 == Clock::Economic));
-    let critical = rig.records.iter().flat_map(|r| &r.events).filter(|e| **e == Event::EconomicCritical).count();
+    let critical = rig
+        .records
+        .iter()
+        .flat_map(|r| &r.events)
+        .filter(|e| **e == Event::Mortality(mortality::Event::EconomicCritical))
+        .count();
     assert_eq!(critical, 1, "told once");
 }
 
@@ -116,7 +122,10 @@ fn staying_confidently_wrong_leads_through_grace_into_senescence_and_death() {
     assert!(*final_fitness < 0.1, "{final_fitness}");
     assert_eq!(failing_domains, &["tide", "wind"]);
     assert!(*ticks_in_senescence > 0);
-    assert!(first(&rig, &Event::Senesced) >= first(&rig, &Event::GraceOpened) + 500);
+    assert!(
+        first(&rig, &Event::Mortality(mortality::Event::Senesced))
+            >= first(&rig, &Event::Mortality(mortality::Event::GraceOpened)) + 500
+    );
     assert!(rig.golem.life().purse.withdrawn > Usdc::cents(30), "it had money left");
 }
 
@@ -173,7 +182,11 @@ fn recovery_from_senescence_takes_more_than_it_took_to_fall() {
     }
     assert!(rig.golem.life().vitality.epistemic < 0.35);
     assert!(matches!(rig.golem.life().epistemic.senescence, Senescence::Senescent { .. }));
-    assert!(first(&rig, &Event::Senesced) >= first(&rig, &Event::GraceOpened) + 50, "not before the grace is over");
+    assert!(
+        first(&rig, &Event::Mortality(mortality::Event::Senesced))
+            >= first(&rig, &Event::Mortality(mortality::Event::GraceOpened)) + 50,
+        "not before the grace is over"
+    );
 
     // Then they settle, and what it expects is right again; but between 0.35 and 0.45 nothing is recovered yet.
     let (mut between, mut fitness) = (0, 0.0);
@@ -192,7 +205,7 @@ fn recovery_from_senescence_takes_more_than_it_took_to_fall() {
 fn first(rig: &Rig, event: &Event) -> u64 {
     let mut tick = 0;
     for event_seen in rig.records.iter().flat_map(|r| &r.events) {
-        tick += u64::from(matches!(event_seen, Event::Aged { .. }));
+        tick += u64::from(matches!(event_seen, Event::Mortality(mortality::Event::Aged { .. })));
         if event_seen == event {
             return tick;
         }
@@ -363,7 +376,7 @@ fn owners_and_switches_kill_with_their_reasons() {
     rig.command(Command::Retire { reason: "enough".into() });
     assert_eq!(cause(&rig), &Cause::OwnerKill { reason: "enough".into() });
     let again = rig.command(Command::Halt { trigger: "twice".into() });
-    assert!(again.iter().any(|e| matches!(e, Event::Declined { .. })), "one dies once");
+    assert!(again.iter().any(|e| matches!(e, Event::Owner(owner::Event::Declined { .. }))), "one dies once");
 
     let mut rig = Rig::with(|_| {});
     rig.command(Command::Halt { trigger: "bardo halt".into() });

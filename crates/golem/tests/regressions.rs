@@ -2,8 +2,10 @@
 mod common;
 use common::{Honest, SAFE, START, birth};
 use golem::constitution::*;
+use golem::episode;
 use golem::event::Event;
-use golem::policy::Proposal;
+use golem::mortality;
+use golem::policy::{self, Proposal};
 use golem::shell::perform;
 use golem::world::*;
 use golem::*;
@@ -72,7 +74,7 @@ fn preview(golem: &Golem) -> Option<(u64, Order)> {
 }
 fn buy(golem: &mut Golem, size: f64) {
     let e = feed(golem, What::Proposed(Proposal { action: 0, size }));
-    assert!(e.iter().any(|e| matches!(e, Event::Intended(_))), "{e:?}");
+    assert!(e.iter().any(|e| matches!(e, Event::Policy(policy::Event::Intended(_)))), "{e:?}");
     settle(golem);
 }
 fn sell(golem: &mut Golem) {
@@ -167,7 +169,7 @@ fn a_stop_the_world_refuses_does_not_flood() {
     let mut stopped = 0;
     for _ in 0..200 {
         let e = bars(&mut g, &[5_000_000]);
-        stopped += e.iter().filter(|e| matches!(e, Event::Stopped)).count();
+        stopped += e.iter().filter(|e| matches!(e, Event::Policy(policy::Event::Stopped))).count();
         while let Some((key, _)) = preview(&g) {
             feed(&mut g, What::Previewed { key, look: 0, quote: None });
         }
@@ -188,8 +190,8 @@ fn a_breakers_death_and_a_stop_are_remembered() {
     bars(&mut g, &[10_000_000]);
     buy(&mut g, 1.0);
     let e = bars(&mut g, &[5_000_000]);
-    assert!(e.iter().any(|e| matches!(e, Event::Died(_))));
-    let died = e.iter().any(|e| matches!(e, Event::Remembered { why, .. } if why & golem::episode::why::DEATH != 0));
+    assert!(e.iter().any(|e| matches!(e, Event::Mortality(mortality::Event::Died(_)))));
+    let died = e.iter().any(|e| matches!(e, Event::Episode(episode::Event::Remembered { why, .. }) if why & golem::episode::why::DEATH != 0));
     let mut g = born(
         |c| {
             c.policy.max_drawdown_bps = 0;
@@ -200,8 +202,8 @@ fn a_breakers_death_and_a_stop_are_remembered() {
     bars(&mut g, &[10_000_000]);
     buy(&mut g, 0.25);
     let e = bars(&mut g, &[5_000_000]);
-    assert!(e.contains(&Event::Stopped));
-    let stop = e.iter().any(|e| matches!(e, Event::Remembered { why, .. } if why & golem::episode::why::INTENT != 0));
+    assert!(e.contains(&Event::Policy(policy::Event::Stopped)));
+    let stop = e.iter().any(|e| matches!(e, Event::Episode(episode::Event::Remembered { why, .. }) if why & golem::episode::why::INTENT != 0));
     assert!(died && stop, "death remembered: {died}, stop remembered: {stop}");
 }
 

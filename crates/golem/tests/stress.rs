@@ -4,14 +4,16 @@ mod common;
 mod pressed;
 
 use common::{Dice, START};
+use golem::clade::News;
 use golem::constitution::{Constitution, StressMode};
 use golem::daimon::Pad;
 use golem::event::Event;
-use golem::goal::{Ended, Goal};
+use golem::goal::{self, Ended, Goal};
+use golem::mortality::economic;
 use golem::mortality::phase::Phase;
 use golem::policy::{self, Refusal};
 use golem::stress::assessment::{Found, New, Plea, normal, schema};
-use golem::stress::{self, Band, Kind, Stressor, Word, words};
+use golem::stress::{self, Band, Kind, Stressor, words};
 use golem::world::{Effect, Quote};
 use golem::{Command, Errand, Golem, Life, Owed, Record, Span, Usdc, What};
 use pressed::Pressed;
@@ -133,9 +135,12 @@ fn a_reduction_goes_through_in_the_middle_of_a_crisis() {
     golem.overload();
     assert_eq!(golem.load(), 1.0);
     let adds = golem.propose(0, 0.1);
-    assert!(adds.iter().any(|e| matches!(e, Event::Refused { rule: Refusal::Load(Band::Crisis) })), "{adds:?}");
+    assert!(
+        adds.iter().any(|e| matches!(e, Event::Policy(policy::Event::Refused { rule: Refusal::Load(Band::Crisis) }))),
+        "{adds:?}"
+    );
     let reduces = golem.propose(1, 1.0);
-    assert!(reduces.iter().any(|e| matches!(e, Event::Intended(_))), "{reduces:?}");
+    assert!(reduces.iter().any(|e| matches!(e, Event::Policy(policy::Event::Intended(_)))), "{reduces:?}");
 }
 
 /// The way out of each kind from full load, by what is open at any load: looking, predicting, examining itself,
@@ -261,10 +266,10 @@ fn what_the_owner_stopped_on_its_way_is_no_failure() {
 fn a_threat_does_not_pass_by_entering_conservation() {
     let mut golem = Pressed::new(|constitution| constitution.economic.machine_per_day = Usdc::dollars(1));
     golem.until_raised(Kind::ExistentialThreat, None, 24 * 20);
-    let mut last = golem.life().purse.projected_life(golem.life()).unwrap();
+    let mut last = economic::projected_life(golem.life()).unwrap();
     while !golem.life().is_dead() {
         golem.ticks(1);
-        let left = golem.life().purse.projected_life(golem.life()).unwrap();
+        let left = economic::projected_life(golem.life()).unwrap();
         let slack = last.as_millis() / 50;
         assert!(golem.life().is_dead() || left.as_millis() <= last.as_millis() + slack, "{left} after {last}");
         last = left;
@@ -283,7 +288,10 @@ fn what_was_sized_before_the_load_rose_is_not_sent() {
     golem.golem = Golem::resume(life, golem.golem.seq()).unwrap();
     let quote = Quote { cash: -Usdc::dollars(10), ..Quote::default() };
     let events = golem.feed(What::Previewed { key, look: 0, quote: Some(quote) });
-    assert!(events.iter().any(|e| matches!(e, Event::Denied { rule: Refusal::Stale, .. })), "{events:?}");
+    assert!(
+        events.iter().any(|e| matches!(e, Event::Policy(policy::Event::Denied { rule: Refusal::Stale, .. }))),
+        "{events:?}"
+    );
 }
 
 mod exploits {
@@ -481,20 +489,20 @@ fn a_crisis_is_told_to_peers_as_something_owed_and_a_siblings_death_is_felt() {
     golem.overload();
     golem.ticks(1);
     let told = golem.golem.owed().find_map(|owed| match owed {
-        Owed::Errand(Errand::Tell { number, word }) => Some((number, word)),
+        Owed::Errand(Errand::Tell { number, news }) => Some((number, news)),
         _ => None,
     });
-    let (number, word) = told.expect("a word is owed");
-    assert!(matches!(word, Word::Crisis { load } if load >= 0.9));
+    let (number, news) = told.expect("a word is owed");
+    assert!(matches!(news, News::Crisis { load } if load >= 0.9));
     golem.feed(What::Told { number: number + 1, peers: 1 });
-    assert!(golem.stress().word.is_some(), "another word is not this one");
+    assert!(golem.life().clade.news.is_some(), "another word is not this one");
     golem.feed(What::Told { number, peers: 3 });
-    assert!(golem.stress().word.is_none());
+    assert!(golem.life().clade.news.is_none());
     golem.ticks(10);
-    assert!(golem.stress().word.is_none(), "once a day is enough");
+    assert!(golem.life().clade.news.is_none(), "once a day is enough");
 
     let mut golem = Pressed::new(|_| {});
-    let word = || What::Heard { from: golem::GolemId([1; 16]), number: 7, word: Word::Death };
+    let word = || What::Heard { from: golem::GolemId([1; 16]), number: 7, news: News::Death };
     assert_eq!((golem.feed(word()).len(), golem.feed(word()).len()), (1, 0), "a letter counts once");
     golem.ticks(1);
     let mood = golem.life().daimon.mood;
@@ -585,7 +593,7 @@ fn triggers_and_ways_out_are_the_documents() {
     let after = |goals: &[(Goal, Ended, u64)]| {
         let mut golem = Golem::resume(fresh.life().clone(), 1).unwrap();
         let each = |(goal, ended, times): &(Goal, Ended, u64)| {
-            vec![Event::Finished { goal: *goal, domain: 0, ended: *ended }; *times as usize]
+            vec![Event::Goal(goal::Event::Finished { goal: *goal, domain: 0, ended: *ended }); *times as usize]
         };
         let events = goals.iter().flat_map(each).collect();
         golem.fold(&Record { seq: 2, at: golem.life().now, events }).unwrap();
@@ -641,7 +649,13 @@ fn triggers_and_ways_out_are_the_documents() {
         (Refusal::Phase(Phase::Terminal), false),
     ] {
         let mut golem = Golem::resume(fresh.life().clone(), 1).unwrap();
-        golem.fold(&Record { seq: 2, at: golem.life().now, events: vec![Event::Refused { rule }] }).unwrap();
+        golem
+            .fold(&Record {
+                seq: 2,
+                at: golem.life().now,
+                events: vec![Event::Policy(policy::Event::Refused { rule })],
+            })
+            .unwrap();
         check(golem.life(), Kind::IdentityViolation, None, presses, !presses);
     }
     for (hours, fitness, falling, presses, clears) in [
@@ -657,7 +671,7 @@ fn triggers_and_ways_out_are_the_documents() {
             (life.vitality.epistemic, life.stress.ledger.falling) = (fitness, falling);
             // So much an hour that what is left above the brink lasts this long.
             life.purse.burn_a_day = 24.0;
-            let left = life.purse.projected_life(life).unwrap().as_millis() as f64 / HOUR.as_millis() as f64;
+            let left = economic::projected_life(life).unwrap().as_millis() as f64 / HOUR.as_millis() as f64;
             life.purse.burn_a_day = 24.0 * left / f64::from(hours);
         });
         check(&life, Kind::ExistentialThreat, None, presses, clears);
@@ -671,7 +685,7 @@ fn triggers_and_ways_out_are_the_documents() {
     let mut idle = fresh.life().clone();
     idle.birth.constitution.stress.objectives = vec!["wind".into()];
     let mut golem = Golem::resume(idle, 1).unwrap();
-    let events = vec![Event::Finished { goal: Goal::Explore, domain: 0, ended: Failed }; 8];
+    let events = vec![Event::Goal(goal::Event::Finished { goal: Goal::Explore, domain: 0, ended: Failed }); 8];
     golem.fold(&Record { seq: 2, at: golem.life().now, events }).unwrap();
     check(golem.life(), Kind::Purposelessness, None, true, false);
 }

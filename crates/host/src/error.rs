@@ -1,5 +1,6 @@
 //! One error for the shell; each variant is a different thing for the caller to do.
 
+use std::any::Any;
 use std::path::{Path, PathBuf};
 
 use golem::Name;
@@ -79,4 +80,10 @@ impl Error {
             _ => Error::Damaged(text),
         }
     }
+}
+
+/// What somebody said who panicked.
+pub(crate) fn panic_message(panic: &Box<dyn Any + Send>) -> String {
+    let words = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    words.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "it panicked".into())
 }

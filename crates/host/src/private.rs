@@ -3,7 +3,7 @@
 //! others; files their user asked for elsewhere are handed over with [`share`].
 
 use std::fs::{self, DirBuilder, OpenOptions, Permissions};
-use std::io;
+use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -63,6 +63,13 @@ pub fn copy(from: &Path, to: &Path) -> io::Result<u64> {
     let mut source = fs::File::open(from)?;
     let mut copy = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(to)?;
     io::copy(&mut source, &mut copy)
+}
+
+/// Writes and syncs a file for its owner's eyes alone.
+pub(crate) fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)?;
+    file.write_all(bytes)?;
+    file.sync_all()
 }
 
 /// Takes from everyone but the owner whatever they could do in a home.

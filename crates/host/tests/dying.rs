@@ -11,13 +11,18 @@ use std::path::PathBuf;
 
 use common::{lives, mix};
 use golem::constitution::OnDeath;
-use golem::heartbeat::State;
-use golem::thanatopsis::{self, Phase};
+use golem::heartbeat::{self, State};
+use golem::mortality;
+use golem::owner;
+use golem::policy;
+use golem::thanatopsis::{self, Rite};
 use golem::{Command, CommandId, Event, GolemId, Life, Record, Usdc};
 use host::config::{File, Settings};
-use host::keeper::{Wish, birth};
+use host::legacy::bundle;
+use host::legacy::testament;
+use host::life::birth::{Wish, birth};
 use host::life::{Ending, Listener, Living, Pace, Run};
-use host::{Error, GolemHome, Home, bundle, closing};
+use host::{Error, GolemHome, Home};
 use vault::{Head, Reader};
 use world::Spec;
 
@@ -120,7 +125,7 @@ struct Cutter {
     unrecorded: bool,
     /// The journal and its head as they were one acknowledgement ago.
     before: Vec<(PathBuf, Vec<u8>)>,
-    cut: Option<Phase>,
+    cut: Option<Rite>,
 }
 
 impl Cutter {
@@ -182,13 +187,15 @@ fn check_ended(place: &GolemHome, fate: &Fate) -> Life {
         .replay(|record| {
             for event in &record.events {
                 match event {
-                    Event::Died(_) => once[0] += 1,
-                    Event::Reflected { .. } => once[1] += 1,
-                    Event::Bequeathed { .. } => once[2] += 1,
-                    Event::Turned(State::Dead) => once[3] += 1,
-                    Event::Withdrew { deposit, .. } => sent.push(*deposit),
-                    Event::Deposited { deposit } => received.push(*deposit),
-                    Event::Intended(_) | Event::Granted { .. } | Event::Settled { .. } => {
+                    Event::Mortality(mortality::Event::Died(_)) => once[0] += 1,
+                    Event::Thanatopsis(thanatopsis::Event::Reflected { .. }) => once[1] += 1,
+                    Event::Thanatopsis(thanatopsis::Event::Bequeathed { .. }) => once[2] += 1,
+                    Event::Heartbeat(heartbeat::Event::Turned(State::Dead)) => once[3] += 1,
+                    Event::Owner(owner::Event::Withdrew { deposit, .. }) => sent.push(*deposit),
+                    Event::Owner(owner::Event::Deposited { deposit }) => received.push(*deposit),
+                    Event::Policy(policy::Event::Intended(_))
+                    | Event::Policy(policy::Event::Granted { .. })
+                    | Event::Policy(policy::Event::Settled { .. }) => {
                         orders += u64::from(once[0] > 0);
                     }
                     _ => {}
@@ -201,7 +208,7 @@ fn check_ended(place: &GolemHome, fate: &Fate) -> Life {
     assert_eq!(sent, (1..=life.deposits_made).collect::<Vec<_>>(), "{seed}");
     assert_eq!(received.len(), sent.len(), "{seed}: every deposit was confirmed once");
     assert_eq!(place.home().treasury().unwrap().received(life.id()).unwrap(), life.deposits_made);
-    let testament = closing::testament(place, life).unwrap().expect("a testament");
+    let testament = testament::read(place, life).unwrap().expect("a testament");
     assert_eq!((&testament.cause, testament.sections.len()), (&death.cause, 9));
     let left = bundle::open(place.home(), &place.legacy()).unwrap();
     let hash = *blake3::hash(&fs::read(place.legacy()).unwrap()).as_bytes();
@@ -260,7 +267,7 @@ fn home() -> (tempfile::TempDir, Home) {
 fn a_death_cut_off_at_any_acknowledgement_completes_once() {
     let count = lives(5_000, 300);
     let (mut folder, mut place) = home();
-    let (mut causes, mut phases) = (BTreeMap::new(), BTreeMap::<(Phase, &str), u64>::new());
+    let (mut causes, mut phases) = (BTreeMap::new(), BTreeMap::<(Rite, &str), u64>::new());
     // For each cause the acknowledgement to be cut at next, until one life comes to its end before it.
     let mut next: BTreeMap<&str, u64> = BTreeMap::new();
     let (mut cuts, mut held, mut furthest) = (0_u64, 0_u64, 0);
@@ -308,7 +315,7 @@ fn a_death_cut_off_at_any_acknowledgement_completes_once() {
     println!("counted: {count} deaths: {causes:?}; {held} handed something over");
     println!("counted: {cuts} cuts, at most {furthest} acknowledgements into a death: {phases:?}");
     assert!(CAUSES.iter().all(|cause| causes.contains_key(cause)), "{causes:?}");
-    for phase in [Phase::Acceptance, Phase::Settlement, Phase::Reflection, Phase::Legacy, Phase::Over] {
+    for phase in [Rite::Acceptance, Rite::Settlement, Rite::Reflection, Rite::Legacy, Rite::Over] {
         assert!(
             ["recorded", "unrecorded"].iter().any(|how| phases.contains_key(&(phase, *how))),
             "never cut: {phase:?}"

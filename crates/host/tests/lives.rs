@@ -7,8 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use common::{lives, mix};
 use golem::constitution::{Clocks, Constitution, Measure, MindKind, Mode};
-use golem::event::Account;
 use golem::life::Birth;
+use golem::owner::Account;
 use golem::world::Observation;
 use golem::{Command, CommandId, Golem, Input, Life, Record, Span, Time, Usdc, What, laws};
 use host::chance::{Secret, identity};

@@ -32,9 +32,11 @@ pub struct Cell {
     /// Paths on which both were measured.
     pub paths: usize,
     pub mean: f64,
-    /// The mean difference to the first arm on the same path, and where it lies in 95 of 100 draws.
+    /// The mean difference to the first arm on the same path.
     pub difference: f64,
+    /// In 95 of 100 draws it is not below this.
     pub low: f64,
+    /// In 95 of 100 draws it is not above this.
     pub high: f64,
 }
 

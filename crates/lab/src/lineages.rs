@@ -8,8 +8,9 @@ use golem::event::{Event, Record};
 use golem::grimoire::How;
 use golem::grimoire::bundle::Line;
 use golem::inheritance::{BUDGET, Descent, estate, whole};
-use golem::life::Birth;
-use golem::{Command, CommandId, Golem, Life, What, laws};
+use golem::life::{Birth, Endowment};
+use golem::rule;
+use golem::{Command, CommandId, Golem, Life, Time, What, laws};
 use host::chance::{Secret, identity};
 use host::life::rehearsal::Rehearsal;
 use serde::{Deserialize, Serialize};
@@ -63,9 +64,10 @@ impl Way {
 pub struct Kin {
     /// Skill against naive in each stretch between two notes, over all generations.
     pub skill_lately: Vec<f64>,
-    /// Skill over every claim in the first tenth of each life but the first, on average, and over the whole of them;
-    /// none where nothing came due. An immortal has as many stretches as the others have lives.
+    /// Skill over every claim in the first tenth of each life but the first, on average; none where nothing came due. An
+    /// immortal has as many stretches as the others have lives.
     pub early: Option<f64>,
+    /// The same over the whole of them.
     pub later: Option<f64>,
     /// Lives that ended by themselves, before their time.
     pub deaths: u64,
@@ -106,7 +108,6 @@ pub fn run(plan: &Plan, way: Way, threads: usize, each: impl Fn() + Sync) -> Res
 
 /// One line, from the first to the last.
 fn line(plan: &Plan, paths: &Paths, way: Way, number: u64) -> Result<Kin, Error> {
-    let seed = plan.seed.wrapping_mul(1_000_003).wrapping_add(number);
     let generations = plan.generations.unwrap_or(1).max(1);
     let span = (plan.most_ticks / generations).max(1);
     let tenth = span.div_ceil(10);
@@ -114,37 +115,7 @@ fn line(plan: &Plan, paths: &Paths, way: Way, number: u64) -> Result<Kin, Error>
     let (mut estate_left, mut before): (Option<Left>, Option<Life>) = (None, None);
     let (mut early, mut later) = (Vec::new(), Vec::new());
     for generation in 0..generations {
-        // The same path again, entered where the one before left it, by somebody who has never acted on it.
-        let (mut world, until) = paths.path(plan, seed, number)?;
-        // As the heirs of an owner's golems are made: by hand, of the record.
-        let descent = before.as_ref().map(|life| Descent::of(life, false));
-        let born = descent.as_ref().map_or(world.start(), |descent| descent.begins);
-        if generation > 0 {
-            world.seek(born)?;
-        }
-        let soul = seed ^ plan.twin.rotate_left(40) ^ generation.rotate_left(20);
-        let secret = Secret::from_seed(soul, "line");
-        let birth = Birth {
-            id: identity(Some(soul), "line"),
-            name: "line".parse().expect("a plain name"),
-            generation: generation as u32,
-            laws: laws::NEWEST,
-            secret_hash: secret.hash(),
-            seeded: true,
-            constitution: descent.as_ref().map_or(&plan.constitution, |descent| &descent.constitution).clone(),
-            world: world.manifest(),
-            endowment: descent.as_ref().map_or(plan.endowment(), |descent| descent.endowment),
-            lineage: descent.map(|descent| descent.lineage),
-            unfinished: Vec::new(),
-        };
-        let endowment = birth.endowment;
-        let (mut golem, _) = Golem::born(birth, born);
-        if let (Way::Copy, Some(before)) = (way, &before) {
-            copy(&mut golem, before);
-        }
-        let mut life = Rehearsal::new(golem, world, secret);
-        let golem::life::Endowment { credit, capital } = endowment;
-        life.feed(What::Funded { transfer: 1, credit, capital }, &mut |_, _| {})?;
+        let (mut life, until) = next_of_line(plan, paths, way, number, generation, before.as_ref())?;
         if let Some(left) = estate_left.take() {
             left.to(&mut life)?;
         }
@@ -171,18 +142,11 @@ fn line(plan: &Plan, paths: &Paths, way: Way, number: u64) -> Result<Kin, Error>
         life.feed(What::Commanded { id: CommandId([1; 8]), command: end }, &mut |_, _| {})?;
         let now = life.life().clone();
         let worth = now.capital.worth(now.seen.unit) + now.capital.withdrawn + now.capital.harvested;
-        kin.returned = kin.returned.map(|sum| sum + worth.as_f64() / capital.as_f64() - 1.0);
+        let given = now.birth.endowment.capital;
+        kin.returned = kin.returned.map(|sum| sum + worth.as_f64() / given.as_f64() - 1.0);
         let own = |h: &golem::rule::Heuristic| h.voice && h.provenance != golem::rule::Provenance::Instinct;
         kin.own_rules = now.playbook.iter().filter(|h| own(h) && h.skill() > 0.0).count() as f64;
-        let whole = whole(life.grimoire(), &now);
-        estate_left = match way {
-            Way::Fresh | Way::Copy | Way::Immortal => None,
-            Way::Bottleneck => Some(Left { lines: estate(&whole, &now, BUDGET) }),
-            Way::Flat => {
-                let flat = |line: Line| Line { confidence: 0.4 / 0.85, ..line };
-                Some(Left { lines: estate(&whole, &now, BUDGET).into_iter().map(flat).collect() })
-            }
-        };
+        estate_left = Left::by(way, &life);
         kin.crossed += estate_left.as_ref().map_or(0.0, |left| left.lines.len() as f64) / generations as f64;
         before = Some(now);
         if way == Way::Immortal {
@@ -194,12 +158,69 @@ fn line(plan: &Plan, paths: &Paths, way: Way, number: u64) -> Result<Kin, Error>
     Ok(kin)
 }
 
+/// The next of a line, born and funded on the same path, entered where the one before left it, by somebody who has never
+/// acted on it; and where the path ends.
+fn next_of_line(
+    plan: &Plan,
+    paths: &Paths,
+    way: Way,
+    number: u64,
+    generation: u64,
+    before: Option<&Life>,
+) -> Result<(Rehearsal, Option<Time>), Error> {
+    let seed = plan.seed.wrapping_mul(1_000_003).wrapping_add(number);
+    let (mut world, until) = paths.path(plan, seed, number)?;
+    // As the heirs of an owner's golems are made: by hand, of the record.
+    let descent = before.map(|life| Descent::of(life, false));
+    let born = descent.as_ref().map_or(world.start(), |descent| descent.begins);
+    if generation > 0 {
+        world.seek(born)?;
+    }
+    let soul = seed ^ plan.twin.rotate_left(40) ^ generation.rotate_left(20);
+    let secret = Secret::from_seed(soul, "line");
+    let birth = Birth {
+        id: identity(Some(soul), "line"),
+        name: "line".parse().expect("a plain name"),
+        generation: generation as u32,
+        laws: laws::NEWEST,
+        secret_hash: secret.hash(),
+        seeded: true,
+        constitution: descent.as_ref().map_or(&plan.constitution, |descent| &descent.constitution).clone(),
+        world: world.manifest(),
+        endowment: descent.as_ref().map_or(plan.endowment(), |descent| descent.endowment),
+        lineage: descent.map(|descent| descent.lineage),
+        unfinished: Vec::new(),
+    };
+    let Endowment { credit, capital } = birth.endowment;
+    let (mut golem, _) = Golem::born(birth, born);
+    if let (Way::Copy, Some(before)) = (way, before) {
+        copy(&mut golem, before);
+    }
+    let mut life = Rehearsal::new(golem, world, secret);
+    life.feed(What::Funded { transfer: 1, credit, capital }, &mut |_, _| {})?;
+    Ok((life, until))
+}
+
 /// What is left to an heir.
 struct Left {
     lines: Vec<Line>,
 }
 
 impl Left {
+    /// What one that has died leaves, where anything crosses a death.
+    fn by(way: Way, dead: &Rehearsal) -> Option<Left> {
+        let life = dead.life();
+        let left = || estate(&whole(dead.grimoire(), life), life, BUDGET);
+        match way {
+            Way::Fresh | Way::Copy | Way::Immortal => None,
+            Way::Bottleneck => Some(Left { lines: left() }),
+            Way::Flat => {
+                let flat = |line: Line| Line { confidence: 0.4 / 0.85, ..line };
+                Some(Left { lines: left().into_iter().map(flat).collect() })
+            }
+        }
+    }
+
     fn to(&self, heir: &mut Rehearsal) -> Result<(), Error> {
         let lines: Vec<String> =
             self.lines.iter().map(|line| serde_json::to_string(line).expect("a line is plain data")).collect();
@@ -212,9 +233,8 @@ impl Left {
 
 /// Everything the dead went by, with all its evidence, in the same places: what inheritance is not.
 fn copy(golem: &mut Golem, before: &Life) {
-    let adopted = |(slot, heuristic): (usize, &golem::rule::Heuristic)| Event::Adopted {
-        slot: slot as u8,
-        heuristic: Box::new(heuristic.clone()),
+    let adopted = |(slot, heuristic): (usize, &golem::rule::Heuristic)| {
+        Event::Rule(rule::Event::Adopted { slot: slot as u8, heuristic: Box::new(heuristic.clone()), night: None })
     };
     let events: Vec<Event> = before.playbook.iter().enumerate().map(adopted).collect();
     let record = Record { seq: golem.seq() + 1, at: golem.life().now, events };

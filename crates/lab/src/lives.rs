@@ -10,9 +10,9 @@ use std::time::Instant;
 
 use golem::constitution::Constitution;
 use golem::event::Event;
-use golem::goal::{Ended, Goal};
+use golem::goal::{self, Ended, Goal};
 use golem::life::{Birth, Endowment};
-use golem::mortality::epistemic::Senescence;
+use golem::mortality::Senescence;
 use golem::stress;
 use golem::{Golem, Life, Time, Usdc, What, laws, limits};
 use host::chance::{Secret, identity};
@@ -71,23 +71,27 @@ pub struct Outcome {
     pub senesced: bool,
     /// Skill against naive in each domain, at the end; none where too little was claimed.
     pub skills: BTreeMap<String, Option<f64>>,
-    /// Actions that were carried out, and what they cost in fees and in falling short of the price, as a share
-    /// of capital; none of these three where there was no capital or nothing to hold.
+    /// Actions that were carried out.
     pub actions: u64,
+    /// What they cost in fees and in falling short of the price, as a share of capital; none where there was no capital
+    /// or nothing to hold.
     pub trading_cost: Option<f64>,
-    /// What became of the capital, as a share; and of simply holding.
+    /// What became of the capital, as a share; none in the same cases.
     pub returned: Option<f64>,
+    /// What became of it by simply holding; none in the same cases.
     pub held: Option<f64>,
     /// The deepest fall from the highest worth, as a share.
     pub drawdown: f64,
     /// The most goals of one domain that failed one after another.
     pub failures: u64,
-    /// The load of stressors on average, and the share of its ticks in which load closed something.
+    /// The load of stressors on average.
     pub load: f64,
+    /// The share of its ticks in which load closed something.
     pub constrained: f64,
-    /// Nights, trials of what was dreamt that are over, and those in which it was borne out.
     pub nights: u64,
+    /// Trials of what was dreamt that are over.
     pub tried: u64,
+    /// Trials in which it was borne out.
     pub borne_out: u64,
 }
 
@@ -145,12 +149,16 @@ pub enum Error {
 
 impl Plan {
     pub(crate) fn check(&self, lines: bool) -> Result<(), Error> {
-        match () {
-            () if self.version != PLAN => Err(Error::Version(self.version)),
-            () if self.lives == 0 => Err(Error::Nobody),
-            () if self.generations.is_some() && !lines => Err(Error::Other("lineages")),
-            () if self.generations.is_none() && lines => Err(Error::Other("lives")),
-            () => Ok(()),
+        if self.version != PLAN {
+            Err(Error::Version(self.version))
+        } else if self.lives == 0 {
+            Err(Error::Nobody)
+        } else if self.generations.is_some() && !lines {
+            Err(Error::Other("lineages"))
+        } else if self.generations.is_none() && lines {
+            Err(Error::Other("lives"))
+        } else {
+            Ok(())
         }
     }
 }
@@ -286,7 +294,7 @@ impl Watch {
         }
         for event in &record.events {
             // Looking into itself is no more than that: a golem without stressors never does.
-            if let Event::Finished { goal, domain, ended } = event
+            if let Event::Goal(goal::Event::Finished { goal, domain, ended }) = event
                 && *goal != Goal::SelfExamine
             {
                 let run = &mut self.failing[usize::from(*domain)];
@@ -317,7 +325,7 @@ impl Paths {
     /// whichever is shorter.
     pub(crate) fn open(plan: &Plan) -> Result<Paths, Error> {
         let Spec::Replay { path, start, sha256 } = &plan.world else { return Ok(Paths::Seeds(plan.world.clone())) };
-        if sha256.is_some() && *sha256 != Some(host::data::digest(path)?) {
+        if sha256.is_some() && *sha256 != Some(host::home::data::digest(path)?) {
             return Err(Error::Data(path.clone()));
         }
         let candles = Candles::read(path)?.0;

@@ -4,6 +4,7 @@
 //! This looks after every record at what it added.
 
 use golem::event::Event;
+use golem::mortality;
 use golem::{Life, Record, limits};
 
 /// The errors a life keeps, as they stood after the newest record.
@@ -18,7 +19,7 @@ impl Listener {
     /// Adds to `errors` what came due in this record; `life` is the life it led to.
     pub(crate) fn hear(&mut self, record: &Record, life: &Life, errors: &mut Errors) {
         // Claims come due while it looks; that a tick passes, and all of it fades, comes after that.
-        let ticked = record.events.iter().any(|event| matches!(event, Event::Aged { .. }));
+        let ticked = record.events.iter().any(|event| matches!(event, Event::Mortality(mortality::Event::Aged { .. })));
         let keep = if ticked { 1.0 - 1.0 / life.fitness_window() } else { 1.0 };
         for (at, domain) in life.epistemic.domains.iter().enumerate() {
             let (then, sum) = (&mut self.0.0[at], &mut errors.0[at]);

@@ -7,7 +7,10 @@ mod common;
 use std::path::Path;
 
 use golem::constitution::{Clocks, Constitution, DreamMethod};
+use golem::dream;
 use golem::event::Event;
+use golem::policy;
+use golem::rule;
 use golem::world::Effect;
 use golem::{Span, Usdc};
 use host::life::rehearsal::Rehearsal;
@@ -211,20 +214,20 @@ fn nobody_takes_anything_up_in_a_dream() {
             life.tick(&mut |record, life| {
                 for event in &record.events {
                     match event {
-                        Event::DreamBegan { .. } => {
+                        Event::Dream(dream::Event::Began { .. }) => {
                             asleep = true;
                             nights += 1;
                             held += u64::from(life.capital.holding > 0);
                         }
-                        Event::DreamLeft { .. } => asleep = false,
-                        Event::Intended(flight) if asleep => {
+                        Event::Dream(dream::Event::Left { .. }) => asleep = false,
+                        Event::Policy(policy::Event::Intended(flight)) if asleep => {
                             assert!(
                                 !adds[usize::from(flight.action)] && flight.closing,
                                 "taken up in a dream: {flight:?}"
                             );
                             protected += 1;
                         }
-                        Event::Predicted { .. } => assert!(!asleep, "claimed in a dream"),
+                        Event::Rule(rule::Event::Predicted { .. }) => assert!(!asleep, "claimed in a dream"),
                         _ => {}
                     }
                 }

@@ -8,6 +8,8 @@ use std::path::Path;
 use golem::constitution::Constitution;
 use golem::event::Event;
 use golem::life::Birth;
+use golem::policy;
+use golem::rule;
 use golem::{Golem, Span, Time, Usdc, What, laws};
 use host::chance::{Secret, identity};
 use host::life::rehearsal::Rehearsal;
@@ -62,13 +64,15 @@ fn decisions(rows: &str, folder: &Path, until: Time) -> Vec<String> {
     let mut constitution = hourly();
     (constitution.mind.samples, constitution.mind.sureness) = (2, 0.0);
     let mut life = newborn(&Spec::Replay { path, start: None, sha256: None }, 1, constitution);
-    use Event::{Adopted, Intended, Predicted, Refused, Voted};
     let mut decided = Vec::new();
     while life.life().due() <= until && !life.is_over() {
         let mut now = String::new();
         life.tick(&mut |record, _| {
             let decision = |e: &&Event| {
-                matches!(e, Predicted { .. } | Adopted { .. } | Voted { .. } | Intended(_) | Refused { .. })
+                use policy::Event::{Intended, Refused, Voted};
+                use rule::Event::{Adopted, Predicted};
+                matches!(e, Event::Rule(Predicted { .. } | Adopted { .. }))
+                    || matches!(e, Event::Policy(Voted { .. } | Intended(_) | Refused { .. }))
             };
             record.events.iter().filter(decision).for_each(|e| write!(now, "{e:?}").unwrap());
         })

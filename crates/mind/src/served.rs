@@ -39,7 +39,7 @@ pub struct ServedConfig {
     pub timeout: Duration,
     /// How many texts are asked for at once, at most [`BATCH`].
     pub batch: usize,
-    /// How long the vectors must be, if that is known; otherwise the first answer settles it.
+    /// How long the vectors must be, if that is known; otherwise the first answer decides it.
     pub dimensions: Option<usize>,
     /// Allows plain http to another machine.
     pub allow_plain_http: bool,

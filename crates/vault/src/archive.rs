@@ -20,6 +20,7 @@ use crate::{reading, snapshot};
 
 /// Records a stretch has at least.
 pub(crate) const STRETCH: u64 = 10_000;
+/// The key under which a file says where it begins.
 const BASE: &str = "base";
 
 /// How much of its journal a life keeps in its file.

@@ -4,6 +4,11 @@
 //! named fields would take. So that a file still describes itself, each one carries the layout of its
 //! records (names and types of every field, by [`layout`]), from which a stranger can read it.
 
+use golem::dream;
+use golem::grimoire;
+use golem::mortality;
+use golem::owner;
+use golem::stress;
 use golem::{Event, Golem, Life, Record, Time};
 use serde::{Deserialize, Serialize};
 
@@ -11,7 +16,7 @@ use serde::{Deserialize, Serialize};
 pub const RECORD: u8 = 1;
 /// Version of Life's own layout, which snapshots and state hashes depend on. Changing Life raises it;
 /// older snapshots are then passed over and the life is folded again.
-pub const LIFE: u16 = 14;
+pub const LIFE: u16 = 15;
 
 pub(crate) const STATE_EVERY: u64 = 500;
 
@@ -100,7 +105,7 @@ pub fn layout() -> String {
         ($($kind:ty),*) => { $(tracer.trace_type::<$kind>(&samples).expect("every kind has a layout");)* };
     }
     whole!(
-        golem::event::Account,
+        golem::owner::Account,
         golem::mortality::Clock,
         golem::mortality::phase::Phase,
         golem::policy::Refusal,
@@ -111,14 +116,28 @@ pub fn layout() -> String {
         golem::regime::Regime,
         golem::stress::Kind,
         golem::stress::Band,
-        golem::stress::Word,
+        golem::clade::News,
         golem::dream::Trigger,
-        golem::dream::Phase,
+        golem::dream::SleepStage,
         golem::dream::Waker,
         golem::dream::Blocked,
         golem::dream::Fate,
         golem::dream::Origin,
         golem::rule::Is,
+        golem::owner::Event,
+        golem::heartbeat::Event,
+        golem::prediction::Event,
+        golem::rule::Event,
+        golem::policy::Event,
+        golem::goal::Event,
+        golem::mortality::Event,
+        golem::regime::Event,
+        golem::episode::Event,
+        golem::grimoire::Event,
+        golem::stress::Event,
+        golem::clade::Event,
+        golem::dream::Event,
+        golem::thanatopsis::Event,
         Event
     );
     tracer.trace_type::<Body>(&samples).expect("records have a layout");
@@ -155,11 +174,14 @@ fn examples() -> [Event; 8] {
     let id = golem::CommandId([0; 8]);
     let what = golem::What::Commanded { id, command: golem::Command::Retire { reason: String::new() } };
     let died = golem.step(&golem::Input { now: Time::default(), roll: 0, what });
-    let died = died.ok().flatten().and_then(|record| record.events.into_iter().find(|e| matches!(e, Event::Died(_))));
-    let amended = Event::Amended(golem.life().policy.clone());
-    let kept = Event::Kept(Box::new(golem::grimoire::Decision::Forget(0)));
-    let watching = Event::Watching(Box::default());
-    let (assessed, dreamt) = (Event::Assessed(Box::default()), Event::Dreamt(Box::default()));
+    let died = died.ok().flatten().and_then(|record| {
+        record.events.into_iter().find(|e| matches!(e, Event::Mortality(mortality::Event::Died(_))))
+    });
+    let amended = Event::Owner(owner::Event::Amended(golem.life().policy.clone()));
+    let kept = Event::Grimoire(grimoire::Event::Kept(Box::new(golem::grimoire::Decision::Forget(0))));
+    let watching = Event::Grimoire(grimoire::Event::Watching(Box::default()));
+    let (assessed, dreamt) =
+        (Event::Stress(stress::Event::Assessed(Box::default())), Event::Dream(dream::Event::Dreamt(Box::default())));
     [
         born.events[0].clone(),
         born.events[1].clone(),

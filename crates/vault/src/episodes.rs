@@ -1,6 +1,7 @@
 //! Episodes as rows: which ticks are remembered, why, and what became of them. Everything in a row follows from
 //! the journal, so the table can be lost and made again; what the world looked like stays in the record itself.
 
+use golem::episode;
 use golem::{Event, Golem, Life, Record};
 use rusqlite::{Connection, Transaction, params};
 use serde::Serialize;
@@ -22,9 +23,9 @@ pub struct Episode {
     /// How stirred up it was, from −1 to 1.
     pub arousal: f32,
     pub exposed: bool,
-    /// What a unit's worth did over the time that claims look ahead, and how much better the other choice
-    /// would have been; none while that is not over.
+    /// What a unit's worth did over the time that claims look ahead; none while that is not over.
     pub change: Option<f32>,
+    /// How much better the other choice would have been; none while that is not over.
     pub regret: Option<f32>,
 }
 
@@ -45,7 +46,7 @@ impl Changes {
         let mut changes = Changes::default();
         for event in &record.events {
             match event {
-                Event::Remembered { why, .. } => {
+                Event::Episode(episode::Event::Remembered { why, .. }) => {
                     changes.begun = Some(Episode {
                         number: life.episodes.made,
                         seq: record.seq,
@@ -59,7 +60,9 @@ impl Changes {
                         regret: None,
                     });
                 }
-                Event::LookedBack { change, regret } => changes.ended.push((0, *change, *regret)),
+                Event::Episode(episode::Event::LookedBack { change, regret }) => {
+                    changes.ended.push((0, *change, *regret))
+                }
                 _ => {}
             }
         }

@@ -18,6 +18,7 @@ use crate::reading;
 pub(crate) const FORMAT: u32 = 2;
 /// Marks a file that does not begin with a birth: who cannot read that says so.
 pub(crate) const CUT: u32 = 3;
+/// What the chain of records begins with.
 const GENESIS: &[u8] = b"bardo journal";
 
 /// Where a life is kept: its own folder, and the home's folder of heads.

@@ -23,12 +23,13 @@ use crate::log::Line;
 use crate::reader::{Notice, all_entries, decisions, fold, hold_against, live_again, rows, wake};
 use crate::{grimoire, snapshot};
 
-/// Snapshots bound how long waking up takes, not how much is lost: that is nothing.
 /// Records between two snapshots of a life that declines.
 const DYING: u64 = 50;
+/// World time between two snapshots at most. They bound how long waking up takes, not how much is lost: that is nothing.
 const SNAPSHOT_SPAN: Span = Span::seconds(6 * 3_600);
-/// Marks that every table that follows from the journal has been made from it, and as which version makes them.
+/// Marks that every table that follows from the journal has been made from it.
 const DERIVED: &str = "derived";
+/// The version that makes them.
 const TABLES: &str = "3";
 
 /// An open, locked, writable life.
@@ -46,8 +47,9 @@ pub struct Vault {
     snapshot_every: u64,
     last_snapshot: (u64, Time),
     retention: Retention,
-    /// The record the file begins with, if that is not the birth, and the snapshot it was last thought of cutting at.
+    /// The record the file begins with, if that is not the birth.
     base: u64,
+    /// The snapshot it was last thought of cutting at.
     considered: u64,
     /// Something went wrong: leave every file as it is.
     spoilt: bool,

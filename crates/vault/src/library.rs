@@ -13,12 +13,14 @@ use crate::Error;
 
 const WHAT: &str = "the library cannot be used";
 
-/// Golems that must know the same before it is battle-tested, and what that adds to its confidence at most.
+/// Golems that must know the same before it is battle-tested.
 pub const BATTLE_TESTED: usize = 5;
+/// What that adds to its confidence at most, as a factor.
 const BOOST: f64 = 1.1;
 const SUREST: f64 = 0.95;
-/// Golems that must come to the same within so many days before it is worth a bundle.
+/// Golems that must come to the same before it is worth a bundle.
 pub const PROPOSES: usize = 3;
+/// They must do so within this many milliseconds.
 const WITHIN_MS: i64 = 7 * 86_400_000;
 /// Lines one golem may leave in an hour; warnings are not counted.
 const AN_HOUR: i64 = 100;
@@ -33,8 +35,9 @@ pub struct Library {
 pub struct Book {
     pub number: i64,
     pub line: Line,
-    /// Who left it first, and everyone who knew it.
+    /// Who left it first.
     pub from: String,
+    /// Everyone who knew it.
     pub known_by: Vec<String>,
     pub at_ms: i64,
     pub battle_tested: bool,

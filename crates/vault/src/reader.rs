@@ -246,7 +246,7 @@ impl Reader {
 
 pub(crate) fn decisions(record: &Record) -> impl Iterator<Item = &Decision> {
     record.events.iter().filter_map(|event| match event {
-        Event::Kept(decision) => Some(&**decision),
+        Event::Grimoire(golem::grimoire::Event::Kept(decision)) => Some(&**decision),
         _ => None,
     })
 }

@@ -23,6 +23,7 @@ use crate::reading;
 pub(crate) const HEAD: GolemId = GolemId(*b"bardo's treasury");
 /// How long somebody else may take over a line.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// What the chain of lines begins with.
 const GENESIS: &[u8] = b"bardo treasury";
 const ROW: &str = "line, kind, golem, number, credit, capital, balance, letter, about, hash";
 

@@ -1,7 +1,7 @@
 //! Lives nobody would live, folded and verified; the largest that fits; and files that were left half made.
 use golem::constitution::*;
 use golem::life::Birth;
-use golem::policy::Proposal;
+use golem::policy::{self, Proposal};
 use golem::world::*;
 use golem::*;
 use vault::{Place, Reader, Vault};
@@ -118,7 +118,7 @@ fn input(g: &Golem, d: &mut Dice, price: &mut f64, level: &mut f64) -> Input {
                 1 => Command::Freeze { reason: "x".into() },
                 2 => Command::Dream,
                 3 => Command::Withdraw {
-                    from: event::Account::Capital,
+                    from: golem::owner::Account::Capital,
                     amount: Usdc::micros(1 + d.below(5_000_000) as i64),
                 },
                 4 => Command::Amend {
@@ -200,7 +200,11 @@ fn fuzzed_lives_fold_and_verify_and_stay_bounded() {
                 if d.below(50) == 0 {
                     v.commit(g.life()).unwrap();
                 }
-                acts += r.events.iter().filter(|e| matches!(e, event::Event::Settled { .. })).count();
+                acts += r
+                    .events
+                    .iter()
+                    .filter(|e| matches!(e, event::Event::Policy(policy::Event::Settled { .. })))
+                    .count();
             }
             assert_eq!(g.life().unaccounted(), Usdc::ZERO);
             assert!(g.life().capital.cash >= Usdc::ZERO && g.life().purse.credit >= Usdc::ZERO);

@@ -6,6 +6,7 @@
 
 mod chance;
 pub mod conformance;
+mod error;
 mod ledger;
 pub mod market;
 mod paper;
@@ -13,14 +14,9 @@ mod queue;
 mod running;
 mod spec;
 mod walk;
+mod world;
 
-use std::path::PathBuf;
-use std::time::Duration;
-
-use golem::time::Time;
-use golem::world::{Fate, Manifest, Observation, Quote};
-use golem::{Errand, What};
-
+pub use error::Error;
 pub use golem::world::Order;
 pub use ledger::{Entry, Ledger};
 pub use market::candles::{Candle, Candles, Gap, Problem, Report};
@@ -30,89 +26,4 @@ pub use market::sim::{Sim, SimConfig, Truth};
 pub use paper::Paper;
 pub use queue::{Queue, QueueConfig};
 pub use spec::Spec;
-
-/// Something to live in. One instance serves one golem.
-pub trait World {
-    /// What this world declares of itself; recorded in the birth record.
-    fn manifest(&self) -> Manifest;
-
-    /// World time at which a golem born into it now begins.
-    fn start(&self) -> Time;
-
-    /// World time after which nothing more will ever be seen; none if it goes on for ever.
-    fn end(&self) -> Option<Time>;
-
-    /// Brings the world to where a returning golem last saw it, so that actions meet the bar it knows.
-    fn seek(&mut self, until: Time) -> Result<(), Error>;
-
-    /// Appends every bar closed after `since` and not after `now`, oldest first, at most
-    /// [`golem::limits::BARS`] of them; the rest is told next time.
-    fn observe(&mut self, since: Time, now: Time, into: &mut Observation) -> Result<(), Error>;
-
-    /// What the action would do; none if the world would not have it.
-    fn preview(&mut self, order: &Order) -> Result<Option<Quote>, Error>;
-
-    /// Does it, once and within its bounds: a key that was committed before gives its own fate again. `Never` if
-    /// the world refused, so that nothing happened and nothing will; `Pending` if it is on its way.
-    fn commit(&mut self, key: u64, order: &Order) -> Result<Fate, Error>;
-
-    /// What became of a key. `Never` is for good, also where nobody had sent it; `Pending` may still be done or not,
-    /// though not after its order's end.
-    fn reconcile(&mut self, key: u64) -> Result<Fate, Error>;
-}
-
-/// Sees to an errand, and gives the input that answers it; none if it is not for a world.
-pub fn ask(world: &mut dyn World, errand: &Errand) -> Result<Option<What>, Error> {
-    Ok(match *errand {
-        Errand::Preview { key, look, order } => Some(What::Previewed { key, look, quote: world.preview(&order)? }),
-        Errand::Commit { key, order } => Some(What::Landed { key, fate: world.commit(key, &order)? }),
-        Errand::Reconcile { key } => Some(What::Landed { key, fate: world.reconcile(key)? }),
-        Errand::Tell { .. } => None,
-    })
-}
-
-#[derive(Debug, thiserror::Error)]
-pub enum Error {
-    /// The world's own record, or what it is made from, could not be read or written.
-    #[error("{what} {path}: {source}")]
-    Io { what: &'static str, path: PathBuf, source: std::io::Error },
-    /// The record holds something this program never wrote.
-    #[error("{path} line {line}: {why}; nothing was changed, see what can be saved with `bardo recover`")]
-    Ledger { path: PathBuf, line: u64, why: String },
-    /// Two worlds may not share one record.
-    #[error("{path} is in use by another process")]
-    Busy { path: PathBuf },
-    /// After a failed write nobody knows what reached the disk; only reopening tells.
-    #[error("an earlier write to {path} failed; open it again before doing more")]
-    Stuck { path: PathBuf },
-    /// The world cannot be reached now; waiting helps, and `again` is how long, where anybody knows.
-    #[error("{what}; it is tried again")]
-    Away { what: String, again: Option<Duration> },
-    #[error("cannot use {path} as candles: {why}")]
-    Candles { path: PathBuf, why: String },
-    #[error("{what} {why}")]
-    Config { what: &'static str, why: &'static str },
-}
-
-#[cfg(test)]
-mod tests {
-    use golem::stress::Word;
-
-    use super::*;
-
-    #[test]
-    fn an_errand_is_answered_by_a_world_if_it_is_for_one() {
-        let [mut world, mut same] = [0; 2].map(|_| Sim::new(SimConfig::default(), Ledger::memory()).unwrap());
-        let order = Order::open(0, 1_000_000);
-        let quote = same.preview(&order).unwrap();
-        let fate = same.commit(7, &order).unwrap();
-        assert!(quote.is_some() && fate.outcome().is_some());
-        let mut answer = |errand| ask(&mut world, &errand).unwrap();
-        let preview = Errand::Preview { key: 7, look: 1, order };
-        assert_eq!(answer(preview), Some(What::Previewed { key: 7, look: 1, quote }));
-        assert_eq!(answer(Errand::Commit { key: 7, order }), Some(What::Landed { key: 7, fate }));
-        assert_eq!(answer(Errand::Reconcile { key: 7 }), Some(What::Landed { key: 7, fate }));
-        assert_eq!(answer(Errand::Reconcile { key: 8 }), Some(What::Landed { key: 8, fate: Fate::Never }));
-        assert_eq!(answer(Errand::Tell { number: 1, word: Word::Death }), None);
-    }
-}
+pub use world::{World, ask};

@@ -30,6 +30,7 @@ const MINUTE_MS: f64 = 60_000.0;
 
 /// Servers the service has of its own; only what comes on top is the golem's.
 const OWN_SERVERS: i64 = 11;
+/// No golem has more.
 const MOST_SERVERS: i64 = 1_000;
 const JOBS_A_MINUTE_A_SERVER: f64 = 12.0;
 /// Jobs a minute at each full hour of the day.
@@ -39,14 +40,16 @@ const DEMAND: [f64; 24] = [
 ];
 const BURSTS_A_DAY: f64 = 3.0;
 const BURST_HALF_LIFE_HOURS: f64 = 0.5;
-/// Demand strays from its daily course by this, as a fraction, for about this long.
+/// Demand strays from its daily course by this, as a fraction.
 const STRAY: f64 = 0.10;
+/// It does so for about this long.
 const STRAY_HALF_LIFE_HOURS: f64 = 3.0;
 /// Whoever has waited this long gives up.
 const PATIENCE_MINUTES: f64 = 30.0;
 
-/// What a server is worth at no demand and how much a minute's job adds.
+/// What a server is worth at no demand.
 const WORTH: f64 = 1.60;
+/// How much a minute's job adds to that.
 const WORTH_A_JOB: f64 = 0.005;
 const FEE_PER_CENT: i64 = 1;
 
@@ -123,8 +126,9 @@ struct State {
     changed: usize,
     stray: f64,
     burst: f64,
-    /// Jobs a minute in the last bar, and what was to be expected.
+    /// Jobs a minute in the last bar.
     arrivals: f64,
+    /// What was to be expected.
     demand: f64,
     usual: Slow,
     waiting: f64,

@@ -4,10 +4,12 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::SystemTime;
 
-use host::backups::Backups;
-use host::bundle::Key;
-use host::sealed::Passphrase;
-use host::{Error, Home, doctor, whole};
+use host::care::backups::Backups;
+use host::care::doctor;
+use host::care::sealed::Passphrase;
+use host::care::whole;
+use host::home::key::Key;
+use host::{Error, Home};
 use serde_json::json;
 
 use crate::args::{Backup, WholeRestore};
@@ -31,7 +33,7 @@ pub(crate) fn backup(home: &Home, args: &Backup, json: bool) -> Result<ExitCode,
     let keys = passphrase(args.with_keys, args.passphrase_file.as_deref())?;
     let with_keys = keys.is_some();
     let backups = Backups { folder: args.folder.clone(), every: std::time::Duration::ZERO, keep: None, keys };
-    host::copies::must_be_outside(home, &args.folder)?;
+    host::care::copies::must_be_outside(home, &args.folder)?;
     let round = backups.make(home, SystemTime::now())?;
     if json {
         output::json(&round);

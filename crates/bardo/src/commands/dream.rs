@@ -6,7 +6,7 @@ use golem::dream::{Ahead, Found, Met, Origin, Staged};
 use golem::rule::text::Parsed;
 use golem::world::Manifest;
 use golem::{Command, Life};
-use host::nights::nights;
+use host::view::nights::nights;
 use host::{Error, GolemHome, Home};
 
 use crate::args::DreamVerb;
@@ -200,7 +200,7 @@ fn origin(origin: Origin) -> &'static str {
 }
 
 fn to_come(confidence: f64) -> String {
-    let more = ((golem::dream::staging::PROMOTED - confidence) / 0.1).ceil().max(0.0) as u32;
+    let more = ((golem::dream::PROMOTED - confidence) / 0.1).ceil().max(0.0) as u32;
     format!("{more} more would let it in")
 }
 

@@ -6,17 +6,20 @@ use std::process::ExitCode;
 
 use golem::Name;
 use golem::stress::{self, words};
-use host::arrival::{self, Consent};
-use host::config::{File, Origin, Settings};
-use host::fleet::Brake;
-use host::herald::Herald;
-use host::keeper::{self, Wish};
-use host::{Error, GolemHome, Home, Living, chance::Secret, copies, loan, playbook};
+use host::care::copies;
+use host::care::restore::{self, Consent};
+use host::config::{File, Settings};
+use host::home::loan;
+use host::life::birth::{Wish, birth};
+use host::life::playbook;
+use host::orders::fleet::Brake;
+use host::view::herald::Herald;
+use host::{Error, GolemHome, Home, Living, chance::Secret};
 use serde_json::json;
 use vault::Reader;
-use world::{Candles, Spec};
 
 use crate::args::{GolemVerb, New, Restore, WorldKind};
+use crate::commands::newborn::{next, plain, settings, spec};
 use crate::commands::{heirs, list, owner, plot, report, run};
 use crate::history::History;
 use crate::output::{self, count, date, line, portrait, sentence};
@@ -72,7 +75,7 @@ fn create(home: &Home, new: New, json: bool) -> Result<ExitCode, Error> {
     let seed = settings.seed("world.seed");
     let bundle = match &new.from {
         Some(from) => {
-            let bundle = host::bundle::open(home, from)?;
+            let bundle = host::legacy::bundle::open(home, from)?;
             if bundle.stranger {
                 output::complain(format!("{} was signed by a stranger", from.display()));
             }
@@ -86,7 +89,7 @@ fn create(home: &Home, new: New, json: bool) -> Result<ExitCode, Error> {
     };
     let spec = spec(home, &settings, seed)?;
     let wish = Wish { name: new.name, spec, seed, settings, descent: None, bundle };
-    let living = keeper::birth(home, wish)?;
+    let living = birth(home, wish)?;
     let life = living.life();
     if json {
         output::json(&json!({ "name": life.birth.name, "id": life.id().to_string(), "seeded": life.birth.seeded }));
@@ -98,75 +101,6 @@ fn create(home: &Home, new: New, json: bool) -> Result<ExitCode, Error> {
         line(next(home, life.birth.name.as_str()));
     }
     Ok(ExitCode::SUCCESS)
-}
-
-/// What to do with a newborn: nothing, where a host is up that runs it.
-pub(crate) fn next(home: &Home, name: &str) -> String {
-    if home.is_up() {
-        format!("the host that is up runs it; see bardo golem show {name}")
-    } else {
-        format!("next: bardo golem run {name} --speed max")
-    }
-}
-
-/// A golem's settings: file, environment, flags; and for a replay the pace of its data.
-pub(crate) fn settings(home: &Home, file: Option<&Path>, mut flags: Vec<String>) -> Result<Settings, Error> {
-    let load = |flags: &[String]| Settings::load(File::Golem, file, std::env::vars(), flags);
-    let settings = load(&flags)?;
-    if settings.text("world.kind") != Some("replay") || !matches!(settings.origin("world.bar"), Origin::Default) {
-        return Ok(settings);
-    }
-    // A replay moves as its data does, unless the owner says otherwise.
-    let (candles, _) = Candles::read(home.data().join(data_file(home, &settings)?))?;
-    flags.push(format!("world.bar={}ms", candles.interval().as_millis()));
-    Ok(load(&flags)?)
-}
-
-/// An amount as configuration text.
-pub(crate) fn plain(amount: golem::Usdc) -> String {
-    amount.to_string().trim_start_matches('$').to_owned()
-}
-
-/// Which world, from the settings. A world without a seed gets a random one.
-pub(crate) fn spec(home: &Home, settings: &Settings, seed: Option<u64>) -> Result<Spec, Error> {
-    let seed = seed.unwrap_or_else(random);
-    let bar_ms = settings.span("world.bar").as_millis();
-    let world = match settings.text("world.kind") {
-        Some("queue") => Spec::Queue { seed, bar_ms },
-        Some("replay") => {
-            let path = Path::new("data").join(data_file(home, settings)?);
-            let sha256 = Some(host::data::digest(&home.root().join(&path))?);
-            Spec::Replay { path, start: settings.moment("world.start").map(|at| at.as_seconds()), sha256 }
-        }
-        _ => Spec::Sim {
-            seed,
-            bar_ms,
-            relations_change_days: settings.number("world.relations_change_days"),
-            edge_bps: settings.perhaps_count("world.edge_bps"),
-            flip_days: settings.perhaps_number("world.flip_days"),
-        },
-    };
-    let latency_ms = settings.span("world.latency").as_millis();
-    let settle_bars = settings.count("world.settle_bars");
-    let slow = latency_ms > 0 || settle_bars > 0;
-    Ok(if slow { Spec::Slow { world: Box::new(world), latency_ms, settle_bars } } else { world })
-}
-
-/// The file an imported name stands for.
-fn data_file(home: &Home, settings: &Settings) -> Result<String, Error> {
-    let Some(name) = settings.text("world.data") else {
-        return Err(Error::Usage("a replay needs data: --data NAME (see `bardo data list`)".into()));
-    };
-    let file = format!("{name}.csv");
-    if name.parse::<Name>().is_err() || !home.data().join(&file).exists() {
-        return Err(Error::Usage(format!("there is no data named {name}; see `bardo data list`")));
-    }
-    Ok(file)
-}
-
-fn random() -> u64 {
-    let id = host::chance::identity(None, "");
-    u64::from_le_bytes(id.0[..8].try_into().expect("eight of sixteen bytes"))
 }
 
 fn bury(place: &GolemHome, away: bool, json: bool) -> Result<ExitCode, Error> {
@@ -449,7 +383,7 @@ fn move_out(home: &Home, place: &GolemHome, to: &Path, addressee: &str, json: bo
 
 /// Restores each copy into a home that vanishes, and verifies it there as `bardo doctor` would.
 fn drill(from: &Path, json: bool) -> Result<ExitCode, Error> {
-    let copies = host::backups::newest(from);
+    let copies = host::care::backups::newest(from);
     if copies.is_empty() {
         return Err(Error::Usage(format!("there is no backup in {}", from.display())));
     }
@@ -477,14 +411,14 @@ fn drill_one(copy: &Path) -> Result<(Name, u64, u64), Error> {
     let folder = tempfile::tempdir().map_err(|e| Error::Host(format!("no room for a drill: {e}")))?;
     let home = Home::at(folder.path().join("home"));
     home.init(&Settings::load(File::Bardo, None, std::iter::empty(), &[])?)?;
-    let (name, _) = arrival::restore(&home, copy, None, &Consent { take_over: true, ..Consent::default() })?;
+    let (name, _) = restore::restore(&home, copy, None, &Consent { take_over: true, ..Consent::default() })?;
     let (golem, check) = Reader::open(&home.place(&name).database())?.verify(&home.heads())?;
     Ok((name, golem.life().tick, check.records - check.after))
 }
 
 fn take_in(home: &Home, args: &Restore, json: bool) -> Result<ExitCode, Error> {
     let consent = Consent { rewind: args.rewind, take_over: args.take_over, signed_by: args.signed_by.clone() };
-    let (name, life) = arrival::restore(home, &args.from, args.name.clone(), &consent)?;
+    let (name, life) = restore::restore(home, &args.from, args.name.clone(), &consent)?;
     if json {
         output::json(&json!({ "name": name, "id": life.id().to_string(), "tick": life.tick }));
     } else {

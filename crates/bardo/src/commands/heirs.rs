@@ -5,13 +5,15 @@ use std::process::ExitCode;
 
 use golem::Name;
 use golem::thanatopsis::Testament;
-use host::heirs::{self, Heir, Preview};
-use host::{Error, GolemHome, Home, chance::Secret, closing, doctor};
+use host::care::doctor;
+use host::legacy::testament;
+use host::life::heirs::{self, Heir, Preview};
+use host::{Error, GolemHome, Home, chance::Secret};
 use serde::Serialize;
 use vault::Reader;
 
 use crate::args::{Successor, TestamentArgs};
-use crate::commands::golem::{next, plain};
+use crate::commands::newborn::{next, plain};
 use crate::output::{self, count, date, line};
 
 pub(crate) fn successor(home: &Home, args: &Successor, json: bool) -> Result<ExitCode, Error> {
@@ -132,7 +134,7 @@ pub(crate) fn testament(home: &Home, args: &TestamentArgs, json: bool) -> Result
 
 fn read(place: &GolemHome) -> Result<Testament, Error> {
     let (golem, _) = Reader::open(&place.database())?.wake()?;
-    closing::testament(place, golem.life())?.ok_or_else(|| {
+    testament::read(place, golem.life())?.ok_or_else(|| {
         let why = if golem.life().is_dead() { "has not written it yet" } else { "is alive" };
         Error::Refused(format!("there is no testament: {} {why}", place.name))
     })
@@ -152,7 +154,7 @@ fn verify(home: &Home, place: &GolemHome, testament: &Testament, json: bool) -> 
         return Err(Error::Refused("the revealed secret is not the one it lived by".to_owned()));
     }
     let rolls = doctor::verify_rolls(place, &secret)?;
-    let legacy = host::bundle::open(home, &place.legacy())?;
+    let legacy = host::legacy::bundle::open(home, &place.legacy())?;
     if json {
         output::json(&serde_json::json!({
             "records": check.records, "rolls": rolls, "testament": "as written", "legacy_entries": legacy.lines.len(),
@@ -192,7 +194,7 @@ pub(crate) fn graveyard(home: &Home, json: bool) -> Result<ExitCode, Error> {
         let (golem, _) = Reader::open(&place.database())?.wake()?;
         let life = golem.life();
         let Some(death) = &life.death else { continue };
-        let testament = closing::testament(&place, life).ok().flatten();
+        let testament = testament::read(&place, life).ok().flatten();
         graves.push(Grave {
             name: place.name.to_string(),
             generation: life.birth.generation,
@@ -229,10 +231,10 @@ pub(crate) fn graveyard(home: &Home, json: bool) -> Result<ExitCode, Error> {
 
 /// The family of a golem, from the first of its line down.
 pub(crate) fn lineage(home: &Home, name: &str, json: bool) -> Result<ExitCode, Error> {
-    let family = host::heirs::family(home, &home.golem(name)?)?;
+    let family = host::life::heirs::family(home, &home.golem(name)?)?;
     if json {
         for life in &family {
-            output::json(&host::heirs::Relative::of(life));
+            output::json(&host::life::heirs::Relative::of(life));
         }
         return Ok(ExitCode::SUCCESS);
     }

@@ -3,7 +3,10 @@
 use std::process::ExitCode;
 
 use golem::Usdc;
-use host::{Error, Home, data as imported, doctor as examination, recover as recovery};
+use host::care::doctor as examination;
+use host::care::recover as recovery;
+use host::home::data as imported;
+use host::{Error, Home};
 use serde_json::json;
 
 use crate::args::{DataVerb, TreasuryArgs, TreasuryVerb};

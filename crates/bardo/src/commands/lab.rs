@@ -12,7 +12,7 @@ use lab::lineages::{self, Kin, Way};
 use lab::{Outcome, Plan, Quantiles, Summary, lives};
 use world::Spec;
 
-use super::golem::{settings, spec};
+use super::newborn::{settings, spec};
 use crate::args::{LivesArgs, PlanArgs, WorldKind};
 use crate::output::{self, count, line};
 use crate::page::{self, BLACK, Chart, INKS, Series, escape, percent, round_marks, span};

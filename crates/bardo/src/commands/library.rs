@@ -7,8 +7,11 @@ use std::process::ExitCode;
 use golem::grimoire::bundle::Line;
 use golem::grimoire::{Grimoire, How, inherited};
 use golem::inheritance::{BUDGET, Way, whole};
-use host::bundle::{self, Key};
-use host::{Error, Home, shelf};
+use host::home::key::Key;
+use host::legacy::bundle;
+use host::legacy::shelf;
+use host::wall;
+use host::{Error, Home};
 use vault::Reader;
 use vault::library::{Book, By, Shelved};
 
@@ -123,7 +126,7 @@ fn import(home: &Home, from: &Path, json: bool) -> Result<ExitCode, Error> {
         // However sure its maker was, of a stranger's it is as sure as whoever takes it in would be.
         let most = if stranger { inherited(How::Purchased, entry.confidence, 1, false) } else { 1.0 };
         let entry = Line { confidence: entry.confidence.min(most), ..entry.clone() };
-        let shelved = library.shelve(&entry, by, shelf::now_ms())?;
+        let shelved = library.shelve(&entry, by, wall::now_ms())?;
         new += u64::from(matches!(shelved, Shelved::New | Shelved::Known));
     }
     if json {
@@ -136,7 +139,7 @@ fn import(home: &Home, from: &Path, json: bool) -> Result<ExitCode, Error> {
 }
 
 fn blake3_id(text: &str) -> golem::GolemId {
-    golem::GolemId(host::bundle::mark(text))
+    golem::GolemId(host::legacy::bundle::mark(text))
 }
 
 /// What several golems came to by themselves within a week.

@@ -36,19 +36,30 @@ enum State {
 impl State {
     fn of(home: &Home, place: &GolemHome, glance: &Glance, running: bool, wrong: Option<&str>) -> State {
         let moved = Head::peek(&home.heads(), glance.id).is_some_and(|anchor| anchor.seal != Seal::Open);
-        match () {
-            () if moved => State::Moved,
-            () if glance.dead => State::Dead,
-            () if wrong == Some("locked") => State::Locked,
-            () if wrong.is_some() => State::Headless,
-            () if glance.frozen || place.frozen().is_some() => State::Frozen,
-            () if glance.paused => State::Paused,
-            () if glance.asks => State::Asking,
-            () if glance.asleep => State::Dreaming,
-            () if running => State::Living,
-            () if place.is_released() => State::Released,
-            () if home.is_up() => State::Stopped,
-            () => State::Idle,
+        if moved {
+            State::Moved
+        } else if glance.dead {
+            State::Dead
+        } else if wrong == Some("locked") {
+            State::Locked
+        } else if wrong.is_some() {
+            State::Headless
+        } else if glance.frozen || place.frozen().is_some() {
+            State::Frozen
+        } else if glance.paused {
+            State::Paused
+        } else if glance.asks {
+            State::Asking
+        } else if glance.asleep {
+            State::Dreaming
+        } else if running {
+            State::Living
+        } else if place.is_released() {
+            State::Released
+        } else if home.is_up() {
+            State::Stopped
+        } else {
+            State::Idle
         }
     }
 

@@ -11,6 +11,7 @@ pub(crate) mod home;
 pub(crate) mod lab;
 pub(crate) mod library;
 pub(crate) mod list;
+pub(crate) mod newborn;
 pub(crate) mod owner;
 pub(crate) mod plot;
 pub(crate) mod report;

@@ -5,12 +5,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 use std::time::Instant;
 
-use golem::event::Account;
+use golem::owner::Account;
 use golem::{Command, Usdc, thanatopsis};
 use host::config::Settings;
-use host::fleet::{self, Brake};
-use host::inbox::Body;
-use host::word::{self, Heard, Order, PATIENCE, dead, hear};
+use host::home::inbox::Body;
+use host::orders::fleet::{self, Brake};
+use host::orders::order::{self, Heard, Order, PATIENCE, dead, hear};
 use host::{Error, GolemHome, Home};
 use serde_json::json;
 
@@ -19,7 +19,7 @@ use crate::exit;
 use crate::output::{self, line};
 
 fn pass_on(home: &Home, place: &GolemHome, body: Body) -> Result<Order, Error> {
-    word::pass_on(place, body, home.settings()?.integer("run.snapshot_every") as u64)
+    order::pass_on(place, body, home.settings()?.integer("run.snapshot_every") as u64)
 }
 
 fn tell(home: &Home, place: &GolemHome, body: Body) -> Result<Heard, Error> {
@@ -70,7 +70,7 @@ pub(crate) fn policy(home: &Home, name: &str, set: &[String], json: bool) -> Res
         }
         return Ok(ExitCode::SUCCESS);
     }
-    order(home, name, word::amend(&place, set)?, "lives under its new policy from now on", json)
+    order(home, name, order::amend(&place, set)?, "lives under its new policy from now on", json)
 }
 
 pub(crate) fn withdraw(home: &Home, money: &Money, json: bool) -> Result<ExitCode, Error> {
@@ -84,7 +84,7 @@ pub(crate) fn withdraw(home: &Home, money: &Money, json: bool) -> Result<ExitCod
 pub(crate) fn approve(home: &Home, name: &str, key: Option<u64>, yes: bool, json: bool) -> Result<ExitCode, Error> {
     if let Some(key) = key {
         let done = if yes { "has your yes; it acts if its policy still allows it" } else { "has your no" };
-        return order(home, name, word::approve(&home.golem(name)?, key, yes)?, done, json);
+        return order(home, name, order::approve(&home.golem(name)?, key, yes)?, done, json);
     }
     let (golem, _) = home.golem(name)?.wake()?;
     let ask = golem::policy::asks(golem.life());
@@ -131,7 +131,7 @@ pub(crate) fn brake(home: &Home, name: Option<&str>, brake: &Brake, json: bool) 
     match (name, brake) {
         (Some(name), Brake::Pause) => order(home, name, brake.command(), brake.done(), json),
         (Some(name), Brake::Resume) => {
-            word::unmark_frozen(&home.golem(name)?)?;
+            order::unmark_frozen(&home.golem(name)?)?;
             order(home, name, brake.command(), brake.done(), json)
         }
         (Some(name), Brake::Freeze { reason }) => freeze(home, name, reason, json),
@@ -170,7 +170,7 @@ fn freeze(home: &Home, name: &str, reason: &str, json: bool) -> Result<ExitCode,
     {
         return Err(dead(&place, golem.life()));
     }
-    word::mark_frozen(&place, reason)?;
+    order::mark_frozen(&place, reason)?;
     let heard = match tell(home, &place, Body::Command(Command::Freeze { reason: reason.to_owned() })) {
         // Frozen it is; only its own record does not say so yet.
         Err(why @ (Error::Io { .. } | Error::Vault(vault::Error::Io { .. } | vault::Error::Disk { .. }))) => {

@@ -8,11 +8,12 @@ use golem::books::Books;
 use golem::mortality::phase::Phase;
 use golem::stress::Band;
 use golem::thanatopsis::Testament;
-use host::{Error, GolemHome, closing};
+use host::legacy::testament;
+use host::{Error, GolemHome};
 
 use crate::history::{History, Look};
 use crate::output::{self, line, portrait};
-use crate::page::{self, BLACK, Chart, INKS, Series, escape, percent, round_marks, span};
+use crate::page::{self, BLACK, Chart, INKS, Ink, Series, escape, percent, round_marks, span};
 
 pub(crate) fn report(place: &GolemHome, out: Option<&Path>, json: bool) -> Result<ExitCode, Error> {
     let history = History::read(place)?;
@@ -21,7 +22,7 @@ pub(crate) fn report(place: &GolemHome, out: Option<&Path>, json: bool) -> Resul
         return Ok(ExitCode::SUCCESS);
     }
     let testament = match &history.life {
-        Some(life) => closing::testament(place, life)?,
+        Some(life) => testament::read(place, life)?,
         None => None,
     };
     let page = page::page(&format!("{}: a life", place.name), &body(&history, testament.as_ref()));
@@ -64,84 +65,93 @@ fn body(history: &History, testament: Option<&Testament>) -> String {
 }
 
 fn charts(history: &History) -> Vec<Chart> {
-    let series = |name: &str, ink, value: &dyn Fn(&Look) -> Option<f64>| Series {
-        name: name.to_owned(),
-        ink,
-        points: history.looks.iter().filter_map(|look| Some((look.day, value(look)?))).collect(),
-    };
-    let shares = || [0.0, 0.25, 0.5, 0.75, 1.0].map(|at| (at, format!("{at:.2}"))).to_vec();
+    vec![life_line(history), parts(history), skills(history), money(history), load(history)]
+}
+
+fn series(history: &History, name: &str, ink: Ink, value: impl Fn(&Look) -> Option<f64>) -> Series {
+    let points = history.looks.iter().filter_map(|look| Some((look.day, value(look)?))).collect();
+    Series { name: name.to_owned(), ink, points }
+}
+
+fn life_line(history: &History) -> Chart {
+    Chart {
+        title: "Life line",
+        note: if history.nights.is_empty() {
+            "Vitality, on the phases it went through."
+        } else {
+            "Vitality, on the phases it went through. Marks below: dreams."
+        },
+        range: (0.0, 1.0),
+        marks: [0.1, 0.3, 0.5, 0.7, 1.0].map(|at| (at, format!("{at:.1}"))).to_vec(),
+        series: vec![series(history, "vitality", BLACK, |look| Some(look.vitality))],
+        bands: phases(history),
+        ticks: history.nights.clone(),
+        ..Chart::over(history.end(), history.died)
+    }
+}
+
+fn parts(history: &History) -> Chart {
+    Chart {
+        title: "What vitality is made of",
+        note: "It is the product of these three: none makes up for another.",
+        range: (0.0, 1.0),
+        marks: [0.0, 0.25, 0.5, 0.75, 1.0].map(|at| (at, format!("{at:.2}"))).to_vec(),
+        series: vec![
+            series(history, "money", INKS[0], |look| Some(look.money)),
+            series(history, "skill", INKS[1], |look| Some(look.touch)),
+            series(history, "age", INKS[2], |look| Some(look.age)),
+        ],
+        ..Chart::over(history.end(), history.died)
+    }
+}
+
+fn skills(history: &History) -> Chart {
     let by_domain = history.domains.iter().enumerate();
     let skills: Vec<Series> =
-        by_domain.map(|(at, name)| series(name, INKS[at % INKS.len()], &|look| look.skills[at])).collect();
+        by_domain.map(|(at, name)| series(history, name, INKS[at % INKS.len()], |look| look.skills[at])).collect();
+    let (worst, best) = span(&skills, (0.35, 0.65));
+    let tenths = (0..=10).map(|tenth| f64::from(tenth) / 10.0).filter(|at| (worst..best).contains(at));
+    Chart {
+        title: "Skill, by domain",
+        note: "0.5 is as good as the naive forecast, 1 is perfect.",
+        range: (worst, best),
+        marks: tenths.map(|at| (at, format!("{at:.1}"))).collect(),
+        series: skills,
+        ..Chart::over(history.end(), history.died)
+    }
+}
+
+fn money(history: &History) -> Chart {
     let money = [
-        series("what it made", INKS[0], &|look| Some(look.returned)),
-        series("buy and hold", INKS[1], &|look| Some(look.held)),
+        series(history, "what it made", INKS[0], |look| Some(look.returned)),
+        series(history, "buy and hold", INKS[1], |look| Some(look.held)),
     ];
     let (low, high) = span(&money, (-0.01, 0.01));
-    let (worst, best) = span(&skills, (0.35, 0.65));
-    vec![
-        Chart {
-            title: "Life line",
-            note: if history.nights.is_empty() {
-                "Vitality, on the phases it went through."
-            } else {
-                "Vitality, on the phases it went through. Marks below: dreams."
-            },
-            range: (0.0, 1.0),
-            marks: [0.1, 0.3, 0.5, 0.7, 1.0].map(|at| (at, format!("{at:.1}"))).to_vec(),
-            series: vec![series("vitality", BLACK, &|look| Some(look.vitality))],
-            bands: phases(history),
-            ticks: history.nights.clone(),
-            ..Chart::over(history.end(), history.died)
+    Chart {
+        title: "Return vs. buy and hold",
+        note: if history.actions.is_empty() {
+            "What became of what it was given to act with. It never acted."
+        } else {
+            "What became of what it was given to act with. Marks below: its actions."
         },
-        Chart {
-            title: "What vitality is made of",
-            note: "It is the product of these three: none makes up for another.",
-            range: (0.0, 1.0),
-            marks: shares(),
-            series: vec![
-                series("money", INKS[0], &|look| Some(look.money)),
-                series("skill", INKS[1], &|look| Some(look.touch)),
-                series("age", INKS[2], &|look| Some(look.age)),
-            ],
-            ..Chart::over(history.end(), history.died)
-        },
-        Chart {
-            title: "Skill, by domain",
-            note: "0.5 is as good as the naive forecast, 1 is perfect.",
-            range: (worst, best),
-            marks: (0..=10)
-                .map(|tenth| f64::from(tenth) / 10.0)
-                .filter(|at| (worst..best).contains(at))
-                .map(|at| (at, format!("{at:.1}")))
-                .collect(),
-            series: skills,
-            ..Chart::over(history.end(), history.died)
-        },
-        Chart {
-            title: "Return vs. buy and hold",
-            note: if history.actions.is_empty() {
-                "What became of what it was given to act with. It never acted."
-            } else {
-                "What became of what it was given to act with. Marks below: its actions."
-            },
-            range: (low, high),
-            marks: round_marks(low, high, percent),
-            series: money.into(),
-            ticks: history.actions.clone(),
-            ..Chart::over(history.end(), history.died)
-        },
-        Chart {
-            title: "Load",
-            note: "How much presses on it. From 0.55 it ventures nothing new, from 0.75 it takes on no exposure.",
-            range: (0.0, 1.0),
-            marks: [Band::Elevated, Band::Constrained, Band::Dominant, Band::Crisis]
-                .map(|band| (band.from(), format!("{:.2}", band.from())))
-                .to_vec(),
-            series: vec![series("load", INKS[0], &|look| Some(look.load))],
-            ..Chart::over(history.end(), history.died)
-        },
-    ]
+        range: (low, high),
+        marks: round_marks(low, high, percent),
+        series: money.into(),
+        ticks: history.actions.clone(),
+        ..Chart::over(history.end(), history.died)
+    }
+}
+
+fn load(history: &History) -> Chart {
+    let bands = [Band::Elevated, Band::Constrained, Band::Dominant, Band::Crisis];
+    Chart {
+        title: "Load",
+        note: "How much presses on it. From 0.55 it ventures nothing new, from 0.75 it takes on no exposure.",
+        range: (0.0, 1.0),
+        marks: bands.map(|band| (band.from(), format!("{:.2}", band.from()))).to_vec(),
+        series: vec![series(history, "load", INKS[0], |look| Some(look.load))],
+        ..Chart::over(history.end(), history.died)
+    }
 }
 
 /// Each stretch of a phase: from, to, and how it is coloured.

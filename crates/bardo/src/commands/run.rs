@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use golem::{Golem, Life, Record};
-use host::herald::Herald;
 use host::life::{Ending, Listener, Living, Pace, Run, Silent};
+use host::view::herald::Herald;
 use host::{Error, Home};
 use vault::Reader;
 

@@ -2,7 +2,8 @@
 
 use std::process::ExitCode;
 
-use host::{Error, Home, tokens};
+use host::home::tokens;
+use host::{Error, Home};
 use serde_json::json;
 
 use crate::args::TokenVerb;

@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use host::backups::Backups;
-use host::up::board::Board;
+use host::care::backups::Backups;
 use host::up::notify::Telling;
 use host::up::{Plan, Up, api};
+use host::view::board::Board;
 use host::{Error, Home};
 use serde_json::json;
 

@@ -1,20 +1,21 @@
-//! The state of the screens, and how it changes: by a key, by what the host tells, by time that passes. Nothing is
-//! drawn here and nothing is fetched; what should be asked of the host is what `update` returns.
+//! The state of the screens, and what becomes of it by what the host tells. Nothing is drawn here and nothing is fetched;
+//! what should be asked of the host comes back.
 
 use std::collections::VecDeque;
 
 use golem::thanatopsis::Testament;
-use host::heirs::Relative;
-use host::up::api::Offer;
-use host::up::board::{State, Status};
+use host::life::heirs::Offer;
+use host::life::heirs::Relative;
+use host::view::status::{State, Status};
 use ratatui::crossterm::event::KeyEvent;
 
 use super::saying::{Topic, sentence};
 use super::told::{Ask, Heard, Hit, Nights, Order, Seen, Told};
 use super::wizard::Wizard;
 
-/// Messages and looks kept.
+/// Messages kept.
 const HEARD: usize = 2_000;
+/// Looks kept.
 const LOOKS: usize = 4_000;
 /// Records of a life that are read again when it is first looked at, for the line of its vitality.
 const BACK: u64 = 3_000;
@@ -163,18 +164,6 @@ impl App {
         }
     }
 
-    pub(crate) fn update(&mut self, event: Event) -> Vec<Ask> {
-        match event {
-            Event::Key(key) => super::keys::press(self, key),
-            Event::Resized(width, height) => {
-                self.size = (width, height);
-                Vec::new()
-            }
-            Event::Told(told) => self.hear(told),
-            Event::Beat => self.wanted(),
-        }
-    }
-
     /// What the screen that is open should know anew.
     pub(crate) fn wanted(&self) -> Vec<Ask> {
         let mut asks = vec![Ask::Golems];
@@ -269,7 +258,7 @@ impl App {
         self.chosen.as_deref() == Some(name)
     }
 
-    fn hear(&mut self, told: Told) -> Vec<Ask> {
+    pub(crate) fn hear(&mut self, told: Told) -> Vec<Ask> {
         match told {
             Told::Away(why) => {
                 self.link = Link::Away(why);
@@ -303,7 +292,7 @@ impl App {
             }
             Told::Heard(heard) => keep(&mut self.heard, heard, HEARD),
             Told::Followed(heard) if self.is_about(&heard.golem) => self.follow(heard),
-            Told::Came(words) => {
+            Told::Answered(words) => {
                 self.notice = Some(words);
                 return self.wanted();
             }

@@ -24,6 +24,7 @@ use super::told::{Ask, Heard, Order, Told};
 const PATIENCE: Duration = Duration::from_secs(15);
 /// How long a stream is read before it is opened anew.
 const STREAM: Duration = Duration::from_secs(86_400);
+/// How long before it is tried again.
 const AGAIN: Duration = Duration::from_secs(1);
 /// Entries of memory fetched at once.
 const ENTRIES: usize = 100;
@@ -89,7 +90,7 @@ impl Link {
             let told = match order(&door) {
                 Ok(told) => told,
                 Err(Failed::Away(why)) => Told::Away(why),
-                Err(Failed::Refused(why)) => Told::Came(why),
+                Err(Failed::Refused(why)) => Told::Answered(why),
             };
             let _ = events.send(Event::Told(told));
         });
@@ -174,7 +175,7 @@ impl Door {
         let came = self.post(&format!("/v1/golems/{name}/{}", order.verb()), &order.body())?;
         let waits = came["waiting"] == json!(true);
         let words = if waits { "has not answered yet; the order waits and will be obeyed" } else { order.done() };
-        Ok(Told::Came(format!("{name} {words}")))
+        Ok(Told::Answered(format!("{name} {words}")))
     }
 
     fn order_all(&self, order: Order) -> Result<Told, Failed> {
@@ -195,7 +196,7 @@ impl Door {
         if failed > 0 {
             text += &format!(", {failed} could not be told: bardo golem list");
         }
-        Ok(Told::Came(text))
+        Ok(Told::Answered(text))
     }
 
     fn succeed(&self, dead: &str, wish: &Value) -> Result<Told, Failed> {

@@ -1,7 +1,7 @@
 //! How things look: few colours, told apart by anyone (after Okabe and Ito), and never by colour alone. Panels have a
 //! line above them and nothing else.
 
-use host::up::board::State;
+use host::view::status::State;
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::{Color, Modifier, Style};

@@ -1,4 +1,4 @@
-//! `tui`: a host that is up, on screen. What is shown is `App`; `App::update` changes it, `view` draws it, and neither
+//! `tui`: a host that is up, on screen. What is shown is `App`; `update` changes it, `view` draws it, and neither
 //! knows of the other. Everything comes from the host's API: this could run on another machine.
 
 mod app;
@@ -10,6 +10,7 @@ mod screens;
 #[cfg(test)]
 mod tests;
 mod told;
+mod update;
 mod wizard;
 
 use std::io::IsTerminal;
@@ -26,6 +27,7 @@ use crate::args::TuiArgs;
 use crate::exit;
 use app::{App, Event};
 use link::Link;
+use update::update;
 
 /// How often the host is asked for what it does not tell by itself.
 const BEAT: Duration = Duration::from_secs(1);
@@ -74,8 +76,8 @@ fn listen_to_keys(events: &Sender<Event>) {
 
 fn run(mut app: App, link: &Link, coming: &Receiver<Event>, screen: &mut DefaultTerminal) -> std::io::Result<()> {
     let (mut beat, size) = (Instant::now(), screen.size()?);
-    app.update(Event::Resized(size.width, size.height));
-    app.update(Event::Beat).into_iter().for_each(|ask| link.ask(ask));
+    update(&mut app, Event::Resized(size.width, size.height));
+    update(&mut app, Event::Beat).into_iter().for_each(|ask| link.ask(ask));
     while !app.quit {
         screen.draw(|frame| screens::view(&app, frame))?;
         let drawn = Instant::now();
@@ -83,7 +85,7 @@ fn run(mut app: App, link: &Link, coming: &Receiver<Event>, screen: &mut Default
         let mut wait = BEAT.saturating_sub(beat.elapsed());
         loop {
             match coming.recv_timeout(wait) {
-                Ok(event) => app.update(event).into_iter().for_each(|ask| link.ask(ask)),
+                Ok(event) => update(&mut app, event).into_iter().for_each(|ask| link.ask(ask)),
                 Err(RecvTimeoutError::Timeout) => break,
                 Err(RecvTimeoutError::Disconnected) => return Ok(()),
             }
@@ -94,7 +96,7 @@ fn run(mut app: App, link: &Link, coming: &Receiver<Event>, screen: &mut Default
         }
         if beat.elapsed() >= BEAT {
             beat = Instant::now();
-            app.update(Event::Beat).into_iter().for_each(|ask| link.ask(ask));
+            update(&mut app, Event::Beat).into_iter().for_each(|ask| link.ask(ask));
         }
     }
     Ok(())

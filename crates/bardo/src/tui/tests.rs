@@ -15,6 +15,7 @@ use super::app::{App, Event, Link, Screen};
 use super::saying::Topic;
 use super::screens::view;
 use super::told::{Ask, Heard, Order, Told};
+use super::update::update;
 
 const SIZES: [(u16, u16); 3] = [(80, 24), (120, 40), (200, 60)];
 
@@ -62,7 +63,7 @@ fn at(name: &str, screen: Screen) -> App {
 }
 
 fn tell(app: &mut App, told: Told) {
-    app.update(Event::Told(told));
+    update(app, Event::Told(told));
 }
 
 fn press(app: &mut App, keys: &str) -> Vec<Ask> {
@@ -77,7 +78,7 @@ fn press(app: &mut App, keys: &str) -> Vec<Ask> {
             '⌫' => KeyCode::Backspace,
             letter => KeyCode::Char(letter),
         };
-        asks = app.update(Event::Key(KeyEvent::new(code, KeyModifiers::NONE)));
+        asks = update(app, Event::Key(KeyEvent::new(code, KeyModifiers::NONE)));
     }
     asks
 }
@@ -230,20 +231,20 @@ fn a_host_that_goes_away_is_said_to_be_gone_and_what_was_known_stays() {
     assert!(gone.contains("host is away, trying again") && gone.contains("ben"), "{gone}");
     tell(&mut app, Told::Golems(sample("golems")));
     assert_eq!(app.link, Link::Up);
-    let asks = app.update(Event::Told(Told::One("ben".into(), sample("one"))));
+    let asks = update(&mut app, Event::Told(Told::One("ben".into(), sample("one"))));
     assert!(matches!(asks[..], [Ask::Follow { .. }]), "it is followed anew: {asks:?}");
 }
 
 #[test]
 fn who_dies_while_watched_gets_its_stone() {
     let mut app = at("ben", Screen::Life);
-    let mut golems: Vec<host::up::board::Status> = sample("golems");
+    let mut golems: Vec<host::view::status::Status> = sample("golems");
     let ben = golems.iter_mut().find(|one| one.name == "ben").unwrap();
-    (ben.state, ben.why) = (host::up::board::State::Dead, Some("by chance".into()));
+    (ben.state, ben.why) = (host::view::status::State::Dead, Some("by chance".into()));
     tell(&mut app, Told::Golems(golems));
     let shown = text(&app, SIZES[0]);
     assert!(shown.contains("ben is dead") && shown.contains("by chance"), "{shown}");
-    assert!(app.update(Event::Beat).contains(&Ask::Testament("ben".into())), "what it left is asked for");
+    assert!(update(&mut app, Event::Beat).contains(&Ask::Testament("ben".into())), "what it left is asked for");
 }
 
 #[test]
@@ -294,7 +295,7 @@ fn an_heir_is_made_as_it_was_described_and_only_after_a_yes() {
 #[test]
 fn a_text_scrolls_to_its_end_and_back_at_once() {
     let mut app = at("ada", Screen::Testament);
-    app.update(Event::Resized(80, 24));
+    update(&mut app, Event::Resized(80, 24));
     press(&mut app, "G");
     let end = text(&app, SIZES[0]);
     assert!(end.contains("Written after record"), "{end}");

@@ -5,10 +5,11 @@ use golem::dream::Dreams;
 use golem::grimoire::Entry;
 use golem::thanatopsis::Testament;
 use golem::world::Manifest;
-use host::heirs::Relative;
-use host::nights::Night;
-use host::up::api::{Offer, Words};
-use host::up::board::Status;
+use host::life::heirs::Offer;
+use host::life::heirs::Relative;
+use host::view::nights::Night;
+use host::view::status::Status;
+use host::view::words::Words;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -29,7 +30,7 @@ pub(crate) enum Told {
     /// Something happened to the one that is followed, routine included.
     Followed(Heard),
     /// What came of an order, or why nothing did.
-    Came(String),
+    Answered(String),
     Born(String),
 }
 

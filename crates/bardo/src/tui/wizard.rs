@@ -1,7 +1,7 @@
 //! What is being filled in to make an heir. What is left empty is as its predecessor had it.
 
 use golem::Usdc;
-use host::up::api::Offer;
+use host::life::heirs::Offer;
 use serde_json::{Value, json};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -92,7 +92,7 @@ impl Tent {
 
     /// Takes in a golem that another home has moved out, as the owner of both would.
     pub fn receive(&self, folder: &str, from: &Tent) -> String {
-        let key = ::host::bundle::Key::of(&from.home()).unwrap().public();
+        let key = ::host::home::key::Key::of(&from.home()).unwrap().public();
         self.ok(["golem", "restore", folder, "--signed-by", &key])
     }
 

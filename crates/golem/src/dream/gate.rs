@@ -4,19 +4,19 @@
 //! that would learn again lives through the newest cases in their order, each forecast made before its answer.
 
 use super::memory::Experience;
-use super::revision::Revision;
-use super::staging::{Origin, Staged};
+use super::{Origin, Revision, Staged};
 use crate::laws::Laws;
 use crate::life::Life;
 use crate::prediction::Prediction;
-use crate::rule::mind::Dice;
-use crate::rule::{Condition, Heuristic, Provenance, Stance, learning, rounded};
+use crate::rule::{Condition, Dice, Heuristic, Provenance, Stance, learning, rounded};
 use crate::world::{DomainKind, Features};
 
 /// Cases a fit, and a test, needs.
 pub(super) const CASES: usize = 10;
+
 /// Deviations by which an idea must do better than the playbook on what it has not seen.
 const SURE: f64 = 2.0;
+
 /// Stretches of time, none overlapping another, that a second learning needs to be judged by.
 const STRETCHES: usize = 4;
 
@@ -28,8 +28,9 @@ pub(super) struct Case<'a> {
     pub base: f64,
     pub actual: f64,
     pub naive: f64,
-    /// How wrong the playbook, as it is now, would have been; and how wrong the claim of then was.
+    /// How wrong the playbook, as it is now, would have been.
     pub playbook: f64,
+    /// How wrong the claim of then was.
     pub claimed: f64,
     pub change: f64,
 }
@@ -241,4 +242,58 @@ fn surely(gains: &[f64], least: usize) -> Option<(f64, usize)> {
 /// A tenth off, either way.
 fn blurred(features: &Features, dice: &mut Dice) -> Features {
     features.iter().map(|feature| feature * (0.9 + 0.2 * dice.below(2) as f64)).collect()
+}
+
+impl Staged {
+    pub(super) fn new(
+        heuristic: Heuristic,
+        origin: Origin,
+        utility: f64,
+        (episodes, seed): (Vec<u64>, u64),
+        life: &Life,
+    ) -> Staged {
+        let night = life.dreams.night.as_ref().map_or(0, |night| night.number);
+        Staged {
+            heuristic,
+            origin,
+            night,
+            episodes,
+            seed,
+            utility,
+            confidence: origin.confidence(&life.constitution().dream),
+            confirmed: 0,
+            contradicted: 0,
+            error: 0.0,
+            naive_error: 0.0,
+            since: life.tick,
+            until: life.now,
+        }
+    }
+}
+
+impl Revision {
+    pub(super) fn new(
+        domain: u8,
+        heuristics: Vec<(u8, Heuristic)>,
+        utility: f64,
+        episodes: Vec<u64>,
+        life: &Life,
+    ) -> Revision {
+        Revision {
+            domain,
+            night: life.dreams.night.as_ref().map_or(0, |night| night.number),
+            episodes,
+            adopted: false,
+            heuristics,
+            utility,
+            confidence: Origin::Recombined.confidence(&life.constitution().dream),
+            confirmed: 0,
+            contradicted: 0,
+            gain: 0.0,
+            squares: 0.0,
+            excess: 0.0,
+            since: life.tick,
+            until: life.now,
+        }
+    }
 }

@@ -1,127 +1,32 @@
 //! Imagination: the night's second half, and the moment of falling asleep. Other choices and their computed outcomes,
 //! ideas put together from parts of others, threats to what is held, and stirring memories made less so.
 
-use serde::{Deserialize, Serialize};
-
 use super::memory::{Experience, STIRRING};
 use super::replay::Usual;
-use super::staging::Origin;
-use super::work::Idea;
-use crate::constitution::{Intensity, PolicyFigures};
+use super::{Idea, Imagined, Met, Origin, Rehearsed, Threat, ThreatKind};
+use crate::constitution::Intensity;
 use crate::life::Life;
 use crate::limits;
-use crate::money::Usdc;
-use crate::rule::mind::Dice;
-use crate::rule::{Comparison, Condition, Heuristic, Is, rounded};
+use crate::rule::{Comparison, Condition, Dice, Heuristic, Is, rounded};
 use crate::world::DomainKind;
 
-/// Fragments caught while falling asleep, and how many episodes each is drawn from.
+/// Fragments caught while falling asleep.
 const FRAGMENTS: usize = 4;
+
+/// Episodes that each is drawn from.
 const DRAWN: usize = 4;
+
 /// What having to do with the keyword of the night adds to a draw.
 const KEYWORD: f64 = 0.2;
+
 /// Memories made less stirring in one night.
 const CALMED: usize = 5;
+
 /// A flash crash, in basis points.
 const CRASH: u32 = 2_000;
+
 /// Of the whole of its age, from where on a golem dreams for those who come after it.
 const LEGACY: f64 = 0.85;
-
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Imagined {
-    /// Other choices whose outcome was computed, those that would have been better, and by how much on average.
-    pub alternatives: u32,
-    pub better: u32,
-    pub regret: f32,
-    pub recombined: u32,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub threats: Vec<Threat>,
-    /// The worst of them, to be warned of.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub rehearsed: Option<Rehearsed>,
-    /// Episodes made less stirring.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub calmed: Vec<u64>,
-}
-
-/// A fall, what it would cost the largest position there may be, and what would meet it.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Threat {
-    pub kind: ThreatKind,
-    pub fall_bps: u32,
-    pub loss: Usdc,
-    pub met_by: Met,
-}
-
-/// A threat to be warned of: what the world looked like before the worst that was remembered.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Rehearsed {
-    pub threat: Threat,
-    pub omen: Condition,
-    pub night: u64,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ThreatKind {
-    /// The worst it remembers, once more.
-    Again,
-    Crash,
-    /// The worst there may be ahead.
-    Ahead,
-    /// The worst, twice over.
-    Twice,
-    /// The worst between two looks, with nothing to be done in time.
-    Gap,
-}
-
-/// What would meet a fall first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Met {
-    /// It is too small for anything to be done.
-    Nothing,
-    Stop,
-    /// There would be no time.
-    TooLate,
-}
-
-impl Rehearsed {
-    /// What would happen, and what would meet it.
-    pub(crate) fn words(&self, policy: &PolicyFigures) -> String {
-        let percent = |bps: u32| f64::from(bps) / 100.0;
-        let Threat { fall_bps, loss, met_by, .. } = self.threat;
-        let answer = match met_by {
-            Met::Stop => format!("the stop at {:.1} % gives it up there", percent(policy.stop_bps)),
-            Met::TooLate => format!(
-                "too sudden for the stop at {:.1} %; only holding less helps, and {:.0} % of capital is the most",
-                percent(policy.stop_bps),
-                percent(policy.per_action_bps)
-            ),
-            Met::Nothing => {
-                format!(
-                    "there is no stop; what would meet it is the breaker at {:.0} %",
-                    percent(policy.max_drawdown_bps)
-                )
-            }
-        };
-        format!("a fall of {:.1} % would cost {loss}; rehearsed in night {}: {answer}", percent(fall_bps), self.night)
-    }
-}
-
-impl Imagined {
-    pub(super) fn is_empty(&self) -> bool {
-        *self == Imagined::default()
-    }
-
-    /// What another phase of the same night added.
-    pub(super) fn join(&mut self, earlier: Imagined) {
-        if self.is_empty() {
-            *self = earlier;
-        }
-    }
-}
 
 pub(super) fn imagine(batch: &[&Experience], chosen: &[&Experience], life: &Life, intensity: &Intensity) -> Imagined {
     let depth = intensity.depth as usize;

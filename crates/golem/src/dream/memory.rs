@@ -5,25 +5,31 @@
 //! dreams do to memories, replayed often, made less stirring, let go, lies over the episodes and is read from the journal
 //! too; the episodes themselves never change.
 
+use crate::dream::Found;
 use std::collections::VecDeque;
 
 use crate::constitution::{DreamTier, ReplayOrder};
+use crate::dream;
 use crate::episode::{self, State};
 use crate::event::{Event, Record};
 use crate::life::Life;
 use crate::limits;
+use crate::prediction;
+use crate::rule;
 use crate::time::Time;
 use crate::world::Values;
 
-/// As many as are kept at hand, newest last; and of those whose nights are light, who look no further back.
+/// As many as are kept at hand, newest last.
 const KEPT: usize = 200_000;
+/// As many for those whose nights are light, who look no further back.
 const LATELY: usize = 400;
 /// What a memory has left to give each time it has been gone through closely.
 const WORN: f32 = 0.85;
 /// What a memory that the fiber marked counts for.
 const MARKED: f32 = 2.0;
-/// By how much a night makes a stirring memory less so, and what is stirring.
+/// By how much a night makes a stirring memory less so.
 pub const CALMED: f32 = 0.3;
+/// Arousal from which on a memory is stirring.
 pub const STIRRING: f32 = 0.5;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -119,35 +125,37 @@ impl Memory {
         let mut moment = Some(moment);
         for event in &record.events {
             match event {
-                Event::Sensed { until, values, .. } => seen = Some((*until, values)),
-                Event::Predicted { domain, value, naive, .. } => {
+                Event::Prediction(prediction::Event::Sensed { until, values, .. }) => seen = Some((*until, values)),
+                Event::Rule(rule::Event::Predicted { domain, value, naive, .. }) => {
                     let at = usize::from(*domain);
                     let Some((until, _)) = seen else { continue };
                     self.open[at].push_back((record.seq, until + life.horizon(at)));
                     let (claimed, naively) = said.get_or_insert_with(|| (nothing(), nothing()));
                     (claimed[at], naively[at]) = (*value, *naive);
                 }
-                Event::Scored { domain, .. } | Event::Voided { domain } if unheard[usize::from(*domain)] > 0 => {
+                Event::Rule(rule::Event::Scored { domain, .. }) | Event::Rule(rule::Event::Voided { domain })
+                    if unheard[usize::from(*domain)] > 0 =>
+                {
                     unheard[usize::from(*domain)] -= 1;
                 }
-                Event::Scored { domain, actual } => {
+                Event::Rule(rule::Event::Scored { domain, actual }) => {
                     let made = self.open[usize::from(*domain)].pop_front();
                     let begun = made.and_then(|(seq, _)| self.begun.binary_search_by_key(&seq, |(at, ..)| *at).ok());
                     if let Some(at) = begun {
                         self.begun[at].2.actual[usize::from(*domain)] = *actual;
                     }
                 }
-                Event::Voided { domain } => {
+                Event::Rule(rule::Event::Voided { domain }) => {
                     self.open[usize::from(*domain)].pop_front();
                 }
-                Event::LookedBack { .. } if unseen > 0 => unseen -= 1,
-                Event::LookedBack { change, regret } => {
+                Event::Episode(episode::Event::LookedBack { .. }) if unseen > 0 => unseen -= 1,
+                Event::Episode(episode::Event::LookedBack { change, regret }) => {
                     if let Some((_, _, mut over)) = self.begun.pop_front() {
                         (over.change, over.regret) = (*change, *regret);
                         self.keep(over);
                     }
                 }
-                Event::Remembered { state, .. } => {
+                Event::Episode(episode::Event::Remembered { state, .. }) => {
                     let Some(Moment { number, tick, regime, surprise, arousal }) = moment.take().and_then(|of| of())
                     else {
                         continue;
@@ -172,15 +180,7 @@ impl Memory {
                     let until = seen.map_or(record.at, |(until, _)| until);
                     self.begun.push_back((record.seq, until + episode::horizon(life), begun));
                 }
-                Event::Dreamt(found) => {
-                    found
-                        .batch
-                        .iter()
-                        .for_each(|number| self.touch(*number, |e| e.replays = e.replays.saturating_add(1)));
-                    let calm = |e: &mut Experience| e.arousal = (e.arousal - CALMED).max(0.0);
-                    found.imagined.calmed.iter().for_each(|number| self.touch(*number, calm));
-                    found.replay.forgotten.iter().for_each(|number| self.touch(*number, |e| e.forgotten = true));
-                }
+                Event::Dream(dream::Event::Dreamt(found)) => self.dreamt(found),
                 _ => {}
             }
         }
@@ -192,9 +192,11 @@ impl Memory {
         let (mut answers, mut ends, mut until) = ([0; limits::DOMAINS], 0, None);
         for event in &record.events {
             match event {
-                Event::Scored { domain, .. } | Event::Voided { domain } => answers[usize::from(*domain)] += 1,
-                Event::LookedBack { .. } => ends += 1,
-                Event::Sensed { until: seen, .. } => until = Some(*seen),
+                Event::Rule(rule::Event::Scored { domain, .. }) | Event::Rule(rule::Event::Voided { domain }) => {
+                    answers[usize::from(*domain)] += 1
+                }
+                Event::Episode(episode::Event::LookedBack { .. }) => ends += 1,
+                Event::Prediction(prediction::Event::Sensed { until: seen, .. }) => until = Some(*seen),
                 _ => {}
             }
         }
@@ -204,6 +206,14 @@ impl Memory {
         }
         ends -= self.begun.iter().take_while(|(_, due, _)| by_now(due)).count().min(ends);
         (answers, ends)
+    }
+
+    /// A night went through some of them, calmed some and let some go.
+    fn dreamt(&mut self, found: &Found) {
+        let calm = |e: &mut Experience| e.arousal = (e.arousal - CALMED).max(0.0);
+        found.batch.iter().for_each(|number| self.touch(*number, |e| e.replays = e.replays.saturating_add(1)));
+        found.imagined.calmed.iter().for_each(|number| self.touch(*number, calm));
+        found.replay.forgotten.iter().for_each(|number| self.touch(*number, |e| e.forgotten = true));
     }
 
     fn touch(&mut self, number: u64, change: impl FnOnce(&mut Experience)) {

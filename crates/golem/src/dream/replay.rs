@@ -1,11 +1,8 @@
 //! Replay: the night's first half. A few episodes are gone through closely: what led up to them, who is to be credited,
 //! what may come of the present, and whether they are worth keeping.
 
-use serde::{Deserialize, Serialize};
-
 use super::memory::{Experience, Memory};
-use super::staging::Staged;
-use super::work::is_zero;
+use super::{Ahead, Replay, Staged, Trajectory};
 use crate::constitution::ReplayOrder;
 use crate::grimoire::{Grimoire, HOPS, Status};
 use crate::life::Life;
@@ -13,73 +10,26 @@ use crate::regime::Regime;
 
 /// Below this an episode is not worth going through closely.
 const WORTH: f32 = 0.1;
+
 /// Below the warning level of skill, what confused it most comes first.
 const CONFUSED: f64 = 0.5;
-/// How far back an outcome is traced, and what is left of it at each step.
+
+/// How far back an outcome is traced.
 const STEPS: usize = 5;
+
+/// What is left of it at each step.
 const FADES: f32 = 0.7;
+
 /// Features and heuristics that are named.
 const NAMED: usize = 3;
-/// Gone through so often and worth so little, an episode is let go.
+
+/// Gone through so often, and worth next to nothing, an episode is let go.
 const WORN_OUT: u8 = 3;
+
+/// What next to nothing is.
 const WORTHLESS: f32 = 0.05;
 
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Replay {
-    /// Features that stood out before large outcomes.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub precursors: Vec<u8>,
-    /// Heuristics by number, and what the outcomes that followed them came to.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub credits: Vec<(u64, f32)>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub ahead: Vec<Trajectory>,
-    /// Kept as they are, and turned into a rule.
-    #[serde(skip_serializing_if = "is_zero")]
-    pub preserved: u32,
-    #[serde(skip_serializing_if = "is_zero")]
-    pub abstracted: u32,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub forgotten: Vec<u64>,
-}
-
-/// Where things may be going.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Trajectory {
-    pub if_: Ahead,
-    /// What became of a unit's worth on average, and at worst, when it was so.
-    pub change: f32,
-    pub worst: f32,
-    pub confidence: f32,
-}
-
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Ahead {
-    /// Everything goes on as it is.
-    Continues,
-    /// Another regime begins.
-    Switches(Regime),
-    /// A link between features fires that has not lately, and what follows from it.
-    Fires { through: Vec<u8>, same_way: bool },
-}
-
 impl Replay {
-    pub(super) fn is_empty(&self) -> bool {
-        *self == Replay::default()
-    }
-
-    /// What another phase of the same night added.
-    pub(super) fn join(&mut self, earlier: Replay) {
-        self.precursors.splice(0..0, earlier.precursors);
-        self.credits.splice(0..0, earlier.credits);
-        self.ahead.splice(0..0, earlier.ahead);
-        self.forgotten.splice(0..0, earlier.forgotten);
-        self.preserved += earlier.preserved;
-        self.abstracted += earlier.abstracted;
-    }
-
     /// What becomes of the episodes gone through: kept, turned into a rule, or let go.
     pub(super) fn triage(&mut self, batch: &[&Experience], staged: &[Staged], life: &Life) {
         for episode in batch {

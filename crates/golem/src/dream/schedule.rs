@@ -1,17 +1,14 @@
 //! When to sleep: how much there is to dream about, what must hold before a night may begin, and how the three clocks
 //! bear on it. Pure functions of a life.
 
-use std::fmt;
-
-use serde::{Deserialize, Serialize};
-
-use super::Trigger;
+use super::{Blocked, Dreams, SleepStage, Trigger};
 use crate::constitution::{DreamSchedule, DreamTier};
 use crate::life::Life;
 use crate::money::Usdc;
-use crate::mortality::economic::{Partition, Purse};
+use crate::mortality::economic;
 use crate::mortality::phase::Phase;
-use crate::mortality::vitality::sigmoid;
+use crate::mortality::sigmoid;
+use crate::mortality::{Partition, Purse};
 use crate::policy::Stage;
 use crate::regime::Regime;
 use crate::stress;
@@ -19,36 +16,29 @@ use crate::time::Span;
 
 /// Reference ticks between two light nights.
 const INTERVAL: u64 = 50;
+
 /// Looks there are between two at least: who looks once an hour does not sleep every other hour.
 const LOOKS: u64 = 20;
+
 const HOUR: Span = Span::seconds(3_600);
-/// Urgency that a golem doing well needs, and any other.
+
+/// Urgency that a golem doing well needs.
 const THRIVING: f64 = 0.8;
+
+/// Urgency that any other needs.
 const OTHERS: f64 = 0.6;
+
 /// What is missed by sleeping weighs more while the world is unsettled.
 const ACTIVE: f64 = 0.1;
+
 /// What the fiber's marks may add: enough to bring a night forward, too little to bring one about.
 const MARKED: f64 = 0.2;
+
 /// How far the quality of earlier dreams bends urgency, from none to all of them right.
 const QUALITY: f64 = 0.4;
+
 /// Below this share of what is free, thinking is kept for waking.
 const FLOOR_PERCENT: i64 = 15;
-
-/// Why no night begins though one should.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Blocked {
-    /// Too little has been lived through to find anything in it.
-    Episodes,
-    /// Too little is left to think with.
-    Budget,
-    /// The rest is for dying.
-    Phase,
-    /// Something is under way.
-    Busy,
-    /// Its owner did not want it to.
-    Off,
-}
 
 /// What urgency is made of, in the order of [`parts`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -108,7 +98,7 @@ pub fn urgency(life: &Life) -> f64 {
 
 /// How much more each clock makes of dreaming.
 pub fn intensity(life: &Life) -> f64 {
-    let economic = life.purse.projected_life(life).map_or(0.0, |left| near(hours(left), 72.0));
+    let economic = economic::projected_life(life).map_or(0.0, |left| near(hours(left), 72.0));
     let epistemic = near(life.vitality.epistemic, life.constitution().epistemic.warning);
     let stochastic = ((life.vitality.age_factor - 0.70) / 0.30).clamp(0.0, 1.0);
     1.0 + 0.5 * economic + 0.3 * epistemic + 0.2 * stochastic
@@ -158,7 +148,7 @@ pub(super) fn trigger(life: &Life) -> Option<Trigger> {
         }
         let every = ((INTERVAL as f64 / scale(life) / frequency) as u64).max(LOOKS);
         // Twice as often with the end in sight.
-        let soon = life.purse.projected_life(life).is_some_and(|left| left < HOUR.times(72));
+        let soon = economic::projected_life(life).is_some_and(|left| left < HOUR.times(72));
         let every = if soon { every / 2 } else { every };
         return (life.tick >= life.dreams.last + every).then_some(Trigger::Interval);
     }
@@ -189,7 +179,7 @@ pub fn cycles(phase: Phase) -> u32 {
 
 /// Less than a day of life is left: what is known is gone through once more, and nothing new is ventured.
 pub fn only_integrates(life: &Life) -> bool {
-    life.purse.projected_life(life).is_some_and(|left| left < HOUR.times(24))
+    economic::projected_life(life).is_some_and(|left| left < HOUR.times(24))
 }
 
 /// Episodes there must be before the first night.
@@ -214,13 +204,15 @@ pub(super) fn blocked_for(life: &Life, trigger: Trigger) -> Option<Blocked> {
         return Some(Blocked::Off);
     }
     if trigger == Trigger::Emergency {
-        return match () {
-            () if life.episodes.made < first_night(Phase::Thriving) => Some(Blocked::Episodes),
-            () if is_busy(life) => Some(Blocked::Busy),
-            () => None,
+        return if life.episodes.made < first_night(Phase::Thriving) {
+            Some(Blocked::Episodes)
+        } else if is_busy(life) {
+            Some(Blocked::Busy)
+        } else {
+            None
         };
     }
-    let short = life.purse.projected_life(life).is_some_and(|left| left < HOUR.times(6));
+    let short = economic::projected_life(life).is_some_and(|left| left < HOUR.times(6));
     if life.phase() == Phase::Terminal || short {
         return Some(Blocked::Phase);
     }
@@ -230,7 +222,7 @@ pub(super) fn blocked_for(life: &Life, trigger: Trigger) -> Option<Blocked> {
     if is_busy(life) {
         return Some(Blocked::Busy);
     }
-    let floor = life.purse.free(life).share(FLOOR_PERCENT, 100);
+    let floor = economic::free(life).share(FLOOR_PERCENT, 100);
     let thin = inference(life) < floor || !inference(life).is_positive() || !left_this_month(life).is_positive();
     thin.then_some(Blocked::Budget)
 }
@@ -242,7 +234,7 @@ fn is_busy(life: &Life) -> bool {
 
 /// What there is to think with.
 pub(super) fn inference(life: &Life) -> Usdc {
-    life.purse.budget(life, Partition::Inference).min(life.purse.allowance(life))
+    economic::budget(life, Partition::Inference).min(economic::allowance(life))
 }
 
 /// What dreams may still cost in these thirty days.
@@ -262,14 +254,71 @@ pub(super) fn left_this_session(life: &Life, trigger: Trigger) -> Usdc {
     }
 }
 
-impl fmt::Display for Blocked {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Blocked::Episodes => "too little has been lived through yet",
-            Blocked::Budget => "too little is left to think with",
-            Blocked::Phase => "what is left is kept for dying",
-            Blocked::Busy => "something is under way",
-            Blocked::Off => "its dreams are switched off; `bardo dream on` switches them on",
-        })
+impl Trigger {
+    /// The same in the documents' words: by time, by what weighs on it, or by what is new.
+    pub fn word(self, life: &Life) -> &'static str {
+        match self {
+            Trigger::Owner | Trigger::Interval | Trigger::Window | Trigger::Emergency => "time",
+            Trigger::Breaker => "emotional_load",
+            Trigger::Urgency => {
+                let [novelty, _, emotion, threat, _, time, load] = weighed(life);
+                if emotion.max(threat).max(load) >= novelty.max(time) {
+                    "emotional_load"
+                } else if novelty >= time {
+                    "novelty_streak"
+                } else {
+                    "time"
+                }
+            }
+        }
+    }
+}
+
+impl Dreams {
+    /// Whether it dreams at all: as it was born, unless its owner has said otherwise since.
+    pub fn are_on(&self, life: &Life) -> bool {
+        self.switched.unwrap_or(life.constitution().dream.enabled)
+    }
+}
+
+/// How many looks a night lasts, as many as its ticks of forty seconds come to, and what it may cost, by how well the
+/// golem is.
+pub fn length(life: &Life) -> (u32, Usdc) {
+    let figures = &life.constitution().dream;
+    if figures.tier == DreamTier::Core {
+        // A light one, between two looks.
+        return (1, Usdc::micros(LIGHT_COST).min(figures.per_cycle_most));
+    }
+    let (ticks, cents) = match life.phase() {
+        Phase::Thriving => (60, 100),
+        Phase::Stable => (40, 50),
+        Phase::Conservation => (20, 20),
+        Phase::Declining => (10, 10),
+        Phase::Terminal => (0, 0),
+    };
+    let scale = life.constitution().interval.reference_ticks();
+    let looks = if ticks > 0 { ((f64::from(ticks) / scale) as u32).max(1) } else { 0 };
+    (looks, Usdc::cents(cents).min(figures.per_cycle_most))
+}
+
+/// What a night of the rules costs, in micro-USDC; what else it may cost is for those who ask models.
+pub(super) const RULES_COST: i64 = 2_000;
+
+/// The same of a light one. There are some forty a day, which together cost as much.
+const LIGHT_COST: i64 = 50;
+
+/// The phase of a night under way whose work has not been done. A night of one tick has all its phases in that tick.
+pub(crate) fn owes(life: &Life) -> Option<SleepStage> {
+    let night = life.dreams.night.as_ref().filter(|_| !life.is_dead())?;
+    let begun = night.slept > 0 || night.ticks != 1;
+    (begun && !night.worked && has_work(life, night.phase)).then_some(night.phase)
+}
+
+/// Whether a phase of this life's nights has anything to do.
+fn has_work(life: &Life, phase: SleepStage) -> bool {
+    match phase {
+        SleepStage::Onset | SleepStage::Nrem | SleepStage::Rem => !only_integrates(life),
+        SleepStage::Integration => true,
+        SleepStage::Return => false,
     }
 }

@@ -8,108 +8,37 @@
 //! }
 //! ```
 
-use serde::{Deserialize, Serialize};
-
 use super::gate::{CASES, Case, Cases};
-use super::imagine::{self, Imagined};
 use super::memory::{Experience, Memory};
-use super::replay::{self, Replay};
-use super::revision::Revision;
-use super::schedule;
-use super::staging::{Origin, Staged};
-use super::{Night, Phase};
+use super::{Found, Idea, Night, Origin, SleepStage, Staged, imagine, replay, schedule};
 use crate::constitution::{DreamMethod, DreamTier, Intensity};
 use crate::grimoire::Grimoire;
 use crate::life::Life;
 use crate::limits;
-use crate::rule::mind::Dice;
-use crate::rule::text;
-use crate::rule::{Comparison, Condition, Heuristic, Is, Provenance, Stance, learning, rounded};
+use crate::rule::{Comparison, Condition, Dice, Heuristic, Is, Provenance, Stance, learning, rounded, text};
 use crate::world::{DomainKind, Features};
 
-/// Episodes looked through for what they have in common, and proposals put to the test a night.
+/// Episodes looked through for what they have in common.
 const REPLAYED: usize = 160;
+
+/// Proposals put to the test a night.
 const PROPOSED: usize = 6;
+
 /// The newest, lived through again where what is known may have stopped being true.
 const NEWEST: usize = 120;
 
-/// Trouble is being more wrong than naive by this share, over so many of the newest.
+/// Trouble is being more wrong than naive by this share.
 const TROUBLE: f64 = 0.02;
+
+/// Newest episodes that trouble is looked for in.
 const LATEST: usize = 30;
-
-/// What one phase of a night came to; together, what the night did.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Found {
-    pub night: u64,
-    pub phase: Phase,
-    #[serde(skip_serializing_if = "is_zero")]
-    pub replayed: u32,
-    /// Conditions looked at, and put to the test.
-    #[serde(skip_serializing_if = "is_zero")]
-    pub looked_at: u32,
-    #[serde(skip_serializing_if = "is_zero")]
-    pub proposed: u32,
-    /// For integration to test; they stand in the record by themselves.
-    #[serde(skip)]
-    pub ideas: Vec<Idea>,
-    /// What was borne out by what was held back.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub staged: Vec<Staged>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub revisions: Vec<Revision>,
-    /// Heuristics in use that the night bore out, and that it spoke against, by number.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub confirmed: Vec<u64>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub contradicted: Vec<u64>,
-    /// The feature the night turned around.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub keyword: Option<u8>,
-    /// Fragments caught while falling asleep, and those that said something new.
-    #[serde(skip_serializing_if = "is_none")]
-    pub fragments: (u8, u8),
-    /// Episodes gone through closely.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub batch: Vec<u64>,
-    #[serde(skip_serializing_if = "Replay::is_empty")]
-    pub replay: Replay,
-    #[serde(skip_serializing_if = "Imagined::is_empty")]
-    pub imagined: Imagined,
-}
-
-fn is_none(fragments: &(u8, u8)) -> bool {
-    *fragments == (0, 0)
-}
-
-pub(super) fn is_zero(n: &u32) -> bool {
-    *n == 0
-}
 
 impl Found {
     /// A phase without dreams.
     pub fn nothing(life: &Life) -> Found {
         let night = life.dreams.night.as_ref();
-        let (number, phase) = night.map_or((0, Phase::Onset), |night| (night.number, night.phase));
+        let (number, phase) = night.map_or((0, SleepStage::Onset), |night| (night.number, night.phase));
         Found { night: number, phase, ..Found::default() }
-    }
-
-    /// This phase, and the next one of the same night.
-    pub fn join(&mut self, next: Found) {
-        let earlier = std::mem::replace(self, next);
-        self.replayed = self.replayed.max(earlier.replayed);
-        self.looked_at += earlier.looked_at;
-        self.proposed += earlier.proposed;
-        self.keyword = self.keyword.or(earlier.keyword);
-        self.fragments.0 += earlier.fragments.0;
-        self.fragments.1 += earlier.fragments.1;
-        self.batch.splice(0..0, earlier.batch);
-        self.staged.splice(0..0, earlier.staged);
-        self.revisions.splice(0..0, earlier.revisions);
-        self.confirmed.splice(0..0, earlier.confirmed);
-        self.contradicted.splice(0..0, earlier.contradicted);
-        self.replay.join(earlier.replay);
-        self.imagined.join(earlier.imagined);
     }
 }
 
@@ -130,23 +59,6 @@ pub fn intensity(life: &Life) -> Intensity {
     }
 }
 
-/// An idea before it is fitted; one without a domain is tried in each.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Idea {
-    pub domain: Option<u8>,
-    pub origin: Origin,
-    pub condition: Condition,
-}
-
-/// Whether a phase of this life's nights has anything to do.
-pub(super) fn has_work(life: &Life, phase: Phase) -> bool {
-    match phase {
-        Phase::Onset | Phase::Nrem | Phase::Rem => !schedule::only_integrates(life),
-        Phase::Integration => true,
-        Phase::Return => false,
-    }
-}
-
 /// Does the work of the phase a night is in.
 pub fn work(memory: &Memory, grimoire: &Grimoire, life: &Life) -> Found {
     let mut found = Found::nothing(life);
@@ -155,11 +67,11 @@ pub fn work(memory: &Memory, grimoire: &Grimoire, life: &Life) -> Found {
     let newest: Vec<&Experience> = memory.newest(NEWEST).collect();
     let tonight = Tonight { life, night, dice: Dice::of_night(life, night.phase as u64), chosen, newest };
     match night.phase {
-        Phase::Onset => tonight.falls_asleep(&mut found),
-        Phase::Nrem => tonight.replays(grimoire, &mut found),
-        Phase::Rem => tonight.imagines(memory, &mut found),
-        Phase::Integration => tonight.integrates(memory, &mut found),
-        Phase::Return => {}
+        SleepStage::Onset => tonight.falls_asleep(&mut found),
+        SleepStage::Nrem => tonight.replays(grimoire, &mut found),
+        SleepStage::Rem => tonight.imagines(memory, &mut found),
+        SleepStage::Integration => tonight.integrates(memory, &mut found),
+        SleepStage::Return => {}
     }
     found.ideas.truncate(limits::IDEAS);
     found

@@ -9,9 +9,11 @@ use crate::rule::neutral;
 use crate::time::Time;
 use crate::world::{DomainKind, Manifest};
 
-/// Below this it is not kept; below that it is kept as a suggestion.
+/// Below this it is not kept.
 const REJECT: f64 = 0.45;
+/// Below this it is kept as a suggestion.
 const DOUBTFUL: f64 = 0.55;
+/// The most a suggestion is believed.
 const SUGGESTION: f64 = 0.3;
 /// An expectation this far from saying nothing is as useful as any.
 const TELLING: f64 = 0.2;
@@ -26,8 +28,9 @@ const SURELY: f64 = 1.64;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Candidate {
     pub entry: Entry,
-    /// Cases seen by the golem itself, for and against; what others say they saw does not count.
+    /// Cases for it that the golem saw itself; what others say they saw does not count.
     pub seen_for: f64,
+    /// Cases against it that the golem saw itself.
     pub seen_against: f64,
     /// Born of one extreme episode.
     pub single: bool,

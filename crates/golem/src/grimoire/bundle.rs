@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::entry::{Claim, Class, Entry, Kind, Link, Provenance};
+use super::entry::{Class, Entry, Expectation, Kind, Link, Provenance};
 use super::round::words;
 use crate::life::Life;
 use crate::plain::{self, is_plain};
@@ -55,7 +55,7 @@ pub fn export(entry: &Entry, life: &Life) -> Line {
     let name = |feature: u8| life.birth.world.features.get(usize::from(feature)).cloned().unwrap_or_default();
     // No more exact than it is sure, so that two who found the same say the same.
     let rule = entry.claim.map(|claim| {
-        let claim = Claim { effect: rounded(claim.effect, 3), ..claim };
+        let claim = Expectation { effect: rounded(claim.effect, 3), ..claim };
         words(&entry.condition.clone().unwrap_or_default(), &claim, life)
     });
     Line {

@@ -10,16 +10,18 @@ use crate::world::Manifest;
 
 /// Confidence below which an entry is archived.
 pub const ARCHIVE: f64 = 0.1;
-/// A contradiction is decided when the two differ by this much, on this much evidence.
+/// A contradiction is decided when the two differ by this much.
 const DECIDED_BY: f64 = 0.2;
+/// Evidence that it takes.
 const DECIDED_ON: f64 = 8.0;
 
 /// What a round did.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Round {
     pub decisions: Vec<Decision>,
-    /// Entries in use before, and how many of them were archived.
+    /// Entries in use before.
     pub alive: u32,
+    /// How many of them were archived.
     pub archived: u32,
 }
 

@@ -6,6 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::id::GolemId;
+use crate::prose::Prose;
 use crate::regime::Regime;
 use crate::rule::{Condition, Stance};
 use crate::time::Time;
@@ -83,7 +84,7 @@ pub struct Provenance {
 
 /// What is expected when the condition holds; the same that a heuristic expects.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Claim {
+pub struct Expectation {
     pub domain: u8,
     /// A factor on the naive forecast, or the probability of a rise.
     pub effect: f64,
@@ -108,7 +109,7 @@ pub struct Entry {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub condition: Option<Condition>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub claim: Option<Claim>,
+    pub claim: Option<Expectation>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub link: Option<Link>,
     /// The domain it is about, by number.
@@ -171,4 +172,8 @@ impl Status {
             Status::Archived => "archived",
         }
     }
+}
+
+impl Prose for Box<Decision> {
+    const NAME: &'static str = "DecisionJson";
 }

@@ -9,10 +9,11 @@ use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 
-use super::knowing::Watched;
+use super::entry::Expectation;
 use crate::episode::State;
 use crate::laws::Laws;
-use crate::rule::learning;
+use crate::prose::Prose;
+use crate::rule::{Condition, learning};
 use crate::world::{DomainKind, Features, Manifest, Values};
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -80,10 +81,27 @@ fn held(entry: &Watched, world: &Manifest, features: &Features, episode: &Whole<
     Some(error(claimed) < error(naive))
 }
 
+/// An entry whose claim is held against what becomes of each episode.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Watched {
+    pub id: u64,
+    pub condition: Condition,
+    pub claim: Expectation,
+    pub held: f64,
+    pub failed: f64,
+    /// How much it was believed when it was chosen.
+    #[serde(default)]
+    pub sure: f64,
+}
+
+impl Prose for Box<Vec<Watched>> {
+    const NAME: &'static str = "WatchedJson";
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::grimoire::Claim;
+    use crate::grimoire::Expectation;
     use crate::laws::laws;
     use crate::rule::{Comparison, Condition, Is, Stance};
     use crate::world::DomainSpec;
@@ -95,7 +113,7 @@ mod tests {
 
     fn doubling(sure: f64) -> Watched {
         let condition = Condition([Comparison { feature: 0, is: Is::Above, than: 1.0 }].into_iter().collect());
-        let claim = Claim { domain: 0, effect: 2.0, stance: Stance::Watch };
+        let claim = Expectation { domain: 0, effect: 2.0, stance: Stance::Watch };
         Watched { id: 7, condition, claim, held: 0.0, failed: 0.0, sure }
     }
 

@@ -6,12 +6,12 @@
 //! address; nothing anywhere takes an amount or a permission from it.
 
 use super::admission::{Candidate, clip, draft};
-use super::bundle::{self, Line};
+use super::bundle::Line;
 use super::confidence::inherited;
-use super::entry::{Claim, Class, Decision, How, Kind, Source, Status};
+use super::entry::{Class, Decision, Expectation, How, Kind, Source, Status};
 use super::knowing::Intake;
-use super::round::{self, Answer, DECISIONS, round, source, words};
-use super::{Grimoire, Key, SOURCES};
+use super::round::{Answer, DECISIONS, source, words};
+use super::{Grimoire, Key, SOURCES, bundle, round};
 use crate::id::GolemId;
 use crate::inheritance::BALDWIN;
 use crate::life::Life;
@@ -71,7 +71,7 @@ impl Grimoire {
             }
             entry.domain = Some(rule.domain);
             entry.condition = Some(rule.condition.clone());
-            entry.claim = Some(Claim { domain: rule.domain, effect: rule.effect, stance: rule.stance });
+            entry.claim = Some(Expectation { domain: rule.domain, effect: rule.effect, stance: rule.stance });
         }
         (entry.link, entry.regime) = (link, line.regime);
         entry.status = Status::Candidate;
@@ -157,7 +157,7 @@ fn expectations(lines: &[&str], life: &Life) -> Vec<(bool, f64, Parsed)> {
 pub fn proposed(grimoire: &mut Grimoire, life: &Life, rules: impl IntoIterator<Item = Parsed>) -> Answer {
     let mut answer = round(grimoire, life);
     for rule in rules {
-        let claim = Claim { domain: rule.domain, effect: rule.effect, stance: rule.stance };
+        let claim = Expectation { domain: rule.domain, effect: rule.effect, stance: rule.stance };
         let text = words(&rule.condition, &claim, life);
         let mut entry = draft(Kind::Heuristic, &text, source(life, How::Owner), life.now);
         (entry.condition, entry.claim, entry.domain) = (Some(rule.condition), Some(claim), Some(rule.domain));

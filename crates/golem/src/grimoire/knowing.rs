@@ -6,16 +6,17 @@ use std::collections::VecDeque;
 use arrayvec::ArrayVec;
 use serde::{Deserialize, Serialize};
 
-use super::entry::Claim;
+use super::Watched;
 use super::fiber::Fiber;
 use crate::episode::State;
 use crate::id::GolemId;
 use crate::limits;
-use crate::rule::{Condition, Heuristic};
+use crate::rule::Heuristic;
 use crate::time::{Span, Time};
 
 /// Ticks between two rounds of the Curator.
 pub const ROUND: u64 = 50;
+
 /// Entries checked against what becomes of episodes.
 pub const WATCHED: usize = 10;
 
@@ -80,19 +81,6 @@ impl Intake {
             *self = Intake { hour, each: ArrayVec::new() };
         }
     }
-}
-
-/// An entry whose claim is held against what becomes of each episode.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Watched {
-    pub id: u64,
-    pub condition: Condition,
-    pub claim: Claim,
-    pub held: f64,
-    pub failed: f64,
-    /// How much it was believed when it was chosen.
-    #[serde(default)]
-    pub sure: f64,
 }
 
 /// How features have moved from one remembered state to the next: whether one being high was followed by another

@@ -1,32 +1,36 @@
 //! One round: what Life has learned since the last goes into the Grimoire, the Curator goes through it, and what
 //! fits the present comes back to be used or tried. Whoever keeps the entries runs it; the answer is an input.
 
-use super::Grimoire;
 use super::admission::{Candidate, draft};
-use super::entry::{Claim, Decision, Entry, How, Kind, Link, Source, Status};
-use super::knowing::{WATCHED, Watched};
+use super::entry::{Decision, Entry, Expectation, How, Kind, Link, Source, Status};
+use super::knowing::WATCHED;
+use super::{Grimoire, Watched};
 use crate::id::GolemId;
 use crate::life::Life;
 use crate::limits;
 use crate::regime::Regime;
-use crate::rule::rounded;
 use crate::rule::text::Parsed;
-use crate::rule::{Comparison, Condition, Heuristic, Is, Provenance, Stance, neutral};
+use crate::rule::{Comparison, Condition, Heuristic, Is, Provenance, Stance, neutral, rounded};
 use crate::stress::words::title as words_of;
 use crate::world::DomainKind;
 
-/// Rounds between two looks for what could be said in general; and between two choices of what to watch.
+/// Rounds between two looks for what could be said in general.
 const DISTIL: u64 = 4;
+/// Rounds between two choices of what to watch.
 const REWATCH: u64 = 10;
-/// A heuristic is worth an insight when it has been tried and found right this much.
+/// Claims a heuristic must have been tried in to be worth an insight.
 const INSIGHT_TRIED: f64 = 200.0;
+/// Skill it must have shown.
 const INSIGHT_SKILL: f64 = 0.02;
-/// A link is believed at this many deviations, on this many cases.
+/// Deviations at which a link is believed.
 const LINK_SURE: f32 = 5.0;
+/// Cases it takes.
 const LINK_CASES: f32 = 100.0;
-/// Entries taken back into the playbook, or tried in its shadow, a round; and how many may be tried at once.
+/// Entries taken back into the playbook, or tried in its shadow, a round.
 const BACK: usize = 2;
+/// The same for an heir.
 const HEIRS: usize = 8;
+/// How many may be tried at once.
 const SHADOWS: usize = 16;
 /// What a memory gains in strength that was called back and was right.
 const HELPED: f64 = 1.0;
@@ -161,7 +165,7 @@ impl Learn<'_> {
                 Comparison { feature: *feature as u8, is: if above { Is::Above } else { Is::Below }, than }
             };
             let condition = Condition(unusual.iter().take(2).map(comparison).collect());
-            let claim = Claim { domain, effect: 0.4, stance: Stance::Reduce };
+            let claim = Expectation { domain, effect: 0.4, stance: Stance::Reduce };
             let text = format!("what was held fell to its stop: {}", self.words(&condition, &claim));
             let mut entry = draft(Kind::Warning, &text, source(self.life, How::Observed), self.life.now);
             (entry.condition, entry.claim, entry.domain) = (Some(condition), Some(claim), Some(domain));
@@ -175,7 +179,7 @@ impl Learn<'_> {
     fn dreamt(&mut self) {
         let life = self.life;
         if let (Some(domain), Some(rehearsed)) = (self.direction(), &life.dreams.rehearsed) {
-            let claim = Claim { domain, effect: 0.4, stance: Stance::Reduce };
+            let claim = Expectation { domain, effect: 0.4, stance: Stance::Reduce };
             let text = format!("{}: {}", self.words(&rehearsed.omen, &claim), rehearsed.words(&life.policy));
             let mut entry = draft(Kind::Warning, &text, source(life, How::Dreamt), life.now);
             (entry.condition, entry.claim, entry.domain) = (Some(rehearsed.omen.clone()), Some(claim), Some(domain));
@@ -227,7 +231,7 @@ impl Learn<'_> {
             if effect == neutral(kind) {
                 continue;
             }
-            let claim = Claim { domain: heuristic.domain, effect, stance: Stance::Watch };
+            let claim = Expectation { domain: heuristic.domain, effect, stance: Stance::Watch };
             let mut entry = draft(Kind::Insight, "", source(life, How::Observed), life.now);
             (entry.condition, entry.claim) = (Some(heuristic.condition.clone()), Some(claim));
             (entry.domain, entry.regime) = (Some(heuristic.domain), regime_of(heuristic));
@@ -295,14 +299,14 @@ impl Learn<'_> {
         domains.iter().position(|spec| spec.kind == DomainKind::Direction).map(|at| at as u8)
     }
 
-    fn words(&self, condition: &Condition, claim: &Claim) -> String {
+    fn words(&self, condition: &Condition, claim: &Expectation) -> String {
         words(condition, claim, self.life)
     }
 }
 
 /// A condition and a claim in the words of the world.
-pub(super) fn words(condition: &Condition, claim: &Claim, life: &Life) -> String {
-    let Claim { domain, effect, stance } = *claim;
+pub(super) fn words(condition: &Condition, claim: &Expectation, life: &Life) -> String {
+    let Expectation { domain, effect, stance } = *claim;
     let parsed = Parsed { condition: condition.clone(), domain, effect, stance };
     parsed.print(&life.birth.world).unwrap_or_else(|e| format!("cannot be said: {e}"))
 }
@@ -320,7 +324,7 @@ fn regime_of(heuristic: &Heuristic) -> Option<Regime> {
 
 /// A heuristic as an entry; what is only known to the entry stays.
 pub fn entry_of(heuristic: &Heuristic, life: &Life, known: Option<&Entry>) -> Entry {
-    let claim = Claim { domain: heuristic.domain, effect: heuristic.effect, stance: heuristic.stance };
+    let claim = Expectation { domain: heuristic.domain, effect: heuristic.effect, stance: heuristic.stance };
     let how = match heuristic.provenance {
         Provenance::Instinct => How::Instinct,
         Provenance::Explored => How::Explored,

@@ -6,14 +6,13 @@ mod descent;
 mod mandate;
 mod whole;
 
+use crate::grimoire::bundle::Line;
+use crate::grimoire::{Entry, Grimoire, How, Kind, Source, Status, bundle};
+use crate::life::Life;
 pub use bottleneck::{BALDWIN, BUDGET, compress, is_innate};
 pub use descent::Descent;
 pub use mandate::{Mandate, divergence};
 pub use whole::{LAST, whole};
-
-use crate::grimoire::bundle::{self, Line};
-use crate::grimoire::{Entry, Grimoire, How, Kind, Source, Status};
-use crate::life::Life;
 
 /// What of a Grimoire an heir may have: through the bottleneck, in the words of the world, surest surprises first.
 pub fn estate(grimoire: &Grimoire, life: &Life, budget: usize) -> Vec<Line> {

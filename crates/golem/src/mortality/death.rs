@@ -5,12 +5,9 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::vitality::Vitality;
-use crate::draft::Draft;
-use crate::dream;
-use crate::event::Event;
-use crate::heartbeat::State;
+use super::Vitality;
 use crate::money::Usdc;
+use crate::prose::Prose;
 use crate::stress;
 use crate::thanatopsis::Progress;
 use crate::time::Time;
@@ -110,14 +107,6 @@ impl fmt::Display for Cause {
     }
 }
 
-pub(crate) fn die(draft: &mut Draft<'_>, cause: Cause) {
-    let figures = &draft.constitution().stress;
-    let open = |s: &stress::Stressor| Open { kind: s.kind, domain: s.domain, severity: s.severity(figures) };
-    let open = draft.stress.active.iter().map(open).collect();
-    let (at, tick, vitality) = (draft.at(), draft.tick, draft.vitality.clone());
-    let death = Death { at, tick, cause, vitality, closing_attempts: 0, open, progress: Progress::default() };
-    dream::wake(draft, dream::Waker::Death);
-    draft.emit(Event::Died(Box::new(death)));
-    draft.emit(Event::Turned(State::Dying));
-    stress::called_out(draft, stress::Word::Death);
+impl Prose for Box<Death> {
+    const NAME: &'static str = "DeathJson";
 }

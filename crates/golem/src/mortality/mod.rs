@@ -1,139 +1,20 @@
 //! Mortality: three clocks, one life. Whichever kills first, kills.
-//!
-//! `run` is the documents' sequence of eight steps, in their order, at the end of every tick, waking or
-//! dreaming, whether or not the heartbeat has come round.
 
+mod apply;
 pub mod death;
+mod decide;
 pub mod economic;
 pub mod epistemic;
+mod event;
 pub mod phase;
+mod state;
 pub mod stochastic;
+mod touch;
 pub mod vitality;
+mod watch;
 
-use crate::constitution::Mode;
-use crate::draft::Draft;
-use crate::event::Event;
-use crate::life::Life;
-use crate::time::{Span, Time};
-
-use death::Cause;
-use epistemic::Senescence;
-use phase::Phase;
-use vitality::Parts;
-
-/// Terminal is not yet death; this many ticks of it in a row are.
-pub const TERMINAL_TICKS: u64 = 50;
-
-/// A gap longer than this many intervals is the host being away: the excess is not lived.
-pub const LONGEST_STEP: u64 = 16;
-
-/// The three pressures on a life. Not a wall clock: that one is `now`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Clock {
-    Economic,
-    Epistemic,
-    Stochastic,
-}
-
-pub(crate) fn run(draft: &mut Draft<'_>, now: Time, roll: u64) {
-    // 1. Economic health: living costs money, for exactly as long as it lasted.
-    let lived = lived(draft, now);
-    let cost = draft.purse.living_cost(draft, lived);
-    let from = draft.age;
-    draft.emit(Event::Aged { lived, cost });
-    economic::watch(draft);
-
-    // 2. Epistemic fitness, and what has come of it.
-    let fitness = epistemic::fitness(draft);
-    epistemic::watch(draft, fitness);
-
-    // 3. Composite vitality and its phase.
-    let parts = Parts::of(draft, fitness);
-    draft.emit(Event::VitalityUpdated { composite: parts.composite() });
-    change_phase(draft, &parts);
-
-    // 4 to 6. Three ways to die; whichever is first, kills.
-    let cause = by_chance(draft, from, roll).or_else(|| by_hunger(draft)).or_else(|| by_losing_touch(draft, &parts));
-
-    // 7 and 8. What a phase permits is read from its table, and every event above is the telemetry.
-    if let Some(cause) = cause {
-        death::die(draft, cause);
-    }
-}
-
-fn lived(life: &Life, now: Time) -> Span {
-    now.since(life.lived_until).min(life.interval().times(LONGEST_STEP))
-}
-
-fn change_phase(draft: &mut Draft<'_>, parts: &Parts) {
-    let from = draft.phase();
-    let hysteresis = draft.constitution().vitality.hysteresis;
-    let mut to = Phase::after(from, parts.composite(), hysteresis);
-    if draft.constitution().mode == Mode::Immortal {
-        to = to.max(Phase::Stable);
-    }
-    if to != from {
-        draft.emit(Event::PhaseChanged { from, to, trigger: parts.weakest() });
-    }
-}
-
-fn by_chance(draft: &mut Draft<'_>, from: Span, roll: u64) -> Option<Cause> {
-    if !draft.constitution().clocks().stochastic {
-        return None;
-    }
-    let robustness = stochastic::robustness(draft);
-    let hazard = stochastic::risk(&draft.constitution().stochastic, from, draft.age, robustness);
-    draft.emit(Event::Rolled { hazard, roll });
-    stochastic::dies(hazard, roll).then(|| Cause::Stochastic {
-        hazard_rate: hazard,
-        death_roll: stochastic::fraction(roll),
-        tick_at_death: draft.tick,
-        epistemic_fitness: draft.vitality.epistemic,
-        credit_balance: draft.purse.credit,
-        was_in_senescence: matches!(draft.epistemic.senescence, Senescence::Senescent { .. }),
-    })
-}
-
-fn by_hunger(life: &Life) -> Option<Cause> {
-    let enabled = life.constitution().clocks().economic;
-    (enabled && life.purse.credit <= life.purse.reserve(life)).then(|| economic_cause(life))
-}
-
-fn by_losing_touch(life: &Life, parts: &Parts) -> Option<Cause> {
-    if life.phase() != Phase::Terminal {
-        return None;
-    }
-    let clocks = life.constitution().clocks();
-    if clocks.epistemic && matches!(life.epistemic.senescence, Senescence::Senescent { .. }) {
-        return Some(epistemic_cause(life));
-    }
-    // The tick that entered the phase was its first.
-    if life.vitality.ticks_in_phase + 1 < TERMINAL_TICKS {
-        return None;
-    }
-    // Wasted away: put it down to the weaker of the two clocks that were running.
-    match (clocks.economic, clocks.epistemic) {
-        (true, true) if parts.economic <= parts.epistemic => Some(economic_cause(life)),
-        (_, true) => Some(epistemic_cause(life)),
-        (true, false) => Some(economic_cause(life)),
-        (false, false) => None,
-    }
-}
-
-fn economic_cause(life: &Life) -> Cause {
-    Cause::Economic { balance: life.purse.credit, burn_rate: life.purse.burn_rate, ticks_alive: life.tick }
-}
-
-fn epistemic_cause(life: &Life) -> Cause {
-    Cause::EpistemicSenescence {
-        final_fitness: life.vitality.epistemic,
-        fitness_at_peak: life.epistemic.peak,
-        ticks_in_senescence: match life.epistemic.senescence {
-            Senescence::Senescent { since } => life.tick - since,
-            _ => 0,
-        },
-        failing_domains: epistemic::failing(life),
-        last_successful_prediction: life.epistemic.last_success,
-    }
-}
+pub(crate) use apply::apply;
+pub use decide::{LONGEST_STEP, TERMINAL_TICKS};
+pub(crate) use decide::{die, run};
+pub use event::Event;
+pub use state::{Clock, Domain, Epistemic, Partition, Purse, Senescence, Vitality, sigmoid};

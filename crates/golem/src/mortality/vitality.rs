@@ -1,42 +1,9 @@
 //! Vitality: the three clocks as one number. The parts multiply, so none makes up for another.
 
-use serde::{Deserialize, Serialize};
-
 use super::Clock;
-use super::phase::Phase;
 use crate::life::Life;
-use crate::time::Time;
-
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Vitality {
-    /// What is left to live on, of what was given: 0 at the reserve, 1 fully funded.
-    pub economic: f64,
-    /// Skill (epistemic fitness): one half is exactly as good as the naive forecast.
-    pub epistemic: f64,
-    /// Age as a share of the reference lifespan.
-    pub age_factor: f64,
-    pub composite: f64,
-    pub phase: Phase,
-    pub ticks_in_phase: u64,
-    pub previous_phase: Option<Phase>,
-    pub last_computed: Time,
-}
-
-impl Vitality {
-    /// Fully funded, nothing shown yet: born stable; thriving is earned.
-    pub(crate) fn newborn(at: Time, composite: f64) -> Vitality {
-        Vitality {
-            economic: 1.0,
-            epistemic: 0.5,
-            age_factor: 0.0,
-            composite,
-            phase: Phase::Stable,
-            ticks_in_phase: 0,
-            previous_phase: None,
-            last_computed: at,
-        }
-    }
-}
+use crate::mortality::economic;
+use crate::mortality::sigmoid;
 
 /// The factors of the composite; a clock that is switched off counts as one.
 #[derive(Clone, Copy, Debug)]
@@ -50,7 +17,7 @@ impl Parts {
     pub fn of(life: &Life, fitness: f64) -> Parts {
         let figures = &life.constitution().vitality;
         let clocks = life.constitution().clocks();
-        let economic = sigmoid(life.purse.score(life), figures.economic_center, figures.economic_steepness);
+        let economic = sigmoid(economic::score(life), figures.economic_center, figures.economic_steepness);
         let epistemic = sigmoid(fitness, figures.epistemic_center, figures.epistemic_steepness);
         let age = (1.0 - figures.age_drag * age_factor(life)).max(0.0);
         // Displayed as it is for an immortal: the comparison is the point of the control group.
@@ -83,14 +50,12 @@ pub(crate) fn age_factor(life: &Life) -> f64 {
     life.age.as_millis() as f64 / lifespan.as_millis().max(1) as f64
 }
 
-/// A sharp but smooth step around `center`.
-pub fn sigmoid(x: f64, center: f64, steepness: f64) -> f64 {
-    1.0 / (1.0 + libm::exp(-steepness * (x - center)))
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::phase::Phase;
+    use super::super::{Vitality, sigmoid};
     use super::*;
+    use crate::time::Time;
 
     fn check_near(actual: f64, expected: f64, tolerance: f64) {
         assert!((actual - expected).abs() < tolerance, "{actual} is not {expected}");

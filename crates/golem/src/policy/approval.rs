@@ -3,72 +3,17 @@
 //! It waits beside the heartbeat, which goes on. A yes sends nothing by itself: what was asked for is previewed
 //! again, and meets the cage and the vote as they are by then. What was set aside for it is the most it can cost.
 
-use std::fmt;
-
-use serde::{Deserialize, Serialize};
-
-use super::flight::{grown_careful, patience};
-use super::{Day, Flight, Refusal, Stage, TELL_AGAIN, gate};
+use super::ask::still_waits;
+use super::read::patience;
+use super::{Event, Flight, Refusal, Stage};
 use crate::draft::Draft;
-use crate::event::Event;
-use crate::life::Life;
-use crate::money::Usdc;
-use crate::mortality::economic::Partition;
-use crate::time::Time;
-use crate::world::{Effect, Quote};
-
-/// What an owner is asked to say yes or no to.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Ask {
-    /// What a yes or a no must name, so that nobody answers what they have not seen.
-    pub key: u64,
-    pub action: String,
-    /// Millionths of a unit, and what one is called.
-    pub units: i64,
-    pub unit: String,
-    /// What it may cost at most, everything included.
-    pub most: Usdc,
-    /// What it would have come to when it was asked.
-    pub quote: Option<Quote>,
-    /// When silence becomes a no, in the time of its world.
-    pub until: Time,
-}
-
-impl fmt::Display for Ask {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (whole, part) = (self.units / 1_000_000, self.units % 1_000_000);
-        let units = format!("{whole}.{part:06}");
-        let units = units.trim_end_matches('0').trim_end_matches('.');
-        write!(f, "{} {units} {} for at most {}", self.action, self.unit, self.most)
-    }
-}
-
-/// What waits for its owner's word, if anything does.
-pub fn asks(life: &Life) -> Option<Ask> {
-    let flight = life.flights.iter().find(|flight| flight.stage == Stage::Waiting)?;
-    Some(Ask {
-        key: flight.key,
-        action: life.birth.world.actions[usize::from(flight.action)].name.clone(),
-        units: flight.units,
-        unit: life.birth.world.unit.clone(),
-        most: flight.reserved,
-        quote: flight.quote,
-        until: flight.deadline,
-    })
-}
-
-/// Large enough to be asked about, and nobody was asked yet.
-pub(super) fn is_needed(life: &Life, flight: &Flight) -> bool {
-    flight.stage == Stage::Asked
-        && !flight.closing
-        && flight.effect(life) == Effect::Adds
-        && life.policy.approve_above.is_some_and(|most| flight.reserved > most)
-}
+use crate::heartbeat::rest;
+use crate::world::Quote;
 
 pub(super) fn seek(draft: &mut Draft<'_>, key: u64, quote: Quote) {
     let until = draft.at() + draft.policy.approve_within;
     draft.emit(Event::ApprovalSought { key, quote, until });
-    crate::heartbeat::rest(draft);
+    rest(draft);
 }
 
 /// The owner's yes or no to what waits under this key.
@@ -98,41 +43,4 @@ pub(crate) fn lapse(draft: &mut Draft<'_>) {
             _ => {}
         }
     }
-}
-
-fn still_waits(life: &Life, at: Time, flight: &Flight) -> Result<(), Refusal> {
-    gate(life, flight.effect(life))?;
-    if flight.deadline < at {
-        return Err(Refusal::Unanswered);
-    }
-    if flight.epoch != life.heartbeat.epoch || grown_careful(life, flight) {
-        return Err(Refusal::Stale);
-    }
-    Ok(())
-}
-
-/// An owner takes their time, and may have taken money meanwhile: what was within every cap then must be now.
-pub(super) fn still_fits(life: &Life, at: Time, flight: &Flight) -> Result<(), Refusal> {
-    let (policy, day) = (&life.policy, Day::of(life, at));
-    let share = life.capital.worth(life.seen.unit).share(i64::from(policy.per_action_bps), 10_000);
-    if flight.reserved > share.min(policy.per_action_most) {
-        return Err(Refusal::PerAction);
-    }
-    if day.actions >= policy.actions_per_day {
-        return Err(Refusal::ActionsPerDay);
-    }
-    if day.value + flight.reserved > policy.per_day_most {
-        return Err(Refusal::PerDay);
-    }
-    let gas = life.constitution().economic.per_action;
-    let left = life.purse.budget(life, Partition::Gas).min(life.purse.allowance(life));
-    if left < gas { Err(Refusal::Gas) } else { Ok(()) }
-}
-
-/// Whoever said no, or nothing, is left alone for as long as they had to answer.
-pub(super) fn is_tiresome(life: &Life) -> bool {
-    let ticks = life.policy.approve_within.as_millis() / life.constitution().interval.as_millis().max(1);
-    life.refused.is_some_and(|(rule, tick)| {
-        matches!(rule, Refusal::Unapproved | Refusal::Unanswered) && life.tick < tick + ticks.max(TELL_AGAIN)
-    })
 }

@@ -18,8 +18,9 @@ pub struct Capital {
     pub withdrawn: Usdc,
     pub realised: Usdc,
     pub fees: Usdc,
-    /// Profit that has become credit, and the result up to which it was shared out.
+    /// Profit that has become credit.
     pub harvested: Usdc,
+    /// The result up to which it was shared out.
     pub shared_up_to: Usdc,
     /// The highest worth so far, for the breaker.
     pub peak: Usdc,

@@ -1,13 +1,12 @@
 //! Protection never sleeps: stops and the drawdown breaker look at every bar of every observation, in every
 //! mode, whatever the golem is doing.
 
-use super::flight::close_all;
-use super::give_way;
+use super::{Event, close_all, give_way};
 use crate::draft::Draft;
-use crate::event::Event;
 use crate::life::Life;
 use crate::money::Usdc;
-use crate::mortality::death::{self, Cause};
+use crate::mortality::death::Cause;
+use crate::mortality::{self};
 use crate::regime::Regime;
 use crate::world::{Effect, Observation};
 
@@ -51,7 +50,7 @@ pub(crate) fn answer(draft: &mut Draft<'_>, alarm: Alarm) {
     let fall = alarm.fall_bps;
     if limit > 0 && fall >= limit {
         let trigger = format!("drawdown breaker: {}.{:02} % below the highest worth", fall / 100, fall % 100);
-        death::die(draft, Cause::KillSwitch { trigger });
+        mortality::die(draft, Cause::KillSwitch { trigger });
     } else if alarm.stopped {
         stop(draft);
     }

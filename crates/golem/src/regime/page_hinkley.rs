@@ -46,11 +46,13 @@ pub struct PageHinkley {
 pub struct Sums {
     pub seen: u64,
     pub mean: f64,
-    /// Deviations less the tolerance, and the least this sum has been; 0 before the first observation.
+    /// Deviations less the tolerance; 0 before the first observation.
     pub sum_increase: f64,
+    /// The least this sum has been.
     pub min_increase: f64,
-    /// Deviations plus the tolerance, and the most this sum has been; −1 before the first observation.
+    /// Deviations plus the tolerance; −1 before the first observation.
     pub sum_decrease: f64,
+    /// The most this sum has been.
     pub max_decrease: f64,
 }
 

@@ -9,6 +9,7 @@
 //! that says where, what was found and what was expected.
 
 mod number;
+
 #[cfg(test)]
 pub(super) mod tests;
 

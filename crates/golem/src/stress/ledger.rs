@@ -8,8 +8,6 @@ use serde::{Deserialize, Serialize};
 
 use super::Kind;
 use crate::goal::{Ended, Goal};
-use crate::laws::Laws;
-use crate::life::Life;
 use crate::limits;
 use crate::money::Usdc;
 use crate::policy::Refusal;
@@ -17,11 +15,13 @@ use crate::time::Span;
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Ledger {
-    /// Asks put to somebody else since anybody last answered one, and the age at which that was.
+    /// Asks put to somebody else since anybody last answered one.
     pub outputs: u32,
+    /// The age at which that was.
     pub answered: Span,
-    /// A rule of the owner's was run into, and how many decisions since did not.
+    /// A rule of the owner's was run into.
     pub breached: bool,
+    /// How many decisions since did not.
     pub decisions: u32,
     /// The last goals that were not about itself, newest in the lowest bit: which served the owner, and which only
     /// did again what had come to nothing.
@@ -133,43 +133,13 @@ impl Ledger {
             _ => {}
         }
     }
-
-    /// Notes how things stand if a quarter of a day has passed since the last note.
-    pub(crate) fn mark(life: &mut Life, laws: &Laws) {
-        let quarter = life.age.as_millis() / (Span::DAY.as_millis() / laws.marks_a_day);
-        let ledger = &life.stress.ledger;
-        if ledger.marks.back().is_some_and(|mark| mark.quarter >= quarter) {
-            return;
-        }
-        let capital = &life.capital;
-        let worth = capital.worth(life.seen.unit);
-        let mark = Mark {
-            quarter,
-            fitness: life.vitality.epistemic,
-            gained: worth + capital.withdrawn + capital.harvested - capital.given,
-            worth,
-            unit: life.seen.unit,
-            actions: life.execution.domain.resolved,
-        };
-        let ledger = &mut life.stress.ledger;
-        let before =
-            ledger.marks.iter().rev().find(|old| old.quarter + laws.marks_a_day <= quarter).or(ledger.marks.front());
-        ledger.falling = before.is_some_and(|old| mark.fitness < old.fitness);
-        // Less than a week is too short to tell.
-        let week = ledger.marks.front().filter(|old| old.quarter + laws.stress_marks <= quarter);
-        ledger.below = week.is_some_and(|old| mark.wasted(old));
-        ledger.marks.push_back(mark);
-        while ledger.marks.front().is_some_and(|old| old.quarter + laws.stress_marks < quarter) {
-            ledger.marks.pop_front();
-        }
-    }
 }
 
 impl Mark {
     /// Since then something was done, it lost, and doing nothing would have lost less.
-    fn wasted(&self, then: &Mark) -> bool {
+    pub(super) fn wasted(&self, then: &Mark) -> bool {
         let gained = (self.gained - then.gained).as_f64();
-        let holding = then.worth.as_f64() * crate::episode::relative(then.unit, self.unit);
+        let holding = then.worth.as_f64() * self.unit.change_from(then.unit);
         self.actions > then.actions && gained < 0.0 && gained < holding
     }
 }

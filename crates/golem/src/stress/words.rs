@@ -1,6 +1,7 @@
 //! What a golem, or its owner, reads of the load: how much, why, what would clear it, and what is open meanwhile.
 //! Plain facts in a fixed order; a limit is told only where it is enforced.
 
+use crate::mortality::economic;
 use std::fmt::Write;
 
 use super::{Band, Kind, Named, Past, Stressor, allowed, band, find, load, load_as_told};
@@ -95,7 +96,7 @@ pub fn why(life: &Life, stressor: &Stressor) -> String {
             format!("a rule of the owner's was run into {} decisions ago", ledger.decisions)
         }
         (Kind::ExistentialThreat, _) => {
-            let left = life.purse.projected_life(life);
+            let left = economic::projected_life(life);
             let money = left.map_or("money is no concern".to_owned(), |left| format!("money for {left}"));
             let way = if ledger.falling { ", falling" } else { "" };
             format!("{money}; skill {:.2}{way}", life.vitality.epistemic)

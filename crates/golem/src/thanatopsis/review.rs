@@ -3,9 +3,14 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::dream;
 use crate::event::{Event, Record};
 use crate::life::Life;
 use crate::money::Usdc;
+use crate::mortality;
+use crate::policy;
+use crate::regime;
+use crate::stress;
 
 /// How many of each are kept.
 const STIRRING: usize = 5;
@@ -55,33 +60,33 @@ impl Review {
         let tick = life.tick;
         for event in &record.events {
             match event {
-                Event::VitalityUpdated { composite } => self.look(*composite, life),
-                Event::PhaseChanged { from, to, .. } => {
+                Event::Mortality(mortality::Event::VitalityUpdated { composite }) => self.look(*composite, life),
+                Event::Mortality(mortality::Event::PhaseChanged { from, to, .. }) => {
                     let word = if *to < *from { "came down to" } else { "rose to" };
                     self.turn(tick, format!("{word} {to}"));
                     self.stir(life, format!("{word} {to}"));
                 }
-                Event::RegimeChanged { to, .. } => self.stir(life, format!("the world turned {to}")),
-                Event::Granted { .. } => {
+                Event::Regime(regime::Event::Changed { to, .. }) => self.stir(life, format!("the world turned {to}")),
+                Event::Policy(policy::Event::Granted { .. }) => {
                     self.actions += 1;
                     if self.actions == 1 {
                         self.turn(tick, "acted for the first time".to_owned());
                     }
                 }
-                Event::Refused { rule } | Event::Denied { rule, .. } => {
+                Event::Policy(policy::Event::Refused { rule }) | Event::Policy(policy::Event::Denied { rule, .. }) => {
                     self.refusals += 1;
                     if self.refusals == 1 {
                         self.turn(tick, format!("was refused for the first time: {rule}"));
                     }
                 }
-                Event::Stopped => {
+                Event::Policy(policy::Event::Stopped) => {
                     self.turn(tick, "gave up what it held at its stop".to_owned());
                     self.stir(life, "what it held fell to its stop".to_owned());
                 }
-                Event::Senesced => self.turn(tick, "lost touch with the world".to_owned()),
-                Event::Recovered => self.turn(tick, "found it again".to_owned()),
-                Event::Suspended => self.turn(tick, "a crisis was broken off".to_owned()),
-                Event::Revised { .. } => self.turn(tick, "learned a domain again".to_owned()),
+                Event::Mortality(mortality::Event::Senesced) => self.turn(tick, "lost touch with the world".to_owned()),
+                Event::Mortality(mortality::Event::Recovered) => self.turn(tick, "found it again".to_owned()),
+                Event::Stress(stress::Event::Suspended) => self.turn(tick, "a crisis was broken off".to_owned()),
+                Event::Dream(dream::Event::Revised { .. }) => self.turn(tick, "learned a domain again".to_owned()),
                 _ => {}
             }
         }
@@ -132,12 +137,16 @@ impl Review {
         let mean = |part: &[f64]| part.iter().sum::<f64>() / part.len() as f64;
         let (first, middle, last) =
             (mean(&self.shape[..n / 3]), mean(&self.shape[n / 3..2 * n / 3]), mean(&self.shape[2 * n / 3..]));
-        match () {
-            () if middle < first - DIFFERS && last > middle + DIFFERS => Arc::Redemptive,
-            () if middle > first + DIFFERS && last < middle - DIFFERS => Arc::Contaminating,
-            () if last > first + DIFFERS => Arc::Progressive,
-            () if last < first - DIFFERS => Arc::Tragic,
-            () => Arc::Stable,
+        if middle < first - DIFFERS && last > middle + DIFFERS {
+            Arc::Redemptive
+        } else if middle > first + DIFFERS && last < middle - DIFFERS {
+            Arc::Contaminating
+        } else if last > first + DIFFERS {
+            Arc::Progressive
+        } else if last < first - DIFFERS {
+            Arc::Tragic
+        } else {
+            Arc::Stable
         }
     }
 }

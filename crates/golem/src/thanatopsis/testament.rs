@@ -44,8 +44,9 @@ pub struct Section {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Ancestry {
     pub generation: u32,
-    /// The first of the line, and the one before.
+    /// The first of the line.
     pub lineage: String,
+    /// The one before.
     pub parent: Option<String>,
 }
 
@@ -62,8 +63,9 @@ pub struct Statistics {
     pub skill: f64,
     pub highest_skill: f64,
     pub lowest_skill: f64,
-    /// What became of the capital, as a share, beside holding throughout.
+    /// What became of the capital, as a share.
     pub returned: f64,
+    /// What holding throughout would have made of it.
     pub held: f64,
     #[serde(default)]
     pub books: Books,
@@ -98,11 +100,12 @@ pub struct Testament {
     pub secret_hash: String,
     /// For an heir, one line each.
     pub recommendations: Vec<String>,
-    /// Which clocks were switched off, and what else was not as usual.
+    /// Clocks that were switched off, and whatever else was not as usual.
     pub switches: Vec<String>,
     pub mandate: Mandate,
-    /// The record this was written after, and the hash of the journal up to it.
+    /// The record this was written after.
     pub records: u64,
+    /// The hash of the journal up to it.
     pub journal: String,
 }
 

@@ -2,6 +2,7 @@
 #![allow(dead_code, unreachable_pub)]
 
 use golem::constitution::{Constitution, MindKind};
+use golem::dream;
 use golem::event::Event;
 use golem::life::Birth;
 use golem::shell::perform;
@@ -85,7 +86,8 @@ pub fn birth(constitution: Constitution) -> Birth {
 
 /// Puts it to sleep for so many ticks, whatever it would need to fall asleep by itself.
 pub fn fall_asleep(golem: &mut Golem, ticks: u32) {
-    let began = Event::DreamBegan { trigger: golem::dream::Trigger::Owner, ticks, budget: Usdc::cents(1) };
+    let began =
+        Event::Dream(dream::Event::Began { trigger: golem::dream::Trigger::Owner, ticks, budget: Usdc::cents(1) });
     let record = Record { seq: golem.seq() + 1, at: golem.life().now, events: vec![began] };
     golem.fold(&record).unwrap();
 }

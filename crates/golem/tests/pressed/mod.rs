@@ -4,7 +4,7 @@
 
 use golem::constitution::{Constitution, MindKind};
 use golem::event::Event;
-use golem::goal::{Ended, Goal};
+use golem::goal::{self, Ended, Goal};
 use golem::policy::Proposal;
 use golem::stress::assessment::{New, Plea};
 use golem::stress::{self, Assessed, Assessment, Kind, Stress, words};
@@ -94,13 +94,17 @@ impl Pressed {
         let events = record.map(|record| record.events).unwrap_or_default();
         for event in &events {
             match event {
-                Event::Raised { kind, domain, severity } => self.raised.push((*kind, *domain, *severity)),
-                Event::Cleared(evidence) => self.cleared.push((evidence.kind(), evidence.domain())),
-                Event::Finished { goal, ended, .. } => self.finished.push((*goal, *ended)),
+                Event::Stress(stress::Event::Raised { kind, domain, severity }) => {
+                    self.raised.push((*kind, *domain, *severity))
+                }
+                Event::Stress(stress::Event::Cleared(evidence)) => {
+                    self.cleared.push((evidence.kind(), evidence.domain()))
+                }
+                Event::Goal(goal::Event::Finished { goal, ended, .. }) => self.finished.push((*goal, *ended)),
                 _ => {}
             }
         }
-        if let (true, Some((number, _))) = (self.hear, self.stress().word) {
+        if let (true, Some((number, _))) = (self.hear, self.life().clade.news) {
             self.feed(What::Told { number, peers: 0 });
         }
         events
@@ -119,7 +123,7 @@ impl Pressed {
     pub fn assess(&mut self, new: Vec<New>, claims: Vec<Plea>) -> Assessed {
         let events = self.feed(What::Assessed(Box::new(Assessment { new, claims })));
         match events.as_slice() {
-            [Event::Assessed(assessed)] => (**assessed).clone(),
+            [Event::Stress(stress::Event::Assessed(assessed))] => (**assessed).clone(),
             other => panic!("{other:?}"),
         }
     }
@@ -211,8 +215,9 @@ impl Pressed {
     /// Completes so many goals without any effect; no mind does that at will, so it is put on record by hand.
     pub fn finish_for_nothing(&mut self, times: u64) {
         let seq = self.golem.seq();
-        let events =
-            (0..times).map(|_| Event::Finished { goal: Goal::Explore, domain: 0, ended: Ended::Done }).collect();
+        let events = (0..times)
+            .map(|_| Event::Goal(goal::Event::Finished { goal: Goal::Explore, domain: 0, ended: Ended::Done }))
+            .collect();
         let record = golem::Record { seq: seq + 1, at: self.life().now, events };
         self.golem.fold(&record).unwrap();
         self.ticks(1);

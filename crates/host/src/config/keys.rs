@@ -3,8 +3,8 @@
 
 use golem::Span;
 
-use super::File;
 use super::kind::{Kind, Value};
+use super::problem::File;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Key {

@@ -47,7 +47,7 @@ pub enum Kind {
     Levels,
     /// What another kind takes; empty for none.
     Maybe(&'static Kind),
-    /// The documents name the key; what it takes is settled when the feature arrives.
+    /// The documents name the key; what it takes is decided when the feature arrives.
     NotYet,
 }
 

@@ -10,9 +10,9 @@ use golem::{Span, Time, Usdc};
 
 use super::keys::{Key, available};
 use super::kind::Value;
+use super::problem::{ConfigError, File, Problem, quoted};
 use super::reader::{self, LARGEST};
 use super::spelling::{self, Meant};
-use super::{ConfigError, File, Problem, quoted};
 
 const PREFIX: &str = "BARDO__";
 

@@ -6,8 +6,8 @@ use toml_edit::{Document, Item, Key as TomlKey, TableLike, Value as Toml};
 
 use super::keys::Key;
 use super::kind::Value;
+use super::problem::{File, Problem, quoted};
 use super::spelling::{self, Meant};
-use super::{File, Problem, quoted};
 
 /// What a file sets: for each path its value and the line it stands on.
 pub(super) type Found = BTreeMap<&'static str, (Value, usize)>;

@@ -3,9 +3,9 @@
 
 use serde_json::{Map, Value as Json, json};
 
-use super::File;
 use super::keys::{Key, SPELLINGS, available};
 use super::kind::Kind;
+use super::problem::File;
 use super::spelling::camel;
 
 const SPAN: &str = r"^\s*([0-9]+\s*(ms|s|m|min|h|d)|[0-9_]+\s*ticks)\s*$";

@@ -1,8 +1,8 @@
 //! From what somebody wrote to the key that was meant: the documents' camelCase, their other names, and
 //! for what fits nothing the nearest key there is.
 
-use super::File;
 use super::keys::{KEYS, Key, SPELLINGS};
+use super::problem::File;
 
 /// Below this likeness a guess would puzzle more than it helps.
 const ALIKE: f64 = 0.6;
@@ -106,7 +106,7 @@ fn nearest(path: &str, file: File) -> Option<&'static Key> {
     }))
 }
 
-/// The first of the best, so that a tie is always settled the same way.
+/// The first of the best, so that a tie is always decided the same way.
 fn best<T>(scored: impl Iterator<Item = (T, f64)>) -> Option<T> {
     let better = |best: Option<(T, f64)>, next: (T, f64)| match best {
         Some(best) if best.1 >= next.1 => Some(best),

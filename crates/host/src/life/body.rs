@@ -3,23 +3,24 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use golem::clade::News;
 use golem::dream::{self, Memory};
 use golem::grimoire::{self, Grimoire};
 use golem::shell::Shell;
-use golem::stress::Word;
 use golem::world::{Effect, Observation};
 use golem::{CommandId, Duty, Errand, Event, Life, Record, What};
 use vault::{Head, Reader, Seal, Treasury};
 
-use super::Listener;
-use super::ground::{Act, Ground};
+use super::ground::Ground;
+use super::listener::Listener;
+use super::memory;
 use super::writing::Writing;
 use crate::Error;
 use crate::chance::Secret;
-use crate::closing;
+use crate::errands::Act;
 use crate::home::GolemHome;
-use crate::inbox::{self, Body as Text};
-use crate::nights;
+use crate::home::inbox::{self, Body as Text};
+use crate::legacy::testament;
 
 /// The most of a host's golems that one of them speaks to.
 const PEERS: usize = 32;
@@ -69,8 +70,8 @@ impl<L: Listener> Shell for Shelled<'_, L> {
 
     fn errand(&mut self, life: &Life, errand: &Errand) -> Result<Option<What>, Error> {
         let adds = match *errand {
-            Errand::Tell { number, word } => {
-                let peers = self.body.tell_peers(life, number, word)?;
+            Errand::Tell { number, news } => {
+                let peers = self.body.tell_peers(life, number, news)?;
                 return Ok(Some(What::Told { number, peers }));
             }
             Errand::Commit { order, .. } => life.birth.world.actions[usize::from(order.action)].effect == Effect::Adds,
@@ -144,36 +145,36 @@ impl Body {
         }
         if self.memory.is_none() {
             self.writing.carry_over(&self.place)?;
-            self.memory = Some(nights::remembered(&self.place, life)?);
+            self.memory = Some(memory::remembered(&self.place, life)?);
         }
         let (Some(memory), Some(grimoire)) = (&self.memory, &self.grimoire) else { unreachable!("just read") };
         #[cfg(test)]
-        crate::up::curse::strike(&self.place, crate::up::curse::Part::Dream);
+        super::curse::strike(&self.place, super::curse::Part::Dream);
         Ok(What::Dreamt(Box::new(dream::work(memory, grimoire, life))))
     }
 
     /// Writes the testament.
     fn reflect(&mut self, life: &Life) -> Result<What, Error> {
         let grimoire = self.known()?;
-        let hash = closing::reflect(&self.place, life, &grimoire, &self.secret)?;
+        let hash = testament::reflect(&self.place, life, &grimoire, &self.secret)?;
         Ok(What::Reflected { hash })
     }
 
     /// Passes on what it knew.
     fn bequeath(&mut self, life: &Life) -> Result<What, Error> {
         let grimoire = self.known()?;
-        let (hash, entries) = closing::bequeath(&self.place, life, &grimoire)?;
+        let (hash, entries) = testament::bequeath(&self.place, life, &grimoire)?;
         Ok(What::Bequeathed { hash, entries })
     }
 
     /// A letter to every living golem of the same home. Sent twice after a crash, each is the same letter.
-    fn tell_peers(&self, life: &Life, number: u64, word: Word) -> Result<u32, Error> {
+    fn tell_peers(&self, life: &Life, number: u64, news: News) -> Result<u32, Error> {
         let from = life.id();
         let mut hasher = blake3::Hasher::new();
         hasher.update(&from.0).update(&number.to_le_bytes());
         let id = CommandId(hasher.finalize().as_bytes()[..8].try_into().expect("eight of thirty-two"));
         // A neighbour that cannot be read or written to is its owner's to see to; nothing here waits for it.
-        let text = Text::Word { from, number, word };
+        let text = Text::News { from, number, news };
         let told = self.peers()?.iter().filter(|peer| inbox::send_as(peer, id, text.clone()).is_ok()).count();
         Ok(told as u32)
     }

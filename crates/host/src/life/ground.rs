@@ -5,27 +5,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use golem::world::Observation;
-use golem::{Errand, Time, What, Which};
+use golem::{Time, What, Which};
 use world::World;
 
-use super::far::{Far, Look, Waker};
 use crate::Error;
-
-/// An errand to a world, and whether it takes up exposure.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Act {
-    pub(crate) errand: Errand,
-    pub(crate) adds: bool,
-}
-
-/// Performs it. This is the last look before money moves: an owner's freeze counts even if nobody has read it yet.
-pub(super) fn act(world: &mut (dyn World + Send), act: &Act, frozen: &Path) -> Result<What, world::Error> {
-    let errand = match act.errand {
-        Errand::Commit { key, .. } if act.adds && frozen.exists() => Errand::Reconcile { key },
-        errand => errand,
-    };
-    Ok(world::ask(world, &errand)?.expect("words for peers are not sent to a world"))
-}
+use crate::errands::{AWAY, Act, Far, Look, Waker, act};
 
 pub(crate) enum Ground {
     Near {
@@ -35,9 +19,6 @@ pub(crate) enum Ground {
     },
     Far(Arc<Far>),
 }
-
-/// How long a world that does not say is left alone when it cannot be reached.
-pub(super) const AWAY: Duration = Duration::from_secs(10);
 
 impl Ground {
     /// World time after which nothing more will ever be seen.

@@ -4,9 +4,10 @@ use golem::policy::Refusal;
 use golem::{Command, CommandId, Usdc, What};
 use tracing::info;
 
-use super::{Listener, Living};
+use super::listener::Listener;
+use super::living::Living;
 use crate::Error;
-use crate::inbox::{self, Body, Letter, Reply};
+use crate::home::inbox::{self, Body, Letter, Reply};
 
 impl Living {
     /// Whoever wrote to the dead before it was known hears of it; nothing of its life is touched.
@@ -27,12 +28,12 @@ impl Living {
         self.take_money(listener)?;
         for (path, letter) in inbox::waiting(&self.body.place.inbox())? {
             let order = order_of(&letter.body);
-            let is_word = matches!(letter.body, Body::Word { .. });
+            let is_news = matches!(letter.body, Body::News { .. });
             let reply = match letter.check() {
                 Ok(()) => self.heed(letter, listener)?,
                 Err(why) => Reply::Refused(why),
             };
-            if is_word {
+            if is_news {
                 inbox::discard(&path)?;
                 continue;
             }
@@ -55,8 +56,8 @@ impl Living {
             Body::Fund { credit, capital } => self.fund(letter.id, credit, capital, listener),
             Body::Command(command) => self.obey(letter.id, command, listener),
             Body::CatchUp => self.body.writing.carry_over(&self.body.place).map(|()| Reply::Done),
-            Body::Word { from, number, word } => {
-                self.feed(self.life().now, What::Heard { from, number, word }, listener)?;
+            Body::News { from, number, news } => {
+                self.feed(self.life().now, What::Heard { from, number, news }, listener)?;
                 self.flush(listener).map(|()| Reply::Done)
             }
         }
@@ -136,6 +137,6 @@ fn order_of(body: &Body) -> Option<&'static str> {
             Command::Approve { .. } => "approve",
             Command::Amend { .. } => "amend",
         },
-        Body::Word { .. } | Body::CatchUp => return None,
+        Body::News { .. } | Body::CatchUp => return None,
     })
 }

@@ -9,12 +9,12 @@ use tracing::{debug, info};
 use vault::codec::Hash;
 use vault::{Batch, Line, Note, Reader, Vault};
 
-use crate::Error;
-use crate::herald::each;
+use super::desk::Desk;
 use crate::home::GolemHome;
-use crate::up::board::Status;
-use crate::up::desk::Desk;
-use crate::up::notify;
+use crate::view::herald::each;
+use crate::view::notes;
+use crate::view::status::Status;
+use crate::{Error, wall};
 
 #[derive(Debug)]
 pub(crate) enum Writing {
@@ -50,7 +50,7 @@ impl Lodging {
     fn show(&mut self, event: &Event, life: &Life) {
         each(event, life, self.next, |told| {
             self.refusals += u64::from(matches!(told.message, Message::Refused { .. }));
-            self.notes.extend(notify::note(&self.name, life, &told, notify::now()));
+            self.notes.extend(notes::note(&self.name, life, &told, wall::now_ms()));
             let text = serde_json::to_string(&told).expect("a message is plain data");
             self.messages.push((told.seq, told.message.is_routine(), text));
         });

@@ -7,31 +7,26 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
-use golem::plain;
-use golem::policy::Refusal;
-use golem::wire::Message;
-use golem::{Life, Usdc};
+use golem::Usdc;
 use reqwest::blocking::Client;
 use tracing::{debug, info, warn};
 use vault::{Batch, Note, Waiting};
 
-use super::board::{Board, State};
-use super::desk::Desk;
-use super::target::{TIMEOUT, accepted};
 pub use super::target::{Target, Way};
+use super::target::{accepted, client};
 use crate::Error;
 use crate::config::Settings;
-use crate::herald::Told;
+use crate::life::desk::Desk;
+use crate::view::board::Board;
+use crate::view::notes::{KINDS, host_note};
+use crate::view::status::{State, Status};
+use crate::wall::now_ms;
 
-/// Every kind of note there is.
-pub const KINDS: [&str; 16] = [
-    "approval", "backup", "breaker", "cap", "crash", "daily", "death", "disk", "feed", "freeze", "head", "heir",
-    "lock", "money", "stop", "unread",
-];
-/// So many that wait together are told in one, and no more than so many.
+/// So many that wait together are told in one.
 const MANY: usize = 3;
+/// No more than so many are told in one.
 const TOGETHER: usize = 50;
 /// What the log calls the terminal.
 const HERE: &str = "terminal";
@@ -40,68 +35,6 @@ const LOOK: Duration = Duration::from_millis(200);
 /// A target that is down is tried again after this, then twice as long, up to the most.
 const AGAIN: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(60));
 const DAY_MS: i64 = 86_400_000;
-/// Characters of a note: it goes to telephones and terminals, and may hold what somebody else wrote.
-const LONGEST: usize = 1_000;
-
-/// What of a message an owner is told of, if anything.
-pub(crate) fn note(name: &str, life: &Life, told: &Told<'_>, now: i64) -> Option<Note> {
-    let (kind, text) = match &told.message {
-        Message::Died { cause, ticks_alive, .. } => ("death", format!("{name} died at tick {ticks_alive}: {cause}")),
-        Message::Froze { reason: "" } => ("freeze", format!("{name} is frozen: no new exposure")),
-        Message::Froze { reason } => ("freeze", format!("{name} is frozen ({reason}): no new exposure")),
-        Message::Suspended => {
-            ("breaker", format!("{name} was in crisis for three cycles; its stressors are set aside for a day"))
-        }
-        Message::ApprovalSought { ask: Some(ask) } => {
-            let within = life.policy.approve_within;
-            let yes = format!("bardo golem approve {name} {}", ask.key);
-            ("approval", format!("{name} asks for your yes within {within} of its time: {ask}. `{yes}`, or --deny"))
-        }
-        Message::Stopped { .. } => ("stop", format!("{name} has hit its stop and gives up what it holds")),
-        Message::Refused {
-            rule: rule @ (Refusal::PerDay | Refusal::ActionsPerDay | Refusal::Gas | Refusal::Reserve),
-            ..
-        } => {
-            return Some(cap(name, life, told, *rule, now));
-        }
-        // Whoever has used up a day's share does not ask again that day, so nobody would be refused.
-        Message::Granted { .. } => return used_up(life).map(|rule| cap(name, life, told, rule, now)),
-        Message::EconomicCritical { remaining, .. } => ("money", format!("{name} has {remaining} left to live on")),
-        _ => return None,
-    };
-    let key = format!("{}:{}:{kind}", life.id(), told.seq);
-    Some(Note { key, kind: kind.into(), golem: Some(name.into()), text: plain::line(&text, LONGEST), at: now })
-}
-
-/// Once a day for each rule: a cap that is reached is reached again and again.
-fn cap(name: &str, life: &Life, told: &Told<'_>, rule: Refusal, now: i64) -> Note {
-    let day = told.at.as_millis() as i64 / DAY_MS;
-    let key = format!("{}:cap:{rule:?}:{day}", life.id());
-    let text = format!("{name} has reached a cap: {rule}");
-    Note { key, kind: "cap".into(), golem: Some(name.into()), text, at: now }
-}
-
-/// Which of a day's caps leaves no room for another action: none in number, or less than a basis point in money.
-fn used_up(life: &Life) -> Option<Refusal> {
-    let (policy, day) = (&life.policy, &life.day);
-    if day.actions == 0 {
-        return None;
-    }
-    if day.actions >= policy.actions_per_day {
-        return Some(Refusal::ActionsPerDay);
-    }
-    let least = life.capital.worth(life.seen.unit).share(1, 10_000);
-    (policy.per_day_most - day.value < least).then_some(Refusal::PerDay)
-}
-
-/// Something about the host itself, or about one of its golems that its life knows nothing of.
-pub(crate) fn host_note(key: String, kind: &str, golem: Option<&str>, text: String) -> Note {
-    Note { key, kind: kind.into(), golem: golem.map(str::to_owned), text: plain::line(&text, LONGEST), at: now() }
-}
-
-pub(crate) fn now() -> i64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as i64)
-}
 
 /// Everything an owner has said about being told.
 #[derive(Clone, Debug)]
@@ -170,7 +103,7 @@ impl Telling {
     /// Tells every target and the heartbeat something that means nothing, and says what came of each.
     pub fn test(&self) -> Result<Vec<Tried>, Error> {
         let client = client()?;
-        let note = host_note(format!("test:{}", now()), "test", None, "this is a test; nothing has happened".into());
+        let note = host_note(format!("test:{}", now_ms()), "test", None, "this is a test; nothing has happened".into());
         let mut came: Vec<_> = self
             .targets
             .iter()
@@ -194,13 +127,6 @@ fn kinds(settings: &Settings, key: &str) -> Result<Vec<String>, Error> {
         ))),
         None => Ok(named),
     }
-}
-
-pub(crate) fn client() -> Result<Client, Error> {
-    // Whoever was first has chosen the same.
-    let _ = rustls::crypto::ring::default_provider().install_default();
-    let client = Client::builder().timeout(TIMEOUT).redirect(reqwest::redirect::Policy::none()).build();
-    client.map_err(|e| Error::Host(format!("cannot make a client: {e}")))
 }
 
 /// The threads that tell: one for each target, so that one that is down holds up no other, and one for time.
@@ -262,7 +188,7 @@ fn tell_all(target: &Target, gather: Duration, desk: &Desk, client: &Client, sto
 
 /// Others may still come that could go out with it. A clock that went back makes nobody wait.
 fn is_young(note: &Note, gather: Duration) -> bool {
-    (0..gather.as_millis() as i64).contains(&(now() - note.at))
+    (0..gather.as_millis() as i64).contains(&(now_ms() - note.at))
 }
 
 /// These need not be told any more; false if nothing can be written down.
@@ -297,7 +223,7 @@ fn nap(length: Duration, stop: &AtomicBool) {
 /// the disk, which cannot wait to be written down.
 fn keep_time(telling: &Telling, desk: &Desk, client: &Client, stop: &AtomicBool) {
     let mut beat = Instant::now();
-    let (mut lined, mut cry) = (None, Cry::default());
+    let (mut lined, mut alarm) = (None, DirectAlarm::default());
     while !stop.load(Ordering::SeqCst) {
         if let Some((url, every)) = &telling.heartbeat
             && Instant::now() >= beat
@@ -308,15 +234,15 @@ fn keep_time(telling: &Telling, desk: &Desk, client: &Client, stop: &AtomicBool)
                 debug!(why, "a heartbeat was missed");
             }
         }
-        let today = now().div_euclid(DAY_MS);
+        let today = now_ms().div_euclid(DAY_MS);
         if let Some(hour) = telling.daily
             && lined != Some(today)
-            && let Some(note) = daily(&desk.board, hour, now())
+            && let Some(note) = daily(&desk.board, hour, now_ms())
         {
             lined = Some(today);
             desk.note(note);
         }
-        cry.out(desk.board.trouble(), telling, client, stop);
+        alarm.raise(desk.board.trouble(), telling, client, stop);
         std::thread::sleep(LOOK);
     }
 }
@@ -324,18 +250,18 @@ fn keep_time(telling: &Telling, desk: &Desk, client: &Client, stop: &AtomicBool)
 /// What is told without being written down first, because nothing can be: once for each trouble, and to each target
 /// until it has taken it.
 #[derive(Default)]
-struct Cry {
+struct DirectAlarm {
     note: Option<Note>,
     unheard: Vec<Target>,
     troubled: bool,
     again: Option<(Instant, Duration)>,
 }
 
-impl Cry {
-    fn out(&mut self, trouble: Option<String>, telling: &Telling, client: &Client, stop: &AtomicBool) {
+impl DirectAlarm {
+    fn raise(&mut self, trouble: Option<String>, telling: &Telling, client: &Client, stop: &AtomicBool) {
         if let (false, Some(why)) = (self.troubled, &trouble) {
             let text = format!("nothing can be written down, so every golem waits: {why}");
-            let note = self.note.insert(host_note(format!("disk:{}", now()), "disk", None, text));
+            let note = self.note.insert(host_note(format!("disk:{}", now_ms()), "disk", None, text));
             let note: &Note = note;
             let wants = |target: &&Target| target.wants(note);
             (self.unheard, self.again) = (telling.targets.iter().filter(wants).cloned().collect(), None);
@@ -369,7 +295,7 @@ pub(crate) fn summary(board: &Board) -> String {
     let dead = all.iter().filter(|status| status.state == State::Dead).count();
     let unlived = all.iter().filter(|status| status.state == State::Unlived).count();
     let unlived = if unlived == 0 { String::new() } else { format!(", {unlived} not lived") };
-    let sum = |of: fn(&super::board::Status) -> Usdc| living.iter().map(|status| of(status)).sum::<Usdc>();
+    let sum = |of: fn(&Status) -> Usdc| living.iter().map(|status| of(status)).sum::<Usdc>();
     let skill = living.iter().map(|status| status.skill).sum::<f64>() / living.len().max(1) as f64;
     let exposed = living.iter().filter(|status| status.holding != 0).count();
     let stopped = all.iter().filter(|status| status.state == State::Stopped).count();
@@ -397,56 +323,5 @@ mod tests {
         assert_eq!(line.key, daily(&board, 8, at(13, 59)).unwrap().key, "the same line");
         assert!(daily(&board, 8, at(20, 0)).is_none());
         assert!(line.text.starts_with("0 golems living"), "{}", line.text);
-    }
-
-    #[test]
-    fn what_an_owner_is_told_of_and_how_often() {
-        let birth = golem::Birth {
-            id: golem::GolemId([1; 16]),
-            name: "ada".parse().unwrap(),
-            generation: 0,
-            laws: golem::laws::NEWEST,
-            secret_hash: [0; 32],
-            seeded: true,
-            constitution: golem::constitution::Constitution::bare(),
-            world: world::Spec::Queue { seed: 1, bar_ms: 40_000 }.open(world::Ledger::memory()).unwrap().manifest(),
-            endowment: golem::life::Endowment::default(),
-            lineage: None,
-            unfinished: Vec::new(),
-        };
-        let (golem, _) = golem::Golem::born(birth, golem::Time::default());
-        let told = |seq: u64, hours: u64, message: Message<'static>| {
-            let told = Told { seq, at: golem::Time::seconds(hours * 3_600), tick: 1, message };
-            note("ada", golem.life(), &told, 0)
-        };
-        let refused = |rule: Refusal| Message::Refused { rule, why: rule.to_string() };
-        let cap = told(5, 1, refused(Refusal::PerDay)).unwrap();
-        assert_eq!(
-            (cap.kind.as_str(), cap.text.as_str()),
-            ("cap", "ada has reached a cap: over the limit of a day (policy.per_day)")
-        );
-        assert_eq!(cap.key, told(9, 23, refused(Refusal::PerDay)).unwrap().key, "once a day for each rule");
-        assert_ne!(cap.key, told(9, 25, refused(Refusal::PerDay)).unwrap().key);
-        assert_ne!(cap.key, told(9, 1, refused(Refusal::ActionsPerDay)).unwrap().key);
-        assert_eq!(told(5, 1, refused(Refusal::NoEdge)), None, "to stay out is no news");
-        // Whoever has had its share does not ask for more: the last that was granted tells it.
-        let granted = |actions: u32, value: i64| {
-            let mut life = golem.life().clone();
-            (life.policy.actions_per_day, life.policy.per_day_most) = (3, Usdc::micros(1_000));
-            (life.day.actions, life.day.value) = (actions, Usdc::micros(value));
-            life.capital.cash = Usdc::micros(100_000);
-            let (cash, fee, expires) = (Usdc::ZERO, Usdc::ZERO, golem::Time::default());
-            let message = Message::Granted { key: 1, cash, fee, expires };
-            let told = Told { seq: 5, at: golem::Time::seconds(3_600), tick: 1, message };
-            note("ada", &life, &told, 0).map(|note| note.key)
-        };
-        assert_eq!((granted(0, 1_000), granted(2, 990)), (None, None), "there is room");
-        assert_eq!(granted(3, 0), told(9, 2, refused(Refusal::ActionsPerDay)).map(|note| note.key));
-        assert_eq!(granted(2, 991), Some(cap.key));
-        assert_eq!(told(5, 1, Message::Suspended).unwrap().kind, "breaker");
-        assert_eq!(told(5, 1, Message::Stopped { holding: 1, unit: Usdc::ZERO }).unwrap().kind, "stop");
-        let frozen = told(5, 1, Message::Froze { reason: "enough" }).unwrap();
-        assert_eq!(frozen.text, "ada is frozen (enough): no new exposure");
-        assert_ne!(frozen.key, told(6, 1, Message::Froze { reason: "enough" }).unwrap().key);
     }
 }

@@ -10,8 +10,9 @@ const KEPT: f64 = 0.8;
 #[derive(Debug)]
 pub(super) struct Pace {
     since: Instant,
-    /// Time that was looked at, over all golems, and time that was let go.
+    /// Time that was looked at, over all golems.
     lived: Duration,
+    /// Time that nobody looked at.
     lost: Duration,
     slow: bool,
 }

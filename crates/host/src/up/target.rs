@@ -14,8 +14,10 @@ use serde_json::json;
 use sha2::Sha256;
 use vault::Note;
 
+use crate::{Error, wall};
+
 /// How long a target may take to answer.
-pub(super) const TIMEOUT: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 /// How long a program that is being told may go on when the host goes down.
 const LAST: Duration = Duration::from_secs(1);
 /// By which a receiver can tell that it was this host who wrote, and when.
@@ -79,7 +81,7 @@ impl Way {
                 let body = value.to_string();
                 let mut request = client.post(url).header("Idempotency-Key", header(&told.key));
                 if let Some(secret) = secret {
-                    request = request.header(SIGNATURE, signature(secret, super::notify::now() / 1_000, &body));
+                    request = request.header(SIGNATURE, signature(secret, wall::now_ms() / 1_000, &body));
                 }
                 accepted(request.header("Content-Type", "application/json").body(body).send())
             }
@@ -94,6 +96,13 @@ impl Way {
             Way::Command(program) => run(program, &told, stop),
         }
     }
+}
+
+pub(super) fn client() -> Result<Client, Error> {
+    // Whoever was first has chosen the same.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let client = Client::builder().timeout(TIMEOUT).redirect(reqwest::redirect::Policy::none()).build();
+    client.map_err(|e| Error::Host(format!("cannot make a client: {e}")))
 }
 
 /// Many as one: it says how many of what, names them, and has all their keys with commas between.
@@ -182,7 +191,7 @@ mod tests {
     fn a_program_is_told_and_its_exit_counts() {
         let folder = tempfile::tempdir().unwrap();
         let out = folder.path().join("out");
-        let client = super::super::notify::client().unwrap();
+        let client = client().unwrap();
         let good = Way::Command(format!("cat > {0}; echo \"$BARDO_NOTE_GOLEM\" >> {0}", out.display()));
         let stop = AtomicBool::new(false);
         good.tell(&client, &[&note("k", "death", "ada")], &stop).unwrap();
@@ -215,7 +224,7 @@ mod tests {
     fn what_a_program_started_ends_with_it() {
         let folder = tempfile::tempdir().unwrap();
         let note = note("k", "death", "ada");
-        let client = super::super::notify::client().unwrap();
+        let client = client().unwrap();
         for (nth, (line, stops)) in
             [("sleep 777 | cat", true), ("(sleep 777 & echo); exit 3", false)].iter().enumerate()
         {

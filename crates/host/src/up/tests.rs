@@ -11,16 +11,19 @@ use std::time::{Duration, Instant};
 use golem::Command;
 use vault::{Batch, Line, Log, Note, Reader};
 
-use super::board::{Board, State};
-use super::curse::{self, Part};
-use super::notify::{self, Telling};
+use super::notify::{Target, Telling, Way};
+use super::supervision::RestartAfter;
 use super::{Plan, Stopper, Up, api};
 use crate::config::{File, Settings};
-use crate::herald::Herald;
-use crate::inbox::{self, Body};
-use crate::keeper::{Wish, birth};
-use crate::life::{Pace, Run, Silent};
-use crate::{Error, GolemHome, Home, Living, heirs, tokens};
+use crate::home::inbox::{self, Body};
+use crate::home::tokens;
+use crate::life::birth::{Wish, birth};
+use crate::life::curse::{self, Part};
+use crate::life::{Pace, Run, Silent, heirs};
+use crate::view::board::Board;
+use crate::view::herald::Herald;
+use crate::view::status::State;
+use crate::{Error, GolemHome, Home, Living, wall};
 
 /// A home with so many golems; those with settings of their own have a life behind them.
 fn home(golems: u64, sets: impl Fn(u64) -> &'static [&'static str]) -> (tempfile::TempDir, Home) {
@@ -48,7 +51,7 @@ fn run(ticks: u64) -> Run {
     Run { pace: Pace::Max, ticks: Some(ticks), batch: 256 }
 }
 
-/// A host that is up, in which one that falls does not lie for long.
+/// A host that is up, in which one that falls is soon woken again.
 struct Running {
     board: Arc<Board>,
     stopper: Stopper,
@@ -58,13 +61,14 @@ struct Running {
 impl Running {
     fn come(home: &Home, speed: f64, daily: Option<u8>) -> Running {
         // Somebody is to be told, or nothing would be kept for them; that nobody can be reached does not matter here.
-        let target = notify::Target { way: notify::Way::Command("exit 1".into()), kinds: Vec::new() };
+        let target = Target { way: Way::Command("exit 1".into()), kinds: Vec::new() };
         let telling = Telling { targets: vec![target], heartbeat: None, daily, gather: Duration::ZERO, here: None };
         Running::begin(Up::come(home, Plan { speed, telling, api: None, backups: None }, |_| {}).unwrap())
     }
 
     fn begin(mut up: Up) -> Running {
-        up.lies = (Duration::from_millis(50), Duration::from_millis(400));
+        up.supervisor.restart_after =
+            RestartAfter { first: Duration::from_millis(50), most: Duration::from_millis(400) };
         let (board, stopper) = (up.board(), up.stopper());
         Running { board, stopper, thread: std::thread::spawn(move || up.run(|_| {})) }
     }
@@ -225,7 +229,7 @@ fn a_world_a_mind_or_a_dream_that_panics_leaves_199_neighbours_on_time() {
         let mut journal: BTreeMap<(u64, String), u32> = BTreeMap::new();
         let mut herald = Herald::new();
         let each = |record: golem::Record| {
-            let note = |told: crate::herald::Told<'_>| {
+            let note = |told: crate::view::herald::Told<'_>| {
                 *journal.entry((told.seq, serde_json::to_string(&told).unwrap())).or_default() += 1;
             };
             herald.tell(&record, note).map(ControlFlow::Continue)
@@ -264,7 +268,7 @@ fn a_hundred_worlds_that_sleep_at_every_call_hold_up_nobody() {
     let span = interval * if full { 4 } else { 3 };
     let join = |names: std::ops::Range<u64>| {
         for seed in names {
-            crate::loan::join(&home.golem(&format!("slow{seed}")).unwrap()).unwrap();
+            crate::home::loan::join(&home.golem(&format!("slow{seed}")).unwrap()).unwrap();
         }
     };
     let ticks = |seed: u64| host.board.one(&format!("slow{seed}")).map_or(0, |status| status.tick);
@@ -361,7 +365,7 @@ fn a_folder_that_is_gone_for_a_while_ends_nobody() {
     let host = Running::come(&home, 40.0, None);
     let (here, aside) = (home.root().join("golems"), home.root().join("aside"));
     fs::rename(&here, &aside).unwrap();
-    std::thread::sleep(super::CENSUS_EVERY + Duration::from_millis(500));
+    std::thread::sleep(super::main_loop::CENSUS_EVERY + Duration::from_millis(500));
     fs::rename(&aside, &here).unwrap();
     let ticks = host.board.ticks.load(Ordering::Relaxed);
     until("they live on", || {
@@ -376,7 +380,7 @@ fn a_folder_that_is_gone_for_a_while_ends_nobody() {
 #[test]
 fn the_daily_line_is_written_once() {
     let (_folder, home) = home(0, |_| &[]);
-    let hour = (notify::now() / 3_600_000 % 24) as u8;
+    let hour = (wall::now_ms() / 3_600_000 % 24) as u8;
     let host = Running::come(&home, 1.0, Some(hour));
     until("it is told", || notes(&home).iter().any(|note| note.kind == "daily"));
     std::thread::sleep(Duration::from_secs(2));
@@ -458,7 +462,7 @@ fn whoever_comes_while_the_host_is_busy_is_told_when_to_come_again() {
     let line = newest(&home.golem("g0").unwrap());
     up.desk.commit(Batch { lines: vec![line], ..Batch::default() }).unwrap();
     let (url, token) = (format!("http://{}/v1/golems/g0/dreams", up.address().unwrap()), tokens::local(&home).unwrap());
-    let ask = || notify::client().unwrap().get(&url).bearer_auth(&token).send().unwrap();
+    let ask = || super::target::client().unwrap().get(&url).bearer_auth(&token).send().unwrap();
 
     // It is up and has not begun to read letters.
     let answer = ask();

@@ -1,138 +1,25 @@
-//! Those who give golems their turns. Whatever happens to one of them at work, a panic included, happens to the one
-//! golem it had in its hands.
+//! What is done with one golem at a time. Whatever happens in here, a panic included, happens to that one golem.
 
-use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::mpsc::Sender;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread::JoinHandle;
 use std::time::Instant;
 
-use golem::GolemId;
 use golem::life::Lineage;
 use tracing::{Span, debug, debug_span, info};
 use vault::{Holder, Reader};
 
-use super::Wake;
-use super::board::{State, Status};
-use super::desk::Desk;
-use super::notify::host_note;
+use super::wake::{Fall, Job, Outcome};
 use crate::Error;
-use crate::heirs;
+use crate::error::panic_message;
 use crate::home::GolemHome;
-use crate::life::{Living, Silent, Turn, writing};
-use crate::words_of;
-
-/// They mostly wait for the scribe, so there are many more than processors.
-const WORKERS: usize = 32;
-
-/// What became of a golem at a worker.
-pub(super) enum Outcome {
-    Open(Box<Living>),
-    Turned(Box<Living>, Turn),
-    Heard(Box<Living>),
-    /// Its own file has everything.
-    Left,
-    /// Its owner wants it out of here.
-    Wanted(Box<Living>),
-    /// Its owner has it.
-    Released(Box<Status>),
-    Fell(Fall),
-}
-
-/// Why a golem is not up.
-pub(super) enum Fall {
-    /// It, its world or its mind broke.
-    Broke(String),
-    /// The disk did not take something; that is nobody's fault here.
-    Disk(String),
-    /// It was moved away.
-    Moved(String),
-    /// Another bardo has it, and will let go of it.
-    Elsewhere(String),
-    /// Nobody lives it, and nothing here can change that: its owner is told, with what kind of note.
-    Unlived(&'static str, String),
-}
-
-pub(super) enum Job {
-    Open(usize, GolemHome),
-    /// Its turn, and when that was due; none where it goes on with one that had to wait for its world.
-    Turn(usize, Box<Living>, Option<Instant>),
-    Hear(usize, Box<Living>),
-    Leave(usize, Box<Living>),
-    /// One that is stopped: its own file gets everything, and whoever wants may live it.
-    LetGo(usize, GolemHome, GolemId),
-}
-
-/// Threads that give golems their turns.
-pub(super) struct Workers {
-    jobs: Arc<Jobs>,
-    threads: Vec<JoinHandle<()>>,
-}
-
-#[derive(Default)]
-struct Jobs {
-    waiting: Mutex<(VecDeque<Job>, bool)>,
-    news: Condvar,
-}
-
-impl Workers {
-    pub(super) fn start(desk: &Arc<Desk>, waker: &Sender<Wake>) -> Workers {
-        let jobs: Arc<Jobs> = Arc::default();
-        let work = |jobs: Arc<Jobs>, desk: Arc<Desk>, waker: Sender<Wake>| {
-            while let Some(job) = jobs.next() {
-                let (at, outcome) = perform(job, &desk);
-                if waker.send(Wake::Back(at, outcome)).is_err() {
-                    return;
-                }
-            }
-        };
-        let threads = (0..WORKERS)
-            .map(|_| {
-                let (jobs, desk, waker) = (Arc::clone(&jobs), Arc::clone(desk), waker.clone());
-                std::thread::spawn(move || work(jobs, desk, waker))
-            })
-            .collect();
-        Workers { jobs, threads }
-    }
-
-    pub(super) fn give(&self, job: Job) {
-        self.jobs.waiting().0.push_back(job);
-        self.jobs.news.notify_one();
-    }
-
-    pub(super) fn close(&mut self) {
-        self.jobs.waiting().1 = true;
-        self.jobs.news.notify_all();
-        for thread in self.threads.drain(..) {
-            let _ = thread.join();
-        }
-    }
-}
-
-impl Jobs {
-    fn waiting(&self) -> MutexGuard<'_, (VecDeque<Job>, bool)> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// The next job; none once there are no more to come.
-    fn next(&self) -> Option<Job> {
-        let mut waiting = self.waiting();
-        loop {
-            if let Some(job) = waiting.0.pop_front() {
-                return Some(job);
-            }
-            if waiting.1 {
-                return None;
-            }
-            waiting = self.news.wait(waiting).unwrap_or_else(PoisonError::into_inner);
-        }
-    }
-}
+use crate::life::desk::Desk;
+use crate::life::{Living, Silent, Turn, heirs, writing};
+use crate::view::notes::host_note;
+use crate::view::status::{State, Status};
 
 /// Whatever happens in here happens to one golem.
-fn perform(job: Job, desk: &Arc<Desk>) -> (usize, Outcome) {
+pub(super) fn perform(job: Job, desk: &Arc<Desk>) -> (usize, Outcome) {
     let (Job::Open(at, _) | Job::Turn(at, ..) | Job::Hear(at, _) | Job::Leave(at, _) | Job::LetGo(at, ..)) = job;
     let (_inside, began) = (span_of(&job).entered(), Instant::now());
     let place = if let Job::Open(_, place) = &job { Some(place.clone()) } else { None };
@@ -168,7 +55,7 @@ fn perform(job: Job, desk: &Arc<Desk>) -> (usize, Outcome) {
             outcome
         }
         Ok(Err(error)) => Outcome::Fell(fall(error)),
-        Err(panic) => Outcome::Fell(Fall::Broke(words_of(&panic))),
+        Err(panic) => Outcome::Fell(Fall::Broke(panic_message(&panic))),
     };
     if let (Outcome::Fell(Fall::Elsewhere(_) | Fall::Unlived(..)), Some(place)) = (&outcome, place) {
         introduce_unlived(&place, desk);
@@ -219,8 +106,8 @@ fn introduce_unlived(place: &GolemHome, desk: &Desk) {
     if desk.board.one(name).is_none() {
         let read = catch_unwind(AssertUnwindSafe(|| place.wake().map(|(golem, _)| Status::of(golem.life()))));
         let unread = |why: String| Status::unread(name, why);
-        let status =
-            read.map_or_else(|panic| unread(words_of(&panic)), |read| read.unwrap_or_else(|e| unread(e.to_string())));
+        let status = read
+            .map_or_else(|panic| unread(panic_message(&panic)), |read| read.unwrap_or_else(|e| unread(e.to_string())));
         desk.board.post(status);
     }
 }
@@ -275,7 +162,7 @@ fn open(place: &GolemHome, desk: &Arc<Desk>) -> Result<Outcome, Error> {
 /// Its owner has it: what the log has of it belongs in its own file, unless the owner has given that up.
 fn let_go(place: &GolemHome, desk: &Arc<Desk>) -> Result<Outcome, Error> {
     let reader = Reader::open(&place.database())?;
-    if place.home().errands().busy(reader.id()?).is_some() {
+    if place.home().far_worlds().busy(reader.id()?).is_some() {
         return Err(Error::Busy("its world is still at work for it".into()));
     }
     if writing::carry_over(place, desk).is_err() && place.is_given_up() {

@@ -15,9 +15,10 @@ use rusqlite::Connection;
 use serde::Serialize;
 
 use super::card::{Card, Row, nothing_known};
+use super::row::{all, body_of, decode, exists};
 use super::score::{self, Parts};
 use super::vectors::{self, Matrix, Waiting};
-use super::{all, body_of, decode, exists, words};
+use super::words;
 use crate::error::Error;
 
 /// What is asked, of which entries, and when.
@@ -130,7 +131,7 @@ impl Recall {
         recall.cards.shrink_to_fit();
         if let Some(model) = model {
             vectors::stored(db, model, |id, vector| recall.place(id, &vector)).map_err(Error::sqlite(what))?;
-            recall.vectors.settle();
+            recall.vectors.shrink();
         }
         Ok(recall)
     }

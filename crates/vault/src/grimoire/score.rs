@@ -33,8 +33,9 @@ const LEAST_RECENCY: f64 = 0.5;
 /// The share of words in relevance, where there are vectors too. With a real model and questions that people wrote,
 /// anything from 0.4 to 0.7 finds about as much.
 const WORDS: f64 = 0.5;
-/// The usual constants of BM25: how fast a longer text dilutes a word, and how much of that counts.
+/// How fast a word that comes again adds less, as is usual in BM25.
 const K1: f64 = 1.2;
+/// How much a longer text dilutes a word, as is usual in BM25.
 const B: f64 = 0.75;
 /// With fewer vectors than about this many, what is usual among them is not known well.
 const FEW: f64 = 50.0;

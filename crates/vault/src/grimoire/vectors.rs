@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use rusqlite::{Connection, params};
 
-use super::{exists, str_at, text_in, text_of};
+use super::row::{exists, str_at, text_in, text_of};
 use crate::error::Error;
 
 const CREATE: &str = "CREATE TABLE IF NOT EXISTS embedding(id INTEGER PRIMARY KEY, model TEXT NOT NULL,
@@ -138,7 +138,7 @@ impl Matrix {
     }
 
     /// Gives back what was set aside for more.
-    pub(super) fn settle(&mut self) {
+    pub(super) fn shrink(&mut self) {
         self.values.shrink_to_fit();
         self.ids.shrink_to_fit();
     }

@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::{str_at, text_in};
+use super::row::{str_at, text_in};
 
 /// Without a copy of the texts, which the entries hold already. A change here is noticed on opening, and the
 /// index is made again.

@@ -6,7 +6,8 @@ use golem::time::Span;
 use golem::world::{Bar, Effect, Fate, Manifest, Outcome, Quote};
 use golem::{Time, Usdc, limits};
 
-use super::{Checked, Findings, Open, able, dawn, hold, seek, tell};
+use super::finding::{Checked, Findings, Open, able, hold};
+use super::telling::{dawn, seek, tell};
 use crate::{Order, World};
 
 /// Bars after which whatever is on its way must have come to something.
@@ -97,7 +98,7 @@ impl<'a, W: World + ?Sized> Stand<'a, W> {
     }
 
     /// Lets time go on until it is known what became of a key.
-    fn settle(&mut self, key: u64, fate: Fate) -> Checked<Fate> {
+    fn await_fate(&mut self, key: u64, fate: Fate) -> Checked<Fate> {
         let (mut fate, mut waited) = (fate, 0);
         while fate == Fate::Pending {
             if waited == PATIENCE || !self.wait()? {
@@ -138,7 +139,7 @@ pub(super) fn refuses_nonsense<W: World + ?Sized>(open: Open<'_, W>, bars: &[Bar
         let quote = stand.preview(&order).map_err(refused)?;
         hold(quote.is_none(), || format!("it quotes {units} units of action {action}"))?;
         let fate = stand.commit(key, &order).map_err(refused)?;
-        let fate = stand.settle(key, fate)?;
+        let fate = stand.await_fate(key, fate)?;
         hold(fate == Fate::Never, || format!("it does {units} units of action {action}"))?;
     }
     Ok(())
@@ -155,7 +156,7 @@ pub(super) fn previews_without_acting<W: World + ?Sized>(open: Open<'_, W>, bars
     }
     if let Some(reducing) = stand.order(Effect::Reduces, two) {
         let fate = stand.commit(800, &reducing)?;
-        let gone = stand.settle(800, fate)?;
+        let gone = stand.await_fate(800, fate)?;
         hold(gone == Fate::Never, || "it takes back units that were only previewed".into())?;
     }
     let (at, since) = (stand.at, stand.now());
@@ -213,7 +214,7 @@ impl<W: World + ?Sized> Trial<'_, '_, W> {
             // Whoever is not sure that it was sent sends it again.
             fate = self.stand.commit(key, order)?;
         }
-        let fate = self.stand.settle(key, fate)?;
+        let fate = self.stand.await_fate(key, fate)?;
         self.take_down(key, order, fate)?;
         Ok(fate)
     }
@@ -283,8 +284,8 @@ impl<W: World + ?Sized> Trial<'_, '_, W> {
         let (large, small) = (*adding, Order { units: adding.units / 2, ..*adding });
         let first = self.stand.commit(20, &small)?;
         let second = self.stand.commit(21, &large)?;
-        let second = self.stand.settle(21, second)?;
-        let first = self.stand.settle(20, first)?;
+        let second = self.stand.await_fate(21, second)?;
+        let first = self.stand.await_fate(20, first)?;
         let fits = |fate: Fate| fate.outcome().is_none_or(|done| excess(&small, Effect::Adds, &done).is_none());
         if !fits(first) && (first == second || fits(second)) {
             self.found.say("key 20 is told what became of key 21");
@@ -300,7 +301,7 @@ impl<W: World + ?Sized> Trial<'_, '_, W> {
         if before != Fate::Pending && after != before {
             self.found.say("reopened at once, it tells another story of key 90");
         }
-        let fate = self.stand.settle(90, after)?;
+        let fate = self.stand.await_fate(90, after)?;
         self.take_down(90, adding, fate)?;
         self.keeps(90, adding, "reopened at once, it does key 90 again")
     }

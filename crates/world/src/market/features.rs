@@ -32,8 +32,9 @@ pub(super) const NAMES: [&str; 17] = [
     "range_24",
     "band_24",
 ];
-/// Where `vol_24` and `band_24` stand among them.
+/// Where `vol_24` stands among them.
 const VOL_24: usize = 4;
+/// Where `band_24` stands among them.
 pub(super) const BAND: u8 = 16;
 
 const _: () = assert!(NAMES.len() <= limits::FEATURES);
@@ -87,11 +88,13 @@ when gas_ratio > 1.4 expect gas over 1
 
 /// What is slow here: about a week of hours.
 const WEEK: usize = 168;
+/// About a day of hours.
 const DAY: usize = 24;
 /// An 80 per cent band of the close a day of bars ahead, if returns were normal: √24 × 1.2816.
 const BAND_OF_VOLATILITY: f64 = 4.898_979_485_566_356 * 1.2816;
-/// No return, range or amount is taken for more than this, so that nothing ends in infinity.
+/// No return or range is taken for more than this, so that nothing ends in infinity.
 const LARGEST_SHARE: f64 = 1e6;
+/// Nor is any amount taken for more than this.
 const LARGEST_AMOUNT: f64 = 1e18;
 
 /// One bar as far as anyone could see it. A market without highs and lows repeats the close.
@@ -112,8 +115,9 @@ pub(super) struct Seen {
 pub(super) struct Tape {
     bar: Span,
     newest: Seen,
-    /// Bars there were, and bars there would have been without gaps.
+    /// Bars there were.
     told: u64,
+    /// Bars there would have been without gaps.
     passed: u64,
     /// Closes by the number of the bar; a power of two above a week.
     closes: [f64; 256],

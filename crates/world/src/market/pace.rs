@@ -14,9 +14,11 @@ const HOMING_A_YEAR: f64 = 1.5;
 /// A jump, in deviations of an hour.
 const JUMP: f64 = 1.5;
 
-/// How far the logarithms stray from their regime's level.
+/// How far the logarithm of volatility strays from its regime's level.
 const VOLATILITY_SPREAD: f64 = 0.35;
+/// How far the logarithm of gas strays from its regime's level.
 const GAS_SPREAD: f64 = 0.35;
+/// How far the logarithm of depth strays from its regime's level.
 const DEPTH_SPREAD: f64 = 0.30;
 const DEPTH_HALF_LIFE_HOURS: f64 = 2.0;
 

@@ -16,8 +16,9 @@ use crate::{Error, Ledger, Order};
 
 /// What part of a day's turnover moves a market by one per cent.
 const DEPTH_OF_TURNOVER: f64 = 0.003;
-/// However quiet it gets, somebody is there for this many dollars; and where no volume is known, this.
+/// However quiet it gets, somebody is there for this many dollars.
 const LEAST_DEPTH: f64 = 10_000.0;
+/// Where no volume is known, somebody is there for this many.
 const USUAL_DEPTH: f64 = 1_000_000.0;
 /// What is remembered of turnover from one bar to the next.
 const KEEP: f64 = 0.97;

@@ -22,6 +22,7 @@ const START: Time = Time::seconds(1_704_067_200);
 
 /// Where prices come from and, over years, tend back to: without it a long life ends at zero or infinity.
 const HOME: f64 = 2_300.0;
+/// The least and the most anything ever costs.
 const PRICES: (f64, f64) = (0.01, 1e8);
 /// No bar moves further than this.
 const LARGEST_RETURN: f64 = 0.5;
@@ -169,9 +170,11 @@ impl Walk for Simulation {
 struct State {
     closed: Time,
     price: f64,
-    /// The last return and the surprises beside it: what the next return follows from.
+    /// The last return, from which the next follows.
     echo: f64,
+    /// How far volume was from what was to be expected; the next return follows from that too.
     volume_surprise: f64,
+    /// The same of gas.
     gas_surprise: f64,
     /// Logarithm of volatility as a fraction a year.
     log_volatility: f64,

@@ -15,14 +15,15 @@ pub(super) const BURST_RETURN: f64 = 2.0;
 /// The surprise that makes a bar's volume six times what it is without one: 6 − 1 ⁄ 6.
 pub(super) const BURST_VOLUME: f64 = 35.0 / 6.0;
 
-/// Bars of one swing of volatility, so that a day of 24 bars is followed by its opposite; and of gas, which is
-/// claimed about one bar ahead.
+/// Bars of one swing of volatility, so that a day of 24 bars is followed by its opposite.
 const VOLATILITY_PERIOD: f64 = 48.0;
+/// Bars of one swing of gas, which is claimed about one bar ahead.
 const GAS_PERIOD: f64 = 2.0;
 /// How many times as long a swing takes after the flip.
 const LONGER: f64 = 4.0;
-/// How far the logarithms swing either way.
+/// How far the logarithm of volatility swings either way.
 const VOLATILITY_SWING: f64 = 1.2;
+/// How far the logarithm of gas swings either way.
 const GAS_SWING: f64 = 0.3;
 
 /// Bursts of volume, each followed by a drift the way its own bar went.

@@ -11,12 +11,14 @@ use std::sync::Arc;
 use golem::books::Books;
 use golem::rule::Provenance;
 use golem::{Life, Name, Record};
+use host::care::doctor;
 use host::config::{File, Settings};
-use host::heirs::{self, Estate, Heir};
-use host::herald::Herald;
-use host::keeper::{self, Wish};
+use host::legacy::testament;
+use host::life::birth::{Wish, birth};
+use host::life::heirs::{self, Estate, Heir};
 use host::life::{Ending, Listener, Living, Pace, Run};
-use host::{Error, GolemHome, Home, chance::Secret, closing, doctor};
+use host::view::herald::Herald;
+use host::{Error, GolemHome, Home, chance::Secret};
 
 use crate::args::DemoArgs;
 use crate::commands::run::catch_interrupts;
@@ -41,8 +43,9 @@ const CONSTITUTION: [&str; 8] = [
 const NAME: &str = "ada";
 /// How long the heir is watched: two days.
 const STRETCH: u64 = 360;
-/// Looks between two breaths of the screen, and records between two snapshots.
+/// Looks between two breaths of the screen.
 const BATCH: u64 = 16;
+/// Records between two snapshots.
 const SNAPSHOTS: u64 = 5_000;
 
 pub(crate) fn demo(args: &DemoArgs, json: bool) -> Result<ExitCode, Error> {
@@ -96,10 +99,10 @@ fn live(home: &Home, seed: u64, screen: &mut Screen) -> Result<Option<(GolemHome
     let mut flags = CONSTITUTION.map(str::to_owned).to_vec();
     flags.push(format!("world.seed={seed}"));
     let settings = Settings::load(File::Golem, None, std::iter::empty(), &flags)?;
-    let spec = super::golem::spec(home, &settings, Some(seed))?;
+    let spec = super::newborn::spec(home, &settings, Some(seed))?;
     let name: Name = NAME.parse().expect("a name");
     let wish = Wish { name, spec, seed: Some(seed), settings, descent: None, bundle: None };
-    let place = keeper::birth(home, wish)?.place().clone();
+    let place = birth(home, wish)?.place().clone();
     let (mut living, _) = Living::open(place.clone(), SNAPSHOTS)?;
     let life = living.life();
     let born = format!(
@@ -134,7 +137,7 @@ fn leave(dead: &GolemHome, looks: &[Look], screen: &mut Screen) -> Result<(), Er
     }
     let (golem, _) = vault::Reader::open(&dead.database())?.wake()?;
     let life = golem.life();
-    let Some(testament) = closing::testament(dead, life)? else { return Ok(()) };
+    let Some(testament) = testament::read(dead, life)? else { return Ok(()) };
     let s = &testament.statistics;
     screen.head("What it leaves [testament]")?;
     let mut say = |station, text: String| screen.note(&line(station, life, text));

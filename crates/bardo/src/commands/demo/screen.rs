@@ -16,13 +16,15 @@ use super::story::Line;
 use crate::draw::{bar, wrap};
 use crate::output;
 
-/// Where the text of a line begins, and how wide the whole is.
-/// What stands before a note.
+/// Columns of what stands before a note.
 const LABEL: usize = 13;
+/// The column in which the text of a line begins.
 const MARGIN: usize = 20;
+/// How wide the whole is.
 const WIDTH: usize = 80;
-/// How long a look takes to pass, and a character to read, at the usual pace.
+/// How long a look takes to pass, at the usual pace.
 const LOOK: Duration = Duration::from_millis(5);
+/// How long a character takes to read, at the usual pace.
 const CHARACTER: Duration = Duration::from_millis(12);
 /// Looks between two states of the status line.
 const STEP: u64 = 10;

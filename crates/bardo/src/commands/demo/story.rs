@@ -5,9 +5,11 @@ use std::collections::BTreeSet;
 
 use golem::dream::{self, Fate};
 use golem::event::Event;
-use golem::mortality::{Clock, phase::Phase};
-use golem::policy::Refusal;
+use golem::mortality::economic;
+use golem::mortality::{self, Clock, phase::Phase};
+use golem::policy::{self, Refusal};
 use golem::prediction::Prediction;
+use golem::rule;
 use golem::stress::{self, Band, words};
 use golem::world::DomainKind;
 use golem::{Life, Record, Span, Usdc};
@@ -37,8 +39,9 @@ pub(super) struct Story {
     awaited: Option<(usize, usize, Prediction)>,
     /// What was paid for what it holds.
     bought: Option<Usdc>,
-    /// Looks of the night it sleeps through, and memories it has gone through in it.
+    /// Looks of the night it sleeps through.
     night: u32,
+    /// Memories it has gone through in it.
     replayed: u32,
     /// How it stood at each look.
     pub(super) looks: Vec<Look>,
@@ -64,37 +67,49 @@ impl Story {
 
     fn say(&mut self, event: &Event, life: &Life) -> Option<(&'static str, String)> {
         match event {
-            Event::Predicted { domain, value, naive, .. } => self.predicted(usize::from(*domain), *value, *naive, life),
-            Event::Scored { domain, actual } => self.scored(usize::from(*domain), Some(*actual), life),
-            Event::Voided { domain } => self.scored(usize::from(*domain), None, life),
-            Event::Settled { outcome, .. } => self.acted(outcome.units, outcome.cash - outcome.fee, life),
-            Event::Refused { rule } | Event::Denied { rule, .. } => self.refused(*rule),
-            Event::Raised { kind, domain, .. } => self.pressed(*kind, *domain, life),
-            Event::Suspended => self.once("suspended").then(|| {
+            Event::Rule(rule::Event::Predicted { domain, value, naive, .. }) => {
+                self.predicted(usize::from(*domain), *value, *naive, life)
+            }
+            Event::Rule(rule::Event::Scored { domain, actual }) => {
+                self.scored(usize::from(*domain), Some(*actual), life)
+            }
+            Event::Rule(rule::Event::Voided { domain }) => self.scored(usize::from(*domain), None, life),
+            Event::Policy(policy::Event::Settled { outcome, .. }) => {
+                self.acted(outcome.units, outcome.cash - outcome.fee, life)
+            }
+            Event::Policy(policy::Event::Refused { rule }) | Event::Policy(policy::Event::Denied { rule, .. }) => {
+                self.refused(*rule)
+            }
+            Event::Stress(stress::Event::Raised { kind, domain, .. }) => self.pressed(*kind, *domain, life),
+            Event::Stress(stress::Event::Suspended) => self.once("suspended").then(|| {
                 ("stress", "Three cycles of crisis: its stressors are set aside for a day [breaker].".to_owned())
             }),
-            Event::DreamBegan { ticks, .. } => {
+            Event::Dream(dream::Event::Began { ticks, .. }) => {
                 (self.night, self.replayed) = (*ticks, 0);
                 None
             }
-            Event::Dreamt(found) => {
+            Event::Dream(dream::Event::Dreamt(found)) => {
                 self.replayed += found.replayed;
-                let over = found.phase == dream::Phase::Integration;
+                let over = found.phase == dream::SleepStage::Integration;
                 over.then(|| self.dreamt(self.replayed, found.proposed, found.staged.len())).flatten()
             }
-            Event::Unstaged { fate: Fate::Promoted, .. } if self.once("borne out") => {
+            Event::Dream(dream::Event::Unstaged { fate: Fate::Promoted, .. }) if self.once("borne out") => {
                 Some(("dream", "A rule it dreamt has held up awake, and is now in use.".to_owned()))
             }
-            Event::Revised { .. } if self.once("revised") => {
+            Event::Dream(dream::Event::Revised { .. }) if self.once("revised") => {
                 Some(("dream", "Relearned in dreams, and better: the new rules replace the old.".to_owned()))
             }
-            Event::EconomicCritical if self.once("money") => {
-                let left = life.purse.projected_life(life).map_or(String::new(), |left| format!(", enough for {left}"));
+            Event::Mortality(mortality::Event::EconomicCritical) if self.once("money") => {
+                let left = economic::projected_life(life).map_or(String::new(), |left| format!(", enough for {left}"));
                 Some(("money", format!("Money is short: {} left{left}.", cents(life.purse.credit))))
             }
-            Event::PhaseChanged { from, to, trigger } => self.turned(*from, *to, *trigger, life),
-            Event::VitalityUpdated { composite } => self.looked(*composite, life),
-            Event::Died(death) => Some(("death", format!("Dies, {} old, {}.", life.age, death.cause))),
+            Event::Mortality(mortality::Event::PhaseChanged { from, to, trigger }) => {
+                self.turned(*from, *to, *trigger, life)
+            }
+            Event::Mortality(mortality::Event::VitalityUpdated { composite }) => self.looked(*composite, life),
+            Event::Mortality(mortality::Event::Died(death)) => {
+                Some(("death", format!("Dies, {} old, {}.", life.age, death.cause)))
+            }
             _ => None,
         }
     }

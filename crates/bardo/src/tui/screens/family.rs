@@ -1,6 +1,6 @@
 //! The line a golem comes from: each generation set in below the one before it.
 
-use host::heirs::Relative;
+use host::life::heirs::Relative;
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::style::Style;

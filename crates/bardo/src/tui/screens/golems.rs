@@ -1,6 +1,6 @@
 //! All golems at a glance.
 
-use host::up::board::{State, Status};
+use host::view::status::{State, Status};
 use ratatui::Frame;
 use ratatui::layout::{Alignment, Constraint, Rect};
 use ratatui::style::Style;

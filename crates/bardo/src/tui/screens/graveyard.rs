@@ -1,6 +1,6 @@
 //! All who died here, and of what.
 
-use host::up::board::Status;
+use host::view::status::Status;
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Rect};
 use ratatui::style::Style;

@@ -1,6 +1,6 @@
 //! One life: how well it is and why, what it lives on, what it can do, what presses on it.
 
-use host::up::api::Words;
+use host::view::words::Words;
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Rect};
 use ratatui::style::Style;
@@ -97,7 +97,7 @@ fn vitality(app: &App, seen: &Seen, look: Look, frame: &mut Frame<'_>, area: Rec
 }
 
 fn clock_lines(told: &Words, look: Look) -> Vec<Line<'static>> {
-    let line = |clock: &host::up::api::Clock| {
+    let line = |clock: &host::view::words::Clock| {
         let mut spans = vec![Span::styled(format!("{:<7}", clock.name), look.quiet())];
         let style = if clock.on { look.of_share(clock.factor) } else { look.quiet() };
         spans.extend(look.bar(clock.factor, 4, style));
@@ -157,7 +157,7 @@ fn short(value: f64) -> String {
 fn skills_by_domain(told: &Words, look: Look, width: u16) -> Vec<Line<'static>> {
     let longest = told.skills.iter().map(|one| one.domain.chars().count()).max().unwrap_or_default().min(14);
     let bar = usize::from(width).saturating_sub(longest + 22).clamp(4, 40);
-    let line = |one: &host::up::api::Skill| {
+    let line = |one: &host::view::words::Skill| {
         let mut spans = vec![Span::styled(format!("{:<longest$} ", cut(&one.domain, longest)), look.quiet())];
         match one.skill {
             Some(skill) => {

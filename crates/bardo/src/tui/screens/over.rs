@@ -1,6 +1,6 @@
 //! What lies over a screen: the keys, or a question that waits for an answer.
 
-use host::up::board::State;
+use host::view::status::State;
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};

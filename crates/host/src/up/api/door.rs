@@ -26,8 +26,9 @@ use tokio::time::{Instant, Sleep};
 const CONNECTIONS: usize = 512;
 /// How long a client may take to say what it wants.
 const HEADERS: Duration = Duration::from_secs(10);
-/// How long it may take nothing at all of what it is sent, and how long until it has taken all that was due.
+/// How long it may take nothing at all of what it is sent.
 const DEAF: Duration = Duration::from_secs(10);
+/// How long it may take until it has all that was due.
 const BEHIND: Duration = Duration::from_secs(60);
 /// Whoever is behind for so long makes room if there is none.
 const STALLED: Duration = Duration::from_millis(500);

@@ -7,10 +7,10 @@ use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::Reach;
-use super::routes::Problem;
-use crate::fleet::{self, Brake};
-use crate::word::{Heard, PATIENCE};
+use super::problem::Problem;
+use super::state::AppState;
+use crate::orders::fleet::{self, Brake};
+use crate::orders::order::{Heard, PATIENCE};
 
 /// One golem, and what came of the order.
 #[derive(Debug, Serialize, ToSchema)]
@@ -34,28 +34,28 @@ pub(super) struct Reason {
 #[utoipa::path(post, path = "/v1/freeze", request_body(content = Option<Reason>),
     responses((status = 200, description = "what came of it, golem by golem", body = Vec<Braked>),
         (status = 400, description = "the body is not what is expected", body = Problem)))]
-pub(super) async fn freeze_all(State(reach): State<Reach>, body: Bytes) -> Result<Json<Vec<Braked>>, Problem> {
+pub(super) async fn freeze_all(State(app): State<AppState>, body: Bytes) -> Result<Json<Vec<Braked>>, Problem> {
     let given = if body.is_empty() { Ok(Reason::default()) } else { serde_json::from_slice::<Reason>(&body) };
     let Reason { reason } = given.map_err(|why| Problem::new(StatusCode::BAD_REQUEST, why.to_string()))?;
-    brake(reach, Brake::Freeze { reason }).await
+    brake(app, Brake::Freeze { reason }).await
 }
 
 /// Stop world time and clocks of every golem until resumed.
 #[utoipa::path(post, path = "/v1/pause",
     responses((status = 200, description = "what came of it, golem by golem", body = Vec<Braked>)))]
-pub(super) async fn pause_all(State(reach): State<Reach>) -> Result<Json<Vec<Braked>>, Problem> {
-    brake(reach, Brake::Pause).await
+pub(super) async fn pause_all(State(app): State<AppState>) -> Result<Json<Vec<Braked>>, Problem> {
+    brake(app, Brake::Pause).await
 }
 
 /// Undo the pauses and freezes of all.
 #[utoipa::path(post, path = "/v1/resume",
     responses((status = 200, description = "what came of it, golem by golem", body = Vec<Braked>)))]
-pub(super) async fn resume_all(State(reach): State<Reach>) -> Result<Json<Vec<Braked>>, Problem> {
-    brake(reach, Brake::Resume).await
+pub(super) async fn resume_all(State(app): State<AppState>) -> Result<Json<Vec<Braked>>, Problem> {
+    brake(app, Brake::Resume).await
 }
 
-async fn brake(reach: Reach, brake: Brake) -> Result<Json<Vec<Braked>>, Problem> {
-    let (pools, home) = (reach.pools.clone(), reach.home.clone());
+async fn brake(app: AppState, brake: Brake) -> Result<Json<Vec<Braked>>, Problem> {
+    let (pools, home) = (app.pools.clone(), app.home.clone());
     let told = pools.order(move || {
         let came = fleet::tell_all(&home, &brake, 1, PATIENCE)?.into_iter().map(|(place, came)| Braked {
             name: place.name.to_string(),

@@ -16,9 +16,9 @@ use axum::response::{IntoResponse, Response};
 use blake3::Hash;
 use futures_util::StreamExt;
 
-use super::routes::Problem;
-use super::{Listen, Reach};
-use crate::tokens::{Keyring, Scope};
+use super::problem::Problem;
+use super::state::{AppState, Listen};
+use crate::home::tokens::{Keyring, Scope};
 
 /// How often it is looked whether who listens to a stream may still do so.
 const LOOK: Duration = Duration::from_secs(2);
@@ -26,6 +26,7 @@ const LOOK: Duration = Duration::from_secs(2);
 pub(super) const OPEN: [&str; 3] = ["/health", "/ready", "/openapi.json"];
 /// What a page may send along.
 const HEADERS: &str = "authorization, content-type, idempotency-key, last-event-id";
+/// What a browser asks before a page may reach into a private network, and what it wants to hear.
 const PRIVATE: (&str, &str) = ("access-control-request-private-network", "access-control-allow-private-network");
 
 /// What somebody has come with.
@@ -51,8 +52,8 @@ pub(super) fn needed(method: &Method, path: &str) -> Scope {
     }
 }
 
-pub(super) async fn check(State(reach): State<Reach>, request: Request, next: Next) -> Response {
-    let listen = &reach.listen;
+pub(super) async fn check(State(app): State<AppState>, request: Request, next: Next) -> Response {
+    let listen = &app.listen;
     let origin = request.headers().get(ORIGIN).filter(|origin| is_welcome(listen, origin)).cloned();
     let private = request.headers().contains_key(PRIVATE.0);
     let mut answer = match may_enter(listen, request.method(), request.uri().path(), request.headers()) {

@@ -15,11 +15,13 @@ use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::Reach;
-use super::routes::Problem;
+use super::problem::Problem;
+use super::state::AppState;
 use crate::Error;
-use crate::up::board::{Board, Spread, State as Standing, Status};
-use crate::up::notify;
+use crate::view::board::Board;
+use crate::view::histogram::Histogram;
+use crate::view::status::{State as Standing, Status};
+use crate::wall;
 
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct Health {
@@ -42,12 +44,12 @@ pub(super) struct Ready {
 /// What happens is being written down.
 #[utoipa::path(get, path = "/ready", responses((status = 200, body = Ready),
     (status = 503, description = "no golem can be written", body = Problem)), security(()))]
-pub(super) async fn ready(State(reach): State<Reach>) -> Result<Json<Ready>, Problem> {
-    if let Some(why) = reach.desk.board.trouble() {
+pub(super) async fn ready(State(app): State<AppState>) -> Result<Json<Ready>, Problem> {
+    if let Some(why) = app.desk.board.trouble() {
         return Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, why));
     }
     // Anyone may ask this, so it tells how many and not who.
-    let all = reach.desk.board.all();
+    let all = app.desk.board.all();
     let unlived = all.iter().filter(|status| status.state == Standing::Unlived).count();
     if unlived > 0 && !all.iter().any(|status| status.state.is_here()) {
         let why = format!("none of {unlived} golems can be lived; `bardo golem list` says why");
@@ -58,15 +60,15 @@ pub(super) async fn ready(State(reach): State<Reach>) -> Result<Json<Ready>, Pro
 
 /// Figures for Prometheus.
 #[utoipa::path(get, path = "/metrics", responses((status = 200, content_type = "text/plain", body = String)))]
-pub(super) async fn metrics(State(reach): State<Reach>) -> Result<Response, Problem> {
-    let pools = reach.pools.clone();
+pub(super) async fn metrics(State(app): State<AppState>) -> Result<Response, Problem> {
+    let pools = app.pools.clone();
     let text = pools.read(move || {
-        let treasury = reach.desk.treasury.lock().unwrap_or_else(PoisonError::into_inner).balance()?;
+        let treasury = app.desk.treasury.lock().unwrap_or_else(PoisonError::into_inner).balance()?;
         let mut page = Page::default();
-        of_host(&mut page, &reach.desk.board);
+        of_host(&mut page, &app.desk.board);
         page.family("bardo_treasury_usdc", "gauge", "what the owner's treasury holds");
         page.line("bardo_treasury_usdc", &[], treasury.as_f64() / 1e6);
-        of_golems(&mut page, &reach.desk.board.all(), reach.listen.golems_shown);
+        of_golems(&mut page, &app.desk.board.all(), app.listen.golems_shown);
         Ok::<_, Error>(page.0)
     });
     Ok(([(CONTENT_TYPE, "text/plain; version=0.0.4")], text.await?).into_response())
@@ -92,15 +94,15 @@ impl Page {
         self.line(name, &[], value);
     }
 
-    fn histogram(&mut self, name: &str, about: &str, spread: &Spread) {
+    fn histogram(&mut self, name: &str, about: &str, histogram: &Histogram) {
         self.family(name, "histogram", about);
         for millis in [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 60_000_u64] {
-            let within = spread.within(Duration::from_millis(millis));
+            let within = histogram.within(Duration::from_millis(millis));
             self.line(&format!("{name}_bucket"), &[("le", &(millis as f64 / 1_000.0).to_string())], within);
         }
-        let count = spread.count();
+        let count = histogram.count();
         self.line(&format!("{name}_bucket"), &[("le", "+Inf")], count);
-        self.line(&format!("{name}_sum"), &[], spread.total().as_secs_f64());
+        self.line(&format!("{name}_sum"), &[], histogram.total().as_secs_f64());
         self.line(&format!("{name}_count"), &[], count);
     }
 }
@@ -130,7 +132,7 @@ fn of_host(page: &mut Page, board: &Board) {
         page.line("bardo_deaths_total", &[("cause", &cause)], deaths);
     }
     if let Some(made) = board.newest_backup() {
-        let age = (notify::now() / 1_000 - made).max(0);
+        let age = (wall::now_ms() / 1_000 - made).max(0);
         page.one("bardo_backup_age_seconds", "gauge", "age of the newest copy in the backup folder", age);
     }
     page.histogram("bardo_tick_lateness_seconds", "how late ticks begin", &board.late);

@@ -10,17 +10,19 @@ use axum::http::header::LOCATION;
 use axum::http::request::Parts;
 use axum::http::{HeaderName, StatusCode};
 use axum::response::{IntoResponse, Response};
-use golem::event::Account;
+use golem::owner::Account;
 use golem::{Command, Name, Usdc};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::Reach;
-use super::routes::{Given, Problem};
-use crate::heirs::Heir;
-use crate::inbox::Body;
-use crate::orders::{Came, Deed, Entry, Key, Request};
-use crate::{Error, GolemHome, heirs, word};
+use super::body::JsonBody;
+use super::problem::Problem;
+use super::state::AppState;
+use crate::home::inbox::Body;
+use crate::life::heirs::{self, Heir};
+use crate::orders::book::{Answer, Deed, Entry, Key, Request};
+use crate::orders::order;
+use crate::{Error, GolemHome};
 
 /// The header that says which order this is.
 pub(super) const KEY: HeaderName = HeaderName::from_static("idempotency-key");
@@ -66,13 +68,13 @@ pub(super) struct Standing {
 
 impl Standing {
     fn of(place: &GolemHome, entry: Entry) -> Standing {
-        let (refused, heir) = match &entry.came {
-            Some(Came::Refused(why)) => (Some(why.clone()), None),
-            Some(Came::Dead(cause)) => (Some(Error::Dead(place.name.clone(), cause.clone()).to_string()), None),
-            Some(Came::Born(name)) => (None, Some(name.to_string())),
-            Some(Came::Done) | None => (None, None),
+        let (refused, heir) = match &entry.answer {
+            Some(Answer::Refused(why)) => (Some(why.clone()), None),
+            Some(Answer::Dead(cause)) => (Some(Error::Dead(place.name.clone(), cause.clone()).to_string()), None),
+            Some(Answer::Born(name)) => (None, Some(name.to_string())),
+            Some(Answer::Done) | None => (None, None),
         };
-        let waiting = entry.came.is_none();
+        let waiting = entry.answer.is_none();
         let key = entry.key.as_str().to_owned();
         Standing { key, order: entry.order, done: !waiting && refused.is_none(), waiting, refused, heir }
     }
@@ -83,39 +85,39 @@ impl Standing {
     params(("name" = String, Path), ("key" = String, Path, description = "the key it was given under")),
     responses((status = 200, body = Standing), (status = 404, body = Problem)))]
 pub(super) async fn order(
-    State(reach): State<Reach>,
+    State(app): State<AppState>,
     Path((name, key)): Path<(String, String)>,
 ) -> Result<Json<Standing>, Problem> {
     let unknown = || Problem::new(StatusCode::NOT_FOUND, "no order was given under this key, or it is long forgotten");
     let key: Key = key.parse().map_err(|_| unknown())?;
-    let pools = reach.pools.clone();
+    let pools = app.pools.clone();
     let found = pools.read(move || {
-        let place = reach.home.golem(&name)?;
-        Ok(reach.book.look(&place, &key)?.map(|entry| Standing::of(&place, entry)))
+        let place = app.home.golem(&name)?;
+        Ok(app.book.look(&place, &key)?.map(|entry| Standing::of(&place, entry)))
     });
     found.await?.map(Json).ok_or_else(unknown)
 }
 
 /// Gives an order and waits a while for its answer. Every order goes through here.
 pub(super) async fn give(
-    reach: &Reach,
+    app: &AppState,
     name: &str,
     request: Request,
     deed: impl FnOnce(&GolemHome) -> Result<Deed, Error> + Send + 'static,
     bear: impl FnOnce(&GolemHome, &Name) -> Result<(), Error> + Send + 'static,
 ) -> Result<Entry, Problem> {
-    let (home, book, golem) = (reach.home.clone(), reach.book.clone(), name.to_owned());
-    let begun = reach.pools.order(move || {
+    let (home, book, golem) = (app.home.clone(), app.book.clone(), name.to_owned());
+    let begun = app.pools.order(move || {
         let place = home.golem(&golem)?;
         book.begin(&place, &request, deed, |name| bear(&place, name)).map(|entry| (place, entry))
     });
     let (place, mut entry) = begun.await?;
-    let until = Instant::now() + word::PATIENCE;
-    while entry.came.is_none() && Instant::now() < until {
+    let until = Instant::now() + order::PATIENCE;
+    while entry.answer.is_none() && Instant::now() < until {
         tokio::time::sleep(LOOK).await;
         if entry.is_answered(&place) {
-            let (book, place, key) = (reach.book.clone(), place.clone(), entry.key.clone());
-            let looked = reach.pools.order(move || book.look(&place, &key)).await;
+            let (book, place, key) = (app.book.clone(), place.clone(), entry.key.clone());
+            let looked = app.pools.order(move || book.look(&place, &key)).await;
             // It has begun: what cannot be looked up now can be later.
             entry = looked.ok().flatten().unwrap_or(entry);
         }
@@ -123,28 +125,28 @@ pub(super) async fn give(
     Ok(entry)
 }
 
-type Told = Result<Response, Problem>;
+type Answered = Result<Response, Problem>;
 
 async fn tell(
-    reach: Reach,
+    app: AppState,
     name: String,
     request: Request,
     body: impl FnOnce(&GolemHome) -> Result<Body, Error> + Send + 'static,
-) -> Told {
+) -> Answered {
     let letter = |place: &GolemHome| body(place).map(Deed::Letter);
-    let entry = give(&reach, &name, request, letter, |_, _| unreachable!("a letter bears nobody")).await?;
+    let entry = give(&app, &name, request, letter, |_, _| unreachable!("a letter bears nobody")).await?;
     answer(&name, entry, |accepted| Json(accepted).into_response())
 }
 
 /// The same entry gives the same answer, whoever asks and when.
-fn answer(name: &str, entry: Entry, done: impl FnOnce(Accepted) -> Response) -> Told {
+fn answer(name: &str, entry: Entry, done: impl FnOnce(Accepted) -> Response) -> Answered {
     let key = entry.key.as_str().to_owned();
-    let mut response = match entry.came {
-        Some(Came::Refused(why)) => Problem::from(Error::Refused(why)).into_response(),
-        Some(Came::Dead(cause)) => {
+    let mut response = match entry.answer {
+        Some(Answer::Refused(why)) => Problem::from(Error::Refused(why)).into_response(),
+        Some(Answer::Dead(cause)) => {
             Problem::new(StatusCode::CONFLICT, format!("{name} is dead: {cause}")).into_response()
         }
-        Some(Came::Done | Came::Born(_)) => done(Accepted { done: true, waiting: false, key: key.clone() }),
+        Some(Answer::Done | Answer::Born(_)) => done(Accepted { done: true, waiting: false, key: key.clone() }),
         None => {
             let accepted = Accepted { done: false, waiting: true, key: key.clone() };
             (StatusCode::ACCEPTED, Json(accepted)).into_response()
@@ -195,16 +197,16 @@ pub(super) struct Newborn {
 #[utoipa::path(post, path = "/v1/golems/{name}/successor", params(("name" = String, Path)), request_body = Succession,
     responses((status = 200, body = Newborn), (status = 400, body = Problem), (status = 404, body = Problem), (status = 409, body = Problem)))]
 pub(super) async fn successor(
-    State(reach): State<Reach>,
+    State(app): State<AppState>,
     Path(name): Path<String>,
     Keyed(key): Keyed,
-    Given(wanted): Given<Succession>,
-) -> Told {
+    JsonBody(wanted): JsonBody<Succession>,
+) -> Answered {
     let credit = wanted.credit.map(|credit| Gift { credit, capital: 0 }.read()).transpose()?;
     let request = Request::new(key, "successor", &wanted);
     let (inherit, force, asked) = (wanted.inherit, wanted.force, wanted.name);
     let chosen = move |dead: &GolemHome| {
-        // Whoever is alive or not done with dying is refused before a name is settled on.
+        // Whoever is alive or not done with dying is refused before a name is chosen.
         dead.catch_up()?;
         heirs::estate(dead.home(), dead)?;
         Ok(Deed::Heir(asked.unwrap_or_else(|| heirs::next_name(dead.home(), &dead.name))))
@@ -215,13 +217,13 @@ pub(super) async fn successor(
         let heir = Heir { name: name.clone(), seed: None, set, inherit, force };
         heirs::make(dead.home(), &estate, heir).map(|_| ())
     };
-    let entry = give(&reach, &name, request, chosen, bear).await?;
-    let Some(Came::Born(heir)) = entry.came.clone() else {
+    let entry = give(&app, &name, request, chosen, bear).await?;
+    let Some(Answer::Born(heir)) = entry.answer.clone() else {
         return answer(&name, entry, |_| unreachable!("nobody is born"));
     };
-    let pools = reach.pools.clone();
+    let pools = app.pools.clone();
     let born = pools.read(move || {
-        let (golem, _) = reach.home.golem(heir.as_str())?.wake()?;
+        let (golem, _) = app.home.golem(heir.as_str())?.wake()?;
         let birth = &golem.life().birth;
         Ok(Newborn { name: birth.name.to_string(), id: birth.id.to_string(), generation: birth.generation })
     });
@@ -233,6 +235,7 @@ pub(super) async fn successor(
 fn plain(amount: Usdc) -> String {
     amount.to_string().trim_start_matches('$').to_owned()
 }
+
 /// Money, in micro-USDC.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
@@ -261,14 +264,14 @@ impl Gift {
 #[utoipa::path(post, path = "/v1/golems/{name}/fund", params(("name" = String, Path)), request_body = Gift,
     responses((status = 200, body = Accepted), (status = 202, body = Accepted), (status = 400, body = Problem), (status = 404, body = Problem), (status = 409, body = Problem)))]
 pub(super) async fn fund(
-    State(reach): State<Reach>,
+    State(app): State<AppState>,
     Path(name): Path<String>,
     Keyed(key): Keyed,
-    Given(money): Given<Gift>,
-) -> Told {
+    JsonBody(money): JsonBody<Gift>,
+) -> Answered {
     let request = Request::new(key, "fund", &money);
     let (credit, capital) = money.read()?;
-    tell(reach, name, request, move |_| Ok(Body::Fund { credit, capital })).await
+    tell(app, name, request, move |_| Ok(Body::Fund { credit, capital })).await
 }
 
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
@@ -286,14 +289,14 @@ pub(super) struct Withdrawal {
 #[utoipa::path(post, path = "/v1/golems/{name}/withdraw", params(("name" = String, Path)), request_body = Withdrawal,
     responses((status = 200, body = Accepted), (status = 202, body = Accepted), (status = 400, body = Problem), (status = 404, body = Problem), (status = 409, body = Problem)))]
 pub(super) async fn withdraw(
-    State(reach): State<Reach>,
+    State(app): State<AppState>,
     Path(name): Path<String>,
     Keyed(key): Keyed,
-    Given(money): Given<Withdrawal>,
-) -> Told {
+    JsonBody(money): JsonBody<Withdrawal>,
+) -> Answered {
     let request = Request::new(key, "withdraw", &money);
     let (amount, _) = Gift { credit: money.amount, capital: 0 }.read()?;
-    tell(reach, name, request, move |_| Ok(Body::Command(Command::Withdraw { from: money.from, amount }))).await
+    tell(app, name, request, move |_| Ok(Body::Command(Command::Withdraw { from: money.from, amount }))).await
 }
 
 /// Keys of its policy and what they are to be, as in a configuration file.
@@ -308,14 +311,14 @@ pub(super) struct Steering {
 #[utoipa::path(post, path = "/v1/golems/{name}/steer", params(("name" = String, Path)), request_body = Steering,
     responses((status = 200, body = Accepted), (status = 202, body = Accepted), (status = 400, body = Problem), (status = 404, body = Problem), (status = 409, body = Problem)))]
 pub(super) async fn steer(
-    State(reach): State<Reach>,
+    State(app): State<AppState>,
     Path(name): Path<String>,
     Keyed(key): Keyed,
-    Given(steering): Given<Steering>,
-) -> Told {
+    JsonBody(steering): JsonBody<Steering>,
+) -> Answered {
     let request = Request::new(key, "steer", &steering);
     let set: Vec<String> = steering.set.iter().map(|(key, value)| format!("{key}={value}")).collect();
-    tell(reach, name, request, move |place| Ok(Body::Command(word::amend(place, &set)?))).await
+    tell(app, name, request, move |place| Ok(Body::Command(order::amend(place, &set)?))).await
 }
 
 /// A yes or a no, to what `asks` of the golem's status says.
@@ -331,31 +334,31 @@ pub(super) struct Approval {
 #[utoipa::path(post, path = "/v1/golems/{name}/approve", params(("name" = String, Path)), request_body = Approval,
     responses((status = 200, body = Accepted), (status = 202, body = Accepted), (status = 400, body = Problem), (status = 404, body = Problem), (status = 409, body = Problem)))]
 pub(super) async fn approve(
-    State(reach): State<Reach>,
+    State(app): State<AppState>,
     Path(name): Path<String>,
     Keyed(key): Keyed,
-    Given(said): Given<Approval>,
-) -> Told {
+    JsonBody(said): JsonBody<Approval>,
+) -> Answered {
     let request = Request::new(key, "approve", &said);
     let Approval { key, yes } = said;
-    tell(reach, name, request, move |place| Ok(Body::Command(word::approve(place, key, yes)?))).await
+    tell(app, name, request, move |place| Ok(Body::Command(order::approve(place, key, yes)?))).await
 }
 
 /// Stop world time and clocks until resumed.
 #[utoipa::path(post, path = "/v1/golems/{name}/pause", params(("name" = String, Path)),
     responses((status = 200, body = Accepted), (status = 202, body = Accepted), (status = 404, body = Problem), (status = 409, body = Problem)))]
-pub(super) async fn pause(State(reach): State<Reach>, Path(name): Path<String>, Keyed(key): Keyed) -> Told {
+pub(super) async fn pause(State(app): State<AppState>, Path(name): Path<String>, Keyed(key): Keyed) -> Answered {
     let request = Request::new(key, "pause", &());
-    tell(reach, name, request, |_| Ok(Body::Command(Command::Pause))).await
+    tell(app, name, request, |_| Ok(Body::Command(Command::Pause))).await
 }
 
 /// Undo a pause or a freeze.
 #[utoipa::path(post, path = "/v1/golems/{name}/resume", params(("name" = String, Path)),
     responses((status = 200, body = Accepted), (status = 202, body = Accepted), (status = 404, body = Problem), (status = 409, body = Problem)))]
-pub(super) async fn resume(State(reach): State<Reach>, Path(name): Path<String>, Keyed(key): Keyed) -> Told {
+pub(super) async fn resume(State(app): State<AppState>, Path(name): Path<String>, Keyed(key): Keyed) -> Answered {
     let request = Request::new(key, "resume", &());
-    tell(reach, name, request, |place| {
-        word::unmark_frozen(place)?;
+    tell(app, name, request, |place| {
+        order::unmark_frozen(place)?;
         Ok(Body::Command(Command::Resume))
     })
     .await
@@ -372,18 +375,18 @@ pub(super) struct Freeze {
 #[utoipa::path(post, path = "/v1/golems/{name}/freeze", params(("name" = String, Path)), request_body = Freeze,
     responses((status = 200, body = Accepted), (status = 202, body = Accepted), (status = 400, body = Problem), (status = 404, body = Problem), (status = 409, body = Problem)))]
 pub(super) async fn freeze(
-    State(reach): State<Reach>,
+    State(app): State<AppState>,
     Path(name): Path<String>,
     Keyed(key): Keyed,
-    Given(freeze): Given<Freeze>,
-) -> Told {
+    JsonBody(freeze): JsonBody<Freeze>,
+) -> Answered {
     let request = Request::new(key, "freeze", &freeze);
-    tell(reach, name, request, move |place| {
+    tell(app, name, request, move |place| {
         let (golem, _) = place.wake()?;
         if golem.life().is_dead() {
-            return Err(word::dead(place, golem.life()));
+            return Err(order::dead(place, golem.life()));
         }
-        word::mark_frozen(place, &freeze.reason)?;
+        order::mark_frozen(place, &freeze.reason)?;
         Ok(Body::Command(Command::Freeze { reason: freeze.reason }))
     })
     .await
@@ -402,30 +405,30 @@ pub(super) struct Retirement {
 #[utoipa::path(post, path = "/v1/golems/{name}/retire", params(("name" = String, Path)), request_body = Retirement,
     responses((status = 200, body = Accepted), (status = 202, body = Accepted), (status = 400, body = Problem), (status = 404, body = Problem), (status = 409, body = Problem)))]
 pub(super) async fn retire(
-    State(reach): State<Reach>,
+    State(app): State<AppState>,
     Path(name): Path<String>,
     Keyed(key): Keyed,
-    Given(end): Given<Retirement>,
-) -> Told {
+    JsonBody(end): JsonBody<Retirement>,
+) -> Answered {
     if end.confirm != name {
         return Err(Problem::new(StatusCode::BAD_REQUEST, "to end it, say its name again in `confirm`"));
     }
     let request = Request::new(key, "retire", &end);
-    tell(reach, name, request, move |_| Ok(Body::Command(Command::Retire { reason: end.reason }))).await
+    tell(app, name, request, move |_| Ok(Body::Command(Command::Retire { reason: end.reason }))).await
 }
 
 /// Send it to sleep.
 #[utoipa::path(post, path = "/v1/golems/{name}/dream", params(("name" = String, Path)),
     responses((status = 200, body = Accepted), (status = 202, body = Accepted), (status = 404, body = Problem), (status = 409, body = Problem)))]
-pub(super) async fn dream(State(reach): State<Reach>, Path(name): Path<String>, Keyed(key): Keyed) -> Told {
+pub(super) async fn dream(State(app): State<AppState>, Path(name): Path<String>, Keyed(key): Keyed) -> Answered {
     let request = Request::new(key, "dream", &());
-    tell(reach, name, request, |_| Ok(Body::Command(Command::Dream))).await
+    tell(app, name, request, |_| Ok(Body::Command(Command::Dream))).await
 }
 
 /// Wake it.
 #[utoipa::path(post, path = "/v1/golems/{name}/wake", params(("name" = String, Path)),
     responses((status = 200, body = Accepted), (status = 202, body = Accepted), (status = 404, body = Problem), (status = 409, body = Problem)))]
-pub(super) async fn wake(State(reach): State<Reach>, Path(name): Path<String>, Keyed(key): Keyed) -> Told {
+pub(super) async fn wake(State(app): State<AppState>, Path(name): Path<String>, Keyed(key): Keyed) -> Answered {
     let request = Request::new(key, "wake", &());
-    tell(reach, name, request, |_| Ok(Body::Command(Command::Wake))).await
+    tell(app, name, request, |_| Ok(Body::Command(Command::Wake))).await
 }

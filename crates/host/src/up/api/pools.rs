@@ -8,16 +8,18 @@ use axum::http::StatusCode;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
-use super::routes::Problem;
+use super::problem::Problem;
 use crate::Error;
 
-/// Places for those who read, who order, and who go through a journal.
+/// Places for those who read.
 const READING: usize = 8;
+/// Places for those who order.
 const ORDERING: usize = 8;
+/// Places for those who go through a journal.
 const PAGING: usize = 4;
 /// Threads for all of them.
 pub(super) const THREADS: usize = READING + ORDERING + PAGING;
-/// The longest that reading may take, and that anyone waits for a place.
+/// The longest that reading may take, and the longest that anyone waits for a place.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 #[derive(Clone, Debug)]

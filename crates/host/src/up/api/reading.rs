@@ -9,18 +9,20 @@ use utoipa::{IntoParams, ToSchema};
 use vault::Reader;
 use vault::grimoire::Query as Recall;
 
-use super::routes::Problem;
-use super::told::{Offer, Words};
-use super::{Reach, shapes};
-use crate::heirs::Relative;
-use crate::nights::Night;
-use crate::up::board::Status;
-use crate::{Error, closing, heirs, nights};
+use super::problem::Problem;
+use super::state::AppState;
+use crate::Error;
+use crate::legacy::testament;
+use crate::life::heirs::{self, Offer, Relative};
+use crate::view::nights::{self, Night};
+use crate::view::shapes;
+use crate::view::status::Status;
+use crate::view::words::Words;
 
 /// All golems at a glance.
 #[utoipa::path(get, path = "/v1/golems", responses((status = 200, body = Vec<Status>)))]
-pub(super) async fn golems(State(reach): State<Reach>) -> Json<Vec<Status>> {
-    Json(reach.desk.board.all())
+pub(super) async fn golems(State(app): State<AppState>) -> Json<Vec<Status>> {
+    Json(app.desk.board.all())
 }
 
 /// One golem.
@@ -54,16 +56,15 @@ pub(super) struct Depth {
 #[utoipa::path(get, path = "/v1/golems/{name}", params(("name" = String, Path), Depth),
     responses((status = 200, body = Seen), (status = 404, body = Problem)))]
 pub(super) async fn one(
-    State(reach): State<Reach>,
+    State(app): State<AppState>,
     Path(name): Path<String>,
     Query(depth): Query<Depth>,
 ) -> Result<Json<Seen>, Problem> {
-    let status = reach.desk.board.one(&name);
-    reach
-        .clone()
+    let status = app.desk.board.one(&name);
+    app.clone()
         .pools
         .read(move || {
-            let place = reach.home.golem(&name)?;
+            let place = app.home.golem(&name)?;
             let (golem, _) = place.wake()?;
             let life = golem.life();
             Ok(Json(Seen {
@@ -122,15 +123,14 @@ fn ten() -> usize {
 #[utoipa::path(get, path = "/v1/golems/{name}/memory", params(("name" = String, Path), Search),
     responses((status = 200, body = Vec<Hit>), (status = 404, body = Problem)))]
 pub(super) async fn memory(
-    State(reach): State<Reach>,
+    State(app): State<AppState>,
     Path(name): Path<String>,
     Query(search): Query<Search>,
 ) -> Result<Json<Vec<Hit>>, Problem> {
-    reach
-        .clone()
+    app.clone()
         .pools
         .read(move || {
-            let place = reach.home.read_golem(&name)?;
+            let place = app.home.read_golem(&name)?;
             let reader = Reader::open(&place.database())?;
             let (golem, _) = reader.wake()?;
             let life = golem.life();
@@ -152,12 +152,11 @@ pub(super) async fn memory(
 /// Its nights, the newest last.
 #[utoipa::path(get, path = "/v1/golems/{name}/dreams", params(("name" = String, Path)),
     responses((status = 200, body = Nights), (status = 404, body = Problem)))]
-pub(super) async fn dreams(State(reach): State<Reach>, Path(name): Path<String>) -> Result<Json<Nights>, Problem> {
-    reach
-        .clone()
+pub(super) async fn dreams(State(app): State<AppState>, Path(name): Path<String>) -> Result<Json<Nights>, Problem> {
+    app.clone()
         .pools
         .read(move || {
-            let mut all = nights::nights(&reach.home.read_golem(&name)?)?;
+            let mut all = nights::nights(&app.home.read_golem(&name)?)?;
             let nights = all.len();
             let newest = all.split_off(nights.saturating_sub(100));
             Ok(Json(Nights { nights, newest }))
@@ -169,16 +168,15 @@ pub(super) async fn dreams(State(reach): State<Reach>, Path(name): Path<String>)
 #[utoipa::path(get, path = "/v1/golems/{name}/testament", params(("name" = String, Path)),
     responses((status = 200, body = shapes::Testament), (status = 404, body = Problem), (status = 409, description = "it is alive", body = Problem)))]
 pub(super) async fn testament(
-    State(reach): State<Reach>,
+    State(app): State<AppState>,
     Path(name): Path<String>,
 ) -> Result<Json<Testament>, Problem> {
-    reach
-        .clone()
+    app.clone()
         .pools
         .read(move || {
-            let place = reach.home.read_golem(&name)?;
+            let place = app.home.read_golem(&name)?;
             let (golem, _) = place.wake()?;
-            match closing::testament(&place, golem.life())? {
+            match testament::read(&place, golem.life())? {
                 Some(testament) => Ok(Json(testament)),
                 None => Err(Error::Refused(format!("{name} has left no testament"))),
             }
@@ -190,14 +188,13 @@ pub(super) async fn testament(
 #[utoipa::path(get, path = "/v1/golems/{name}/lineage", params(("name" = String, Path)),
     responses((status = 200, body = Vec<Relative>), (status = 404, body = Problem)))]
 pub(super) async fn lineage(
-    State(reach): State<Reach>,
+    State(app): State<AppState>,
     Path(name): Path<String>,
 ) -> Result<Json<Vec<Relative>>, Problem> {
-    reach
-        .clone()
+    app.clone()
         .pools
         .read(move || {
-            let family = heirs::family(&reach.home, &reach.home.golem(&name)?)?;
+            let family = heirs::family(&app.home, &app.home.golem(&name)?)?;
             Ok(Json(family.iter().map(Relative::of).collect()))
         })
         .await
@@ -206,13 +203,12 @@ pub(super) async fn lineage(
 /// What an heir of a dead golem would be left.
 #[utoipa::path(get, path = "/v1/golems/{name}/estate", params(("name" = String, Path)),
     responses((status = 200, body = Offer), (status = 404, body = Problem), (status = 409, description = "it is alive, or not yet done with dying", body = Problem)))]
-pub(super) async fn estate(State(reach): State<Reach>, Path(name): Path<String>) -> Result<Json<Offer>, Problem> {
-    reach
-        .clone()
+pub(super) async fn estate(State(app): State<AppState>, Path(name): Path<String>) -> Result<Json<Offer>, Problem> {
+    app.clone()
         .pools
         .read(move || {
-            let dead = reach.home.read_golem(&name)?;
-            Ok(Json(Offer::of(&reach.home, &dead)?))
+            let dead = app.home.read_golem(&name)?;
+            Ok(Json(Offer::of(&app.home, &dead)?))
         })
         .await
 }

@@ -17,14 +17,14 @@ use axum::response::{IntoResponse, Response};
 use futures_util::{StreamExt, stream};
 use serde::Deserialize;
 use utoipa::IntoParams;
-
-use super::Reach;
-use super::pools::Pools;
-use super::routes::Problem;
-use crate::herald::Herald;
-use crate::up::board::{Board, Frame, named};
-use crate::{Error, Home};
 use vault::{Bookmark, Reader};
+
+use super::pools::Pools;
+use super::problem::Problem;
+use super::state::AppState;
+use crate::view::board::{Board, Frame, named};
+use crate::view::herald::Herald;
+use crate::{Error, Home};
 
 /// How often a listener is served: whatever came meanwhile goes out together.
 const EVERY: Duration = Duration::from_millis(100);
@@ -32,9 +32,11 @@ const EVERY: Duration = Duration::from_millis(100);
 const QUIET: u32 = 150;
 /// Messages of the board that go out together.
 const AT_ONCE: usize = 200;
-/// About how much of a journal is told at a time, how many records may be gone through for it, and how many at once.
+/// About how much of a journal is told at a time.
 const PAGE: usize = 64 << 10;
+/// How many records may be gone through for it.
 const RECORDS: u64 = 4_096;
+/// How many are read at once.
 const READ: u64 = 64;
 /// Listeners at a time.
 const LISTENERS: u64 = 256;
@@ -50,19 +52,19 @@ pub(super) struct Which {
 /// What happens to all golems, as it becomes durable.
 #[utoipa::path(get, path = "/v1/events", params(Which, ("Last-Event-ID" = Option<String>, Header, description = "go on after this one")),
     responses((status = 200, description = "a stream of events", content_type = "text/event-stream", body = String)))]
-pub(super) async fn events(State(reach): State<Reach>, Query(which): Query<Which>, headers: HeaderMap) -> Response {
-    let board = Arc::clone(&reach.desk.board);
+pub(super) async fn events(State(app): State<AppState>, Query(which): Query<Which>, headers: HeaderMap) -> Response {
+    let board = Arc::clone(&app.desk.board);
     // Numbers begin anew with each host; one that no host of this run has given is not gone on from.
     let from = last_id(&headers).and_then(|id| id.parse::<u64>().ok()).map_or(board.next(), |id| id.saturating_add(1));
     let from = if from > board.next() { 0 } else { from };
-    serve(&reach, Listener { from, all: which.all, golem: None, after: None, past: None, full: false })
+    serve(&app, Listener { from, all: which.all, golem: None, after: None, past: None, full: false })
 }
 
 /// What happens to one golem, from any record of its journal on.
 #[utoipa::path(get, path = "/v1/golems/{name}/events", params(("name" = String, Path), Which, ("Last-Event-ID" = Option<String>, Header, description = "go on after this record")),
     responses((status = 200, description = "a stream of events", content_type = "text/event-stream", body = String), (status = 404, description = "no such golem", body = Problem)))]
 pub(super) async fn golem_events(
-    State(reach): State<Reach>,
+    State(app): State<AppState>,
     Path(name): Path<String>,
     Query(which): Query<Which>,
     headers: HeaderMap,
@@ -71,13 +73,13 @@ pub(super) async fn golem_events(
         let (seq, index) = id.split_once('.')?;
         Some((seq.parse::<u64>().ok()?, index.parse::<u32>().ok()?))
     });
-    let (home, golem) = (reach.home.clone(), name.clone());
-    reach.pools.read(move || home.golem(&golem).map(|_| ())).await?;
+    let (home, golem) = (app.home.clone(), name.clone());
+    app.pools.read(move || home.golem(&golem).map(|_| ())).await?;
     let golem: Arc<str> = Arc::from(name.as_str());
     let mut listener =
-        Listener { from: reach.desk.board.next(), all: which.all, golem: Some(golem), after, past: None, full: false };
-    listener.look_back(&reach.home);
-    Ok(serve(&reach, listener))
+        Listener { from: app.desk.board.next(), all: which.all, golem: Some(golem), after, past: None, full: false };
+    listener.look_back(&app.home);
+    Ok(serve(&app, listener))
 }
 
 fn last_id(headers: &HeaderMap) -> Option<&str> {
@@ -153,28 +155,28 @@ impl Past {
 }
 
 /// Counts a listener as long as it listens.
-struct Seat(Arc<Board>);
+struct ListenerGuard(Arc<Board>);
 
-impl Drop for Seat {
+impl Drop for ListenerGuard {
     fn drop(&mut self) {
         self.0.listeners.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
-fn serve(reach: &Reach, listener: Listener) -> Response {
-    let board = Arc::clone(&reach.desk.board);
+fn serve(app: &AppState, listener: Listener) -> Response {
+    let board = Arc::clone(&app.desk.board);
     if board.listeners.fetch_add(1, Ordering::Relaxed) >= LISTENERS {
         board.listeners.fetch_sub(1, Ordering::Relaxed);
         return Problem::busy("too many listen already").into_response();
     }
-    let (seat, pools) = (Seat(board), reach.pools.clone());
-    let home = reach.home.clone();
+    let (guard, pools) = (ListenerGuard(board), app.pools.clone());
+    let home = app.home.clone();
     let begin = stream::once(async { Ok::<_, Infallible>(Bytes::from_static(b"retry: 1000\n\n")) });
-    let chunks = stream::unfold((listener, seat), move |(mut listener, seat)| {
+    let chunks = stream::unfold((listener, guard), move |(mut listener, guard)| {
         let (home, pools) = (home.clone(), pools.clone());
         async move {
-            let text = listener.next(&home, &pools, &seat.0).await?;
-            Some((Ok(Bytes::from(text)), (listener, seat)))
+            let text = listener.next(&home, &pools, &guard.0).await?;
+            Some((Ok(Bytes::from(text)), (listener, guard)))
         }
     });
     let headers = [(CONTENT_TYPE, "text/event-stream"), (CACHE_CONTROL, "no-store")];

@@ -1,0 +1,77 @@
+//! From what an owner says to the settings and the world of a golem that is to be made.
+
+use std::path::Path;
+
+use golem::Name;
+use host::config::{File, Origin, Settings};
+use host::{Error, Home};
+use world::{Candles, Spec};
+
+/// What to do with a newborn: nothing, where a host is up that runs it.
+pub(crate) fn next(home: &Home, name: &str) -> String {
+    if home.is_up() {
+        format!("the host that is up runs it; see bardo golem show {name}")
+    } else {
+        format!("next: bardo golem run {name} --speed max")
+    }
+}
+
+/// A golem's settings: file, environment, flags; and for a replay the pace of its data.
+pub(crate) fn settings(home: &Home, file: Option<&Path>, mut flags: Vec<String>) -> Result<Settings, Error> {
+    let load = |flags: &[String]| Settings::load(File::Golem, file, std::env::vars(), flags);
+    let settings = load(&flags)?;
+    if settings.text("world.kind") != Some("replay") || !matches!(settings.origin("world.bar"), Origin::Default) {
+        return Ok(settings);
+    }
+    // A replay moves as its data does, unless the owner says otherwise.
+    let (candles, _) = Candles::read(home.data().join(data_file(home, &settings)?))?;
+    flags.push(format!("world.bar={}ms", candles.interval().as_millis()));
+    Ok(load(&flags)?)
+}
+
+/// An amount as configuration text.
+pub(crate) fn plain(amount: golem::Usdc) -> String {
+    amount.to_string().trim_start_matches('$').to_owned()
+}
+
+/// Which world, from the settings. A world without a seed gets a random one.
+pub(crate) fn spec(home: &Home, settings: &Settings, seed: Option<u64>) -> Result<Spec, Error> {
+    let seed = seed.unwrap_or_else(random);
+    let bar_ms = settings.span("world.bar").as_millis();
+    let world = match settings.text("world.kind") {
+        Some("queue") => Spec::Queue { seed, bar_ms },
+        Some("replay") => {
+            let path = Path::new("data").join(data_file(home, settings)?);
+            let sha256 = Some(host::home::data::digest(&home.root().join(&path))?);
+            Spec::Replay { path, start: settings.moment("world.start").map(|at| at.as_seconds()), sha256 }
+        }
+        _ => Spec::Sim {
+            seed,
+            bar_ms,
+            relations_change_days: settings.number("world.relations_change_days"),
+            edge_bps: settings.perhaps_count("world.edge_bps"),
+            flip_days: settings.perhaps_number("world.flip_days"),
+        },
+    };
+    let latency_ms = settings.span("world.latency").as_millis();
+    let settle_bars = settings.count("world.settle_bars");
+    let slow = latency_ms > 0 || settle_bars > 0;
+    Ok(if slow { Spec::Slow { world: Box::new(world), latency_ms, settle_bars } } else { world })
+}
+
+/// The file an imported name stands for.
+fn data_file(home: &Home, settings: &Settings) -> Result<String, Error> {
+    let Some(name) = settings.text("world.data") else {
+        return Err(Error::Usage("a replay needs data: --data NAME (see `bardo data list`)".into()));
+    };
+    let file = format!("{name}.csv");
+    if name.parse::<Name>().is_err() || !home.data().join(&file).exists() {
+        return Err(Error::Usage(format!("there is no data named {name}; see `bardo data list`")));
+    }
+    Ok(file)
+}
+
+fn random() -> u64 {
+    let id = host::chance::identity(None, "");
+    u64::from_le_bytes(id.0[..8].try_into().expect("eight of sixteen bytes"))
+}

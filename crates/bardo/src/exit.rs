@@ -1,0 +1,22 @@
+//! Exit codes, as documented.
+
+use host::Error;
+
+pub(crate) const ERROR: u8 = 1;
+pub(crate) const USAGE: u8 = 2;
+pub(crate) const CONFIG: u8 = 3;
+pub(crate) const DEAD: u8 = 4;
+pub(crate) const BUDGET: u8 = 5;
+pub(crate) const REFUSED: u8 = 6;
+pub(crate) const INTERRUPTED: u8 = 130;
+
+/// What a command that came to this ends with.
+pub(crate) fn code_of(error: &Error) -> u8 {
+    match error {
+        Error::Config(_) => CONFIG,
+        Error::Dead(..) => DEAD,
+        Error::Refused(_) | Error::Copy { .. } => REFUSED,
+        Error::Vault(vault::Error::TreasuryShort { .. }) => BUDGET,
+        _ => ERROR,
+    }
+}

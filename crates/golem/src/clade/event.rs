@@ -1,0 +1,26 @@
+//! What golems of one owner tell each other.
+
+use serde::{Deserialize, Serialize};
+
+use super::News;
+use crate::id::GolemId;
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename = "CladeEvent")]
+pub enum Event {
+    /// A word to its peers, and that it was passed on to so many.
+    CalledOut {
+        number: u64,
+        news: News,
+    },
+    Told {
+        number: u64,
+        peers: u32,
+    },
+    /// A word of a peer's.
+    Heard {
+        from: GolemId,
+        number: u64,
+        news: News,
+    },
+}

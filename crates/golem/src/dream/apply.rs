@@ -1,0 +1,186 @@
+//! What nights and what is on trial come to. It calculates and never decides.
+
+use super::{Event, Fate, Trigger, schedule};
+use crate::grimoire::Fiber;
+use crate::heartbeat::State;
+use crate::life::Life;
+use crate::money::Usdc;
+use crate::mortality::Purse;
+use crate::prediction::Prediction;
+use crate::rule::{Heuristic, learning};
+use crate::world::DomainKind;
+
+pub(crate) fn apply(life: &mut Life, event: &Event) {
+    match event {
+        Event::Switched { on } => life.dreams.switched = Some(*on),
+        Event::Began { trigger, ticks, budget } => begin(life, *trigger, *ticks, *budget),
+        Event::Passed { phase, cost } => {
+            let (age, laws) = (life.age, life.laws());
+            life.dreams.pass(*phase, *cost, Purse::month_at(age, laws));
+            life.purse.spend(*cost, age, laws);
+        }
+        Event::Slept => life.dreams.night.iter_mut().for_each(|night| night.slept += 1),
+        Event::Left { woken } => {
+            life.dreams.leave(*woken, life.tick, life.episodes.made, life.capital.result());
+            if life.heartbeat.state == State::Dreaming {
+                life.heartbeat.state = State::Sleeping;
+            }
+            life.heartbeat.epoch += 1;
+            life.knowing.fiber = Fiber::default();
+        }
+        // What could not be dreamt about yet is not as urgent a tick later.
+        Event::Blocked { .. } => {
+            let eased = life.laws().dream_blocked;
+            life.knowing.fiber.urgency = (life.knowing.fiber.urgency - eased).max(0.0);
+        }
+        Event::Conceived { ideas } => {
+            life.dreams.night.iter_mut().for_each(|night| night.ideas.extend(ideas.iter().cloned()));
+        }
+        Event::Dreamt(found) => life.dreams.work(found),
+        Event::Wondered { holds } => life.dreams.holds = (*holds, life.seen.until),
+        Event::Unstaged { at, fate } => {
+            leave(life, usize::from(*at));
+            life.dreams.count(*fate);
+        }
+        Event::RolledBack { at } => {
+            let change = life.dreams.changes.remove(usize::from(*at));
+            life.dreams.rolled_back += 1;
+            life.playbook[usize::from(change.slot)].voice = false;
+        }
+        Event::Proven { at } => drop(life.dreams.changes.remove(usize::from(*at))),
+        Event::Revised { at } => {
+            change_places(life, usize::from(*at));
+            life.dreams.revised += 1;
+        }
+        Event::Reverted { at } => {
+            change_places(life, usize::from(*at));
+            life.dreams.revisions.remove(usize::from(*at));
+            life.dreams.rolled_back += 1;
+        }
+        Event::RevisionLeft { at, fate } => {
+            if *fate != Fate::Promoted {
+                judged(life, usize::from(*at));
+            }
+            life.dreams.revisions.remove(usize::from(*at));
+            life.dreams.count(*fate);
+        }
+    }
+}
+
+fn begin(life: &mut Life, trigger: Trigger, ticks: u32, budget: Usdc) {
+    if let Some(hours) = schedule::bedtime(life).filter(|_| trigger == Trigger::Window) {
+        let (known, begun) = life.dreams.window;
+        life.dreams.window = (hours, if known == hours { begun + 1 } else { 1 });
+        life.dreams.session = if known == hours { life.dreams.session } else { Usdc::ZERO };
+    }
+    life.dreams.begin(trigger, ticks, budget, life.seen.unit);
+    life.heartbeat.state = State::Dreaming;
+    life.heartbeat.epoch += 1;
+    life.stress.dream_wanted = false;
+}
+
+/// A claim came true or not: what it says of each hypothesis that held when it was made.
+pub(crate) fn tried(life: &mut Life, domain: usize, claim: &Prediction, actual: f64) {
+    let (laws, kind, regime) = (life.laws(), life.birth.world.domains[domain].kind, life.regimes.now);
+    let made = claim.due - life.horizon(domain);
+    for (at, hypothesis) in life.dreams.staged.iter_mut().enumerate() {
+        if claim.staged >> at & 1 == 0 {
+            continue;
+        }
+        let wrong = |h: &Heuristic| learning::error(kind, claim.base, h.forecast(kind, claim.naive), actual, laws);
+        let error = wrong(&hypothesis.heuristic);
+        let naive = learning::error(kind, claim.base, claim.naive, actual, laws);
+        hypothesis.heuristic.learn(kind, claim, actual, regime, laws);
+        hypothesis.error += error;
+        hypothesis.naive_error += naive;
+        if made < hypothesis.until {
+            continue;
+        }
+        hypothesis.until = claim.due;
+        if error < naive {
+            hypothesis.confirmed += 1;
+            hypothesis.confidence = (hypothesis.confidence + laws.dream_confirms).min(1.0);
+        } else {
+            hypothesis.contradicted += 1;
+            hypothesis.confidence -= laws.dream_contradicts;
+        }
+    }
+}
+
+/// One left: those after it move up, in every claim.
+fn leave(life: &mut Life, at: usize) {
+    life.dreams.staged.remove(at);
+    let below = (1_u16 << at) - 1;
+    let close = |bits: u16| bits & below | (bits >> 1) & !below;
+    life.dreams.holds.0 = close(life.dreams.holds.0);
+    for claim in life.open.iter_mut().flatten() {
+        claim.staged = close(claim.staged);
+    }
+}
+
+/// Those of them that speak of a domain.
+pub(crate) fn about(life: &Life, domain: u8) -> u16 {
+    let bits = life.dreams.staged.iter().enumerate();
+    bits.fold(0, |bits, (at, staged)| bits | u16::from(staged.heuristic.domain == domain) << at)
+}
+
+/// A claim came true or not: what those in the shadow would have claimed, and what they learn from it.
+pub(crate) fn tried_again(life: &mut Life, domain: usize, claim: &Prediction, actual: f64) {
+    let (laws, kind, regime) = (life.laws(), life.birth.world.domains[domain].kind, life.regimes.now);
+    let made = claim.due - life.horizon(domain);
+    let playbook = &life.playbook;
+    for revision in life.dreams.revisions.iter_mut().filter(|r| usize::from(r.domain) == domain) {
+        // Whose slot has been taken by another meanwhile says nothing any more.
+        let fired = |slot: &u8, h: &Heuristic| {
+            claim.fired >> slot & 1 == 1 && playbook.get(usize::from(*slot)).is_some_and(|now| now.id == h.id)
+        };
+        let voices = revision.heuristics.iter().filter(|(slot, h)| fired(slot, h)).map(|(_, h)| h);
+        let together = learning::together(kind, claim.naive, voices, laws);
+        let value = if kind == DomainKind::Direction { together.clamp(0.01, 0.99) } else { together };
+        let error = learning::error(kind, claim.base, value, actual, laws);
+        let rival = learning::error(kind, claim.base, claim.value, actual, laws);
+        for (slot, heuristic) in &mut revision.heuristics {
+            if fired(slot, heuristic) {
+                heuristic.learn(kind, claim, actual, regime, laws);
+            }
+        }
+        revision.excess += error - rival;
+        if made < revision.until {
+            continue;
+        }
+        let gain = if rival + error > 0.0 { (rival - error) / (rival + error) } else { 0.0 };
+        revision.gain += gain;
+        revision.squares += gain * gain;
+        revision.until = claim.due;
+        if error < rival {
+            revision.confirmed += 1;
+            revision.confidence = (revision.confidence + laws.dream_confirms).min(1.0);
+        } else {
+            revision.contradicted += 1;
+            revision.confidence -= laws.dream_contradicts;
+        }
+    }
+}
+
+/// Those in the shadow and those in use change places.
+fn change_places(life: &mut Life, at: usize) {
+    let revision = &mut life.dreams.revisions[at];
+    for (slot, heuristic) in &mut revision.heuristics {
+        let Some(now) = life.playbook.get_mut(usize::from(*slot)).filter(|now| now.id == heuristic.id) else {
+            continue;
+        };
+        // What holding paid is a fact of its own, and stays with who is in use.
+        (heuristic.paid, heuristic.stance, heuristic.voice) = (now.paid, now.stance, now.voice);
+        *heuristic = std::mem::replace(now, heuristic.clone());
+    }
+    revision.adopted = !revision.adopted;
+    (revision.confirmed, revision.contradicted) = (0, 0);
+    (revision.gain, revision.squares, revision.excess) = (0.0, 0.0, 0.0);
+    judged(life, at);
+}
+
+/// What was lived up to here has been judged, and is no reason to judge again.
+fn judged(life: &mut Life, at: usize) {
+    let domain = usize::from(life.dreams.revisions[at].domain);
+    life.dreams.settled[domain] = life.tick;
+}

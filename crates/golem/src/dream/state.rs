@@ -1,0 +1,201 @@
+//! Nights as they are kept: one under way, what the earlier ones came to, and what of it is on trial.
+
+use crate::dream::SleepStage;
+use crate::dream::Trigger;
+use crate::dream::Waker;
+use serde::{Deserialize, Serialize};
+
+use super::{Change, Fate, Found, Idea, Origin, Rehearsed, Revision, Staged};
+use crate::limits;
+use crate::money::Usdc;
+use crate::time::Time;
+
+/// A night under way.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Night {
+    pub number: u64,
+    pub trigger: Trigger,
+    pub phase: SleepStage,
+    /// How long it is to be, in ticks.
+    pub ticks: u32,
+    /// How long it has been.
+    pub slept: u32,
+    pub budget: Usdc,
+    pub spent: Usdc,
+    /// The work of its present phase has been done.
+    pub worked: bool,
+    /// What a unit was worth when it began.
+    pub unit: Usdc,
+    /// What it has come up with and not put to the test yet.
+    pub ideas: Vec<Idea>,
+    /// Episodes gone through closely.
+    pub batch: Vec<u64>,
+    /// Heuristics credited with what came of them.
+    pub credited: Vec<u64>,
+    /// The worst that may come.
+    pub ahead: f32,
+    pub rehearsed: Option<Rehearsed>,
+    /// What it came up with has been put to the test: whatever wakes it now, nothing of it is lost.
+    pub integrated: bool,
+    pub tally: Tally,
+}
+
+/// What a night did, counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tally {
+    pub replayed: u32,
+    pub alternatives: u32,
+    pub insights: u32,
+    pub hypotheses: u32,
+    pub calmed: u32,
+    pub revisions: u32,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Dreams {
+    pub nights: u64,
+    pub whole: u64,
+    pub night: Option<Night>,
+    /// The tick at which the last one ended.
+    pub last: u64,
+    /// Episodes there were by then.
+    pub episodes: u64,
+    /// What its acting had come to by then.
+    pub result: Usdc,
+    pub spent: Usdc,
+    /// Spent on nights that were broken off before anything they came up with was put to the test.
+    pub wasted: Usdc,
+    /// Thirty days of age, counted.
+    pub month: u64,
+    /// What was spent in the present thirty.
+    pub spent_this_month: Usdc,
+    /// Hypotheses on trial.
+    pub staged: Vec<Staged>,
+    /// Earlier ones that were let in.
+    pub promoted: u64,
+    /// Earlier ones that were wrong.
+    pub refuted: u64,
+    /// Earlier ones whose time was up.
+    pub expired: u64,
+    /// Which hypotheses held at the last look, one bit each, and when that was.
+    pub holds: (u16, Time),
+    /// What has come into use lately and may have to go again.
+    pub changes: Vec<Change>,
+    /// How often something had to.
+    pub rolled_back: u64,
+    /// Domains whose heuristics learn again.
+    pub revisions: Vec<Revision>,
+    /// How often that was right.
+    pub revised: u64,
+    /// The tick up to which each domain has been looked at for that.
+    pub settled: [u64; limits::DOMAINS],
+    /// Nights begun in the owner's present hours of sleep, and which hours those are.
+    pub window: (u64, u32),
+    /// What its owner has said since its birth about dreaming at all.
+    pub switched: Option<bool>,
+    /// What nights in the owner's present hours have cost.
+    pub session: Usdc,
+    /// A threat to warn of, for the next round of the Curator.
+    pub rehearsed: Option<Rehearsed>,
+    /// Heuristics the last night spoke for or against, for the next round of the Curator.
+    pub judged: Vec<(u64, bool)>,
+    /// What the last night did.
+    pub tally: Tally,
+    /// What the last night cost.
+    pub cost: Usdc,
+}
+
+impl Dreams {
+    /// The share of what was tried that proved right, from a half on.
+    pub fn quality(&self) -> f64 {
+        let over = self.promoted + self.refuted + self.expired;
+        (self.promoted as f64 + 2.0) / (over as f64 + 4.0)
+    }
+
+    pub(crate) fn begin(&mut self, trigger: Trigger, ticks: u32, budget: Usdc, unit: Usdc) {
+        self.nights += 1;
+        self.night = Some(Night {
+            number: self.nights,
+            trigger,
+            phase: SleepStage::Onset,
+            ticks,
+            slept: 0,
+            budget,
+            spent: Usdc::ZERO,
+            worked: false,
+            unit,
+            ideas: Vec::new(),
+            batch: Vec::new(),
+            credited: Vec::new(),
+            ahead: 0.0,
+            rehearsed: None,
+            integrated: false,
+            tally: Tally::default(),
+        });
+    }
+
+    /// The work of a phase has been done.
+    pub(crate) fn work(&mut self, found: &Found) {
+        self.staged.extend(found.staged.iter().cloned());
+        self.revisions.extend(found.revisions.iter().cloned());
+        let Some(night) = &mut self.night else { return };
+        night.worked = true;
+        let insights = found.staged.iter().filter(|staged| staged.origin == Origin::Pattern).count() as u32;
+        night.tally.replayed += found.replayed;
+        night.tally.alternatives += found.imagined.alternatives;
+        night.tally.calmed += found.imagined.calmed.len() as u32;
+        night.tally.insights += insights;
+        night.tally.hypotheses += found.staged.len() as u32 - insights;
+        night.tally.revisions += found.revisions.len() as u32;
+        night.batch.extend(&found.batch);
+        night.credited.extend(found.replay.credits.iter().map(|(id, _)| *id));
+        night.ahead = found.replay.ahead.iter().fold(night.ahead, |worst, ahead| worst.min(ahead.worst));
+        if let Some(rehearsed) = &found.imagined.rehearsed {
+            night.rehearsed = Some(rehearsed.clone());
+        }
+        if found.phase == SleepStage::Integration {
+            night.integrated = true;
+            night.ideas.clear();
+            self.rehearsed = night.rehearsed.take().or_else(|| self.rehearsed.take());
+            let (yes, no) = (found.confirmed.iter(), found.contradicted.iter());
+            self.judged = yes.map(|id| (*id, true)).chain(no.map(|id| (*id, false))).collect();
+        }
+    }
+
+    pub(crate) fn pass(&mut self, phase: SleepStage, cost: Usdc, month: u64) {
+        let before = if self.month == month { self.spent_this_month } else { Usdc::ZERO };
+        (self.month, self.spent_this_month) = (month, before + cost);
+        self.spent += cost;
+        if let Some(night) = &mut self.night {
+            night.spent += cost;
+            night.worked = false;
+            if night.trigger == Trigger::Window {
+                self.session += cost;
+            }
+            night.phase = *SleepStage::ALL.get(phase as usize + 1).unwrap_or(&SleepStage::Return);
+        }
+    }
+
+    /// One more trial is over.
+    pub(crate) fn count(&mut self, fate: Fate) {
+        match fate {
+            Fate::Promoted => self.promoted += 1,
+            Fate::Refuted => self.refuted += 1,
+            Fate::Expired | Fate::Displaced => self.expired += 1,
+        }
+    }
+
+    /// The night is over.
+    pub(crate) fn leave(&mut self, woken: Option<Waker>, tick: u64, episodes: u64, result: Usdc) {
+        if let Some(night) = self.night.take() {
+            match woken {
+                None => self.whole += 1,
+                Some(_) if night.integrated => {}
+                Some(_) => self.wasted += night.spent,
+            }
+            (self.tally, self.cost) = (night.tally, night.spent);
+        }
+        (self.last, self.episodes, self.result) = (tick, episodes, result);
+    }
+}

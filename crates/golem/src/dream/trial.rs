@@ -1,0 +1,161 @@
+//! What was dreamt, on trial: hypotheses, domains that learn again, and what has come into use and may have to go.
+
+use serde::{Deserialize, Serialize};
+
+use crate::constitution::DreamFigures;
+use crate::rule::Heuristic;
+use crate::time::Time;
+
+/// Confidence at which a trial is won.
+pub const PROMOTED: f64 = 0.7;
+
+/// Confidence at which it is lost.
+pub const REFUTED: f64 = 0.1;
+
+/// What half-formed ideas and those of others begin with.
+const HALF_FORMED: f64 = 0.15;
+
+/// Hypotheses on trial at once; each has a bit in every claim it would have had a say in.
+pub const STAGED: usize = 10;
+
+/// How an idea came about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Origin {
+    /// Something episodes have in common: an insight.
+    Pattern,
+    /// Caught while falling asleep.
+    Fragment,
+    /// Put together from others: a hypothesis of a strategy.
+    Recombined,
+    /// Left unfinished by who came before.
+    Inherited,
+    /// Made up, and believed without asking; for experiments.
+    Random,
+    /// Where the other choice would have been better.
+    Regret,
+}
+
+impl Origin {
+    /// The confidence a trial begins with.
+    pub fn confidence(self, figures: &DreamFigures) -> f64 {
+        match self {
+            Origin::Pattern => figures.insight,
+            Origin::Recombined | Origin::Random | Origin::Regret => figures.hypothesis,
+            Origin::Fragment | Origin::Inherited => HALF_FORMED,
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Staged {
+    /// As it learns in its trial.
+    pub heuristic: Heuristic,
+    pub origin: Origin,
+    pub night: u64,
+    /// Some of the episodes it held on before it was staged.
+    pub episodes: Vec<u64>,
+    /// The tick of the first of them.
+    #[serde(default)]
+    pub seed: u64,
+    /// By how much less wrong than the playbook it was there.
+    pub utility: f64,
+    pub confidence: f64,
+    pub confirmed: u32,
+    pub contradicted: u32,
+    /// How wrong it was in its trial.
+    pub error: f64,
+    /// How wrong the naive forecast was beside it.
+    pub naive_error: f64,
+    pub since: u64,
+    /// Up to where time has been counted, so that no two cases share any.
+    pub until: Time,
+}
+
+/// What became of a hypothesis.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Fate {
+    Promoted,
+    Refuted,
+    Expired,
+    /// A better one took its place.
+    Displaced,
+}
+
+/// Something dreamt that has come into use, until it has shown that it may stay.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Change {
+    pub slot: u8,
+    pub id: u64,
+    pub night: u64,
+    /// Claims it had been tried in by then.
+    pub tried: u32,
+}
+
+impl Staged {
+    pub fn says_the_same(&self, other: &Staged) -> bool {
+        same(&self.heuristic, &other.heuristic)
+    }
+}
+
+pub(super) fn same(a: &Heuristic, b: &Heuristic) -> bool {
+    a.domain == b.domain && a.condition.same(&b.condition) && (a.effect - b.effect).abs() < 0.05
+}
+
+impl Change {
+    pub(crate) fn new(slot: u8, heuristic: &Heuristic, night: u64) -> Change {
+        let tried = heuristic.evidence_for + heuristic.evidence_against;
+        Change { slot, id: heuristic.id, night, tried }
+    }
+}
+
+/// Claims, none overlapping another, that it must have stood before at least.
+const LEAST: u32 = 20;
+
+/// Deviations by which it must do better, beside having been confirmed often enough.
+const SURE: f64 = 3.0;
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Revision {
+    pub domain: u8,
+    pub night: u64,
+    /// Some of the episodes it held on before it was tried.
+    pub episodes: Vec<u64>,
+    /// It has the say, and these are those it took it from.
+    pub adopted: bool,
+    /// By slot of the playbook.
+    pub heuristics: Vec<(u8, Heuristic)>,
+    pub utility: f64,
+    pub confidence: f64,
+    pub confirmed: u32,
+    pub contradicted: u32,
+    /// By what share these were less wrong than those in use, over what was counted.
+    pub gain: f64,
+    /// The square of it.
+    pub squares: f64,
+    /// How wrong these were in all, less how wrong those in use were.
+    pub excess: f64,
+    pub since: u64,
+    /// Up to where time has been counted, so that no two cases share any.
+    pub until: Time,
+}
+
+impl Revision {
+    /// Confirmed, surely and in all less wrong than those in use.
+    pub(super) fn is_better(&self) -> bool {
+        let confirmed = self.confidence >= PROMOTED - 1e-9 && self.confirmed + self.contradicted >= LEAST;
+        confirmed && self.deviations() >= SURE && self.excess < 0.0
+    }
+
+    /// By how many deviations these do better.
+    pub fn deviations(&self) -> f64 {
+        let n = f64::from(self.confirmed + self.contradicted);
+        if n < 2.0 {
+            return 0.0;
+        }
+        let mean = self.gain / n;
+        let error = ((self.squares / n - mean * mean).max(0.0) / (n - 1.0)).sqrt();
+        if error > 0.0 { mean / error } else { 0.0 }
+    }
+}

@@ -1,0 +1,17 @@
+//! What a finished goal adds to the tallies.
+
+use super::{Event, Goal};
+use crate::life::Life;
+use crate::stress;
+
+pub(crate) fn apply(life: &mut Life, Event::Finished { goal, domain, ended }: &Event) {
+    let kept = life.laws().goals_kept;
+    if let Some(tally) = life.goals.get_mut(usize::from(*domain)) {
+        tally.count(*goal, *ended, kept);
+    }
+    let serves = stress::serves(life, *domain);
+    life.stress.ledger.finish(*goal, *domain, *ended, serves, kept);
+    if *goal == Goal::SelfExamine {
+        life.stress.ledger.examined(*domain);
+    }
+}

@@ -1,0 +1,37 @@
+//! Taking in what a round of the Curator came to.
+
+use super::{Answer, Event};
+use crate::draft::Draft;
+use crate::limits;
+use crate::rule::{self, Heuristic};
+use crate::stress;
+
+/// Takes in what a round came to; an answer to another round is nobody's any more.
+pub(crate) fn curated(draft: &mut Draft<'_>, answer: &Answer) {
+    if answer.round != draft.knowing.rounds + 1 || draft.is_dead() {
+        return;
+    }
+    for decision in &answer.decisions {
+        draft.emit(Event::Kept(Box::new(decision.clone())));
+    }
+    let explores = stress::allowed(draft).explore;
+    for (slot, heuristic) in answer.adopt.iter().filter(|_| explores) {
+        // Only where there is room, or in the place of the very same before it was ever tried: what has a say now is not
+        // pushed out by a memory.
+        let at = usize::from(*slot);
+        let untried = |h: &Heuristic| {
+            draft.tick == 0 && h.weight == 0.0 && h.domain == heuristic.domain && h.condition.same(&heuristic.condition)
+        };
+        let room = at == draft.playbook.len() && draft.playbook.len() < limits::HEURISTICS;
+        if room || draft.playbook.get(at).is_some_and(untried) {
+            draft.emit(rule::Event::Adopted { slot: *slot, heuristic: Box::new(heuristic.clone()), night: None });
+        }
+    }
+    for (from, entries) in &answer.taken {
+        draft.emit(Event::TookIn { from: *from, entries: *entries });
+    }
+    draft.emit(Event::Curated { alive: answer.alive, archived: answer.archived });
+    if answer.watch != draft.knowing.watched {
+        draft.emit(Event::Watching(Box::new(answer.watch.clone())));
+    }
+}

@@ -1,0 +1,40 @@
+//! One beat.
+
+use super::{Event, State, rest};
+use crate::draft::Draft;
+use crate::dream;
+use crate::policy::{self, Stage};
+use crate::prediction;
+use crate::world::Observation;
+
+/// Takes in what the world showed and goes round as far as it can.
+pub(crate) fn beat(draft: &mut Draft<'_>, observation: &Observation) {
+    let awake = draft.heartbeat.state == State::Sleeping;
+    if awake {
+        draft.emit(Event::Turned(State::Sensing));
+    }
+    prediction::sense(draft, observation);
+    if awake {
+        draft.emit(Event::Turned(State::Deciding));
+        prediction::forecast(draft, observation);
+        draft.emit(Event::Turned(State::Acting));
+        policy::decide(draft);
+        rest(draft);
+    } else {
+        wait(draft);
+    }
+}
+
+/// What passing time does to a beat that is not awake.
+fn wait(draft: &mut Draft<'_>) {
+    let now = draft.at();
+    let overdue: Vec<u64> =
+        draft.flights.iter().filter(|f| f.stage == Stage::Asked && f.deadline < now).map(|f| f.key).collect();
+    for key in overdue {
+        draft.emit(policy::Event::Abandoned { key });
+    }
+    rest(draft);
+    if draft.heartbeat.state == State::Dreaming {
+        dream::sleep(draft);
+    }
+}

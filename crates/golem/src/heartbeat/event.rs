@@ -1,0 +1,11 @@
+//! Where the heartbeat went.
+
+use serde::{Deserialize, Serialize};
+
+use super::State;
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename = "HeartbeatEvent")]
+pub enum Event {
+    Turned(State),
+}

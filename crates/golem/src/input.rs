@@ -1,0 +1,74 @@
+//! Everything that can reach a golem, and how an input can break its own contract.
+
+use crate::Command;
+use crate::clade::News;
+use crate::dream::Found;
+use crate::grimoire::Answer;
+use crate::id::{CommandId, GolemId};
+use crate::money::Usdc;
+use crate::policy::Proposal;
+use crate::stress::Assessment;
+use crate::time::Time;
+use crate::world::{Fate, Observation, Quote};
+
+/// Everything that reaches a golem: when, with which chance, and what.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Input {
+    pub now: Time,
+    /// Chance for the present tick, drawn outside.
+    pub roll: u64,
+    pub what: What,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum What {
+    /// Every bar closed since the last observation.
+    Observed(Observation),
+    /// The treasury has sent money; transfers are numbered per golem from 1.
+    Funded { transfer: u64, credit: Usdc, capital: Usdc },
+    /// The treasury has received a deposit.
+    Deposited { deposit: u64 },
+    /// What the world says a flight would do; none if it would not have it.
+    Previewed { key: u64, look: u8, quote: Option<Quote> },
+    /// What became of a commit.
+    Landed { key: u64, fate: Fate },
+    /// Somebody other than its own rules would have it act.
+    Proposed(Proposal),
+    /// What a round of the Curator came to.
+    Curated(Box<Answer>),
+    /// What the work of one phase of a night has found.
+    Dreamt(Box<Found>),
+    /// Its testament is written and safe.
+    Reflected { hash: [u8; 32] },
+    /// What it knew has gone where it is to go.
+    Bequeathed { hash: [u8; 32], entries: u32 },
+    /// The golem's own word about its state; it speaks of now.
+    Assessed(Box<Assessment>),
+    /// A word of a peer's. A peer numbers its letters, and each counts once.
+    Heard { from: GolemId, number: u64, news: News },
+    /// A word to its peers was passed on to so many of them.
+    Told { number: u64, peers: u32 },
+    /// The owner's word.
+    Commanded { id: CommandId, command: Command },
+}
+
+/// An input that breaks its own contract. It changes nothing.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum Fault {
+    #[error("time ran backwards: {now:?} comes after {last:?}")]
+    Backwards { now: Time, last: Time },
+    #[error("the world broke its word at bar {bar}: {why}")]
+    World { bar: usize, why: &'static str },
+    #[error("transfer {got} arrived when {expected} was next")]
+    Transfer { expected: u64, got: u64 },
+    #[error("an amount is out of bounds")]
+    Amount,
+    #[error("a golem speaks of the moment it is in")]
+    Untimely,
+    #[error("an answer from memory is out of bounds")]
+    Knowledge,
+    #[error("what a night brought is out of bounds")]
+    Dream,
+    #[error("the world says action {key} came to something that was never asked for")]
+    Outcome { key: u64 },
+}

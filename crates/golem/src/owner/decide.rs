@@ -1,0 +1,95 @@
+//! Obeying, or declining by name.
+
+use super::{Account, Event};
+use crate::Command;
+use crate::draft::Draft;
+use crate::dream::{self, Waker};
+use crate::id::CommandId;
+use crate::life::Life;
+use crate::limits;
+use crate::money::Usdc;
+use crate::mortality::death::Cause;
+use crate::mortality::economic;
+use crate::mortality::{self};
+use crate::plain::is_plain;
+use crate::policy::{self, Refusal};
+
+/// The treasury has sent money; each transfer counts once.
+pub(crate) fn funded(draft: &mut Draft<'_>, transfer: u64, credit: Usdc, capital: Usdc) {
+    if transfer > draft.transfers_taken {
+        draft.emit(Event::Funded { transfer, credit, capital });
+    }
+}
+
+/// The treasury has received what was sent home.
+pub(crate) fn deposited(draft: &mut Draft<'_>, deposit: u64) {
+    if draft.deposits.iter().any(|d| d.number == deposit) {
+        draft.emit(Event::Deposited { deposit });
+    }
+}
+
+/// The owner's word, once however often it is delivered.
+pub(crate) fn commanded(draft: &mut Draft<'_>, command: CommandId, what: &Command) {
+    if !draft.commands.iter().any(|(known, _)| *known == command) {
+        let done = obey(draft, what);
+        draft.emit(match done {
+            Ok(()) => Event::Obeyed { command },
+            Err(rule) => Event::Declined { command, rule },
+        });
+    }
+}
+
+fn obey(draft: &mut Draft<'_>, command: &Command) -> Result<(), Refusal> {
+    if draft.is_dead() {
+        return Err(Refusal::Dead);
+    }
+    match command {
+        Command::Pause if draft.heartbeat.paused => {}
+        Command::Pause => draft.emit(Event::Paused),
+        Command::Resume => {
+            if draft.heartbeat.paused {
+                draft.emit(Event::Resumed);
+            }
+            if draft.heartbeat.frozen {
+                draft.emit(Event::Thawed);
+            }
+        }
+        Command::Freeze { .. } if draft.heartbeat.frozen => {}
+        Command::Freeze { reason } => draft.emit(Event::Froze { reason: clip(reason) }),
+        Command::Withdraw { from, amount } => {
+            withdrawable(draft, *from, *amount)?;
+            draft.emit(Event::Withdrew { deposit: draft.deposits_made + 1, from: *from, amount: *amount });
+        }
+        Command::Approve { key, yes } => policy::approve(draft, *key, *yes)?,
+        Command::Dream => dream::ordered(draft)?,
+        Command::Dreams { on } => dream::switched(draft, *on),
+        Command::Wake => dream::wake(draft, Waker::Owner),
+        Command::Retire { reason } => mortality::die(draft, Cause::OwnerKill { reason: clip(reason) }),
+        Command::Amend { instead_of, .. } if *instead_of != policy::policy_hash(&draft.policy) => {
+            return Err(Refusal::Stale);
+        }
+        Command::Amend { policy, .. } if !policy.fits(&draft.birth.world) => return Err(Refusal::Unknown),
+        Command::Amend { policy, .. } => draft.emit(Event::Amended(policy.clone())),
+        Command::Halt { trigger } => mortality::die(draft, Cause::KillSwitch { trigger: clip(trigger) }),
+    }
+    Ok(())
+}
+
+fn withdrawable(life: &Life, from: Account, amount: Usdc) -> Result<(), Refusal> {
+    if !amount.is_positive() || amount > Usdc::MOST {
+        return Err(Refusal::Bounds);
+    }
+    if life.deposits.len() + 2 > limits::DEPOSITS {
+        return Err(Refusal::Busy);
+    }
+    match from {
+        Account::Credit if amount > life.purse.credit => Err(Refusal::Short),
+        Account::Credit if amount > economic::free(life) => Err(Refusal::Reserve),
+        Account::Capital if amount > life.capital.cash => Err(Refusal::Short),
+        _ => Ok(()),
+    }
+}
+
+fn clip(text: &str) -> String {
+    text.chars().filter(|c| is_plain(*c)).take(limits::REASON).collect()
+}

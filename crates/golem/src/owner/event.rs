@@ -1,0 +1,24 @@
+//! What an owner gave, took and said.
+
+use serde::{Deserialize, Serialize};
+
+use super::Account;
+use crate::constitution::PolicyFigures;
+use crate::id::CommandId;
+use crate::money::Usdc;
+use crate::policy::Refusal;
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename = "OwnerEvent")]
+pub enum Event {
+    Funded { transfer: u64, credit: Usdc, capital: Usdc },
+    Withdrew { deposit: u64, from: Account, amount: Usdc },
+    Deposited { deposit: u64 },
+    Obeyed { command: CommandId },
+    Declined { command: CommandId, rule: Refusal },
+    Paused,
+    Resumed,
+    Froze { reason: String },
+    Thawed,
+    Amended(#[serde(with = "crate::prose")] Box<PolicyFigures>),
+}

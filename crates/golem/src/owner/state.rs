@@ -1,0 +1,60 @@
+//! What an owner may tell a golem.
+
+use serde::{Deserialize, Serialize};
+
+use crate::constitution::PolicyFigures;
+use crate::money::Usdc;
+use crate::policy::{self};
+
+/// What an owner may tell a golem.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "command")]
+pub enum Command {
+    Pause,
+    Resume,
+    Freeze {
+        reason: String,
+    },
+    Withdraw {
+        from: Account,
+        amount: Usdc,
+    },
+    /// Dream now.
+    Dream,
+    /// Dream from now on, or no more.
+    Dreams {
+        on: bool,
+    },
+    Wake,
+    Retire {
+        reason: String,
+    },
+    Halt {
+        trigger: String,
+    },
+    /// Yes or no to what waits under this key.
+    Approve {
+        key: u64,
+        yes: bool,
+    },
+    /// Another cage, from now on, instead of the one with this hash.
+    Amend {
+        policy: Box<PolicyFigures>,
+        instead_of: policy::Hash,
+    },
+}
+
+/// Which of a golem's two accounts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Account {
+    Credit,
+    Capital,
+}
+
+/// Money on its way to the treasury until the treasury says it has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Deposit {
+    pub number: u64,
+    pub amount: Usdc,
+}

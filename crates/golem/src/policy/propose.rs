@@ -1,0 +1,235 @@
+//! Taking up exposure and giving it up: what is worth it, how large, and which rule says no.
+
+use super::flight::{Flight, Stage};
+use super::read::TELL_AGAIN;
+use super::sending::intend;
+use super::{Day, Event, Proposal, Refusal, ask, caution, close_all, gate, give_way};
+use crate::constitution::{MindKind, OnDeath};
+use crate::draft::Draft;
+use crate::life::Life;
+use crate::money::Usdc;
+use crate::mortality::Partition;
+use crate::mortality::economic;
+use crate::mortality::phase::Phase;
+use crate::rule::vote;
+use crate::rule::vote::Evidence;
+use crate::stress;
+use crate::time::Time;
+use crate::world::Effect;
+
+/// A proposal the cage has let through, in units and money.
+struct Order {
+    action: u8,
+    units: i64,
+    reserved: Usdc,
+    evidence: Option<Evidence>,
+    /// How much of the usual size is left, in per cent.
+    caution: i64,
+}
+
+/// Somebody other than its own rules would have it act.
+pub(crate) fn proposed(draft: &mut Draft<'_>, proposal: &Proposal) {
+    if let Err(rule) = propose(draft, proposal) {
+        draft.emit(Event::Refused { rule });
+    }
+}
+
+/// Takes up a proposal, or refuses it by name.
+fn propose(draft: &mut Draft<'_>, proposal: &Proposal) -> Result<(), Refusal> {
+    let order = consider(draft, draft.at(), proposal)?;
+    if let Some(evidence) = order.evidence {
+        let Evidence { gain, lower, domain, voters, .. } = evidence;
+        let key = draft.flights_made + 1;
+        draft.emit(Event::Voted { key, domain, gain, lower, voters });
+        if stress::signals(draft, domain).next().is_some() {
+            draft.emit(stress::Event::Warned { key, domain });
+        }
+    }
+    if order.caution < 100 {
+        draft.emit(stress::Event::Cautioned { key: draft.flights_made + 1, percent: order.caution as u8 });
+    }
+    give_way(draft);
+    intend(draft, order.action, order.units, order.reserved, false);
+    Ok(())
+}
+
+fn consider(life: &Life, at: Time, proposal: &Proposal) -> Result<Order, Refusal> {
+    let Proposal { action, size } = *proposal;
+    let spec = life.birth.world.actions.get(usize::from(action)).ok_or(Refusal::Unknown)?;
+    gate(life, spec.effect)?;
+    if !(size > 0.0 && size <= 1.0) {
+        return Err(Refusal::Bounds);
+    }
+    // What waits for its owner's word keeps nobody from giving something up.
+    let waits = |flight: &Flight| spec.effect == Effect::Reduces && flight.stage == Stage::Waiting;
+    if !life.flights.iter().all(waits) {
+        return Err(Refusal::Busy);
+    }
+    match spec.effect {
+        Effect::Reduces => {
+            let part = ((life.capital.holding as f64 * size) as i64).clamp(0, life.capital.holding);
+            let units = if size == 1.0 { life.capital.holding } else { whole_lots(part, life) };
+            if units == 0 {
+                Err(Refusal::Funds)
+            } else {
+                Ok(Order { action, units, reserved: Usdc::ZERO, evidence: None, caution: 100 })
+            }
+        }
+        Effect::Adds => {
+            let allowed = life.policy.allow.as_ref().is_none_or(|names| names.contains(&spec.name));
+            if !allowed {
+                return Err(Refusal::Allow);
+            }
+            add(life, at, action, size)
+        }
+    }
+}
+
+/// Everything the cage has to say about new exposure.
+fn add(life: &Life, at: Time, action: u8, size: f64) -> Result<Order, Refusal> {
+    let (policy, day) = (&life.policy, Day::of(life, at));
+    let bps = size * 10_000.0;
+    if bps > f64::from(policy.per_action_bps) {
+        return Err(Refusal::PerAction);
+    }
+    if day.actions >= policy.actions_per_day {
+        return Err(Refusal::ActionsPerDay);
+    }
+    let gas = life.constitution().economic.per_action;
+    if economic::budget(life, Partition::Gas).min(economic::allowance(life)) < gas {
+        return Err(Refusal::Gas);
+    }
+    let evidence = shown(life, bps)?;
+    let worth = life.capital.worth(life.seen.unit);
+    let caution = caution(life, evidence.as_ref().map(|evidence| evidence.domain));
+    let budget = worth.share(bps as i64, 10_000).share(caution, 100);
+    if budget > policy.per_action_most {
+        return Err(Refusal::PerAction);
+    }
+    if day.value + budget > policy.per_day_most {
+        return Err(Refusal::PerDay);
+    }
+    if budget > life.capital.cash {
+        return Err(Refusal::Funds);
+    }
+    let units = whole_lots(units_for(budget, life.seen.unit.as_micros()), life);
+    if units <= 0 { Err(Refusal::Funds) } else { Ok(Order { action, units, reserved: budget, evidence, caution }) }
+}
+
+/// No edge, no action: what holding has paid must be worth its cost even at its lower bound.
+fn shown(life: &Life, bps: f64) -> Result<Option<Evidence>, Refusal> {
+    if life.constitution().mind.kind == MindKind::Reflex {
+        return Ok(None);
+    }
+    let evidence = vote::evidence(life).ok_or(Refusal::Unproven)?;
+    let domain = &life.epistemic.domains[usize::from(evidence.domain)];
+    if domain.resolved < u64::from(life.constitution().mind.samples) {
+        return Err(Refusal::Unproven);
+    }
+    if evidence.lower <= life.execution.round_trip() {
+        return Err(Refusal::NoEdge);
+    }
+    if bps > f64::from(cap_bps(evidence.hits)) { Err(Refusal::HitRate) } else { Ok(Some(evidence)) }
+}
+
+/// The most to commit by how often it was worth it.
+fn cap_bps(hits: f64) -> u32 {
+    match hits {
+        hits if hits < 0.45 => 200,
+        hits if hits < 0.60 => 1_000,
+        _ => 2_500,
+    }
+}
+
+/// As large as everything allows: the record so far, the share and the sum of one action, what is left of the day's.
+fn size(life: &Life, at: Time, cap: u32) -> f64 {
+    let policy = &life.policy;
+    let left = (policy.per_day_most - Day::of(life, at).value).max(Usdc::ZERO).min(policy.per_action_most);
+    let worth = life.capital.worth(life.seen.unit).as_f64();
+    let share = f64::from(cap.min(policy.per_action_bps)) / 10_000.0;
+    // Whole basis points, rounded down, so that what is worked out from them stays within the sum.
+    if worth > 0.0 { share.min((left.as_f64() / worth * 10_000.0).floor() / 10_000.0) } else { share }
+}
+
+/// As many units as the budget buys with a tenth to spare for costs nobody can foresee.
+fn units_for(budget: Usdc, unit: i64) -> i64 {
+    if unit <= 0 {
+        return 0;
+    }
+    let units = i128::from(budget.share(9, 10).as_micros()) * 1_000_000 / i128::from(unit);
+    i64::try_from(units).unwrap_or(0)
+}
+
+/// As many as can be had: the world may not deal in parts.
+fn whole_lots(units: i64, life: &Life) -> i64 {
+    units - units % life.birth.world.lot.max(1)
+}
+
+/// Makes up its mind whether to take up or give up exposure now.
+pub(crate) fn decide(draft: &mut Draft<'_>) {
+    // What the world would not have, or had no money for, is not asked again at every look.
+    let turned_away = |(rule, tick)| matches!(rule, Refusal::World | Refusal::Funds) && draft.tick < tick + TELL_AGAIN;
+    let beside = draft.flights.iter().all(Flight::is_beside);
+    if !beside || draft.refused.is_some_and(turned_away) {
+        return;
+    }
+    // On the way down what is held is unwound while there is time, if closing it is what death would do.
+    if draft.phase() <= Phase::Declining && draft.policy.on_death == OnDeath::Close && draft.capital.holding > 0 {
+        give_way(draft);
+        return close_all(draft);
+    }
+    let proposal = match draft.constitution().mind.kind {
+        MindKind::Rules => by_vote(draft),
+        MindKind::Reflex => by_calendar(draft),
+    };
+    let Some(proposal) = proposal else { return };
+    if let Err(rule) = propose(draft, &proposal) {
+        let told = draft.refused.is_some_and(|(last, tick)| last == rule && draft.tick < tick + TELL_AGAIN);
+        if !told {
+            draft.emit(Event::Refused { rule });
+        }
+    }
+}
+
+/// In when the vote is worth its cost, out when the time is up or the vote has turned.
+fn by_vote(draft: &mut Draft<'_>) -> Option<Proposal> {
+    let evidence = vote::evidence(draft);
+    let one_way = draft.execution.one_way();
+    if draft.capital.holding == 0 {
+        let evidence = evidence.filter(|evidence| evidence.lower > draft.execution.round_trip())?;
+        return adding(draft, draft.at(), cap_bps(evidence.hits));
+    }
+    let turned = evidence.is_some_and(|evidence| evidence.upper < -one_way);
+    let due = draft.held.is_none_or(|held| held.until <= draft.at());
+    let keeps = stress::allowed(draft).keep;
+    if due && !turned && keeps && evidence.is_some_and(|evidence| evidence.lower > 0.0) {
+        draft.emit(Event::Renewed { until: draft.at() + vote::holding(draft) });
+        return None;
+    }
+    let action = draft.birth.world.action(Effect::Reduces)?;
+    (turned || due).then_some(Proposal { action, size: 1.0 })
+}
+
+/// The reflex's idea of acting: take up exposure, give it up again, in turn.
+fn by_calendar(life: &Life) -> Option<Proposal> {
+    let every = u64::from(life.constitution().reflex.act_every);
+    if every == 0 || life.tick % every != every - 1 {
+        return None;
+    }
+    if life.capital.holding > 0 {
+        return Some(Proposal { action: life.birth.world.action(Effect::Reduces)?, size: 1.0 });
+    }
+    adding(life, life.now, life.policy.per_action_bps)
+}
+
+/// New exposure as large as everything allows; none where its owner's rules leave no room for any. Whoever can see
+/// that does not ask.
+fn adding(life: &Life, at: Time, cap: u32) -> Option<Proposal> {
+    let action = life.birth.world.action(Effect::Adds)?;
+    let name = &life.birth.world.actions[usize::from(action)].name;
+    let allowed = life.policy.allow.as_ref().is_none_or(|names| names.contains(name));
+    let size = size(life, at, cap);
+    let free = life.flights.is_empty() && !ask::is_tiresome(life);
+    (free && allowed && size > 0.0 && Day::of(life, at).actions < life.policy.actions_per_day)
+        .then_some(Proposal { action, size })
+}

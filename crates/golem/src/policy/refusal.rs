@@ -1,0 +1,82 @@
+//! Why something was not let through, by name.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::dream::Blocked;
+use crate::mortality::phase::Phase;
+use crate::stress::Band;
+
+/// Why something was refused, by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Refusal {
+    Dead,
+    Frozen,
+    Phase(Phase),
+    Busy,
+    Funds,
+    Reserve,
+    Bounds,
+    Paused,
+    Dreaming,
+    Allow,
+    PerAction,
+    PerDay,
+    ActionsPerDay,
+    Gas,
+    Unproven,
+    HitRate,
+    NoEdge,
+    Stale,
+    World,
+    /// The load of stressors closes it.
+    Load(Band),
+    /// No night can begin.
+    Dream(Blocked),
+    /// Its owner said no.
+    Unapproved,
+    /// Its owner was asked and said nothing.
+    Unanswered,
+    /// The world has no such action.
+    Unknown,
+    /// More was to be taken than there is.
+    Short,
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Refusal::Dead => write!(f, "it is dead"),
+            Refusal::Frozen => write!(f, "no new exposure while frozen"),
+            Refusal::Phase(phase) => write!(f, "no new exposure while {phase}"),
+            Refusal::Busy => write!(f, "too much is under way already; try again in a moment"),
+            Refusal::Funds => write!(f, "there is not enough to pay for it"),
+            Refusal::Reserve => write!(f, "the rest is the reserve for dying and cannot be taken"),
+            Refusal::Bounds => write!(f, "the amount is out of bounds"),
+            Refusal::Unknown => write!(f, "the world has no such action"),
+            Refusal::Short => write!(f, "there is not that much to take"),
+            Refusal::Paused => write!(f, "no new exposure while paused"),
+            Refusal::Dreaming => write!(f, "no new exposure while dreaming"),
+            Refusal::Allow => write!(f, "the action is not on its owner's list (policy.allow)"),
+            Refusal::PerAction => {
+                write!(f, "larger than one action may be (policy.per_action, policy.per_transaction)")
+            }
+            Refusal::PerDay => write!(f, "over the limit of a day (policy.per_day)"),
+            Refusal::ActionsPerDay => {
+                write!(f, "as many actions as a day may have are done (policy.rebalances_per_day)")
+            }
+            Refusal::Gas => write!(f, "the part of its credit kept for sending actions is used up"),
+            Refusal::Unproven => write!(f, "too little has been seen of what it would come to"),
+            Refusal::HitRate => write!(f, "larger than its record so far allows"),
+            Refusal::NoEdge => write!(f, "no edge left after costs"),
+            Refusal::Stale => write!(f, "the permission has run out or what it was given for has changed"),
+            Refusal::World => write!(f, "the world would not have it"),
+            Refusal::Dream(why) => write!(f, "no dream can begin now: {why}"),
+            Refusal::Unapproved => write!(f, "its owner said no"),
+            Refusal::Unanswered => write!(f, "its owner was asked and did not answer in time"),
+            Refusal::Load(band) => write!(f, "no new exposure while the load of stressors is {band}"),
+        }
+    }
+}

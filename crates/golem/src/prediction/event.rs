@@ -1,0 +1,17 @@
+//! What was seen, claimed of it, and met.
+
+use serde::{Deserialize, Serialize};
+
+use super::Claim;
+use crate::money::Usdc;
+use crate::time::Time;
+use crate::world::Values;
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename = "PredictionEvent")]
+pub enum Event {
+    Sensed { until: Time, bars: u32, values: Values, unit: Usdc },
+    Claimed(Claim),
+    Resolved { claim: u64, actual: f64 },
+    Lapsed { claim: u64 },
+}

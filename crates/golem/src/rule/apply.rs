@@ -1,0 +1,123 @@
+//! What heuristics, their claims and their stakes come to. It calculates and never decides.
+
+use super::{Event, Heuristic, Stake, holding, learning, slots};
+use crate::constitution::Measure;
+use crate::daimon::{self, Felt};
+use crate::dream::{self, Change};
+use crate::life::Life;
+use crate::money::Usdc;
+use crate::prediction::Prediction;
+use crate::time::{Span, Time};
+
+pub(crate) fn apply(life: &mut Life, event: &Event) {
+    match event {
+        Event::Adopted { slot, heuristic, night } => adopt(life, usize::from(*slot), heuristic, *night),
+        Event::Predicted { domain, value, naive, fired } => {
+            if life.awake_at != life.seen.until {
+                (life.awake, life.awake_at) = (0, life.seen.until);
+                stake(life);
+            }
+            life.awake |= *fired;
+            if let Some(stake) = life.stakes.back_mut().filter(|stake| stake.made == life.seen.until) {
+                stake.awake |= *fired;
+            }
+            let at = usize::from(*domain);
+            let due = life.seen.until + life.horizon(at);
+            let base = life.seen.values[at];
+            let (holds, then) = life.dreams.holds;
+            let staged = if then == life.seen.until { holds & dream::about(life, *domain) } else { 0 };
+            life.open[at].push_back(Prediction { due, base, value: *value, naive: *naive, fired: *fired, staged });
+        }
+        Event::Scored { domain, actual } => score(life, usize::from(*domain), *actual),
+        Event::Voided { domain } => drop(life.open[usize::from(*domain)].pop_front()),
+        Event::Weighed { at, unit } => pay_out(life, *at, *unit),
+        Event::Judged { slot } => life.playbook[usize::from(*slot)].judged = true,
+        Event::Promoted { slot } => {
+            life.playbook[usize::from(*slot)].voice = true;
+            daimon::feel(life, Felt::Validated);
+        }
+    }
+}
+
+/// A look begins to be followed, unless one was just before.
+fn stake(life: &mut Life) {
+    let (made, holding) = (life.seen.until, holding(life));
+    let stride = Span::millis(holding.as_millis() / life.laws().stakes);
+    if life.stakes.back().is_none_or(|last| last.made + stride <= made) {
+        life.stakes.push_back(Stake { made, due: made + holding, unit: life.seen.unit, awake: 0 });
+    }
+}
+
+/// The stakes that are due at this moment meet the worth of a unit; those missed are let go.
+pub(crate) fn pay_out(life: &mut Life, at: Time, unit: Usdc) {
+    let laws = life.laws();
+    let cost = life.execution.round_trip();
+    while let Some(stake) = life.stakes.front().filter(|stake| stake.due <= at).copied() {
+        life.stakes.pop_front();
+        if stake.due == at && life.learns() {
+            let gain = unit.change_from(stake.unit);
+            for slot in slots(stake.awake) {
+                life.playbook[slot].paid.learn(&stake, gain, cost, laws);
+            }
+        }
+    }
+}
+
+/// A heuristic takes a slot. Whoever had it before leaves no debts: what was claimed with its say teaches
+/// the newcomer nothing.
+fn adopt(life: &mut Life, slot: usize, heuristic: &Heuristic, night: Option<u64>) {
+    life.heuristics_made = life.heuristics_made.max(heuristic.id);
+    if let Some(night) = night {
+        life.dreams.changes.push(Change::new(slot as u8, heuristic, night));
+    }
+    if slot == life.playbook.len() {
+        life.playbook.push(heuristic.clone());
+        return;
+    }
+    for claim in life.open.iter_mut().flatten() {
+        claim.fired &= !(1 << slot);
+    }
+    for stake in &mut life.stakes {
+        stake.awake &= !(1 << slot);
+    }
+    life.awake &= !(1 << slot);
+    let room = life.laws().shelf_kept;
+    // The very same with another expectation has not gone anywhere.
+    if life.playbook[slot].id != heuristic.id {
+        life.knowing.shelve(&life.playbook[slot], room);
+    }
+    life.playbook[slot] = heuristic.clone();
+}
+
+/// The oldest claim of a domain met its bar: fitness feels it, and whoever had a say learns.
+fn score(life: &mut Life, domain: usize, actual: f64) {
+    let Some(claim) = life.open[domain].pop_front() else { return };
+    let (laws, kind) = (life.laws(), life.birth.world.domains[domain].kind);
+    let error = learning::error(kind, claim.base, claim.value, actual, laws);
+    let naive_error = learning::error(kind, claim.base, claim.naive, actual, laws);
+    let departure = learning::departure(kind, claim.value, claim.naive);
+    let usual = &life.epistemic.domains[domain];
+    if usual.weight >= laws.domain_minimum {
+        life.episodes.surprise.add(error, usual.error / usual.weight, laws.surprise_most);
+    }
+    life.epistemic.score(domain, error, naive_error, departure, life.tick);
+    life.stress.ledger.score(domain, error, naive_error);
+    if life.birth.constitution.epistemic.measure == Measure::R2 {
+        life.epistemic.pair(domain, claim.value, learning::met(kind, claim.base, actual), laws.pairs_kept);
+    }
+    life.seen.count_rise(domain, learning::rise(claim.base, actual), laws);
+    if life.learns() {
+        let mut fired = claim.fired;
+        while fired != 0 {
+            let slot = fired.trailing_zeros() as usize;
+            life.playbook[slot].learn(kind, &claim, actual, life.regimes.now, laws);
+            fired &= fired - 1;
+        }
+        if claim.staged != 0 {
+            dream::tried(life, domain, &claim, actual);
+        }
+        if !life.dreams.revisions.is_empty() {
+            dream::tried_again(life, domain, &claim, actual);
+        }
+    }
+}

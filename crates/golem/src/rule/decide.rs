@@ -1,0 +1,132 @@
+//! The rule mind at work: who has a say now, what they expect together, and what to try next.
+
+use super::slots::TRIAL;
+use super::{
+    Comparison, Condition, Dice, Event, Heuristic, Is, Provenance, Stance, free_slot, learning, rounded, slots,
+};
+use crate::draft::Draft;
+use crate::dream;
+use crate::goal::{self, Ended, Goal};
+use crate::life::Life;
+use crate::limits;
+use crate::stress::{self, Kind};
+use crate::world::{Bar, DomainKind, Features};
+
+/// One claim in every domain, by everyone whose condition holds.
+pub(crate) fn think(draft: &mut Draft<'_>, bar: &Bar) {
+    let awake = awake(draft, &bar.features);
+    let holds = holding(draft, &bar.features);
+    if holds != 0 {
+        draft.emit(dream::Event::Wondered { holds });
+    }
+    for (domain, &fired) in awake.iter().enumerate().take(draft.birth.world.domains.len()) {
+        if draft.open[domain].len() >= limits::OPEN {
+            continue;
+        }
+        let spec = &draft.birth.world.domains[domain];
+        let (kind, scale) = (spec.kind, spec.scale);
+        let naive = naive(draft, domain, kind, scale, &bar.features);
+        let voices = slots(fired).map(|slot| &draft.playbook[slot]);
+        let together = learning::together(kind, naive, voices, draft.laws());
+        let value = if kind == DomainKind::Direction { together.clamp(0.01, 0.99) } else { together };
+        draft.emit(Event::Predicted { domain: domain as u8, value, naive, fired });
+    }
+    explore(draft, &bar.features);
+}
+
+/// The slots whose condition holds, one mask per domain.
+fn awake(life: &Life, features: &Features) -> [u64; limits::DOMAINS] {
+    let mut masks = [0; limits::DOMAINS];
+    for (slot, heuristic) in life.playbook.iter().enumerate() {
+        let holds = heuristic.condition.holds(features);
+        masks[usize::from(heuristic.domain)] |= u64::from(holds) << slot;
+    }
+    masks
+}
+
+/// What someone would say who knows nothing but the last value and what is usual.
+fn naive(life: &Life, domain: usize, kind: DomainKind, scale: Option<u8>, features: &Features) -> f64 {
+    let last = life.seen.values[domain];
+    match kind {
+        DomainKind::Value => last,
+        DomainKind::Direction => life.seen.rises[domain],
+        DomainKind::Range => {
+            let share = scale.and_then(|at| features.get(usize::from(at))).copied().unwrap_or(0.0);
+            (last * share).abs()
+        }
+    }
+}
+
+/// Now and then a new idea takes a free slot, or that of an idea on trial that came to nothing.
+fn explore(draft: &mut Draft<'_>, features: &Features) {
+    let mind = &draft.constitution().mind;
+    let every = u64::from(mind.explore_every);
+    if every == 0 || !draft.learns() || features.is_empty() || draft.tick % every != every - 1 {
+        return;
+    }
+    judge(draft);
+    if !stress::allowed(draft).explore {
+        return;
+    }
+    let Some(slot) = free_slot(draft) else { return };
+    let heuristic = idea(draft, features);
+    draft.emit(Event::Adopted { slot: slot as u8, heuristic: Box::new(heuristic), night: None });
+}
+
+/// Ideas whose trial is over: what came of them.
+fn judge(draft: &mut Draft<'_>) {
+    for slot in 0..draft.playbook.len() {
+        let heuristic = &draft.playbook[slot];
+        if heuristic.provenance != Provenance::Instinct && !heuristic.judged && heuristic.weight >= TRIAL {
+            let (skill, echo) = (heuristic.skill(), draft.laws().echo);
+            let ended = match skill {
+                better if better > echo => Ended::Effective,
+                worse if worse < -echo => Ended::Failed,
+                _ => Ended::Done,
+            };
+            let domain = heuristic.domain;
+            let sure = heuristic.skill() - draft.laws().luck / (heuristic.weight + 1.0).sqrt();
+            let promoted = !heuristic.voice && sure > 0.0;
+            draft.emit(Event::Judged { slot: slot as u8 });
+            if promoted {
+                draft.emit(Event::Promoted { slot: slot as u8 });
+            }
+            draft.emit(goal::Event::Finished { goal: Goal::Explore, domain, ended });
+        }
+    }
+}
+
+/// One or two features on the side of where they stand now: it will hold again when things are like this.
+fn idea(life: &Life, features: &Features) -> Heuristic {
+    let mut dice = Dice::of(life);
+    let mut domain = dice.below(life.birth.world.domains.len());
+    // Rather where it serves its owner, if that was said.
+    if !life.constitution().stress.objectives.is_empty() && !stress::serves(life, domain as u8) {
+        domain = dice.below(life.birth.world.domains.len());
+    }
+    // Not where looking has been futile, if there is anywhere else.
+    if stress::enforced(life) && life.stress.find(Kind::Futility, Some(domain as u8)).is_some() {
+        domain = dice.below(life.birth.world.domains.len());
+    }
+    let mut condition = Condition::default();
+    for _ in 0..=dice.below(2) {
+        let feature = dice.below(features.len());
+        let known = condition.0.iter().any(|comparison| usize::from(comparison.feature) == feature);
+        if !known {
+            let is = if dice.below(2) == 0 { Is::Above } else { Is::Below };
+            // A little to the near side, so that it holds now.
+            let slack = features[feature].abs() * 0.1;
+            let than = if is == Is::Above { features[feature] - slack } else { features[feature] + slack };
+            condition.0.push(Comparison { feature: feature as u8, is, than: rounded(than, 3) });
+        }
+    }
+    let kind = life.birth.world.domains[domain].kind;
+    let id = life.heuristics_made + 1;
+    Heuristic::new(id, condition, domain as u8, kind, Stance::Watch, Provenance::Explored, life.tick)
+}
+
+/// The hypotheses whose condition holds, one bit each.
+pub(crate) fn holding(life: &Life, features: &Features) -> u16 {
+    let bits = life.dreams.staged.iter().enumerate();
+    bits.fold(0, |bits, (at, staged)| bits | u16::from(staged.heuristic.condition.holds(features)) << at)
+}

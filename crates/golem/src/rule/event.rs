@@ -1,0 +1,46 @@
+//! What a mind of rules took up, claimed and learned. Claims in one domain come due in the order they were made, so a
+//! domain is enough to say which.
+
+use serde::{Deserialize, Serialize};
+
+use super::Heuristic;
+use crate::money::Usdc;
+use crate::time::Time;
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename = "RuleEvent")]
+pub enum Event {
+    Adopted {
+        slot: u8,
+        #[serde(with = "crate::prose")]
+        heuristic: Box<Heuristic>,
+        /// The night that brought it, if one did.
+        night: Option<u64>,
+    },
+    Predicted {
+        domain: u8,
+        value: f64,
+        naive: f64,
+        fired: u64,
+    },
+    Scored {
+        domain: u8,
+        actual: f64,
+    },
+    Voided {
+        domain: u8,
+    },
+    /// A bar that stakes were due at, but that was not the newest of its observation.
+    Weighed {
+        at: Time,
+        unit: Usdc,
+    },
+    /// A heuristic's trial is over.
+    Judged {
+        slot: u8,
+    },
+    /// A heuristic that was only tried has a say from now on.
+    Promoted {
+        slot: u8,
+    },
+}

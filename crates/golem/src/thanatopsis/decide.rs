@@ -1,0 +1,47 @@
+//! Going as far towards the end as it can.
+
+use super::read::{closes, is_settled, kept};
+use super::{Event, Rite, phase};
+use crate::draft::Draft;
+use crate::heartbeat::{self, State};
+use crate::owner::{self, Account};
+use crate::policy;
+
+/// Goes as far towards the end as it can without an answer from outside.
+pub(crate) fn proceed(draft: &mut Draft<'_>) {
+    if draft.death.is_none() {
+        return;
+    }
+    policy::give_way(draft);
+    if !draft.flights.is_empty() {
+        return;
+    }
+    if closes(draft) {
+        policy::close_all(draft);
+        return;
+    }
+    let home = [(Account::Credit, draft.purse.credit - kept(draft)), (Account::Capital, draft.capital.cash)];
+    for (account, amount) in home {
+        if amount.is_positive() && !draft.deposits.is_full() {
+            draft.emit(owner::Event::Withdrew { deposit: draft.deposits_made + 1, from: account, amount });
+        }
+    }
+    let done = draft.death.as_ref().is_some_and(|death| death.progress.legacy.is_some());
+    if done && is_settled(draft) && draft.heartbeat.state != State::Dead {
+        draft.emit(heartbeat::Event::Turned(State::Dead));
+    }
+}
+
+/// The testament has been written, and is safe.
+pub(crate) fn reflected(draft: &mut Draft<'_>, hash: [u8; 32]) {
+    if phase(draft) == Some(Rite::Reflection) {
+        draft.emit(Event::Reflected { hash });
+    }
+}
+
+/// What was known has gone where it is to go.
+pub(crate) fn bequeathed(draft: &mut Draft<'_>, hash: [u8; 32], entries: u32) {
+    if phase(draft) == Some(Rite::Legacy) {
+        draft.emit(Event::Bequeathed { hash, entries });
+    }
+}

@@ -1,0 +1,51 @@
+//! How far a death has come, and what it leaves.
+
+use serde::{Deserialize, Serialize};
+
+use crate::money::Usdc;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Rite {
+    Acceptance,
+    Settlement,
+    Reflection,
+    Legacy,
+    Over,
+}
+
+/// What has been done of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Progress {
+    /// The hash of the testament.
+    pub testament: Option<[u8; 32]>,
+    /// The hash of what was bequeathed, and the number of its entries.
+    pub legacy: Option<([u8; 32], u32)>,
+}
+
+/// What an owner is left to look after, as it stood: nobody else watches it any more.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Left {
+    /// Millionths of a unit.
+    pub holding: i64,
+    /// What a unit is called.
+    pub unit: String,
+    /// What they were acquired for.
+    pub cost: Usdc,
+    /// The worth of a unit at which it would have given them up.
+    pub stop: Option<Usdc>,
+    pub handed_over: bool,
+}
+
+impl std::fmt::Display for Left {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let units = format!("{:.6}", self.holding as f64 / 1e6);
+        let units = units.trim_end_matches('0').trim_end_matches('.');
+        let how = if self.handed_over { "handed over to" } else { "left to" };
+        write!(f, "{units} {} {how} its owner as it was, acquired for {}", self.unit, self.cost)?;
+        match self.stop {
+            Some(stop) => write!(f, "; its stop stands at {stop} a unit and is yours to watch"),
+            None => write!(f, "; it has no stop"),
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! One message, under the name the documents give it.
+
+use serde::Serialize;
+
+use crate::clade::News;
+use crate::constitution::PolicyFigures;
+use crate::dream;
+use crate::goal::{Ended, Goal};
+use crate::money::Usdc;
+use crate::mortality::death::Cause;
+use crate::mortality::phase::Phase;
+use crate::mortality::{Clock, Vitality};
+use crate::owner::Account;
+use crate::policy::{Ask, Refusal};
+use crate::regime::Regime;
+use crate::stress::{Assessed, Band};
+use crate::thanatopsis::Left;
+use crate::time::Time;
+
+/// One message. Money is in micro-USDC, times in milliseconds of world time; the tick stands in the envelope.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "event")]
+pub enum Message<'a> {
+    #[serde(rename = "golem.born")]
+    Born { name: &'a str, id: String, world: &'a str, laws: u16, seeded: bool },
+    #[serde(rename = "golem.funded")]
+    Funded { credit: Usdc, capital: Usdc },
+    #[serde(rename = "golem.withdrew")]
+    Withdrew { deposit: u64, from: Account, amount: Usdc },
+    #[serde(rename = "golem.refused")]
+    Refused { rule: Refusal, why: String },
+    #[serde(rename = "golem.frozen")]
+    Froze { reason: &'a str },
+    #[serde(rename = "golem.thawed")]
+    Thawed,
+    #[serde(rename = "golem.action")]
+    Settled { key: u64, units: i64, cash: Usdc, fee: Usdc, holding: i64 },
+    #[serde(rename = "mode_change")]
+    ModeChanged { mode: &'static str },
+    /// Its trigger in the documents' three words, and in this golem's own.
+    #[serde(rename = "DreamStart")]
+    DreamBegan { cycle_id: u64, trigger: &'static str, why: dream::Trigger, ticks: u32, budget: Usdc },
+    /// A phase begins. No tokens are spent on what rules do; what it may cost is a sum.
+    #[serde(rename = "DreamPhase")]
+    DreamPhase { cycle_id: u64, phase: &'static str, budget_tokens: u64, budget: Usdc },
+    #[serde(rename = "DreamHypothesis")]
+    DreamHypothesis { cycle_id: u64, hypothesis: String, seed_episode_tick: u64, confidence: f64 },
+    #[serde(rename = "DreamCounterfactual")]
+    DreamCounterfactual { cycle_id: u64, hypothesis: String, outcome: String, lesson: String, confidence: f64 },
+    #[serde(rename = "DreamComplete")]
+    DreamLeft {
+        cycle_id: u64,
+        episodes_replayed: u32,
+        counterfactuals_generated: u32,
+        insights_crystallized: u32,
+        heuristics_proposed: u32,
+        episodes_depotentiated: u32,
+        playbook_edits: u32,
+        woken: Option<dream::Waker>,
+    },
+    /// All that a phase of a night came to.
+    #[serde(rename = "dream.worked")]
+    Dreamt { found: &'a dream::Found },
+    #[serde(rename = "dream_progress", rename_all = "camelCase")]
+    DreamProgress { phase: dream::SleepStage, cycle_number: u64, budget_spent: Usdc },
+    #[serde(rename = "dream_complete", rename_all = "camelCase")]
+    DreamDone { cycle_number: u64, hypotheses_generated: u32, insights_found: u32, cost_usdc: Usdc },
+    #[serde(rename = "dream.switched")]
+    DreamsSwitched { on: bool },
+    #[serde(rename = "dream.unstaged")]
+    Unstaged { number: u64, fate: dream::Fate },
+    #[serde(rename = "dream.revised")]
+    Revised { domain: &'a str, number: u64 },
+    #[serde(rename = "dream.rolled_back")]
+    RolledBack { number: u64 },
+    #[serde(rename = "mortality.vitality_update")]
+    VitalityUpdated { economic: f64, epistemic: f64, stochastic: f64, composite: f64, phase: Phase },
+    #[serde(rename = "mortality.phase_transition")]
+    PhaseChanged { from_phase: Phase, to_phase: Phase, composite: f64, trigger_clock: Clock },
+    #[serde(rename = "mortality.economic_critical")]
+    EconomicCritical { remaining: Usdc, burn_rate: f64, projected_ticks: Option<u64> },
+    #[serde(rename = "mortality.epistemic_warning")]
+    EpistemicWarned { fitness: f64, senescence_threshold: f64, ticks_in_decline: u64 },
+    #[serde(rename = "mortality.senescence")]
+    Senescence { state: &'static str, fitness: f64 },
+    #[serde(rename = "mortality.stochastic_roll")]
+    Rolled { hazard_rate: f64, roll: f64, survived: bool },
+    #[serde(rename = "mortality.dead")]
+    Died { cause: &'a Cause, final_vitality: &'a Vitality, ticks_alive: u64 },
+    #[serde(rename = "golem.granted")]
+    Granted { key: u64, cash: Usdc, fee: Usdc, expires: Time },
+    #[serde(rename = "golem.approval_needed")]
+    ApprovalSought {
+        #[serde(flatten)]
+        ask: Option<Ask>,
+    },
+    #[serde(rename = "golem.approved")]
+    Approved { key: u64 },
+    #[serde(rename = "golem.verified")]
+    Verified { key: u64, quoted: Usdc, actual: Usdc, gas: Usdc },
+    #[serde(rename = "golem.stopped")]
+    Stopped { holding: i64, unit: Usdc },
+    #[serde(rename = "golem.harvested")]
+    Harvested { amount: Usdc, credit: Usdc },
+    #[serde(rename = "golem.amended")]
+    Amended { policy: &'a PolicyFigures },
+    #[serde(rename = "golem.goal")]
+    Finished { goal: Goal, domain: &'a str, number: u64, ended: Ended },
+    #[serde(rename = "regime.changed")]
+    RegimeChanged { from: Regime, to: Regime },
+    #[serde(rename = "stress.raised")]
+    Raised { stressor: String, severity: f64, load: f64, band: Band },
+    #[serde(rename = "stress.cleared")]
+    Cleared { stressor: String, severity: f64, load: f64, band: Band },
+    #[serde(rename = "stress.suspended")]
+    Suspended,
+    #[serde(rename = "stress.crisis")]
+    CalledOut { load: f64 },
+    #[serde(rename = "clade.heard")]
+    Heard { from: String, news: News },
+    #[serde(rename = "stress.assessed")]
+    Assessed { assessed: &'a Assessed },
+    #[serde(rename = "golem.reflected")]
+    Reflected { testament: String },
+    #[serde(rename = "golem.bequeathed")]
+    Bequeathed { entries: u32, bundle: String },
+    #[serde(rename = "golem.ended")]
+    Ended {
+        swept: u64,
+        left: i64,
+        unit: &'a str,
+        /// The same for its owner, with what there is to know about it.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        yours: Option<Left>,
+    },
+}
+
+impl Message<'_> {
+    /// What comes every tick, what led up to an action, and how it feels; the rest is what it did and what became of it.
+    pub fn is_routine(&self) -> bool {
+        use Message::*;
+        let well = |phase: &Phase| *phase > Phase::Declining;
+        match self {
+            PhaseChanged { from_phase, to_phase, .. } => return well(from_phase) && well(to_phase),
+            Finished { goal, .. } => return *goal != Goal::Act,
+            _ => {}
+        }
+        matches!(
+            self,
+            VitalityUpdated { .. }
+                | Rolled { .. }
+                | Refused { .. }
+                | Granted { .. }
+                | Verified { .. }
+                | Assessed { .. }
+                | Raised { .. }
+                | Cleared { .. }
+                | Heard { .. }
+                | EpistemicWarned { .. }
+                | ModeChanged { mode: "dreaming" | "waking" }
+                | DreamBegan { .. }
+                | DreamPhase { .. }
+                | DreamHypothesis { .. }
+                | DreamCounterfactual { .. }
+                | DreamProgress { .. }
+                | DreamDone { .. }
+                | Dreamt { .. }
+                | DreamLeft { .. }
+                | Unstaged { .. }
+                | Revised { .. }
+                | RolledBack { .. }
+                | RegimeChanged { .. }
+        )
+    }
+}

@@ -1,0 +1,294 @@
+//! What events come to outside: a message adds from the life what a listener needs to read it alone.
+
+use super::Message;
+use crate::clade::{self, News};
+use crate::dream;
+use crate::event::Event;
+use crate::goal::{self};
+use crate::heartbeat::{self, State};
+use crate::life::Life;
+use crate::money::Usdc;
+use crate::mortality::economic;
+use crate::mortality::{self, stochastic};
+use crate::owner::{self};
+use crate::policy::{self, Refusal};
+use crate::regime::{self};
+use crate::rule::text;
+use crate::stress::{self};
+use crate::thanatopsis::{self};
+
+/// The message an event makes, given the life it left behind; none if it is nobody else's business.
+pub fn message<'a>(event: &'a Event, life: &'a Life) -> Option<Message<'a>> {
+    match event {
+        Event::Born(birth) => Some(Message::Born {
+            name: birth.name.as_str(),
+            id: birth.id.to_string(),
+            world: &birth.world.world,
+            laws: birth.laws,
+            seeded: birth.seeded,
+        }),
+        Event::Owner(event) => of_owner(event),
+        Event::Policy(event) => of_policy(event, life),
+        Event::Mortality(event) => of_mortality(event, life),
+        Event::Stress(event) => of_stress(event, life),
+        Event::Dream(event) => of_dream(event, life),
+        Event::Goal(goal::Event::Finished { goal, domain, ended }) => {
+            let number = life.goals.get(usize::from(*domain)).map_or(0, |tally| tally.finished);
+            let domain = life.birth.world.domains.get(usize::from(*domain)).map_or("", |spec| &spec.name);
+            Some(Message::Finished { goal: *goal, domain, number, ended: *ended })
+        }
+        Event::Regime(regime::Event::Changed { from, to }) => Some(Message::RegimeChanged { from: *from, to: *to }),
+        Event::Clade(clade::Event::CalledOut { news: News::Crisis { load }, .. }) => {
+            Some(Message::CalledOut { load: *load })
+        }
+        Event::Clade(clade::Event::Heard { from, news, .. }) => {
+            Some(Message::Heard { from: from.to_string(), news: *news })
+        }
+        Event::Thanatopsis(thanatopsis::Event::Reflected { hash }) => Some(Message::Reflected { testament: hex(hash) }),
+        Event::Thanatopsis(thanatopsis::Event::Bequeathed { hash, entries }) => {
+            Some(Message::Bequeathed { entries: *entries, bundle: hex(hash) })
+        }
+        Event::Heartbeat(heartbeat::Event::Turned(State::Dead)) => {
+            let (swept, left, unit) = (life.deposits_made, life.capital.holding, &life.birth.world.unit);
+            Some(Message::Ended { swept, left, unit, yours: thanatopsis::left(life) })
+        }
+        _ => None,
+    }
+}
+
+fn refused(rule: Refusal) -> Message<'static> {
+    Message::Refused { rule, why: rule.to_string() }
+}
+
+fn of_owner(event: &owner::Event) -> Option<Message<'_>> {
+    use owner::Event;
+    Some(match event {
+        Event::Funded { credit, capital, .. } => Message::Funded { credit: *credit, capital: *capital },
+        Event::Withdrew { deposit, from, amount } => {
+            Message::Withdrew { deposit: *deposit, from: *from, amount: *amount }
+        }
+        Event::Declined { rule, .. } => refused(*rule),
+        Event::Paused => Message::ModeChanged { mode: "paused" },
+        Event::Resumed => Message::ModeChanged { mode: "running" },
+        Event::Froze { reason } => Message::Froze { reason },
+        Event::Thawed => Message::Thawed,
+        Event::Amended(policy) => Message::Amended { policy },
+        _ => return None,
+    })
+}
+
+fn of_policy<'a>(event: &'a policy::Event, life: &'a Life) -> Option<Message<'a>> {
+    use policy::Event;
+    Some(match event {
+        Event::Refused { rule } | Event::Denied { rule, .. } => refused(*rule),
+        Event::Settled { key, outcome } => Message::Settled {
+            key: *key,
+            units: outcome.units,
+            cash: outcome.cash,
+            fee: outcome.fee,
+            holding: life.capital.holding,
+        },
+        Event::Granted { permit, quote, .. } => {
+            Message::Granted { key: permit.key, cash: quote.cash, fee: quote.fee, expires: permit.expires }
+        }
+        Event::ApprovalSought { .. } => Message::ApprovalSought { ask: policy::asks(life) },
+        Event::Approved { key, .. } => Message::Approved { key: *key },
+        Event::Verified { key, quoted, actual, gas } => {
+            Message::Verified { key: *key, quoted: *quoted, actual: *actual, gas: *gas }
+        }
+        Event::Stopped => Message::Stopped { holding: life.capital.holding, unit: life.seen.unit },
+        Event::Harvested { amount } => Message::Harvested { amount: *amount, credit: life.purse.credit },
+        _ => return None,
+    })
+}
+
+fn of_mortality<'a>(event: &'a mortality::Event, life: &'a Life) -> Option<Message<'a>> {
+    use mortality::Event;
+    let fitness = mortality::epistemic::fitness;
+    let senescence = |state| Message::Senescence { state, fitness: fitness(life) };
+    Some(match event {
+        Event::VitalityUpdated { composite } => Message::VitalityUpdated {
+            economic: life.vitality.economic,
+            epistemic: life.vitality.epistemic,
+            stochastic: survival(life),
+            composite: *composite,
+            phase: life.phase(),
+        },
+        Event::PhaseChanged { from, to, trigger } => Message::PhaseChanged {
+            from_phase: *from,
+            to_phase: *to,
+            composite: life.vitality.composite,
+            trigger_clock: *trigger,
+        },
+        Event::EconomicCritical => Message::EconomicCritical {
+            remaining: life.purse.credit,
+            burn_rate: life.purse.burn_rate,
+            projected_ticks: economic::projected_ticks(life),
+        },
+        Event::EpistemicWarned => Message::EpistemicWarned {
+            fitness: fitness(life),
+            senescence_threshold: life.constitution().epistemic.senescence,
+            ticks_in_decline: life.epistemic.declining_since.map_or(0, |since| life.tick - since),
+        },
+        Event::GraceOpened => senescence("grace"),
+        Event::Senesced => senescence("senescent"),
+        Event::Recovered => senescence("sound"),
+        Event::Rolled { hazard, roll } => Message::Rolled {
+            hazard_rate: *hazard,
+            roll: stochastic::fraction(*roll),
+            survived: !stochastic::dies(*hazard, *roll),
+        },
+        Event::Died(death) => {
+            Message::Died { cause: &death.cause, final_vitality: &death.vitality, ticks_alive: death.tick }
+        }
+        _ => return None,
+    })
+}
+
+fn of_stress<'a>(event: &'a stress::Event, life: &'a Life) -> Option<Message<'a>> {
+    use stress::Event;
+    Some(match event {
+        Event::Raised { kind, domain, severity } => Message::Raised {
+            stressor: stress::words::title(life, *kind, *domain),
+            severity: *severity,
+            load: stress::load(life),
+            band: stress::band(life),
+        },
+        Event::Cleared(evidence) => Message::Cleared {
+            stressor: stress::words::title(life, evidence.kind(), evidence.domain()),
+            severity: evidence.severity(),
+            load: stress::load(life),
+            band: stress::band(life),
+        },
+        Event::Suspended => Message::Suspended,
+        Event::Assessed(assessed) => Message::Assessed { assessed },
+        _ => return None,
+    })
+}
+
+fn of_dream<'a>(event: &'a dream::Event, life: &'a Life) -> Option<Message<'a>> {
+    use dream::Event;
+    Some(match event {
+        Event::Began { trigger, ticks, budget } => Message::DreamBegan {
+            cycle_id: life.dreams.nights,
+            trigger: trigger.word(life),
+            why: *trigger,
+            ticks: *ticks,
+            budget: *budget,
+        },
+        Event::Dreamt(found) => Message::Dreamt { found },
+        Event::Left { woken } => {
+            let (cycle_id, tally) = (life.dreams.nights, life.dreams.tally);
+            Message::DreamLeft {
+                cycle_id,
+                episodes_replayed: tally.replayed,
+                counterfactuals_generated: tally.alternatives,
+                insights_crystallized: tally.insights,
+                heuristics_proposed: tally.hypotheses,
+                episodes_depotentiated: tally.calmed,
+                playbook_edits: tally.revisions,
+                woken: *woken,
+            }
+        }
+        Event::Switched { on } => Message::DreamsSwitched { on: *on },
+        Event::Unstaged { fate, .. } => {
+            let dreams = &life.dreams;
+            Message::Unstaged { number: dreams.promoted + dreams.refuted + dreams.expired, fate: *fate }
+        }
+        Event::Revised { at } => {
+            let domain = usize::from(life.dreams.revisions.get(usize::from(*at))?.domain);
+            Message::Revised { domain: &life.birth.world.domains[domain].name, number: life.dreams.revised }
+        }
+        Event::RolledBack { .. } | Event::Reverted { .. } => Message::RolledBack { number: life.dreams.rolled_back },
+        _ => return None,
+    })
+}
+
+/// What some events come to besides: the documents have several names for what happens in a night.
+pub fn besides(event: &Event, life: &Life) -> Vec<Message<'static>> {
+    match event {
+        Event::Dream(dream::Event::Began { .. }) => vec![Message::ModeChanged { mode: "dreaming" }, progress(life)],
+        Event::Dream(dream::Event::Passed { phase, .. }) => began(*phase, life),
+        Event::Dream(dream::Event::Dreamt(found)) => {
+            let hypothesis = |staged: &dream::Staged| Message::DreamHypothesis {
+                cycle_id: found.night,
+                hypothesis: text::Parsed::from(&staged.heuristic).print(&life.birth.world).unwrap_or_default(),
+                seed_episode_tick: staged.seed,
+                confidence: staged.confidence,
+            };
+            found.staged.iter().map(hypothesis).chain(counterfactual(found, life)).collect()
+        }
+        Event::Dream(dream::Event::Left { .. }) => {
+            let dreams = &life.dreams;
+            let done = Message::DreamDone {
+                cycle_number: dreams.nights,
+                hypotheses_generated: dreams.tally.hypotheses,
+                insights_found: dreams.tally.insights,
+                cost_usdc: dreams.cost,
+            };
+            vec![done, Message::ModeChanged { mode: "waking" }]
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn progress(life: &Life) -> Message<'static> {
+    let night = life.dreams.night.as_ref();
+    Message::DreamProgress {
+        phase: night.map_or(dream::SleepStage::Return, |night| night.phase),
+        cycle_number: life.dreams.nights,
+        budget_spent: night.map_or(Usdc::ZERO, |night| night.spent),
+    }
+}
+
+/// The phase that begins when this one is over.
+fn began(over: dream::SleepStage, life: &Life) -> Vec<Message<'static>> {
+    let name = match over {
+        dream::SleepStage::Onset => Some("NREM"),
+        dream::SleepStage::Nrem => Some("REM"),
+        dream::SleepStage::Rem => Some("Integration"),
+        dream::SleepStage::Integration => None,
+        dream::SleepStage::Return => return Vec::new(),
+    };
+    let budget = life.dreams.night.as_ref().map_or(Usdc::ZERO, |night| night.budget - night.spent);
+    let cycle_id = life.dreams.nights;
+    let phase = name.map(|phase| Message::DreamPhase { cycle_id, phase, budget_tokens: 0, budget });
+    phase.into_iter().chain([progress(life)]).collect()
+}
+
+/// What other choices would have come to, if any were worked out.
+fn counterfactual(found: &dream::Found, life: &Life) -> Option<Message<'static>> {
+    let imagined = &found.imagined;
+    let idea = life.dreams.night.as_ref()?.ideas.iter().find(|idea| idea.origin == dream::Origin::Regret);
+    let lesson = match idea {
+        Some(_) => "what stood out where it would have paid is put to the test",
+        None => "nothing to change",
+    };
+    (imagined.alternatives > 0).then(|| Message::DreamCounterfactual {
+        cycle_id: found.night,
+        hypothesis: format!(
+            "the other choice in {} decisions",
+            life.dreams.night.as_ref().map_or(0, |n| n.batch.len())
+        ),
+        outcome: format!(
+            "better in {} of {} ways, by {:.2} % on average",
+            imagined.better,
+            imagined.alternatives,
+            imagined.regret * 100.0
+        ),
+        lesson: lesson.to_owned(),
+        confidence: dream::Origin::Regret.confidence(&life.constitution().dream),
+    })
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The chance of outliving a tick at this age; one where the stochastic clock is off.
+fn survival(life: &Life) -> f64 {
+    if !life.constitution().clocks().stochastic {
+        return 1.0;
+    }
+    1.0 - stochastic::rate(&life.constitution().stochastic, life.age, stochastic::robustness(life))
+}

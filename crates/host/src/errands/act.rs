@@ -1,0 +1,26 @@
+//! What is asked of a world, and the last look before it is done.
+
+use std::path::Path;
+use std::time::Duration;
+
+use golem::{Errand, What};
+use world::World;
+
+/// How long a world that does not say is left alone when it cannot be reached.
+pub(crate) const AWAY: Duration = Duration::from_secs(10);
+
+/// An errand to a world, and whether it takes up exposure.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Act {
+    pub(crate) errand: Errand,
+    pub(crate) adds: bool,
+}
+
+/// Performs it. This is the last look before money moves: an owner's freeze counts even if nobody has read it yet.
+pub(crate) fn act(world: &mut (dyn World + Send), act: &Act, frozen: &Path) -> Result<What, world::Error> {
+    let errand = match act.errand {
+        Errand::Commit { key, .. } if act.adds && frozen.exists() => Errand::Reconcile { key },
+        errand => errand,
+    };
+    Ok(world::ask(world, &errand)?.expect("words for peers are not sent to a world"))
+}

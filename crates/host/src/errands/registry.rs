@@ -1,0 +1,39 @@
+//! Which worlds outside are busy. A life that has been left may be opened again while a call of its is still under way, and
+//! two of the same must not act side by side.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+use golem::GolemId;
+use world::World;
+
+use super::far::Far;
+use super::slots::Errands;
+
+/// The worlds of one process that take their time, and where their calls are made.
+#[derive(Debug, Default)]
+pub(crate) struct FarWorlds {
+    errands: Arc<Errands>,
+    known: Mutex<BTreeMap<GolemId, Weak<Far>>>,
+}
+
+impl FarWorlds {
+    /// The world of a life, if it is busy with an earlier call.
+    pub(crate) fn busy(&self, id: GolemId) -> Option<Arc<Far>> {
+        self.known().get(&id).and_then(Weak::upgrade).filter(|far| far.is_busy())
+    }
+
+    /// Sends the calls of this life to its world from now on.
+    pub(crate) fn open(&self, id: GolemId, world: Box<dyn World + Send>, provider: &str, frozen: PathBuf) -> Arc<Far> {
+        let far = Far::new(world, Arc::clone(&self.errands), provider, frozen);
+        let mut known = self.known();
+        known.retain(|_, far| far.strong_count() > 0);
+        known.insert(id, Arc::downgrade(&far));
+        far
+    }
+
+    fn known(&self) -> MutexGuard<'_, BTreeMap<GolemId, Weak<Far>>> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

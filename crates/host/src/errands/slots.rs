@@ -1,0 +1,73 @@
+//! Where errands are run: one runtime for whatever takes its time outside, with so many slots for each provider, so that
+//! one that hangs takes its own slots and nobody else's.
+//!
+//! It is there only from the first errand on. Most golems live in worlds that answer at once and never need it.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use tokio::runtime::Runtime;
+use tokio::sync::Semaphore;
+
+use crate::Error;
+
+/// Calls to one provider at once.
+const SLOTS: usize = 128;
+/// Calls that block a thread, to all providers together.
+const THREADS: usize = 512;
+
+#[derive(Default)]
+pub(crate) struct Errands {
+    runtime: OnceLock<Runtime>,
+    slots: Mutex<BTreeMap<String, Arc<Semaphore>>>,
+}
+
+impl Errands {
+    /// Does this on a thread of its own as soon as the provider has a slot free.
+    pub(crate) fn run(&self, provider: &str, work: impl FnOnce() + Send + 'static) -> Result<(), Error> {
+        let runtime = self.runtime()?;
+        let slots = {
+            let mut all = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
+            Arc::clone(all.entry(provider.to_owned()).or_insert_with(|| Arc::new(Semaphore::new(SLOTS))))
+        };
+        let handle = runtime.handle().clone();
+        runtime.spawn(async move {
+            let Ok(slot) = slots.acquire_owned().await else { return };
+            handle.spawn_blocking(move || {
+                work();
+                drop(slot);
+            });
+        });
+        Ok(())
+    }
+
+    fn runtime(&self) -> Result<&Runtime, Error> {
+        if let Some(runtime) = self.runtime.get() {
+            return Ok(runtime);
+        }
+        let built = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(1)
+            .max_blocking_threads(THREADS)
+            .thread_name("errand")
+            .enable_time()
+            .build()
+            .map_err(|e| Error::Host(format!("no threads can be started for errands: {e}")))?;
+        // Whoever was quicker has the same one.
+        Ok(self.runtime.get_or_init(|| built))
+    }
+}
+
+impl Drop for Errands {
+    fn drop(&mut self) {
+        if let Some(runtime) = self.runtime.take() {
+            // Whatever was under way is asked about at the next start.
+            runtime.shutdown_background();
+        }
+    }
+}
+
+impl std::fmt::Debug for Errands {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Errands").field("started", &self.runtime.get().is_some()).finish_non_exhaustive()
+    }
+}

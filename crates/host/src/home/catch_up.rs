@@ -1,0 +1,51 @@
+//! What a host that is up has written down and not yet carried over is not in a golem's own file. Whoever reads there sees
+//! to it first that it is: the host is asked, or, where none is up, it is done here.
+
+use std::time::Duration;
+
+use vault::{Reader, Vault};
+
+use super::inbox;
+use super::place::{GolemHome, Home};
+use crate::Error;
+
+/// How long a host has to answer whoever wants to read.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+impl Home {
+    /// A golem that exists, with everything that was acknowledged of it in its own file.
+    pub fn read_golem(&self, name: &str) -> Result<GolemHome, Error> {
+        let place = self.golem(name)?;
+        place.catch_up()?;
+        Ok(place)
+    }
+}
+
+impl GolemHome {
+    /// Sees to it that its own file has everything that was acknowledged, for whoever reads there.
+    pub fn catch_up(&self) -> Result<(), Error> {
+        let Some(reader) = self.home().log()? else { return Ok(()) };
+        if reader.lines(Reader::open(&self.database())?.id()?)?.is_empty() {
+            return Ok(());
+        }
+        if self.lodges()? {
+            let reply = inbox::send(self, inbox::Body::CatchUp)?;
+            if inbox::await_reply(&reply, PATIENCE)?.is_none() {
+                return Err(Error::Busy(format!(
+                    "the host does not answer, and its log has newer records of {}; stop it or try again",
+                    self.name
+                )));
+            }
+            return Ok(());
+        }
+        match Vault::open(&self.vault(), 1) {
+            Ok((mut vault, mut golem, _)) => {
+                vault.retain(self.home().retention()?);
+                self.home().reclaim(&mut vault, &mut golem)
+            }
+            // Whoever lives it has reclaimed it already.
+            Err(vault::Error::Locked(_) | vault::Error::Sealed(_)) => Ok(()),
+            Err(other) => Err(other.into()),
+        }
+    }
+}

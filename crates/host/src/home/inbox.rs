@@ -1,0 +1,201 @@
+//! The owner's word to a golem that another process is living: letters in a folder, each written whole and
+//! answered in writing. No lock is shared with the golem, so a wedged one can still be written to.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use golem::clade::News;
+use golem::{Command, CommandId, GolemId, Usdc};
+use serde::{Deserialize, Serialize};
+
+use super::place::GolemHome;
+use crate::Error;
+
+/// No letter is longer; whatever is, is none.
+const LONGEST: u64 = 64 << 10;
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Letter {
+    pub id: CommandId,
+    pub body: Body,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Body {
+    Command(Command),
+    /// Money for it. Whoever holds the golem's lock takes it out of the treasury.
+    Fund {
+        credit: Usdc,
+        capital: Usdc,
+    },
+    /// Whoever reads its own file wants to find everything there.
+    CatchUp,
+    /// A word of another golem of the same owner. Nobody waits for an answer.
+    News {
+        from: GolemId,
+        /// Its letters are numbered, and each counts once.
+        number: u64,
+        news: News,
+    },
+}
+
+/// What came of a letter.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reply {
+    Done,
+    Refused(String),
+    /// It is dead, of this.
+    Dead(String),
+}
+
+impl Letter {
+    /// The one door for letters: what no owner and no golem can mean is turned away here, before anything is done
+    /// about it. What only the golem can judge, its money and its policy, the golem judges.
+    pub fn check(&self) -> Result<(), String> {
+        let sane = |amount: Usdc| amount >= Usdc::ZERO && amount <= Usdc::MOST;
+        match &self.body {
+            Body::Fund { credit, capital } if !sane(*credit) || !sane(*capital) => {
+                Err(format!("an amount must be more than nothing and at most {}", Usdc::MOST))
+            }
+            Body::Fund { credit, capital } if !(*credit + *capital).is_positive() => {
+                Err("an amount must be more than nothing".to_owned())
+            }
+            Body::News { news: News::Crisis { load }, .. } if !(0.0..=1.0).contains(load) => {
+                Err("a load lies between 0 and 1".to_owned())
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+pub fn new_id() -> CommandId {
+    let mut id = [0; 8];
+    getrandom::fill(&mut id).expect("the operating system gives random bytes");
+    CommandId(id)
+}
+
+/// Puts a letter in; returns where its reply will be.
+pub fn send(to: &GolemHome, body: Body) -> Result<PathBuf, Error> {
+    send_as(to, new_id(), body)
+}
+
+/// Puts a letter in that counts once however often it is sent.
+pub fn send_as(to: &GolemHome, id: CommandId, body: Body) -> Result<PathBuf, Error> {
+    let inbox = &to.inbox();
+    fs::create_dir_all(inbox).map_err(Error::io("cannot create", inbox))?;
+    let letter = Letter { id, body };
+    letter.check().map_err(Error::Refused)?;
+    // Letters are read in the order of their names, and no clock has a say in it: this one comes after all that
+    // wait. Two that are written in the same instant may share a number; neither was first.
+    let last = named(inbox)?.last().map_or(0, |path| number(path));
+    let stem = format!("{:022}-{}", last + 1, u64::from_le_bytes(letter.id.0));
+    let draft = inbox.join(format!("{stem}.draft"));
+    let bytes = serde_json::to_vec(&letter).expect("a letter is plain data");
+    fs::write(&draft, bytes).map_err(Error::io("cannot write", &draft))?;
+    let path = inbox.join(format!("{stem}.letter"));
+    fs::rename(&draft, &path).map_err(Error::io("cannot write", &path))?;
+    to.ring();
+    Ok(inbox.join(format!("{stem}.reply")))
+}
+
+/// Whether a letter with this id waits to be read.
+pub fn holds(to: &GolemHome, id: CommandId) -> bool {
+    find(to, id, "letter").is_some()
+}
+
+pub fn has_replied(to: &GolemHome, id: CommandId) -> bool {
+    find(to, id, "reply").is_some()
+}
+
+/// The reply to the letter with this id, and where it is, so that it can be removed once it is safe elsewhere.
+pub fn reply_to(to: &GolemHome, id: CommandId) -> Result<Option<(PathBuf, Reply)>, Error> {
+    let Some(path) = find(to, id, "reply") else { return Ok(None) };
+    let bytes = fs::read(&path).map_err(Error::io("cannot read", &path))?;
+    Ok(serde_json::from_slice(&bytes).ok().map(|said| (path, said)))
+}
+
+fn find(to: &GolemHome, id: CommandId, kind: &str) -> Option<PathBuf> {
+    let end = format!("-{}.{kind}", u64::from_le_bytes(id.0));
+    let entries = fs::read_dir(to.inbox()).into_iter().flatten().flatten();
+    entries.map(|entry| entry.path()).find(|path| path.to_str().is_some_and(|path| path.ends_with(&end)))
+}
+
+/// Waits for the reply; none if nobody answered in time.
+pub fn await_reply(reply: &Path, patience: Duration) -> Result<Option<Reply>, Error> {
+    let deadline = Instant::now() + patience;
+    loop {
+        match fs::read(reply) {
+            Ok(bytes) => {
+                if let Ok(said) = serde_json::from_slice(&bytes) {
+                    let _ = fs::remove_file(reply);
+                    return Ok(Some(said));
+                }
+            }
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => {}
+            Err(e) => return Err(Error::io("cannot read", reply)(e)),
+        }
+        if Instant::now() >= deadline {
+            return Ok(None);
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// The letters waiting, oldest first. One that cannot be read is set aside, not obeyed.
+pub fn waiting(inbox: &Path) -> Result<Vec<(PathBuf, Letter)>, Error> {
+    let mut letters = Vec::new();
+    for path in named(inbox)? {
+        match read(&path) {
+            Some(letter) => letters.push((path, letter)),
+            None => {
+                fs::rename(&path, path.with_extension("unreadable")).map_err(Error::io("cannot set aside", &path))?
+            }
+        }
+    }
+    Ok(letters)
+}
+
+/// The names of the letters waiting, in order.
+fn named(inbox: &Path) -> Result<Vec<PathBuf>, Error> {
+    let entries = match fs::read_dir(inbox) {
+        Ok(entries) => entries,
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(e) => return Err(Error::io("cannot read", inbox)(e)),
+    };
+    let mut paths: Vec<PathBuf> = entries
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|path| path.extension().is_some_and(|kind| kind == "letter"))
+        .collect();
+    paths.sort();
+    Ok(paths)
+}
+
+fn number(path: &Path) -> u128 {
+    let digits = path.file_stem().and_then(|stem| stem.to_str()).and_then(|stem| stem.split('-').next());
+    // Whoever gave it a name of its own has not numbered it; more than this no clock has ever counted.
+    digits.and_then(|digits| digits.parse().ok()).filter(|number| *number < 10_u128.pow(21)).unwrap_or(0)
+}
+
+/// A plain file of a letter's length; a pipe or a link to one would have its reader wait for ever.
+fn read(path: &Path) -> Option<Letter> {
+    let plain = fs::symlink_metadata(path).is_ok_and(|file| file.is_file() && file.len() <= LONGEST);
+    plain.then(|| fs::read(path).ok()).flatten().and_then(|bytes| serde_json::from_slice(&bytes).ok())
+}
+
+/// Takes a letter out that wants no answer. Called only once what came of it is durable.
+pub fn discard(letter: &Path) -> Result<(), Error> {
+    fs::remove_file(letter).map_err(Error::io("cannot remove", letter))
+}
+
+/// Answers a letter and takes it out of the inbox. Called only once what came of it is durable.
+pub fn answer(letter: &Path, reply: &Reply) -> Result<(), Error> {
+    let draft = letter.with_extension("reply-draft");
+    let bytes = serde_json::to_vec(reply).expect("a reply is plain data");
+    fs::write(&draft, bytes).map_err(Error::io("cannot write", &draft))?;
+    let path = letter.with_extension("reply");
+    fs::rename(&draft, &path).map_err(Error::io("cannot write", &path))?;
+    fs::remove_file(letter).map_err(Error::io("cannot remove", letter))
+}

@@ -1,0 +1,13 @@
+//! The owner's home and what lies in it: the place of each golem, its inbox, imported data, the owner's key and tokens, and
+//! the books that must agree.
+
+pub(crate) mod books;
+mod catch_up;
+pub mod data;
+pub mod inbox;
+pub mod key;
+pub mod loan;
+mod place;
+pub mod tokens;
+
+pub use place::{GolemHome, Home, Seen};

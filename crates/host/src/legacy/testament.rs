@@ -1,0 +1,72 @@
+//! The last two steps of a death that need hands: the testament on disk, and the legacy on the shelf. Each can be done
+//! again from the beginning and comes to the same, so a way cut short anywhere is simply gone again.
+
+use std::fs;
+use std::ops::ControlFlow;
+
+use golem::grimoire::Grimoire;
+use golem::inheritance::{BUDGET, Way, estate, whole};
+use golem::thanatopsis::{Outside, Review, Testament, write};
+use golem::{Life, Time};
+use vault::Reader;
+
+use super::bundle::pack;
+use super::shelf;
+use crate::Error;
+use crate::chance::Secret;
+use crate::durable;
+use crate::home::GolemHome;
+use crate::home::key::Key;
+use crate::view::herald::Herald;
+
+/// Writes the testament, for people and for programs, and says its hash.
+pub(crate) fn reflect(place: &GolemHome, life: &Life, grimoire: &Grimoire, secret: &Secret) -> Result<[u8; 32], Error> {
+    let reader = Reader::open(&place.database())?;
+    let (mut review, mut herald) = (Review::default(), Herald::before(&reader)?);
+    reader.replay(|record| {
+        herald.tell(&record, |_| {})?;
+        if let Some(life) = herald.life() {
+            review.hear(&record, life);
+        }
+        Ok::<_, Error>(ControlFlow::Continue(()))
+    })?;
+    let tip = reader.tip()?;
+    let journal = tip.hash.iter().map(|byte| format!("{byte:02x}")).collect();
+    let outside = Outside { secret: secret.reveal(), records: tip.seq, journal };
+    let whole = whole(grimoire, life);
+    let testament =
+        write(life, &whole, &review, outside).ok_or_else(|| Error::Usage(format!("{} is not dead", place.name)))?;
+    let json = serde_json::to_string_pretty(&testament).expect("a testament is plain data");
+    durable::write(&place.testament("json"), json.as_bytes())?;
+    durable::write(&place.testament("md"), testament.markdown(date).as_bytes())?;
+    Ok(*blake3::hash(json.as_bytes()).as_bytes())
+}
+
+/// Sends what was known through the bottleneck into a bundle, and what is worth it onto the owner's shelf.
+pub(crate) fn bequeath(place: &GolemHome, life: &Life, grimoire: &Grimoire) -> Result<([u8; 32], u32), Error> {
+    let whole = whole(grimoire, life);
+    let lines = estate(&whole, life, BUDGET);
+    let key = Key::of(place.home())?;
+    let text = pack(&key, place.name.as_str(), Some(life), &lines);
+    durable::write(&place.legacy(), text.as_bytes())?;
+    shelf::leave(place, life, whole.in_use(), Way::Deposit)?;
+    Ok((*blake3::hash(text.as_bytes()).as_bytes(), lines.len() as u32))
+}
+
+/// The testament as it is on disk, if what is there is what its journal says was written.
+pub fn read(place: &GolemHome, life: &Life) -> Result<Option<Testament>, Error> {
+    let Some(hash) = life.death.as_ref().and_then(|death| death.progress.testament) else { return Ok(None) };
+    let path = place.testament("json");
+    let text = fs::read(&path).map_err(Error::io("cannot read", &path))?;
+    if *blake3::hash(&text).as_bytes() != hash {
+        let why = format!("{} is not the testament that was written; bring it back from a backup", path.display());
+        return Err(Error::Refused(why));
+    }
+    let testament = serde_json::from_slice(&text);
+    Ok(Some(testament.map_err(|e| Error::Refused(format!("{} cannot be read: {e}", path.display())))?))
+}
+
+fn date(at: Time) -> String {
+    jiff::Timestamp::from_second(at.as_seconds() as i64)
+        .map_or(String::new(), |at| at.strftime("%Y-%m-%d %H:%M").to_string())
+}

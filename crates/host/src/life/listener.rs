@@ -1,0 +1,25 @@
+//! Who listens to a life.
+
+use golem::{Life, Record};
+
+use crate::Error;
+
+/// Who listens to a run. Everything told is durable already.
+pub trait Listener {
+    fn acknowledged(&mut self, records: &[Record], life: &Life) -> Result<(), Error>;
+    /// Called often; true asks for a clean stop.
+    fn stop(&mut self) -> bool;
+}
+
+/// A listener that hears nothing and never stops anyone.
+#[derive(Debug)]
+pub struct Silent;
+
+impl Listener for Silent {
+    fn acknowledged(&mut self, _: &[Record], _: &Life) -> Result<(), Error> {
+        Ok(())
+    }
+    fn stop(&mut self) -> bool {
+        false
+    }
+}

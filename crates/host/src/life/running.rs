@@ -1,0 +1,156 @@
+//! A life that runs by itself, at the pace of its world or as fast as it goes, until something ends it.
+
+use std::time::{Duration, Instant};
+
+use golem::heartbeat::State;
+
+use super::listener::Listener;
+use super::living::{Living, wall_time};
+use super::turn::PATIENCE;
+use crate::Error;
+
+/// How often the inbox is looked into while nothing else needs doing.
+const INBOX_EVERY: Duration = Duration::from_millis(50);
+
+/// How fast world time goes by.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Pace {
+    /// World seconds per second of the owner's.
+    Times(f64),
+    Max,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct Run {
+    pub pace: Pace,
+    /// Stop after so many ticks.
+    pub ticks: Option<u64>,
+    /// Ticks in one transaction at most.
+    pub batch: u64,
+}
+
+/// Why a run is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    Dead,
+    Ticks,
+    Stopped,
+    /// The world has nothing more to show.
+    WorldOver,
+}
+
+impl Living {
+    /// Lives until something ends it.
+    pub fn run(&mut self, run: Run, listener: &mut impl Listener) -> Result<Ending, Error> {
+        let ending = self.run_on(run, listener)?;
+        // Whoever runs it next must not ask about what is still being done.
+        self.body.ground.rest(PATIENCE);
+        self.write_playbook()?;
+        Ok(ending)
+    }
+
+    fn run_on(&mut self, run: Run, listener: &mut impl Listener) -> Result<Ending, Error> {
+        let last_tick = run.ticks.map(|ticks| self.life().tick.saturating_add(ticks));
+        let mut looked = Instant::now();
+        let (mut pending, mut alarm) = (0, None);
+        self.look_into_inbox(listener)?;
+        loop {
+            self.perform(listener)?;
+            if self.life().heartbeat.state == State::Dead {
+                self.flush(listener)?;
+                // What the owner sent while it was dying goes back with the rest.
+                self.take_money(listener)?;
+                return Ok(Ending::Dead);
+            }
+            if listener.stop() {
+                self.flush(listener)?;
+                return Ok(Ending::Stopped);
+            }
+            if last_tick.is_some_and(|last| self.life().tick >= last) {
+                self.flush(listener)?;
+                return Ok(Ending::Ticks);
+            }
+            if looked.elapsed() >= INBOX_EVERY {
+                self.look_into_inbox(listener)?;
+                looked = Instant::now();
+                continue;
+            }
+            if self.life().heartbeat.paused || self.life().is_dead() {
+                self.flush(listener)?;
+                self.body.ground.wait(INBOX_EVERY);
+                continue;
+            }
+            if self.body.ground.end().is_some_and(|end| self.life().due() > end) {
+                self.flush(listener)?;
+                return Ok(Ending::WorldOver);
+            }
+            match run.pace {
+                // As fast as it goes is as fast as the world answers.
+                Pace::Max if !self.is_wall() => {
+                    if self.body.ground.is_busy() {
+                        self.flush(listener)?;
+                        self.body.ground.wait(INBOX_EVERY);
+                        continue;
+                    }
+                }
+                pace => {
+                    self.flush(listener)?;
+                    pending = 0;
+                    let speed = if let Pace::Times(speed) = pace { speed } else { 1.0 };
+                    // Being spoken to does not put off the next look.
+                    let until = *alarm.get_or_insert_with(|| Instant::now() + self.next_look_in(speed));
+                    if !self.wait(until, listener)? {
+                        continue;
+                    }
+                }
+            }
+            if !self.tick(listener)? {
+                self.flush(listener)?;
+                self.body.ground.wait(INBOX_EVERY);
+                continue;
+            }
+            alarm = None;
+            pending += 1;
+            if pending >= run.batch {
+                self.flush(listener)?;
+                pending = 0;
+            }
+        }
+    }
+
+    /// How long it is from one look to the next; the wall clock cannot be hurried.
+    pub(crate) fn interval_at(&self, speed: f64) -> Duration {
+        let speed = if self.is_wall() { 1.0 } else { speed };
+        Duration::from_secs_f64(self.life().interval().as_millis() as f64 / 1_000.0 / speed)
+    }
+
+    /// How long it is until the next look.
+    fn next_look_in(&self, speed: f64) -> Duration {
+        if self.is_wall() {
+            Duration::from_millis(self.life().due().since(wall_time()).as_millis())
+        } else {
+            self.interval_at(speed)
+        }
+    }
+
+    /// Sleeps until the alarm; false if something wants attention first.
+    fn wait(&mut self, until: Instant, listener: &mut impl Listener) -> Result<bool, Error> {
+        loop {
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Ok(true);
+            }
+            std::thread::sleep(left.min(INBOX_EVERY));
+            if listener.stop() || self.body.ground.has_news() {
+                return Ok(false);
+            }
+            if left > INBOX_EVERY {
+                let seq = self.golem.seq();
+                self.look_into_inbox(listener)?;
+                if self.golem.seq() != seq {
+                    return Ok(false);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! The one place where worlds are built, from the description in a birth record.
+
+use std::time::Duration;
+
+use golem::Life;
+use golem::time::Time;
+use golem::world::{Fate, Manifest, Observation, Quote};
+use world::{Candles, Ledger, Order, Spec, World};
+
+use super::ground::Ground;
+use crate::Error;
+use crate::home::{GolemHome, Home, data};
+
+/// A description as a birth record has it.
+pub fn read(spec: &str) -> Result<Spec, Error> {
+    serde_json::from_str(spec)
+        .map_err(|e| Error::Damaged(format!("the world this golem was born into cannot be opened: {e}")))
+}
+
+/// Opens the world of a description. Data is named relative to the home, so that a life can move to another one that has
+/// the same data.
+pub fn open(home: &Home, spec: &Spec, ledger: Ledger) -> Result<Box<dyn World + Send>, Error> {
+    let mut spec = spec.clone();
+    let Some((path, sha256)) = spec.candles() else { return Ok(spec.open(ledger)?) };
+    *path = home.root().join(&*path);
+    if let Some(candles) = sha256.as_ref().and_then(|hash| home.candles(hash)) {
+        return Ok(spec.open_on(candles, ledger)?);
+    }
+    if sha256.is_some() && *sha256 != Some(data::digest(path)?) {
+        let path = path.display();
+        return Err(Error::Damaged(format!(
+            "{path} is not the data this golem was born into; bring the old file back"
+        )));
+    }
+    let (candles, _) = Candles::read(path)?;
+    if let Some(hash) = sha256 {
+        home.keep_candles(hash, &candles);
+    }
+    Ok(spec.open_on(candles, ledger)?)
+}
+
+/// What a life stands on from now on, brought to where it last saw it. `lodged` is one of very many, whose files are open
+/// only while something is written, and which nobody else may live.
+pub(crate) fn stand(place: &GolemHome, life: &Life, lodged: bool) -> Result<Ground, Error> {
+    let (home, id) = (place.home(), life.id());
+    if let Some(far) = home.far_worlds().busy(id) {
+        far.seek(life.seen.until);
+        return Ok(Ground::Far(far));
+    }
+    let spec = read(&life.birth.world.spec)?;
+    let ledger = if lodged { Ledger::resting(place.ledger())? } else { Ledger::file(place.ledger())? };
+    let world = open(home, &spec, ledger)?;
+    #[cfg(test)]
+    let world = super::curse::over(place, world);
+    match spec.latency() {
+        None => {
+            let mut world = world;
+            world.seek(life.seen.until)?;
+            Ok(Ground::Near { world, away: None })
+        }
+        Some(latency) => {
+            let slow = Box::new(Slow { world, latency });
+            let far = home.far_worlds().open(id, slow, provider(&spec), place.frozen_marker());
+            far.seek(life.seen.until);
+            Ok(Ground::Far(far))
+        }
+    }
+}
+
+/// Whose slots its calls take.
+fn provider(spec: &Spec) -> &'static str {
+    match spec.plain() {
+        Spec::Sim { .. } | Spec::Slow { .. } => "world:sim",
+        Spec::Replay { .. } => "world:replay",
+        Spec::Queue { .. } => "world:queue",
+    }
+}
+
+/// A paper world that takes its time, as its owner wanted: to rehearse one that is slow.
+struct Slow {
+    world: Box<dyn World + Send>,
+    latency: Duration,
+}
+
+impl Slow {
+    fn later(&mut self) -> &mut (dyn World + Send) {
+        std::thread::sleep(self.latency);
+        self.world.as_mut()
+    }
+}
+
+impl World for Slow {
+    fn manifest(&self) -> Manifest {
+        self.world.manifest()
+    }
+    fn start(&self) -> Time {
+        self.world.start()
+    }
+    fn end(&self) -> Option<Time> {
+        self.world.end()
+    }
+    fn seek(&mut self, until: Time) -> Result<(), world::Error> {
+        self.later().seek(until)
+    }
+    fn observe(&mut self, since: Time, now: Time, into: &mut Observation) -> Result<(), world::Error> {
+        self.later().observe(since, now, into)
+    }
+    fn preview(&mut self, order: &Order) -> Result<Option<Quote>, world::Error> {
+        self.later().preview(order)
+    }
+    fn commit(&mut self, key: u64, order: &Order) -> Result<Fate, world::Error> {
+        self.later().commit(key, order)
+    }
+    fn reconcile(&mut self, key: u64) -> Result<Fate, world::Error> {
+        self.later().reconcile(key)
+    }
+}

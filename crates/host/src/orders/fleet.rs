@@ -1,0 +1,77 @@
+//! An order to every golem of a home at once: freeze, pause and back. Everyone is told before anyone is waited for, and
+//! a freeze is marked in every folder before the first golem is told, so that it holds while a host hangs or is down.
+
+use std::time::{Duration, Instant};
+
+use golem::Command;
+use vault::Glance;
+
+use super::order::{self, Heard, Order};
+use crate::Error;
+use crate::home::inbox::Body;
+use crate::home::{GolemHome, Home};
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Brake {
+    Freeze {
+        reason: String,
+    },
+    Pause,
+    /// Undoes both.
+    Resume,
+}
+
+/// One golem, and what came of the order or why nothing did.
+pub type Answer = (GolemHome, Result<Heard, Error>);
+
+impl Brake {
+    pub fn command(&self) -> Command {
+        match self {
+            Brake::Freeze { reason } => Command::Freeze { reason: reason.clone() },
+            Brake::Pause => Command::Pause,
+            Brake::Resume => Command::Resume,
+        }
+    }
+
+    /// What a golem is that was told this.
+    pub fn done(&self) -> &'static str {
+        match self {
+            Brake::Freeze { .. } => "is frozen: no new exposure",
+            Brake::Pause => "is paused; its clocks stand still",
+            Brake::Resume => "goes on: neither paused nor frozen",
+        }
+    }
+
+    /// What needs nobody's cooperation.
+    fn mark(&self, place: &GolemHome) -> Result<(), Error> {
+        match self {
+            Brake::Freeze { reason } => order::mark_frozen(place, reason),
+            Brake::Pause => Ok(()),
+            Brake::Resume => order::unmark_frozen(place),
+        }
+    }
+}
+
+/// Tells all who may still be alive here, and waits for all answers together no longer than this. Only what certainly has
+/// no future is left out: a life that cannot be read is frozen all the same.
+pub fn tell_all(home: &Home, brake: &Brake, snapshot_every: u64, patience: Duration) -> Result<Vec<Answer>, Error> {
+    let has_a_future = |place: &GolemHome| Glance::read(&place.vault()).is_none_or(|glance| !glance.dead);
+    let all: Vec<GolemHome> = home.list()?.into_iter().filter(has_a_future).collect();
+    let marked: Vec<Result<(), Error>> = all.iter().map(|place| brake.mark(place)).collect();
+    let pass_on = |place: &GolemHome| order::pass_on(place, Body::Command(brake.command()), snapshot_every);
+    let told: Vec<Result<Order, Error>> =
+        all.iter().zip(marked).map(|(place, marked)| marked.and_then(|()| pass_on(place))).collect();
+    let deadline = Instant::now() + patience;
+    let answers = all.into_iter().zip(told).filter_map(|(place, told)| {
+        let left = deadline.saturating_duration_since(Instant::now());
+        match told.and_then(|order| order::hear(&place, order, left)) {
+            // The dead are past all this, and what was moved away is another home's to order.
+            Err(Error::Dead(..) | Error::Vault(vault::Error::Sealed(_))) => {
+                let _ = order::unmark_frozen(&place);
+                None
+            }
+            answer => Some((place, answer)),
+        }
+    });
+    Ok(answers.collect())
+}

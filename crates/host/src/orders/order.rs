@@ -1,0 +1,138 @@
+//! One order to one golem. A golem nobody is living is woken, told and put back to sleep; one that is being lived gets a
+//! letter, and whoever lives it answers.
+
+use std::fs;
+use std::io::{ErrorKind, Write};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use golem::{Command, CommandId};
+use vault::Reader;
+
+use crate::Error;
+use crate::config::{File, Settings};
+use crate::home::GolemHome;
+use crate::home::inbox::{self, Body, Reply};
+use crate::life::{Living, Silent};
+
+/// How long a living golem has to answer before the owner is told that the letter waits.
+pub const PATIENCE: Duration = Duration::from_secs(5);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Heard {
+    Done,
+    /// Nobody answered; the letter waits.
+    Waiting,
+}
+
+/// Where an order has got to.
+#[derive(Debug)]
+pub enum Order {
+    Answered(Reply),
+    /// A living process has been written to; its answer will be here.
+    Sent(PathBuf),
+    /// It was begun, and why nobody knows what came of it; under the same id it can be gone on with.
+    Unsure(Error),
+}
+
+/// Passes an order on: to the golem itself if nobody is living it, else as a letter.
+pub fn pass_on(place: &GolemHome, body: Body, snapshot_every: u64) -> Result<Order, Error> {
+    match pass_on_as(place, inbox::new_id(), body, snapshot_every)? {
+        Order::Unsure(why) => Err(why),
+        order => Ok(order),
+    }
+}
+
+/// The same for an order that counts once however often it is passed on. An error means that nothing has begun.
+pub fn pass_on_as(place: &GolemHome, id: CommandId, body: Body, snapshot_every: u64) -> Result<Order, Error> {
+    // The owner's own book first: whatever becomes of the order, nobody comes after this one by itself.
+    if let Body::Command(Command::Retire { .. } | Command::Halt { .. }) = body {
+        place.home().treasury()?.end(Reader::open(&place.database())?.id()?)?;
+    }
+    match Living::open(place.clone(), snapshot_every) {
+        Ok((mut living, _)) => {
+            // What was said before comes first.
+            living.look_into_inbox(&mut Silent)?;
+            if living.life().is_dead() {
+                return Err(dead(place, living.life()));
+            }
+            let replied = match body {
+                Body::Command(command) => living.obey(id, command, &mut Silent),
+                Body::Fund { credit, capital } => living.fund(id, credit, capital, &mut Silent),
+                Body::News { .. } | Body::CatchUp => unreachable!("owners write no such letters"),
+            };
+            Ok(replied.map_or_else(Order::Unsure, Order::Answered))
+        }
+        Err(Error::Hosted(_) | Error::Vault(vault::Error::Locked(_))) => {
+            Ok(Order::Sent(inbox::send_as(place, id, body)?))
+        }
+        Err(other) => Err(other),
+    }
+}
+
+/// What came of it, waiting for an answer no longer than this.
+pub fn hear(place: &GolemHome, order: Order, patience: Duration) -> Result<Heard, Error> {
+    let reply = match order {
+        Order::Answered(reply) => Some(reply),
+        Order::Sent(reply) => inbox::await_reply(&reply, patience)?,
+        Order::Unsure(why) => return Err(why),
+    };
+    match reply {
+        Some(Reply::Done) => Ok(Heard::Done),
+        Some(Reply::Refused(why)) => Err(Error::Refused(why)),
+        Some(Reply::Dead(cause)) => Err(Error::Dead(place.name.clone(), cause)),
+        None => Ok(Heard::Waiting),
+    }
+}
+
+pub fn dead(place: &GolemHome, life: &golem::Life) -> Error {
+    let cause = life.death.as_ref().map(|death| death.cause.to_string()).unwrap_or_default();
+    Error::Dead(place.name.clone(), cause)
+}
+
+/// The marker first: from here on no new exposure, whatever the process is doing. That it is there is what counts, and
+/// needs no room on a disk; the reason in it may find none.
+pub fn mark_frozen(place: &GolemHome, reason: &str) -> Result<(), Error> {
+    let marker = place.frozen_marker();
+    let mut file = fs::File::create(&marker).map_err(Error::io("cannot write", &marker))?;
+    match file.write_all(reason.as_bytes()).and_then(|()| file.sync_all()) {
+        Err(e) if matches!(e.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded) => Ok(()),
+        done => done.map_err(Error::io("cannot write", &marker)),
+    }
+}
+
+pub fn unmark_frozen(place: &GolemHome) -> Result<(), Error> {
+    let marker = place.frozen_marker();
+    match fs::remove_file(&marker) {
+        Err(e) if e.kind() != ErrorKind::NotFound => Err(Error::io("cannot remove", &marker)(e)),
+        _ => Ok(()),
+    }
+}
+
+/// A yes or no to what is asked under this key; whoever answers something else is told what to look at.
+pub fn approve(place: &GolemHome, key: u64, yes: bool) -> Result<Command, Error> {
+    let (golem, _) = place.wake()?;
+    let name = &place.name;
+    if golem.life().is_dead() || golem::policy::asks(golem.life()).is_some_and(|ask| ask.key == key) {
+        return Ok(Command::Approve { key, yes });
+    }
+    Err(Error::Refused(format!("{name} does not ask for that; `bardo golem approve {name}` shows what it asks for")))
+}
+
+/// The order to live under another policy: these keys changed, the others as they are now.
+pub fn amend(place: &GolemHome, set: &[String]) -> Result<Command, Error> {
+    let (golem, _) = place.wake()?;
+    if let Some(other) = set.iter().find(|flag| !flag.starts_with("policy.")) {
+        return Err(Error::Usage(format!("only policy keys can be changed in a life; {other} was settled at birth")));
+    }
+    let instead_of = golem::policy::policy_hash(&golem.life().policy);
+    let flags: Vec<String> = Settings::of_policy(&golem.life().policy).into_iter().chain(set.iter().cloned()).collect();
+    let policy = Settings::load(File::Golem, None, std::iter::empty(), &flags)?.policy();
+    let world = &golem.life().birth.world;
+    if !policy.fits(world) {
+        let known: Vec<&str> = world.actions.iter().map(|action| action.name.as_str()).collect();
+        let known = known.join(", ");
+        return Err(Error::Usage(format!("policy.allow names an action this world does not have; it has {known}")));
+    }
+    Ok(Command::Amend { policy: Box::new(policy), instead_of })
+}

@@ -1,0 +1,52 @@
+//! What every request can reach, and where and for whom the API listens.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use super::pools::Pools;
+use crate::config::Settings;
+use crate::home::tokens::{self, Keyring};
+use crate::life::desk::Desk;
+use crate::orders::book::Book;
+use crate::{Error, Home};
+
+/// Where and for whom to listen.
+#[derive(Clone, Debug)]
+pub struct Listen {
+    pub address: SocketAddr,
+    pub(super) tokens: Arc<Keyring>,
+    pub(super) origins: Vec<String>,
+    /// How many golems have series of their own.
+    pub(super) golems_shown: usize,
+}
+
+/// What every request can reach.
+#[derive(Clone, Debug)]
+pub(super) struct AppState {
+    pub(super) home: Home,
+    pub(super) desk: Arc<Desk>,
+    pub(super) listen: Arc<Listen>,
+    pub(super) book: Book,
+    pub(super) pools: Pools,
+}
+
+impl AppState {
+    pub(super) fn new(home: Home, desk: Arc<Desk>, listen: Listen) -> AppState {
+        let book = Book::of(&home);
+        AppState { home, desk, listen: listen.into(), book, pools: Pools::new() }
+    }
+}
+
+impl Listen {
+    pub fn of(home: &Home, address: &str, settings: &Settings) -> Result<Listen, Error> {
+        let wrong = || Error::Usage(format!("api.listen is no address: {address}; write it like 127.0.0.1:7373"));
+        let origins = settings.text("api.origins").unwrap_or_default();
+        tokens::local(home)?;
+        Ok(Listen {
+            address: address.parse().map_err(|_| wrong())?,
+            tokens: Arc::new(Keyring::of(home)),
+            origins: origins.split(',').map(|one| one.trim().to_owned()).filter(|one| !one.is_empty()).collect(),
+            golems_shown: settings.integer("api.metrics_golems") as usize,
+        })
+    }
+}

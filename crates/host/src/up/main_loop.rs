@@ -1,0 +1,480 @@
+//! The loop of a host: it waits for whatever wakes it, keeps the schedule, and hands golems to workers and takes them back.
+
+use std::fs;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use tracing::{debug, info, warn};
+use vault::{Log, Reader};
+
+use super::api;
+use super::copying::keep_copies;
+use super::crew::Crew;
+use super::notify::{self, Telling};
+use super::pace::Pace;
+use super::slots::{Slots, Stand};
+use super::supervision::{ELSEWHERE, Next, RestartAfter, SAID, Supervisor};
+use super::systemd::Systemd;
+use super::wake::{Job, Outcome, Wake};
+use crate::care::backups::Backups;
+use crate::life::desk::{Desk, Scribe};
+use crate::life::{Living, Turn};
+use crate::view::board::Board;
+use crate::view::status::{State, Status};
+use crate::{Error, Home};
+
+/// How often bells are listened for.
+const BELLS_EVERY: Duration = Duration::from_millis(50);
+/// How often it is looked for golems that were born, came in or ended elsewhere.
+pub(super) const CENSUS_EVERY: Duration = Duration::from_secs(2);
+/// How long a host that goes down waits for the next one to be put to rest.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// How often it is looked after one whose world takes its time, if that says nothing by itself.
+const AWAITED: Duration = Duration::from_secs(1);
+
+/// How a host is to be.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// World seconds per second of the owner's.
+    pub speed: f64,
+    pub telling: Telling,
+    pub api: Option<api::Listen>,
+    pub backups: Option<Backups>,
+}
+
+/// What coming up came to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Boot {
+    pub living: usize,
+    pub dead: usize,
+    pub not_up: usize,
+    pub released: usize,
+    pub took: Duration,
+}
+
+/// A host that is up.
+pub struct Up {
+    home: Home,
+    pub(super) desk: Arc<Desk>,
+    scribe: Option<Scribe>,
+    slots: Slots,
+    pub(super) supervisor: Supervisor,
+    wakes: Receiver<Wake>,
+    waker: Sender<Wake>,
+    crew: Crew,
+    speed: f64,
+    pace: Pace,
+    /// When bells are listened for next.
+    bells: Instant,
+    /// When it is next looked for golems that are new here.
+    census: Instant,
+    /// The last time nobody could be looked for.
+    lost: bool,
+    stop: Arc<AtomicBool>,
+    tellers: Vec<JoinHandle<()>>,
+    api: Option<api::Running>,
+    pub boot: Boot,
+}
+
+/// Asks a host to come down, from anywhere.
+#[derive(Clone, Debug)]
+pub struct Stopper(Sender<Wake>);
+
+impl Stopper {
+    pub fn stop(&self) {
+        let _ = self.0.send(Wake::Stop);
+    }
+}
+
+impl Up {
+    /// Takes the home's log, carries over what a host that went down in haste left there, and wakes everyone.
+    pub fn come(home: &Home, plan: Plan, mut tell: impl FnMut(&str)) -> Result<Up, Error> {
+        let began = Instant::now();
+        home.require()?;
+        let log = match Log::open(home.root(), &home.heads(), plan.telling.names()) {
+            Ok(log) => log,
+            Err(vault::Error::Locked(_)) => {
+                return Err(Error::Refused("a host is up in this home already".into()));
+            }
+            Err(other) => return Err(other.into()),
+        };
+        log.verify()?;
+        let bells = home.bells();
+        fs::create_dir_all(&bells).map_err(Error::io("cannot create", &bells))?;
+        let board = Arc::new(Board::default());
+        let (desk, scribe) =
+            Desk::open(log, home.root().to_owned(), &home.heads(), home.treasury()?, Arc::clone(&board))?;
+        let (waker, wakes) = mpsc::channel();
+        let crew = Crew::start(&desk, &waker);
+        let stop = Arc::new(AtomicBool::new(false));
+        let supervisor = Supervisor { desk: Arc::clone(&desk), restart_after: RestartAfter::default() };
+        let mut up = Up {
+            home: home.clone(),
+            desk,
+            scribe: Some(scribe),
+            slots: Slots::default(),
+            supervisor,
+            wakes,
+            waker,
+            crew,
+            speed: plan.speed,
+            pace: Pace::new(began),
+            bells: began,
+            census: began,
+            lost: false,
+            stop,
+            tellers: Vec::new(),
+            api: None,
+            boot: Boot::default(),
+        };
+        up.wake_everyone(&mut tell)?;
+        up.boot.took = began.elapsed();
+        up.tellers = notify::begin(&plan.telling, &up.desk, &up.stop)?;
+        if let Some(backups) = plan.backups {
+            let (home, desk, stop) = (home.clone(), Arc::clone(&up.desk), Arc::clone(&up.stop));
+            up.tellers.push(std::thread::spawn(move || keep_copies(&backups, &home, &desk, &stop)));
+        }
+        if let Some(listen) = plan.api {
+            up.api = Some(api::serve(listen, home.clone(), Arc::clone(&up.desk))?);
+        }
+        let Boot { living, dead, not_up, released, took } = up.boot;
+        info!(target: SAID, living, dead, not_up, released, after_ms = took.as_millis() as u64, "up");
+        if let Some(address) = up.address() {
+            info!(target: SAID, %address, "listening");
+        }
+        Ok(up)
+    }
+
+    pub fn board(&self) -> Arc<Board> {
+        Arc::clone(&self.desk.board)
+    }
+
+    pub fn stopper(&self) -> Stopper {
+        Stopper(self.waker.clone())
+    }
+
+    /// Where the API is, if there is one.
+    pub fn address(&self) -> Option<std::net::SocketAddr> {
+        self.api.as_ref().map(|api| api.address)
+    }
+
+    fn wake_everyone(&mut self, tell: &mut impl FnMut(&str)) -> Result<(), Error> {
+        self.look_for_golems()?;
+        // Spread over one interval, so that they do not all wake in the same instant for ever after.
+        let mut opened = 0;
+        while self.slots.anyone_away() {
+            match self.wakes.recv() {
+                Ok(Wake::Back(slot, outcome)) => {
+                    self.back(slot, outcome, tell);
+                    opened += 1;
+                    if opened % 1_000 == 0 {
+                        tell(&format!("{opened} of {} awake", self.slots.len()));
+                    }
+                }
+                Ok(Wake::Answered(_)) => {}
+                Ok(Wake::Stop) | Err(_) => break,
+            }
+        }
+        let now = Instant::now();
+        let up: Vec<usize> = (0..self.slots.len()).filter(|at| self.slots[*at].living.is_some()).collect();
+        for (nth, at) in up.iter().enumerate() {
+            let interval = self.slots.interval(*at, self.speed);
+            let due = now + interval.mul_f64((nth + 1) as f64 / up.len() as f64);
+            self.slots.schedule(*at, due);
+        }
+        // One that is still dying is here and dead.
+        let all = self.desk.board.all();
+        self.boot.dead = all.iter().filter(|status| status.state == State::Dead).count();
+        self.boot.released = all.iter().filter(|status| status.state == State::Released).count();
+        self.boot.living = all.iter().filter(|status| status.state.is_here()).count();
+        let counted = self.boot.dead + self.boot.living + self.boot.released;
+        self.boot.not_up = self.home.list()?.len().saturating_sub(counted);
+        Ok(())
+    }
+
+    /// Finds golems that are new here and sends for them.
+    fn look_for_golems(&mut self) -> Result<(), Error> {
+        for place in self.home.list()? {
+            if self.slots.find(place.name.as_str()).is_some() || place.is_buried() {
+                continue;
+            }
+            match Reader::open(&place.database()).and_then(|reader| reader.id()) {
+                Ok(id) => {
+                    let at = self.slots.add(place.clone(), id, Instant::now());
+                    self.crew.give(Job::Open(at, place));
+                }
+                Err(why) => self.supervisor.unread(&place, &why.to_string()),
+            }
+        }
+        Ok(())
+    }
+
+    /// Lives until it is stopped, then puts everything into place.
+    pub fn run(mut self, mut tell: impl FnMut(&str)) -> Result<(), Error> {
+        let mut systemd = Systemd::find();
+        systemd.say("READY=1");
+        loop {
+            systemd.beat();
+            let next = self.see_to(Instant::now(), &mut tell);
+            let woken = match self.wakes.recv_timeout(next.saturating_duration_since(Instant::now())) {
+                Ok(wake) => self.woken(wake, &mut tell),
+                Err(RecvTimeoutError::Timeout) => ControlFlow::Continue(()),
+                Err(RecvTimeoutError::Disconnected) => ControlFlow::Break(()),
+            };
+            if woken.is_break() {
+                break;
+            }
+        }
+        systemd.say("STOPPING=1");
+        info!("coming down");
+        self.go_down(&mut tell)
+    }
+
+    /// Does whatever is due by now, and says when there is something to do again if nothing wakes it before.
+    fn see_to(&mut self, now: Instant, tell: &mut impl FnMut(&str)) -> Instant {
+        if now >= self.bells {
+            self.listen_for_bells();
+            self.bells = now + BELLS_EVERY;
+        }
+        if now >= self.census {
+            // Those who are up go on, whatever the folder has to say.
+            let found = self.look_for_golems();
+            if let (false, Err(why)) = (self.lost, &found) {
+                tell(&format!("cannot look for new golems: {why}"));
+            }
+            self.lost = found.is_err();
+            self.census = now + CENSUS_EVERY;
+        }
+        self.give_turns(now);
+        if let Some(news) = self.pace.news(now) {
+            warn!(target: SAID, "{news}");
+            tell(&news);
+        }
+        self.slots.next_due().map_or(self.bells, |due| due.min(self.bells))
+    }
+
+    /// Does what it was woken for; breaks if that is to stop.
+    fn woken(&mut self, wake: Wake, tell: &mut impl FnMut(&str)) -> ControlFlow<()> {
+        match wake {
+            Wake::Back(at, outcome) => self.back(at, outcome, tell),
+            Wake::Answered(at) => {
+                self.slots[at].answered = true;
+                self.hear(at);
+            }
+            Wake::Stop => return ControlFlow::Break(()),
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn give_turns(&mut self, now: Instant) {
+        while let Some(at) = self.slots.pop_due(now) {
+            let slot = &mut self.slots[at];
+            match (slot.stand, slot.living.take()) {
+                (Stand::Up, Some(living)) => {
+                    (slot.away, slot.rung) = (true, false);
+                    self.crew.give(Job::Turn(at, living, (!slot.waits).then_some(slot.due)));
+                }
+                (Stand::Down | Stand::Out, None) => {
+                    slot.away = true;
+                    self.crew.give(Job::Open(at, slot.place.clone()));
+                }
+                (_, living) => slot.living = living,
+            }
+        }
+    }
+
+    /// Whoever has a letter is heard at once, if it is here.
+    fn listen_for_bells(&mut self) {
+        let Ok(entries) = fs::read_dir(self.home.bells()) else { return };
+        for entry in entries.flatten() {
+            let _ = fs::remove_file(entry.path());
+            let name = entry.file_name();
+            let Some(at) = name.to_str().and_then(|name| self.slots.find(name)) else { continue };
+            self.slots[at].rung = true;
+            self.hear(at);
+        }
+    }
+
+    fn hear(&mut self, at: usize) {
+        let slot = &mut self.slots[at];
+        if slot.away || !(slot.rung || slot.answered) {
+            return;
+        }
+        slot.answered = false;
+        let rung = std::mem::take(&mut slot.rung);
+        if let Some(living) = slot.living.take() {
+            slot.away = true;
+            let job = if slot.waits { Job::Turn(at, living, None) } else { Job::Hear(at, living) };
+            self.crew.give(job);
+        } else if rung {
+            // Its owner had it, and may be done with it.
+            slot.stand = Stand::Out;
+            slot.falls.clear();
+            self.slots.schedule(at, Instant::now());
+        }
+    }
+
+    /// A worker has brought a golem back.
+    fn back(&mut self, at: usize, outcome: Outcome, tell: &mut impl FnMut(&str)) {
+        let now = Instant::now();
+        self.slots[at].away = false;
+        match outcome {
+            Outcome::Open(living) => self.opened(at, living, now),
+            Outcome::Turned(living, turn) => self.turned(at, living, turn, now),
+            Outcome::Heard(living) => {
+                self.slots[at].living = Some(living);
+                let due = self.slots[at].due;
+                self.slots.look_again(at, due);
+            }
+            Outcome::Left => {
+                if self.slots[at].stand == Stand::Out {
+                    self.slots.schedule(at, now);
+                }
+            }
+            Outcome::Wanted(living) => {
+                let slot = &mut self.slots[at];
+                (slot.away, slot.stand) = (true, Stand::Out);
+                self.crew.give(Job::Leave(at, living));
+            }
+            Outcome::Released(status) => {
+                self.slots[at].stand = Stand::Out;
+                self.desk.board.post(*status);
+                self.slots.schedule(at, now + ELSEWHERE);
+            }
+            Outcome::Fell(fall) => match self.supervisor.fell(&mut self.slots, at, fall, now, tell) {
+                Next::Again(due) => self.slots.schedule(at, due),
+                Next::LetGo => {
+                    let slot = &mut self.slots[at];
+                    slot.away = true;
+                    self.crew.give(Job::LetGo(at, slot.place.clone(), slot.id));
+                }
+                Next::Nothing => {}
+            },
+        }
+        self.hear(at);
+    }
+
+    fn opened(&mut self, at: usize, living: Box<Living>, now: Instant) {
+        let ended = living.golem().owes_nothing() && living.life().is_dead();
+        self.desk.board.post(Status::of(living.life()));
+        let waker = self.waker.clone();
+        living.wakes(Arc::new(move || drop(waker.send(Wake::Answered(at)))));
+        let slot = &mut self.slots[at];
+        slot.id = living.life().id();
+        slot.living = Some(living);
+        (slot.stand, slot.waits) = (Stand::Up, false);
+        let golem = slot.place.name.as_str();
+        if slot.falls.is_empty() {
+            debug!(golem, "opened");
+        } else {
+            info!(golem, "up again");
+        }
+        if ended { self.show_out(at) } else { self.slots.schedule(at, now) }
+    }
+
+    fn turned(&mut self, at: usize, living: Box<Living>, turn: Turn, now: Instant) {
+        let slot = &mut self.slots[at];
+        slot.living = Some(living);
+        let was_kept = std::mem::take(&mut slot.disk_failures) > 0;
+        slot.waits = turn == Turn::Waits;
+        if was_kept {
+            info!(golem = slot.place.name.as_str(), "up again");
+        }
+        if (was_kept || turn == Turn::Lived) && self.desk.board.files_troubled(None) {
+            info!("golems can be written again");
+        }
+        match turn {
+            Turn::Dead => self.show_out(at),
+            Turn::WorldOver => {
+                self.supervisor.world_over(&self.slots[at]);
+                self.slots.schedule(at, now + CENSUS_EVERY);
+            }
+            Turn::Waits => {
+                self.supervisor.unanswered(&self.slots[at]);
+                self.slots.look_again(at, now + AWAITED);
+            }
+            Turn::Lived | Turn::Paused => {
+                let interval = self.slots.interval(at, self.speed);
+                // On time means at the time it was due, not so long after it was done; who is far behind starts afresh.
+                let next = self.slots[at].meant + interval;
+                let behind = next + interval < now;
+                self.pace.turn(interval, if behind { now - next } else { Duration::ZERO });
+                self.slots.schedule(at, if behind { now } else { next });
+            }
+        }
+    }
+
+    /// It has ended: nothing more is owed it but its place in the graveyard.
+    fn show_out(&mut self, at: usize) {
+        let slot = &mut self.slots[at];
+        slot.stand = Stand::Dead;
+        if let Some(living) = slot.living.take() {
+            slot.away = true;
+            self.crew.give(Job::Leave(at, living));
+        }
+    }
+
+    /// Everyone's own file gets everything, and the log is empty.
+    fn go_down(mut self, tell: &mut impl FnMut(&str)) -> Result<(), Error> {
+        self.stop.store(true, Ordering::SeqCst);
+        if let Some(api) = self.api.take() {
+            api.close();
+        }
+        self.desk.board.close();
+        for at in 0..self.slots.len() {
+            if let Some(living) = self.slots[at].living.take() {
+                self.slots[at].away = true;
+                self.crew.give(Job::Leave(at, living));
+            }
+        }
+        let (mut left, mut patience) = (0, Instant::now() + PATIENCE);
+        while self.slots.anyone_away() {
+            match self.wakes.recv_timeout(Duration::from_secs(1)) {
+                Ok(Wake::Back(
+                    at,
+                    Outcome::Open(living)
+                    | Outcome::Turned(living, _)
+                    | Outcome::Heard(living)
+                    | Outcome::Wanted(living),
+                )) => {
+                    self.crew.give(Job::Leave(at, living));
+                    patience = Instant::now() + PATIENCE;
+                }
+                Ok(Wake::Back(at, Outcome::Left | Outcome::Released(_) | Outcome::Fell(_))) => {
+                    self.slots[at].away = false;
+                    left += 1;
+                    patience = Instant::now() + PATIENCE;
+                }
+                // Whoever waits for a disk that takes nothing would wait for ever; the log has all that was acknowledged.
+                Err(RecvTimeoutError::Timeout) if self.desk.board.trouble().is_some() => self.desk.give_up(),
+                Err(RecvTimeoutError::Timeout) if Instant::now() < patience => {}
+                Ok(Wake::Stop | Wake::Answered(_)) => {}
+                Err(_) => break,
+            }
+        }
+        info!(target: SAID, golems = left, "stopped cleanly");
+        tell(&format!("{left} stopped cleanly"));
+        self.crew.close();
+        for teller in self.tellers.drain(..) {
+            let _ = teller.join();
+        }
+        self.scribe.take().expect("there is one until here").close()?;
+        info!("down");
+        match self.desk.board.trouble() {
+            None => Ok(()),
+            Some(why) => Err(Error::Host(format!(
+                "not everything could be put into place ({why}); nothing acknowledged is lost, the next start carries it over"
+            ))),
+        }
+    }
+}
+
+impl std::fmt::Debug for Up {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Up").field("home", &self.home).field("golems", &self.slots.len()).finish_non_exhaustive()
+    }
+}

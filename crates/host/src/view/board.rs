@@ -1,0 +1,219 @@
+//! What anyone may know of a host without asking its golems: how each of them is, what was told lately, and how
+//! well time is kept. Golems post here once what they post is durable; whoever reads never makes them wait.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::ops::Bound;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
+use std::time::Duration;
+
+use super::histogram::Histogram;
+use super::status::{State, Status};
+use crate::wall;
+
+/// Messages kept for listeners that come back.
+const REMEMBERED: usize = 20_000;
+
+/// One message as it goes out.
+#[derive(Clone, Debug)]
+pub struct Frame {
+    pub number: u64,
+    pub golem: Arc<str>,
+    pub seq: u64,
+    /// Which of the messages of its record this is.
+    pub index: u32,
+    pub routine: bool,
+    /// The message with its place in the life, as JSON.
+    pub text: Arc<str>,
+}
+
+#[derive(Debug, Default)]
+pub struct Board {
+    statuses: RwLock<BTreeMap<String, Status>>,
+    recent: Mutex<Recent>,
+    news: Condvar,
+    pub late: Histogram,
+    pub acknowledged: Histogram,
+    pub ticks: AtomicU64,
+    pub syncs: AtomicU64,
+    pub falls: AtomicU64,
+    pub listeners: AtomicU64,
+    pub notes_sent: AtomicU64,
+    pub notes_failed: AtomicU64,
+    /// When the newest copy in the backup folder was made, in seconds; nothing where there is none.
+    pub backed_up: AtomicU64,
+    deaths: Mutex<BTreeMap<String, u64>>,
+    trouble: Mutex<Trouble>,
+}
+
+/// What keeps golems from being written, if anything does.
+#[derive(Debug, Default)]
+struct Trouble {
+    /// The host log takes nothing.
+    log: Option<String>,
+    /// The log does, but no golem's own files.
+    files: Option<String>,
+}
+
+#[derive(Debug, Default)]
+struct Recent {
+    frames: VecDeque<Frame>,
+    next: u64,
+    closed: bool,
+}
+
+impl Frame {
+    /// The message, beginning with whose it is.
+    pub fn text_with_name(&self) -> String {
+        named(&self.golem, &self.text)
+    }
+}
+
+/// A message as JSON, beginning with whose it is.
+pub fn named(golem: &str, text: &str) -> String {
+    format!("{{\"golem\":\"{golem}\",{}", text.trim_start_matches('{'))
+}
+
+impl Board {
+    pub fn post(&self, mut status: Status) {
+        status.written = wall::now_ms() as u64;
+        let (cause, before) = (status.cause.clone(), self.write().insert(status.name.clone(), status));
+        // Whoever was found dead when the host came up is no news.
+        if let (Some(cause), Some(State::Living | State::Asking | State::Dreaming | State::Paused | State::Frozen)) =
+            (cause, before.map(|before| before.state))
+        {
+            *self.deaths.lock().unwrap_or_else(PoisonError::into_inner).entry(cause).or_default() += 1;
+        }
+    }
+
+    /// Deaths since the host came up, by the name of their cause.
+    pub fn deaths(&self) -> BTreeMap<String, u64> {
+        self.deaths.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// When the newest backup was made, in seconds since 1970.
+    pub fn newest_backup(&self) -> Option<i64> {
+        Some(self.backed_up.load(Ordering::Relaxed) as i64).filter(|made| *made > 0)
+    }
+
+    /// Says of one that something is the matter with the process it lives in, not with its life.
+    pub fn mark(&self, name: &str, state: State, why: Option<String>) {
+        if let Some(status) = self.write().get_mut(name) {
+            (status.state, status.why) = (state, why);
+        }
+    }
+
+    pub fn forget(&self, name: &str) {
+        self.write().remove(name);
+    }
+
+    pub fn all(&self) -> Vec<Status> {
+        self.statuses.read().unwrap_or_else(PoisonError::into_inner).values().cloned().collect()
+    }
+
+    pub fn one(&self, name: &str) -> Option<Status> {
+        self.statuses.read().unwrap_or_else(PoisonError::into_inner).get(name).cloned()
+    }
+
+    /// The living who come after this one by name, and after the last the first.
+    pub fn after(&self, name: &str, most: usize) -> Vec<String> {
+        let all = self.statuses.read().unwrap_or_else(PoisonError::into_inner);
+        let later = all.range::<str, _>((Bound::Excluded(name), Bound::Unbounded));
+        let earlier = all.range::<str, _>((Bound::Unbounded, Bound::Excluded(name)));
+        let living = later.chain(earlier).filter(|(_, status)| status.state.is_here());
+        living.take(most).map(|(name, _)| name.clone()).collect()
+    }
+
+    fn write(&self) -> std::sync::RwLockWriteGuard<'_, BTreeMap<String, Status>> {
+        self.statuses.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn recent(&self) -> MutexGuard<'_, Recent> {
+        self.recent.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Passes messages on; the oldest are forgotten.
+    pub fn tell(&self, golem: &Arc<str>, messages: Vec<(u64, bool, String)>) {
+        let mut recent = self.recent();
+        let (mut last, mut index) = (0, 0);
+        for (seq, routine, text) in messages {
+            index = if seq == last { index + 1 } else { 0 };
+            last = seq;
+            let number = recent.next;
+            recent.next += 1;
+            let (golem, text) = (Arc::clone(golem), text.into());
+            recent.frames.push_back(Frame { number, golem, seq, index, routine, text });
+            if recent.frames.len() > REMEMBERED {
+                recent.frames.pop_front();
+            }
+        }
+        drop(recent);
+        self.news.notify_all();
+    }
+
+    /// The number the next message will have.
+    pub fn next(&self) -> u64 {
+        self.recent().next
+    }
+
+    /// Messages from this number on, and whether some before them are forgotten.
+    pub fn since(&self, number: u64, most: usize) -> (Vec<Frame>, bool) {
+        let recent = self.recent();
+        let first = recent.frames.front().map_or(recent.next, |frame| frame.number);
+        let skip = number.saturating_sub(first) as usize;
+        (recent.frames.iter().skip(skip).take(most).cloned().collect(), number < first)
+    }
+
+    /// Waits until there is a message with this number, or the host closes, or patience ends; false if it closed.
+    pub fn wait(&self, number: u64, patience: Duration) -> bool {
+        let waits = |recent: &mut Recent| recent.next <= number && !recent.closed;
+        let waited = self.news.wait_timeout_while(self.recent(), patience, waits);
+        !waited.unwrap_or_else(PoisonError::into_inner).0.closed
+    }
+
+    pub fn close(&self) {
+        self.recent().closed = true;
+        self.news.notify_all();
+    }
+
+    /// What keeps the log from being written, or nothing any more; true if that is news.
+    pub fn troubled(&self, trouble: Option<String>) -> bool {
+        let mut now = self.trouble.lock().unwrap_or_else(PoisonError::into_inner);
+        let new = now.log != trouble;
+        now.log = trouble;
+        new
+    }
+
+    /// The same of the golems' own files, all of them.
+    pub fn files_troubled(&self, trouble: Option<String>) -> bool {
+        let mut now = self.trouble.lock().unwrap_or_else(PoisonError::into_inner);
+        let new = now.files.is_some() != trouble.is_some();
+        now.files = trouble;
+        new
+    }
+
+    /// Why no golem can be written, if none can.
+    pub fn trouble(&self) -> Option<String> {
+        let now = self.trouble.lock().unwrap_or_else(PoisonError::into_inner);
+        now.log.clone().or_else(|| now.files.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn listeners_find_what_they_missed_or_hear_that_it_is_gone() {
+        let board = Board::default();
+        let ada: Arc<str> = "ada".into();
+        let say = |n: u64| board.tell(&ada, (0..n).map(|seq| (seq, false, "{}".to_owned())).collect());
+        say(3);
+        let (frames, gap) = board.since(1, 10);
+        assert_eq!((frames.len(), gap, board.next()), (2, false, 3));
+        say(REMEMBERED as u64);
+        let (frames, gap) = board.since(1, 10);
+        assert_eq!((frames[0].number, gap), (3, true), "what is gone is said to be gone");
+        assert!(board.wait(board.next() - 1, Duration::ZERO));
+    }
+}

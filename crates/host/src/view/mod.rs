@@ -1,0 +1,11 @@
+//! What is shown of golems, to people and over the API: messages as they happen, one life at a glance or in words, its
+//! nights, what a host has to say of all of them, and what their owner is told of without asking.
+
+pub mod board;
+pub mod herald;
+pub mod histogram;
+pub mod nights;
+pub(crate) mod notes;
+pub(crate) mod shapes;
+pub mod status;
+pub mod words;

@@ -1,0 +1,159 @@
+//! One golem at a glance, as a host shows it.
+
+use golem::mortality::economic;
+use golem::policy::{self, Ask};
+use golem::{Life, Usdc, stress};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::shapes;
+
+/// One golem at a glance.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct Status {
+    pub name: String,
+    pub id: String,
+    pub state: State,
+    pub phase: String,
+    pub tick: u64,
+    pub generation: u32,
+    pub vitality: f64,
+    /// How well it understands its world (epistemic fitness).
+    pub skill: f64,
+    pub load: f64,
+    #[schema(value_type = i64)]
+    pub credit: Usdc,
+    /// Cash and what is held at its newest worth.
+    #[schema(value_type = i64)]
+    pub worth: Usdc,
+    #[schema(value_type = i64)]
+    pub given: Usdc,
+    pub holding: i64,
+    /// Since the host came up.
+    pub refusals: u64,
+    /// World time of its newest record, in milliseconds.
+    pub now: u64,
+    /// Why it is stopped or of what it died.
+    pub why: Option<String>,
+    /// Which of the causes it died of, by name.
+    #[serde(default)]
+    pub cause: Option<String>,
+    /// How long its money lasts, in seconds of world time; none while it spends nothing.
+    #[serde(default)]
+    pub runway: Option<u64>,
+    /// When this was acknowledged, in milliseconds of the host's clock.
+    #[serde(default)]
+    pub written: u64,
+    /// What waits for its owner's yes or no.
+    #[schema(value_type = Option<shapes::Ask>)]
+    pub asks: Option<Ask>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum State {
+    Living,
+    /// Something it would do waits for its owner's word; it lives on meanwhile.
+    Asking,
+    Dreaming,
+    Paused,
+    Frozen,
+    /// It fell over and is being picked up.
+    Restarting,
+    /// It fell over too often; the others go on.
+    Stopped,
+    /// Its world has nothing more to show.
+    Waiting,
+    /// Another bardo of its owner's lives it, or has it in its hands for the moment.
+    Elsewhere,
+    /// Nobody lives it, and its owner should look: a stranger holds its lock, its head is missing, or its file says nothing.
+    Unlived,
+    /// Its owner has taken it out of the host, for a command or until it is joined again.
+    Released,
+    Dead,
+}
+
+impl State {
+    pub fn name(self) -> &'static str {
+        match self {
+            State::Living => "living",
+            State::Asking => "asking",
+            State::Dreaming => "dreaming",
+            State::Paused => "paused",
+            State::Frozen => "frozen",
+            State::Restarting => "restarting",
+            State::Stopped => "stopped",
+            State::Waiting => "waiting",
+            State::Elsewhere => "elsewhere",
+            State::Unlived => "unlived",
+            State::Released => "released",
+            State::Dead => "dead",
+        }
+    }
+
+    /// Whether this host lives it.
+    pub fn is_here(self) -> bool {
+        !matches!(self, State::Elsewhere | State::Unlived | State::Released | State::Dead)
+    }
+}
+
+impl Status {
+    pub fn of(life: &Life) -> Status {
+        let state = match life {
+            life if life.is_dead() => State::Dead,
+            life if life.heartbeat.paused => State::Paused,
+            life if life.heartbeat.frozen => State::Frozen,
+            life if life.dreams.night.is_some() => State::Dreaming,
+            life if policy::asks(life).is_some() => State::Asking,
+            _ => State::Living,
+        };
+        Status {
+            name: life.birth.name.to_string(),
+            id: life.id().to_string(),
+            state,
+            phase: life.phase().to_string(),
+            tick: life.tick,
+            generation: life.birth.generation,
+            vitality: life.vitality.composite,
+            skill: golem::mortality::epistemic::fitness(life),
+            load: stress::load(life),
+            credit: life.purse.credit,
+            worth: life.capital.worth(life.seen.unit),
+            given: life.capital.given,
+            holding: life.capital.holding,
+            refusals: 0,
+            now: life.now.as_millis(),
+            why: life.death.as_ref().map(|death| death.cause.to_string()),
+            cause: life.death.as_ref().map(|death| death.cause.name().to_owned()),
+            runway: economic::projected_life(life).filter(|_| !life.is_dead()).map(|left| left.as_millis() / 1_000),
+            written: 0,
+            asks: policy::asks(life),
+        }
+    }
+
+    /// One of whom nothing can be read but its name.
+    pub fn unread(name: &str, why: String) -> Status {
+        Status {
+            name: name.to_owned(),
+            id: String::new(),
+            state: State::Unlived,
+            phase: "unknown".to_owned(),
+            tick: 0,
+            generation: 0,
+            vitality: 0.0,
+            skill: 0.0,
+            load: 0.0,
+            credit: Usdc::ZERO,
+            worth: Usdc::ZERO,
+            given: Usdc::ZERO,
+            holding: 0,
+            refusals: 0,
+            now: 0,
+            why: Some(why),
+            cause: None,
+            runway: None,
+            written: 0,
+            asks: None,
+        }
+    }
+}

@@ -1,0 +1,209 @@
+//! One life in words that are ready to be shown: what its clocks say, what presses and what would clear it, what
+//! became of its money. A client repeats them and works nothing out for itself.
+
+use std::ops::ControlFlow;
+
+use golem::books::Books;
+use golem::daimon::Pad;
+use golem::mortality::stochastic;
+use golem::mortality::vitality::Parts;
+use golem::mortality::{Senescence, economic, epistemic::domain_fitness};
+use golem::stress::{self, Stressor, words};
+use golem::{Life, Span, Usdc};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+use vault::Reader;
+
+use super::herald::Herald;
+use super::shapes;
+use crate::{Error, GolemHome};
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct Words {
+    pub world: String,
+    /// How old it is, of how much.
+    pub age: String,
+    pub clocks: Vec<Clock>,
+    pub money: Money,
+    pub skills: Vec<Skill>,
+    pub load: Load,
+    pub mood: String,
+    #[schema(value_type = shapes::Pad)]
+    pub pad: Pad,
+    pub heartbeat: String,
+    pub regime: Option<String>,
+    pub memory: String,
+}
+
+/// One of the three, as a factor of vitality and in words.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct Clock {
+    pub name: String,
+    pub on: bool,
+    pub factor: f64,
+    pub says: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct Money {
+    #[schema(value_type = i64)]
+    pub credit: Usdc,
+    /// The part of the credit that is kept for dying.
+    #[schema(value_type = i64)]
+    pub kept: Usdc,
+    /// Where each cent came from and went.
+    #[schema(value_type = Object)]
+    pub books: Books,
+    #[schema(value_type = i64)]
+    pub worth: Usdc,
+    #[schema(value_type = i64)]
+    pub cash: Usdc,
+    /// In millionths of a unit.
+    pub holding: i64,
+    /// What a unit is called.
+    pub unit: String,
+    /// What it holds was acquired for.
+    #[schema(value_type = i64)]
+    pub cost: Usdc,
+    /// What became of its capital so far, as a share.
+    pub returned: f64,
+    /// The same of simply holding.
+    pub held: Option<f64>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct Skill {
+    pub domain: String,
+    /// None where too little was claimed.
+    pub skill: Option<f64>,
+    pub claims: u64,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct Load {
+    pub load: f64,
+    pub band: String,
+    /// What is closed because of it.
+    pub closed: Option<String>,
+    pub stressors: Vec<Pressing>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct Pressing {
+    pub title: String,
+    pub severity: f64,
+    pub why: String,
+    pub since: String,
+    pub clears_when: String,
+}
+
+impl Words {
+    pub(crate) fn of(life: &Life, place: &GolemHome) -> Words {
+        let world = &life.birth.world;
+        let lifespan = life.constitution().vitality.lifespan;
+        let skills = world.domains.iter().enumerate().map(|(at, spec)| Skill {
+            domain: spec.name.clone(),
+            skill: domain_fitness(life, at),
+            claims: life.epistemic.domains[at].resolved,
+        });
+        let known = life.knowing.alive;
+        Words {
+            world: format!("{}, looked at every {}", world.world, life.constitution().interval),
+            age: format!("{} of about {lifespan}", life.age),
+            clocks: clocks(life),
+            money: money(life, place),
+            skills: skills.collect(),
+            load: load(life),
+            mood: life.daimon.mood.octant().to_string(),
+            pad: life.daimon.mood,
+            heartbeat: life.heartbeat.state.to_string(),
+            regime: world.regime.is_some().then(|| life.regimes.now.to_string()),
+            memory: format!("{known} entries, {} episodes", life.episodes.made),
+        }
+    }
+}
+
+fn clocks(life: &Life) -> Vec<Clock> {
+    let (on, parts) = (life.constitution().clocks(), Parts::of(life, life.vitality.epistemic));
+    let clock = |name: &str, on: bool, factor: f64, says: String| {
+        let says = if on { says } else { "switched off".to_owned() };
+        Clock { name: name.to_owned(), on, factor, says }
+    };
+    let left = economic::projected_life(life).filter(|_| !life.is_dead());
+    vec![
+        clock("money", on.economic, parts.economic, left.map_or(String::new(), |left| format!("enough for {left}"))),
+        clock("skill", on.epistemic, parts.epistemic, touch(life)),
+        clock("chance", on.stochastic, parts.age, chance(life)),
+    ]
+}
+
+fn touch(life: &Life) -> String {
+    let (skill, figures) = (life.vitality.epistemic, &life.constitution().epistemic);
+    let ticks = |since: u64| (since + life.constitution().grace()).saturating_sub(life.tick);
+    match life.epistemic.senescence {
+        Senescence::Sound => format!("{skill:.2}, grace at {:.2}", figures.senescence),
+        Senescence::Grace { since } => format!("{skill:.2}, {} ticks left", ticks(since)),
+        Senescence::Senescent { .. } => format!("{skill:.2}, has lost touch"),
+    }
+}
+
+fn chance(life: &Life) -> String {
+    if life.is_dead() {
+        return String::new();
+    }
+    let rate = stochastic::rate(&life.constitution().stochastic, life.age, stochastic::robustness(life));
+    let per_day = (rate * Span::DAY.reference_ticks()).min(1.0);
+    format!("{:.3} % a day", per_day * 100.0)
+}
+
+fn money(life: &Life, place: &GolemHome) -> Money {
+    let (purse, capital) = (&life.purse, &life.capital);
+    let share = |now: Usdc, then: Usdc| if then.is_positive() { now.as_f64() / then.as_f64() - 1.0 } else { 0.0 };
+    let worth = capital.worth(life.seen.unit);
+    let first = if capital.given.is_positive() { first_unit(place) } else { None };
+    Money {
+        credit: purse.credit,
+        kept: economic::reserve(life).min(purse.credit),
+        books: Books::of(life),
+        worth,
+        cash: capital.cash,
+        holding: capital.holding,
+        unit: life.birth.world.unit.to_string(),
+        cost: capital.cost,
+        returned: share(worth + capital.withdrawn + capital.harvested, capital.given),
+        held: first.map(|first| share(life.seen.unit, first)),
+    }
+}
+
+/// What a unit was worth when it first looked; only the first records are read for it.
+fn first_unit(place: &GolemHome) -> Option<Usdc> {
+    let (mut herald, mut first) = (Herald::new(), None);
+    let reader = Reader::open(&place.database()).ok()?;
+    if reader.beginning().ok()?.is_some() {
+        return None;
+    }
+    let read = reader.replay(|record| {
+        herald.tell(&record, |_| {})?;
+        first = herald.life().map(|life| life.seen.unit).filter(|unit| unit.is_positive());
+        Ok::<_, Error>(if first.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+    });
+    read.ok().and(first)
+}
+
+fn load(life: &Life) -> Load {
+    let figures = &life.constitution().stress;
+    let since = |at: Span| Span::millis(life.age.as_millis().saturating_sub(at.as_millis())).to_string();
+    let pressing = |stressor: &Stressor| Pressing {
+        title: words::title(life, stressor.kind, stressor.domain),
+        severity: stressor.severity(figures),
+        why: words::why(life, stressor),
+        since: since(stressor.since),
+        clears_when: words::clears_when(life, stressor),
+    };
+    Load {
+        load: stress::load(life),
+        band: stress::band(life).to_string(),
+        closed: words::closed(life).filter(|_| !life.is_dead()).map(str::to_owned),
+        stressors: life.stress.active.iter().map(pressing).collect(),
+    }
+}
