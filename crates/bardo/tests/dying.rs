@@ -378,8 +378,9 @@ fn a_full_disk_only_makes_death_wait() {
         disk.fill(room);
         let retire = ["golem", "retire", &name, "--confirm", &name];
         if let Some(told) = check_waits(&tent, &retire, &["full", "no space"]) {
-            // Asked again it says the same, and loses nothing.
-            check_waits(&tent, &["golem", "run", &name, "--speed", "max", "--ticks", "1"], &["full", "no space"]);
+            // Asked again it says the same and loses nothing, unless what the first attempt gave back is room enough.
+            let again = ["golem", "run", &name, "--speed", "max", "--ticks", "1"];
+            check_waits(&tent, &again, &["full", "no space", "is dead"]);
             let what = told.split(':').nth(1).and_then(|what| what.rsplit('/').next()).unwrap_or_default();
             *waited.entry(what.trim().to_owned()).or_default() += 1;
         }

@@ -4,6 +4,8 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use vault::disk;
+
 use crate::Error;
 use crate::chance;
 use crate::private;
@@ -30,9 +32,12 @@ pub(crate) fn sync_folder(folder: &Path) -> Result<(), Error> {
 
 /// Writes a file aside, syncs it and moves it into place.
 pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<(), Error> {
+    disk::before("a file").map_err(Error::io("cannot write", path))?;
     let aside = path.with_extension("new");
     let mut file = fs::File::create(&aside).map_err(Error::io("cannot create", &aside))?;
     file.write_all(bytes).and_then(|()| file.sync_all()).map_err(Error::io("cannot write", &aside))?;
     fs::rename(&aside, path).map_err(Error::io("cannot move", &aside))?;
-    sync_folder(path.parent().unwrap_or(Path::new(".")))
+    sync_folder(path.parent().unwrap_or(Path::new(".")))?;
+    disk::after("a file");
+    Ok(())
 }

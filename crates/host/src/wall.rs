@@ -1,8 +1,65 @@
-//! The clock on everybody's wall. What a life goes by is in its records; this one is for owners and their machines.
+//! The clock on everybody's wall. What a life goes by is in its records; this one is for owners and their machines. A
+//! simulation has one that stands still until it is moved.
 
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// Milliseconds since 1970.
+#[derive(Clone, Debug, Default)]
+pub struct Wall {
+    standing: Option<Arc<Standing>>,
+}
+
+/// A clock that only goes on when it is told to.
+#[derive(Debug)]
+struct Standing {
+    began: Instant,
+    began_ms: i64,
+    passed_nanos: AtomicU64,
+}
+
+impl Wall {
+    /// One that stands still, at so many milliseconds since 1970, until it is moved.
+    pub fn standing(at_ms: i64) -> Wall {
+        let standing = Standing { began: Instant::now(), began_ms: at_ms, passed_nanos: AtomicU64::new(0) };
+        Wall { standing: Some(Arc::new(standing)) }
+    }
+
+    /// Moves a clock that stands still.
+    pub fn go_on(&self, by: Duration) {
+        if let Some(standing) = &self.standing {
+            standing.passed_nanos.fetch_add(by.as_nanos() as u64, Ordering::Relaxed);
+        }
+    }
+
+    pub fn now(&self) -> Instant {
+        self.standing.as_ref().map_or_else(Instant::now, |standing| standing.began + standing.passed())
+    }
+
+    /// Milliseconds since 1970.
+    pub fn now_ms(&self) -> i64 {
+        match &self.standing {
+            None => SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as i64),
+            Some(standing) => standing.began_ms + standing.passed().as_millis() as i64,
+        }
+    }
+
+    /// Lets so much time pass, for who has nothing else to do.
+    pub fn sleep(&self, length: Duration) {
+        match self.standing {
+            None => std::thread::sleep(length),
+            Some(_) => self.go_on(length),
+        }
+    }
+}
+
+impl Standing {
+    fn passed(&self) -> Duration {
+        Duration::from_nanos(self.passed_nanos.load(Ordering::Relaxed))
+    }
+}
+
+/// Milliseconds since 1970 by the clock on the wall, for what nobody simulates.
 pub fn now_ms() -> i64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as i64)
+    Wall::default().now_ms()
 }

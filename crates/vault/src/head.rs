@@ -9,6 +9,7 @@
 //! for as long as somebody lives there; the treasury has many writers, and each holds it for one transaction.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, Write};
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -16,6 +17,7 @@ use std::time::{Duration, Instant};
 use golem::GolemId;
 
 use crate::codec::Hash;
+use crate::disk;
 use crate::error::Error;
 
 const SLOT: usize = 64;
@@ -106,13 +108,10 @@ impl Head {
     pub fn create(heads: &Path, id: GolemId, anchor: Anchor) -> Result<Head, Error> {
         fs::create_dir_all(heads).map_err(Error::io("cannot create", heads))?;
         let path = Head::path(heads, id);
-        let file = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .open(&path)
-            .map_err(Error::io("cannot create", &path))?;
+        if !path.exists() {
+            make(&path, anchor).map_err(Error::io("cannot create", &path))?;
+        }
+        let file = OpenOptions::new().read(true).write(true).open(&path).map_err(Error::io("cannot open", &path))?;
         lock(&file, &path, BLINK)?;
         let mut head = Head { file, path, turn: 0, anchor };
         head.set(anchor)?;
@@ -148,9 +147,10 @@ impl Head {
             return Err(Error::unanchored(format!("{} was removed while it was in use", self.path.display())));
         }
         let turn = 1 - self.turn;
-        self.file
-            .write_all_at(&anchor.to_slot(), (turn * SLOT) as u64)
+        disk::before("a head")
+            .and_then(|()| self.file.write_all_at(&anchor.to_slot(), (turn * SLOT) as u64))
             .map_err(Error::io("cannot write", &self.path))?;
+        disk::after("a head");
         (self.turn, self.anchor) = (turn, anchor);
         Ok(())
     }
@@ -159,6 +159,21 @@ impl Head {
     pub fn seal(&mut self, seal: Seal) -> Result<(), Error> {
         self.set(Anchor { seal, ..self.anchor })
     }
+}
+
+/// There whole or not at all: whoever found half a head could not tell whether anything was ever acknowledged.
+fn make(path: &Path, anchor: Anchor) -> io::Result<()> {
+    let aside = path.with_extension(format!("{}.new", std::process::id()));
+    let mut file = File::create(&aside)?;
+    file.write_all(&[anchor.to_slot(), anchor.to_slot()].concat())?;
+    file.sync_all()?;
+    disk::before("a head")?;
+    // Whoever was first has made it.
+    let made = fs::hard_link(&aside, path).or_else(|e| if path.exists() { Ok(()) } else { Err(e) });
+    let _ = fs::remove_file(&aside);
+    made?;
+    disk::after("a head");
+    File::open(path.parent().unwrap_or(Path::new(".")))?.sync_all()
 }
 
 fn lock(file: &File, path: &Path, patience: Duration) -> Result<(), Error> {
@@ -218,6 +233,27 @@ mod tests {
         drop(head);
         assert!(!Head::is_taken(dir.path(), id));
         assert_eq!(Head::open(dir.path(), id).unwrap().anchor(), anchor);
+    }
+
+    /// A head was made empty and then written. A power cut between the two, or in the middle of the second, left half of
+    /// one, and a host that had never acknowledged anything did not come up any more.
+    #[test]
+    fn a_head_is_there_whole_or_not_at_all() {
+        let dir = tempfile::tempdir().unwrap();
+        let (heads, id) = (dir.path().to_owned(), GolemId([4; 16]));
+        let anchor = Anchor { seq: 7, hash: [7; 32], seal: Seal::Open };
+        let steps = std::rc::Rc::new(std::cell::Cell::new(0));
+        let seen = std::rc::Rc::clone(&steps);
+        let watch = disk::watch(move |_| {
+            seen.set(seen.get() + 1);
+            let path = Head::path(&heads, id);
+            assert!(!path.exists() || newest(&fs::read(&path).unwrap()) == Some((anchor, 1)));
+            Ok(())
+        });
+        drop(Head::create(dir.path(), id, anchor).unwrap());
+        drop(watch);
+        assert!(steps.get() >= 6, "it is made, and then each slot is written");
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "nothing is left beside it");
     }
 
     /// A head that was removed under a host let a second one start beside it, and what the first acknowledged after

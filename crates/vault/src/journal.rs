@@ -21,7 +21,7 @@ use crate::glance::Parting;
 use crate::head::{Anchor, Head, Seal};
 use crate::log::Line;
 use crate::reader::{Notice, all_entries, decisions, fold, hold_against, live_again, rows, wake};
-use crate::{grimoire, snapshot};
+use crate::{disk, grimoire, snapshot};
 
 /// Records between two snapshots of a life that declines.
 const DYING: u64 = 50;
@@ -224,7 +224,7 @@ impl Vault {
                 snapshot::write(&tx, (seq, &self.tip), life, self.base, marks)?;
             }
         }
-        tx.commit()?;
+        disk::commit("a journal", tx)?;
         self.staged.clear();
         self.remembered.clear();
         self.decided.clear();

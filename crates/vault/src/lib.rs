@@ -3,6 +3,7 @@
 
 pub mod archive;
 pub mod codec;
+pub mod disk;
 mod episodes;
 mod error;
 mod file;

@@ -10,6 +10,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 use serde::Serialize;
 
 use crate::Error;
+use crate::disk;
 
 const WHAT: &str = "the library cannot be used";
 
@@ -151,7 +152,7 @@ impl Library {
         } else {
             0
         };
-        tx.commit()?;
+        disk::commit("the shelf", tx)?;
         Ok(match (known, added) {
             (None, _) => Shelved::New,
             (Some(_), 0) => Shelved::Again,

@@ -15,6 +15,7 @@ use rusqlite::{Connection, OptionalExtension, Transaction, params};
 use serde::Serialize;
 
 use crate::codec::{self, Hash};
+use crate::disk;
 use crate::error::Error;
 use crate::head::{Anchor, Head, Seal};
 use crate::reading;
@@ -243,7 +244,7 @@ impl Log {
             let tip = before.next(rows);
             let sql = "INSERT OR REPLACE INTO tip(one, number, before, rows, hash) VALUES(1, ?1, ?2, ?3, ?4)";
             tx.prepare_cached(sql)?.execute(params![tip.number as i64, tip.before, tip.rows, tip.hash])?;
-            tx.commit()?;
+            disk::commit("the host log", tx)?;
             Ok(tip)
         };
         let tip = write().map_err(Error::store("cannot write the host log"))?;

@@ -15,6 +15,7 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension, Transaction, Transactio
 use serde::Serialize;
 
 use crate::codec::Hash;
+use crate::disk;
 use crate::error::Error;
 use crate::head::{Anchor, Head, Seal};
 use crate::reading;
@@ -392,7 +393,7 @@ impl Treasury {
         let before = hold_against(&tx, &head.anchor())?;
         let done = work(&tx).map_err(Error::store(what))??;
         let after = newest(&tx).map_err(Error::store(what))?;
-        tx.commit().map_err(Error::store(what))?;
+        disk::commit("the treasury", tx).map_err(Error::store(what))?;
         match after {
             Some(row) if row.line > before => {
                 head.advance(Anchor { seq: row.line, hash: row.hash, seal: Seal::Open })?;

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use golem::{Errand, What};
+use vault::disk;
 use world::World;
 
 /// How long a world that does not say is left alone when it cannot be reached.
@@ -22,5 +23,15 @@ pub(crate) fn act(world: &mut (dyn World + Send), act: &Act, frozen: &Path) -> R
         Errand::Commit { key, .. } if act.adds && frozen.exists() => Errand::Reconcile { key },
         errand => errand,
     };
-    Ok(world::ask(world, &errand)?.expect("words for peers are not sent to a world"))
+    // What is only asked leaves no trace.
+    let leaves_a_trace = !matches!(errand, Errand::Preview { .. });
+    if leaves_a_trace {
+        let path = frozen.with_file_name("world.log");
+        disk::before("a world").map_err(|source| world::Error::Io { what: "cannot write", path, source })?;
+    }
+    let answer = world::ask(world, &errand)?.expect("words for peers are not sent to a world");
+    if leaves_a_trace {
+        disk::after("a world");
+    }
+    Ok(answer)
 }

@@ -16,6 +16,7 @@ use super::act::{AWAY, Act, act};
 use super::slots::Errands;
 use crate::Error;
 use crate::error::panic_message;
+use crate::wall::Wall;
 
 /// Somebody to be woken when something has come.
 pub(crate) type Waker = Arc<dyn Fn() + Send + Sync>;
@@ -27,6 +28,7 @@ pub(crate) struct Far {
     provider: String,
     /// There while new exposure is forbidden, whether its golem has read that or not.
     frozen: PathBuf,
+    wall: Wall,
 }
 
 struct State {
@@ -72,6 +74,7 @@ impl Far {
         errands: Arc<Errands>,
         provider: &str,
         frozen: PathBuf,
+        wall: Wall,
     ) -> Arc<Far> {
         let end = world.end();
         let state = State {
@@ -86,7 +89,7 @@ impl Far {
             waker: None,
         };
         let state = Mutex::new(state);
-        Arc::new(Far { state, news: Condvar::new(), errands, provider: provider.to_owned(), frozen })
+        Arc::new(Far { state, news: Condvar::new(), errands, provider: provider.to_owned(), frozen, wall })
     }
 
     /// Has the world brought to where its golem last saw it, before anything else is asked of it.
@@ -169,7 +172,8 @@ impl Far {
 
     /// How long the call under way has been.
     pub(crate) fn silent_for(&self) -> Option<Duration> {
-        self.state().calling.as_ref().map(|(_, since)| since.elapsed())
+        let calling = self.state().calling.as_ref().map(|(_, since)| *since);
+        calling.map(|since| self.wall.now().saturating_duration_since(since))
     }
 
     /// Waits for something to come, at most so long.
@@ -211,7 +215,7 @@ impl Far {
 
     fn send(self: &Arc<Far>, call: Call) -> Result<(), Error> {
         let mut state = self.state();
-        if state.away.is_some_and(|until| until > Instant::now()) {
+        if state.away.is_some_and(|until| until > self.wall.now()) {
             return Ok(());
         }
         let idle = state.calling.is_none() && state.waiting.is_empty();
@@ -245,7 +249,7 @@ impl Far {
                         Ok(answer) => state.answers.push(answer),
                         // It is asked again later, whatever it was.
                         Err(world::Error::Away { again, .. }) => {
-                            state.away = Some(Instant::now() + again.unwrap_or(AWAY));
+                            state.away = Some(self.wall.now() + again.unwrap_or(AWAY));
                             state.seek = state.seek.or(seek);
                             state.waiting.clear();
                         }
@@ -270,7 +274,7 @@ impl Far {
             state.world = Some(world);
             return None;
         };
-        state.calling = Some((call.clone(), Instant::now()));
+        state.calling = Some((call.clone(), self.wall.now()));
         Some((call, state.seek.take(), world))
     }
 

@@ -10,15 +10,41 @@ use world::World;
 
 use super::far::Far;
 use super::slots::Errands;
+use crate::wall::Wall;
 
 /// The worlds of one process that take their time, and where their calls are made.
 #[derive(Debug, Default)]
 pub(crate) struct FarWorlds {
     errands: Arc<Errands>,
+    wall: Wall,
     known: Mutex<BTreeMap<GolemId, Weak<Far>>>,
 }
 
 impl FarWorlds {
+    /// Worlds whose calls wait until somebody has them made.
+    #[cfg(test)]
+    pub(crate) fn waiting(wall: &Wall) -> FarWorlds {
+        FarWorlds { errands: Arc::new(Errands::waiting()), wall: wall.clone(), known: Mutex::default() }
+    }
+
+    /// How many errands wait to be run.
+    #[cfg(test)]
+    pub(crate) fn errands_waiting(&self) -> usize {
+        self.errands.how_many_wait()
+    }
+
+    /// Nobody runs them any more.
+    #[cfg(test)]
+    pub(crate) fn forget_errands(&self) {
+        self.errands.forget_waiting();
+    }
+
+    /// Runs one of those that wait, on this thread.
+    #[cfg(test)]
+    pub(crate) fn run(&self, nth: usize) {
+        self.errands.run_waiting(nth);
+    }
+
     /// The world of a life, if it is busy with an earlier call.
     pub(crate) fn busy(&self, id: GolemId) -> Option<Arc<Far>> {
         self.known().get(&id).and_then(Weak::upgrade).filter(|far| far.is_busy())
@@ -26,7 +52,7 @@ impl FarWorlds {
 
     /// Sends the calls of this life to its world from now on.
     pub(crate) fn open(&self, id: GolemId, world: Box<dyn World + Send>, provider: &str, frozen: PathBuf) -> Arc<Far> {
-        let far = Far::new(world, Arc::clone(&self.errands), provider, frozen);
+        let far = Far::new(world, Arc::clone(&self.errands), provider, frozen, self.wall.clone());
         let mut known = self.known();
         known.retain(|_, far| far.strong_count() > 0);
         known.insert(id, Arc::downgrade(&far));

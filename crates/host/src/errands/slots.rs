@@ -20,11 +20,47 @@ const THREADS: usize = 512;
 pub(crate) struct Errands {
     runtime: OnceLock<Runtime>,
     slots: Mutex<BTreeMap<String, Arc<Semaphore>>>,
+    /// In a simulation nothing runs by itself.
+    #[cfg(test)]
+    waiting: Option<Mutex<Vec<Work>>>,
+}
+
+#[cfg(test)]
+type Work = Box<dyn FnOnce() + Send>;
+
+#[cfg(test)]
+impl Errands {
+    pub(super) fn waiting() -> Errands {
+        let (runtime, slots) = (OnceLock::new(), Mutex::default());
+        Errands { runtime, slots, waiting: Some(Mutex::default()) }
+    }
+
+    pub(super) fn how_many_wait(&self) -> usize {
+        let waiting = self.waiting.as_ref().map(|waiting| waiting.lock().unwrap_or_else(PoisonError::into_inner));
+        waiting.map_or(0, |waiting| waiting.len())
+    }
+
+    pub(super) fn forget_waiting(&self) {
+        if let Some(waiting) = &self.waiting {
+            waiting.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        }
+    }
+
+    pub(super) fn run_waiting(&self, nth: usize) {
+        let waiting = self.waiting.as_ref().expect("nothing runs by itself here");
+        let work = waiting.lock().unwrap_or_else(PoisonError::into_inner).remove(nth);
+        work();
+    }
 }
 
 impl Errands {
     /// Does this on a thread of its own as soon as the provider has a slot free.
     pub(crate) fn run(&self, provider: &str, work: impl FnOnce() + Send + 'static) -> Result<(), Error> {
+        #[cfg(test)]
+        if let Some(waiting) = &self.waiting {
+            waiting.lock().unwrap_or_else(PoisonError::into_inner).push(Box::new(work));
+            return Ok(());
+        }
         let runtime = self.runtime()?;
         let slots = {
             let mut all = self.slots.lock().unwrap_or_else(PoisonError::into_inner);

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use golem::clade::News;
 use golem::{Command, CommandId, GolemId, Usdc};
 use serde::{Deserialize, Serialize};
+use vault::disk;
 
 use super::place::GolemHome;
 use crate::Error;
@@ -92,11 +93,13 @@ pub fn send_as(to: &GolemHome, id: CommandId, body: Body) -> Result<PathBuf, Err
     // wait. Two that are written in the same instant may share a number; neither was first.
     let last = named(inbox)?.last().map_or(0, |path| number(path));
     let stem = format!("{:022}-{}", last + 1, u64::from_le_bytes(letter.id.0));
+    disk::before("a letter").map_err(Error::io("cannot write", inbox))?;
     let draft = inbox.join(format!("{stem}.draft"));
     let bytes = serde_json::to_vec(&letter).expect("a letter is plain data");
     fs::write(&draft, bytes).map_err(Error::io("cannot write", &draft))?;
     let path = inbox.join(format!("{stem}.letter"));
     fs::rename(&draft, &path).map_err(Error::io("cannot write", &path))?;
+    disk::after("a letter");
     to.ring();
     Ok(inbox.join(format!("{stem}.reply")))
 }
@@ -192,10 +195,12 @@ pub fn discard(letter: &Path) -> Result<(), Error> {
 
 /// Answers a letter and takes it out of the inbox. Called only once what came of it is durable.
 pub fn answer(letter: &Path, reply: &Reply) -> Result<(), Error> {
+    disk::before("a reply").map_err(Error::io("cannot write", letter))?;
     let draft = letter.with_extension("reply-draft");
     let bytes = serde_json::to_vec(reply).expect("a reply is plain data");
     fs::write(&draft, bytes).map_err(Error::io("cannot write", &draft))?;
     let path = letter.with_extension("reply");
     fs::rename(&draft, &path).map_err(Error::io("cannot write", &path))?;
+    disk::after("a reply");
     fs::remove_file(letter).map_err(Error::io("cannot remove", letter))
 }

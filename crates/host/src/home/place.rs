@@ -18,6 +18,7 @@ use world::Candles;
 
 use crate::config::{self, File, Settings};
 use crate::errands::FarWorlds;
+use crate::wall::Wall;
 use crate::{Error, chance, private};
 
 #[derive(Clone, Debug)]
@@ -30,6 +31,7 @@ pub struct Home {
     /// The group as of which the host log was looked through, so that this is done once.
     looked: Arc<Mutex<Option<Tip>>>,
     far_worlds: Arc<FarWorlds>,
+    wall: Wall,
 }
 
 /// The folder of one golem.
@@ -45,8 +47,18 @@ pub type Seen = (GolemHome, Result<(Glance, bool), Error>);
 
 impl Home {
     pub fn at(root: PathBuf) -> Home {
-        let (candles, retention, looked, far_worlds) = (Arc::default(), Arc::default(), Arc::default(), Arc::default());
-        Home { root, candles, retention, looked, far_worlds }
+        Home::on(root, Wall::default(), FarWorlds::default())
+    }
+
+    /// A home in a simulation: by its clock, and with errands that wait until it has them run.
+    #[cfg(test)]
+    pub(crate) fn simulated(root: PathBuf, wall: &Wall) -> Home {
+        Home::on(root, wall.clone(), FarWorlds::waiting(wall))
+    }
+
+    fn on(root: PathBuf, wall: Wall, far_worlds: FarWorlds) -> Home {
+        let (candles, retention, looked) = (Arc::default(), Arc::default(), Arc::default());
+        Home { root, candles, retention, looked, far_worlds: Arc::new(far_worlds), wall }
     }
 
     /// The owner's settings: bardo.toml if there is one, and the environment.
@@ -101,7 +113,9 @@ impl Home {
 
     /// Whether anything was ever acknowledged here.
     fn is_known(&self) -> bool {
-        let anyone = || fs::read_dir(self.heads()).is_ok_and(|mut heads| heads.next().is_some());
+        let is_head = |name: &str| name.parse::<GolemId>().is_ok();
+        let heads = || fs::read_dir(self.heads()).into_iter().flatten().flatten().map(|head| head.file_name());
+        let anyone = || heads().any(|name| name.to_str().is_some_and(is_head));
         Treasury::is_known(&self.root, &self.heads()) || anyone()
     }
 
@@ -212,6 +226,10 @@ impl Home {
 
     pub(crate) fn keep_candles(&self, hash: &str, candles: &Candles) {
         self.candles.lock().unwrap_or_else(PoisonError::into_inner).insert(hash.to_owned(), candles.clone());
+    }
+
+    pub(crate) fn wall(&self) -> &Wall {
+        &self.wall
     }
 
     /// The worlds outside that take their time.

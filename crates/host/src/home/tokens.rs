@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use tracing::warn;
 
 use super::place::Home;
-use crate::{Error, wall};
+use crate::Error;
 
 /// The name of the token in `api-token`.
 pub const LOCAL: &str = "local";
@@ -133,7 +133,7 @@ pub fn make(home: &Home, name: &Name, scope: Scope) -> Result<String, Error> {
             return Err(Error::Refused(format!("no more than {MOST} tokens are kept; revoke one that is not used")));
         }
         let text = draw();
-        tokens.push(Token { name: name.clone(), scope, hash: hash(&text), made: wall::now_ms() });
+        tokens.push(Token { name: name.clone(), scope, hash: hash(&text), made: home.wall().now_ms() });
         Ok(text)
     })
 }
@@ -162,7 +162,7 @@ pub fn rotate(home: &Home, name: &Name) -> Result<String, Error> {
     edit(home, |tokens| {
         let token = tokens.iter_mut().find(|token| token.name == *name).ok_or_else(|| unknown(name))?;
         let text = draw();
-        (token.hash, token.made) = (hash(&text), wall::now_ms());
+        (token.hash, token.made) = (hash(&text), home.wall().now_ms());
         Ok(text)
     })
 }

@@ -8,7 +8,6 @@ use vault::library::{By, Shelved};
 
 use crate::Error;
 use crate::home::GolemHome;
-use crate::wall;
 
 /// What became of what was offered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -25,7 +24,7 @@ pub fn leave<'a>(
     entries: impl Iterator<Item = &'a Entry>,
     way: Way,
 ) -> Result<Tally, Error> {
-    let (mut library, mut tally, now_ms) = (place.home().library()?, Tally::default(), wall::now_ms());
+    let (mut library, mut tally, now_ms) = (place.home().library()?, Tally::default(), place.home().wall().now_ms());
     for entry in entries {
         if !may_leave(entry, life, way) {
             tally.kept_back += 1;

@@ -27,8 +27,9 @@ const PEERS: usize = 32;
 
 pub(crate) struct Body {
     pub(super) place: GolemHome,
-    pub(super) writing: Writing,
+    /// Let go of before the lock of the life: whoever takes that may have its world.
     pub(super) ground: Ground,
+    pub(super) writing: Writing,
     pub(super) secret: Secret,
     pub(super) treasury: Arc<Mutex<Treasury>>,
     pub(super) observation: Observation,

@@ -2,7 +2,7 @@
 //! come together, syncs once, and lets them all go. While the disk is full or gone nobody is let go, nothing is
 //! lost, and it goes on by itself when there is room again.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
@@ -12,8 +12,10 @@ use golem::GolemId;
 use tracing::{debug, debug_span, error, info};
 use vault::{Batch, Line, Log, LogReader, Note, Treasury, Waiting};
 
-use crate::Error;
 use crate::view::board::Board;
+use crate::view::notes::host_note;
+use crate::wall::Wall;
+use crate::{Error, Home};
 
 /// Two syncs are at least so far apart: what comes meanwhile shares the next.
 const PACE: Duration = Duration::from_millis(20);
@@ -28,6 +30,9 @@ pub(crate) struct Desk {
     /// The owner's ledger, of which one connection serves all.
     pub(crate) treasury: Arc<Mutex<Treasury>>,
     pub(crate) board: Arc<Board>,
+    pub(crate) wall: Wall,
+    /// Where there is no scribe, whoever brings something writes it down.
+    pen: Option<Mutex<Log>>,
     root: PathBuf,
 }
 
@@ -45,29 +50,36 @@ struct Queue {
 
 impl Desk {
     /// Opens the desk and sets its scribe to work.
-    pub(crate) fn open(
-        mut log: Log,
-        root: PathBuf,
-        heads: &Path,
-        treasury: Treasury,
-        board: Arc<Board>,
-    ) -> Result<(Arc<Desk>, Scribe), Error> {
-        // Until there is a first group nobody can tell an empty log from none.
-        log.commit(&Batch::default())?;
-        let reader = Log::reader(&root, heads)?.ok_or_else(|| Error::Host("the host log cannot be read".into()))?;
-        let desk = Arc::new(Desk {
-            queue: Mutex::new(Queue { collecting: 1, ..Queue::default() }),
-            work: Condvar::new(),
-            written: Condvar::new(),
-            reader: Mutex::new(reader),
-            treasury: Arc::new(Mutex::new(treasury)),
-            board,
-            root,
-        });
+    pub(crate) fn open(mut log: Log, home: &Home) -> Result<(Arc<Desk>, Scribe), Error> {
+        let desk = Arc::new(Desk::over(&mut log, home)?);
         let theirs = Arc::clone(&desk);
         let thread = std::thread::Builder::new().name("scribe".into()).spawn(move || theirs.scribe(log));
         let thread = thread.map_err(Error::io("cannot start a thread for", &desk.root))?;
         Ok((Arc::clone(&desk), Scribe { desk, thread }))
+    }
+
+    /// Opens the desk without a scribe: everything happens on the thread of whoever brings something.
+    #[cfg(test)]
+    pub(crate) fn alone(mut log: Log, home: &Home) -> Result<Arc<Desk>, Error> {
+        let desk = Desk::over(&mut log, home)?;
+        Ok(Arc::new(Desk { pen: Some(Mutex::new(log)), ..desk }))
+    }
+
+    fn over(log: &mut Log, home: &Home) -> Result<Desk, Error> {
+        // Until there is a first group nobody can tell an empty log from none.
+        log.commit(&Batch::default())?;
+        let reader = Log::reader(home.root(), &home.heads())?;
+        Ok(Desk {
+            queue: Mutex::new(Queue { collecting: 1, ..Queue::default() }),
+            work: Condvar::new(),
+            written: Condvar::new(),
+            reader: Mutex::new(reader.ok_or_else(|| Error::Host("the host log cannot be read".into()))?),
+            treasury: Arc::new(Mutex::new(home.treasury()?)),
+            board: Arc::new(Board::on(home.wall())),
+            wall: home.wall().clone(),
+            pen: None,
+            root: home.root().to_owned(),
+        })
     }
 
     /// Makes this durable, together with whatever else is brought meanwhile, and only then returns.
@@ -79,6 +91,10 @@ impl Desk {
         let mut queue = self.queue();
         queue.batch.append(&mut batch);
         let mine = queue.collecting;
+        if let Some(pen) = &self.pen {
+            drop(queue);
+            return self.write_alone(&mut pen.lock().unwrap_or_else(PoisonError::into_inner));
+        }
         self.work.notify_one();
         while queue.durable < mine {
             if let Some(why) = &queue.gone {
@@ -111,10 +127,22 @@ impl Desk {
         self.leave(Batch { notes: vec![note], ..Batch::default() });
     }
 
+    /// Has the owner told something about the host, or about one of its golems that its life knows nothing of.
+    pub(crate) fn tell_owner(&self, key: String, kind: &str, golem: Option<&str>, text: String) {
+        self.note(host_note(key, kind, golem, text, self.wall.now_ms()));
+    }
+
     /// Lets everyone go who waits for what the disk does not take.
     pub(crate) fn give_up(&self) {
         self.queue().closing = true;
         self.work.notify_all();
+    }
+
+    /// Writes what nobody has waited for, where there is no scribe to do it.
+    #[cfg(test)]
+    pub(crate) fn write_rest(&self) -> Result<(), Error> {
+        let pen = self.pen.as_ref().expect("there is no scribe");
+        self.write_alone(&mut pen.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// What the log has of a golem.
@@ -168,6 +196,19 @@ impl Desk {
         }
     }
 
+    /// Writes whatever has come together, here and now.
+    fn write_alone(&self, log: &mut Log) -> Result<(), Error> {
+        let (batch, gone) = {
+            let mut queue = self.queue();
+            (std::mem::take(&mut queue.batch), queue.gone.clone())
+        };
+        let written = gone.map_or_else(|| self.write(log, &batch), Err);
+        written.map_err(|why| {
+            self.queue().gone = Some(why.clone());
+            Error::Host(format!("nothing can be written down any more: {why}"))
+        })
+    }
+
     /// Tries until it succeeds; gives up on damage, and when the host closes while the disk does not take it.
     fn write(&self, log: &mut Log, batch: &Batch) -> Result<(), String> {
         let mut tried = 0;
@@ -190,7 +231,7 @@ impl Desk {
                     if self.queue().closing && tried > 3 {
                         return Err(why.to_string());
                     }
-                    std::thread::sleep(AGAIN);
+                    self.wall.sleep(AGAIN);
                 }
             }
         }
@@ -232,9 +273,10 @@ mod tests {
     #[test]
     fn nobody_waits_for_a_scribe_who_has_nothing_to_write() {
         let dir = tempfile::tempdir().unwrap();
-        let log = Log::open(dir.path(), dir.path(), Vec::new()).unwrap();
-        let treasury = Treasury::begin(dir.path(), dir.path(), golem::Usdc::ZERO).unwrap();
-        let (desk, scribe) = Desk::open(log, dir.path().to_owned(), dir.path(), treasury, Arc::default()).unwrap();
+        let home = Home::at(dir.path().to_owned());
+        home.init(&home.settings().unwrap()).unwrap();
+        let log = Log::open(home.root(), &home.heads(), Vec::new()).unwrap();
+        let (desk, scribe) = Desk::open(log, &home).unwrap();
         let (done, finished) = std::sync::mpsc::channel();
         for n in 0..4_u8 {
             let (desk, done) = (Arc::clone(&desk), done.clone());

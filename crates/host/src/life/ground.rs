@@ -10,12 +10,14 @@ use world::World;
 
 use crate::Error;
 use crate::errands::{AWAY, Act, Far, Look, Waker, act};
+use crate::wall::Wall;
 
 pub(crate) enum Ground {
     Near {
         world: Box<dyn World + Send>,
         /// It could not be reached, and is left alone until then.
         away: Option<Instant>,
+        wall: Wall,
     },
     Far(Arc<Far>),
 }
@@ -37,11 +39,11 @@ impl Ground {
         mut seen: Observation,
     ) -> Result<Option<(Time, Observation)>, Error> {
         match self {
-            Ground::Near { away: Some(until), .. } if *until > Instant::now() => Ok(None),
-            Ground::Near { world, away } => {
+            Ground::Near { away: Some(until), wall, .. } if *until > wall.now() => Ok(None),
+            Ground::Near { world, away, wall } => {
                 seen.bars.clear();
                 let looked = world.observe(since, now, &mut seen);
-                Ok(patient(looked, away)?.map(|()| (now, seen)))
+                Ok(patient(looked, away, wall)?.map(|()| (now, seen)))
             }
             Ground::Far(far) => match far.look(since, now)? {
                 Look::Seen(now, seen) => Ok(Some((now, seen))),
@@ -53,8 +55,8 @@ impl Ground {
     /// The answer to an errand; none while it is coming.
     pub(crate) fn errand(&mut self, errand: Act, frozen: &Path) -> Result<Option<What>, Error> {
         match self {
-            Ground::Near { away: Some(until), .. } if *until > Instant::now() => Ok(None),
-            Ground::Near { world, away } => patient(act(world.as_mut(), &errand, frozen), away),
+            Ground::Near { away: Some(until), wall, .. } if *until > wall.now() => Ok(None),
+            Ground::Near { world, away, wall } => patient(act(world.as_mut(), &errand, frozen), away, wall),
             Ground::Far(far) => far.errand(errand),
         }
     }
@@ -103,14 +105,14 @@ impl Ground {
 }
 
 /// A world that is away is no fault of anybody's: it is asked again later.
-fn patient<T>(asked: Result<T, world::Error>, away: &mut Option<Instant>) -> Result<Option<T>, Error> {
+fn patient<T>(asked: Result<T, world::Error>, away: &mut Option<Instant>, wall: &Wall) -> Result<Option<T>, Error> {
     match asked {
         Ok(answer) => {
             *away = None;
             Ok(Some(answer))
         }
         Err(world::Error::Away { again, .. }) => {
-            *away = Some(Instant::now() + again.unwrap_or(AWAY));
+            *away = Some(wall.now() + again.unwrap_or(AWAY));
             Ok(None)
         }
         Err(other) => Err(other.into()),

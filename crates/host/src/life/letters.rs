@@ -19,11 +19,19 @@ impl Living {
         }
     }
 
+    /// The id of an order nobody wrote a letter for: it follows from where the life has got to, so that the same order,
+    /// given again after a crash, is the same.
+    pub(super) fn own_id(&self) -> CommandId {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(b"bardo own order").update(&self.life().id().0).update(&self.golem.seq().to_le_bytes());
+        CommandId(hasher.finalize().as_bytes()[..8].try_into().expect("eight of thirty-two"))
+    }
+
     /// Takes in what the owner has said and sent since the last look.
     pub fn look_into_inbox(&mut self, listener: &mut impl Listener) -> Result<(), Error> {
         if let (false, Some(reason)) = (self.life().heartbeat.frozen || self.life().is_dead(), self.body.place.frozen())
         {
-            self.obey(inbox::new_id(), Command::Freeze { reason }, listener)?;
+            self.obey(self.own_id(), Command::Freeze { reason }, listener)?;
         }
         self.take_money(listener)?;
         for (path, letter) in inbox::waiting(&self.body.place.inbox())? {

@@ -18,10 +18,11 @@ use super::body::{Body, Shelled};
 use super::listener::{Listener, Silent};
 use super::writing::Writing;
 use super::{playbook, worlds};
+use crate::Error;
 use crate::chance::Secret;
 use crate::errands::Waker;
 use crate::home::{GolemHome, books};
-use crate::{Error, wall};
+use crate::wall::Wall;
 
 /// How long a world that goes by the wall clock has to show what it has before a tick comes without it.
 const GRACE: Duration = Duration::from_secs(2);
@@ -107,13 +108,14 @@ impl Living {
     /// at as it was when the look was due; one that goes by the wall clock as it is, and does not hold up a tick.
     pub(super) fn tick(&mut self, listener: &mut impl Listener) -> Result<bool, Error> {
         let wall = self.is_wall();
-        let now = if wall { wall_time().max(self.life().now) } else { self.life().due() };
+        let now = if wall { self.wall_time().max(self.life().now) } else { self.life().due() };
         loop {
             let since = self.life().seen.until.max(self.life().born);
             let memory = std::mem::take(&mut self.body.observation);
             let Some((seen_at, seen)) = self.body.ground.look(since, now, memory)? else {
-                let asked = *self.looking.get_or_insert_with(Instant::now);
-                if !wall || asked.elapsed() < GRACE {
+                let moment = self.wall().now();
+                let asked = *self.looking.get_or_insert(moment);
+                if !wall || moment.saturating_duration_since(asked) < GRACE {
                     return Ok(false);
                 }
                 // It lives on, with nothing to see.
@@ -131,6 +133,15 @@ impl Living {
                 return Ok(true);
             }
         }
+    }
+
+    fn wall(&self) -> &Wall {
+        self.body.place.home().wall()
+    }
+
+    /// The time of everybody's clocks.
+    pub(super) fn wall_time(&self) -> Time {
+        Time::millis(self.wall().now_ms() as u64)
     }
 
     pub(super) fn is_wall(&self) -> bool {
@@ -217,11 +228,6 @@ impl Living {
     pub(super) fn cause(&self) -> String {
         self.life().death.as_ref().map(|death| death.cause.to_string()).unwrap_or_default()
     }
-}
-
-/// The time of everybody's clocks.
-pub(super) fn wall_time() -> Time {
-    Time::millis(wall::now_ms() as u64)
 }
 
 impl std::fmt::Debug for Living {

@@ -14,7 +14,7 @@ use super::listener::Silent;
 use super::living::Living;
 use super::writing::{Lodging, Writing};
 use crate::Error;
-use crate::home::{GolemHome, inbox};
+use crate::home::GolemHome;
 use crate::legacy::bundle;
 
 /// Entries of an inheritance taken in one round.
@@ -73,7 +73,7 @@ impl Living {
                 Ok(_) => {}
                 Err(why @ (vault::Error::LineEnded | vault::Error::HasHeir)) => {
                     let halt = Command::Halt { trigger: why.to_string() };
-                    return self.obey(inbox::new_id(), halt, &mut Silent).map(|_| ());
+                    return self.obey(self.own_id(), halt, &mut Silent).map(|_| ());
                 }
                 Err(other) => return Err(other.into()),
             }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use golem::heartbeat::State;
 
 use super::listener::Listener;
-use super::living::{Living, wall_time};
+use super::living::Living;
 use super::turn::PATIENCE;
 use crate::Error;
 
@@ -127,7 +127,7 @@ impl Living {
     /// How long it is until the next look.
     fn next_look_in(&self, speed: f64) -> Duration {
         if self.is_wall() {
-            Duration::from_millis(self.life().due().since(wall_time()).as_millis())
+            Duration::from_millis(self.life().due().since(self.wall_time()).as_millis())
         } else {
             self.interval_at(speed)
         }

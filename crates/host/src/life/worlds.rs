@@ -10,6 +10,7 @@ use world::{Candles, Ledger, Order, Spec, World};
 use super::ground::Ground;
 use crate::Error;
 use crate::home::{GolemHome, Home, data};
+use crate::wall::Wall;
 
 /// A description as a birth record has it.
 pub fn read(spec: &str) -> Result<Spec, Error> {
@@ -56,10 +57,10 @@ pub(crate) fn stand(place: &GolemHome, life: &Life, lodged: bool) -> Result<Grou
         None => {
             let mut world = world;
             world.seek(life.seen.until)?;
-            Ok(Ground::Near { world, away: None })
+            Ok(Ground::Near { world, away: None, wall: home.wall().clone() })
         }
         Some(latency) => {
-            let slow = Box::new(Slow { world, latency });
+            let slow = Box::new(Slow { world, latency, wall: home.wall().clone() });
             let far = home.far_worlds().open(id, slow, provider(&spec), place.frozen_marker());
             far.seek(life.seen.until);
             Ok(Ground::Far(far))
@@ -80,11 +81,12 @@ fn provider(spec: &Spec) -> &'static str {
 struct Slow {
     world: Box<dyn World + Send>,
     latency: Duration,
+    wall: Wall,
 }
 
 impl Slow {
     fn later(&mut self) -> &mut (dyn World + Send) {
-        std::thread::sleep(self.latency);
+        self.wall.sleep(self.latency);
         self.world.as_mut()
     }
 }

@@ -10,11 +10,11 @@ use vault::codec::Hash;
 use vault::{Batch, Line, Note, Reader, Vault};
 
 use super::desk::Desk;
+use crate::Error;
 use crate::home::GolemHome;
 use crate::view::herald::each;
 use crate::view::notes;
 use crate::view::status::Status;
-use crate::{Error, wall};
 
 #[derive(Debug)]
 pub(crate) enum Writing {
@@ -50,7 +50,7 @@ impl Lodging {
     fn show(&mut self, event: &Event, life: &Life) {
         each(event, life, self.next, |told| {
             self.refusals += u64::from(matches!(told.message, Message::Refused { .. }));
-            self.notes.extend(notes::note(&self.name, life, &told, wall::now_ms()));
+            self.notes.extend(notes::note(&self.name, life, &told, self.desk.wall.now_ms()));
             let text = serde_json::to_string(&told).expect("a message is plain data");
             self.messages.push((told.seq, told.message.is_routine(), text));
         });

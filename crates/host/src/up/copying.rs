@@ -8,8 +8,6 @@ use tracing::{info, warn};
 use crate::Home;
 use crate::care::backups::Backups;
 use crate::life::desk::Desk;
-use crate::view::notes::host_note;
-use crate::wall::now_ms;
 
 /// How often it is looked whether the host goes down.
 const LOOK: Duration = Duration::from_millis(50);
@@ -34,8 +32,8 @@ pub(super) fn keep_copies(backups: &Backups, home: &Home, desk: &Desk, stop: &At
             desk.board.backed_up.store(backups.newest_made(), Ordering::Relaxed);
             if let Some(why) = failed {
                 warn!(why, "a backup failed");
-                let day = now_ms() / 86_400_000;
-                desk.note(host_note(format!("backup:{day}"), "backup", None, format!("a backup failed: {why}")));
+                let day = desk.wall.now_ms() / 86_400_000;
+                desk.tell_owner(format!("backup:{day}"), "backup", None, format!("a backup failed: {why}"));
             }
         }
         std::thread::sleep(LOOK);

@@ -44,6 +44,24 @@ impl Crew {
         Crew { jobs, threads }
     }
 
+    /// Nobody: jobs wait until somebody takes them.
+    #[cfg(test)]
+    pub(super) fn none() -> Crew {
+        Crew { jobs: Arc::default(), threads: Vec::new() }
+    }
+
+    /// How many jobs wait.
+    #[cfg(test)]
+    pub(super) fn waiting(&self) -> usize {
+        self.jobs.waiting().0.len()
+    }
+
+    /// One of the jobs that wait.
+    #[cfg(test)]
+    pub(super) fn take(&self, nth: usize) -> Option<Job> {
+        self.jobs.waiting().0.remove(nth)
+    }
+
     pub(super) fn give(&self, job: Job) {
         self.jobs.waiting().0.push_back(job);
         self.jobs.news.notify_one();

@@ -1,7 +1,9 @@
 //! The loop of a host: it waits for whatever wakes it, keeps the schedule, and hands golems to workers and takes them back.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::ops::ControlFlow;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
@@ -61,11 +63,11 @@ pub struct Up {
     home: Home,
     pub(super) desk: Arc<Desk>,
     scribe: Option<Scribe>,
-    slots: Slots,
+    pub(super) slots: Slots,
     pub(super) supervisor: Supervisor,
-    wakes: Receiver<Wake>,
+    pub(super) wakes: Receiver<Wake>,
     waker: Sender<Wake>,
-    crew: Crew,
+    pub(super) crew: Crew,
     speed: f64,
     pace: Pace,
     /// When bells are listened for next.
@@ -93,46 +95,14 @@ impl Stopper {
 impl Up {
     /// Takes the home's log, carries over what a host that went down in haste left there, and wakes everyone.
     pub fn come(home: &Home, plan: Plan, mut tell: impl FnMut(&str)) -> Result<Up, Error> {
-        let began = Instant::now();
-        home.require()?;
-        let log = match Log::open(home.root(), &home.heads(), plan.telling.names()) {
-            Ok(log) => log,
-            Err(vault::Error::Locked(_)) => {
-                return Err(Error::Refused("a host is up in this home already".into()));
-            }
-            Err(other) => return Err(other.into()),
-        };
-        log.verify()?;
-        let bells = home.bells();
-        fs::create_dir_all(&bells).map_err(Error::io("cannot create", &bells))?;
-        let board = Arc::new(Board::default());
-        let (desk, scribe) =
-            Desk::open(log, home.root().to_owned(), &home.heads(), home.treasury()?, Arc::clone(&board))?;
+        let began = home.wall().now();
+        let (desk, scribe) = Desk::open(take_log(home, &plan)?, home)?;
         let (waker, wakes) = mpsc::channel();
         let crew = Crew::start(&desk, &waker);
-        let stop = Arc::new(AtomicBool::new(false));
-        let supervisor = Supervisor { desk: Arc::clone(&desk), restart_after: RestartAfter::default() };
-        let mut up = Up {
-            home: home.clone(),
-            desk,
-            scribe: Some(scribe),
-            slots: Slots::default(),
-            supervisor,
-            wakes,
-            waker,
-            crew,
-            speed: plan.speed,
-            pace: Pace::new(began),
-            bells: began,
-            census: began,
-            lost: false,
-            stop,
-            tellers: Vec::new(),
-            api: None,
-            boot: Boot::default(),
-        };
+        let mut up = Up::over(home, &plan, desk, crew, waker, wakes);
+        up.scribe = Some(scribe);
         up.wake_everyone(&mut tell)?;
-        up.boot.took = began.elapsed();
+        up.boot.took = home.wall().now() - began;
         up.tellers = notify::begin(&plan.telling, &up.desk, &up.stop)?;
         if let Some(backups) = plan.backups {
             let (home, desk, stop) = (home.clone(), Arc::clone(&up.desk), Arc::clone(&up.stop));
@@ -147,6 +117,40 @@ impl Up {
             info!(target: SAID, %address, "listening");
         }
         Ok(up)
+    }
+
+    /// A host of which nothing goes on by itself: whoever has it gives the turns and moves the clock.
+    #[cfg(test)]
+    pub(super) fn stepped(home: &Home, plan: &Plan) -> Result<Up, Error> {
+        let desk = Desk::alone(take_log(home, plan)?, home)?;
+        let (waker, wakes) = mpsc::channel();
+        let mut up = Up::over(home, plan, desk, Crew::none(), waker, wakes);
+        up.look_for_golems()?;
+        Ok(up)
+    }
+
+    fn over(home: &Home, plan: &Plan, desk: Arc<Desk>, crew: Crew, waker: Sender<Wake>, wakes: Receiver<Wake>) -> Up {
+        let now = home.wall().now();
+        let supervisor = Supervisor { desk: Arc::clone(&desk), restart_after: RestartAfter::default() };
+        Up {
+            home: home.clone(),
+            desk,
+            scribe: None,
+            slots: Slots::default(),
+            supervisor,
+            wakes,
+            waker,
+            crew,
+            speed: plan.speed,
+            pace: Pace::new(now),
+            bells: now,
+            census: now,
+            lost: false,
+            stop: Arc::new(AtomicBool::new(false)),
+            tellers: Vec::new(),
+            api: None,
+            boot: Boot::default(),
+        }
     }
 
     pub fn board(&self) -> Arc<Board> {
@@ -164,7 +168,6 @@ impl Up {
 
     fn wake_everyone(&mut self, tell: &mut impl FnMut(&str)) -> Result<(), Error> {
         self.look_for_golems()?;
-        // Spread over one interval, so that they do not all wake in the same instant for ever after.
         let mut opened = 0;
         while self.slots.anyone_away() {
             match self.wakes.recv() {
@@ -179,13 +182,7 @@ impl Up {
                 Ok(Wake::Stop) | Err(_) => break,
             }
         }
-        let now = Instant::now();
-        let up: Vec<usize> = (0..self.slots.len()).filter(|at| self.slots[*at].living.is_some()).collect();
-        for (nth, at) in up.iter().enumerate() {
-            let interval = self.slots.interval(*at, self.speed);
-            let due = now + interval.mul_f64((nth + 1) as f64 / up.len() as f64);
-            self.slots.schedule(*at, due);
-        }
+        self.spread_out();
         // One that is still dying is here and dead.
         let all = self.desk.board.all();
         self.boot.dead = all.iter().filter(|status| status.state == State::Dead).count();
@@ -196,6 +193,17 @@ impl Up {
         Ok(())
     }
 
+    /// Spreads everyone who is awake over one interval, so that they do not all wake in the same instant for ever after.
+    pub(super) fn spread_out(&mut self) {
+        let now = self.home.wall().now();
+        let up: Vec<usize> = (0..self.slots.len()).filter(|at| self.slots[*at].living.is_some()).collect();
+        for (nth, at) in up.iter().enumerate() {
+            let interval = self.slots.interval(*at, self.speed);
+            let due = now + interval.mul_f64((nth + 1) as f64 / up.len() as f64);
+            self.slots.schedule(*at, due);
+        }
+    }
+
     /// Finds golems that are new here and sends for them.
     fn look_for_golems(&mut self) -> Result<(), Error> {
         for place in self.home.list()? {
@@ -204,7 +212,7 @@ impl Up {
             }
             match Reader::open(&place.database()).and_then(|reader| reader.id()) {
                 Ok(id) => {
-                    let at = self.slots.add(place.clone(), id, Instant::now());
+                    let at = self.slots.add(place.clone(), id, self.home.wall().now());
                     self.crew.give(Job::Open(at, place));
                 }
                 Err(why) => self.supervisor.unread(&place, &why.to_string()),
@@ -219,8 +227,8 @@ impl Up {
         systemd.say("READY=1");
         loop {
             systemd.beat();
-            let next = self.see_to(Instant::now(), &mut tell);
-            let woken = match self.wakes.recv_timeout(next.saturating_duration_since(Instant::now())) {
+            let next = self.see_to(self.home.wall().now(), &mut tell);
+            let woken = match self.wakes.recv_timeout(next.saturating_duration_since(self.home.wall().now())) {
                 Ok(wake) => self.woken(wake, &mut tell),
                 Err(RecvTimeoutError::Timeout) => ControlFlow::Continue(()),
                 Err(RecvTimeoutError::Disconnected) => ControlFlow::Break(()),
@@ -235,7 +243,7 @@ impl Up {
     }
 
     /// Does whatever is due by now, and says when there is something to do again if nothing wakes it before.
-    fn see_to(&mut self, now: Instant, tell: &mut impl FnMut(&str)) -> Instant {
+    pub(super) fn see_to(&mut self, now: Instant, tell: &mut impl FnMut(&str)) -> Instant {
         if now >= self.bells {
             self.listen_for_bells();
             self.bells = now + BELLS_EVERY;
@@ -258,7 +266,7 @@ impl Up {
     }
 
     /// Does what it was woken for; breaks if that is to stop.
-    fn woken(&mut self, wake: Wake, tell: &mut impl FnMut(&str)) -> ControlFlow<()> {
+    pub(super) fn woken(&mut self, wake: Wake, tell: &mut impl FnMut(&str)) -> ControlFlow<()> {
         match wake {
             Wake::Back(at, outcome) => self.back(at, outcome, tell),
             Wake::Answered(at) => {
@@ -290,10 +298,12 @@ impl Up {
     /// Whoever has a letter is heard at once, if it is here.
     fn listen_for_bells(&mut self) {
         let Ok(entries) = fs::read_dir(self.home.bells()) else { return };
-        for entry in entries.flatten() {
-            let _ = fs::remove_file(entry.path());
-            let name = entry.file_name();
-            let Some(at) = name.to_str().and_then(|name| self.slots.find(name)) else { continue };
+        // In an order that does not depend on the folder.
+        let rung: BTreeSet<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+        for bell in rung {
+            let _ = fs::remove_file(&bell);
+            let name = bell.file_name().and_then(|name| name.to_str());
+            let Some(at) = name.and_then(|name| self.slots.find(name)) else { continue };
             self.slots[at].rung = true;
             self.hear(at);
         }
@@ -314,13 +324,13 @@ impl Up {
             // Its owner had it, and may be done with it.
             slot.stand = Stand::Out;
             slot.falls.clear();
-            self.slots.schedule(at, Instant::now());
+            self.slots.schedule(at, self.home.wall().now());
         }
     }
 
     /// A worker has brought a golem back.
     fn back(&mut self, at: usize, outcome: Outcome, tell: &mut impl FnMut(&str)) {
-        let now = Instant::now();
+        let now = self.home.wall().now();
         self.slots[at].away = false;
         match outcome {
             Outcome::Open(living) => self.opened(at, living, now),
@@ -424,34 +434,17 @@ impl Up {
         if let Some(api) = self.api.take() {
             api.close();
         }
-        self.desk.board.close();
-        for at in 0..self.slots.len() {
-            if let Some(living) = self.slots[at].living.take() {
-                self.slots[at].away = true;
-                self.crew.give(Job::Leave(at, living));
-            }
-        }
-        let (mut left, mut patience) = (0, Instant::now() + PATIENCE);
+        self.leave_everyone();
+        let (mut left, mut patience) = (0, self.home.wall().now() + PATIENCE);
         while self.slots.anyone_away() {
             match self.wakes.recv_timeout(Duration::from_secs(1)) {
-                Ok(Wake::Back(
-                    at,
-                    Outcome::Open(living)
-                    | Outcome::Turned(living, _)
-                    | Outcome::Heard(living)
-                    | Outcome::Wanted(living),
-                )) => {
-                    self.crew.give(Job::Leave(at, living));
-                    patience = Instant::now() + PATIENCE;
-                }
-                Ok(Wake::Back(at, Outcome::Left | Outcome::Released(_) | Outcome::Fell(_))) => {
-                    self.slots[at].away = false;
-                    left += 1;
-                    patience = Instant::now() + PATIENCE;
+                Ok(wake @ Wake::Back(..)) => {
+                    left += usize::from(self.left(wake));
+                    patience = self.home.wall().now() + PATIENCE;
                 }
                 // Whoever waits for a disk that takes nothing would wait for ever; the log has all that was acknowledged.
                 Err(RecvTimeoutError::Timeout) if self.desk.board.trouble().is_some() => self.desk.give_up(),
-                Err(RecvTimeoutError::Timeout) if Instant::now() < patience => {}
+                Err(RecvTimeoutError::Timeout) if self.home.wall().now() < patience => {}
                 Ok(Wake::Stop | Wake::Answered(_)) => {}
                 Err(_) => break,
             }
@@ -471,6 +464,47 @@ impl Up {
             ))),
         }
     }
+
+    /// Sends everyone who is here to be put to rest.
+    pub(super) fn leave_everyone(&mut self) {
+        self.desk.board.close();
+        for at in 0..self.slots.len() {
+            if let Some(living) = self.slots[at].living.take() {
+                self.slots[at].away = true;
+                self.crew.give(Job::Leave(at, living));
+            }
+        }
+    }
+
+    /// Somebody came back while everyone is put to rest; whoever was still at something else is sent to it now. True if
+    /// that is one more who needs nothing any more.
+    pub(super) fn left(&mut self, wake: Wake) -> bool {
+        let Wake::Back(at, outcome) = wake else { return false };
+        match outcome {
+            Outcome::Open(living) | Outcome::Turned(living, _) | Outcome::Heard(living) | Outcome::Wanted(living) => {
+                self.crew.give(Job::Leave(at, living));
+                false
+            }
+            Outcome::Left | Outcome::Released(_) | Outcome::Fell(_) => {
+                self.slots[at].away = false;
+                true
+            }
+        }
+    }
+}
+
+/// Takes the log of a home, which must have everything that was acknowledged, if no other host has it.
+fn take_log(home: &Home, plan: &Plan) -> Result<Log, Error> {
+    home.require()?;
+    let log = match Log::open(home.root(), &home.heads(), plan.telling.names()) {
+        Ok(log) => log,
+        Err(vault::Error::Locked(_)) => return Err(Error::Refused("a host is up in this home already".into())),
+        Err(other) => return Err(other.into()),
+    };
+    log.verify()?;
+    let bells = home.bells();
+    fs::create_dir_all(&bells).map_err(Error::io("cannot create", &bells))?;
+    Ok(log)
 }
 
 impl std::fmt::Debug for Up {

@@ -10,6 +10,8 @@ mod crew;
 mod main_loop;
 pub mod notify;
 mod pace;
+#[cfg(test)]
+mod seeds;
 mod slots;
 mod supervision;
 mod systemd;

@@ -103,7 +103,13 @@ impl Telling {
     /// Tells every target and the heartbeat something that means nothing, and says what came of each.
     pub fn test(&self) -> Result<Vec<Tried>, Error> {
         let client = client()?;
-        let note = host_note(format!("test:{}", now_ms()), "test", None, "this is a test; nothing has happened".into());
+        let note = host_note(
+            format!("test:{}", now_ms()),
+            "test",
+            None,
+            "this is a test; nothing has happened".into(),
+            now_ms(),
+        );
         let mut came: Vec<_> = self
             .targets
             .iter()
@@ -261,7 +267,7 @@ impl DirectAlarm {
     fn raise(&mut self, trouble: Option<String>, telling: &Telling, client: &Client, stop: &AtomicBool) {
         if let (false, Some(why)) = (self.troubled, &trouble) {
             let text = format!("nothing can be written down, so every golem waits: {why}");
-            let note = self.note.insert(host_note(format!("disk:{}", now_ms()), "disk", None, text));
+            let note = self.note.insert(host_note(format!("disk:{}", now_ms()), "disk", None, text, now_ms()));
             let note: &Note = note;
             let wants = |target: &&Target| target.wants(note);
             (self.unheard, self.again) = (telling.targets.iter().filter(wants).cloned().collect(), None);
@@ -285,7 +291,7 @@ fn daily(board: &Board, hour: u8, now: i64) -> Option<Note> {
     if !(0..6 * 3_600_000).contains(&since) {
         return None;
     }
-    Some(host_note(format!("daily:{day}"), "daily", None, summary(board)))
+    Some(host_note(format!("daily:{day}"), "daily", None, summary(board), now))
 }
 
 /// Money, skill, positions and refusals of all golems, in one line.

@@ -11,9 +11,7 @@ use super::slots::{Slot, Slots, Stand};
 use super::wake::Fall;
 use crate::home::GolemHome;
 use crate::life::desk::Desk;
-use crate::view::notes::host_note;
 use crate::view::status::{State, Status};
-use crate::wall::now_ms;
 
 /// Where the log has what `tell` says too, so that whoever reads both need not read it twice.
 pub const SAID: &str = "host::said";
@@ -88,8 +86,8 @@ impl Supervisor {
             Fall::Unlived(kind, why) => {
                 out(slot, &why, tell);
                 // Whoever holds a lock for long is told of once a day; it may come and go as it likes.
-                let key = format!("{}:{kind}:{}", slot.id, now_ms() / DAY_MS);
-                self.desk.note(host_note(key, kind, Some(&name), format!("nobody lives {name}: {why}")));
+                let key = format!("{}:{kind}:{}", slot.id, self.desk.wall.now_ms() / DAY_MS);
+                self.desk.tell_owner(key, kind, Some(&name), format!("nobody lives {name}: {why}"));
                 self.desk.board.mark(&name, State::Unlived, Some(why));
                 Next::Again(now + ELSEWHERE)
             }
@@ -112,9 +110,9 @@ impl Supervisor {
         }
         // If nobody can write, that is told already; if it is this one's files alone, nobody else would say so.
         if failures == MOST_FALLS && self.desk.board.trouble().is_none() {
-            let key = format!("{}:disk:{}", slots[at].id, now_ms() / DAY_MS);
+            let key = format!("{}:disk:{}", slots[at].id, self.desk.wall.now_ms() / DAY_MS);
             let text = format!("{name} waits for its files: {why}");
-            self.desk.note(host_note(key, "disk", Some(name), text));
+            self.desk.tell_owner(key, "disk", Some(name), text);
         }
         Next::Again(now + DISK_AGAIN.min(self.restart_after.most))
     }
@@ -131,8 +129,8 @@ impl Supervisor {
             error!(target: SAID, golem = name, falls = MOST_FALLS, why, "stopped: it keeps falling over");
             tell(&format!("{name} is stopped, it fell over {MOST_FALLS} times: {why}"));
             let text = format!("{name} is stopped: it fell over {MOST_FALLS} times, the last time because {why}");
-            let key = format!("{}:crash:{}", slot.id, now_ms());
-            self.desk.note(host_note(key, "crash", Some(name), text));
+            let key = format!("{}:crash:{}", slot.id, self.desk.wall.now_ms());
+            self.desk.tell_owner(key, "crash", Some(name), text);
             self.desk.board.mark(name, State::Stopped, Some(why));
             return Next::LetGo;
         }
@@ -152,9 +150,9 @@ impl Supervisor {
         if self.desk.board.one(name).is_none() {
             warn!(golem = name, why, "cannot be read");
             self.desk.board.post(Status::unread(name, why.to_owned()));
-            let key = format!("{name}:unread:{}", now_ms() / DAY_MS);
+            let key = format!("{name}:unread:{}", self.desk.wall.now_ms() / DAY_MS);
             let text = format!("nobody lives {name}: {why}; `bardo doctor` looks at it");
-            self.desk.note(host_note(key, "unread", Some(name), text));
+            self.desk.tell_owner(key, "unread", Some(name), text);
         }
     }
 
@@ -162,7 +160,7 @@ impl Supervisor {
     pub(super) fn unanswered(&self, slot: &Slot) {
         let silent = slot.living.as_ref().and_then(|living| living.unanswered_for());
         if silent.is_some_and(|silent| silent >= SILENCE) {
-            let key = format!("{}:silent:{}", slot.id, now_ms() / HOUR_MS);
+            let key = format!("{}:silent:{}", slot.id, self.desk.wall.now_ms() / HOUR_MS);
             self.waits(slot, "its world does not answer", key);
         }
     }
@@ -178,7 +176,7 @@ impl Supervisor {
         if self.desk.board.one(name).is_some_and(|status| status.state != State::Waiting) {
             self.desk.board.mark(name, State::Waiting, Some(why.to_owned()));
             info!(golem = name, "waits: {why}");
-            self.desk.note(host_note(key, "feed", Some(name), format!("{name} waits: {why}")));
+            self.desk.tell_owner(key, "feed", Some(name), format!("{name} waits: {why}"));
         }
     }
 }

@@ -15,7 +15,6 @@ use crate::error::panic_message;
 use crate::home::GolemHome;
 use crate::life::desk::Desk;
 use crate::life::{Living, Silent, Turn, heirs, writing};
-use crate::view::notes::host_note;
 use crate::view::status::{State, Status};
 
 /// Whatever happens in here happens to one golem.
@@ -28,7 +27,7 @@ pub(super) fn perform(job: Job, desk: &Arc<Desk>) -> (usize, Outcome) {
         Job::Turn(_, living, _) | Job::Hear(_, living) if living.place().is_lent() => Ok(Outcome::Wanted(living)),
         Job::Turn(_, mut living, due) => {
             if let Some(due) = due {
-                desk.board.late.note(due.elapsed());
+                desk.board.late.note(desk.wall.now().saturating_duration_since(due));
             }
             let turn = living.turn(&mut Silent)?;
             desk.board.ticks.fetch_add(u64::from(turn != Turn::Waits), Ordering::Relaxed);
@@ -84,7 +83,7 @@ fn succeed(dead: &Living, desk: &Desk) {
     if let Err(why) = heirs::automatic(dead.place().home(), dead.place()) {
         let text = format!("{name} has no heir: {why}; `bardo golem successor {name}` makes one by hand");
         info!(golem = name, "{text}");
-        desk.note(host_note(format!("{}:heirless", dead.life().id()), "heir", Some(name), text));
+        desk.tell_owner(format!("{}:heirless", dead.life().id()), "heir", Some(name), text);
     }
 }
 
@@ -96,7 +95,7 @@ fn introduce(newborn: &Living, desk: &Desk) {
         let name = newborn.place().name.as_str();
         let text = format!("{name} is born, heir of {}", line.parent_name);
         info!(golem = name, "{text}");
-        desk.note(host_note(format!("{}:heir", line.parent), "heir", Some(name), text));
+        desk.tell_owner(format!("{}:heir", line.parent), "heir", Some(name), text);
     }
 }
 
@@ -115,7 +114,8 @@ fn introduce_unlived(place: &GolemHome, desk: &Desk) {
 fn fall(error: Error) -> Fall {
     match error {
         Error::Vault(vault::Error::Sealed(_)) => Fall::Moved(error.to_string()),
-        Error::Vault(vault::Error::Locked(path)) => match Holder::of(&path) {
+        Error::Vault(vault::Error::Locked(path)) | Error::World(world::Error::Busy { path }) => match Holder::of(&path)
+        {
             holder @ Holder::Ours(_) => Fall::Elsewhere(format!("{holder} has it")),
             holder @ Holder::Stranger(_) => {
                 Fall::Unlived("lock", format!("{holder} holds its lock, {}", path.display()))
@@ -172,4 +172,21 @@ fn let_go(place: &GolemHome, desk: &Arc<Desk>) -> Result<Outcome, Error> {
     let why = "its owner has taken it out of the host; `bardo golem join` brings it back";
     let status = Status { state: State::Released, why: Some(why.into()), ..Status::of(golem.life()) };
     Ok(Outcome::Released(Box::new(status)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A command lets go of a life and a moment later of its world's record. A host that came between the two counted it
+    /// as a fall, of which a golem has five.
+    #[test]
+    fn a_world_that_somebody_else_has_is_no_fall() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("world.log");
+        let ledger = world::Ledger::file(&path).unwrap();
+        let busy = world::Ledger::file(&path).unwrap_err();
+        assert!(matches!(fall(busy.into()), Fall::Elsewhere(_)), "it will let go of it");
+        drop(ledger);
+    }
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use super::histogram::Histogram;
 use super::status::{State, Status};
-use crate::wall;
+use crate::wall::Wall;
 
 /// Messages kept for listeners that come back.
 const REMEMBERED: usize = 20_000;
@@ -44,6 +44,7 @@ pub struct Board {
     pub backed_up: AtomicU64,
     deaths: Mutex<BTreeMap<String, u64>>,
     trouble: Mutex<Trouble>,
+    wall: Wall,
 }
 
 /// What keeps golems from being written, if anything does.
@@ -75,8 +76,13 @@ pub fn named(golem: &str, text: &str) -> String {
 }
 
 impl Board {
+    /// One that goes by this clock.
+    pub(crate) fn on(wall: &Wall) -> Board {
+        Board { wall: wall.clone(), ..Board::default() }
+    }
+
     pub fn post(&self, mut status: Status) {
-        status.written = wall::now_ms() as u64;
+        status.written = self.wall.now_ms() as u64;
         let (cause, before) = (status.cause.clone(), self.write().insert(status.name.clone(), status));
         // Whoever was found dead when the host came up is no news.
         if let (Some(cause), Some(State::Living | State::Asking | State::Dreaming | State::Paused | State::Frozen)) =

@@ -7,7 +7,6 @@ use golem::wire::Message;
 use vault::Note;
 
 use super::herald::Told;
-use crate::wall;
 
 /// Every kind of note there is.
 pub(crate) const KINDS: [&str; 16] = [
@@ -70,14 +69,8 @@ fn used_up(life: &Life) -> Option<Refusal> {
 }
 
 /// Something about the host itself, or about one of its golems that its life knows nothing of.
-pub(crate) fn host_note(key: String, kind: &str, golem: Option<&str>, text: String) -> Note {
-    Note {
-        key,
-        kind: kind.into(),
-        golem: golem.map(str::to_owned),
-        text: plain::line(&text, LONGEST),
-        at: wall::now_ms(),
-    }
+pub(crate) fn host_note(key: String, kind: &str, golem: Option<&str>, text: String, at: i64) -> Note {
+    Note { key, kind: kind.into(), golem: golem.map(str::to_owned), text: plain::line(&text, LONGEST), at }
 }
 
 #[cfg(test)]
