@@ -703,11 +703,14 @@ pub(crate) struct PlanArgs {
     /// Lives of a replay share no bar: each begins where the one before must have ended
     #[arg(long)]
     pub(crate) disjoint: bool,
+    /// The laws they are born under, to compare with those of today
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u16).range(1..=i64::from(golem::laws::NEWEST)))]
+    pub(crate) laws: Option<u16>,
     /// Write the plan here, to be repeated with --plan
     #[arg(long, value_name = "FILE")]
     pub(crate) manifest: Option<PathBuf>,
     /// Repeat a plan written before; every choice but --threads comes from it
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["lives", "world", "data", "seed", "interval", "most_ticks", "set", "disjoint"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["lives", "world", "data", "seed", "interval", "most_ticks", "set", "disjoint", "laws"])]
     pub(crate) plan: Option<PathBuf>,
 }
 

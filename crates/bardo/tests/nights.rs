@@ -207,7 +207,7 @@ fn what_nights_bring_reaches_memory() {
 /// Programs written against the documents find the fields the documents give.
 #[test]
 fn messages_of_a_night_have_the_documents_fields() {
-    let tent = born(11, &["dream.tier=hardened"]);
+    let tent = born(14, &["dream.tier=hardened"]);
     run(&tent, 5_000);
     let events = tent.ok(["--json", "golem", "events", "ada"]);
     let told: Vec<serde_json::Value> = events.lines().map(|line| serde_json::from_str(line).unwrap()).collect();

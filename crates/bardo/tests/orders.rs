@@ -123,7 +123,7 @@ fn an_order_never_waits_for_those_who_read() {
 fn what_may_be_left_out_may_be_left_out_altogether() {
     let tent = Tent::new();
     tent.ok(["golem", "new", "ada", "--seed", "1"]);
-    tent.ok(["golem", "new", "cyd", "--seed", "3", "--credit", "0.5", "--set", "succession.min_divergence=0.9"]);
+    tent.ok(["golem", "new", "cyd", "--seed", "3", "--credit", "0.5", "--set", "succession.min_divergence=1"]);
     tent.ok(["golem", "run", "cyd", "--speed", "max"]);
     let host = Host::up(&tent, "1");
     for (path, body, expected) in [

@@ -147,7 +147,7 @@ fn a_golem_dies_while_it_is_watched_and_has_an_heir() {
     // Money for a day, and an interval that lets it be lived in seconds.
     let rent = ["--set", "mortality.mode=hosted", "--set", "dream.enabled=false"];
     tent.ok([&["golem", "new", "cyd", "--seed", "3", "--credit", "0.5"][..], &rent].concat());
-    tent.ok(["golem", "run", "cyd", "--speed", "max", "--ticks", "1700"]);
+    tent.ok(["golem", "run", "cyd", "--speed", "max", "--ticks", "2200"]);
     let address = free_address();
     let _host = Host::up(&tent, &address, "400");
     let terminal = Terminal::open(&tent, ("120", "40"), &format!("cyd --listen {address}"));

@@ -138,6 +138,13 @@ pub struct EpistemicFigures {
     pub recovery: f64,
     /// In reference ticks; scaled to the interval, never below 50 looks.
     pub grace: u32,
+    /// How long it may be senescent before it dies of it; scaled like the grace.
+    #[serde(default = "as_the_grace")]
+    pub senescent: u32,
+}
+
+fn as_the_grace() -> u32 {
+    500
 }
 
 /// How being right is measured.
@@ -563,6 +570,7 @@ impl Default for Constitution {
                 senescence: 0.35,
                 recovery: 0.45,
                 grace: 500,
+                senescent: 500,
             },
             stochastic: StochasticFigures {
                 base_hazard: 1e-6,
@@ -624,6 +632,11 @@ impl Constitution {
 
     pub fn grace(&self) -> u64 {
         self.scaled(self.epistemic.grace).max(GRACE_FLOOR) as u64
+    }
+
+    /// Looks it may be senescent for.
+    pub fn senescent(&self) -> u64 {
+        self.scaled(self.epistemic.senescent).max(GRACE_FLOOR) as u64
     }
 
     /// Looks in a cycle of stress.

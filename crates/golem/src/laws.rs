@@ -9,8 +9,11 @@ use crate::regime::Settings;
 /// Happenings that do something to a mood.
 pub(crate) const FELT: usize = 10;
 
+/// Bets placed on a hypothesis on trial.
+pub const BETS: usize = 10;
+
 /// The newest set; what a golem born today lives under.
-pub const NEWEST: u16 = 1;
+pub const NEWEST: u16 = 2;
 
 #[derive(Debug)]
 pub struct Laws {
@@ -148,6 +151,18 @@ pub struct Laws {
     pub dream_contradicts: f64,
     /// What a tick takes off the urgency of a night that could not begin.
     pub dream_blocked: f64,
+    /// Whether whoever made a claim is scored by what it expected then, and not by what it has learned since.
+    pub honest: bool,
+    /// How fast voices are trusted, over the answers of one horizon; nothing follows them blindly.
+    pub trust_pace: f64,
+    /// The share of trust that starts over at every answer.
+    pub trust_share: f64,
+    /// Answers over which the usual error of naive is taken.
+    pub trust_memory: f64,
+    /// How often a hypothesis on trial is bet to be right; together they are worth what they have won.
+    pub bets: [f64; BETS],
+    /// What the bets must have made of one unit before a hypothesis is let in; nothing asks for its confidence alone.
+    pub proof: f64,
 }
 
 // Life has room for what the laws want kept.
@@ -234,12 +249,31 @@ const FIRST: Laws = Laws {
     dream_confirms: 0.1,
     dream_contradicts: 0.05,
     dream_blocked: 0.1,
+    honest: false,
+    trust_pace: 0.0,
+    trust_share: 0.0,
+    trust_memory: 1.0,
+    bets: [0.5; BETS],
+    proof: 0.0,
+};
+
+/// Nobody is scored by what came after its claim, and no voice is followed further than its record goes.
+const SECOND: Laws = Laws {
+    honest: true,
+    trust_pace: 3.0,
+    trust_share: 0.01 / 24.0,
+    trust_memory: 500.0,
+    // Evenly between a coin and certainty.
+    bets: [0.525, 0.575, 0.625, 0.675, 0.725, 0.775, 0.825, 0.875, 0.925, 0.975],
+    proof: 20.0,
+    ..FIRST
 };
 
 /// The set with this number, if this version of the program knows it.
 pub fn laws(number: u16) -> Option<&'static Laws> {
     match number {
         1 => Some(&const { FIRST }),
+        2 => Some(&const { SECOND }),
         _ => None,
     }
 }
@@ -268,7 +302,15 @@ mod tests {
              stress_marks: 28, marks_a_day: 4, scar: 0.5, signals: 3, named_kept: 16, appraisals: [[0.6, 0.3, 0.5], [-0.5, 0.2, -0.3], [-0.5, 0.7, -0.3], \
              [-0.2, 0.6, -0.2], [-0.2, 0.7, -0.3], [-0.4, 0.3, -0.2], [0.3, -0.1, 0.3], [-0.3, 0.2, 0.1], \
              [-0.3, 0.4, -0.4], [-0.4, -0.2, -0.4]], great_loss: 0.05, missed: 0.02, \
-             dream_confirms: 0.1, dream_contradicts: 0.05, dream_blocked: 0.1 }"
+             dream_confirms: 0.1, dream_contradicts: 0.05, dream_blocked: 0.1, honest: false, trust_pace: 0.0, trust_share: 0.0, \
+             trust_memory: 1.0, bets: [0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5], proof: 0.0 }"
+        );
+        let shown = format!("{:?}", laws(2).unwrap());
+        let (_, since) = shown.split_once("dream_blocked: 0.1, ").unwrap();
+        assert_eq!(
+            since,
+            "honest: true, trust_pace: 3.0, trust_share: 0.0004166666666666667, trust_memory: 500.0, \
+             bets: [0.525, 0.575, 0.625, 0.675, 0.725, 0.775, 0.825, 0.875, 0.925, 0.975], proof: 20.0 }"
         );
         assert!(laws(NEWEST).is_some() && laws(NEWEST + 1).is_none());
     }

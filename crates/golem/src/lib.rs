@@ -36,6 +36,7 @@ mod step;
 pub mod stress;
 pub mod thanatopsis;
 pub mod time;
+pub mod trust;
 pub mod wire;
 pub mod world;
 

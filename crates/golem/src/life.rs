@@ -31,6 +31,7 @@ use crate::regime::Regimes;
 use crate::rule::{Heuristic, Stake, text};
 use crate::stress::Stress;
 use crate::time::{Span, Time};
+use crate::trust::Trust;
 use crate::world::{Manifest, Unsound};
 
 /// Who was born, of what, into which world.
@@ -108,6 +109,8 @@ pub struct Life {
     pub playbook: Vec<Heuristic>,
     /// Heuristics there have been.
     pub heuristics_made: u64,
+    /// How far the voices of each domain are trusted.
+    pub trust: ArrayVec<Trust, { limits::DOMAINS }>,
     /// Claims of the rule mind, by domain, oldest first.
     pub open: ArrayVec<VecDeque<Prediction>, { limits::DOMAINS }>,
     /// Looks whose holding is being followed, oldest first.
@@ -182,6 +185,7 @@ impl Life {
             claims_made: 0,
             playbook: Vec::new(),
             heuristics_made: 0,
+            trust: (0..domains).map(|_| Trust::default()).collect(),
             open: (0..domains).map(|_| VecDeque::new()).collect(),
             stakes: VecDeque::new(),
             awake: 0,
@@ -260,6 +264,12 @@ impl Life {
             0 => self.constitution().interval,
             bars => self.birth.world.bar.times(u64::from(bars)),
         }
+    }
+
+    /// Looks from a claim in a domain to its answer.
+    pub(crate) fn looks_ahead(&self, domain: usize) -> u32 {
+        let looks = self.horizon(domain).as_millis() / self.constitution().interval.as_millis().max(1);
+        looks.clamp(1, u64::from(limits::HORIZON)) as u32
     }
 
     /// What was given and gained, less everything it became: zero, always.

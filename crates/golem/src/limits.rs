@@ -25,8 +25,8 @@ pub const INSTINCT: usize = 400;
 pub const SPEC: usize = 4_096;
 /// Claims open at once.
 pub const CLAIMS: usize = 32;
-/// Claims of the rule mind open at once in one domain.
-pub const OPEN: usize = 64;
+/// Claims of the rule mind open at once in one domain; those that look further ahead are made less often.
+pub const OPEN: usize = 24;
 /// Looks whose holding is being followed to see what it pays.
 pub const STAKES: usize = 64;
 /// Episodes waiting for what became of them.

@@ -757,3 +757,40 @@ fn the_figures_of_a_night_are_its_owners() {
     assert!(newest.windows(2).all(|pair| pair[0] == pair[1] + 1), "{newest:?}");
     assert_ne!(night(&|f| f.replay_order = ReplayOrder::Uniform).1.batch, usual.batch);
 }
+
+/// Steps of +0.1 and −0.05 once were the proof: a fair coin that began at 0.3 came to 0.7 in 86 trials of a hundred.
+#[test]
+fn a_fair_coin_is_hardly_ever_let_in_and_a_rule_right_seven_times_in_ten_mostly_is() {
+    let laws = golem::laws::laws(2).unwrap();
+    let worth = |right: u32, wrong: u32| {
+        let times = |factor: f64, n: usize| (0..n).fold(1.0, |product, _| product * factor);
+        let bet = |odds: &f64| times(2.0 * odds, right as usize) * times(2.0 * (1.0 - odds), wrong as usize);
+        laws.bets.iter().map(bet).sum::<f64>() / laws.bets.len() as f64
+    };
+    // The chance of having been let in within sixty cases, worked out case by case.
+    let let_in = |chance: f64| {
+        let (mut on_trial, mut let_in) = (vec![1.0], 0.0);
+        for cases in 1..=60_u32 {
+            let mut next = vec![0.0; cases as usize + 1];
+            for (right, probability) in on_trial.iter().enumerate() {
+                next[right] += probability * (1.0 - chance);
+                next[right + 1] += probability * chance;
+            }
+            for (right, probability) in next.iter_mut().enumerate() {
+                if worth(right as u32, cases - right as u32) >= laws.proof {
+                    let_in += std::mem::take(probability);
+                }
+            }
+            on_trial = next;
+        }
+        let_in
+    };
+    println!(
+        "counted: staged by bets, of sixty cases: coin {:.3}, 0.7 {:.3}, 0.8 {:.3}",
+        let_in(0.5),
+        let_in(0.7),
+        let_in(0.8)
+    );
+    assert!(let_in(0.5) <= 0.03, "{}", let_in(0.5));
+    assert!(let_in(0.7) >= 0.70 && let_in(0.8) >= 0.95, "{} {}", let_in(0.7), let_in(0.8));
+}

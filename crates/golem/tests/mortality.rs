@@ -9,7 +9,7 @@ use golem::heartbeat::State;
 use golem::mortality::Senescence;
 use golem::mortality::death::Cause;
 use golem::mortality::phase::Phase;
-use golem::mortality::{self, Clock, TERMINAL_TICKS};
+use golem::mortality::{self, Clock};
 use golem::owner;
 use golem::{Command, Span, Usdc};
 
@@ -129,33 +129,42 @@ fn staying_confidently_wrong_leads_through_grace_into_senescence_and_death() {
     assert!(rig.golem.life().purse.withdrawn > Usdc::cents(30), "it had money left");
 }
 
+/// Fifty ticks in Terminal once killed: nearly every death for want of money came that way, with an eighth of what was free
+/// still there, and a golem with money that had lost touch never died of it.
 #[test]
-fn wasting_away_in_terminal_kills_after_fifty_ticks_and_blames_the_weaker_clock() {
+fn terminal_prepares_and_does_not_kill() {
     let mut rig = Rig::with(|c| {
         c.clocks = ONLY_SKILL;
         c.reflex.pull = -3.0;
         c.epistemic.grace = 1_000_000;
     });
     rig.ticks(20_000);
-    let Cause::EpistemicSenescence { .. } = cause(&rig) else { panic!("{:?}", cause(&rig)) };
-    assert_eq!(rig.golem.life().vitality.ticks_in_phase + 1, TERMINAL_TICKS);
     assert_eq!(rig.golem.life().phase(), Phase::Terminal);
+    assert!(rig.golem.life().vitality.ticks_in_phase > 10_000 && !rig.golem.life().is_dead());
 }
 
 #[test]
-fn wasting_away_is_blamed_on_the_weaker_of_two_clocks() {
-    let cause_with = |pull: f64, machine: i64| {
-        let mut rig = Rig::with(|c| {
-            c.clocks = Clocks { stochastic: false, ..c.clocks };
-            c.reflex.pull = pull;
-            c.epistemic.grace = 1_000_000;
-            c.economic.machine_per_day = Usdc::dollars(machine);
-        });
-        rig.ticks(100_000);
-        cause(&rig).name()
-    };
-    assert_eq!(cause_with(-3.0, 1), "epistemic_senescence");
-    assert_eq!(cause_with(0.3, 20), "economic");
+fn who_is_senescent_for_as_long_as_the_grace_dies_of_it_with_money_and_in_any_phase() {
+    let mut rig = Rig::with(|c| {
+        c.clocks = ONLY_SKILL;
+        c.reflex.pull = -3.0;
+        c.vitality.epistemic_center = 0.0;
+    });
+    rig.ticks(20_000);
+    let Cause::EpistemicSenescence { ticks_in_senescence, .. } = cause(&rig) else { panic!("{:?}", cause(&rig)) };
+    assert_eq!(*ticks_in_senescence, rig.golem.life().constitution().grace());
+    assert!(rig.golem.life().death.as_ref().unwrap().vitality.phase > Phase::Terminal);
+}
+
+#[test]
+fn want_of_money_kills_at_the_reserve_and_leaves_nothing_above_it() {
+    let mut rig = Rig::with(|c| {
+        c.clocks = Clocks { stochastic: false, epistemic: false, ..c.clocks };
+        c.economic.machine_per_day = Usdc::dollars(20);
+    });
+    rig.ticks(100_000);
+    let Cause::Economic { balance, .. } = cause(&rig) else { panic!("{:?}", cause(&rig)) };
+    assert!(*balance <= golem::mortality::economic::reserve(rig.golem.life()), "{balance}");
 }
 
 #[test]
@@ -163,7 +172,8 @@ fn recovery_from_senescence_takes_more_than_it_took_to_fall() {
     // It expects things to return to their mean.
     let mut rig = Rig::with(|c| {
         c.clocks = ONLY_SKILL;
-        // Weakened but not terminal, so that there is time to watch.
+        // There is time to watch.
+        c.epistemic.senescent = 1_000_000;
         c.vitality.epistemic_center = 0.0;
         c.reflex.pull = 0.9;
         c.epistemic.window = 200;

@@ -10,7 +10,7 @@ use golem::grimoire::bundle::Line;
 use golem::inheritance::{BUDGET, Descent, estate, whole};
 use golem::life::{Birth, Endowment};
 use golem::rule;
-use golem::{Command, CommandId, Golem, Life, Time, What, laws};
+use golem::{Command, CommandId, Golem, Life, Time, What};
 use host::chance::{Secret, identity};
 use host::life::rehearsal::Rehearsal;
 use serde::{Deserialize, Serialize};
@@ -182,7 +182,7 @@ fn next_of_line(
         id: identity(Some(soul), "line"),
         name: "line".parse().expect("a plain name"),
         generation: generation as u32,
-        laws: laws::NEWEST,
+        laws: plan.laws(),
         secret_hash: secret.hash(),
         seeded: true,
         constitution: descent.as_ref().map_or(&plan.constitution, |descent| &descent.constitution).clone(),

@@ -44,6 +44,9 @@ pub struct Plan {
     /// Another golem on the same path, with ideas of its own: for arms that differ in nothing else.
     #[serde(default)]
     pub twin: u64,
+    /// The laws they are born under; the newest, if it does not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub laws: Option<u16>,
     /// Lives in each line, where lines are run; a plan for single lives has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub generations: Option<u64>,
@@ -52,6 +55,10 @@ pub struct Plan {
 impl Plan {
     pub(crate) fn endowment(&self) -> Endowment {
         Endowment { credit: self.credit, capital: self.capital }
+    }
+
+    pub(crate) fn laws(&self) -> u16 {
+        self.laws.unwrap_or(laws::NEWEST)
     }
 }
 
@@ -67,6 +74,9 @@ pub struct Outcome {
     pub fitness_over_time: Vec<f64>,
     /// Skill against naive in each stretch between two notes by itself, over all domains by their weight.
     pub skill_lately: Vec<f64>,
+    /// Errors in each of those stretches, and after the last of them, to be pooled over lives.
+    #[serde(skip)]
+    pub errors: Vec<Errors>,
     /// It lost touch at some time in its life.
     pub senesced: bool,
     /// Skill against naive in each domain, at the end; none where too little was claimed.
@@ -204,7 +214,7 @@ fn live(plan: &Plan, paths: &Paths, number: u64) -> Result<Outcome, Error> {
         id: identity(Some(seed ^ plan.twin.rotate_left(40)), "lab"),
         name: "lab".parse().expect("a plain name"),
         generation: 0,
-        laws: laws::NEWEST,
+        laws: plan.laws(),
         secret_hash: secret.hash(),
         seeded: true,
         constitution: plan.constitution.clone(),
@@ -220,6 +230,7 @@ fn live(plan: &Plan, paths: &Paths, number: u64) -> Result<Outcome, Error> {
     life.feed(What::Funded { transfer: 1, credit: plan.credit, capital: plan.capital }, heard)?;
     let (mut first_unit, mut noted, mut senesced) = (None, Vec::new(), false);
     let (mut lately, mut skill_lately) = (Lately::default(), Vec::new());
+    let mut errors: Vec<Errors> = Vec::new();
     let goes_on = |life: &Life| until.is_none_or(|until| life.due() < until);
     while !life.is_over() && life.life().tick < plan.most_ticks && goes_on(life.life()) {
         life.tick(&mut |record, life| watch.hear(record, life))?;
@@ -227,13 +238,16 @@ fn live(plan: &Plan, paths: &Paths, number: u64) -> Result<Outcome, Error> {
         if life.life().tick.is_multiple_of(plan.note_every.max(1)) {
             noted.push(life.life().vitality.epistemic);
             skill_lately.push(lately.skill(life.life()));
+            errors.push(std::mem::take(&mut watch.lately));
         }
         senesced |= matches!(life.life().epistemic.senescence, Senescence::Senescent { .. });
         first_unit = first_unit.or_else(|| Some(life.life().seen.unit).filter(|unit| unit.is_positive()));
     }
     let ticks = life.life().tick.max(1) as f64;
+    errors.push(watch.lately);
     Ok(Outcome {
         skill: watch.errors.skill(life.life()),
+        errors,
         fitness_over_time: noted,
         skill_lately,
         senesced,
@@ -276,6 +290,8 @@ impl Lately {
 struct Watch {
     claims: Listener,
     errors: Errors,
+    /// Since the last note.
+    lately: Errors,
     drawdown: f64,
     /// Goals that failed in a row, by domain.
     failing: [u64; limits::DOMAINS],
@@ -286,7 +302,9 @@ struct Watch {
 
 impl Watch {
     fn hear(&mut self, record: &golem::Record, life: &Life) {
-        self.claims.hear(record, life, &mut self.errors);
+        let mut more = Errors::default();
+        self.claims.hear(record, life, &mut more);
+        (self.errors, self.lately) = (self.errors.and(&more), self.lately.and(&more));
         // Before anything is given up for it.
         let (worth, peak) = (life.capital.worth(life.seen.unit), life.capital.peak);
         if peak > worth {
@@ -399,6 +417,7 @@ fn outcome(rehearsal: &Rehearsal, capital: Usdc, first_unit: Option<Usdc>) -> Ou
         returned: share(worth, capital),
         held: first_unit.and_then(|first| share(life.seen.unit, first)),
         drawdown: 0.0,
+        errors: Vec::new(),
         failures: 0,
         load: 0.0,
         constrained: 0.0,

@@ -13,7 +13,7 @@ pub(crate) struct Listener(Errors);
 
 /// Errors by domain: the golem's and the naive forecast's, on the same questions.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Errors([(f64, f64); limits::DOMAINS]);
+pub struct Errors([(f64, f64); limits::DOMAINS]);
 
 impl Listener {
     /// Adds to `errors` what came due in this record; `life` is the life it led to.
@@ -31,12 +31,17 @@ impl Listener {
 }
 
 impl Errors {
-    pub(crate) fn and(mut self, more: &Errors) -> Errors {
+    pub fn and(mut self, more: &Errors) -> Errors {
         for (mine, more) in self.0.iter_mut().zip(&more.0) {
             mine.0 += more.0;
             mine.1 += more.1;
         }
         self
+    }
+
+    /// The errors of one domain: the golem's and the naive forecast's.
+    pub fn of(&self, domain: usize) -> (f64, f64) {
+        self.0[domain]
     }
 
     /// Over all domains by their weight: 0 as good as naive, 1 perfect, negative worse. None where nothing came due.

@@ -28,6 +28,7 @@ fn fair(edge_bps: u32, lives: u64, most_ticks: u64) -> Plan {
         note_every: 5_000,
         disjoint: false,
         twin: 0,
+        laws: None,
         generations: None,
     }
 }

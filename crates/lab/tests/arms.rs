@@ -39,6 +39,8 @@ fn sim(lives: u64, seed: u64, edge_bps: Option<u32>) -> Plan {
         note_every: 5_000,
         disjoint: false,
         twin: 0,
+        // What the book reports was measured under these.
+        laws: Some(1),
         generations: None,
     }
 }
@@ -120,6 +122,8 @@ fn arms_on_real_hours() {
             most_ticks: window,
             disjoint: true,
             twin: 0,
+            // What the book reports was measured under these.
+            laws: Some(1),
             constitution: Constitution { interval: Span::seconds(3_600), ..Constitution::bare() },
             credit: Usdc::dollars(30),
             ..sim(0, 92, None)

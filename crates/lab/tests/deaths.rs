@@ -26,6 +26,7 @@ fn deaths(flip_days: Option<f64>, change: impl FnOnce(&mut Constitution)) -> BTr
         note_every,
         disjoint: false,
         twin: 0,
+        laws: None,
         generations: None,
     };
     lives::run(&plan, 2, |_| {}).unwrap().0.deaths

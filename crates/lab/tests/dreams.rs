@@ -34,6 +34,7 @@ fn plan(lives: u64, seed: u64, relations_change_days: f64, flip: bool, ticks: u6
     let mut constitution = Constitution { clocks, ..Constitution::bare() };
     // Nobody dies of what is to be measured.
     constitution.vitality.epistemic_steepness = 0.1;
+    constitution.epistemic.senescent = u32::MAX;
     let flip_days = flip.then(|| Span::seconds(40).times(FLIP).as_millis() as f64 / 86_400_000.0);
     Plan {
         version: PLAN,
@@ -47,6 +48,8 @@ fn plan(lives: u64, seed: u64, relations_change_days: f64, flip: bool, ticks: u6
         note_every: NOTE,
         disjoint: false,
         twin: 0,
+        // What the book reports was measured under these.
+        laws: Some(1),
         generations: None,
     }
 }

@@ -16,6 +16,7 @@ fn lived(learning: bool, lives: u64) -> Summary {
     let mut constitution = Constitution { clocks, ..Constitution::bare() };
     // Senescence is what is looked for; death by it would hide what comes after.
     constitution.vitality.epistemic_steepness = 0.1;
+    constitution.epistemic.senescent = u32::MAX;
     let tick = Span::seconds(40);
     if !learning {
         constitution.mind.learn_until = Some(tick.times(FLIP));
@@ -40,6 +41,8 @@ fn lived(learning: bool, lives: u64) -> Summary {
         note_every: NOTE,
         disjoint: false,
         twin: 0,
+        // What the book reports was measured under these.
+        laws: Some(1),
         generations: None,
     };
     lives::run(&plan, 2, |_| {}).unwrap().0

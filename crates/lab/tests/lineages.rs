@@ -25,6 +25,7 @@ fn plan(lives: u64, seed: u64, relations_change_days: f64, flip_tick: Option<u64
     let mut constitution = Constitution { clocks, ..Constitution::bare() };
     // They die when it is time, and of nothing else.
     constitution.vitality.epistemic_steepness = 0.1;
+    constitution.epistemic.senescent = u32::MAX;
     let flip_days = flip_tick.map(|tick| Span::seconds(40).times(tick).as_millis() as f64 / 86_400_000.0);
     Plan {
         version: PLAN,
@@ -38,6 +39,8 @@ fn plan(lives: u64, seed: u64, relations_change_days: f64, flip_tick: Option<u64
         note_every: ticks / GENERATIONS / 40,
         disjoint: false,
         twin: 0,
+        // What the book reports was measured under these.
+        laws: Some(1),
         generations: Some(GENERATIONS),
     }
 }

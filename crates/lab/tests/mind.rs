@@ -22,6 +22,7 @@ fn plan(world: Spec, lives: u64, most_ticks: u64) -> Plan {
         note_every: 5_000,
         disjoint: false,
         twin: 0,
+        laws: None,
         generations: None,
     }
 }

@@ -238,6 +238,7 @@ fn plan(home: &Home, args: &PlanArgs, more: &[String]) -> Result<Plan, Error> {
         note_every: 5_000,
         disjoint: args.disjoint,
         twin: 0,
+        laws: args.laws,
         generations: None,
     })
 }

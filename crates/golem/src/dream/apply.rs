@@ -8,7 +8,6 @@ use crate::money::Usdc;
 use crate::mortality::Purse;
 use crate::prediction::Prediction;
 use crate::rule::{Heuristic, learning};
-use crate::world::DomainKind;
 
 pub(crate) fn apply(life: &mut Life, event: &Event) {
     match event {
@@ -87,22 +86,40 @@ pub(crate) fn tried(life: &mut Life, domain: usize, claim: &Prediction, actual: 
         if claim.staged >> at & 1 == 0 {
             continue;
         }
-        let wrong = |h: &Heuristic| learning::error(kind, claim.base, h.forecast(kind, claim.naive), actual, laws);
-        let error = wrong(&hypothesis.heuristic);
         let naive = learning::error(kind, claim.base, claim.naive, actual, laws);
-        hypothesis.heuristic.learn(kind, claim, actual, regime, laws);
+        let Some(error) = hypothesis.heuristic.learn(kind, claim, actual, regime, laws) else { continue };
         hypothesis.error += error;
         hypothesis.naive_error += naive;
         if made < hypothesis.until {
             continue;
         }
         hypothesis.until = claim.due;
+        hypothesis.bet(error < naive, laws);
         if error < naive {
             hypothesis.confirmed += 1;
             hypothesis.confidence = (hypothesis.confidence + laws.dream_confirms).min(1.0);
         } else {
             hypothesis.contradicted += 1;
             hypothesis.confidence -= laws.dream_contradicts;
+        }
+    }
+}
+
+/// A claim is made: what those on trial, and those that learn again, expect of it themselves.
+pub(crate) fn said(life: &mut Life, domain: usize, made: u64, staged: u16, naive: f64, fired: u64) {
+    for (at, hypothesis) in life.dreams.staged.iter_mut().enumerate() {
+        if staged >> at & 1 == 1 {
+            hypothesis.heuristic.said.say(made, hypothesis.heuristic.effect);
+        }
+    }
+    let (laws, kind, playbook) = (life.laws(), life.birth.world.domains[domain].kind, &life.playbook);
+    for revision in life.dreams.revisions.iter_mut().filter(|r| usize::from(r.domain) == domain) {
+        let awake = |slot: &u8, h: &Heuristic| {
+            fired >> slot & 1 == 1 && playbook.get(usize::from(*slot)).is_some_and(|now| now.id == h.id)
+        };
+        revision.said.say(made, revision.together(kind, naive, awake, laws));
+        for (_, heuristic) in revision.heuristics.iter_mut().filter(|(slot, h)| awake(slot, h)) {
+            heuristic.said.say(made, heuristic.effect);
         }
     }
 }
@@ -134,16 +151,15 @@ pub(crate) fn tried_again(life: &mut Life, domain: usize, claim: &Prediction, ac
         let fired = |slot: &u8, h: &Heuristic| {
             claim.fired >> slot & 1 == 1 && playbook.get(usize::from(*slot)).is_some_and(|now| now.id == h.id)
         };
-        let voices = revision.heuristics.iter().filter(|(slot, h)| fired(slot, h)).map(|(_, h)| h);
-        let together = learning::together(kind, claim.naive, voices, laws);
-        let value = if kind == DomainKind::Direction { together.clamp(0.01, 0.99) } else { together };
-        let error = learning::error(kind, claim.base, value, actual, laws);
+        let said = revision.said.take(claim.made);
+        let value = if laws.honest { said } else { Some(revision.together(kind, claim.naive, fired, laws)) };
         let rival = learning::error(kind, claim.base, claim.value, actual, laws);
         for (slot, heuristic) in &mut revision.heuristics {
             if fired(slot, heuristic) {
                 heuristic.learn(kind, claim, actual, regime, laws);
             }
         }
+        let Some(error) = value.map(|value| learning::error(kind, claim.base, value, actual, laws)) else { continue };
         revision.excess += error - rival;
         if made < revision.until {
             continue;
@@ -176,6 +192,7 @@ fn change_places(life: &mut Life, at: usize) {
     revision.adopted = !revision.adopted;
     (revision.confirmed, revision.contradicted) = (0, 0);
     (revision.gain, revision.squares, revision.excess) = (0.0, 0.0, 0.0);
+    revision.said.clear();
     judged(life, at);
 }
 

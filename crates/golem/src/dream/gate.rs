@@ -3,11 +3,15 @@
 //! A new idea is fitted on one half of the cases and tested on the other, some of them disturbed. A playbook
 //! that would learn again lives through the newest cases in their order, each forecast made before its answer.
 
+use crate::laws::BETS;
+use std::collections::VecDeque;
+
 use super::memory::Experience;
 use super::{Origin, Revision, Staged};
 use crate::laws::Laws;
 use crate::life::Life;
 use crate::prediction::Prediction;
+use crate::rule::Said;
 use crate::rule::{Condition, Dice, Heuristic, Provenance, Stance, learning, rounded};
 use crate::world::{DomainKind, Features};
 
@@ -189,8 +193,12 @@ impl<'a> Cases<'a> {
             *looked_at += 1;
             let mut fresh = fresh.clone();
             let (mut stretches, mut until): (Vec<(f64, f64)>, u64) = (Vec::new(), 0);
+            let mut open: VecDeque<&Case<'_>> = VecDeque::new();
             for case in cases {
-                let claim = Prediction { base: case.base, naive: case.naive, ..Prediction::of_nothing() };
+                // What was not known yet when this was lived is not known here either.
+                while let Some(past) = open.pop_front_if(|past| !laws.honest || past.tick + self.ahead <= case.tick) {
+                    self.learn(past, &mut fresh);
+                }
                 let awake = |h: &Heuristic| h.condition.holds(case.features);
                 let voices = fresh.iter().map(|(_, h)| h).filter(|h| awake(h));
                 let together = learning::together(kind, case.naive, voices, laws);
@@ -202,9 +210,11 @@ impl<'a> Cases<'a> {
                 let stretch = stretches.last_mut()?;
                 *stretch = (stretch.0 + case.claimed, stretch.1 + error);
                 for (_, heuristic) in fresh.iter_mut().filter(|(_, h)| awake(h)) {
-                    heuristic.learn(kind, &claim, case.actual, life.regimes.now, laws);
+                    heuristic.said.say(case.tick, heuristic.effect);
                 }
+                open.push_back(case);
             }
+            open.into_iter().for_each(|past| self.learn(past, &mut fresh));
             // As shares: a loud stretch says no more than a quiet one.
             let share = |(then, again): &(f64, f64)| (then - again) / (then + again).max(f64::MIN_POSITIVE);
             let shares: Vec<f64> = stretches.iter().map(share).collect();
@@ -214,6 +224,15 @@ impl<'a> Cases<'a> {
             }
         }
         None
+    }
+
+    /// An answer comes in.
+    fn learn(&self, case: &Case<'_>, fresh: &mut [(u8, Heuristic)]) {
+        let of_nobody = Prediction::of_nothing();
+        let claim = Prediction { base: case.base, naive: case.naive, made: case.tick, ..of_nobody };
+        for (_, heuristic) in fresh.iter_mut().filter(|(_, h)| h.condition.holds(case.features)) {
+            heuristic.learn(self.kind(), &claim, case.actual, self.life.regimes.now, self.laws());
+        }
     }
 }
 
@@ -267,6 +286,7 @@ impl Staged {
             naive_error: 0.0,
             since: life.tick,
             until: life.now,
+            bets: [1.0; BETS],
         }
     }
 }
@@ -294,6 +314,7 @@ impl Revision {
             excess: 0.0,
             since: life.tick,
             until: life.now,
+            said: Said::default(),
         }
     }
 }

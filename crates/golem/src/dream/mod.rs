@@ -19,7 +19,7 @@ mod state;
 mod trial;
 mod work;
 
-pub(crate) use apply::{about, apply, tried, tried_again};
+pub(crate) use apply::{about, apply, said, tried, tried_again};
 pub use event::Event;
 pub use found::{Ahead, Found, Idea, Imagined, Met, Rehearsed, Replay, Threat, ThreatKind, Trajectory};
 pub use kind::{Blocked, SleepStage, Trigger, Waker};

@@ -101,13 +101,17 @@ pub(crate) fn end_trials(draft: &mut Draft<'_>) {
     }
 }
 
-/// The admission gate.
+/// The admission gate: proven by bets, or under the first laws by confidence; and in all less wrong than naive.
 fn admitted(life: &Life, hypothesis: &Staged) -> bool {
+    let laws = life.laws();
     let heuristic = &hypothesis.heuristic;
     let kind = life.birth.world.domains[usize::from(heuristic.domain)].kind;
-    hypothesis.confidence >= PROMOTED - 1e-9
-        && hypothesis.error < hypothesis.naive_error
-        && heuristic.say(kind, life.laws()) > 0.0
+    let proven = if laws.proof > 0.0 {
+        hypothesis.proof() >= laws.proof
+    } else {
+        hypothesis.confidence >= PROMOTED - 1e-9 && heuristic.say(kind, laws) > 0.0
+    };
+    proven && hypothesis.error < hypothesis.naive_error
 }
 
 /// As a heuristic, with what it has shown in its trial.
@@ -115,6 +119,7 @@ fn grown(staged: &Staged, life: &Life) -> Heuristic {
     let mut heuristic = staged.heuristic.clone();
     heuristic.id = life.heuristics_made + 1;
     heuristic.since = life.tick;
+    heuristic.said.clear();
     heuristic
 }
 

@@ -1,5 +1,10 @@
 //! What was dreamt, on trial: hypotheses, domains that learn again, and what has come into use and may have to go.
 
+use crate::laws::BETS;
+use crate::laws::Laws;
+use crate::rule::Said;
+use crate::rule::learning;
+use crate::world::DomainKind;
 use serde::{Deserialize, Serialize};
 
 use crate::constitution::DreamFigures;
@@ -70,6 +75,13 @@ pub struct Staged {
     pub since: u64,
     /// Up to where time has been counted, so that no two cases share any.
     pub until: Time,
+    /// What each bet on its being right has made of one unit.
+    #[serde(default = "unbet")]
+    pub bets: [f64; BETS],
+}
+
+fn unbet() -> [f64; BETS] {
+    [1.0; BETS]
 }
 
 /// What became of a hypothesis.
@@ -94,6 +106,19 @@ pub struct Change {
 }
 
 impl Staged {
+    /// What a unit has become that was bet on its being right more often than a coin, evenly on how much more. If it is
+    /// no better than a coin, the chance that this ever reaches twenty is one in twenty at most.
+    pub fn proof(&self) -> f64 {
+        self.bets.iter().sum::<f64>() / BETS as f64
+    }
+
+    /// One more case, sharing no time with another: it was right, or not.
+    pub(super) fn bet(&mut self, right: bool, laws: &Laws) {
+        for (worth, odds) in self.bets.iter_mut().zip(laws.bets) {
+            *worth *= 2.0 * if right { odds } else { 1.0 - odds };
+        }
+    }
+
     pub fn says_the_same(&self, other: &Staged) -> bool {
         same(&self.heuristic, &other.heuristic)
     }
@@ -139,9 +164,25 @@ pub struct Revision {
     pub since: u64,
     /// Up to where time has been counted, so that no two cases share any.
     pub until: Time,
+    /// What they would have claimed together, for the claims that are still open.
+    #[serde(default)]
+    pub said: Said,
 }
 
 impl Revision {
+    /// What those whose conditions hold would claim together.
+    pub(super) fn together(
+        &self,
+        kind: DomainKind,
+        naive: f64,
+        awake: impl Fn(&u8, &Heuristic) -> bool,
+        laws: &Laws,
+    ) -> f64 {
+        let voices = self.heuristics.iter().filter(|(slot, h)| awake(slot, h)).map(|(_, h)| h);
+        let together = learning::together(kind, naive, voices, laws);
+        if kind == DomainKind::Direction { together.clamp(0.01, 0.99) } else { together }
+    }
+
     /// Confirmed, surely and in all less wrong than those in use.
     pub(super) fn is_better(&self) -> bool {
         let confirmed = self.confidence >= PROMOTED - 1e-9 && self.confirmed + self.contradicted >= LEAST;

@@ -16,9 +16,6 @@ use crate::stress;
 use crate::thanatopsis::Progress;
 use crate::time::{Span, Time};
 
-/// Terminal is not yet death; this many ticks of it in a row are.
-pub const TERMINAL_TICKS: u64 = 50;
-
 /// A gap longer than this many intervals is the host being away: the excess is not lived.
 pub const LONGEST_STEP: u64 = 16;
 
@@ -40,7 +37,7 @@ pub(crate) fn run(draft: &mut Draft<'_>, now: Time, roll: u64) {
     change_phase(draft, &parts);
 
     // 4 to 6. Three ways to die; whichever is first, kills.
-    let cause = by_chance(draft, from, roll).or_else(|| by_hunger(draft)).or_else(|| by_losing_touch(draft, &parts));
+    let cause = by_chance(draft, from, roll).or_else(|| by_hunger(draft)).or_else(|| by_losing_touch(draft));
 
     // 7 and 8. What a phase permits is read from its table, and every event above is the telemetry.
     if let Some(cause) = cause {
@@ -86,25 +83,12 @@ fn by_hunger(life: &Life) -> Option<Cause> {
     (enabled && life.purse.credit <= economic::reserve(life)).then(|| economic_cause(life))
 }
 
-fn by_losing_touch(life: &Life, parts: &Parts) -> Option<Cause> {
-    if life.phase() != Phase::Terminal {
-        return None;
-    }
-    let clocks = life.constitution().clocks();
-    if clocks.epistemic && matches!(life.epistemic.senescence, Senescence::Senescent { .. }) {
-        return Some(epistemic_cause(life));
-    }
-    // The tick that entered the phase was its first.
-    if life.vitality.ticks_in_phase + 1 < TERMINAL_TICKS {
-        return None;
-    }
-    // Wasted away: put it down to the weaker of the two clocks that were running.
-    match (clocks.economic, clocks.epistemic) {
-        (true, true) if parts.economic <= parts.epistemic => Some(economic_cause(life)),
-        (_, true) => Some(epistemic_cause(life)),
-        (true, false) => Some(economic_cause(life)),
-        (false, false) => None,
-    }
+/// Senescent for as long again as there was time to recover, whatever else it has.
+fn by_losing_touch(life: &Life) -> Option<Cause> {
+    let lost = |since: u64| life.tick >= since + life.constitution().senescent();
+    let enabled = life.constitution().clocks().epistemic;
+    let senescent = matches!(life.epistemic.senescence, Senescence::Senescent { since } if lost(since));
+    (enabled && senescent).then(|| epistemic_cause(life))
 }
 
 fn economic_cause(life: &Life) -> Cause {

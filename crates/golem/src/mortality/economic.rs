@@ -1,7 +1,5 @@
 //! The economic clock: what a golem lives on, and how long that will last.
 
-use super::phase::Phase;
-use super::sigmoid;
 use super::{Partition, Purse};
 use crate::constitution::Mode;
 use crate::life::Life;
@@ -84,22 +82,6 @@ pub fn projected_ticks(life: &Life) -> Option<u64> {
 /// World time until want of money ends it. By the day and not by the tick: looking less often spends no less.
 pub fn projected_life(life: &Life) -> Option<Span> {
     let burning = life.purse.burn_a_day > 0.0 && life.constitution().clocks().economic;
-    let left = (life.purse.credit - brink(life)).as_f64().max(0.0);
+    let left = (life.purse.credit - reserve(life)).as_f64().max(0.0);
     burning.then(|| Span::millis((left / life.purse.burn_a_day * Span::DAY.as_millis() as f64) as u64))
-}
-
-/// The credit at which vitality falls to its end for want of money alone, skill and age as they are. Hunger kills
-/// there, well before the last cent.
-fn brink(life: &Life) -> Usdc {
-    let (figures, reserve) = (&life.constitution().vitality, reserve(life));
-    let (center, steepness) = (figures.economic_center, figures.economic_steepness);
-    let others = life.vitality.composite / sigmoid(life.vitality.economic, center, steepness);
-    let needed = Phase::Declining.behaviour().from / others;
-    // Where no money could help, it is not money that ends it.
-    if needed >= 1.0 || needed.is_nan() {
-        return reserve;
-    }
-    let share = center + libm::log(needed / (1.0 - needed)) / steepness;
-    let above = (life.purse.funding - reserve).as_f64() * share.clamp(0.0, 1.0);
-    reserve + Usdc::micros(above as i64)
 }

@@ -14,7 +14,7 @@ pub mod vitality;
 mod watch;
 
 pub(crate) use apply::apply;
-pub use decide::{LONGEST_STEP, TERMINAL_TICKS};
+pub use decide::LONGEST_STEP;
 pub(crate) use decide::{die, run};
 pub use event::Event;
 pub use state::{Clock, Domain, Epistemic, Partition, Purse, Senescence, Vitality, sigmoid};

@@ -4,8 +4,10 @@ mod apply;
 mod decide;
 mod event;
 mod state;
+mod voice;
 
 pub(crate) use apply::apply;
 pub(crate) use decide::{forecast, sense};
 pub use event::Event;
 pub use state::{Claim, Prediction, Seen};
+pub use voice::{Departures, Voice};

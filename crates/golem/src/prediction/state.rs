@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::Departures;
 use crate::laws::Laws;
 use crate::money::Usdc;
 use crate::time::Time;
@@ -21,6 +22,8 @@ pub struct Claim {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Prediction {
     pub due: Time,
+    /// The tick it was made in.
+    pub made: u64,
     /// The value when it was made.
     pub base: f64,
     pub value: f64,
@@ -29,12 +32,26 @@ pub struct Prediction {
     pub fired: u64,
     /// Which hypotheses on trial would have had one.
     pub staged: u16,
+    /// Looks there are from a claim to its answer: as many share time with it.
+    pub ahead: u32,
+    /// How far from naive each voice would have gone.
+    pub said: Departures,
 }
 
 impl Prediction {
     /// One that nobody made.
     pub(crate) fn of_nothing() -> Prediction {
-        Prediction { due: Time::default(), base: 0.0, value: 0.0, naive: 0.0, fired: 0, staged: 0 }
+        Prediction {
+            due: Time::default(),
+            made: 0,
+            base: 0.0,
+            value: 0.0,
+            naive: 0.0,
+            fired: 0,
+            staged: 0,
+            ahead: 1,
+            said: Departures::default(),
+        }
     }
 }
 

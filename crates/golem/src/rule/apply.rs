@@ -12,7 +12,7 @@ use crate::time::{Span, Time};
 pub(crate) fn apply(life: &mut Life, event: &Event) {
     match event {
         Event::Adopted { slot, heuristic, night } => adopt(life, usize::from(*slot), heuristic, *night),
-        Event::Predicted { domain, value, naive, fired } => {
+        Event::Predicted { domain, value, naive, fired, said } => {
             if life.awake_at != life.seen.until {
                 (life.awake, life.awake_at) = (0, life.seen.until);
                 stake(life);
@@ -26,7 +26,14 @@ pub(crate) fn apply(life: &mut Life, event: &Event) {
             let base = life.seen.values[at];
             let (holds, then) = life.dreams.holds;
             let staged = if then == life.seen.until { holds & dream::about(life, *domain) } else { 0 };
-            life.open[at].push_back(Prediction { due, base, value: *value, naive: *naive, fired: *fired, staged });
+            let (made, value, naive, fired) = (life.tick, *value, *naive, *fired);
+            for slot in slots(fired) {
+                let heuristic = &mut life.playbook[slot];
+                heuristic.said.say(made, heuristic.effect);
+            }
+            dream::said(life, at, made, staged, naive, fired);
+            let (ahead, said) = (life.looks_ahead(at), *said);
+            life.open[at].push_back(Prediction { due, made, base, value, naive, fired, staged, ahead, said });
         }
         Event::Scored { domain, actual } => score(life, usize::from(*domain), *actual),
         Event::Voided { domain } => drop(life.open[usize::from(*domain)].pop_front()),
@@ -107,11 +114,9 @@ fn score(life: &mut Life, domain: usize, actual: f64) {
     }
     life.seen.count_rise(domain, learning::rise(claim.base, actual), laws);
     if life.learns() {
-        let mut fired = claim.fired;
-        while fired != 0 {
-            let slot = fired.trailing_zeros() as usize;
+        life.trust[domain].learn(kind, &claim, actual, laws);
+        for slot in slots(claim.fired) {
             life.playbook[slot].learn(kind, &claim, actual, life.regimes.now, laws);
-            fired &= fired - 1;
         }
         if claim.staged != 0 {
             dream::tried(life, domain, &claim, actual);

@@ -1,6 +1,6 @@
 //! The rule mind at work: who has a say now, what they expect together, and what to try next.
 
-use super::slots::TRIAL;
+use super::slots::trial;
 use super::{
     Comparison, Condition, Dice, Event, Heuristic, Is, Provenance, Stance, free_slot, learning, rounded, slots,
 };
@@ -9,6 +9,7 @@ use crate::dream;
 use crate::goal::{self, Ended, Goal};
 use crate::life::Life;
 use crate::limits;
+use crate::prediction::{Departures, Voice};
 use crate::stress::{self, Kind};
 use crate::world::{Bar, DomainKind, Features};
 
@@ -20,16 +21,25 @@ pub(crate) fn think(draft: &mut Draft<'_>, bar: &Bar) {
         draft.emit(dream::Event::Wondered { holds });
     }
     for (domain, &fired) in awake.iter().enumerate().take(draft.birth.world.domains.len()) {
-        if draft.open[domain].len() >= limits::OPEN {
+        let apart = u64::from(draft.looks_ahead(domain)).div_ceil(limits::OPEN as u64);
+        if draft.open[domain].len() >= limits::OPEN || !draft.tick.is_multiple_of(apart) {
             continue;
         }
         let spec = &draft.birth.world.domains[domain];
         let (kind, scale) = (spec.kind, spec.scale);
         let naive = naive(draft, domain, kind, scale, &bar.features);
         let voices = slots(fired).map(|slot| &draft.playbook[slot]);
-        let together = learning::together(kind, naive, voices, draft.laws());
+        let rules = learning::together(kind, naive, voices, draft.laws()) - naive;
+        let mut said = Departures::default();
+        let together = if draft.laws().trust_pace > 0.0 {
+            let trust = &draft.trust[domain];
+            said[Voice::Rules as usize] = (rules != 0.0).then(|| trust.heard(kind, rules));
+            naive + trust.together(&said)
+        } else {
+            naive + rules
+        };
         let value = if kind == DomainKind::Direction { together.clamp(0.01, 0.99) } else { together };
-        draft.emit(Event::Predicted { domain: domain as u8, value, naive, fired });
+        draft.emit(Event::Predicted { domain: domain as u8, value, naive, fired, said });
     }
     explore(draft, &bar.features);
 }
@@ -77,7 +87,10 @@ fn explore(draft: &mut Draft<'_>, features: &Features) {
 fn judge(draft: &mut Draft<'_>) {
     for slot in 0..draft.playbook.len() {
         let heuristic = &draft.playbook[slot];
-        if heuristic.provenance != Provenance::Instinct && !heuristic.judged && heuristic.weight >= TRIAL {
+        if heuristic.provenance != Provenance::Instinct
+            && !heuristic.judged
+            && heuristic.weight >= trial(draft, heuristic)
+        {
             let (skill, echo) = (heuristic.skill(), draft.laws().echo);
             let ended = match skill {
                 better if better > echo => Ended::Effective,
@@ -85,8 +98,8 @@ fn judge(draft: &mut Draft<'_>) {
                 _ => Ended::Done,
             };
             let domain = heuristic.domain;
-            let sure = heuristic.skill() - draft.laws().luck / (heuristic.weight + 1.0).sqrt();
-            let promoted = !heuristic.voice && sure > 0.0;
+            let kind = draft.birth.world.domains[usize::from(domain)].kind;
+            let promoted = !heuristic.voice && heuristic.sure(kind, draft.laws()) > 0.0;
             draft.emit(Event::Judged { slot: slot as u8 });
             if promoted {
                 draft.emit(Event::Promoted { slot: slot as u8 });

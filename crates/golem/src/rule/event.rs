@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Heuristic;
 use crate::money::Usdc;
+use crate::prediction::Departures;
 use crate::time::Time;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -22,6 +23,8 @@ pub enum Event {
         value: f64,
         naive: f64,
         fired: u64,
+        /// How far from naive each voice would have gone.
+        said: Departures,
     },
     Scored {
         domain: u8,

@@ -42,10 +42,14 @@ pub(crate) fn rise(base: f64, actual: f64) -> f64 {
 impl Heuristic {
     /// What it alone would forecast.
     pub(crate) fn forecast(&self, kind: DomainKind, naive: f64) -> f64 {
-        match kind {
-            DomainKind::Direction => self.effect,
-            DomainKind::Value | DomainKind::Range => naive * self.effect,
-        }
+        forecast(kind, naive, self.effect)
+    }
+
+    /// What it expected when this claim was made; nothing, if it was not there. Under the first laws, what it has come to
+    /// expect by now.
+    fn expected(&mut self, claim: &Prediction, laws: &Laws) -> Option<f64> {
+        let said = self.said.take(claim.made);
+        if laws.honest { said } else { Some(self.effect) }
     }
 
     /// How much say it has: by the skill it has shown beyond what luck could have, and by how often it was tried.
@@ -53,14 +57,26 @@ impl Heuristic {
         if !self.voice {
             return 0.0;
         }
-        let luck = if kind == DomainKind::Direction { laws.luck_of_direction } else { laws.luck };
-        let sure = self.skill() - luck / (self.weight + 1.0).sqrt();
-        sure.max(0.0) * self.weight / (self.weight + laws.say_half)
+        self.sure(kind, laws).max(0.0) * self.weight / (self.weight + laws.say_half)
     }
 
-    /// A claim it had a say in came true or not.
-    pub(crate) fn learn(&mut self, kind: DomainKind, claim: &Prediction, actual: f64, regime: Regime, laws: &Laws) {
-        let own = error(kind, claim.base, self.forecast(kind, claim.naive), actual, laws);
+    /// The skill it has shown beyond what luck could have.
+    pub(crate) fn sure(&self, kind: DomainKind, laws: &Laws) -> f64 {
+        let luck = if kind == DomainKind::Direction { laws.luck_of_direction } else { laws.luck };
+        self.skill() - luck / (self.weight + 1.0).sqrt()
+    }
+
+    /// A claim it had a say in came true or not: how wrong it was itself, if it said anything.
+    pub(crate) fn learn(
+        &mut self,
+        kind: DomainKind,
+        claim: &Prediction,
+        actual: f64,
+        regime: Regime,
+        laws: &Laws,
+    ) -> Option<f64> {
+        let expected = self.expected(claim, laws)?;
+        let own = error(kind, claim.base, forecast(kind, claim.naive, expected), actual, laws);
         let naive = error(kind, claim.base, claim.naive, actual, laws);
         let keep = 1.0 - 1.0 / laws.heuristic_memory;
         self.weight = self.weight * keep + 1.0;
@@ -92,6 +108,15 @@ impl Heuristic {
             }
             DomainKind::Range => self.effect,
         };
+        Some(own)
+    }
+}
+
+/// What an expectation comes to, given the naive forecast.
+fn forecast(kind: DomainKind, naive: f64, effect: f64) -> f64 {
+    match kind {
+        DomainKind::Direction => effect,
+        DomainKind::Value | DomainKind::Range => naive * effect,
     }
 }
 

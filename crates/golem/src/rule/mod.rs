@@ -23,5 +23,5 @@ pub use event::Event;
 pub(crate) use instincts::instincts;
 pub(crate) use slots::{free_slot, slots};
 pub(crate) use state::rounded;
-pub use state::{Comparison, Condition, Heuristic, Is, Paid, Provenance, Stake, Stance, neutral};
+pub use state::{Comparison, Condition, Heuristic, Is, Paid, Provenance, Said, Stake, Stance, neutral};
 pub(crate) use vote::holding;

@@ -1,5 +1,7 @@
 //! Heuristics as they are kept: a condition, what is expected when it holds, and what that has come to.
 
+use std::collections::VecDeque;
+
 use arrayvec::ArrayVec;
 use serde::{Deserialize, Serialize};
 
@@ -89,6 +91,37 @@ pub struct Heuristic {
     /// Claims resolved in each regime, decayed like the rest.
     #[serde(default)]
     pub tried_in: [f64; 3],
+    /// What it expected when the claims were made that are still open.
+    #[serde(default)]
+    pub said: Said,
+}
+
+/// What was expected when each claim was made that is still open, by the tick it was made in. Whoever is scored by what
+/// it has learned since is scored by the answer. Of a tick the last bits are enough: no two open claims are so far apart.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Said(VecDeque<(u16, f32)>);
+
+impl Said {
+    pub(crate) fn say(&mut self, tick: u64, expected: f64) {
+        if self.0.len() >= limits::OPEN {
+            self.0.pop_front();
+        }
+        self.0.push_back((tick as u16, expected as f32));
+    }
+
+    /// What was expected at this tick, if anything was. Claims are answered in the order they were made.
+    pub(crate) fn take(&mut self, tick: u64) -> Option<f64> {
+        let age = |made: u16| (tick as u16).wrapping_sub(made) as i16;
+        while self.0.front().is_some_and(|(made, _)| age(*made) > 0) {
+            self.0.pop_front();
+        }
+        self.0.pop_front_if(|(made, _)| age(*made) == 0).map(|(_, expected)| f64::from(expected))
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.0.clear();
+    }
 }
 
 fn yes() -> bool {
@@ -139,6 +172,7 @@ impl Heuristic {
             judged: false,
             voice: true,
             tried_in: [0.0; 3],
+            said: Said::default(),
         }
     }
 

@@ -125,6 +125,7 @@ impl Settings {
             senescence: self.number("mortality.epistemic.senescence_threshold"),
             recovery: self.number("mortality.epistemic.recovery_threshold"),
             grace: self.count("mortality.epistemic.recovery_grace_period"),
+            senescent: self.count("mortality.epistemic.senescent_period"),
         }
     }
 

@@ -124,6 +124,7 @@ keys! {
     Golem "mortality.epistemic.senescence_threshold", UNIT, "0.35", "fitness below which the grace period opens";
     Golem "mortality.epistemic.recovery_threshold", UNIT, "0.45", "fitness above which it has recovered";
     Golem "mortality.epistemic.recovery_grace_period", COUNT, "500", "ticks of 40 s to recover before senescence; never fewer than 50 looks";
+    Golem "mortality.epistemic.senescent_period", COUNT, "500", "ticks of 40 s it may be senescent before it dies of it; never fewer than 50 looks";
     Golem "mortality.stochastic.enabled", Kind::Bool, "true", "it may die by chance";
     Golem "mortality.stochastic.base_hazard_rate", UNIT, "1e-6", "chance of death a tick of 40 s at any age";
     Golem "mortality.stochastic.aging_hazard", UNIT, "1e-8", "chance of death a tick of 40 s that grows with age, at birth";

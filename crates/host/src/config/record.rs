@@ -232,7 +232,7 @@ impl Flags {
     }
 
     fn epistemic(&mut self, figures: &EpistemicFigures) {
-        let EpistemicFigures { measure, window, warning, senescence, recovery, grace } = figures;
+        let EpistemicFigures { measure, window, warning, senescence, recovery, grace, senescent } = figures;
         let measure = match measure {
             Measure::Skill => "skill",
             Measure::R2 => "r2",
@@ -243,6 +243,7 @@ impl Flags {
         self.number("mortality.epistemic.senescence_threshold", *senescence);
         self.number("mortality.epistemic.recovery_threshold", *recovery);
         self.count("mortality.epistemic.recovery_grace_period", *grace);
+        self.count("mortality.epistemic.senescent_period", *senescent);
     }
 
     fn stochastic(&mut self, figures: &StochasticFigures) {

@@ -227,9 +227,7 @@ impl Story {
                 "Saves its strength for want of {weakest} [conservation]: takes on nothing new, looks half as often."
             ),
             Phase::Declining => format!("Declines for want of {weakest} [declining]: may only give up what it holds."),
-            Phase::Terminal => {
-                format!("Terminal: {} more ticks in this state and it dies.", golem::mortality::TERMINAL_TICKS)
-            }
+            Phase::Terminal => format!("Terminal for want of {weakest}: the rest is for its end."),
         };
         Some((if to == Phase::Declining { "declining" } else { "phase" }, text))
     }
