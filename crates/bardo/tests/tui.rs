@@ -125,7 +125,7 @@ fn a_host_can_be_watched_ordered_killed_and_started_again() {
     terminal.press(&["n"]);
     terminal.until(&["nothing was changed"]);
     terminal.press(&["f", "y"]);
-    terminal.until(&["ada is frozen", "stable  frozen"]);
+    terminal.until(&["ada is frozen", "  frozen  "]);
     terminal.press(&["5"]);
     terminal.until(&["was frozen: no new exposure"]);
     drop(host);
@@ -133,7 +133,7 @@ fn a_host_can_be_watched_ordered_killed_and_started_again() {
     let _host = Host::up(&tent, &address, "100");
     terminal.until(&["host is up"]);
     terminal.press(&["2", "r", "y"]);
-    terminal.until(&["ada goes on", "stable  living"]);
+    terminal.until(&["ada goes on", "  living  "]);
     terminal.press(&["q"]);
     terminal.until(&["left with 0"]);
 }

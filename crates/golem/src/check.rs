@@ -54,11 +54,12 @@ fn check_answer(life: &Life, answer: &Answer) -> Result<(), Fault> {
         let known = |c: &Comparison| usize::from(c.feature) < world.features.len() && c.than.is_finite();
         usize::from(domain) < world.domains.len() && condition.0.iter().all(known)
     };
+    let blends = |h: &Heuristic| h.blend.as_ref().is_none_or(|blend| blend.is_sound(world.features.len()));
     let kept = answer.decisions.iter().all(|decision| match decision {
         Decision::Put(entry) => entry.text.chars().count() <= grimoire::TEXT && entry.confidence(life.now).is_finite(),
         Decision::Forget(_) => true,
     });
-    let adopted = answer.adopt.iter().all(|(_, h)| fits(&h.condition, h.domain) && h.effect.is_finite());
+    let adopted = answer.adopt.iter().all(|(_, h)| fits(&h.condition, h.domain) && h.effect.is_finite() && blends(h));
     let watched = answer.watch.iter().all(|w| fits(&w.condition, w.claim.domain) && w.claim.effect.is_finite());
     let bounded = answer.decisions.len() <= grimoire::DECISIONS
         && answer.adopt.len() <= limits::HEURISTICS

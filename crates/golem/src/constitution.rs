@@ -56,11 +56,13 @@ pub struct SuccessionFigures {
     pub inherit: bool,
     /// The share of what an heir would try that nobody told its predecessor.
     pub min_divergence: f64,
+    /// The share of what a rule has shown that crosses a death with it.
+    pub evidence: f64,
 }
 
 impl Default for SuccessionFigures {
     fn default() -> SuccessionFigures {
-        SuccessionFigures { auto: false, budget: None, inherit: true, min_divergence: 0.15 }
+        SuccessionFigures { auto: false, budget: None, inherit: true, min_divergence: 0.15, evidence: 0.2 }
     }
 }
 

@@ -157,8 +157,20 @@ pub struct Laws {
     pub trust_pace: f64,
     /// The share of trust that starts over at every answer.
     pub trust_share: f64,
+    /// How fast all of them together are followed or not, by how steady their record is.
+    pub trust_steady: f64,
+    /// The slowest that is.
+    pub trust_slowest: f64,
+    /// The fastest.
+    pub trust_fastest: f64,
+    /// Horizons that record is taken over.
+    pub trust_record: f64,
     /// Answers over which the usual error of naive is taken.
     pub trust_memory: f64,
+    /// Answers, none overlapping another, over which what a blend has learned fades.
+    pub blend_memory: f64,
+    /// As if it had seen so many at least, however long it has seen none.
+    pub blend_least: f64,
     /// How often a hypothesis on trial is bet to be right; together they are worth what they have won.
     pub bets: [f64; BETS],
     /// What the bets must have made of one unit before a hypothesis is let in; nothing asks for its confidence alone.
@@ -252,7 +264,13 @@ const FIRST: Laws = Laws {
     honest: false,
     trust_pace: 0.0,
     trust_share: 0.0,
+    trust_steady: 3.0,
+    trust_slowest: 0.5,
+    trust_fastest: 4.0,
+    trust_record: 20.0,
     trust_memory: 1.0,
+    blend_memory: 1_000.0,
+    blend_least: 4.0,
     bets: [0.5; BETS],
     proof: 0.0,
 };
@@ -261,7 +279,7 @@ const FIRST: Laws = Laws {
 const SECOND: Laws = Laws {
     honest: true,
     trust_pace: 3.0,
-    trust_share: 0.01 / 24.0,
+    trust_share: 0.02 / 24.0,
     trust_memory: 500.0,
     // Evenly between a coin and certainty.
     bets: [0.525, 0.575, 0.625, 0.675, 0.725, 0.775, 0.825, 0.875, 0.925, 0.975],
@@ -303,14 +321,15 @@ mod tests {
              [-0.2, 0.6, -0.2], [-0.2, 0.7, -0.3], [-0.4, 0.3, -0.2], [0.3, -0.1, 0.3], [-0.3, 0.2, 0.1], \
              [-0.3, 0.4, -0.4], [-0.4, -0.2, -0.4]], great_loss: 0.05, missed: 0.02, \
              dream_confirms: 0.1, dream_contradicts: 0.05, dream_blocked: 0.1, honest: false, trust_pace: 0.0, trust_share: 0.0, \
-             trust_memory: 1.0, bets: [0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5], proof: 0.0 }"
+             trust_steady: 3.0, trust_slowest: 0.5, trust_fastest: 4.0, trust_record: 20.0, trust_memory: 1.0, blend_memory: 1000.0, blend_least: 4.0, bets: [0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5], proof: 0.0 }"
         );
         let shown = format!("{:?}", laws(2).unwrap());
         let (_, since) = shown.split_once("dream_blocked: 0.1, ").unwrap();
         assert_eq!(
             since,
-            "honest: true, trust_pace: 3.0, trust_share: 0.0004166666666666667, trust_memory: 500.0, \
-             bets: [0.525, 0.575, 0.625, 0.675, 0.725, 0.775, 0.825, 0.875, 0.925, 0.975], proof: 20.0 }"
+            "honest: true, trust_pace: 3.0, trust_share: 0.0008333333333333334, trust_steady: 3.0, trust_slowest: 0.5, trust_fastest: 4.0, \
+             trust_record: 20.0, trust_memory: 500.0, \
+             blend_memory: 1000.0, blend_least: 4.0, bets: [0.525, 0.575, 0.625, 0.675, 0.725, 0.775, 0.825, 0.875, 0.925, 0.975], proof: 20.0 }"
         );
         assert!(laws(NEWEST).is_some() && laws(NEWEST + 1).is_none());
     }

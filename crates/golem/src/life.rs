@@ -157,9 +157,14 @@ impl Birth {
             return Err(Unsound::new(format!("laws {} are not known here; upgrade bardo", self.laws)));
         }
         self.world.check()?;
+        let mut blends = 0;
         for instinct in &self.world.instincts {
-            text::parse(instinct, &self.world)
+            let parsed = text::parse(instinct, &self.world)
                 .map_err(|wrong| Unsound::new(format!("the instinct '{instinct}' cannot be read: {wrong}")))?;
+            blends += usize::from(parsed.blend.is_some());
+        }
+        if blends > limits::BLENDS {
+            return Err(Unsound::new(format!("{blends} instincts are blends; {} may be", limits::BLENDS)));
         }
         Ok(())
     }

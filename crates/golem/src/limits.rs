@@ -7,6 +7,10 @@ pub const DOMAINS: usize = 8;
 pub const FEATURES: usize = 24;
 /// Comparisons in one condition.
 pub const COMPARISONS: usize = 4;
+/// Features in one blend.
+pub const TERMS: usize = 4;
+/// Blends at work at once.
+pub const BLENDS: usize = 4;
 /// Heuristics at work at once; each has a bit in every claim it had a say in.
 pub const HEURISTICS: usize = 64;
 /// Actions a world may declare.

@@ -1,10 +1,12 @@
 //! How far each voice is trusted, with the naive forecast as a member that is always there.
 //!
-//! A voice says how far from naive it would go; four members stand for it, a quarter, half, three quarters and all of the way.
-//! Each is weighed by the errors it would have made: a weight is multiplied by one plus a small share of what it was better
-//! by, so that naive, which is better than itself by nothing, keeps what it has. Whatever is said, by whom and in whichever
-//! order, then costs no more than naive's share of the whole allows. A little of everything starts over at every answer, so
-//! that trust is lost soon after the world turns, and can be won back. Who is silent is neither praised nor blamed.
+//! Two questions are asked after every answer. Who among those who spoke was less wrong than all of them together: whoever
+//! was has more of the say they share. And whether all of them together were less wrong than naive: as far as they were, they
+//! are followed. Weights are multiplied by one plus a small share of what was gained, so that naive, which gains nothing on
+//! itself, keeps what it has, and whatever is said, by whom and in whichever order, costs little beside it. The second
+//! question is answered as fast as the record is steady: a record that goes up and down says little at any one time. A little
+//! of everything starts over at every answer, so that trust is lost soon after the world turns and can be won back. Who is
+//! silent is neither praised nor blamed.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,92 +15,137 @@ use crate::prediction::{Departures, Prediction, Voice};
 use crate::rule::learning::error;
 use crate::world::DomainKind;
 
-/// Parts of the way from naive to what a voice says.
-const PARTS: [f64; 4] = [0.25, 0.5, 0.75, 1.0];
-/// No answer counts for more than so many of naive's usual errors, and no voice goes further than that from it.
+/// What naive begins with beside one for all voices together: who is wrong loses it soon.
+const NAIVE: f64 = 0.25;
+/// No answer counts for more than so many of naive's usual errors, and no voice is followed further from it than that.
 const FURTHEST: f64 = 1.5;
 /// The most that one answer may be weighed at.
 const PACE: f64 = 0.25;
+/// Horizons after which a record is taken for half of what it seems.
+const RECORD_HALF: f64 = 5.0;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Trust {
+    /// What each voice has of the say they have together.
+    voices: [f64; Voice::ALL.len()],
+    /// What naive has beside one for all of them.
     naive: f64,
-    voices: [[f64; PARTS.len()]; Voice::ALL.len()],
+    record: Record,
     /// The usual error of naive.
     pub usual: f64,
-    /// Answers it was taken from.
+    /// The same as a share of what naive said: where much moves, much may be said.
+    usual_share: f64,
+    /// Answers they were taken from.
     pub seen: f64,
 }
 
+/// What following all voices would have gained on naive, in its usual errors.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+struct Record {
+    answers: f64,
+    mean: f64,
+    square: f64,
+}
+
 impl Default for Trust {
-    /// Naive begins with as much as any one voice.
     fn default() -> Trust {
-        let voice = [1.0 / PARTS.len() as f64; PARTS.len()];
-        Trust { naive: 1.0, voices: [voice; Voice::ALL.len()], usual: 0.0, seen: 0.0 }
+        Trust {
+            voices: [1.0; Voice::ALL.len()],
+            naive: NAIVE,
+            record: Record { square: 1.0, ..Record::default() },
+            usual: 0.0,
+            usual_share: 0.0,
+            seen: 0.0,
+        }
     }
 }
 
 impl Trust {
     /// As far as anyone is listened to: nobody before it is known how wrong naive usually is.
-    pub(crate) fn heard(&self, kind: DomainKind, departure: f64) -> f32 {
-        let far = if kind == DomainKind::Direction { 1.0 } else { FURTHEST * self.usual };
+    pub(crate) fn heard(&self, kind: DomainKind, naive: f64, departure: f64) -> f32 {
+        let far = if kind == DomainKind::Direction { 1.0 } else { FURTHEST * self.usual_at(naive) };
         let known = if self.seen > 0.0 { far } else { 0.0 };
         departure.clamp(-known, known) as f32
     }
 
-    /// How far from naive all of them go together.
-    pub(crate) fn together(&self, said: &Departures) -> f64 {
-        let (mut far, mut whole) = (0.0, self.naive);
-        for (departure, weights) in said.iter().zip(&self.voices) {
-            let Some(departure) = departure else { continue };
-            for (weight, part) in weights.iter().zip(PARTS) {
-                far += weight * part * f64::from(*departure);
-                whole += weight;
-            }
-        }
-        far / whole
+    /// How wrong naive usually is where it says this.
+    fn usual_at(&self, naive: f64) -> f64 {
+        self.usual.max(self.usual_share * naive.abs())
     }
 
-    /// The part of the way that one voice alone would be followed.
+    /// How far from naive all who spoke would go together.
+    pub(crate) fn mixed(&self, said: &Departures) -> f64 {
+        let (mut far, mut whole) = (0.0, 0.0);
+        for (departure, weight) in said.iter().zip(&self.voices) {
+            let Some(departure) = departure else { continue };
+            far += weight * f64::from(*departure);
+            whole += weight;
+        }
+        if whole > 0.0 { far / whole } else { 0.0 }
+    }
+
+    /// How far from naive they are followed.
+    pub(crate) fn together(&self, said: &Departures) -> f64 {
+        self.mixed(said) * self.followed()
+    }
+
+    /// The part of the way that those who speak are followed.
+    pub fn followed(&self) -> f64 {
+        1.0 / (1.0 + self.naive)
+    }
+
+    /// The part that one voice has of what all of them say.
     pub fn of(&self, voice: Voice) -> f64 {
-        let weights = &self.voices[voice as usize];
-        let way: f64 = weights.iter().zip(PARTS).map(|(weight, part)| weight * part).sum();
-        way / (self.naive + weights.iter().sum::<f64>())
+        self.voices[voice as usize] / self.voices.iter().sum::<f64>()
     }
 
     /// A claim met its bar.
     pub(crate) fn learn(&mut self, kind: DomainKind, claim: &Prediction, actual: f64, laws: &Laws) {
-        let naive = error(kind, claim.base, claim.naive, actual, laws);
-        let pace = (laws.trust_pace / f64::from(claim.ahead.max(1))).min(PACE);
-        if self.usual > 0.0 {
-            let (mut before, mut after) = (self.naive, self.naive);
-            for (departure, weights) in claim.said.iter().zip(&mut self.voices) {
-                let Some(departure) = departure else { continue };
-                for (weight, part) in weights.iter_mut().zip(PARTS) {
-                    before += *weight;
-                    let own = error(kind, claim.base, claim.naive + part * f64::from(*departure), actual, laws);
-                    *weight *= 1.0 + pace * ((naive - own) / self.usual).clamp(-FURTHEST, FURTHEST);
-                    after += *weight;
-                }
-            }
-            self.share_out(&claim.said, before / after, laws.trust_share);
+        let wrong = |far: f32| error(kind, claim.base, claim.naive + f64::from(far), actual, laws);
+        let naive = wrong(0.0);
+        if self.usual > 0.0 && claim.said.iter().any(Option::is_some) {
+            let (mixed, usual) = (wrong(claim.mixed), self.usual_at(claim.naive));
+            let gain = |from: f64, to: f64| ((from - to) / usual).clamp(-FURTHEST, FURTHEST);
+            let ahead = f64::from(claim.ahead.max(1));
+            let gains = claim.said.map(|said| said.map(|far| gain(mixed, wrong(far))));
+            self.share_out(&gains, (laws.trust_pace / ahead).min(PACE), laws.trust_share);
+            self.follow(gain(naive, mixed), ahead, laws);
         }
         self.seen += 1.0;
-        self.usual += (naive - self.usual) / self.seen.min(laws.trust_memory);
+        let kept = self.seen.min(laws.trust_memory);
+        self.usual += (naive - self.usual) / kept;
+        if kind != DomainKind::Direction && claim.naive != 0.0 {
+            self.usual_share += (naive / claim.naive.abs() - self.usual_share) / kept;
+        }
     }
 
-    /// Those who spoke have together what they had before, and a little of it starts over.
-    fn share_out(&mut self, said: &Departures, scale: f64, share: f64) {
-        let awake = said.iter().flatten().count() as f64;
-        let spoke = self.voices.iter().zip(said).filter(|(_, said)| said.is_some());
-        let whole = scale * (self.naive + spoke.flat_map(|(weights, _)| weights).sum::<f64>());
-        let first = share * whole / (1.0 + awake);
-        self.naive = (1.0 - share) * self.naive * scale + first;
-        for (weights, _) in self.voices.iter_mut().zip(said).filter(|(_, said)| said.is_some()) {
-            for weight in weights {
-                *weight = (1.0 - share) * *weight * scale + first / PARTS.len() as f64;
-            }
+    /// Those who spoke have together what they had before, each by what it gained on all of them.
+    fn share_out(&mut self, gains: &[Option<f64>; Voice::ALL.len()], pace: f64, share: f64) {
+        let (mut before, mut after, mut spoke) = (0.0, 0.0, 0.0);
+        for (weight, gain) in self.voices.iter_mut().zip(gains) {
+            let Some(gain) = gain else { continue };
+            before += *weight;
+            *weight *= 1.0 + pace * gain;
+            after += *weight;
+            spoke += 1.0;
         }
+        for (weight, _) in self.voices.iter_mut().zip(gains).filter(|(_, gain)| gain.is_some()) {
+            *weight = (1.0 - share) * *weight * before / after + share * before / spoke;
+        }
+    }
+
+    /// All of them together gained so much on naive, or lost.
+    fn follow(&mut self, gained: f64, ahead: f64, laws: &Laws) {
+        let Record { answers, mean, square } = &mut self.record;
+        let horizons = *answers / ahead;
+        let steady = mean.abs() / *square * horizons / (horizons + RECORD_HALF);
+        let pace = (laws.trust_steady * steady).clamp(laws.trust_slowest, laws.trust_fastest);
+        let theirs = 1.0 + (pace / ahead).min(PACE) * gained;
+        let followed = (1.0 - laws.trust_share) * theirs / (theirs + self.naive) + laws.trust_share / 2.0;
+        self.naive = 1.0 / followed - 1.0;
+        *answers = (*answers + 1.0).min(laws.trust_record * ahead);
+        *mean += (gained - *mean) / *answers;
+        *square += (gained * gained - *square) / answers.max(ahead);
     }
 }
 
@@ -135,10 +182,10 @@ mod tests {
         for at in 0..looks {
             let (naive, actual) = (values[at], values[at + ahead]);
             let mut said = Departures::default();
-            said[0] = Some(trust.heard(DomainKind::Value, says(at, actual - naive, dice)));
-            let value = naive + trust.together(&said);
+            said[0] = Some(trust.heard(DomainKind::Value, naive, says(at, actual - naive, dice)));
+            let (value, mixed) = (naive + trust.together(&said), trust.mixed(&said) as f32);
             open.push_back((
-                Prediction { base: naive, value, naive, ahead: ahead as u32, said, ..Prediction::of_nothing() },
+                Prediction { base: naive, value, naive, ahead: ahead as u32, said, mixed, ..Prediction::of_nothing() },
                 actual,
             ));
             cost += (value - actual).abs() - (naive - actual).abs();
@@ -193,11 +240,11 @@ mod tests {
                 },
             )
             .1
-            .of(Voice::Rules)
+            .followed()
         };
-        assert!(turns(1) <= 0.5 && turns(8) > 0.6, "{} {}", turns(1), turns(8));
+        assert!(turns(1) <= 0.8 && turns(8) > 0.9, "{} {}", turns(1), turns(8));
         assert!(turns(30) > 0.9, "{}", turns(30));
-        assert!(turns(35) < 0.1, "four horizons after the first wrong answer came in: {}", turns(35));
+        assert!(turns(36) < 0.1, "five horizons after the first wrong answer came in: {}", turns(36));
         assert!(turns(70) > 0.6, "{}", turns(70));
     }
 
@@ -208,10 +255,11 @@ mod tests {
         let before = trust.clone();
         let mut said = Departures::default();
         said[Voice::Model as usize] = Some(1.0);
-        let claim = Prediction { due: Time::default(), naive: 0.0, said, ..Prediction::of_nothing() };
+        let claim = Prediction { due: Time::default(), naive: 0.0, said, mixed: 1.0, ..Prediction::of_nothing() };
         trust.learn(DomainKind::Value, &claim, 1.0, laws);
         assert_eq!(trust.voices[0], before.voices[0]);
-        assert!(trust.of(Voice::Model) > before.of(Voice::Model));
+        assert_eq!(trust.of(Voice::Model), before.of(Voice::Model), "there was nobody to be better than");
+        assert!(trust.followed() > before.followed());
         assert_eq!(trust.together(&Departures::default()), 0.0);
     }
 }

@@ -77,6 +77,9 @@ pub struct Kin {
     pub own_rules: f64,
     /// Entries that crossed a death, on average.
     pub crossed: f64,
+    /// The errors of all lives but the first, to be pooled over lines.
+    #[serde(skip)]
+    pub heirs: Errors,
 }
 
 /// Runs `plan.lives` lines of `plan.generations` lives each, `plan.most_ticks` ticks in all.
@@ -135,6 +138,7 @@ fn line(plan: &Plan, paths: &Paths, way: Way, number: u64) -> Result<Kin, Error>
         }
         kin.deaths += u64::from(life.life().is_dead());
         for (first, rest) in stretches.iter().skip(usize::from(generation == 0)) {
+            kin.heirs = kin.heirs.and(&first.and(rest));
             early.extend(first.skill(life.life()));
             later.extend(first.and(rest).skill(life.life()));
         }
@@ -234,7 +238,7 @@ impl Left {
 /// Everything the dead went by, with all its evidence, in the same places: what inheritance is not.
 fn copy(golem: &mut Golem, before: &Life) {
     let adopted = |(slot, heuristic): (usize, &golem::rule::Heuristic)| {
-        Event::Rule(rule::Event::Adopted { slot: slot as u8, heuristic: Box::new(heuristic.clone()), night: None })
+        Event::Rule(rule::Event::Adopted { slot: slot as u8, heuristic: Box::new(heuristic.unasked()), night: None })
     };
     let events: Vec<Event> = before.playbook.iter().enumerate().map(adopted).collect();
     let record = Record { seq: golem.seq() + 1, at: golem.life().now, events };

@@ -117,6 +117,9 @@ fn where_there_is_something_to_know_it_is_still_known_and_a_turn_costs_little() 
     let lives = if full() { 100 } else { 8 };
     let tide = both("tide", &[sim(0.0, Some(1_000_000), lives, 9_611, 4_000)]);
     assert!(tide.now[1] > 0.2 && tide.now[1] > tide.then[1] - 0.02, "{:+.4}", tide.now[1]);
+    let queue = Spec::Queue { seed: 9_613, bar_ms: 40_000 };
+    let queue = both("queue", &[plan(queue, if full() { 60 } else { 8 }, 9_613, 8_000, Span::seconds(40))]);
+    assert!(queue.now[1] > queue.then[1] - if full() { 0.005 } else { 0.03 }, "{:+.4}", queue.now[1]);
     let turn = both("tide that turns", &[sim(0.0, Some(TURN), lives, 9_612, 8_000)]);
     assert!(turn.now[2] > turn.then[2] + 0.04 && turn.now[2] > -0.06, "{:+.4}", turn.now[2]);
 }

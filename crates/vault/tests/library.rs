@@ -23,6 +23,7 @@ fn line(kind: Kind, text: &str, confidence: f64) -> Line {
         text: text.to_owned(),
         rule: None,
         link: None,
+        shown: None,
         regime: None,
         class: Class::Structural,
         confidence,

@@ -239,6 +239,10 @@ fn the_largest_life_really_fits() {
     b.world.holding = 63;
     b.world.domains.iter_mut().for_each(|d| d.horizon = 64);
     b.world.instincts = (0..64).map(|i| format!("when f0 > {}.123456789 and f1 > 0.123456789{i} and f2 > 0.2345678912 and f3 > 0.01234567 expect d{} over 64", -i - 1, i % 8)).collect();
+    // As many blends as there may be, of as many features.
+    for (at, text) in b.world.instincts.iter_mut().take(golem::limits::BLENDS).enumerate() {
+        *text = format!("always expect d{} like a blend of f0, f1, f2, f{}", 3 * (at % 2), at + 3);
+    }
     let (mut g, _) = Golem::born(b, START);
     println!("playbook {}", g.life().playbook.len());
     let mut most = 0;

@@ -86,6 +86,10 @@ impl Slow {
         self.mean += (number - self.mean) / self.count;
     }
 
+    pub(crate) fn mean(&self) -> f64 {
+        self.mean
+    }
+
     /// How many times the mean this is; one where there is nothing to compare with.
     pub(crate) fn ratio(&self, number: f64) -> f64 {
         if self.mean > 0.0 { number / self.mean } else { 1.0 }

@@ -209,19 +209,25 @@ fn one_finding_does_not_hide_the_next() {
     }
 }
 
-/// `when FEATURE > NUMBER [and FEATURE < NUMBER …] expect DOMAIN over BARS [then STANCE]`, of what is declared.
+/// `when FEATURE > NUMBER [and FEATURE < NUMBER …] expect DOMAIN [like a blend of FEATURE, …] over BARS [then STANCE]`, of
+/// what is declared.
 fn check_instinct(text: &str, manifest: &Manifest) {
     let (condition, rest) = text.split_once(" expect ").unwrap();
     let (rest, stance) = rest.split_once(" then ").unwrap_or((rest, "add"));
     assert!(stance == "add" || stance == "reduce", "{text}");
     let (domain, bars) = rest.split_once(" over ").unwrap();
+    let (domain, blended) = domain.split_once(" like a blend of ").map_or((domain, None), |(of, by)| (of, Some(by)));
+    let declared = |name: &str| manifest.features.iter().any(|known| known == name);
+    assert!(blended.is_none_or(|blended| blended.split(", ").all(declared)), "{text}");
     let domain = manifest.domains.iter().find(|spec| spec.name == domain).unwrap_or_else(|| panic!("{text}"));
     assert_eq!(bars.parse(), Ok(domain.horizon), "{text}");
-    let comparisons: Vec<&str> = condition.strip_prefix("when ").unwrap().split(" and ").collect();
+    let condition = if condition == "always" { None } else { condition.strip_prefix("when ") };
+    assert!(condition.is_some() || blended.is_some(), "{text}");
+    let comparisons: Vec<&str> = condition.iter().flat_map(|condition| condition.split(" and ")).collect();
     assert!(comparisons.len() <= golem::limits::COMPARISONS);
     for comparison in comparisons {
         let [feature, is, than] = comparison.split(' ').collect::<Vec<_>>()[..] else { panic!("{text}") };
-        assert!(manifest.features.iter().any(|name| name == feature), "{text}");
+        assert!(declared(feature), "{text}");
         assert!(is == ">" || is == "<", "{text}");
         assert!(than.trim_end_matches('%').parse::<f64>().is_ok(), "{text}");
     }

@@ -51,8 +51,11 @@ pub(super) struct Cases<'a> {
 impl<'a> Cases<'a> {
     pub(super) fn of(life: &'a Life, domain: usize, chosen: &[&Experience], features: &'a [Features]) -> Cases<'a> {
         let (kind, laws) = (life.birth.world.domains[domain].kind, life.laws());
-        let here: Vec<&Heuristic> =
-            life.playbook.iter().filter(|h| usize::from(h.domain) == domain && h.say(kind, laws) > 0.0).collect();
+        let here: Vec<&Heuristic> = life
+            .playbook
+            .iter()
+            .filter(|h| usize::from(h.domain) == domain && h.blend.is_none() && h.say(kind, laws) > 0.0)
+            .collect();
         let each = |(e, features): (&&Experience, &'a Features)| {
             let (base, naive, actual) = (e.base[domain], e.naive[domain], e.actual[domain]);
             let awake = here.iter().copied().filter(|h| h.condition.holds(features));
@@ -181,7 +184,11 @@ impl<'a> Cases<'a> {
     /// turned.
     pub(super) fn relearned(&self, looked_at: &mut u32) -> Option<Revision> {
         let (kind, laws, life) = (self.kind(), self.laws(), self.life);
-        let in_use = life.playbook.iter().enumerate().filter(|(_, h)| usize::from(h.domain) == self.domain && h.voice);
+        let in_use = life
+            .playbook
+            .iter()
+            .enumerate()
+            .filter(|(_, h)| usize::from(h.domain) == self.domain && h.voice && h.blend.is_none());
         let fresh: Vec<(u8, Heuristic)> = in_use.map(|(slot, h)| (slot as u8, forgetful(h, kind))).collect();
         let judged = self.all.partition_point(|case| case.tick <= life.dreams.settled[self.domain]);
         let open = &self.all[judged..];

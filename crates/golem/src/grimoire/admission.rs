@@ -206,6 +206,8 @@ pub fn draft(kind: Kind, text: &str, source: Source, now: Time) -> Entry {
         condition: None,
         claim: None,
         link: None,
+        blend: None,
+        shown: None,
         domain: None,
         regime: None,
         class: kind.class(),

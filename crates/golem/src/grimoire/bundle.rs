@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::entry::{Class, Entry, Expectation, Kind, Link, Provenance};
+use super::entry::{Class, Entry, Expectation, Kind, Link, Provenance, Shown};
 use super::round::words;
 use crate::life::Life;
 use crate::plain::{self, is_plain};
@@ -29,6 +29,9 @@ pub struct Line {
     pub rule: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub link: Option<NamedLink>,
+    /// What it has shown its sender; heard of one's own line alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shown: Option<Shown>,
     #[serde(default)]
     pub regime: Option<Regime>,
     pub class: Class,
@@ -56,7 +59,7 @@ pub fn export(entry: &Entry, life: &Life) -> Line {
     // No more exact than it is sure, so that two who found the same say the same.
     let rule = entry.claim.map(|claim| {
         let claim = Expectation { effect: rounded(claim.effect, 3), ..claim };
-        words(&entry.condition.clone().unwrap_or_default(), &claim, life)
+        words(&entry.condition.clone().unwrap_or_default(), &claim, entry.blend.as_ref(), life)
     });
     Line {
         bundle: VERSION,
@@ -68,6 +71,7 @@ pub fn export(entry: &Entry, life: &Life) -> Line {
             effect: name(effect),
             same_way,
         }),
+        shown: entry.shown,
         regime: entry.regime,
         class: entry.class,
         confidence: entry.confidence(life.now),

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::id::GolemId;
 use crate::prose::Prose;
 use crate::regime::Regime;
-use crate::rule::{Condition, Stance};
+use crate::rule::{Condition, Mix, Stance};
 use crate::time::Time;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -91,6 +91,21 @@ pub struct Expectation {
     pub stance: Stance,
 }
 
+/// Claims that what a heuristic has shown is about at most; older ones have faded.
+const MOST_CLAIMS: f64 = 1_000.0;
+/// Nobody is less wrong than this beside naive.
+const LEAST_ERROR: f64 = 0.1;
+/// More than any world's values come to.
+const MOST_ERROR: f64 = 1e24;
+
+/// How wrong a heuristic was, and how wrong naive was on the same claims, both fading.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Shown {
+    pub claims: f64,
+    pub error: f64,
+    pub naive_error: f64,
+}
+
 /// One feature pushes another, up or down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Link {
@@ -112,6 +127,12 @@ pub struct Entry {
     pub claim: Option<Expectation>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub link: Option<Link>,
+    /// What the claim's factor is on, instead of the last value.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub blend: Option<Mix>,
+    /// What a heuristic has shown in claims of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shown: Option<Shown>,
     /// The domain it is about, by number.
     pub domain: Option<u8>,
     /// The regime it was learned in; none holds in any.
@@ -145,6 +166,21 @@ pub enum Decision {
     Put(Box<Entry>),
     /// Gone for good; its number is never used again.
     Forget(u64),
+}
+
+impl Shown {
+    /// As much as a heuristic could have shown.
+    pub(super) fn is_sound(&self) -> bool {
+        let Shown { claims, error, naive_error } = *self;
+        let known = [claims, error, naive_error].iter().all(|number| number.is_finite() && *number >= 0.0);
+        known && claims <= MOST_CLAIMS && error >= naive_error * LEAST_ERROR && naive_error <= MOST_ERROR
+    }
+
+    /// What is left of it when so much is passed on.
+    pub(super) fn times(self, share: f64) -> Shown {
+        let Shown { claims, error, naive_error } = self;
+        Shown { claims: claims * share, error: error * share, naive_error: naive_error * share }
+    }
 }
 
 impl Kind {

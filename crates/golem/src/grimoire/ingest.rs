@@ -2,15 +2,15 @@
 //! be checked is tried in quarantine, without a say, until this golem's own claims have shown it to be right.
 //!
 //! Of what a sender says about itself only the modest part counts: not its evidence, not how slowly it should fade,
-//! not that it was paid for with a life. Text is kept to be read, cleaned of anything that could be taken for an
+//! not that it was paid for with a life. Only down one's own line does evidence cross, at a discount. Text is kept to be read, cleaned of anything that could be taken for an
 //! address; nothing anywhere takes an amount or a permission from it.
 
 use super::admission::{Candidate, clip, draft};
 use super::bundle::Line;
 use super::confidence::inherited;
-use super::entry::{Class, Decision, Expectation, How, Kind, Source, Status};
+use super::entry::{Class, Decision, Expectation, How, Kind, Shown, Source, Status};
 use super::knowing::Intake;
-use super::round::{Answer, DECISIONS, source, words};
+use super::round::{Answer, DECISIONS, Left, source, words};
 use super::{Grimoire, Key, SOURCES, bundle, round};
 use crate::id::GolemId;
 use crate::inheritance::BALDWIN;
@@ -72,8 +72,11 @@ impl Grimoire {
             entry.domain = Some(rule.domain);
             entry.condition = Some(rule.condition.clone());
             entry.claim = Some(Expectation { domain: rule.domain, effect: rule.effect, stance: rule.stance });
+            entry.blend.clone_from(&rule.blend);
         }
         (entry.link, entry.regime) = (link, line.regime);
+        // Nobody else's word for what it has shown is taken.
+        entry.shown = line.shown.filter(|shown| how == How::Inherited && shown.is_sound());
         entry.status = Status::Candidate;
         // Only what came down one's own line may say that it was learned in dying.
         entry.bloodstain = line.bloodstain && how == How::Inherited;
@@ -141,14 +144,19 @@ pub fn take_in(grimoire: &mut Grimoire, life: &Life, lines: &[&str], how: How) -
     (answer, told)
 }
 
-/// The rules among what was left, with what is left of their sender's confidence; those of a heuristic marked.
-fn expectations(lines: &[&str], life: &Life) -> Vec<(bool, f64, Parsed)> {
+/// The rules among what was left, with what is left of their sender's confidence.
+fn expectations(lines: &[&str], life: &Life) -> Vec<Left> {
     let read = lines.iter().filter_map(|line| bundle::read(line).ok());
     read.filter_map(|line| {
         let (rule, _) = line.meaning(&life.birth.world).ok()?;
         let rule = rule.filter(|rule| plausible(rule.domain, rule.effect, life).is_ok())?;
         let sender = if line.confidence.is_finite() { line.confidence } else { 0.0 };
-        Some((line.kind == Kind::Heuristic, inherited(How::Inherited, sender, 1, false), rule))
+        Some(Left {
+            heuristic: line.kind == Kind::Heuristic,
+            trusted: inherited(How::Inherited, sender, 1, false),
+            rule,
+            shown: line.shown.filter(Shown::is_sound),
+        })
     })
     .collect()
 }
@@ -158,9 +166,10 @@ pub fn proposed(grimoire: &mut Grimoire, life: &Life, rules: impl IntoIterator<I
     let mut answer = round(grimoire, life);
     for rule in rules {
         let claim = Expectation { domain: rule.domain, effect: rule.effect, stance: rule.stance };
-        let text = words(&rule.condition, &claim, life);
+        let text = words(&rule.condition, &claim, rule.blend.as_ref(), life);
         let mut entry = draft(Kind::Heuristic, &text, source(life, How::Owner), life.now);
         (entry.condition, entry.claim, entry.domain) = (Some(rule.condition), Some(claim), Some(rule.domain));
+        entry.blend = rule.blend;
         (entry.status, entry.initial) = (Status::Candidate, OWNER);
         if !grimoire.knows(&entry) && answer.decisions.len() < DECISIONS {
             entry.id = grimoire.next_id();

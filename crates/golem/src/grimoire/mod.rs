@@ -25,7 +25,7 @@ pub use book::{ENTRIES, Grimoire, SOURCES, TEXT};
 pub use confidence::{BIRTH_CAP, HALF_LIVES, inherited};
 pub use curator::{ARCHIVE, Round};
 pub(crate) use decide::curated;
-pub use entry::{Class, Decision, Entry, Expectation, How, Kind, Link, Provenance, Source, Status};
+pub use entry::{Class, Decision, Entry, Expectation, How, Kind, Link, Provenance, Shown, Source, Status};
 pub use event::Event;
 pub(crate) use fiber::Whole;
 pub use fiber::{Fiber, Watched};

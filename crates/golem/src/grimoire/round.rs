@@ -2,7 +2,7 @@
 //! fits the present comes back to be used or tried. Whoever keeps the entries runs it; the answer is an input.
 
 use super::admission::{Candidate, draft};
-use super::entry::{Decision, Entry, Expectation, How, Kind, Link, Source, Status};
+use super::entry::{Decision, Entry, Expectation, How, Kind, Link, Shown, Source, Status};
 use super::knowing::WATCHED;
 use super::{Grimoire, Watched};
 use crate::id::GolemId;
@@ -10,7 +10,7 @@ use crate::life::Life;
 use crate::limits;
 use crate::regime::Regime;
 use crate::rule::text::Parsed;
-use crate::rule::{Comparison, Condition, Heuristic, Is, Provenance, Stance, neutral, rounded};
+use crate::rule::{Comparison, Condition, Heuristic, Is, Mix, Provenance, Stance, neutral, room_for_blends, rounded};
 use crate::stress::words::title as words_of;
 use crate::world::DomainKind;
 
@@ -220,7 +220,8 @@ impl Learn<'_> {
     /// The best heuristic that is not yet an insight.
     fn insight(&mut self) {
         let life = self.life;
-        let worth = |h: &&Heuristic| h.voice && h.weight >= INSIGHT_TRIED && h.skill() >= INSIGHT_SKILL;
+        let worth =
+            |h: &&Heuristic| h.voice && h.blend.is_none() && h.weight >= INSIGHT_TRIED && h.skill() >= INSIGHT_SKILL;
         let mut best: Vec<&Heuristic> = life.playbook.iter().filter(worth).collect();
         best.sort_by(|a, b| b.skill().total_cmp(&a.skill()).then(a.id.cmp(&b.id)));
         for heuristic in best {
@@ -300,14 +301,14 @@ impl Learn<'_> {
     }
 
     fn words(&self, condition: &Condition, claim: &Expectation) -> String {
-        words(condition, claim, self.life)
+        words(condition, claim, None, self.life)
     }
 }
 
 /// A condition and a claim in the words of the world.
-pub(super) fn words(condition: &Condition, claim: &Expectation, life: &Life) -> String {
+pub(super) fn words(condition: &Condition, claim: &Expectation, blend: Option<&Mix>, life: &Life) -> String {
     let Expectation { domain, effect, stance } = *claim;
-    let parsed = Parsed { condition: condition.clone(), domain, effect, stance };
+    let parsed = Parsed { condition: condition.clone(), domain, effect, blend: blend.cloned(), stance };
     parsed.print(&life.birth.world).unwrap_or_else(|e| format!("cannot be said: {e}"))
 }
 
@@ -331,7 +332,8 @@ pub fn entry_of(heuristic: &Heuristic, life: &Life, known: Option<&Entry>) -> En
         Provenance::Recalled => How::Observed,
         Provenance::Dreamt => How::Dreamt,
     };
-    let text = words(&heuristic.condition, &claim, life);
+    let blend = Parsed::from(heuristic).blend;
+    let text = words(&heuristic.condition, &claim, blend.as_ref(), life);
     let mut entry = known.cloned().unwrap_or_else(|| draft(Kind::Heuristic, &text, source(life, how), life.now));
     entry.id = heuristic.id;
     if entry.kind == Kind::Heuristic {
@@ -341,7 +343,7 @@ pub fn entry_of(heuristic: &Heuristic, life: &Life, known: Option<&Entry>) -> En
     if heuristic.provenance == Provenance::Dreamt {
         entry.dream_validated = heuristic.voice;
     }
-    (entry.condition, entry.claim) = (Some(heuristic.condition.clone()), Some(claim));
+    (entry.condition, entry.claim, entry.blend) = (Some(heuristic.condition.clone()), Some(claim), blend);
     (entry.domain, entry.regime) = (Some(heuristic.domain), regime_of(heuristic));
     entry.status = if heuristic.voice { Status::Active } else { Status::Candidate };
     // As many cases as count, in the proportion in which it did better and worse than naive.
@@ -351,17 +353,19 @@ pub fn entry_of(heuristic: &Heuristic, life: &Life, known: Option<&Entry>) -> En
     if all > 0.0 {
         entry.validated_at = life.now;
     }
+    let Heuristic { weight: claims, error, naive_error, .. } = *heuristic;
+    entry.shown = (claims > 0.0).then_some(Shown { claims, error, naive_error });
     entry
 }
 
-/// An entry as a heuristic that starts anew: with what it expects, and everything still to show.
+/// An entry as a heuristic that starts anew: with what it expects, a share of what it has shown, and the rest still to show.
 fn heuristic_of(entry: &Entry, life: &Life, voice: bool) -> Option<Heuristic> {
     let (condition, claim) = (entry.condition.clone()?, entry.claim?);
     let kind = life.birth.world.domains.get(usize::from(claim.domain))?.kind;
     let provenance = Provenance::Recalled;
     let mut heuristic = Heuristic::new(entry.id, condition, claim.domain, kind, claim.stance, provenance, life.tick);
     (heuristic.effect, heuristic.voice) = (claim.effect, voice);
-    Some(heuristic)
+    Some(heuristic.having_shown(entry.shown, life).of(entry.blend.as_ref()))
 }
 
 /// What fits the regime again, and what waits to be tried, for slots that are free.
@@ -377,40 +381,87 @@ fn come_back(grimoire: &Grimoire, life: &Life) -> Vec<(u8, Heuristic)> {
     // An heir has much to try and little else to go by.
     let at_once = if life.birth.generation > 0 { HEIRS } else { BACK };
     let room = SHADOWS.saturating_sub(shadows).min(at_once);
+    let mut blends = room_for_blends(life);
+    let mut fits = |entry: &Entry| {
+        let fits = entry.blend.is_none() || blends > 0;
+        blends -= usize::from(entry.blend.is_some() && fits);
+        fits
+    };
     let trying = grimoire.in_use().filter(tried).filter(|entry| !here(entry.id)).take(room).map(|entry| (entry, false));
     let free = life.playbook.len()..limits::HEURISTICS;
     let chosen = waking.filter(|(entry, _)| !here(entry.id)).take(BACK).chain(trying);
     chosen
+        .filter(|(entry, _)| fits(entry))
         .filter_map(|(entry, voice)| heuristic_of(entry, life, voice))
         .zip(free)
         .map(|(h, slot)| (slot as u8, h))
         .collect()
 }
 
-/// What a golem is born with and has not tried yet begins where its line left off, as far as that is trusted: an
-/// expectation, and no evidence, so it has no say before its own claims have shown it right. Only at birth: whoever has
-/// begun to live has its own experience to go by.
-pub(super) fn recollect(left: &[(bool, f64, Parsed)], life: &Life) -> Vec<(u8, Heuristic)> {
+/// A rule among what was left.
+pub(super) struct Left {
+    /// A heuristic knows more exactly than an insight what it expects.
+    pub heuristic: bool,
+    pub trusted: f64,
+    pub rule: Parsed,
+    pub shown: Option<Shown>,
+}
+
+impl Heuristic {
+    /// With so much of what it has shown its line as crosses a death.
+    fn having_shown(self, shown: Option<Shown>, life: &Life) -> Heuristic {
+        let Some(shown) = shown else { return self };
+        let Shown { claims, error, naive_error } = shown.times(life.constitution().succession.evidence);
+        Heuristic { weight: claims, error, naive_error, ..self }
+    }
+}
+
+/// What a golem is born with and has not tried yet begins where its line left off, as far as that is trusted: with its
+/// expectation, and a share of the evidence. Only at birth: whoever has begun to live has its own experience to go by.
+pub(super) fn recollect(left: &[Left], life: &Life) -> Vec<(u8, Heuristic)> {
     let born_with = |h: &Heuristic| life.tick == 0 && h.provenance == Provenance::Instinct && h.weight == 0.0;
     let untried = life.playbook.iter().enumerate().filter(|(_, h)| born_with(h));
     untried
         .filter_map(|(slot, h)| {
-            let about =
-                |rule: &Parsed| rule.domain == h.domain && rule.stance == h.stance && rule.condition.same(&h.condition);
-            let same = left.iter().filter(|(_, _, rule)| about(rule));
-            // A heuristic knows more exactly than an insight what it expects.
-            let (_, trusted, rule) = same.max_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)))?;
+            let about = |rule: &Parsed| {
+                rule.domain == h.domain
+                    && rule.stance == h.stance
+                    && rule.condition.same(&h.condition)
+                    && blends_the_same(rule, h)
+            };
+            let same = left.iter().filter(|left| about(&left.rule));
+            let Left { rule, trusted, shown, .. } =
+                same.max_by(|a, b| a.heuristic.cmp(&b.heuristic).then(a.trusted.total_cmp(&b.trusted)))?;
             let nothing = neutral(life.birth.world.domains[usize::from(h.domain)].kind);
             let effect = nothing + (rule.effect - nothing) * trusted.clamp(0.0, 1.0);
-            Some((slot as u8, Heuristic { effect, ..h.clone() }))
+            let heuristic = Heuristic { effect, ..h.clone() }.having_shown(*shown, life);
+            // Numbers cross as they are, with how sure they are: what failed does not cross at all.
+            let Some((own, left)) = heuristic.blend.as_ref().zip(rule.blend.as_ref()) else {
+                return Some((slot as u8, heuristic));
+            };
+            let mix = Mix { sure: left.sure.max(own.mix().sure), ..left.clone() };
+            let held = shown.is_some_and(|shown| shown.error < shown.naive_error);
+            held.then(|| (slot as u8, Heuristic { effect: rule.effect, ..heuristic }.of(Some(&mix))))
         })
         .collect()
 }
 
+/// Of the very same features, or neither of any.
+fn blends_the_same(rule: &Parsed, heuristic: &Heuristic) -> bool {
+    match (&rule.blend, &heuristic.blend) {
+        (Some(mix), Some(blend)) => blend.is_of(mix),
+        (one, other) => one.is_none() && other.is_none(),
+    }
+}
+
 /// Half of those asked for most, half of those nobody has checked for longest.
 fn watch(grimoire: &Grimoire, life: &Life) -> Vec<Watched> {
-    let checkable =
-        |entry: &&Entry| entry.claim.is_some() && entry.kind != Kind::Heuristic && entry.status == Status::Active;
+    let checkable = |entry: &&Entry| {
+        entry.claim.is_some()
+            && entry.blend.is_none()
+            && entry.kind != Kind::Heuristic
+            && entry.status == Status::Active
+    };
     let mut by_use: Vec<&Entry> = grimoire.in_use().filter(checkable).collect();
     let mut by_age = by_use.clone();
     by_use.sort_by(|a, b| b.retrievals.cmp(&a.retrievals).then(a.id.cmp(&b.id)));

@@ -32,6 +32,8 @@ enum Meaning {
 pub struct Subject {
     condition: Vec<(u8, bool, u64)>,
     domain: u8,
+    /// The features it blends, in their order.
+    blend: Vec<u8>,
 }
 
 impl Key {
@@ -54,7 +56,9 @@ impl Subject {
     pub fn of(entry: &Entry) -> Option<Subject> {
         let claim = entry.claim?;
         let condition = entry.condition.clone().unwrap_or_default();
-        Some(Subject { condition: normal(&condition), domain: claim.domain })
+        let mut blend: Vec<u8> = entry.blend.iter().flat_map(|mix| &mix.terms).map(|term| term.feature).collect();
+        blend.sort_unstable();
+        Some(Subject { condition: normal(&condition), domain: claim.domain, blend })
     }
 }
 

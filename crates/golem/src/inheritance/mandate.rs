@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::constitution::MandateFigures;
 use crate::grimoire::{Entry, How, Kind, Status};
+use crate::rule::Term;
 use crate::rule::text::Parsed;
 
 /// What a life added to what it was left.
@@ -56,9 +57,18 @@ pub fn divergence<'a>(rules: impl Iterator<Item = &'a Parsed>, told: &[Parsed]) 
                 && old.condition.same(&rule.condition)
                 && old.stance == rule.stance
                 && (old.effect - rule.effect).abs() < 0.05
+                && blends_alike(old, rule)
         };
         all += 1;
         new += u32::from(!told.iter().any(same));
     }
     if all > 0 { f64::from(new) / f64::from(all) } else { 1.0 }
+}
+
+/// Of the same features in much the same shares, or neither of any.
+fn blends_alike(one: &Parsed, other: &Parsed) -> bool {
+    let (Some(one), Some(other)) = (&one.blend, &other.blend) else { return one.blend == other.blend };
+    let near =
+        |term: &Term| other.terms.iter().any(|t| t.feature == term.feature && (t.share - term.share).abs() < 0.05);
+    one.terms.len() == other.terms.len() && one.terms.iter().all(near)
 }

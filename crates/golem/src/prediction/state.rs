@@ -36,6 +36,8 @@ pub struct Prediction {
     pub ahead: u32,
     /// How far from naive each voice would have gone.
     pub said: Departures,
+    /// How far they would have gone together.
+    pub mixed: f32,
 }
 
 impl Prediction {
@@ -51,6 +53,7 @@ impl Prediction {
             staged: 0,
             ahead: 1,
             said: Departures::default(),
+            mixed: 0.0,
         }
     }
 }

@@ -12,7 +12,7 @@ use crate::time::{Span, Time};
 pub(crate) fn apply(life: &mut Life, event: &Event) {
     match event {
         Event::Adopted { slot, heuristic, night } => adopt(life, usize::from(*slot), heuristic, *night),
-        Event::Predicted { domain, value, naive, fired, said } => {
+        Event::Predicted { domain, value, naive, fired, said, terms } => {
             if life.awake_at != life.seen.until {
                 (life.awake, life.awake_at) = (0, life.seen.until);
                 stake(life);
@@ -29,11 +29,20 @@ pub(crate) fn apply(life: &mut Life, event: &Event) {
             let (made, value, naive, fired) = (life.tick, *value, *naive, *fired);
             for slot in slots(fired) {
                 let heuristic = &mut life.playbook[slot];
-                heuristic.said.say(made, heuristic.effect);
+                match &mut heuristic.blend {
+                    Some(blend) => {
+                        let value = |feature| terms.as_ref().and_then(|terms| terms.get(feature));
+                        if let Some(far) = blend.far(naive, value) {
+                            blend.ask(made, naive, far);
+                        }
+                    }
+                    None => heuristic.said.say(made, heuristic.effect),
+                }
             }
             dream::said(life, at, made, staged, naive, fired);
             let (ahead, said) = (life.looks_ahead(at), *said);
-            life.open[at].push_back(Prediction { due, made, base, value, naive, fired, staged, ahead, said });
+            let mixed = life.trust[at].mixed(&said) as f32;
+            life.open[at].push_back(Prediction { due, made, base, value, naive, fired, staged, ahead, said, mixed });
         }
         Event::Scored { domain, actual } => score(life, usize::from(*domain), *actual),
         Event::Voided { domain } => drop(life.open[usize::from(*domain)].pop_front()),

@@ -1,8 +1,9 @@
 //! The rule mind at work: who has a say now, what they expect together, and what to try next.
 
-use super::slots::trial;
+use super::slots::is_tried;
 use super::{
-    Comparison, Condition, Dice, Event, Heuristic, Is, Provenance, Stance, free_slot, learning, rounded, slots,
+    Comparison, Condition, Dice, Event, Heuristic, Is, Provenance, Stance, Term, Terms, free_slot, learning,
+    room_for_blends, rounded, slots,
 };
 use crate::draft::Draft;
 use crate::dream;
@@ -28,18 +29,22 @@ pub(crate) fn think(draft: &mut Draft<'_>, bar: &Bar) {
         let spec = &draft.birth.world.domains[domain];
         let (kind, scale) = (spec.kind, spec.scale);
         let naive = naive(draft, domain, kind, scale, &bar.features);
-        let voices = slots(fired).map(|slot| &draft.playbook[slot]);
-        let rules = learning::together(kind, naive, voices, draft.laws()) - naive;
+        let blends = slots(fired).filter_map(|slot| draft.playbook[slot].blend.as_deref());
+        let terms = Terms::of(blends, &bar.features);
+        let awake = || slots(fired).map(|slot| &draft.playbook[slot]);
+        let blended = terms.as_ref().and_then(|terms| learning::blended(naive, awake(), terms, draft.laws()));
+        let rules = learning::together(kind, naive, awake(), draft.laws()) - naive;
         let mut said = Departures::default();
         let together = if draft.laws().trust_pace > 0.0 {
             let trust = &draft.trust[domain];
-            said[Voice::Rules as usize] = (rules != 0.0).then(|| trust.heard(kind, rules));
+            said[Voice::Rules as usize] = (rules != 0.0).then(|| trust.heard(kind, naive, rules));
+            said[Voice::Blends as usize] = blended.map(|blended| trust.heard(kind, naive, blended - naive));
             naive + trust.together(&said)
         } else {
             naive + rules
         };
         let value = if kind == DomainKind::Direction { together.clamp(0.01, 0.99) } else { together };
-        draft.emit(Event::Predicted { domain: domain as u8, value, naive, fired, said });
+        draft.emit(Event::Predicted { domain: domain as u8, value, naive, fired, said, terms });
     }
     explore(draft, &bar.features);
 }
@@ -79,7 +84,7 @@ fn explore(draft: &mut Draft<'_>, features: &Features) {
         return;
     }
     let Some(slot) = free_slot(draft) else { return };
-    let heuristic = idea(draft, features);
+    let heuristic = mixture(draft, features).unwrap_or_else(|| idea(draft, features));
     draft.emit(Event::Adopted { slot: slot as u8, heuristic: Box::new(heuristic), night: None });
 }
 
@@ -87,10 +92,7 @@ fn explore(draft: &mut Draft<'_>, features: &Features) {
 fn judge(draft: &mut Draft<'_>) {
     for slot in 0..draft.playbook.len() {
         let heuristic = &draft.playbook[slot];
-        if heuristic.provenance != Provenance::Instinct
-            && !heuristic.judged
-            && heuristic.weight >= trial(draft, heuristic)
-        {
+        if heuristic.provenance != Provenance::Instinct && !heuristic.judged && is_tried(draft, heuristic) {
             let (skill, echo) = (heuristic.skill(), draft.laws().echo);
             let ended = match skill {
                 better if better > echo => Ended::Effective,
@@ -107,6 +109,37 @@ fn judge(draft: &mut Draft<'_>) {
             draft.emit(goal::Event::Finished { goal: Goal::Explore, domain, ended });
         }
     }
+}
+
+/// One idea in so many is a blend that is known with a feature more or less.
+const MIXTURES: usize = 6;
+
+/// The best blend of a domain with a feature more or less, to be tried without a say.
+fn mixture(life: &Life, features: &Features) -> Option<Heuristic> {
+    let mut dice = Dice::of_night(life, MIXTURES as u64);
+    if dice.below(MIXTURES) != 0 || room_for_blends(life) == 0 {
+        return None;
+    }
+    let known: Vec<&Heuristic> = life.playbook.iter().filter(|h| h.blend.is_some() && h.voice).collect();
+    let domain = known.get(dice.below(known.len().max(1)))?.domain;
+    let best = known.into_iter().filter(|h| h.domain == domain).max_by(|a, b| a.skill().total_cmp(&b.skill()))?;
+    let mut mix = best.blend.as_ref()?.mix();
+    let feature = dice.below(features.len()) as u8;
+    match mix.terms.iter().position(|term| term.feature == feature) {
+        Some(at) => drop((mix.terms.len() > 1).then(|| mix.terms.remove(at))?),
+        // What is never above nothing has no logarithm.
+        None if features[usize::from(feature)] > 0.0 => mix.terms.try_push(Term { feature, share: 0.0 }).ok()?,
+        None => return None,
+    }
+    let same = |h: &Heuristic| h.domain == domain && h.blend.as_ref().is_some_and(|blend| blend.is_of(&mix));
+    if life.playbook.iter().any(same) {
+        return None;
+    }
+    let kind = life.birth.world.domains[usize::from(domain)].kind;
+    let id = life.heuristics_made + 1;
+    let condition = best.condition.clone();
+    let new = Heuristic::new(id, condition, domain, kind, Stance::Watch, Provenance::Explored, life.tick);
+    Some(Heuristic { effect: best.effect, voice: false, ..new }.of(Some(&mix)))
 }
 
 /// One or two features on the side of where they stand now: it will hold again when things are like this.

@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Heuristic;
+use super::{Heuristic, Terms};
 use crate::money::Usdc;
 use crate::prediction::Departures;
 use crate::time::Time;
@@ -25,6 +25,8 @@ pub enum Event {
         fired: u64,
         /// How far from naive each voice would have gone.
         said: Departures,
+        /// What the features were that blends with a say are made of, if there are any.
+        terms: Option<Box<Terms>>,
     },
     Scored {
         domain: u8,

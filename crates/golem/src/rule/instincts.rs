@@ -16,6 +16,7 @@ pub(crate) fn instincts(birth: &Birth) -> Vec<Event> {
             let mut heuristic =
                 Heuristic::new(id, parsed.condition, parsed.domain, kind, parsed.stance, Provenance::Instinct, 0);
             heuristic.effect = parsed.effect;
+            let heuristic = heuristic.of(parsed.blend.as_ref());
             Event::Adopted { slot: slot as u8, heuristic: Box::new(heuristic), night: None }
         })
         .collect()

@@ -1,7 +1,7 @@
 //! How heuristics forecast together and learn from what came of it. Arithmetic only: this runs when a
 //! journal is folded as it ran when it was lived.
 
-use super::Heuristic;
+use super::{Heuristic, Terms};
 use crate::laws::Laws;
 use crate::prediction::Prediction;
 use crate::regime::Regime;
@@ -75,8 +75,11 @@ impl Heuristic {
         regime: Regime,
         laws: &Laws,
     ) -> Option<f64> {
-        let expected = self.expected(claim, laws)?;
-        let own = error(kind, claim.base, forecast(kind, claim.naive, expected), actual, laws);
+        let (said, far) = match &mut self.blend {
+            Some(blend) => blend.asked(claim.made).map(|(said, far)| (said, Some(far)))?,
+            None => (forecast(kind, claim.naive, self.expected(claim, laws)?), None),
+        };
+        let own = error(kind, claim.base, said, actual, laws);
         let naive = error(kind, claim.base, claim.naive, actual, laws);
         let keep = 1.0 - 1.0 / laws.heuristic_memory;
         self.weight = self.weight * keep + 1.0;
@@ -87,6 +90,11 @@ impl Heuristic {
             self.evidence_for = self.evidence_for.saturating_add(1);
         } else {
             self.evidence_against = self.evidence_against.saturating_add(1);
+        }
+        if let (Some(blend), Some(far)) = (&mut self.blend, far) {
+            blend.learn(&far, claim.naive, actual, claim.ahead, laws);
+            self.effect = blend.factor();
+            return Some(own);
         }
         let pace = laws.learning_first / (self.weight + laws.learning_ease) + laws.learning_last;
         self.effect = match kind {
@@ -133,10 +141,29 @@ pub(crate) fn together<'a>(
     laws: &Laws,
 ) -> f64 {
     let (mut sum, mut said) = (0.0, laws.doubt);
-    for heuristic in voices {
+    for heuristic in voices.filter(|heuristic| heuristic.blend.is_none()) {
         let say = heuristic.say(kind, laws);
         sum += say * (heuristic.forecast(kind, naive) - naive);
         said += say;
     }
     naive + sum / said
+}
+
+/// What all blends with a say expect together: each by what it has shown, and a newcomer by a little.
+pub(crate) fn blended<'a>(
+    naive: f64,
+    voices: impl Iterator<Item = &'a Heuristic>,
+    terms: &Terms,
+    laws: &Laws,
+) -> Option<f64> {
+    let (mut sum, mut said) = (0.0, 0.0);
+    for heuristic in voices.filter(|heuristic| heuristic.voice) {
+        let Some(blend) = &heuristic.blend else { continue };
+        let Some(far) = blend.far(naive, |feature| terms.get(feature)) else { continue };
+        let tried = heuristic.weight / (heuristic.weight + laws.say_half);
+        let say = laws.doubt + heuristic.skill().max(0.0) * tried;
+        sum += say * blend.forecast(naive, &far);
+        said += say;
+    }
+    (said > 0.0).then(|| sum / said)
 }

@@ -5,6 +5,7 @@
 //! heuristic expects is learned from claims that were resolved while it had a say.
 
 mod apply;
+mod blend;
 mod decide;
 mod dice;
 mod event;
@@ -17,11 +18,12 @@ pub mod text;
 pub mod vote;
 
 pub(crate) use apply::{apply, pay_out};
+pub use blend::{Blend, Mix, Term, Terms};
 pub(crate) use decide::think;
 pub(crate) use dice::Dice;
 pub use event::Event;
 pub(crate) use instincts::instincts;
-pub(crate) use slots::{free_slot, slots};
+pub(crate) use slots::{free_slot, room_for_blends, slots};
 pub(crate) use state::rounded;
 pub use state::{Comparison, Condition, Heuristic, Is, Paid, Provenance, Said, Stake, Stance, neutral};
 pub(crate) use vote::holding;

@@ -4,7 +4,7 @@
 use serde_json::{Map, Value, json};
 
 use super::text::{Parsed, RuleError, domains, features, field, find, quoted};
-use super::{Comparison, Condition, Is, Stance, neutral};
+use super::{Comparison, Condition, Is, Mix, Stance, Term, neutral};
 use crate::limits;
 use crate::world::{DomainKind, Manifest};
 
@@ -25,10 +25,17 @@ pub fn schema(manifest: &Manifest) -> Value {
         }));
         json!({ "type": "array", "maxItems": limits::COMPARISONS, "items": comparison })
     };
+    let term = object(json!({ "feature": { "type": "string", "enum": features }, "share": { "type": "number" } }));
+    let blend = if features.is_empty() {
+        json!({ "type": "array", "maxItems": 0 })
+    } else {
+        json!({ "type": "array", "maxItems": limits::TERMS, "items": term })
+    };
     let mut schema = object(json!({
         "when": described(when, "All of these hold; none at all means always."),
         "expect": object(json!({ "domain": { "type": "string", "enum": domains(manifest) } })),
         "effect": described(json!({ "type": "number" }), &meaning(manifest)),
+        "blend": described(blend, "Expect a value like these features together, in these shares; what is not shared out is the last value's."),
         "then": described(json!({ "type": "string", "enum": STANCES.map(|(name, _)| name) }), "What to do about it."),
     }));
     schema["required"] = json!(["when", "expect", "then"]);
@@ -38,7 +45,7 @@ pub fn schema(manifest: &Manifest) -> Value {
 
 /// Reads what the schema demands, and nothing else.
 pub fn from_json(value: &Value, manifest: &Manifest) -> Result<Parsed, RuleError> {
-    let fields = fields(value, "", &["when", "expect", "then"], &["effect"])?;
+    let fields = fields(value, "", &["when", "expect", "then"], &["effect", "blend"])?;
     let mut condition = Condition::default();
     let comparisons = fields["when"].as_array().ok_or_else(|| unexpected("when", &fields["when"], "an array"))?;
     for (at, value) in comparisons.iter().enumerate() {
@@ -54,8 +61,9 @@ pub fn from_json(value: &Value, manifest: &Manifest) -> Result<Parsed, RuleError
         Some(effect) => number(effect, "effect")?,
         None => neutral(manifest.domains[usize::from(domain)].kind),
     };
+    let blend = fields.get("blend").map(|blend| self::blend(blend, manifest)).transpose()?.flatten();
     let stance = choice(&fields["then"], "then", &STANCES)?;
-    let parsed = Parsed { condition, domain, effect, stance };
+    let parsed = Parsed { condition, domain, effect, blend, stance };
     parsed.check(manifest)?;
     Ok(parsed)
 }
@@ -75,7 +83,27 @@ pub fn to_json(parsed: &Parsed, manifest: &Manifest) -> Result<Value, RuleError>
     if parsed.effect != neutral(domain.kind) {
         value["effect"] = json!(parsed.effect);
     }
+    if let Some(mix) = &parsed.blend {
+        let term = |term: &Term| json!({ "feature": features[usize::from(term.feature)], "share": term.share });
+        value["blend"] = mix.terms.iter().map(term).collect();
+    }
     Ok(value)
+}
+
+/// Nobody who is asked for one says how sure it is; that is for claims to show.
+fn blend(value: &Value, manifest: &Manifest) -> Result<Option<Mix>, RuleError> {
+    let terms = value.as_array().ok_or_else(|| unexpected("blend", value, "an array"))?;
+    let mut mix = Mix::even([]);
+    for (at, value) in terms.iter().enumerate() {
+        let place = format!("blend[{at}]");
+        let fields = fields(value, &place, &["feature", "share"], &[])?;
+        let feature = named(&fields["feature"], &format!("{place}.feature"), "feature", &features(manifest))?;
+        let share = number(&fields["share"], &format!("{place}.share"))?;
+        if mix.terms.try_push(Term { feature, share }).is_err() {
+            return Err(field("blend", format!("found {} features, expected at most {at}", terms.len())));
+        }
+    }
+    Ok((!mix.terms.is_empty()).then_some(mix))
 }
 
 fn comparison(value: &Value, place: &str, manifest: &Manifest) -> Result<Comparison, RuleError> {
@@ -247,6 +275,9 @@ mod tests {
     proptest! {
         #[test]
         fn what_is_asked_for_in_writing_reads_back_as_the_same(parsed in any_parsed()) {
+            // How sure it is cannot be said here.
+            let blend = parsed.blend.clone().map(|mix| Mix { sure: Mix::even([]).sure, ..mix });
+            let parsed = Parsed { blend, ..parsed };
             let value = to_json(&parsed, &manifest()).unwrap();
             prop_assert_eq!(from_json(&value, &manifest()), Ok(parsed.clone()));
             let written: Value = serde_json::from_str(&value.to_string()).unwrap();

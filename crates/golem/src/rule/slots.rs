@@ -9,10 +9,12 @@ const TRIAL: f64 = 30.0;
 /// Nor before claims of so many stretches that share no time.
 const STRETCHES: f64 = 3.0;
 
-/// Claims after which a heuristic on trial is judged.
-pub(super) fn trial(life: &Life, heuristic: &Heuristic) -> f64 {
+/// Whether the trial of a heuristic is over: enough claims, a third of them its own where the rest was left to it.
+pub(super) fn is_tried(life: &Life, heuristic: &Heuristic) -> bool {
     let ahead = f64::from(life.looks_ahead(usize::from(heuristic.domain)));
-    if life.laws().honest { TRIAL.max(STRETCHES * ahead) } else { TRIAL }
+    let trial = if life.laws().honest { TRIAL.max(STRETCHES * ahead) } else { TRIAL };
+    let own = f64::from(heuristic.evidence_for) + f64::from(heuristic.evidence_against);
+    heuristic.weight >= trial && own >= trial / 3.0
 }
 
 pub(crate) fn slots(mut mask: u64) -> impl Iterator<Item = usize> {
@@ -23,13 +25,17 @@ pub(crate) fn slots(mut mask: u64) -> impl Iterator<Item = usize> {
     })
 }
 
+/// How many more blends there is room for.
+pub(crate) fn room_for_blends(life: &Life) -> usize {
+    limits::BLENDS.saturating_sub(life.playbook.iter().filter(|heuristic| heuristic.blend.is_some()).count())
+}
+
 pub(crate) fn free_slot(life: &Life) -> Option<usize> {
     if life.playbook.len() < limits::HEURISTICS {
         return Some(life.playbook.len());
     }
-    let failed = |h: &Heuristic| {
-        h.provenance != Provenance::Instinct && h.weight >= trial(life, h) && (h.skill() <= 0.0 || !h.voice)
-    };
+    let failed =
+        |h: &Heuristic| h.provenance != Provenance::Instinct && is_tried(life, h) && (h.skill() <= 0.0 || !h.voice);
     let candidates = life.playbook.iter().enumerate().filter(|(_, heuristic)| failed(heuristic));
     candidates.min_by(|(_, a), (_, b)| a.skill().total_cmp(&b.skill())).map(|(slot, _)| slot)
 }

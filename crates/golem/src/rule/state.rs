@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use arrayvec::ArrayVec;
 use serde::{Deserialize, Serialize};
 
+use super::{Blend, Mix};
 use crate::laws::Laws;
 use crate::limits;
 use crate::money::Usdc;
@@ -94,6 +95,9 @@ pub struct Heuristic {
     /// What it expected when the claims were made that are still open.
     #[serde(default)]
     pub said: Said,
+    /// What the factor is on, instead of the last value.
+    #[serde(default)]
+    pub blend: Option<Box<Blend>>,
 }
 
 /// What was expected when each claim was made that is still open, by the tick it was made in. Whoever is scored by what
@@ -173,7 +177,21 @@ impl Heuristic {
             voice: true,
             tried_in: [0.0; 3],
             said: Said::default(),
+            blend: None,
         }
+    }
+
+    /// The same, of a blend.
+    pub(crate) fn of(self, mix: Option<&Mix>) -> Heuristic {
+        Heuristic { blend: mix.map(|mix| Box::new(Blend::new(mix, self.effect))), ..self }
+    }
+
+    /// With everything it has learned, and no claim of its own open.
+    pub fn unasked(&self) -> Heuristic {
+        let mut heuristic = self.clone();
+        heuristic.said.clear();
+        heuristic.blend.iter_mut().for_each(|blend| blend.forget_open());
+        heuristic
     }
 
     /// 0 as good as naive, 1 perfect, negative worse.

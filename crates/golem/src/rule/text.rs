@@ -3,6 +3,7 @@
 //! ```text
 //! when tide > 5 and wind < 1.5% expect surge x1.3 over 12 then add
 //! always expect rising 55%
+//! always expect surge like a blend of 0.3 tide, 0.2 wind over 12
 //! ```
 //!
 //! What is printed reads back as exactly the same thing. What cannot be meant is refused with a sentence
@@ -16,7 +17,7 @@ pub(super) mod tests;
 use std::fmt;
 
 use self::number::{number, percent, plain, read};
-use super::{Comparison, Condition, Heuristic, Is, Stance, neutral};
+use super::{Comparison, Condition, Heuristic, Is, Mix, Stance, Term, neutral, rounded};
 use crate::limits;
 use crate::world::{DomainKind, DomainSpec, Manifest};
 
@@ -26,6 +27,8 @@ pub struct Parsed {
     pub condition: Condition,
     pub domain: u8,
     pub effect: f64,
+    /// What the factor is on, instead of the last value.
+    pub blend: Option<Mix>,
     pub stance: Stance,
 }
 
@@ -85,6 +88,9 @@ impl Parsed {
             DomainKind::Direction => text += &format!(" {}", percent(self.effect)),
             DomainKind::Value | DomainKind::Range => text += &format!(" x{}", plain(self.effect)),
         }
+        if let Some(mix) = &self.blend {
+            text += &blend_text(mix, &features)?;
+        }
         if domain.horizon > 0 {
             text += &format!(" over {}", domain.horizon);
         }
@@ -107,13 +113,17 @@ impl Parsed {
         let Some(domain) = manifest.domains.get(usize::from(self.domain)) else {
             return Err(field("expect.domain", format!("no domain {}", self.domain)));
         };
+        if let Some(mix) = &self.blend {
+            blend_fits(mix, domain, features(manifest).len()).map_err(|problem| field("blend", problem))?;
+        }
         effect_fits(self.effect, domain).map_err(|problem| field("effect", problem))
     }
 }
 
 impl From<&Heuristic> for Parsed {
     fn from(of: &Heuristic) -> Parsed {
-        Parsed { condition: of.condition.clone(), domain: of.domain, effect: of.effect, stance: of.stance }
+        let blend = of.blend.as_ref().map(|blend| said(blend.mix()));
+        Parsed { condition: of.condition.clone(), domain: of.domain, effect: of.effect, blend, stance: of.stance }
     }
 }
 
@@ -157,9 +167,9 @@ struct Word<'a> {
     text: &'a str,
 }
 
-/// Words are divided by space, and comparison signs stand for themselves.
+/// Words are divided by space; comparison signs and commas stand for themselves.
 fn words(text: &str) -> Vec<Word<'_>> {
-    let kind = |c: char| if c.is_whitespace() { 0 } else { 1 + u8::from("<>=!".contains(c)) };
+    let kind = |c: char| if c.is_whitespace() { 0 } else { 1 + u8::from("<>=!".contains(c)) + 2 * u8::from(c == ',') };
     let (mut words, mut from, mut last) = (Vec::new(), (1, 0), 0);
     for (at, (byte, c)) in text.char_indices().chain([(text.len(), ' ')]).enumerate() {
         if kind(c) != last {
@@ -189,7 +199,9 @@ impl<'a> Reader<'a> {
         let (domain, _) = self.known("domain", &domains(self.manifest))?;
         let spec = &self.manifest.domains[usize::from(domain)];
         let effect = self.effect(spec)?;
-        let mut rest = "'over', 'then' or the end";
+        let blend = if self.taken("like") { Some(self.blend(spec)?) } else { None };
+        let mut rest =
+            if blend.is_some() { "',', 'sure', 'over', 'then' or the end" } else { "'over', 'then' or the end" };
         if self.taken("over") {
             self.horizon(spec)?;
             rest = "'then' or the end";
@@ -201,7 +213,7 @@ impl<'a> Reader<'a> {
         }
         match self.peek() {
             Some(_) => Err(self.unexpected(rest)),
-            None => Ok(Parsed { condition, domain, effect, stance }),
+            None => Ok(Parsed { condition, domain, effect, blend, stance }),
         }
     }
 
@@ -227,12 +239,13 @@ impl<'a> Reader<'a> {
     }
 
     fn effect(&mut self, domain: &DomainSpec) -> Result<f64, RuleError> {
-        let Some(word) = self.peek().filter(|word| !["over", "then"].contains(&word.text)) else {
+        let Some(word) = self.peek().filter(|word| !["like", "over", "then"].contains(&word.text)) else {
             return Ok(neutral(domain.kind));
         };
         let (expected, text) = match domain.kind {
             DomainKind::Direction => ("a probability such as 55%", word.text.ends_with('%').then_some(word.text)),
-            DomainKind::Value | DomainKind::Range => ("a factor such as x1.3", word.text.strip_prefix('x')),
+            DomainKind::Value => ("a factor such as x1.3, 'like'", word.text.strip_prefix('x')),
+            DomainKind::Range => ("a factor such as x1.3", word.text.strip_prefix('x')),
         };
         let or_on = format!("{expected}, 'over', 'then' or the end");
         let effect = text.and_then(read).ok_or_else(|| self.unexpected(&or_on))?;
@@ -240,6 +253,42 @@ impl<'a> Reader<'a> {
         effect_fits(effect, domain).map_err(|problem| RuleError { place, problem })?;
         self.at += 1;
         Ok(effect)
+    }
+
+    /// What comes after `like`.
+    fn blend(&mut self, domain: &DomainSpec) -> Result<Mix, RuleError> {
+        for word in ["a", "blend", "of"] {
+            self.one_of(&[word])?;
+        }
+        let place = Place::Column(self.peek().map_or(self.end, |word| word.column));
+        let (mut named, mut shares) = (Vec::new(), Vec::new());
+        loop {
+            let share = self.peek().and_then(|word| read(word.text));
+            self.at += usize::from(share.is_some());
+            named.push(self.known("feature", &features(self.manifest))?.0);
+            shares.extend(share);
+            if !self.taken(",") {
+                break;
+            }
+        }
+        let wrong = |problem: String| RuleError { place: place.clone(), problem };
+        if named.len() > limits::TERMS {
+            return Err(wrong(format!("found {} features, expected {} at most", named.len(), limits::TERMS)));
+        }
+        if !shares.is_empty() && shares.len() != named.len() {
+            return Err(wrong(
+                "some features have a share and some have none; give one to all of them, or to none".to_owned(),
+            ));
+        }
+        let mut mix = Mix::even(named);
+        for (term, share) in mix.terms.iter_mut().zip(shares) {
+            term.share = share;
+        }
+        if self.taken("sure") {
+            mix.sure = self.number()?;
+        }
+        blend_fits(&mix, domain, features(self.manifest).len()).map_err(wrong)?;
+        Ok(mix)
     }
 
     fn horizon(&mut self, domain: &DomainSpec) -> Result<(), RuleError> {
@@ -348,6 +397,31 @@ fn sayable<'a>(names: &[&'a str], number: u8) -> Result<&'a str, String> {
     match names.iter().position(|known| *known == name) {
         Some(first) if first == usize::from(number) => Ok(name),
         _ => Err(format!("{} stands for two things", quoted(name))),
+    }
+}
+
+/// No more exact than it is sure.
+fn said(mix: Mix) -> Mix {
+    let terms = mix.terms.iter().map(|term| Term { share: rounded(term.share, 3), ..*term }).collect();
+    Mix { terms, sure: rounded(mix.sure, 2) }
+}
+
+fn blend_text(mix: &Mix, features: &[&str]) -> Result<String, RuleError> {
+    let even = *mix == Mix::even(mix.terms.iter().map(|term| term.feature));
+    let mut terms = Vec::new();
+    for term in &mix.terms {
+        let name = sayable(features, term.feature).map_err(|problem| field("blend", problem))?;
+        terms.push(if even { name.to_owned() } else { format!("{} {name}", plain(term.share)) });
+    }
+    let sure = if mix.sure == super::blend::UNSURE { String::new() } else { format!(" sure {}", plain(mix.sure)) };
+    Ok(format!(" like a blend of {}{sure}", terms.join(", ")))
+}
+
+/// Only a value can be like other values; a chance or a band is another thing.
+fn blend_fits(mix: &Mix, domain: &DomainSpec, features: usize) -> Result<(), String> {
+    match domain.kind {
+        DomainKind::Value => mix.check(features),
+        _ => Err(format!("'{}' is not a value, so nothing can be blended into it", domain.name)),
     }
 }
 

@@ -58,6 +58,7 @@ impl Settings {
                 budget: self.perhaps_money("succession.budget_usdc"),
                 inherit: self.flag("succession.inherit_grimoire"),
                 min_divergence: self.number("succession.min_divergence"),
+                evidence: self.number("succession.evidence"),
             },
             affect: AffectFigures {
                 appraisal: match self.text("mortality.affect.appraisal_model") {

@@ -206,6 +206,7 @@ keys! {
 
     Golem "succession.auto", Kind::Bool, "false", "an heir is made at death without asking, and lives on";
     Golem "succession.budget_usdc", Kind::Maybe(&Kind::Money), "", "what the heir is given to live on; empty for what its predecessor was";
+    Golem "succession.evidence", UNIT, "0.2", "share of what a rule has shown that crosses a death with it";
     Golem "succession.min_divergence", UNIT, "0.15", "share of what an heir would try that its predecessor was not born with";
     Golem "succession.inherit_grimoire", Kind::Bool, "true", "the heir inherits the memory";
     Golem "succession.min_playbook_divergence", Kind::NotYet, "", "how much of the inherited playbook a life must change";

@@ -159,7 +159,7 @@ impl Flags {
             affect: AffectFigures { appraisal, mood_keep },
             dream,
             mandate: MandateFigures { novel, invalidated, questions },
-            succession: SuccessionFigures { auto, budget, inherit, min_divergence },
+            succession: SuccessionFigures { auto, budget, inherit, min_divergence, evidence },
         } = constitution;
         let mode = match mode {
             Mode::Hosted => "hosted",
@@ -191,6 +191,7 @@ impl Flags {
         self.money("succession.budget_usdc", *budget);
         self.flag("succession.inherit_grimoire", *inherit);
         self.number("succession.min_divergence", *min_divergence);
+        self.number("succession.evidence", *evidence);
     }
 
     fn vitality(&mut self, figures: &VitalityFigures) {

@@ -309,6 +309,11 @@ fn reworded(text: &str, mut other: impl FnMut(&str) -> Option<String>) -> String
     made
 }
 
+/// How many of its features stood in it when the pairs were made; those that came later stand after them.
+fn usual(world: &Manifest) -> usize {
+    world.features.iter().take_while(|feature| USUAL.iter().any(|(name, ..)| name == feature)).count()
+}
+
 fn comparison(world: &Manifest, feature: usize, chance: &mut Chance) -> Comparison {
     let (_, low, high) = USUAL.iter().find(|(name, ..)| *name == world.features[feature]).expect("a usual value");
     // Two digits, as people and golems round.
@@ -320,7 +325,7 @@ fn condition(world: &Manifest, most: usize, least: usize, chance: &mut Chance) -
     let mut condition = Condition::default();
     let wanted = least + chance.below(most - least + 1);
     while condition.0.len() < wanted {
-        let feature = chance.below(world.features.len());
+        let feature = chance.below(usual(world));
         if condition.0.iter().all(|other| usize::from(other.feature) != feature) {
             condition.0.push(comparison(world, feature, chance));
         }
@@ -336,17 +341,17 @@ fn rule(world: &Manifest, chance: &mut Chance) -> String {
     };
     let stance = *chance.pick(&[Stance::Watch, Stance::Watch, Stance::Add, Stance::Reduce]);
     let condition = condition(world, 2, 1, chance);
-    Parsed { condition, domain: domain as u8, effect, stance }.print(world).expect("it can be said")
+    Parsed { condition, domain: domain as u8, effect, blend: None, stance }.print(world).expect("it can be said")
 }
 
 fn warning(world: &Manifest, chance: &mut Chance) -> String {
     let condition = condition(world, 2, 2, chance);
-    let said = Parsed { condition, domain: 0, effect: 0.4, stance: Stance::Reduce }.print(world);
+    let said = Parsed { condition, domain: 0, effect: 0.4, blend: None, stance: Stance::Reduce }.print(world);
     format!("what was held fell to its stop: {}", said.expect("it can be said"))
 }
 
 fn link(world: &Manifest, chance: &mut Chance) -> String {
-    let n = world.features.len();
+    let n = usual(world);
     let cause = chance.below(n);
     let effect = (cause + 1 + chance.below(n - 1)) % n;
     let way = chance.pick(&["rise", "fall"]);

@@ -88,6 +88,8 @@ pub(super) fn nothing_known() -> Entry {
         condition: None,
         claim: None,
         link: None,
+        blend: None,
+        shown: None,
         domain: None,
         regime: None,
         class: Class::Structural,

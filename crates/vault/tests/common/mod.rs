@@ -201,6 +201,8 @@ pub(crate) fn entry(id: u64, text: impl Into<String>) -> Entry {
         condition: None,
         claim: None,
         link: None,
+        blend: None,
+        shown: None,
         domain: None,
         regime: None,
         class: Class::Tactical,

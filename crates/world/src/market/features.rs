@@ -13,7 +13,7 @@ use golem::{Usdc, limits};
 use crate::running::{Peak, Slow, Total, Window};
 use crate::walk;
 
-pub(super) const NAMES: [&str; 17] = [
+pub(super) const NAMES: [&str; 19] = [
     "ret_1",
     "ret_6",
     "ret_24",
@@ -31,6 +31,8 @@ pub(super) const NAMES: [&str; 17] = [
     "hour",
     "range_24",
     "band_24",
+    "vol_6",
+    "vol_usual",
 ];
 /// Where `vol_24` stands among them.
 const VOL_24: usize = 4;
@@ -76,6 +78,7 @@ when volume_ratio > 2 and ret_1 > 0 expect direction over 24
 when volume_ratio < 0.5 expect direction over 24
 when volume_ratio > 4 and ret_1 < 0 expect direction over 24
 when volume_ratio > 4 and ret_1 > 0 expect direction over 24
+always expect volatility like a blend of vol_6, vol_168, vol_usual over 24
 ";
 
 /// The same for markets with gas.
@@ -88,6 +91,8 @@ when gas_ratio > 1.4 expect gas over 1
 
 /// What is slow here: about a week of hours.
 const WEEK: usize = 168;
+/// About a month of hours.
+const MONTH: f64 = 720.0;
 /// About a day of hours.
 const DAY: usize = 24;
 /// An 80 per cent band of the close a day of bars ahead, if returns were normal: √24 × 1.2816.
@@ -128,6 +133,7 @@ pub(super) struct Tape {
     squares_168: Window<Total, WEEK>,
     ranges: Window<Total, DAY>,
     volumes: Window<Total, WEEK>,
+    usual_square: Slow,
     usual_gas: Slow,
     usual_depth: Slow,
 }
@@ -147,6 +153,7 @@ impl Tape {
             squares_168: Window::new(),
             ranges: Window::new(),
             volumes: Window::new(),
+            usual_square: Slow::new(MONTH),
             usual_gas: Slow::new(WEEK as f64),
             usual_depth: Slow::new(WEEK as f64),
         };
@@ -164,8 +171,8 @@ impl Tape {
         } else {
             let bars = (since.as_millis() / self.bar.as_millis()).max(1);
             let square = change * change / bars as f64;
-            // Whatever is longer ago than a week has left every window.
-            let within = bars.min(WEEK as u64 + 1);
+            // Whatever is longer ago has left every window, and what is slow has forgotten it.
+            let within = bars.min(5 * MONTH as u64);
             for _ in 1..within {
                 self.turn(square);
                 self.stand(self.newest.close);
@@ -180,6 +187,7 @@ impl Tape {
         self.squares_6.push(square);
         self.squares_24.push(square);
         self.squares_168.push(square);
+        self.usual_square.push(square);
     }
 
     fn stand(&mut self, close: f64) {
@@ -232,6 +240,8 @@ impl Tape {
             walk::hour(closed),
             self.ranges.joined() / of(self.told, DAY),
             vol_24 * BAND_OF_VOLATILITY,
+            vol_6,
+            libm::sqrt(self.usual_square.mean()),
         ];
         Features::try_from(&features[..]).expect("fewer than the limit")
     }

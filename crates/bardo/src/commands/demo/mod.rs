@@ -187,7 +187,7 @@ fn succeed(home: &Home, seed: u64, dead: &GolemHome, looks: &[Look], screen: &mu
     screen.head("Its heir")?;
     let born = format!(
         "{name} is born where {0} died, with as much money. It is left {1} things {0} knew [Grimoire], trusts each {2:.0} % \
-         less, and re-tests all before using any.",
+         less, and tests what it was not born with before using it.",
         dead.name,
         estate.preview.entries,
         (1.0 - heirs::CROSSING) * 100.0
@@ -207,7 +207,8 @@ fn succeed(home: &Home, seed: u64, dead: &GolemHome, looks: &[Look], screen: &mu
     let then = then.map_or(String::new(), |look| format!("; {}'s was {:.2} at that age", dead.name, look.skill));
     let text = match &life.death {
         None => format!(
-            "{name} has called {tried} rules back from that memory; {heard} are in use by now. Skill {:.2}{then}. It lives on.",
+            "{name} has called {tried} rules back from that memory; {heard} {} in use by now. Skill {:.2}{then}. It lives on.",
+            if heard == 1 { "is" } else { "are" },
             life.vitality.epistemic
         ),
         Some(death) => format!("{name} has died, too, {} old, {}.", life.age, death.cause),

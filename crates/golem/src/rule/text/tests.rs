@@ -58,7 +58,13 @@ pub(crate) fn any_parsed() -> impl Strategy<Value = Parsed> {
             (_, 0.0) => 1.0,
             (_, factor) => factor,
         };
-        Parsed { condition, domain, effect, stance }
+        // Now and then a blend, of shares that are as odd as everything else.
+        let shares = [share - 0.5, 2.0 * share, -share];
+        let mix = shares.iter().zip(0..).take(usize::from(stance == Stance::Add) * 3);
+        let terms: arrayvec::ArrayVec<Term, { limits::TERMS }> =
+            mix.map(|(share, feature)| Term { feature, share: *share }).collect();
+        let blend = (domain == 0 && !terms.is_empty()).then_some(Mix { terms, sure: 1.0 + 1_000.0 * share });
+        Parsed { condition, domain, effect, blend, stance }
     })
 }
 
@@ -70,13 +76,14 @@ fn a_heuristic_reads_like_a_sentence() {
             condition: condition(&[(0, Is::Above, 5.0), (1, Is::Below, 0.015)]),
             domain: 0,
             effect: 1.3,
+            blend: None,
             stance: Stance::Add,
         },
         "when tide > 5 and wind < 1.5% expect surge x1.3 over 12 then add",
     );
     check_reads_as(
         "  always\texpect rising 5.5e1% ",
-        Parsed { condition: Condition::default(), domain: 1, effect: 0.55, stance: Stance::Watch },
+        Parsed { condition: Condition::default(), domain: 1, effect: 0.55, blend: None, stance: Stance::Watch },
         "always expect rising 55% over 1",
     );
     check_reads_as(
@@ -85,9 +92,58 @@ fn a_heuristic_reads_like_a_sentence() {
             condition: condition(&[(2, Is::Above, -3.0), (3, Is::Below, 0.5)]),
             domain: 2,
             effect: 1.0,
+            blend: None,
             stance: Stance::Reduce,
         },
         "when moon_age > -3 and expect < 0.5 expect swell then reduce",
+    );
+}
+
+#[test]
+fn a_blend_reads_like_a_sentence_and_says_no_more_than_it_must() {
+    let mix = |terms: &[(u8, f64)], sure: f64| Mix {
+        terms: terms.iter().map(|(feature, share)| Term { feature: *feature, share: *share }).collect(),
+        sure,
+    };
+    let like = |effect: f64, mix: Mix| Parsed {
+        condition: Condition::default(),
+        domain: 0,
+        effect,
+        blend: Some(mix),
+        stance: Stance::Watch,
+    };
+    check_reads_as(
+        "always expect surge like a blend of tide, wind",
+        like(1.0, Mix::even([0, 1])),
+        "always expect surge like a blend of tide, wind over 12",
+    );
+    check_reads_as(
+        "always expect surge x0.9 like a blend of 30% tide , -.2 wind,0.1 moon_age sure 300 over 12",
+        like(0.9, mix(&[(0, 0.3), (1, -0.2), (2, 0.1)], 300.0)),
+        "always expect surge x0.9 like a blend of 0.3 tide, -0.2 wind, 0.1 moon_age sure 300 over 12",
+    );
+    check_refused("always expect surge like tide", "column 26: found 'tide', expected 'a'");
+    check_refused("always expect surge like a blend of", "column 36: found the end, expected a feature");
+    check_refused(
+        "always expect surge like a blend of tied",
+        "column 37: found 'tied', expected a feature; did you mean 'tide'?",
+    );
+    check_refused("always expect surge like a blend of tide, tide", "column 37: a feature stands in it twice");
+    check_refused(
+        "always expect surge like a blend of 0.5 tide, wind",
+        "column 37: some features have a share and some have none; give one to all of them, or to none",
+    );
+    check_refused(
+        "always expect surge like a blend of 7 tide",
+        "column 37: found a share of 7, expected one from -2 to 2",
+    );
+    check_refused(
+        "always expect surge like a blend of tide wind",
+        "column 42: found 'wind', expected ',', 'sure', 'over', 'then' or the end",
+    );
+    check_refused(
+        "always expect rising like a blend of tide",
+        "column 38: 'rising' is not a value, so nothing can be blended into it",
     );
 }
 
@@ -119,7 +175,7 @@ fn a_mistake_is_told_by_column_with_what_was_found_and_expected() {
 
 #[test]
 fn an_expectation_must_be_of_its_domains_kind_and_horizon() {
-    let factor = "expected a factor such as x1.3, 'over', 'then' or the end";
+    let factor = "expected a factor such as x1.3, 'like', 'over', 'then' or the end";
     let share = "expected a probability such as 55%, 'over', 'then' or the end";
     check_refused("always expect surge 55%", &format!("column 21: found '55%', {factor}"));
     check_refused("always expect rising x1.3", &format!("column 22: found 'x1.3', {share}"));
