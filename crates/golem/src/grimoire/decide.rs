@@ -3,7 +3,7 @@
 use super::{Answer, Event};
 use crate::draft::Draft;
 use crate::limits;
-use crate::rule::{self, Heuristic};
+use crate::rule::{self, Heuristic, room_for_blends};
 use crate::stress;
 
 /// Takes in what a round came to; an answer to another round is nobody's any more.
@@ -22,7 +22,8 @@ pub(crate) fn curated(draft: &mut Draft<'_>, answer: &Answer) {
         let untried = |h: &Heuristic| {
             draft.tick == 0 && h.weight == 0.0 && h.domain == heuristic.domain && h.condition.same(&heuristic.condition)
         };
-        let room = at == draft.playbook.len() && draft.playbook.len() < limits::HEURISTICS;
+        let fits = heuristic.blend.is_none() || room_for_blends(draft) > 0;
+        let room = fits && at == draft.playbook.len() && draft.playbook.len() < limits::HEURISTICS;
         if room || draft.playbook.get(at).is_some_and(untried) {
             draft.emit(rule::Event::Adopted { slot: *slot, heuristic: Box::new(heuristic.clone()), night: None });
         }

@@ -423,13 +423,8 @@ pub(super) fn recollect(left: &[Left], life: &Life) -> Vec<(u8, Heuristic)> {
     let untried = life.playbook.iter().enumerate().filter(|(_, h)| born_with(h));
     untried
         .filter_map(|(slot, h)| {
-            let about = |rule: &Parsed| {
-                rule.domain == h.domain
-                    && rule.stance == h.stance
-                    && rule.condition.same(&h.condition)
-                    && blends_the_same(rule, h)
-            };
-            let same = left.iter().filter(|left| about(&left.rule));
+            let own = Parsed::from(h);
+            let same = left.iter().filter(|left| left.rule.is_about_the_same(&own));
             let Left { rule, trusted, shown, .. } =
                 same.max_by(|a, b| a.heuristic.cmp(&b.heuristic).then(a.trusted.total_cmp(&b.trusted)))?;
             let nothing = neutral(life.birth.world.domains[usize::from(h.domain)].kind);
@@ -444,14 +439,6 @@ pub(super) fn recollect(left: &[Left], life: &Life) -> Vec<(u8, Heuristic)> {
             held.then(|| (slot as u8, Heuristic { effect: rule.effect, ..heuristic }.of(Some(&mix))))
         })
         .collect()
-}
-
-/// Of the very same features, or neither of any.
-fn blends_the_same(rule: &Parsed, heuristic: &Heuristic) -> bool {
-    match (&rule.blend, &heuristic.blend) {
-        (Some(mix), Some(blend)) => blend.is_of(mix),
-        (one, other) => one.is_none() && other.is_none(),
-    }
 }
 
 /// Half of those asked for most, half of those nobody has checked for longest.

@@ -138,9 +138,13 @@ impl Blend {
 
     /// How far its features are from the last value; nothing, if that cannot be said of one of them.
     pub(crate) fn far(&self, last: f64, value: impl Fn(u8) -> Option<f32>) -> Option<Far> {
+        if last <= 0.0 {
+            return None;
+        }
+        let here = libm::log(last);
         let far = |feature: &u8| {
             let value = f64::from(value(*feature)?);
-            (value > 0.0 && last > 0.0).then(|| (libm::log(value) - libm::log(last)).clamp(-FURTHEST, FURTHEST) as f32)
+            (value > 0.0).then(|| (libm::log(value) - here).clamp(-FURTHEST, FURTHEST) as f32)
         };
         self.features.iter().map(far).collect()
     }

@@ -102,6 +102,19 @@ impl Parsed {
         Ok(text)
     }
 
+    /// Whether both speak of the same, whatever they expect of it: what a rule expects, and in which shares, is learned.
+    pub fn is_about_the_same(&self, other: &Parsed) -> bool {
+        let blend = |parsed: &Parsed| {
+            let mut features: Vec<u8> =
+                parsed.blend.iter().flat_map(|mix| &mix.terms).map(|term| term.feature).collect();
+            features.sort_unstable();
+            features
+        };
+        (self.domain, self.stance) == (other.domain, other.stance)
+            && self.condition.same(&other.condition)
+            && blend(self) == blend(other)
+    }
+
     /// Whether a golem of this world could hold it.
     pub fn check(&self, manifest: &Manifest) -> Result<(), RuleError> {
         for (at, comparison) in self.condition.0.iter().enumerate() {

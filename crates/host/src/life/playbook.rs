@@ -8,8 +8,8 @@ use std::path::Path;
 
 use golem::Life;
 use golem::figures::percent;
+use golem::rule::Heuristic;
 use golem::rule::text::{self, Parsed};
-use golem::rule::{Heuristic, Stance};
 
 use crate::Error;
 
@@ -87,7 +87,7 @@ pub fn review(text: &str, life: &Life) -> Review {
         match text::parse(rule, &life.birth.world) {
             Err(e) => review.problems.push((at + 1, e.to_string())),
             Ok(parsed) => {
-                if let Some((first, _)) = known.iter().find(|(_, other)| same(other, &parsed)) {
+                if let Some((first, _)) = known.iter().find(|(_, other)| other.is_about_the_same(&parsed)) {
                     let why = format!("says the same as line {first}; what a rule expects is learned, not set");
                     review.problems.push((at + 1, why));
                     continue;
@@ -96,20 +96,12 @@ pub fn review(text: &str, life: &Life) -> Review {
             }
         }
     }
+    let is = |h: &Heuristic, parsed: &Parsed| Parsed::from(h).is_about_the_same(parsed);
     let here = |parsed: &Parsed| life.playbook.iter().any(|h| is(h, parsed));
     review.added = known.iter().filter(|(_, parsed)| !here(parsed)).cloned().collect();
     let gone = |h: &&Heuristic| h.voice && !known.iter().any(|(_, parsed)| is(h, parsed));
     review.left_out = life.playbook.iter().filter(gone).map(|h| words(h, life)).collect();
     review
-}
-
-fn same(a: &Parsed, b: &Parsed) -> bool {
-    (&a.condition, a.domain, a.stance) == (&b.condition, b.domain, b.stance)
-}
-
-fn is(heuristic: &Heuristic, parsed: &Parsed) -> bool {
-    let stance: Stance = heuristic.stance;
-    (&heuristic.condition, heuristic.domain, stance) == (&parsed.condition, parsed.domain, parsed.stance)
 }
 
 /// Writes the playbook, unless somebody has edited it. True if it was written.
@@ -185,6 +177,18 @@ mod tests {
         // Touched, but with nothing that means anything.
         let touched = review(&text.replace("# Playbook", "# My playbook"), &life);
         assert_eq!(touched, Review::default(), "{touched:?}");
+    }
+
+    /// A blend of other features once passed for the one that stood there, because both hold always.
+    #[test]
+    fn another_blend_is_a_proposal_and_the_same_in_other_shares_is_none() {
+        let (life, text) = (life(), render(&life()));
+        let with = |rule: &str| review(&text.replace("\n## range", &format!("- {rule}\n\n## range")), &life);
+        let other = with("always expect volatility like a blend of vol_6, range_24 over 24");
+        assert_eq!((other.added.len(), other.problems.len()), (1, 0), "{other:?}");
+        let same = with("always expect volatility like a blend of 0.1 vol_usual, 0.2 vol_6, 0.3 vol_168 over 24");
+        assert_eq!((same.added.len(), same.problems.len()), (0, 1), "{same:?}");
+        assert!(same.problems[0].1.contains("says the same as line"), "{same:?}");
     }
 
     #[test]
