@@ -218,6 +218,8 @@ fn populate(tent: &Tent) -> u64 {
         ["repeated_failure", "futility", "invisibility", "identity_violation", "existential_threat", "purposelessness"];
     let rates = kinds.map(|kind| format!("stress.escalation_rates.{kind}=1"));
     let wrong = ["reflex.act_every=0", "reflex.pull=-1", "world.bar=1h", "heartbeat.interval=1h"];
+    // The one whose owner's order surely reaches a host, however slow the machine is.
+    acting("held", &["mortality.stochastic.enabled=false"]);
     acting("wrong", &rates.iter().map(String::as_str).chain(wrong).collect::<Vec<_>>());
     tent.ok(["golem", "run", "wrong", "--speed", "max", "--ticks", "180"]);
     // Two whose world is a file: it ends, or is not what it was.
@@ -227,7 +229,8 @@ fn populate(tent: &Tent) -> u64 {
         let file = tent.folder.path().join(format!("{name}.csv"));
         fs::write(&file, format!("timestamp,open,high,low,close,volume\n{rows}")).unwrap();
         tent.ok(["data", "import", file.to_str().unwrap(), "--name", name]);
-        tent.ok(["golem", "new", name, "--data", name]);
+        // Neither may die before it comes to that.
+        new(name, &["--data", name], &["mortality.stochastic.enabled=false", "mortality.epistemic.enabled=false"]);
     }
     fs::write(tent.root().join("data/breaks.csv"), "something else").unwrap();
     ORDERED
@@ -308,6 +311,7 @@ fn each_kind_of_note_arrives_once_and_in_order_however_often_the_host_is_killed(
     let mut host = up(&tent, "200000");
     std::thread::sleep(Duration::from_secs(4));
     receiver.down.store(false, Ordering::SeqCst);
+    tent.ok(["golem", "freeze", "held", "--reason", "to be sure"]);
     let said = || fs::read_to_string(tent.folder.path().join("said")).unwrap_or_default();
     for kind in KINDS {
         let what = || format!("{kind} is told: {:?} {}", receiver.kinds(), said());
