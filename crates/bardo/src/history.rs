@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 
 use golem::dream;
 use golem::event::Event;
+use golem::information::{Heard, Sign, Window};
 use golem::mortality;
 use golem::mortality::epistemic::domain_fitness;
 use golem::mortality::phase::Phase;
@@ -29,6 +30,9 @@ pub(crate) struct History {
     /// When exposure was taken up or given up.
     pub(crate) actions: Vec<f64>,
     pub(crate) died: Option<f64>,
+    /// What its claims were worth, in bits, as it went.
+    pub(crate) information: Vec<Window>,
+    pub(crate) sign: Option<Sign>,
     pub(crate) domains: Vec<String>,
     #[serde(skip)]
     pub(crate) life: Option<Life>,
@@ -61,6 +65,7 @@ impl History {
     pub(crate) fn read(place: &GolemHome) -> Result<History, Error> {
         let reader = Reader::open(&place.database())?;
         let (mut history, mut herald) = (History { every: 1, ..History::default() }, Herald::before(&reader)?);
+        let mut heard = Heard::default();
         if let Some(life) = herald.life() {
             history.begin(life);
         }
@@ -68,9 +73,12 @@ impl History {
             herald.tell(&record, |_| {})?;
             if let Some(life) = herald.life() {
                 record.events.iter().for_each(|event| history.hear(event, life));
+                heard.hear(&record, life);
             }
             Ok::<_, Error>(ControlFlow::Continue(()))
         })?;
+        history.sign = heard.sign();
+        history.information = heard.windows;
         history.life = herald.life().cloned();
         Ok(history)
     }

@@ -178,6 +178,10 @@ pub(crate) fn portrait(life: &Life, running: bool) -> String {
         rows.push(("memory", format!("{entries} entries in use, {} episodes", count(life.episodes.made))));
     }
     if !life.is_dead() {
+        rows.push(("phase", host::view::words::phase(life)));
+    }
+    rows.extend(host::view::words::phages(life).map(|said| ("phages", said)));
+    if !life.is_dead() {
         rows.push(("load", words::summary(life)));
         rows.push(("mood", mood(life)));
         rows.push(("chance", chance(life)));

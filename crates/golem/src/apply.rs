@@ -11,6 +11,7 @@ use crate::heartbeat;
 use crate::life::Life;
 use crate::mortality;
 use crate::owner;
+use crate::phage;
 use crate::policy;
 use crate::prediction;
 use crate::regime;
@@ -37,5 +38,6 @@ pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
         Event::Clade(event) => clade::apply(life, event),
         Event::Dream(event) => dream::apply(life, event),
         Event::Thanatopsis(event) => thanatopsis::apply(life, event),
+        Event::Phage(event) => phage::apply(life, event),
     }
 }

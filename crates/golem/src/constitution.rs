@@ -256,6 +256,9 @@ pub struct Mind {
     /// Samples before anything is taken for shown.
     #[serde(default = "enough")]
     pub samples: u32,
+    /// Phages are sent out to put it to the test.
+    #[serde(default)]
+    pub phages: bool,
 }
 
 fn surely() -> f64 {
@@ -285,6 +288,7 @@ impl Default for Mind {
             explore_every: 0,
             sureness: surely(),
             samples: enough(),
+            phages: false,
         }
     }
 }
@@ -602,6 +606,7 @@ impl Default for Constitution {
                 explore_every: 200,
                 sureness: surely(),
                 samples: enough(),
+                phages: true,
             },
             stress: StressFigures { mode: StressMode::Enforced, ..StressFigures::default() },
             affect: AffectFigures { appraisal: Appraisal::RuleBased, ..AffectFigures::default() },

@@ -14,6 +14,7 @@ use crate::heartbeat;
 use crate::life::Birth;
 use crate::mortality;
 use crate::owner;
+use crate::phage;
 use crate::policy;
 use crate::prediction;
 use crate::regime;
@@ -40,6 +41,7 @@ pub enum Event {
     Clade(clade::Event),
     Dream(dream::Event),
     Thanatopsis(thanatopsis::Event),
+    Phage(phage::Event),
 }
 
 macro_rules! chapters {
@@ -52,7 +54,7 @@ macro_rules! chapters {
     };
 }
 
-chapters!(owner: Owner, heartbeat: Heartbeat, prediction: Prediction, rule: Rule, policy: Policy, goal: Goal, mortality: Mortality, regime: Regime, episode: Episode, grimoire: Grimoire, stress: Stress, clade: Clade, dream: Dream, thanatopsis: Thanatopsis);
+chapters!(owner: Owner, heartbeat: Heartbeat, prediction: Prediction, rule: Rule, policy: Policy, goal: Goal, mortality: Mortality, regime: Regime, episode: Episode, grimoire: Grimoire, stress: Stress, clade: Clade, dream: Dream, thanatopsis: Thanatopsis, phage: Phage);
 
 /// What one input came to: the unit of durability.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

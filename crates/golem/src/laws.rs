@@ -175,6 +175,8 @@ pub struct Laws {
     pub bets: [f64; BETS],
     /// What the bets must have made of one unit before a hypothesis is let in; nothing asks for its confidence alone.
     pub proof: f64,
+    /// Fitness is felt as so much of itself while all phages fail in the same way.
+    pub alike_fitness: f64,
 }
 
 // Life has room for what the laws want kept.
@@ -273,6 +275,7 @@ const FIRST: Laws = Laws {
     blend_least: 4.0,
     bets: [0.5; BETS],
     proof: 0.0,
+    alike_fitness: 0.95,
 };
 
 /// Nobody is scored by what came after its claim, and no voice is followed further than its record goes.
@@ -321,7 +324,7 @@ mod tests {
              [-0.2, 0.6, -0.2], [-0.2, 0.7, -0.3], [-0.4, 0.3, -0.2], [0.3, -0.1, 0.3], [-0.3, 0.2, 0.1], \
              [-0.3, 0.4, -0.4], [-0.4, -0.2, -0.4]], great_loss: 0.05, missed: 0.02, \
              dream_confirms: 0.1, dream_contradicts: 0.05, dream_blocked: 0.1, honest: false, trust_pace: 0.0, trust_share: 0.0, \
-             trust_steady: 3.0, trust_slowest: 0.5, trust_fastest: 4.0, trust_record: 20.0, trust_memory: 1.0, blend_memory: 1000.0, blend_least: 4.0, bets: [0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5], proof: 0.0 }"
+             trust_steady: 3.0, trust_slowest: 0.5, trust_fastest: 4.0, trust_record: 20.0, trust_memory: 1.0, blend_memory: 1000.0, blend_least: 4.0, bets: [0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5], proof: 0.0, alike_fitness: 0.95 }"
         );
         let shown = format!("{:?}", laws(2).unwrap());
         let (_, since) = shown.split_once("dream_blocked: 0.1, ").unwrap();
@@ -329,7 +332,7 @@ mod tests {
             since,
             "honest: true, trust_pace: 3.0, trust_share: 0.0008333333333333334, trust_steady: 3.0, trust_slowest: 0.5, trust_fastest: 4.0, \
              trust_record: 20.0, trust_memory: 500.0, \
-             blend_memory: 1000.0, blend_least: 4.0, bets: [0.525, 0.575, 0.625, 0.675, 0.725, 0.775, 0.825, 0.875, 0.925, 0.975], proof: 20.0 }"
+             blend_memory: 1000.0, blend_least: 4.0, bets: [0.525, 0.575, 0.625, 0.675, 0.725, 0.775, 0.825, 0.875, 0.925, 0.975], proof: 20.0, alike_fitness: 0.95 }"
         );
         assert!(laws(NEWEST).is_some() && laws(NEWEST + 1).is_none());
     }

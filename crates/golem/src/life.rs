@@ -24,6 +24,7 @@ use crate::mortality::death::Death;
 use crate::mortality::phase::Phase;
 use crate::mortality::{Epistemic, Purse, Vitality};
 use crate::owner::Deposit;
+use crate::phage::Phages;
 use crate::policy::{Capital, Day, Execution, Flight, Held, Intent, Permit, Refusal};
 use crate::prediction::{Claim, Prediction, Seen};
 use crate::prose::Prose;
@@ -127,6 +128,7 @@ pub struct Life {
     pub stress: Stress,
     pub daimon: Daimon,
     pub dreams: Dreams,
+    pub phages: Phages,
     /// The cage as it stands; the birth record has the one it was born into.
     #[serde(with = "crate::prose")]
     pub policy: Box<PolicyFigures>,
@@ -202,6 +204,7 @@ impl Life {
             stress: Stress::default(),
             daimon: Daimon::default(),
             dreams: Dreams::default(),
+            phages: Phages::default(),
             policy: Box::new(birth.constitution.policy.clone()),
             execution: Execution::default(),
             day: line.map_or(Day::default(), |line| line.day),

@@ -37,6 +37,8 @@ pub const STAKES: usize = 64;
 pub const EPISODES: usize = 64;
 /// Ideas of one night that wait to be put to the test.
 pub const IDEAS: usize = 64;
+/// Phages alive at once.
+pub const PHAGES: usize = 3;
 /// Stressors at once: one of every kind in every domain it can be about.
 pub const STRESSORS: usize = 2 * DOMAINS + 5;
 /// Asks under way at once.

@@ -13,6 +13,7 @@ use crate::input::{Fault, Input, What};
 use crate::life::Life;
 use crate::mortality;
 use crate::owner;
+use crate::phage;
 use crate::policy;
 use crate::prediction;
 use crate::stress;
@@ -74,6 +75,7 @@ fn observed(draft: &mut Draft<'_>, observation: &Observation, roll: u64) {
         if let Some(bar) = observation.bars.last() {
             episode::remember(draft, bar);
             stress::look_at_named(draft, &bar.features);
+            phage::run(draft, &bar.features);
         }
         dream::end_trials(draft);
         dream::consider(draft);

@@ -76,7 +76,7 @@ impl Trust {
     /// How far from naive all who spoke would go together.
     pub(crate) fn mixed(&self, said: &Departures) -> f64 {
         let (mut far, mut whole) = (0.0, 0.0);
-        for (departure, weight) in said.iter().zip(&self.voices) {
+        for (departure, weight) in said.0.iter().zip(&self.voices) {
             let Some(departure) = departure else { continue };
             far += weight * f64::from(*departure);
             whole += weight;
@@ -103,11 +103,11 @@ impl Trust {
     pub(crate) fn learn(&mut self, kind: DomainKind, claim: &Prediction, actual: f64, laws: &Laws) {
         let wrong = |far: f32| error(kind, claim.base, claim.naive + f64::from(far), actual, laws);
         let naive = wrong(0.0);
-        if self.usual > 0.0 && claim.said.iter().any(Option::is_some) {
+        if self.usual > 0.0 && claim.said.0.iter().any(Option::is_some) {
             let (mixed, usual) = (wrong(claim.mixed), self.usual_at(claim.naive));
             let gain = |from: f64, to: f64| ((from - to) / usual).clamp(-FURTHEST, FURTHEST);
             let ahead = f64::from(claim.ahead.max(1));
-            let gains = claim.said.map(|said| said.map(|far| gain(mixed, wrong(far))));
+            let gains = claim.said.0.map(|said| said.map(|far| gain(mixed, wrong(far))));
             self.share_out(&gains, (laws.trust_pace / ahead).min(PACE), laws.trust_share);
             self.follow(gain(naive, mixed), ahead, laws);
         }
@@ -182,7 +182,7 @@ mod tests {
         for at in 0..looks {
             let (naive, actual) = (values[at], values[at + ahead]);
             let mut said = Departures::default();
-            said[0] = Some(trust.heard(DomainKind::Value, naive, says(at, actual - naive, dice)));
+            said.0[0] = Some(trust.heard(DomainKind::Value, naive, says(at, actual - naive, dice)));
             let (value, mixed) = (naive + trust.together(&said), trust.mixed(&said) as f32);
             open.push_back((
                 Prediction { base: naive, value, naive, ahead: ahead as u32, said, mixed, ..Prediction::of_nothing() },
@@ -254,7 +254,7 @@ mod tests {
         let mut trust = Trust { usual: 1.0, seen: 10.0, ..Trust::default() };
         let before = trust.clone();
         let mut said = Departures::default();
-        said[Voice::Model as usize] = Some(1.0);
+        said.0[Voice::Model as usize] = Some(1.0);
         let claim = Prediction { due: Time::default(), naive: 0.0, said, mixed: 1.0, ..Prediction::of_nothing() };
         trust.learn(DomainKind::Value, &claim, 1.0, laws);
         assert_eq!(trust.voices[0], before.voices[0]);

@@ -8,6 +8,7 @@ use golem::grimoire::{Class, Entry, Grimoire, How, Kind, Provenance, Source, Sta
 use golem::inheritance::{
     BALDWIN, BUDGET, Mandate, Way, compress, divergence, estate, has_tried, is_innate, may_leave,
 };
+use golem::mortality::phase::Phase;
 use golem::rule::text::Parsed;
 use golem::{GolemId, Life, What};
 
@@ -129,7 +130,8 @@ fn life() -> Life {
 fn everything_that_goes_out_passes_one_gate() {
     use Kind::*;
     use Status::{Active, Candidate};
-    let life = life();
+    let mut life = life();
+    life.vitality.phase = Phase::Thriving;
     let check = |kind, confidence: f64, evidence: f64, status, ways: [bool; 3]| {
         let mut e = entry(1, kind, "x");
         (e.initial, e.evidence_for, e.status, e.validated_at, e.class) =
@@ -156,6 +158,15 @@ fn everything_that_goes_out_passes_one_gate() {
     check(StrategyFragment, /**/ 0.60, 0.0, Active, /* */ [true, true, false]);
     check(StrategyFragment, /**/ 0.59, 0.0, Active, /* */ [false, false, false]);
     check(Question, /*      */ 0.90, 0.0, Active, /*   */ [false, false, false]);
+    // The nearer the end, the more is given away.
+    let mut sure = entry(1, Insight, "x");
+    (sure.initial, sure.status, sure.validated_at, sure.class) = (0.3, Active, life.now, Class::Structural);
+    let given = Phase::ALL.map(|phase| {
+        let mut life = life.clone();
+        life.vitality.phase = phase;
+        may_leave(&sure, &life, Way::Clade)
+    });
+    assert_eq!(given, [true, true, false, false, false], "0.10 and 0.25, then 0.40");
     assert_eq!(Way::ALL.map(Way::is_limited), [true, true, false, false, false], "the dead are in no hurry");
 }
 

@@ -13,6 +13,7 @@ use golem::event::Event;
 use golem::goal::{self, Ended, Goal};
 use golem::life::{Birth, Endowment};
 use golem::mortality::Senescence;
+use golem::mortality::economic::reserve;
 use golem::stress;
 use golem::{Golem, Life, Time, Usdc, What, laws, limits};
 use host::chance::{Secret, identity};
@@ -103,6 +104,10 @@ pub struct Outcome {
     pub tried: u64,
     /// Trials in which it was borne out.
     pub borne_out: u64,
+    /// What the dead still had beyond what is kept for dying, in micro-dollars.
+    pub stranded: i64,
+    /// How phages ended, by kind: better, worse, alike.
+    pub phages: [[u32; 3]; 4],
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -424,6 +429,8 @@ fn outcome(rehearsal: &Rehearsal, capital: Usdc, first_unit: Option<Usdc>) -> Ou
         nights: life.dreams.nights,
         tried: life.dreams.promoted + life.dreams.refuted + life.dreams.expired,
         borne_out: life.dreams.promoted,
+        stranded: if life.is_dead() { (life.purse.credit - reserve(life)).max(Usdc::ZERO).as_micros() } else { 0 },
+        phages: life.phages.ends,
     }
 }
 

@@ -48,8 +48,7 @@ fn plan(lives: u64, seed: u64, relations_change_days: f64, flip: bool, ticks: u6
         note_every: NOTE,
         disjoint: false,
         twin: 0,
-        // What the book reports was measured under these.
-        laws: Some(1),
+        laws: None,
         generations: None,
     }
 }
@@ -147,11 +146,12 @@ fn dreams_when_the_world_turns() {
     let skill = row("skill since the turn", &measured(&lived, since));
     let cells = row("ticks to recover", &recovery(&lived));
     println!("full against off: {:+.0} % of the time to recover", 100.0 * cells[3].difference / cells[0].mean);
-    // What the book says of dreams is that they shorten this. Few paths show it less surely, and still not the opposite.
-    let most = if full() { -100.0 } else { 100.0 };
-    assert!(cells[3].difference < most, "dreams shorten the way back: {:?}", cells[3]);
-    assert!(skill[3].difference > 0.002, "and know more since the turn: {:?}", skill[3]);
-    assert!(skill[3].difference > skill[2].difference, "than ideas nobody tests: {:?}", skill[2]);
+    // Since trust is lost and won back by itself, dreams add nothing to that; nor do they take anything away.
+    assert!(cells[3].difference < 200.0, "they do not make the way back longer: {:?}", cells[3]);
+    assert!(skill[3].difference.abs() < 0.01, "nor is more or less known on it: {:?}", skill[3]);
+    let whole = arms::beside_the_first(&measured(&lived, |o| o.skill));
+    let whole = |arm: usize| whole[arm].as_ref().map_or(0.0, |cell| cell.difference);
+    assert!(whole(3) > whole(2), "ideas nobody tests cost more: {} {}", whole(3), whole(2));
     if std::env::var_os("BARDO_WRITE_DOCS").is_some() {
         draw(&lived);
     }

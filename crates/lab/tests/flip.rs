@@ -41,8 +41,7 @@ fn lived(learning: bool, lives: u64) -> Summary {
         note_every: NOTE,
         disjoint: false,
         twin: 0,
-        // What the book reports was measured under these.
-        laws: Some(1),
+        laws: None,
         generations: None,
     };
     lives::run(&plan, 2, |_| {}).unwrap().0

@@ -3,10 +3,8 @@
 
 mod common;
 
-use golem::Usdc;
-use golem::constitution::{Clocks, Constitution};
+use common::{full, plan};
 use golem::time::Span;
-use lab::lives::PLAN;
 use lab::{Errors, Outcome, Plan, lives};
 use world::Spec;
 
@@ -15,32 +13,6 @@ const NOTE: u64 = 200;
 const TURN: u64 = 4_000;
 /// Nothing was looked at, while these laws were made, of what comes after.
 const HELD_OUT: u64 = 1_704_067_200; // 2024-01-01
-
-fn full() -> bool {
-    std::env::var_os("BARDO_FULL").is_some()
-}
-
-fn plan(world: Spec, lives: u64, seed: u64, most_ticks: u64, interval: Span) -> Plan {
-    // Nobody dies of what is to be measured.
-    let clocks = Clocks { economic: false, epistemic: false, stochastic: false };
-    let mut constitution = Constitution { clocks, interval, ..Constitution::bare() };
-    constitution.dream.enabled = false;
-    Plan {
-        version: PLAN,
-        lives,
-        seed,
-        world,
-        constitution,
-        credit: Usdc::dollars(10),
-        capital: Usdc::dollars(100),
-        most_ticks,
-        note_every: NOTE,
-        disjoint: false,
-        twin: 0,
-        laws: None,
-        generations: None,
-    }
-}
 
 fn sim(relations_change_days: f64, flip_tick: Option<u64>, lives: u64, seed: u64, ticks: u64) -> Plan {
     let flip_days = flip_tick.map(|tick| Span::seconds(40).times(tick).as_millis() as f64 / 86_400_000.0);

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 pub const RECORD: u8 = 1;
 /// Version of Life's own layout, which snapshots and state hashes depend on. Changing Life raises it;
 /// older snapshots are then passed over and the life is folded again.
-pub const LIFE: u16 = 17;
+pub const LIFE: u16 = 18;
 
 pub(crate) const STATE_EVERY: u64 = 500;
 
@@ -124,6 +124,9 @@ pub fn layout() -> String {
         golem::dream::Fate,
         golem::dream::Origin,
         golem::rule::Is,
+        golem::prediction::Voice,
+        golem::phage::Fate,
+        golem::phage::Venture,
         golem::owner::Event,
         golem::heartbeat::Event,
         golem::prediction::Event,
@@ -138,6 +141,7 @@ pub fn layout() -> String {
         golem::clade::Event,
         golem::dream::Event,
         golem::thanatopsis::Event,
+        golem::phage::Event,
         Event
     );
     tracer.trace_type::<Body>(&samples).expect("records have a layout");

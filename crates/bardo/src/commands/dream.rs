@@ -207,7 +207,7 @@ fn to_come(confidence: f64) -> String {
 /// What dreams have brought into the playbook, and how it has done since.
 fn adopted(life: &Life) {
     for heuristic in life.playbook.iter().filter(|h| h.provenance == golem::rule::Provenance::Dreamt) {
-        let effect = (heuristic.effect * 1_000.0).round() / 1_000.0;
+        let effect = (heuristic.expects() * 1_000.0).round() / 1_000.0;
         let parsed = Parsed { effect, ..Parsed::from(heuristic) };
         let rule = parsed.print(&life.birth.world).unwrap_or_default();
         let skill = heuristic.skill() * 100.0;

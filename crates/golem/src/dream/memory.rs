@@ -126,12 +126,12 @@ impl Memory {
         for event in &record.events {
             match event {
                 Event::Prediction(prediction::Event::Sensed { until, values, .. }) => seen = Some((*until, values)),
-                Event::Rule(rule::Event::Predicted { domain, value, naive, .. }) => {
+                Event::Rule(rule::Event::Predicted { domain, naive, far, .. }) => {
                     let at = usize::from(*domain);
                     let Some((until, _)) = seen else { continue };
                     self.open[at].push_back((record.seq, until + life.horizon(at)));
                     let (claimed, naively) = said.get_or_insert_with(|| (nothing(), nothing()));
-                    (claimed[at], naively[at]) = (*value, *naive);
+                    (claimed[at], naively[at]) = (naive + f64::from(*far), *naive);
                 }
                 Event::Rule(rule::Event::Scored { domain, .. }) | Event::Rule(rule::Event::Voided { domain })
                     if unheard[usize::from(*domain)] > 0 =>

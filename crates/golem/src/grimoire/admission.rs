@@ -67,8 +67,7 @@ impl Kind {
     pub fn class(self) -> Class {
         match self {
             Kind::CausalLink | Kind::Insight => Class::RegimeConditional,
-            Kind::Heuristic | Kind::Warning | Kind::StrategyFragment => Class::Tactical,
-            Kind::Question => Class::Ephemeral,
+            Kind::Heuristic | Kind::Warning | Kind::StrategyFragment | Kind::Question => Class::Tactical,
         }
     }
 }

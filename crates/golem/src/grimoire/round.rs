@@ -8,14 +8,13 @@ use super::{Grimoire, Watched};
 use crate::id::GolemId;
 use crate::life::Life;
 use crate::limits;
+use crate::phage;
 use crate::regime::Regime;
 use crate::rule::text::Parsed;
 use crate::rule::{Comparison, Condition, Heuristic, Is, Mix, Provenance, Stance, neutral, room_for_blends, rounded};
 use crate::stress::words::title as words_of;
 use crate::world::DomainKind;
 
-/// Rounds between two looks for what could be said in general.
-const DISTIL: u64 = 4;
 /// Rounds between two choices of what to watch.
 const REWATCH: u64 = 10;
 /// Claims a heuristic must have been tried in to be worth an insight.
@@ -26,6 +25,12 @@ const INSIGHT_SKILL: f64 = 0.02;
 const LINK_SURE: f32 = 5.0;
 /// Cases it takes.
 const LINK_CASES: f32 = 100.0;
+/// Claims after which a domain without skill is a gap.
+const GAP_TRIED: f64 = 200.0;
+/// Claims after which a rule is taken for refuted.
+const REFUTED_TRIED: f64 = 30.0;
+/// Phages with another stop that must have ended one way or the other.
+const STOPS: u32 = 4;
 /// Entries taken back into the playbook, or tried in its shadow, a round.
 const BACK: usize = 2;
 /// The same for an heir.
@@ -61,7 +66,9 @@ pub fn round(grimoire: &mut Grimoire, life: &Life) -> Answer {
     learn.playbook();
     learn.warnings();
     learn.dreamt();
-    if life.knowing.rounds.is_multiple_of(DISTIL) {
+    learn.phages();
+    learn.refuted();
+    if life.knowing.rounds.is_multiple_of(life.phase().behaviour().mode.distils_every()) {
         learn.insight();
         learn.link();
         learn.question();
@@ -204,6 +211,15 @@ impl Learn<'_> {
         }
     }
 
+    /// A rule whose phage fared worse has stood; one whose phage fared better has not. Fifty ticks count for half a case.
+    fn phages(&mut self) {
+        for (id, stood) in &self.life.phages.stood {
+            if let Some(entry) = self.grimoire.get(*id).filter(|entry| entry.status != Status::Archived) {
+                self.put(entry.checked(*stood, REPLAYED, self.life.now));
+            }
+        }
+    }
+
     /// What pressed hard and has passed is worth knowing for whoever comes near it again, heirs included.
     fn lived_through(&mut self) {
         let life = self.life;
@@ -285,14 +301,46 @@ impl Learn<'_> {
         }
     }
 
-    /// A regime hardly met is an open question.
+    /// Gaps are open questions: a regime hardly met, a domain in which nothing known does better than naive, a stop that
+    /// phages did better without.
     fn question(&mut self) {
-        let regimes = &self.life.regimes;
-        if (1..20).contains(&regimes.met()) && regimes.now != Regime::Usual {
-            let text = format!("what holds while the world is {}? it was met for a few ticks only", regimes.now);
-            let entry = draft(Kind::Question, &text, source(self.life, How::Observed), self.life.now);
-            self.admit(Candidate { entry, seen_for: 0.0, seen_against: 0.0, single: false });
+        let life = self.life;
+        if (1..20).contains(&life.regimes.met()) && life.regimes.now != Regime::Usual {
+            let text = format!("what holds while the world is {}? it was met for a few ticks only", life.regimes.now);
+            self.ask(&text, None);
         }
+        for (at, spec) in life.birth.world.domains.iter().enumerate() {
+            let domain = &life.epistemic.domains[at];
+            if domain.weight >= GAP_TRIED && domain.skill() < life.laws().echo {
+                let text = format!("what foretells {}? nothing known here does better than naive", spec.name);
+                self.ask(&text, Some(at as u8));
+            }
+        }
+        let [better, worse, _] = life.phages.ends[phage::Kind::Stop as usize];
+        if better + worse >= STOPS && better > worse {
+            self.ask("would another stop do better? it did for most phages that tried one", None);
+        }
+    }
+
+    /// What came with good reasons, and was refuted, is a question.
+    fn refuted(&mut self) {
+        let reasoned =
+            |h: &&Heuristic| matches!(h.provenance, Provenance::Recalled | Provenance::Dreamt | Provenance::Phage);
+        let life = self.life;
+        for heuristic in life.knowing.shelf.iter().filter(reasoned) {
+            if heuristic.weight >= REFUTED_TRIED && heuristic.skill() < -life.laws().echo {
+                let claim =
+                    Expectation { domain: heuristic.domain, effect: heuristic.expects(), stance: heuristic.stance };
+                let rule = words(&heuristic.condition, &claim, Parsed::from(heuristic).blend.as_ref(), life);
+                self.ask(&format!("why does this not hold: {rule}?"), Some(heuristic.domain));
+            }
+        }
+    }
+
+    fn ask(&mut self, text: &str, domain: Option<u8>) {
+        let mut entry = draft(Kind::Question, text, source(self.life, How::Observed), self.life.now);
+        entry.domain = domain;
+        self.admit(Candidate { entry, seen_for: 0.0, seen_against: 0.0, single: false });
     }
 
     fn direction(&self) -> Option<u8> {
@@ -325,12 +373,13 @@ fn regime_of(heuristic: &Heuristic) -> Option<Regime> {
 
 /// A heuristic as an entry; what is only known to the entry stays.
 pub fn entry_of(heuristic: &Heuristic, life: &Life, known: Option<&Entry>) -> Entry {
-    let claim = Expectation { domain: heuristic.domain, effect: heuristic.effect, stance: heuristic.stance };
+    let claim = Expectation { domain: heuristic.domain, effect: heuristic.expects(), stance: heuristic.stance };
     let how = match heuristic.provenance {
         Provenance::Instinct => How::Instinct,
         Provenance::Explored => How::Explored,
         Provenance::Recalled => How::Observed,
         Provenance::Dreamt => How::Dreamt,
+        Provenance::Phage => How::Replicant,
     };
     let blend = Parsed::from(heuristic).blend;
     let text = words(&heuristic.condition, &claim, blend.as_ref(), life);
@@ -380,6 +429,7 @@ fn come_back(grimoire: &Grimoire, life: &Life) -> Vec<(u8, Heuristic)> {
     let waking = grimoire.in_use().filter(wakes).map(|entry| (entry, true));
     // An heir has much to try and little else to go by.
     let at_once = if life.birth.generation > 0 { HEIRS } else { BACK };
+    let at_once = if life.phase().behaviour().mode.tries() { at_once } else { 0 };
     let room = SHADOWS.saturating_sub(shadows).min(at_once);
     let mut blends = room_for_blends(life);
     let mut fits = |entry: &Entry| {

@@ -33,7 +33,7 @@ impl Mandate {
                 Status::Archived => continue,
                 _ => {}
             }
-            let own = |how: How| matches!(how, How::Explored | How::Observed | How::Dreamt);
+            let own = |how: How| matches!(how, How::Explored | How::Observed | How::Dreamt | How::Replicant);
             novel += u32::from(!came && entry.provenance.sources.iter().any(|source| own(source.how)));
             let asked = entry.kind == Kind::Question || !entry.contradicts.is_empty();
             questions += u32::from(asked);

@@ -9,6 +9,7 @@ mod whole;
 use crate::grimoire::bundle::Line;
 use crate::grimoire::{Entry, Grimoire, How, Kind, Source, Status, bundle};
 use crate::life::Life;
+use crate::mortality::phase::Phase;
 pub use bottleneck::{BALDWIN, BUDGET, compress, is_innate};
 pub use descent::Descent;
 pub use mandate::{Mandate, divergence};
@@ -60,8 +61,8 @@ const SHELVED: f64 = 0.5;
 pub fn may_leave(entry: &Entry, life: &Life, way: Way) -> bool {
     let confidence = entry.confidence(life.now);
     match way {
-        Way::Clade => is_shared(entry, confidence),
-        Way::Shelf => is_shared(entry, confidence) && confidence >= SHELVED,
+        Way::Clade => is_shared(entry, confidence, life),
+        Way::Shelf => is_shared(entry, confidence, life) && confidence >= SHELVED,
         Way::Deposit => match entry.kind {
             Kind::Warning => true,
             Kind::Insight | Kind::Heuristic => confidence >= 0.6,
@@ -79,14 +80,16 @@ pub fn has_tried(entry: &Entry, life: &Life) -> bool {
     entry.evidence_for > 0.0 || entry.provenance.sources.iter().any(own)
 }
 
-/// Ripe enough for others; a warning is at once.
-fn is_shared(entry: &Entry, confidence: f64) -> bool {
+/// Ripe enough for others, by how sure its phase wants to be; a warning is at once. The dead keep nothing back.
+fn is_shared(entry: &Entry, confidence: f64, life: &Life) -> bool {
+    let phase = if life.is_dead() { Phase::Terminal } else { life.phase() };
+    let sure = phase.behaviour().sharing;
     match entry.kind {
         Kind::Warning => true,
-        Kind::Insight => confidence >= 0.6 && entry.status == Status::Active,
-        Kind::Heuristic => confidence >= 0.7 && entry.evidence_for + entry.evidence_against >= 10.0,
-        Kind::CausalLink => confidence >= 0.5 && entry.evidence_for > 0.0,
-        Kind::StrategyFragment => confidence >= 0.6,
+        Kind::Insight => confidence >= sure && entry.status == Status::Active,
+        Kind::Heuristic => confidence >= sure + 0.1 && entry.evidence_for + entry.evidence_against >= 10.0,
+        Kind::CausalLink => confidence >= sure - 0.1 && entry.evidence_for > 0.0,
+        Kind::StrategyFragment => confidence >= sure,
         Kind::Question => false,
     }
 }

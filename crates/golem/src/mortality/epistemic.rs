@@ -30,7 +30,9 @@ pub fn fitness(life: &Life) -> f64 {
     let shown = if weights > 0.0 { sum / weights } else { laws.fitness_unknown };
     // Losing much of what was known is felt.
     let felt = if life.knowing.pruned() > laws.pruned_share { laws.pruned_fitness } else { 1.0 };
-    let shown = shown * felt;
+    // And so is having nothing to try that does not fail in the same way.
+    let alike = if life.phages.fail_alike() { laws.alike_fitness } else { 1.0 };
+    let shown = shown * felt * alike;
     // An echo keeps what it has for one window, then drifts over the next.
     let window = life.constitution().fitness_window(laws);
     let drift = ((life.epistemic.echoed as f64 - window) / window).clamp(0.0, 1.0);

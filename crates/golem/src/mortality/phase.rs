@@ -26,12 +26,44 @@ pub enum Tier {
     Strong,
 }
 
+/// What a golem in a phase does with what it knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Mode {
+    Reflecting,
+    Legacy,
+    Distilling,
+    Maintaining,
+    Producing,
+}
+
+impl Mode {
+    /// New ideas come at every so many of the moments they could come at; on the way down there are none.
+    pub fn ideas_every(self) -> Option<u64> {
+        match self {
+            Mode::Producing => Some(1),
+            Mode::Maintaining => Some(2),
+            Mode::Distilling | Mode::Legacy | Mode::Reflecting => None,
+        }
+    }
+
+    /// What it knows is gone through for what could be said in general, every so many rounds of the Curator.
+    pub(crate) fn distils_every(self) -> u64 {
+        if self > Mode::Distilling { 4 } else { 1 }
+    }
+
+    /// What is remembered, or was left to it, is still put to the test; who prepares its end has no time for that.
+    pub(crate) fn tries(self) -> bool {
+        self > Mode::Legacy
+    }
+}
+
 /// How a golem in a phase behaves.
 #[derive(Debug)]
 pub struct Behaviour {
     pub phase: Phase,
     /// Vitality at which the phase begins.
     pub from: f64,
+    pub mode: Mode,
     pub may_add: bool,
     pub may_reduce: bool,
     /// Share of the usual size a new exposure may have.
@@ -49,11 +81,11 @@ pub struct Behaviour {
 
 #[rustfmt::skip]
 static TABLE: [Behaviour; 5] = [
-    Behaviour { phase: Phase::Terminal,     from: 0.0, may_add: false, may_reduce: true,  risk: 0.0,  tier: Tier::Rules,  interval_times: 1, sharing: 0.1,  phages_per_day: 0, dream_frequency: 0.0,  partitions: [300, 150, 50, 500] },
-    Behaviour { phase: Phase::Declining,    from: 0.1, may_add: false, may_reduce: true,  risk: 0.25, tier: Tier::Cheap,  interval_times: 1, sharing: 0.25, phages_per_day: 0, dream_frequency: 0.5,  partitions: [375, 175, 75, 375] },
-    Behaviour { phase: Phase::Conservation, from: 0.3, may_add: false, may_reduce: true,  risk: 0.5,  tier: Tier::Cheap,  interval_times: 2, sharing: 0.4,  phages_per_day: 1, dream_frequency: 0.75, partitions: [450, 200, 100, 250] },
-    Behaviour { phase: Phase::Stable,       from: 0.5, may_add: true,  may_reduce: true,  risk: 1.0,  tier: Tier::Middle, interval_times: 1, sharing: 0.5,  phages_per_day: 2, dream_frequency: 1.0,  partitions: [525, 225, 125, 125] },
-    Behaviour { phase: Phase::Thriving,     from: 0.7, may_add: true,  may_reduce: true,  risk: 1.0,  tier: Tier::Strong, interval_times: 1, sharing: 0.6,  phages_per_day: 3, dream_frequency: 1.0,  partitions: [600, 250, 150, 0] },
+    Behaviour { phase: Phase::Terminal,     from: 0.0, mode: Mode::Reflecting,may_add: false, may_reduce: true,  risk: 0.0,  tier: Tier::Rules,  interval_times: 1, sharing: 0.1,  phages_per_day: 0, dream_frequency: 0.0,  partitions: [300, 150, 50, 500] },
+    Behaviour { phase: Phase::Declining,    from: 0.1, mode: Mode::Legacy,may_add: false, may_reduce: true,  risk: 0.25, tier: Tier::Cheap,  interval_times: 1, sharing: 0.25, phages_per_day: 0, dream_frequency: 0.5,  partitions: [375, 175, 75, 375] },
+    Behaviour { phase: Phase::Conservation, from: 0.3, mode: Mode::Distilling,may_add: false, may_reduce: true,  risk: 0.5,  tier: Tier::Cheap,  interval_times: 2, sharing: 0.4,  phages_per_day: 1, dream_frequency: 0.75, partitions: [450, 200, 100, 250] },
+    Behaviour { phase: Phase::Stable,       from: 0.5, mode: Mode::Maintaining,may_add: true,  may_reduce: true,  risk: 1.0,  tier: Tier::Middle, interval_times: 1, sharing: 0.5,  phages_per_day: 2, dream_frequency: 1.0,  partitions: [525, 225, 125, 125] },
+    Behaviour { phase: Phase::Thriving,     from: 0.7, mode: Mode::Producing,may_add: true,  may_reduce: true,  risk: 1.0,  tier: Tier::Strong, interval_times: 1, sharing: 0.6,  phages_per_day: 3, dream_frequency: 1.0,  partitions: [600, 250, 150, 0] },
 ];
 
 impl Phase {
@@ -80,6 +112,18 @@ impl Phase {
         };
         let raw = highest(0.0);
         if raw <= current { raw } else { highest(hysteresis).max(current) }
+    }
+}
+
+impl fmt::Display for Mode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Mode::Reflecting => "reflecting",
+            Mode::Legacy => "legacy",
+            Mode::Distilling => "distilling",
+            Mode::Maintaining => "maintaining",
+            Mode::Producing => "producing",
+        })
     }
 }
 
@@ -139,6 +183,7 @@ mod tests {
             assert!(weak.phase < strong.phase && weak.from < strong.from);
             assert!(weak.may_add <= strong.may_add && weak.may_reduce, "reducing risk is always open");
             assert!(weak.risk <= strong.risk && weak.tier <= strong.tier && weak.sharing <= strong.sharing);
+            assert!(weak.mode < strong.mode && weak.mode.distils_every() <= strong.mode.distils_every());
             assert!(weak.phages_per_day <= strong.phages_per_day && weak.dream_frequency <= strong.dream_frequency);
             assert!(weak.partitions[3] > strong.partitions[3], "legacy grows");
         }

@@ -2,6 +2,7 @@
 
 use super::Event;
 use crate::life::Life;
+use crate::phage;
 use crate::rule;
 
 pub(crate) fn apply(life: &mut Life, event: &Event) {
@@ -13,6 +14,7 @@ pub(crate) fn apply(life: &mut Life, event: &Event) {
             if let Some(level) = level {
                 life.regimes.observe(level, laws);
             }
+            phage::looked(life);
             rule::pay_out(life, *until, *unit);
             let worth = life.capital.worth(*unit);
             life.capital.peak = life.capital.peak.max(worth);

@@ -1,5 +1,6 @@
 //! Who makes claims.
 
+use arrayvec::ArrayVec;
 use serde::{Deserialize, Serialize};
 
 /// Who has something to say about a domain.
@@ -16,5 +17,23 @@ impl Voice {
     pub const ALL: [Voice; 4] = [Voice::Rules, Voice::Blends, Voice::Model, Voice::Outside];
 }
 
-/// How far from naive each voice would go; nothing, if it is silent.
-pub type Departures = [Option<f32>; Voice::ALL.len()];
+/// How far from naive each voice would go; nothing, if it is silent. Written down by those who speak, who are few.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(from = "Spoken", into = "Spoken")]
+pub struct Departures(pub [Option<f32>; Voice::ALL.len()]);
+
+type Spoken = ArrayVec<(Voice, f32), { Voice::ALL.len() }>;
+
+impl From<Spoken> for Departures {
+    fn from(spoken: Spoken) -> Departures {
+        let mut all = Departures::default();
+        spoken.into_iter().for_each(|(voice, far)| all.0[voice as usize] = Some(far));
+        all
+    }
+}
+
+impl From<Departures> for Spoken {
+    fn from(all: Departures) -> Spoken {
+        Voice::ALL.into_iter().zip(all.0).filter_map(|(voice, far)| Some((voice, far?))).collect()
+    }
+}

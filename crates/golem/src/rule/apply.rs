@@ -6,13 +6,14 @@ use crate::daimon::{self, Felt};
 use crate::dream::{self, Change};
 use crate::life::Life;
 use crate::money::Usdc;
+use crate::phage;
 use crate::prediction::Prediction;
 use crate::time::{Span, Time};
 
 pub(crate) fn apply(life: &mut Life, event: &Event) {
     match event {
         Event::Adopted { slot, heuristic, night } => adopt(life, usize::from(*slot), heuristic, *night),
-        Event::Predicted { domain, value, naive, fired, said, terms } => {
+        Event::Predicted { domain, naive, far, fired, said, terms } => {
             if life.awake_at != life.seen.until {
                 (life.awake, life.awake_at) = (0, life.seen.until);
                 stake(life);
@@ -26,20 +27,21 @@ pub(crate) fn apply(life: &mut Life, event: &Event) {
             let base = life.seen.values[at];
             let (holds, then) = life.dreams.holds;
             let staged = if then == life.seen.until { holds & dream::about(life, *domain) } else { 0 };
-            let (made, value, naive, fired) = (life.tick, *value, *naive, *fired);
+            let (made, naive, fired) = (life.tick, *naive, *fired);
+            let value = naive + f64::from(*far);
             for slot in slots(fired) {
                 let heuristic = &mut life.playbook[slot];
                 match &mut heuristic.blend {
                     Some(blend) => {
-                        let value = |feature| terms.as_ref().and_then(|terms| terms.get(feature));
-                        if let Some(far) = blend.far(naive, value) {
-                            blend.ask(made, naive, far);
+                        if let Some(far) = terms.as_ref().and_then(|terms| blend.far(terms)) {
+                            blend.ask(made, far);
                         }
                     }
                     None => heuristic.said.say(made, heuristic.effect),
                 }
             }
             dream::said(life, at, made, staged, naive, fired);
+            phage::said(life, at, made, naive, fired, terms.as_deref());
             let (ahead, said) = (life.looks_ahead(at), *said);
             let mixed = life.trust[at].mixed(&said) as f32;
             life.open[at].push_back(Prediction { due, made, base, value, naive, fired, staged, ahead, said, mixed });
@@ -127,6 +129,7 @@ fn score(life: &mut Life, domain: usize, actual: f64) {
         for slot in slots(claim.fired) {
             life.playbook[slot].learn(kind, &claim, actual, life.regimes.now, laws);
         }
+        phage::scored(life, domain, &claim, actual);
         if claim.staged != 0 {
             dream::tried(life, domain, &claim, actual);
         }

@@ -22,6 +22,10 @@ const SHARES: (f64, f64) = (-2.0, 2.0);
 pub(crate) const UNSURE: f64 = 40.0;
 /// Nobody is surer than this.
 pub(crate) const SUREST: f64 = 10_000.0;
+/// Distances are kept in so many steps to one: finer than any of them is known, and short to write down.
+const STEPS: f64 = 4_096.0;
+/// What is not above nothing is nowhere.
+const NOWHERE: i16 = i16::MIN;
 
 const COEFFICIENTS: usize = limits::TERMS + 1;
 
@@ -47,7 +51,7 @@ pub struct Blend {
     /// The logarithm of a factor on everything, then a share for each feature.
     coefficients: ArrayVec<f64, COEFFICIENTS>,
     /// How unsure each of them is, and together with which: the lower half of a matrix, row by row.
-    spread: Vec<f64>,
+    spread: ArrayVec<f64, { triangle(COEFFICIENTS, 0) }>,
     asked: VecDeque<Asked>,
 }
 
@@ -55,12 +59,13 @@ pub struct Blend {
 struct Asked {
     /// The last bits of it.
     tick: u16,
-    said: f32,
-    far: ArrayVec<f32, { limits::TERMS }>,
+    /// Where it expected the value to go, as a logarithm.
+    way: f32,
+    far: Far,
 }
 
-/// How far each feature of a blend was from the last value.
-pub(crate) type Far = ArrayVec<f32, { limits::TERMS }>;
+/// How far each feature of a blend was from the last value, in steps.
+pub(crate) type Far = ArrayVec<i16, { limits::TERMS }>;
 
 impl Mix {
     /// In equal shares, and unsure of them.
@@ -98,7 +103,7 @@ impl Blend {
     pub(crate) fn new(mix: &Mix, effect: f64) -> Blend {
         let first = std::iter::once(libm::log(effect.max(f64::MIN_POSITIVE)).clamp(-FURTHEST, FURTHEST));
         let coefficients: ArrayVec<f64, COEFFICIENTS> = first.chain(mix.terms.iter().map(|term| term.share)).collect();
-        let mut spread = Vec::with_capacity(triangle(coefficients.len(), 0));
+        let mut spread = ArrayVec::new();
         for row in 0..coefficients.len() {
             spread.extend((0..row).map(|_| 0.0));
             spread.push(1.0 / mix.sure);
@@ -136,40 +141,33 @@ impl Blend {
         libm::exp(self.coefficients[0])
     }
 
-    /// How far its features are from the last value; nothing, if that cannot be said of one of them.
-    pub(crate) fn far(&self, last: f64, value: impl Fn(u8) -> Option<f32>) -> Option<Far> {
-        if last <= 0.0 {
-            return None;
-        }
-        let here = libm::log(last);
-        let far = |feature: &u8| {
-            let value = f64::from(value(*feature)?);
-            (value > 0.0).then(|| (libm::log(value) - here).clamp(-FURTHEST, FURTHEST) as f32)
-        };
-        self.features.iter().map(far).collect()
+    /// How far its features were from the last value; nothing, if that cannot be said of one of them.
+    pub(crate) fn far(&self, terms: &Terms) -> Option<Far> {
+        self.features.iter().map(|feature| terms.get(*feature)).collect()
     }
 
-    pub(crate) fn forecast(&self, last: f64, far: &Far) -> f64 {
-        let moved: f64 = self.coefficients.iter().zip(inputs(far)).map(|(share, far)| share * far).sum();
-        last * libm::exp(moved.clamp(-FURTHEST, FURTHEST))
+    /// Where it expects the value to go from the last, as a logarithm.
+    pub(crate) fn way(&self, far: &Far) -> f64 {
+        let way: f64 = self.coefficients.iter().zip(inputs(far)).map(|(share, far)| share * far).sum();
+        way.clamp(-FURTHEST, FURTHEST)
     }
 
     /// Remembers what it says of a claim until the answer is in.
-    pub(crate) fn ask(&mut self, tick: u64, last: f64, far: Far) {
+    pub(crate) fn ask(&mut self, tick: u64, far: Far) {
         if self.asked.len() >= limits::OPEN {
             self.asked.pop_front();
         }
-        let said = self.forecast(last, &far) as f32;
-        self.asked.push_back(Asked { tick: tick as u16, said, far });
+        let way = self.way(&far) as f32;
+        self.asked.push_back(Asked { tick: tick as u16, way, far });
     }
 
-    /// What it said of the claim made at this tick, and of what.
+    /// Where it expected the value to go when this claim was made, and by what.
     pub(crate) fn asked(&mut self, tick: u64) -> Option<(f64, Far)> {
         let age = |asked: &Asked| (tick as u16).wrapping_sub(asked.tick) as i16;
         while self.asked.front().is_some_and(|asked| age(asked) > 0) {
             self.asked.pop_front();
         }
-        self.asked.pop_front_if(|asked| age(asked) == 0).map(|asked| (f64::from(asked.said), asked.far))
+        self.asked.pop_front_if(|asked| age(asked) == 0).map(|asked| (f64::from(asked.way), asked.far))
     }
 
     pub(super) fn forget_open(&mut self) {
@@ -182,16 +180,25 @@ impl Blend {
         if !(last > 0.0 && actual > 0.0) {
             return;
         }
-        let went = (libm::log(actual) - libm::log(last)).clamp(-FURTHEST, FURTHEST);
+        let went = libm::log(actual / last).clamp(-FURTHEST, FURTHEST);
         let n = self.coefficients.len();
         let input: ArrayVec<f64, COEFFICIENTS> = inputs(far).collect();
-        let spread = |row: usize, column: usize| self.spread[triangle(row.max(column), row.min(column))];
-        let pull: ArrayVec<f64, COEFFICIENTS> =
-            (0..n).map(|row| (0..n).map(|column| spread(row, column) * input[column]).sum()).collect();
-        let doubt = f64::from(ahead.max(1)) + input.iter().zip(&pull).map(|(far, pull)| far * pull).sum::<f64>();
-        let missed = went - self.coefficients.iter().zip(&input).map(|(share, far)| share * far).sum::<f64>();
+        let mut pull = [0.0; COEFFICIENTS];
+        for row in 0..n {
+            for column in 0..row {
+                let both = self.spread[triangle(row, column)];
+                pull[row] += both * input[column];
+                pull[column] += both * input[row];
+            }
+            pull[row] += self.spread[triangle(row, row)] * input[row];
+        }
+        let (mut doubt, mut missed) = (f64::from(ahead.max(1)), went);
+        for at in 0..n {
+            doubt += input[at] * pull[at];
+            missed -= self.coefficients[at] * input[at];
+        }
         for (coefficient, pull) in self.coefficients.iter_mut().zip(&pull) {
-            *coefficient = (*coefficient + pull / doubt * missed).clamp(-FURTHEST, FURTHEST);
+            *coefficient = (*coefficient + pull * (missed / doubt)).clamp(-FURTHEST, FURTHEST);
         }
         let widest = (0..n).map(|at| self.spread[triangle(at, at)]).fold(0.0, f64::max);
         // What is not seen for long is not forgotten without end.
@@ -200,10 +207,11 @@ impl Blend {
         } else {
             1.0
         };
+        let (surer, wider) = (1.0 / doubt, 1.0 / keep);
         for row in 0..n {
             for column in 0..=row {
-                let at = triangle(row, column);
-                self.spread[at] = (self.spread[at] - pull[row] * pull[column] / doubt) / keep;
+                let both = &mut self.spread[triangle(row, column)];
+                *both = (*both - pull[row] * pull[column] * surer) * wider;
             }
         }
     }
@@ -211,34 +219,47 @@ impl Blend {
 
 /// A one for the factor, then how far each feature is.
 fn inputs(far: &Far) -> impl Iterator<Item = f64> {
-    std::iter::once(1.0).chain(far.iter().map(|far| f64::from(*far)))
+    std::iter::once(1.0).chain(far.iter().map(|far| f64::from(*far) * (1.0 / STEPS)))
 }
 
 /// Where a number of the lower half of a matrix stands.
-fn triangle(row: usize, column: usize) -> usize {
+const fn triangle(row: usize, column: usize) -> usize {
     row * (row + 1) / 2 + column
 }
 
-/// What the features were that some blends are made of, in the order of features.
+/// How far the features were from the last value that some blends are made of, in the order of features.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Terms {
     /// Which, one bit each.
     of: u32,
-    values: ArrayVec<f32, { limits::FEATURES }>,
+    far: ArrayVec<i16, { limits::FEATURES }>,
 }
 
 impl Terms {
-    /// Nothing, if there are no blends.
-    pub(crate) fn of<'a>(blends: impl Iterator<Item = &'a Blend>, features: &Features) -> Option<Box<Terms>> {
+    /// Nothing, if there are no blends, or if the last value has no logarithm.
+    pub(crate) fn of<'a>(
+        blends: impl Iterator<Item = &'a Blend>,
+        last: f64,
+        features: &Features,
+    ) -> Option<Box<Terms>> {
         let of = blends.flat_map(|blend| &blend.features).fold(0, |of, feature| of | 1 << feature);
+        if of == 0 || last <= 0.0 {
+            return None;
+        }
         let stands = |at: &usize| of >> at & 1 == 1;
-        let values = (0..features.len()).filter(stands).map(|at| features[at] as f32);
-        (of != 0).then(|| Box::new(Terms { of, values: values.collect() }))
+        let here = libm::log(last);
+        let far = |value: f64| {
+            let far = |value| (libm::log(value) - here).clamp(-FURTHEST, FURTHEST) * STEPS;
+            if value > 0.0 { libm::round(far(value)) as i16 } else { NOWHERE }
+        };
+        let far = (0..features.len()).filter(stands).map(|at| far(features[at]));
+        Some(Box::new(Terms { of, far: far.collect() }))
     }
 
-    pub(crate) fn get(&self, feature: u8) -> Option<f32> {
+    fn get(&self, feature: u8) -> Option<i16> {
         let before = (self.of & ((1 << feature) - 1)).count_ones() as usize;
-        if self.of >> feature & 1 == 1 { self.values.get(before).copied() } else { None }
+        let stands = self.of >> feature & 1 == 1;
+        self.far.get(before).copied().filter(|far| stands && *far != NOWHERE)
     }
 }
 
@@ -263,12 +284,17 @@ mod tests {
         Blend::new(&Mix::even([3, 7]), 1.0)
     }
 
+    fn far(blend: &Blend, last: f64, value: impl Fn(usize) -> f64) -> Option<Far> {
+        let features: Features = (0..9).map(value).collect();
+        blend.far(&*Terms::of(std::iter::once(blend), last, &features)?)
+    }
+
     /// A value that goes 0.6 of the way to one feature and none of the way to another, by a tenth more than it should.
     fn taught(answers: usize) -> Blend {
         let (mut blend, mut noise) = (blend(), Noise(1));
         for _ in 0..answers {
             let (one, other) = (libm::exp(noise.next()), libm::exp(noise.next()));
-            let far = blend.far(2.0, |feature| Some(2.0 * if feature == 3 { one } else { other } as f32)).unwrap();
+            let far = far(&blend, 2.0, |feature| 2.0 * if feature == 3 { one } else { other }).unwrap();
             let actual = 2.0 * 1.1 * libm::pow(one, 0.6) * libm::exp(0.5 * noise.next());
             blend.learn(&far, 2.0, actual, 1, laws(2).unwrap());
         }
@@ -289,7 +315,7 @@ mod tests {
     fn answers_that_share_time_count_for_one_between_them() {
         let learn = |ahead: u32, times: usize| {
             let mut blend = blend();
-            let far = blend.far(1.0, |_| Some(2.0)).unwrap();
+            let far = far(&blend, 1.0, |_| 2.0).unwrap();
             (0..times).for_each(|_| blend.learn(&far, 1.0, 3.0, ahead, laws(2).unwrap()));
             blend.mix()
         };
@@ -302,40 +328,41 @@ mod tests {
     fn nothing_in_it_runs_away_whatever_it_is_told() {
         let (mut blend, mut noise) = (blend(), Noise(2));
         for at in 0..20_000 {
-            let wild = libm::exp(1_000.0 * noise.next()) as f32;
-            let value = [f32::MIN_POSITIVE, 1e30, 1.0, wild][at % 4];
-            let Some(far) = blend.far(1.0, |_| Some(value)) else { continue };
-            blend.learn(&far, 1.0, f64::from(value), 24, laws(2).unwrap());
-            let said = blend.forecast(1.0, &far);
-            assert!(said.is_finite() && said > 0.0, "{said}");
+            let wild = libm::exp(1_000.0 * noise.next());
+            let value = [f64::MIN_POSITIVE, 1e30, 1.0, wild][at % 4];
+            let Some(far) = far(&blend, 1.0, |_| value) else { continue };
+            blend.learn(&far, 1.0, value, 24, laws(2).unwrap());
+            assert!(blend.way(&far).is_finite());
         }
         assert!(blend.is_sound(8) && blend.mix().check(8).is_ok(), "{:?}", blend.mix());
     }
 
     #[test]
     fn what_has_no_logarithm_leaves_it_silent() {
-        assert!(blend().far(1.0, |feature| Some(if feature == 3 { 0.0 } else { 1.0 })).is_none());
-        assert!(blend().far(0.0, |_| Some(1.0)).is_none());
-        assert!(blend().far(1.0, |feature| (feature == 3).then_some(1.0)).is_none());
+        assert!(far(&blend(), 1.0, |feature| if feature == 3 { 0.0 } else { 1.0 }).is_none());
+        assert!(far(&blend(), 0.0, |_| 1.0).is_none());
+        let fewer: Features = (0..5).map(|_| 1.0).collect();
+        let terms = Terms::of([blend()].iter(), 1.0, &fewer).unwrap();
+        assert!(blend().far(&terms).is_none(), "there is no seventh");
     }
 
     #[test]
     fn it_is_scored_by_what_it_said_when_it_was_asked() {
         let mut blend = blend();
-        let far = blend.far(1.0, |_| Some(2.0)).unwrap();
-        let then = blend.forecast(1.0, &far);
-        blend.ask(5, 1.0, far.clone());
+        let far = far(&blend, 1.0, |_| 2.0).unwrap();
+        let then = blend.way(&far);
+        blend.ask(5, far.clone());
         (0..100).for_each(|_| blend.learn(&far, 1.0, 8.0, 1, laws(2).unwrap()));
-        assert!(blend.forecast(1.0, &far) > then * 1.5);
-        assert_eq!(blend.asked(5).map(|(said, _)| said as f32), Some(then as f32));
+        assert!(blend.way(&far) > then * 1.5);
+        assert_eq!(blend.asked(5).map(|(way, _)| way as f32), Some(then as f32));
         assert_eq!(blend.asked(5), None);
     }
 
     #[test]
     fn terms_are_told_by_feature_and_nothing_else_is() {
-        let features: Features = (0..9).map(f64::from).collect();
-        let terms = Terms::of([blend()].iter(), &features).unwrap();
-        assert_eq!(Terms::of([].iter(), &features), None);
-        assert_eq!((terms.get(3), terms.get(7), terms.get(4)), (Some(3.0), Some(7.0), None));
+        let features: Features = (0..9).map(|at| libm::exp(f64::from(at) / 4.0)).collect();
+        let terms = Terms::of([blend()].iter(), 1.0, &features).unwrap();
+        assert_eq!(Terms::of([].iter(), 1.0, &features), None);
+        assert_eq!((terms.get(3), terms.get(7), terms.get(4)), (Some(3 * 1_024), Some(7 * 1_024), None));
     }
 }

@@ -10,6 +10,7 @@ use crate::dream;
 use crate::goal::{self, Ended, Goal};
 use crate::life::Life;
 use crate::limits;
+use crate::phage;
 use crate::prediction::{Departures, Voice};
 use crate::stress::{self, Kind};
 use crate::world::{Bar, DomainKind, Features};
@@ -21,6 +22,10 @@ pub(crate) fn think(draft: &mut Draft<'_>, bar: &Bar) {
     if holds != 0 {
         draft.emit(dream::Event::Wondered { holds });
     }
+    let holds = phage::holding(draft, &bar.features);
+    if holds != 0 {
+        draft.emit(phage::Event::Watched { holds });
+    }
     for (domain, &fired) in awake.iter().enumerate().take(draft.birth.world.domains.len()) {
         let apart = u64::from(draft.looks_ahead(domain)).div_ceil(limits::OPEN as u64);
         if draft.open[domain].len() >= limits::OPEN || !draft.tick.is_multiple_of(apart) {
@@ -30,21 +35,22 @@ pub(crate) fn think(draft: &mut Draft<'_>, bar: &Bar) {
         let (kind, scale) = (spec.kind, spec.scale);
         let naive = naive(draft, domain, kind, scale, &bar.features);
         let blends = slots(fired).filter_map(|slot| draft.playbook[slot].blend.as_deref());
-        let terms = Terms::of(blends, &bar.features);
+        let terms = Terms::of(blends.chain(phage::blends(draft, domain)), naive, &bar.features);
         let awake = || slots(fired).map(|slot| &draft.playbook[slot]);
         let blended = terms.as_ref().and_then(|terms| learning::blended(naive, awake(), terms, draft.laws()));
         let rules = learning::together(kind, naive, awake(), draft.laws()) - naive;
         let mut said = Departures::default();
         let together = if draft.laws().trust_pace > 0.0 {
             let trust = &draft.trust[domain];
-            said[Voice::Rules as usize] = (rules != 0.0).then(|| trust.heard(kind, naive, rules));
-            said[Voice::Blends as usize] = blended.map(|blended| trust.heard(kind, naive, blended - naive));
+            said.0[Voice::Rules as usize] = (rules != 0.0).then(|| trust.heard(kind, naive, rules));
+            said.0[Voice::Blends as usize] = blended.map(|blended| trust.heard(kind, naive, blended - naive));
             naive + trust.together(&said)
         } else {
             naive + rules
         };
         let value = if kind == DomainKind::Direction { together.clamp(0.01, 0.99) } else { together };
-        draft.emit(Event::Predicted { domain: domain as u8, value, naive, fired, said, terms });
+        let far = (value - naive) as f32;
+        draft.emit(Event::Predicted { domain: domain as u8, naive, far, fired, said, terms });
     }
     explore(draft, &bar.features);
 }
@@ -80,7 +86,8 @@ fn explore(draft: &mut Draft<'_>, features: &Features) {
         return;
     }
     judge(draft);
-    if !stress::allowed(draft).explore {
+    let pace = draft.phase().behaviour().mode.ideas_every();
+    if !stress::allowed(draft).explore || pace.is_none_or(|pace| !(draft.tick / every).is_multiple_of(pace)) {
         return;
     }
     let Some(slot) = free_slot(draft) else { return };
@@ -139,7 +146,7 @@ fn mixture(life: &Life, features: &Features) -> Option<Heuristic> {
     let id = life.heuristics_made + 1;
     let condition = best.condition.clone();
     let new = Heuristic::new(id, condition, domain, kind, Stance::Watch, Provenance::Explored, life.tick);
-    Some(Heuristic { effect: best.effect, voice: false, ..new }.of(Some(&mix)))
+    Some(Heuristic { effect: best.expects(), voice: false, ..new }.of(Some(&mix)))
 }
 
 /// One or two features on the side of where they stand now: it will hold again when things are like this.

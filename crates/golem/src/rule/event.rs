@@ -20,12 +20,13 @@ pub enum Event {
     },
     Predicted {
         domain: u8,
-        value: f64,
         naive: f64,
+        /// How far from naive the claim goes.
+        far: f32,
         fired: u64,
         /// How far from naive each voice would have gone.
         said: Departures,
-        /// What the features were that blends with a say are made of, if there are any.
+        /// How far the features were from the last value that blends are made of, if there are any.
         terms: Option<Box<Terms>>,
     },
     Scored {

@@ -76,7 +76,7 @@ impl Heuristic {
         laws: &Laws,
     ) -> Option<f64> {
         let (said, far) = match &mut self.blend {
-            Some(blend) => blend.asked(claim.made).map(|(said, far)| (said, Some(far)))?,
+            Some(blend) => blend.asked(claim.made).map(|(way, far)| (claim.naive * libm::exp(way), Some(far)))?,
             None => (forecast(kind, claim.naive, self.expected(claim, laws)?), None),
         };
         let own = error(kind, claim.base, said, actual, laws);
@@ -93,7 +93,6 @@ impl Heuristic {
         }
         if let (Some(blend), Some(far)) = (&mut self.blend, far) {
             blend.learn(&far, claim.naive, actual, claim.ahead, laws);
-            self.effect = blend.factor();
             return Some(own);
         }
         let pace = laws.learning_first / (self.weight + laws.learning_ease) + laws.learning_last;
@@ -156,14 +155,14 @@ pub(crate) fn blended<'a>(
     terms: &Terms,
     laws: &Laws,
 ) -> Option<f64> {
-    let (mut sum, mut said) = (0.0, 0.0);
+    let (mut way, mut said) = (0.0, 0.0);
     for heuristic in voices.filter(|heuristic| heuristic.voice) {
         let Some(blend) = &heuristic.blend else { continue };
-        let Some(far) = blend.far(naive, |feature| terms.get(feature)) else { continue };
+        let Some(far) = blend.far(terms) else { continue };
         let tried = heuristic.weight / (heuristic.weight + laws.say_half);
         let say = laws.doubt + heuristic.skill().max(0.0) * tried;
-        sum += say * blend.forecast(naive, &far);
+        way += say * blend.way(&far);
         said += say;
     }
-    (said > 0.0).then(|| sum / said)
+    (said > 0.0).then(|| naive * libm::exp(way / said))
 }

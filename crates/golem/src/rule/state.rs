@@ -55,6 +55,8 @@ pub enum Provenance {
     Recalled,
     /// Found in a dream, and confirmed awake.
     Dreamt,
+    /// Ventured by a phage that did better with it.
+    Phage,
 }
 
 /// When the condition holds, expect this of the domain.
@@ -66,7 +68,8 @@ pub struct Heuristic {
     pub domain: u8,
     pub stance: Stance,
     pub provenance: Provenance,
-    /// What is expected: a factor on the naive forecast, or the probability of a rise. Learned.
+    /// What is expected: a factor on the naive forecast, or the probability of a rise. Learned; of a blend, what it was
+    /// told at first.
     pub effect: f64,
     /// Tick at which it joined the playbook.
     pub since: u64,
@@ -192,6 +195,11 @@ impl Heuristic {
         heuristic.said.clear();
         heuristic.blend.iter_mut().for_each(|blend| blend.forget_open());
         heuristic
+    }
+
+    /// The factor or the probability it has come to expect.
+    pub fn expects(&self) -> f64 {
+        self.blend.as_ref().map_or(self.effect, |blend| blend.factor())
     }
 
     /// 0 as good as naive, 1 perfect, negative worse.

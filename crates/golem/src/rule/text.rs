@@ -136,7 +136,7 @@ impl Parsed {
 impl From<&Heuristic> for Parsed {
     fn from(of: &Heuristic) -> Parsed {
         let blend = of.blend.as_ref().map(|blend| said(blend.mix()));
-        Parsed { condition: of.condition.clone(), domain: of.domain, effect: of.effect, blend, stance: of.stance }
+        Parsed { condition: of.condition.clone(), domain: of.domain, effect: of.expects(), blend, stance: of.stance }
     }
 }
 

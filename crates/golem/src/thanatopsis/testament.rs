@@ -189,7 +189,7 @@ fn statistics(life: &Life, review: &Review) -> Statistics {
 
 fn sections(life: &Life, grimoire: &Grimoire, review: &Review) -> Vec<Section> {
     let say = |h: &Heuristic| {
-        let rule = Parsed { effect: rounded(h.effect, 3), ..Parsed::from(h) };
+        let rule = Parsed { effect: rounded(h.expects(), 3), ..Parsed::from(h) };
         rule.print(&life.birth.world).unwrap_or_default()
     };
     let shown = |h: &Heuristic| format!("{} ({} against naive, {:.0} claims)", say(h), percent(h.skill(), 1), h.weight);

@@ -45,6 +45,7 @@ impl Settings {
                 explore_every: self.count("mind.explore_every"),
                 sureness: self.number("mind.sureness"),
                 samples: self.count("mind.samples"),
+                phages: self.flag("mind.phages"),
             },
             stress: self.stress(),
             dream: self.dream(),

@@ -161,6 +161,7 @@ keys! {
     Golem "mind.explore_every", COUNT, "200", "ticks between two new ideas; 0 for never";
     Golem "mind.sureness", Kind::Number { min: 0.0, max: 100.0 }, "2.5", "deviations below the mean of what holding paid that must still be worth its cost";
     Golem "mind.samples", Kind::Integer { min: 2, max: 150 }, "20", "times something must have been seen before it is acted on";
+    Golem "mind.phages", Kind::Bool, "true", "small lives of about fifty ticks put what it goes by to the test, one thing each";
     Golem "reflex.noise", Kind::Number { min: 0.0, max: 100.0 }, "0.2", "noise on every forecast, as a share of the usual change";
     Golem "reflex.pull", Kind::Number { min: -1.0, max: 1.0 }, "0.02", "pull of a forecast towards the running mean; negative is stubbornly wrong";
     Golem "reflex.act_every", COUNT, "2160", "ticks between two actions; 0 for never";

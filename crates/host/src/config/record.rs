@@ -289,7 +289,7 @@ impl Flags {
     }
 
     fn mind(&mut self, mind: &Mind) {
-        let Mind { kind, learning, learn_until, explore_every, sureness, samples } = mind;
+        let Mind { kind, learning, learn_until, explore_every, sureness, samples, phages } = mind;
         let kind = match kind {
             MindKind::Reflex => "reflex",
             MindKind::Rules => "rules",
@@ -300,6 +300,7 @@ impl Flags {
         self.count("mind.explore_every", *explore_every);
         self.number("mind.sureness", *sureness);
         self.count("mind.samples", *samples);
+        self.flag("mind.phages", *phages);
     }
 
     fn stress(&mut self, figures: &StressFigures) {

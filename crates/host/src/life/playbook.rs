@@ -54,7 +54,7 @@ pub fn render(life: &Life) -> String {
 }
 
 fn words(rule: &Heuristic, life: &Life) -> String {
-    let parsed = Parsed { effect: rounded(rule.effect), ..Parsed::from(rule) };
+    let parsed = Parsed { effect: rounded(rule.expects()), ..Parsed::from(rule) };
     parsed.print(&life.birth.world).unwrap_or_else(|e| format!("cannot be said: {e}"))
 }
 

@@ -8,6 +8,7 @@ use golem::daimon::Pad;
 use golem::mortality::stochastic;
 use golem::mortality::vitality::Parts;
 use golem::mortality::{Senescence, economic, epistemic::domain_fitness};
+use golem::phage::Fate;
 use golem::stress::{self, Stressor, words};
 use golem::{Life, Span, Usdc};
 use serde::{Deserialize, Serialize};
@@ -32,7 +33,54 @@ pub struct Words {
     pub pad: Pad,
     pub heartbeat: String,
     pub regime: Option<String>,
+    /// What its phase makes of it.
+    pub phase: String,
+    /// What came of its phages, once there were any.
+    pub phages: Option<String>,
     pub memory: String,
+}
+
+/// What its phase makes of a golem: everything that would be otherwise in another.
+pub fn phase(life: &Life) -> String {
+    let behaviour = life.phase().behaviour();
+    let every = u64::from(life.constitution().mind.explore_every);
+    let ideas = match behaviour.mode.ideas_every() {
+        Some(pace) if every > 0 => format!("ideas every {} ticks", every * pace),
+        _ => "no new ideas".to_owned(),
+    };
+    let phages = match behaviour.phages_per_day {
+        _ if !life.constitution().mind.phages => "no phages".to_owned(),
+        0 => "no phages".to_owned(),
+        1 => "a phage a day".to_owned(),
+        several => format!("{several} phages a day"),
+    };
+    let risk = match behaviour.may_add {
+        true => String::new(),
+        false => ", adds to nothing".to_owned(),
+    };
+    let looks = if behaviour.interval_times > 1 { ", looks half as often" } else { "" };
+    format!("{}: {ideas}, {phages}, shares at {:.2}{risk}{looks}", behaviour.mode, behaviour.sharing)
+}
+
+/// What came of the small lives that put a golem to the test, and what that says about it.
+pub fn phages(life: &Life) -> Option<String> {
+    let phages = &life.phages;
+    let of = |fate| phages.ended(fate);
+    let health = match (phages.failing(), phages.diversity()) {
+        _ if phages.fail_alike() => "; the last all failed in the same way, so what it goes by may be wrong as a whole",
+        (Some(failing), _) if failing < 0.3 => "; few of the last failed, so little is put to the test",
+        (Some(_), Some(diversity)) if diversity >= 0.3 => "; the last failed in many ways, as they should",
+        _ => "",
+    };
+    (phages.made > 0).then(|| {
+        format!(
+            "{} sent out: {} did better, {} worse, {} made no difference{health}",
+            phages.made,
+            of(Fate::Better),
+            of(Fate::Worse),
+            of(Fate::Alike)
+        )
+    })
 }
 
 /// One of the three, as a factor of vitality and in words.
@@ -118,6 +166,8 @@ impl Words {
             pad: life.daimon.mood,
             heartbeat: life.heartbeat.state.to_string(),
             regime: world.regime.is_some().then(|| life.regimes.now.to_string()),
+            phase: phase(life),
+            phages: phages(life),
             memory: format!("{known} entries, {} episodes", life.episodes.made),
         }
     }

@@ -1,8 +1,69 @@
-//! Real hourly candles, which stand beside the checkout and not in it. Where they are absent a test says that it is
-//! skipped, except under `.ci/run` (BARDO_REALDATA=1), where their absence is a failure.
+//! Lives to be measured, and real hourly candles, which stand beside the checkout and not in it. Where they are absent a test
+//! says that it is skipped, except under `.ci/run` (BARDO_REALDATA=1), where their absence is a failure.
 #![allow(dead_code, unreachable_pub)]
 
 use std::path::{Path, PathBuf};
+
+use golem::constitution::{Clocks, Constitution};
+use golem::life::{Birth, Endowment};
+use golem::time::Span;
+use golem::{Golem, GolemId, Usdc, What, laws};
+use host::chance::Secret;
+use host::life::rehearsal::Rehearsal;
+use lab::Plan;
+use lab::lives::PLAN;
+use world::{Ledger, Spec};
+
+/// As many lives as the book reports, and not only a share.
+pub fn full() -> bool {
+    std::env::var_os("BARDO_FULL").is_some()
+}
+
+/// Lives of which nobody dies of what is to be measured, and in which nobody dreams, noted every 200 ticks.
+pub fn plan(world: Spec, lives: u64, seed: u64, most_ticks: u64, interval: Span) -> Plan {
+    let clocks = Clocks { economic: false, epistemic: false, stochastic: false };
+    let mut constitution = Constitution { clocks, interval, ..Constitution::bare() };
+    constitution.dream.enabled = false;
+    Plan {
+        version: PLAN,
+        lives,
+        seed,
+        world,
+        constitution,
+        credit: Usdc::dollars(10),
+        capital: Usdc::dollars(100),
+        most_ticks,
+        note_every: 200,
+        disjoint: false,
+        twin: 0,
+        laws: None,
+        generations: None,
+    }
+}
+
+/// One life in memory, born and given money.
+pub fn rehearsal(seed: u64, spec: &Spec, constitution: Constitution) -> Rehearsal {
+    let world = spec.open(Ledger::memory()).unwrap();
+    let secret = Secret::from_seed(seed, "lab");
+    let birth = Birth {
+        id: GolemId([seed as u8; 16]),
+        name: "lab".parse().unwrap(),
+        generation: 0,
+        laws: laws::NEWEST,
+        secret_hash: secret.hash(),
+        seeded: true,
+        constitution,
+        world: world.manifest(),
+        endowment: Endowment::default(),
+        lineage: None,
+        unfinished: Vec::new(),
+    };
+    let (golem, _) = Golem::born(birth, world.start());
+    let mut life = Rehearsal::new(golem, world, secret);
+    let money = What::Funded { transfer: 1, credit: Usdc::dollars(10), capital: Usdc::dollars(100) };
+    life.feed(money, &mut |_, _| {}).unwrap();
+    life
+}
 
 /// The file of one asset, if it is there.
 pub fn hourly(asset: &str) -> Option<PathBuf> {

@@ -67,8 +67,8 @@ impl Story {
 
     fn say(&mut self, event: &Event, life: &Life) -> Option<(&'static str, String)> {
         match event {
-            Event::Rule(rule::Event::Predicted { domain, value, naive, .. }) => {
-                self.predicted(usize::from(*domain), *value, *naive, life)
+            Event::Rule(rule::Event::Predicted { domain, naive, far, .. }) => {
+                self.predicted(usize::from(*domain), naive + f64::from(*far), *naive, life)
             }
             Event::Rule(rule::Event::Scored { domain, actual }) => {
                 self.scored(usize::from(*domain), Some(*actual), life)

@@ -145,6 +145,8 @@ fn mood_lines(told: &Words, look: Look, width: usize) -> Vec<Line<'static>> {
         look.row("heartbeat", format!("{}{regime}", told.heartbeat)),
         look.row("memory", told.memory.clone()),
     ];
+    told_of.extend(look.rows("phase", &told.phase, width));
+    told_of.extend(told.phages.iter().flat_map(|said| look.rows("phages", said, width)));
     told_of.extend(look.rows("world", &told.world, width));
     told_of
 }

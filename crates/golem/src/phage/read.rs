@@ -1,0 +1,29 @@
+//! What phages are asked for without changing anything.
+
+use super::{Kind, Phage, Way};
+use crate::life::Life;
+use crate::rule::Blend;
+use crate::world::Features;
+
+/// Ticks a phage lives; what it said by then is still answered.
+pub(super) const LIFE: u64 = 50;
+
+/// The phages whose condition holds, one bit each.
+pub(crate) fn holding(life: &Life, features: &Features) -> u8 {
+    let mut bits = 0;
+    for (at, phage) in life.phages.living.iter().enumerate() {
+        if let Way::Rule { own, .. } = &phage.way {
+            bits |= u8::from(own.condition.holds(features)) << at;
+        }
+    }
+    bits
+}
+
+/// The blends of phages that speak of a domain.
+pub(crate) fn blends(life: &Life, domain: usize) -> impl Iterator<Item = &Blend> {
+    let speaks = move |phage: &&Phage| phage.kind() == Kind::Term && phage.domain() == Some(domain as u8);
+    life.phages.living.iter().filter(speaks).filter_map(|phage| match &phage.way {
+        Way::Rule { own, .. } => own.blend.as_deref(),
+        _ => None,
+    })
+}
