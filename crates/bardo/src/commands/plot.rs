@@ -37,25 +37,25 @@ pub(crate) fn draw(history: &History) -> Vec<String> {
     let (low, high) = all.fold((-0.01, 0.01), |(low, high): (f64, f64), at| (low.min(*at), high.max(*at)));
     let percent = |value: f64| crate::output::percent(value, 0);
     lines.extend(panel("return (dotted: buy and hold)", (low, high), &[returned, held], percent));
-    lines.extend(information(history));
     let end = format!("day {:.1}{}", history.end(), if history.died.is_some() { " †" } else { "" });
     lines.push(format!("{:9} day 0{end:>width$}", "", width = COLUMNS - 5));
+    lines.extend(information(history));
     lines
 }
 
-/// What its claims were worth lately, beside the most they ever were.
-fn information(history: &History) -> Option<String> {
-    let last = history.information.last()?;
+/// What its claims were worth lately, beside the most they ever were; and what that is a sign of.
+fn information(history: &History) -> Vec<String> {
+    let Some(last) = history.information.last() else { return Vec::new() };
     let most = history.information.iter().map(|window| window.bits).fold(0.0, f64::max);
-    let sign = match history.sign {
-        Some(Sign::Decoupled) => "; it looks well, and what it says has little to do with what comes any more",
-        Some(Sign::Overfitted) => "; far less than it was: it goes by what no longer holds",
-        None => "",
-    };
-    Some(format!(
-        "bits      {:.2} of what comes are in what it says ({:.3} a tick), at most {most:.2}{sign}",
-        last.bits, last.bits_a_tick
-    ))
+    let bits = format!(
+        "{:9} {:.2} in what it says of what comes ({:.3} a tick); at most {most:.2}",
+        "bits", last.bits, last.bits_a_tick
+    );
+    let sign = history.sign.map(|sign| match sign {
+        Sign::Decoupled => "it looks well, but what it says has little to do with what comes",
+        Sign::Overfitted => "far less than it was: it goes by what no longer holds",
+    });
+    std::iter::once(bits).chain(sign.map(|sign| format!("{:9} {sign}", ""))).collect()
 }
 
 /// The first line whole, any other dotted, between two figures.
