@@ -21,7 +21,7 @@ use host::Home;
 use host::chance::{Secret, identity};
 use host::config::{File, Settings};
 use host::life::rehearsal::Rehearsal;
-use vault::Vault;
+use vault::{Treasury, Vault};
 use world::{Ledger, Spec};
 
 const TICKS: u64 = 5_000;
@@ -80,6 +80,14 @@ fn prepare(root: &Path, count: u64) -> Home {
         return home;
     }
     let began = Instant::now();
+    // What they will say they were given must have been sent, or no host lives them.
+    let mut treasury = Treasury::open(home.root(), &home.heads()).expect("a treasury");
+    treasury.add(Usdc::dollars(200 * (count - have) as i64)).expect("it is written");
+    for n in have..count {
+        let id = identity(Some(n), &format!("g{n}"));
+        treasury.send(id, 0, Usdc::dollars(100), Usdc::dollars(100)).expect("it is written");
+    }
+    drop(treasury);
     let gift = Arc::new(gift());
     let next = AtomicU64::new(have);
     let (heuristics, entries, alive) = (AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0));
@@ -291,13 +299,15 @@ fn watch(binary: &Path, home: &Home, shim: &Path, count: u64, seconds: u64, dela
         std::thread::sleep(Duration::from_secs(seconds));
         let (after, took) = (host.figures(), began.elapsed().as_secs_f64());
         let late = "bardo_tick_lateness_seconds";
+        let ticks = after.value("bardo_ticks_total") - before.value("bardo_ticks_total");
+        assert!(ticks > 0.0, "the host lives nobody; `bardo --home {} doctor` may say why", home.root().display());
         println!(
             "{count:>7} {:>7.1} {:>9.0} {:>8.1} {:>6.1}% {:>8.1} {:>8.1} {:>6} ms {:>6} ms {:>6} ms {audience:>9}",
             host.boot,
             resident_mb(pid),
             resident_mb(pid) * 1_024.0 / count as f64,
             (cpu_seconds(pid) - cpu) / took * 100.0,
-            (after.value("bardo_ticks_total") - before.value("bardo_ticks_total")) / took,
+            ticks / took,
             (syncs(home) - syncs_before) as f64 / took,
             quantile(&before, &after, late, 0.5),
             quantile(&before, &after, late, 0.99),
