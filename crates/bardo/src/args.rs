@@ -189,7 +189,7 @@ pub(crate) enum GolemVerb {
     /// One golem: vitality, money, skill, chance, and how it died
     Show {
         name: String,
-        /// Draw its life line too: vitality, skill, and return next to buy and hold
+        /// Draw its life line too: vitality, skill, return next to buy and hold, and the bits it knows
         #[arg(long)]
         plot: bool,
     },

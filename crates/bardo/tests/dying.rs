@@ -214,9 +214,15 @@ fn heirs_are_made_from_what_was_left_and_copies_are_not() {
         assert!((h.weight - 0.2 * before.weight).abs() < 1e-6 && h.evidence_for + h.evidence_against == 0, "{h:?}");
     }
     assert!(heir.life().playbook.iter().any(|h| h.weight > 0.0 && expects(h)));
+    assert!(heir.life().trust.iter().any(|trust| trust.seen > 0.0), "and with some of its trust");
     tent.ok(["golem", "run", "ada-2", "--speed", "max", "--ticks", "500"]);
     tent.ok(["golem", "retire", "ada-2", "--confirm", "ada-2"]);
     tent.ok(["golem", "successor", "ada-2", "--yes", "--no-inherit", "--name", "eve"]);
+    let eve = life(&tent, "eve");
+    assert!(
+        eve.trust.iter().all(|trust| *trust == golem::trust::Trust::default()),
+        "left nothing, it trusts nobody more"
+    );
     let family = tent.ok(["lineage", "eve"]);
     assert!(family.contains("† ada ") && family.contains("† ada-2") && family.contains("• eve"), "{family}");
     let graves = tent.ok(["graveyard"]);

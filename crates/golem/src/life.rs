@@ -60,7 +60,7 @@ pub struct Birth {
 }
 
 /// A line of golems, each made from what the one before it left.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Lineage {
     #[serde(with = "crate::id::as_text")]
     pub first: GolemId,
@@ -76,6 +76,9 @@ pub struct Lineage {
     /// What its predecessor had done on its last day, which counts for the heir on the same day.
     #[serde(default)]
     pub day: Day,
+    /// How far its predecessor had come to trust its voices, by domain; nobody's, if nothing is inherited.
+    #[serde(default)]
+    pub trust: Vec<(String, Trust)>,
 }
 
 /// The first money of a life.
@@ -165,11 +168,20 @@ impl Birth {
                 .map_err(|wrong| Unsound::new(format!("the instinct '{instinct}' cannot be read: {wrong}")))?;
             blends += usize::from(parsed.blend.is_some());
         }
+        if !self.lineage.iter().flat_map(|line| &line.trust).all(|(_, trust)| trust.is_sound()) {
+            return Err(Unsound::new("what its line has come to trust is not numbers".to_owned()));
+        }
         if blends > limits::BLENDS {
             return Err(Unsound::new(format!("{blends} instincts are blends; {} may be", limits::BLENDS)));
         }
         Ok(())
     }
+}
+
+/// Trust in what is said of a domain begins where its line left off, as far as evidence crosses a death.
+fn trusted(birth: &Birth, domain: &str) -> Trust {
+    let left = birth.lineage.iter().flat_map(|line| &line.trust).find(|(name, _)| name == domain);
+    left.map_or_else(Trust::default, |(_, trust)| trust.left(birth.constitution.succession.evidence))
 }
 
 impl Life {
@@ -192,7 +204,7 @@ impl Life {
             claims_made: 0,
             playbook: Vec::new(),
             heuristics_made: 0,
-            trust: (0..domains).map(|_| Trust::default()).collect(),
+            trust: birth.world.domains.iter().map(|domain| trusted(&birth, &domain.name)).collect(),
             open: (0..domains).map(|_| VecDeque::new()).collect(),
             stakes: VecDeque::new(),
             awake: 0,

@@ -61,6 +61,29 @@ impl Default for Trust {
 }
 
 impl Trust {
+    /// What an heir begins with: so much of the way from trust in nobody in particular to what its line had come to.
+    pub(crate) fn left(&self, share: f64) -> Trust {
+        let new = Trust::default();
+        let all: f64 = self.voices.iter().sum::<f64>() / self.voices.len() as f64;
+        let followed = new.followed() + share * (self.followed() - new.followed());
+        Trust {
+            voices: self.voices.map(|weight| 1.0 + share * (weight / all - 1.0)),
+            naive: 1.0 / followed - 1.0,
+            record: Record { answers: self.record.answers * share, ..self.record },
+            seen: self.seen * share,
+            ..*self
+        }
+    }
+
+    /// Everything in it is a number that trust can be.
+    pub(crate) fn is_sound(&self) -> bool {
+        let Record { answers, mean, square } = self.record;
+        let weights =
+            self.voices.iter().chain([&self.naive, &square]).all(|weight| weight.is_finite() && *weight > 0.0);
+        let sums = [self.usual, self.usual_share, self.seen, answers];
+        weights && mean.is_finite() && sums.iter().all(|sum| sum.is_finite() && *sum >= 0.0)
+    }
+
     /// As far as anyone is listened to: nobody before it is known how wrong naive usually is.
     pub(crate) fn heard(&self, kind: DomainKind, naive: f64, departure: f64) -> f32 {
         let far = if kind == DomainKind::Direction { 1.0 } else { FURTHEST * self.usual_at(naive) };
@@ -246,6 +269,20 @@ mod tests {
         assert!(turns(30) > 0.9, "{}", turns(30));
         assert!(turns(36) < 0.1, "five horizons after the first wrong answer came in: {}", turns(36));
         assert!(turns(70) > 0.6, "{}", turns(70));
+    }
+
+    #[test]
+    fn an_heir_trusts_as_its_line_did_but_less_firmly() {
+        let (_, dead) = lived(24, 40 * 24, &mut Dice(3), |_, moves, _| moves);
+        let (new, heir) = (Trust::default(), dead.left(0.2));
+        assert!(new.followed() < heir.followed() && heir.followed() < dead.followed(), "{} {}", heir.naive, dead.naive);
+        assert_eq!((heir.usual, heir.record.mean), (dead.usual, dead.record.mean), "what is usual is usual for it too");
+        assert!(
+            heir.seen < dead.seen && heir.record.answers < dead.record.answers,
+            "and is soon forgotten if it is not"
+        );
+        assert!(heir.is_sound() && !Trust { naive: f64::NAN, ..heir }.is_sound());
+        assert_eq!(dead.left(0.0).voices, new.voices);
     }
 
     #[test]

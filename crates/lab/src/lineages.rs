@@ -112,7 +112,10 @@ pub fn run(plan: &Plan, way: Way, threads: usize, each: impl Fn() + Sync) -> Res
 /// One line, from the first to the last.
 fn line(plan: &Plan, paths: &Paths, way: Way, number: u64) -> Result<Kin, Error> {
     let generations = plan.generations.unwrap_or(1).max(1);
-    let span = (plan.most_ticks / generations).max(1);
+    let (founder, span) = match plan.founder {
+        Some(founder) => (founder, (plan.most_ticks.saturating_sub(founder) / (generations - 1).max(1)).max(1)),
+        None => (plan.most_ticks / generations, (plan.most_ticks / generations).max(1)),
+    };
     let tenth = span.div_ceil(10);
     let mut kin = Kin { returned: plan.capital.is_positive().then_some(0.0), ..Kin::default() };
     let (mut estate_left, mut before): (Option<Left>, Option<Life>) = (None, None);
@@ -122,15 +125,20 @@ fn line(plan: &Plan, paths: &Paths, way: Way, number: u64) -> Result<Kin, Error>
         if let Some(left) = estate_left.take() {
             left.to(&mut life)?;
         }
-        let most = if way == Way::Immortal { span * generations } else { span };
+        let own = if generation == 0 { founder } else { span };
+        let most = if way == Way::Immortal { founder + span * (generations - 1) } else { own };
         let (mut lately, mut claims) = (Lately::default(), Listener::default());
         // By the stretch of ticks they came due in: what came in its first tenth, and after it.
-        let mut stretches = vec![(Errors::default(), Errors::default()); most.div_ceil(span) as usize];
+        let mut stretches = vec![(Errors::default(), Errors::default()); generations as usize];
         let goes_on = |life: &Life| until.is_none_or(|until| life.due() < until);
         while !life.is_over() && life.life().tick < most && goes_on(life.life()) {
             let tick = life.life().tick;
-            let (first, rest) = &mut stretches[(tick / span) as usize];
-            let errors = if tick % span < tenth { first } else { rest };
+            let (stretch, within) = match tick.checked_sub(own) {
+                Some(after) => (1 + after / span, after % span),
+                None => (0, tick),
+            };
+            let (first, rest) = &mut stretches[stretch as usize];
+            let errors = if within < tenth { first } else { rest };
             life.tick(&mut |record, life| claims.hear(record, life, errors))?;
             if life.life().tick.is_multiple_of(plan.note_every.max(1)) {
                 kin.skill_lately.push(lately.skill(life.life()));
@@ -175,7 +183,10 @@ fn next_of_line(
     let seed = plan.seed.wrapping_mul(1_000_003).wrapping_add(number);
     let (mut world, until) = paths.path(plan, seed, number)?;
     // As the heirs of an owner's golems are made: by hand, of the record.
-    let descent = before.map(|life| Descent::of(life, false));
+    let mut descent = before.map(|life| Descent::of(life, false));
+    if let Some(descent) = descent.as_mut().filter(|_| way == Way::Fresh) {
+        descent.lineage.trust.clear();
+    }
     let born = descent.as_ref().map_or(world.start(), |descent| descent.begins);
     if generation > 0 {
         world.seek(born)?;

@@ -51,6 +51,9 @@ pub struct Plan {
     /// Lives in each line, where lines are run; a plan for single lives has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub generations: Option<u64>,
+    /// Ticks of the first life of a line, where it is not as long as those after it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub founder: Option<u64>,
 }
 
 impl Plan {

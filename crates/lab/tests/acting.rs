@@ -30,6 +30,7 @@ fn fair(edge_bps: u32, lives: u64, most_ticks: u64) -> Plan {
         twin: 0,
         laws: None,
         generations: None,
+        founder: None,
     }
 }
 

@@ -42,6 +42,7 @@ fn sim(lives: u64, seed: u64, edge_bps: Option<u32>) -> Plan {
         // What the book reports was measured under these.
         laws: Some(1),
         generations: None,
+        founder: None,
     }
 }
 

@@ -28,6 +28,7 @@ fn deaths(flip_days: Option<f64>, change: impl FnOnce(&mut Constitution)) -> BTr
         twin: 0,
         laws: None,
         generations: None,
+        founder: None,
     };
     lives::run(&plan, 2, |_| {}).unwrap().0.deaths
 }
@@ -79,6 +80,7 @@ fn each_dies_of_what_it_deserves_and_of_nothing_else_but_chance() {
             twin: 0,
             laws: None,
             generations: None,
+            founder: None,
         };
         let (summary, outcomes) = lives::run(&plan, 2, |_| {}).unwrap();
         let of = |cause: &str| summary.deaths.get(cause).copied().unwrap_or(0) as f64 / lives as f64;

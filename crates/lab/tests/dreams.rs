@@ -50,6 +50,7 @@ fn plan(lives: u64, seed: u64, relations_change_days: f64, flip: bool, ticks: u6
         twin: 0,
         laws: None,
         generations: None,
+        founder: None,
     }
 }
 

@@ -4,10 +4,11 @@
 mod common;
 
 use common::{full, rehearsal};
+use golem::Usdc;
 use golem::constitution::{Clocks, Constitution};
 use golem::grimoire::{Kind, Status};
 use golem::inheritance::Mandate;
-use world::Spec;
+use world::{Ledger, Spec};
 
 struct Left {
     mandate: Mandate,
@@ -19,9 +20,10 @@ struct Left {
 /// A life of the default constitution in a market whose relations change, ended after so many ticks.
 fn lived(seed: u64, ticks: u64) -> Left {
     let spec = Spec::Sim { seed, bar_ms: 40_000, relations_change_days: 3.0, edge_bps: None, flip_days: None };
+    let world = spec.open(Ledger::memory()).unwrap();
     let clocks = Clocks { economic: false, epistemic: false, stochastic: false };
     let constitution = Constitution { clocks, ..Constitution::default() };
-    let mut life = rehearsal(seed, &spec, constitution);
+    let mut life = rehearsal("left", seed, world, constitution, Usdc::dollars(10));
     while life.life().tick < ticks {
         life.tick(&mut |_, _| {}).unwrap();
     }

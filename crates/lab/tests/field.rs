@@ -49,6 +49,7 @@ fn plan(path: &Path, start: Option<u64>, lives: u64, most_ticks: u64) -> Plan {
         twin: 0,
         laws: None,
         generations: None,
+        founder: None,
     }
 }
 
@@ -150,6 +151,17 @@ fn volatility_on_real_hours_against_the_field() {
             let kin = lineages::run(&line, way, 2, || {}).unwrap();
             heirs.extend(kin.iter().map(|kin| (way, kin.heirs)));
         }
+        let until = HELD_OUT / 3_600 - first;
+        let line = Plan { generations: Some(16), founder: Some(until), ..plan(path, None, 1, until + 15 * 960) };
+        let grown = [Way::Fresh, Way::Bottleneck, Way::Copy, Way::Immortal].map(|way| {
+            let kin = lineages::run(&line, way, 1, || {}).unwrap();
+            skill(&kin[0].heirs)
+        });
+        let [nothing, heirs, copies, undying] = grown;
+        println!(
+            "counted: field {coin}, fifteen lives of 960 hours one after the other, the first the heir of all hours before 2024: {heirs:+.4}; left nothing {nothing:+.4}, copies {copies:+.4}, one who never ends {undying:+.4}"
+        );
+        assert!(heirs > nothing, "{heirs} {nothing}");
     }
     let of = |way: Way| skill(&pooled(heirs.iter().filter(|(of, _)| *of == way).map(|(_, errors)| errors)));
     let (newborn, heir) = (skill(&pooled(&newborns)), of(Way::Bottleneck));

@@ -43,6 +43,7 @@ fn lived(learning: bool, lives: u64) -> Summary {
         twin: 0,
         laws: None,
         generations: None,
+        founder: None,
     };
     lives::run(&plan, 2, |_| {}).unwrap().0
 }

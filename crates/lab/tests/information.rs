@@ -4,10 +4,11 @@
 mod common;
 
 use common::{full, rehearsal};
+use golem::Usdc;
 use golem::constitution::{Clocks, Constitution};
 use golem::information::{Heard, Sign};
 use golem::time::Span;
-use world::Spec;
+use world::{Ledger, Spec};
 
 const TURN: u64 = 6_000;
 
@@ -24,11 +25,12 @@ fn lived(seed: u64, turns: bool, learns: bool, ticks: u64) -> Told {
     let tick = Span::seconds(40);
     let flip = Some(tick.times(if turns { TURN } else { 1_000_000 }).as_millis() as f64 / 86_400_000.0);
     let spec = Spec::Sim { seed, bar_ms: 40_000, relations_change_days: 0.0, edge_bps: None, flip_days: flip };
+    let world = spec.open(Ledger::memory()).unwrap();
     let clocks = Clocks { economic: false, epistemic: true, stochastic: false };
     let mut constitution = Constitution { clocks, ..Constitution::bare() };
     constitution.dream.enabled = false;
     constitution.mind.learn_until = (!learns).then(|| tick.times(TURN));
-    let (mut life, mut heard) = (rehearsal(seed, &spec, constitution), Heard::default());
+    let (mut life, mut heard) = (rehearsal("bits", seed, world, constitution, Usdc::dollars(10)), Heard::default());
     let mut told = Told { sign: None, clock: None, early: 0, before: 0.0, after: 0.0 };
     while life.life().tick < ticks && !life.life().is_dead() {
         let known = heard.windows.len();

@@ -41,6 +41,7 @@ fn plan(lives: u64, seed: u64, relations_change_days: f64, flip_tick: Option<u64
         twin: 0,
         laws: None,
         generations: Some(GENERATIONS),
+        founder: None,
     }
 }
 

@@ -24,6 +24,7 @@ fn plan(world: Spec, lives: u64, most_ticks: u64) -> Plan {
         twin: 0,
         laws: None,
         generations: None,
+        founder: None,
     }
 }
 

@@ -7,11 +7,10 @@ use std::path::Path;
 
 use golem::constitution::Constitution;
 use golem::event::Event;
-use golem::life::Birth;
 use golem::policy;
 use golem::rule;
-use golem::{Golem, Span, Time, Usdc, What, laws};
-use host::chance::{Secret, identity};
+use golem::{Span, Time, Usdc};
+
 use host::life::rehearsal::Rehearsal;
 use lab::Quantiles;
 use world::{Candles, Ledger, Spec, World};
@@ -31,25 +30,7 @@ fn newborn(spec: &Spec, seed: u64, constitution: Constitution) -> Rehearsal {
 }
 
 fn newborn_in(world: Box<dyn World + Send>, seed: u64, constitution: Constitution) -> Rehearsal {
-    let secret = Secret::from_seed(seed, "real");
-    let birth = Birth {
-        id: identity(Some(seed), "real"),
-        name: "real".parse().unwrap(),
-        generation: 0,
-        laws: laws::NEWEST,
-        secret_hash: secret.hash(),
-        seeded: true,
-        constitution,
-        world: world.manifest(),
-        endowment: golem::life::Endowment::default(),
-        lineage: None,
-        unfinished: Vec::new(),
-    };
-    let (golem, _) = Golem::born(birth, world.start());
-    let mut life = Rehearsal::new(golem, world, secret);
-    let money = What::Funded { transfer: 1, credit: Usdc::dollars(30), capital: Usdc::dollars(100) };
-    life.feed(money, &mut |_, _| {}).unwrap();
-    life
+    common::rehearsal("real", seed, world, constitution, Usdc::dollars(30))
 }
 
 fn hourly() -> Constitution {

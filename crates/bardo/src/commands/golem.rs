@@ -129,6 +129,9 @@ fn show(place: &GolemHome, plot: bool, json: bool) -> Result<ExitCode, Error> {
         let mut value = serde_json::to_value(life).expect("plain data");
         value["running"] = json!(running);
         value["records"] = json!(golem.seq());
+        if plot {
+            value["history"] = json!(History::read(place)?);
+        }
         if let Some(secret) = secret {
             value["secret"] = json!(secret);
         }

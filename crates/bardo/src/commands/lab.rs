@@ -240,6 +240,7 @@ fn plan(home: &Home, args: &PlanArgs, more: &[String]) -> Result<Plan, Error> {
         twin: 0,
         laws: args.laws,
         generations: None,
+        founder: None,
     })
 }
 

@@ -34,6 +34,7 @@ impl Descent {
                 by_itself,
                 frozen: dead.heartbeat.frozen,
                 day: dead.day,
+                trust: birth.world.domains.iter().map(|domain| domain.name.clone()).zip(dead.trust.clone()).collect(),
             },
             constitution: Constitution { policy: (*dead.policy).clone(), ..birth.constitution.clone() },
             endowment: Endowment {

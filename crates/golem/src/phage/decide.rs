@@ -1,8 +1,7 @@
 //! Sending phages out, and what becomes of their ways once they are dead.
 
-use super::read::LIFE;
+use super::read::{LIFE, a_day};
 use super::{Event, Fate, Kind, Phage, Venture, Way};
-use crate::constitution::MindKind;
 use crate::draft::Draft;
 use crate::life::Life;
 use crate::limits;
@@ -70,9 +69,8 @@ fn try_out(draft: &mut Draft<'_>, own: &Heuristic) {
 
 /// So many a day, by phase; and no more at once than there is room for.
 fn is_due(life: &Life) -> bool {
-    let mind = &life.constitution().mind;
-    let a_day = u64::from(life.phase().behaviour().phages_per_day);
-    if !mind.phages || mind.kind != MindKind::Rules || !life.learns() || a_day == 0 || life.phages.living.is_full() {
+    let a_day = u64::from(a_day(life));
+    if a_day == 0 || life.phages.living.is_full() {
         return false;
     }
     let ticks = Span::DAY.as_millis() / life.constitution().interval.as_millis().max(1);

@@ -14,5 +14,6 @@ mod state;
 pub(crate) use apply::{apply, looked, said, scored};
 pub(crate) use decide::run;
 pub use event::{Event, Venture};
+pub use read::a_day;
 pub(crate) use read::{blends, holding};
 pub use state::{Ended, Fate, Kind, Phage, Phages, Way};

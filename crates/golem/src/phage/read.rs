@@ -1,12 +1,20 @@
 //! What phages are asked for without changing anything.
 
 use super::{Kind, Phage, Way};
+use crate::constitution::MindKind;
 use crate::life::Life;
 use crate::rule::Blend;
 use crate::world::Features;
 
 /// Ticks a phage lives; what it said by then is still answered.
 pub(super) const LIFE: u64 = 50;
+
+/// Phages sent out in a day: as many as its phase has, where there is something for them to try.
+pub fn a_day(life: &Life) -> u32 {
+    let mind = &life.constitution().mind;
+    let any = mind.phages && mind.kind == MindKind::Rules && life.learns();
+    if any { life.phase().behaviour().phages_per_day } else { 0 }
+}
 
 /// The phages whose condition holds, one bit each.
 pub(crate) fn holding(life: &Life, features: &Features) -> u8 {

@@ -1,6 +1,6 @@
 //! The rule mind at work: who has a say now, what they expect together, and what to try next.
 
-use super::slots::is_tried;
+use super::slots::{ideas_every, is_tried};
 use super::{
     Comparison, Condition, Dice, Event, Heuristic, Is, Provenance, Stance, Term, Terms, free_slot, learning,
     room_for_blends, rounded, slots,
@@ -86,8 +86,8 @@ fn explore(draft: &mut Draft<'_>, features: &Features) {
         return;
     }
     judge(draft);
-    let pace = draft.phase().behaviour().mode.ideas_every();
-    if !stress::allowed(draft).explore || pace.is_none_or(|pace| !(draft.tick / every).is_multiple_of(pace)) {
+    let due = ideas_every(draft).is_some_and(|apart| draft.tick % apart == every - 1);
+    if !due || !stress::allowed(draft).explore {
         return;
     }
     let Some(slot) = free_slot(draft) else { return };

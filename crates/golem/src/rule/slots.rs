@@ -1,6 +1,7 @@
 //! The slots of the playbook: one bit each in every claim.
 
 use super::{Heuristic, Provenance};
+use crate::constitution::MindKind;
 use crate::life::Life;
 use crate::limits;
 
@@ -23,6 +24,14 @@ pub(crate) fn slots(mut mask: u64) -> impl Iterator<Item = usize> {
         mask &= mask - 1;
         Some(slot)
     })
+}
+
+/// Ticks between two new ideas, as its phase has it; none if there are no new ones.
+pub fn ideas_every(life: &Life) -> Option<u64> {
+    let mind = &life.constitution().mind;
+    let some = mind.kind == MindKind::Rules && mind.explore_every > 0 && life.learns();
+    let pace = life.phase().behaviour().mode.ideas_every().filter(|_| some)?;
+    Some(u64::from(mind.explore_every) * pace)
 }
 
 /// How many more blends there is room for.

@@ -252,6 +252,7 @@ fn born(home: &Home, estate: &Estate, heir: Heir, by_itself: bool) -> Result<Liv
     descent.lineage.by_itself = by_itself;
     if !inherit {
         descent.unfinished.clear();
+        descent.lineage.trust.clear();
     }
     let bundle = inherit.then(|| bundle::again(home, &estate.bundle)).transpose()?;
     birth(home, Wish { name: heir.name, spec, seed: heir.seed, settings, descent: Some(descent), bundle })

@@ -8,7 +8,8 @@ use golem::daimon::Pad;
 use golem::mortality::stochastic;
 use golem::mortality::vitality::Parts;
 use golem::mortality::{Senescence, economic, epistemic::domain_fitness};
-use golem::phage::Fate;
+use golem::phage::{Fate, a_day};
+use golem::rule::ideas_every;
 use golem::stress::{self, Stressor, words};
 use golem::{Life, Span, Usdc};
 use serde::{Deserialize, Serialize};
@@ -43,23 +44,15 @@ pub struct Words {
 /// What its phase makes of a golem: everything that would be otherwise in another.
 pub fn phase(life: &Life) -> String {
     let behaviour = life.phase().behaviour();
-    let every = u64::from(life.constitution().mind.explore_every);
-    let ideas = match behaviour.mode.ideas_every() {
-        Some(pace) if every > 0 => format!("ideas every {} ticks", every * pace),
-        _ => "no new ideas".to_owned(),
-    };
-    let phages = match behaviour.phages_per_day {
-        _ if !life.constitution().mind.phages => "no phages".to_owned(),
+    let ideas = ideas_every(life).map_or("no new ideas".to_owned(), |ticks| format!("ideas every {ticks} ticks"));
+    let phages = match a_day(life) {
         0 => "no phages".to_owned(),
         1 => "a phage a day".to_owned(),
         several => format!("{several} phages a day"),
     };
-    let risk = match behaviour.may_add {
-        true => String::new(),
-        false => ", adds to nothing".to_owned(),
-    };
+    let adds = if behaviour.may_add { "" } else { ", adds to nothing" };
     let looks = if behaviour.interval_times > 1 { ", looks half as often" } else { "" };
-    format!("{}: {ideas}, {phages}, shares at {:.2}{risk}{looks}", behaviour.mode, behaviour.sharing)
+    format!("{}: {ideas}, {phages}, shares at {:.2}{adds}{looks}", behaviour.mode, behaviour.sharing)
 }
 
 /// What came of the small lives that put a golem to the test, and what that says about it.

@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 use golem::constitution::{Clocks, Constitution};
 use golem::life::{Birth, Endowment};
 use golem::time::Span;
-use golem::{Golem, GolemId, Usdc, What, laws};
-use host::chance::Secret;
+use golem::{Golem, Usdc, What, laws};
+use host::chance::{Secret, identity};
 use host::life::rehearsal::Rehearsal;
 use lab::Plan;
 use lab::lives::PLAN;
-use world::{Ledger, Spec};
+use world::{Spec, World};
 
 /// As many lives as the book reports, and not only a share.
 pub fn full() -> bool {
@@ -38,16 +38,22 @@ pub fn plan(world: Spec, lives: u64, seed: u64, most_ticks: u64, interval: Span)
         twin: 0,
         laws: None,
         generations: None,
+        founder: None,
     }
 }
 
-/// One life in memory, born and given money.
-pub fn rehearsal(seed: u64, spec: &Spec, constitution: Constitution) -> Rehearsal {
-    let world = spec.open(Ledger::memory()).unwrap();
-    let secret = Secret::from_seed(seed, "lab");
+/// One life in memory, born into a world and given money.
+pub fn rehearsal(
+    name: &str,
+    seed: u64,
+    world: Box<dyn World + Send>,
+    constitution: Constitution,
+    credit: Usdc,
+) -> Rehearsal {
+    let secret = Secret::from_seed(seed, name);
     let birth = Birth {
-        id: GolemId([seed as u8; 16]),
-        name: "lab".parse().unwrap(),
+        id: identity(Some(seed), name),
+        name: name.parse().unwrap(),
         generation: 0,
         laws: laws::NEWEST,
         secret_hash: secret.hash(),
@@ -60,7 +66,7 @@ pub fn rehearsal(seed: u64, spec: &Spec, constitution: Constitution) -> Rehearsa
     };
     let (golem, _) = Golem::born(birth, world.start());
     let mut life = Rehearsal::new(golem, world, secret);
-    let money = What::Funded { transfer: 1, credit: Usdc::dollars(10), capital: Usdc::dollars(100) };
+    let money = What::Funded { transfer: 1, credit, capital: Usdc::dollars(100) };
     life.feed(money, &mut |_, _| {}).unwrap();
     life
 }
