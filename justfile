@@ -52,7 +52,7 @@ full: local otlp
     BARDO_FULL=1 cargo nextest run --release --workspace --no-fail-fast --profile full --success-output final 2>&1 | tee {{full_log}}
     just counts
 
-# One line of docs/results.md at its full size: honest, field, phages, information, deaths, estates, mind, realdata, acting, flip, arms, dreams or lineages.
+# One line of docs/results.md at its full size: honest, field, phages, thoughts, information, deaths, estates, mind, realdata, acting, flip, arms, dreams or lineages.
 result name:
     BARDO_FULL=1 cargo nextest run --release -p bardo-lab --test {{name}} --locked --profile full --success-output final
 

@@ -490,6 +490,9 @@ pub(crate) struct New {
     /// How often it looks, such as 40s or 1h
     #[arg(long)]
     pub(crate) interval: Option<String>,
+    /// Model it may ask, such as ollama/qwen3 or openai/gpt-5-mini; the same as --set mind.cheap=MODEL
+    #[arg(long, value_name = "MODEL")]
+    pub(crate) mind: Option<String>,
     /// Money to live on
     #[arg(long, value_name = "USDC")]
     pub(crate) credit: Option<Usdc>,

@@ -181,6 +181,7 @@ pub(crate) fn portrait(life: &Life, running: bool) -> String {
         rows.push(("phase", host::view::words::phase(life)));
     }
     rows.extend(host::view::words::phages(life).map(|said| ("phages", said)));
+    rows.extend(host::view::words::thoughts(life).map(|said| ("thoughts", said)));
     if !life.is_dead() {
         rows.push(("load", words::summary(life)));
         rows.push(("mood", mood(life)));
@@ -349,6 +350,17 @@ pub(crate) fn sentence(message: &Message<'_>) -> String {
         }
         Message::DreamHypothesis { hypothesis, .. } => format!("dreamt, and tries: {hypothesis}"),
         Message::DreamCounterfactual { hypothesis, outcome, .. } => format!("imagined {hypothesis}: {outcome}"),
+        Message::Asked { purpose, tier, most, .. } => {
+            format!("asks a {tier:?} model to {purpose}, for {most} at most").to_lowercase()
+        }
+        Message::Answered { cost, over, fresh, answer, .. } => {
+            let late = if *fresh { "" } else { ", too late to matter" };
+            let note = if answer.note.is_empty() { String::new() } else { format!(": {}", answer.note) };
+            format!("is answered for {cost}{}{late}{note}", beyond(*over))
+        }
+        Message::Silent { cost, over, why, .. } => {
+            format!("gets no answer ({}), which costs {cost}{}", why.name(), beyond(*over))
+        }
         Message::DreamsSwitched { on: true } => "dreams from now on".to_owned(),
         Message::DreamsSwitched { on: false } => "dreams no more".to_owned(),
         Message::DreamLeft { cycle_id, woken: None, .. } => format!("woke up from night {cycle_id}"),
@@ -388,4 +400,9 @@ pub(crate) fn sentence(message: &Message<'_>) -> String {
         Message::Ended { yours: None, .. } => "its affairs are settled".to_owned(),
         Message::Ended { yours: Some(left), .. } => format!("its affairs are settled; {left}"),
     }
+}
+
+/// What somebody wants beyond what was set aside.
+fn beyond(over: Usdc) -> String {
+    if over.is_positive() { format!(" (its server wants {over} more, and does not get it)") } else { String::new() }
 }

@@ -18,6 +18,7 @@ use crate::regime;
 use crate::rule;
 use crate::stress;
 use crate::thanatopsis;
+use crate::thought;
 use crate::time::Time;
 
 pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
@@ -39,5 +40,6 @@ pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
         Event::Dream(event) => dream::apply(life, event),
         Event::Thanatopsis(event) => thanatopsis::apply(life, event),
         Event::Phage(event) => phage::apply(life, event),
+        Event::Thought(event) => thought::apply(life, at, event),
     }
 }

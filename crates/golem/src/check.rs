@@ -41,6 +41,16 @@ pub(crate) fn check(life: &Life, input: &Input) -> Result<(), Fault> {
         What::Landed { key, fate } => check_fate(life, *key, fate),
         What::Curated(answer) => check_answer(life, answer),
         What::Dreamt(found) => check_found(life, found),
+        What::Answered { cost, said, .. } => {
+            let sound = said.as_ref().map_or(true, |answer| answer.is_sound(&life.birth.world));
+            let speaks_of_now =
+                input.now == life.now || said.as_ref().map_or(true, |answer| answer.assessment.is_none());
+            match sound && *cost >= Usdc::ZERO {
+                true if speaks_of_now => Ok(()),
+                true => Err(Fault::Untimely),
+                false => Err(Fault::Thought),
+            }
+        }
         // Of another moment it could move what runs out by time.
         What::Assessed(_) if input.now != life.now => Err(Fault::Untimely),
         _ => Ok(()),

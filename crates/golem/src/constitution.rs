@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::laws::Laws;
 use crate::limits;
 use crate::money::Usdc;
+use crate::mortality::phase::Tier;
 use crate::prose::Prose;
 use crate::time::{REFERENCE_TICK, Span, Time};
 use crate::world::Manifest;
@@ -39,6 +40,8 @@ pub struct Constitution {
     pub affect: AffectFigures,
     #[serde(default)]
     pub dream: DreamFigures,
+    #[serde(default)]
+    pub thought: ThoughtFigures,
     #[serde(default)]
     pub mandate: MandateFigures,
     #[serde(default)]
@@ -352,6 +355,60 @@ impl Default for AffectFigures {
     }
 }
 
+/// Whom it may ask, how often, and what that may cost.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ThoughtFigures {
+    /// The cheap, the middle and the strong model, as whoever keeps the golem knows them; none is asked that is not there.
+    pub models: [Option<String>; 3],
+    /// What one question may cost, by tier.
+    pub per_call: [Usdc; 3],
+    pub a_day: Usdc,
+    pub a_month: Usdc,
+    /// The share of its ticks that may ask.
+    pub most_asking: f64,
+    /// Bits that a dollar must have brought for it to ask more often.
+    pub bits_per_dollar: f64,
+    /// World time an answer may take.
+    pub patience: Span,
+}
+
+impl Default for ThoughtFigures {
+    /// What lives have that ask nobody.
+    fn default() -> Self {
+        ThoughtFigures {
+            models: [const { None }; 3],
+            per_call: [Usdc::micros(20_000), Usdc::micros(60_000), Usdc::micros(250_000)],
+            a_day: Usdc::cents(50),
+            a_month: Usdc::dollars(10),
+            most_asking: 0.2,
+            bits_per_dollar: 1.0,
+            patience: Span::seconds(600),
+        }
+    }
+}
+
+impl ThoughtFigures {
+    /// There is somebody to ask.
+    pub fn any(&self) -> bool {
+        self.models.iter().any(Option::is_some)
+    }
+
+    /// The tier that answers for this one: itself, or the nearest below it that there is a model for.
+    pub(crate) fn nearest(&self, tier: Tier) -> Option<Tier> {
+        let below = [Tier::Strong, Tier::Middle, Tier::Cheap].into_iter().filter(|known| *known <= tier);
+        below.into_iter().find(|tier| self.model(*tier).is_some())
+    }
+
+    /// What whoever keeps the golem calls the model of a tier.
+    pub fn model(&self, tier: Tier) -> Option<&str> {
+        self.models.get((tier as usize).checked_sub(1)?)?.as_deref()
+    }
+
+    pub(crate) fn per_call(&self, tier: Tier) -> Usdc {
+        (tier as usize).checked_sub(1).and_then(|at| self.per_call.get(at)).copied().unwrap_or(Usdc::ZERO)
+    }
+}
+
 /// Whether, when and at what cost it dreams.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DreamFigures {
@@ -611,6 +668,7 @@ impl Default for Constitution {
             stress: StressFigures { mode: StressMode::Enforced, ..StressFigures::default() },
             affect: AffectFigures { appraisal: Appraisal::RuleBased, ..AffectFigures::default() },
             dream: DreamFigures { enabled: true, ..DreamFigures::default() },
+            thought: ThoughtFigures::default(),
             mandate: MandateFigures::default(),
             succession: SuccessionFigures::default(),
         }

@@ -21,6 +21,7 @@ use crate::regime;
 use crate::rule;
 use crate::stress;
 use crate::thanatopsis;
+use crate::thought;
 use crate::time::Time;
 
 /// What happened, by the chapter it belongs to.
@@ -42,6 +43,7 @@ pub enum Event {
     Dream(dream::Event),
     Thanatopsis(thanatopsis::Event),
     Phage(phage::Event),
+    Thought(thought::Event),
 }
 
 macro_rules! chapters {
@@ -54,7 +56,7 @@ macro_rules! chapters {
     };
 }
 
-chapters!(owner: Owner, heartbeat: Heartbeat, prediction: Prediction, rule: Rule, policy: Policy, goal: Goal, mortality: Mortality, regime: Regime, episode: Episode, grimoire: Grimoire, stress: Stress, clade: Clade, dream: Dream, thanatopsis: Thanatopsis, phage: Phage);
+chapters!(owner: Owner, heartbeat: Heartbeat, prediction: Prediction, rule: Rule, policy: Policy, goal: Goal, mortality: Mortality, regime: Regime, episode: Episode, grimoire: Grimoire, stress: Stress, clade: Clade, dream: Dream, thanatopsis: Thanatopsis, phage: Phage, thought: Thought);
 
 /// What one input came to: the unit of durability.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -23,13 +23,18 @@ pub struct Golem {
     doubt: Doubt,
 }
 
-/// Flights that may have been sent by whoever lived this life before: it is a matter of who lives it, not of the life.
+/// What may have been sent by whoever lived this life before: it is a matter of who lives it, not of the life.
 #[derive(Clone, Debug)]
 enum Doubt {
     /// It comes from records: whatever may have been sent then, may have been.
     All,
     /// It was lived on from there: these.
-    Only(ArrayVec<u64, { limits::FLIGHTS }>),
+    Only { flights: ArrayVec<u64, { limits::FLIGHTS }>, thoughts: ArrayVec<u64, { limits::THOUGHTS }> },
+}
+
+impl Doubt {
+    /// Nothing was sent by anybody else.
+    const NONE: Doubt = Doubt::Only { flights: ArrayVec::new_const(), thoughts: ArrayVec::new_const() };
 }
 
 /// Two are the same if they have lived the same.
@@ -64,7 +69,7 @@ impl Golem {
                 events.push(instinct);
             }
         }
-        (Golem { life, seq: 1, doubt: Doubt::Only(ArrayVec::new()) }, Record { seq: 1, at, events })
+        (Golem { life, seq: 1, doubt: Doubt::NONE }, Record { seq: 1, at, events })
     }
 
     /// Continues from a snapshot.
@@ -118,7 +123,10 @@ impl Golem {
     pub fn step_with(&mut self, input: &Input, mut show: impl FnMut(&Event, &Life)) -> Result<Option<Record>, Fault> {
         if matches!(self.doubt, Doubt::All) {
             let sent = self.life.flights.iter().filter(|flight| flight.stage == Stage::Permitted);
-            self.doubt = Doubt::Only(sent.map(|flight| flight.key).collect());
+            self.doubt = Doubt::Only {
+                flights: sent.map(|flight| flight.key).collect(),
+                thoughts: self.life.thoughts.open.iter().map(|question| question.key).collect(),
+            };
         }
         let mut events = Vec::with_capacity(24);
         step(&mut self.life, input, &mut events, &mut show)?;
@@ -144,23 +152,22 @@ impl Golem {
         owed(&self.life).map(|owed| self.ask_first(owed))
     }
 
-    /// What may have been sent by a process that is no more is asked about, where that is what a crash means for it.
+    /// What may have been sent by a process that is no more is asked about, or given up, as a crash means for it.
     fn ask_first(&self, owed: Owed) -> Owed {
-        match owed {
-            Owed::Errand(errand @ Errand::Commit { key, .. })
-                if self.doubts(key) && errand.after_a_crash() == Again::AskFirst =>
-            {
-                Owed::Errand(Errand::Reconcile { key })
+        let Owed::Errand(errand) = owed else { return owed };
+        let (flights, thoughts) = match &self.doubt {
+            Doubt::All => (None, None),
+            Doubt::Only { flights, thoughts } => (Some(flights), Some(thoughts)),
+        };
+        Owed::Errand(match (errand, errand.after_a_crash()) {
+            (Errand::Commit { key, .. }, Again::AskFirst) if flights.is_none_or(|keys| keys.contains(&key)) => {
+                Errand::Reconcile { key }
             }
-            other => other,
-        }
-    }
-
-    fn doubts(&self, key: u64) -> bool {
-        match &self.doubt {
-            Doubt::All => true,
-            Doubt::Only(keys) => keys.contains(&key),
-        }
+            (Errand::Ask { key }, Again::Forfeit) if thoughts.is_none_or(|keys| keys.contains(&key)) => {
+                Errand::Forfeit { key }
+            }
+            _ => errand,
+        })
     }
 
     /// What is owed first.

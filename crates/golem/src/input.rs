@@ -8,6 +8,7 @@ use crate::id::{CommandId, GolemId};
 use crate::money::Usdc;
 use crate::policy::Proposal;
 use crate::stress::Assessment;
+use crate::thought::{self, Silence};
 use crate::time::Time;
 use crate::world::{Fate, Observation, Quote};
 
@@ -48,6 +49,10 @@ pub enum What {
     Heard { from: GolemId, number: u64, news: News },
     /// A word to its peers was passed on to so many of them.
     Told { number: u64, peers: u32 },
+    /// What a model said, or why it said nothing; and what whoever was asked wants for it.
+    Answered { key: u64, cost: Usdc, said: Result<Box<thought::Answer>, Silence> },
+    /// An answer that nobody can bring any more.
+    Forfeited { key: u64 },
     /// The owner's word.
     Commanded { id: CommandId, command: Command },
 }
@@ -67,6 +72,8 @@ pub enum Fault {
     Untimely,
     #[error("an answer from memory is out of bounds")]
     Knowledge,
+    #[error("an answer of a model is out of bounds")]
+    Thought,
     #[error("what a night brought is out of bounds")]
     Dream,
     #[error("the world says action {key} came to something that was never asked for")]

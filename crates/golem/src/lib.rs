@@ -37,6 +37,7 @@ pub mod shell;
 mod step;
 pub mod stress;
 pub mod thanatopsis;
+pub mod thought;
 pub mod time;
 pub mod trust;
 pub mod wire;

@@ -31,6 +31,7 @@ use crate::prose::Prose;
 use crate::regime::Regimes;
 use crate::rule::{Heuristic, Stake, text};
 use crate::stress::Stress;
+use crate::thought::Thoughts;
 use crate::time::{Span, Time};
 use crate::trust::Trust;
 use crate::world::{Manifest, Unsound};
@@ -132,6 +133,7 @@ pub struct Life {
     pub daimon: Daimon,
     pub dreams: Dreams,
     pub phages: Phages,
+    pub thoughts: Thoughts,
     /// The cage as it stands; the birth record has the one it was born into.
     #[serde(with = "crate::prose")]
     pub policy: Box<PolicyFigures>,
@@ -217,6 +219,7 @@ impl Life {
             daimon: Daimon::default(),
             dreams: Dreams::default(),
             phages: Phages::default(),
+            thoughts: Thoughts::new(&birth.constitution.thought),
             policy: Box::new(birth.constitution.policy.clone()),
             execution: Execution::default(),
             day: line.map_or(Day::default(), |line| line.day),

@@ -43,6 +43,8 @@ pub const PHAGES: usize = 3;
 pub const STRESSORS: usize = 2 * DOMAINS + 5;
 /// Asks under way at once.
 pub const FLIGHTS: usize = 4;
+/// Questions to models under way at once.
+pub const THOUGHTS: usize = 4;
 /// Deposits to the treasury not yet confirmed.
 pub const DEPOSITS: usize = 8;
 /// Owner's commands remembered, so that one delivered twice is obeyed once.

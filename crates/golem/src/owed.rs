@@ -46,6 +46,10 @@ pub enum Errand {
     Reconcile { key: u64 },
     /// Pass a word on to its owner's other golems.
     Tell { number: u64, news: News },
+    /// Ask a model this question of its thoughts; never twice.
+    Ask { key: u64 },
+    /// It was asked by a process that is no more, and its answer is lost: nobody is asked again.
+    Forfeit { key: u64 },
 }
 
 /// What to do about an errand that was under way when the process ended.
@@ -55,6 +59,8 @@ pub enum Again {
     Send,
     /// It may have been done: ask what became of it before anything else.
     AskFirst,
+    /// It may have been paid for, and nobody can say: it counts as spent.
+    Forfeit,
 }
 
 /// Which errand it is, whatever is in it: two of the same are never under way at once.
@@ -64,6 +70,8 @@ pub enum Which {
     Commit { key: u64 },
     Reconcile { key: u64 },
     Tell { number: u64 },
+    Ask { key: u64 },
+    Forfeit { key: u64 },
 }
 
 impl Errand {
@@ -73,13 +81,18 @@ impl Errand {
             Errand::Commit { key, .. } => Which::Commit { key },
             Errand::Reconcile { key } => Which::Reconcile { key },
             Errand::Tell { number, .. } => Which::Tell { number },
+            Errand::Ask { key } => Which::Ask { key },
+            Errand::Forfeit { key } => Which::Forfeit { key },
         }
     }
 
     pub fn after_a_crash(&self) -> Again {
         match self {
             Errand::Commit { .. } => Again::AskFirst,
-            Errand::Preview { .. } | Errand::Reconcile { .. } | Errand::Tell { .. } => Again::Send,
+            Errand::Ask { .. } => Again::Forfeit,
+            Errand::Preview { .. } | Errand::Reconcile { .. } | Errand::Tell { .. } | Errand::Forfeit { .. } => {
+                Again::Send
+            }
         }
     }
 }
@@ -97,7 +110,8 @@ pub(crate) fn owed(life: &Life) -> impl Iterator<Item = Owed> + '_ {
     let flights = life.flights.iter().filter_map(|flight| errand(life, flight));
     let tell = life.clade.news.map(|(number, news)| Errand::Tell { number, news });
     let first = curate.into_iter().chain(dream).map(Owed::Duty);
-    let then = flights.map(Owed::Errand).chain(deposits.map(Owed::Duty)).chain(tell.map(Owed::Errand));
+    let thoughts = life.thoughts.open.iter().map(|question| Errand::Ask { key: question.key });
+    let then = flights.chain(thoughts).map(Owed::Errand).chain(deposits.map(Owed::Duty)).chain(tell.map(Owed::Errand));
     first.chain(then).chain(closing().map(Owed::Duty))
 }
 

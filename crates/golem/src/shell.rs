@@ -9,7 +9,9 @@ use crate::golem::Golem;
 use crate::grimoire::Answer;
 use crate::input::{Fault, Input, What};
 use crate::life::Life;
+use crate::money::Usdc;
 use crate::owed::{Duty, Errand, Owed, Which};
+use crate::thought::Silence;
 use crate::time::Time;
 use crate::world::{Fate, Order, Quote};
 
@@ -70,7 +72,11 @@ pub fn perform<S: Shell>(golem: &mut Golem, shell: &mut S) -> Result<(), S::Erro
             }
             Owed::Errand(errand) => {
                 shell.sync(golem.life())?;
-                let what = shell.errand(golem.life(), &errand)?;
+                let what = match errand {
+                    // Nobody outside knows better.
+                    Errand::Forfeit { key } => Some(What::Forfeited { key }),
+                    errand => shell.errand(golem.life(), &errand)?,
+                };
                 if let Some(what) = what {
                     feed(golem, shell, golem.life().now, what)?;
                     shell.sync(golem.life())?;
@@ -101,13 +107,15 @@ impl Duty {
 }
 
 impl Errand {
-    /// What comes of it where a world is no more than these two, and there are no peers.
+    /// What comes of it where a world is no more than these two, and there are no peers and no models.
     pub fn answered(&self, quote: impl FnOnce(&Order) -> Option<Quote>, act: impl FnOnce(&Order) -> Fate) -> What {
         match *self {
             Errand::Preview { key, look, order } => What::Previewed { key, look, quote: quote(&order) },
             Errand::Commit { key, order } => What::Landed { key, fate: act(&order) },
             Errand::Reconcile { key } => What::Landed { key, fate: Fate::Never },
             Errand::Tell { number, .. } => What::Told { number, peers: 0 },
+            Errand::Ask { key } => What::Answered { key, cost: Usdc::ZERO, said: Err(Silence::Unknown) },
+            Errand::Forfeit { key } => What::Forfeited { key },
         }
     }
 }

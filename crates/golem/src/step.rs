@@ -18,6 +18,7 @@ use crate::policy;
 use crate::prediction;
 use crate::stress;
 use crate::thanatopsis;
+use crate::thought;
 use crate::world::Observation;
 
 pub(crate) fn step(
@@ -47,6 +48,8 @@ pub(crate) fn step(
             }
         }
         What::Told { number, peers } => clade::told(draft, *number, *peers),
+        What::Answered { key, cost, said } => thought::answered(draft, *key, *cost, said),
+        What::Forfeited { key } => thought::forfeited(draft, *key),
         // Nothing is looked at again that was not looked at anyway.
         What::Assessed(said) => {
             stress::assessed(draft, said);
@@ -66,6 +69,7 @@ fn observed(draft: &mut Draft<'_>, observation: &Observation, roll: u64) {
     let alarm = policy::listen(draft, observation);
     dream::stirs(draft, observation);
     policy::lapse(draft);
+    thought::lapse(draft);
     let ticks = draft.at() >= draft.due() && !draft.heartbeat.paused && !draft.is_dead();
     if ticks {
         heartbeat::beat(draft, observation);
@@ -76,6 +80,7 @@ fn observed(draft: &mut Draft<'_>, observation: &Observation, roll: u64) {
             episode::remember(draft, bar);
             stress::look_at_named(draft, &bar.features);
             phage::run(draft, &bar.features);
+            thought::consider(draft, &bar.features);
         }
         dream::end_trials(draft);
         dream::consider(draft);

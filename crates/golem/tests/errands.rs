@@ -9,9 +9,11 @@ use golem::clade::{self, News};
 use golem::constitution::PolicyFigures;
 use golem::event::Event;
 use golem::mortality;
+use golem::mortality::phase::Tier;
 use golem::policy::{self, Stage, policy_hash};
+use golem::thought::{self, Answer, Opinion, Purpose, Question};
 use golem::world::{Fate, Observation, Outcome, Quote};
-use golem::{Again, Command, Errand, Golem, Owed, Usdc, What};
+use golem::{Again, Command, Errand, Golem, Owed, Span, Usdc, What};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Sent {
@@ -28,10 +30,20 @@ enum Sent {
     /// A permit that ran out is asked about.
     Reconcile,
     Tell,
+    /// A question to a model.
+    Ask,
 }
 
-const ERRANDS: [Sent; 7] =
-    [Sent::Preview, Sent::SecondPreview, Sent::Commit, Sent::Refused, Sent::Pending, Sent::Reconcile, Sent::Tell];
+const ERRANDS: [Sent; 8] = [
+    Sent::Preview,
+    Sent::SecondPreview,
+    Sent::Commit,
+    Sent::Refused,
+    Sent::Pending,
+    Sent::Reconcile,
+    Sent::Tell,
+    Sent::Ask,
+];
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Case {
@@ -55,6 +67,9 @@ const CASES: [Case; 7] = [
 ];
 
 const GAS: Usdc = Usdc::cents(3);
+/// Set aside for a question, and what it costs.
+const MOST: Usdc = Usdc::cents(2);
+const COST: Usdc = Usdc::micros(7);
 
 fn quoted(rig: &Rig) -> Quote {
     let units = rig.golem.life().flights[0].units;
@@ -72,11 +87,35 @@ fn sends(sent: Sent) -> (Rig, What) {
         c.reflex.act_every = 3;
         c.economic.per_action = Usdc::cents(1);
         c.policy.approve_above = (sent == Sent::SecondPreview).then_some(Usdc::ZERO);
+        // It asks nothing by itself.
+        c.thought.models[0] = (sent == Sent::Ask).then(|| "some/model".to_owned());
+        c.thought.a_day = Usdc::ZERO;
     });
     if sent == Sent::Tell {
         let word = Event::Clade(clade::Event::CalledOut { number: 1, news: News::Crisis { load: 0.95 } });
         rig.take(word);
         return (rig, What::Told { number: 1, peers: 2 });
+    }
+    if sent == Sent::Ask {
+        rig.ticks(1);
+        let now = rig.golem.life().now;
+        let question = Question {
+            key: 1,
+            purpose: Purpose::Orient,
+            tier: Tier::Cheap,
+            most: MOST,
+            asked: now,
+            deadline: now + Span::seconds(160),
+            epoch: rig.golem.life().heartbeat.epoch,
+            month: 0,
+            why: 0,
+            seen: Default::default(),
+            values: Default::default(),
+        };
+        rig.take(Event::Thought(thought::Event::Asked(Box::new(question))));
+        let claims = [Opinion { domain: 0, effect: 1.1 }].into_iter().collect();
+        let said = Ok(Box::new(Answer { claims, ..Answer::default() }));
+        return (rig, What::Answered { key: 1, cost: COST, said });
     }
     rig.ticks(3);
     let key = rig.golem.life().flights[0].key;
@@ -132,7 +171,8 @@ fn check_money(golem: &Golem, what: &str) {
     let life = golem.life();
     assert!(Books::of(life).adds_up(), "{what}");
     assert_eq!(life.capital.reserved, life.flights.iter().map(|f| f.reserved).sum(), "{what}: set aside");
-    assert_eq!(life.purse.promised, life.flights.iter().map(|f| f.gas).sum(), "{what}: promised");
+    let gas: Usdc = life.flights.iter().map(|f| f.gas).sum();
+    assert_eq!(life.purse.promised, gas + life.thoughts.promised(), "{what}: promised");
 }
 
 fn count(events: &[Event], is: impl Fn(&Event) -> bool) -> usize {
@@ -184,6 +224,14 @@ fn every_answer_settles_its_money_once_and_only_a_fresh_one_settles_behaviour() 
                     assert_eq!((landed, life.capital.holding), (1, 0), "{what}: {events:?}");
                     assert_eq!(life.purse.gas, spent, "{what}");
                 }
+                Sent::Ask => {
+                    let lost = matches!(case, Case::Late | Case::AfterADeath);
+                    assert_eq!(life.thoughts.spent, if lost { MOST } else { COST }, "{what}: {events:?}");
+                    assert_eq!(life.thoughts.promised(), Usdc::ZERO, "{what}");
+                    let fresh = matches!(case, Case::InTime | Case::Twice | Case::AfterAKill);
+                    let thinks = life.thoughts.standing.iter().any(|standing| standing.opinion.is_some());
+                    assert_eq!(thinks, fresh, "{what}: behaviour only by a fresh answer; {events:?}");
+                }
                 Sent::Tell => assert_eq!(life.clade.news.is_some(), case == Case::AfterADeath, "{what}: {events:?}"),
             }
             assert_eq!(rig.folded(), rig.golem, "{what}: the record is the life");
@@ -211,6 +259,10 @@ fn an_errand_says_what_a_crash_means_for_it() {
             Again::AskFirst => {
                 let Errand::Commit { key, .. } = now else { panic!("{now:?}") };
                 assert_eq!(then, Errand::Reconcile { key }, "{sent:?}");
+            }
+            Again::Forfeit => {
+                let Errand::Ask { key } = now else { panic!("{now:?}") };
+                assert_eq!(then, Errand::Forfeit { key }, "{sent:?}");
             }
         }
     }

@@ -8,4 +8,4 @@ mod skill;
 
 pub use lives::{Moment, Outcome, Plan, Summary};
 pub use quantiles::Quantiles;
-pub use skill::Errors;
+pub use skill::{Errors, Listener};

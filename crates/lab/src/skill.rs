@@ -8,8 +8,8 @@ use golem::mortality;
 use golem::{Life, Record, limits};
 
 /// The errors a life keeps, as they stood after the newest record.
-#[derive(Default)]
-pub(crate) struct Listener(Errors);
+#[derive(Debug, Default)]
+pub struct Listener(Errors);
 
 /// Errors by domain: the golem's and the naive forecast's, on the same questions.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -17,7 +17,7 @@ pub struct Errors([(f64, f64); limits::DOMAINS]);
 
 impl Listener {
     /// Adds to `errors` what came due in this record; `life` is the life it led to.
-    pub(crate) fn hear(&mut self, record: &Record, life: &Life, errors: &mut Errors) {
+    pub fn hear(&mut self, record: &Record, life: &Life, errors: &mut Errors) {
         // Claims come due while it looks; that a tick passes, and all of it fades, comes after that.
         let ticked = record.events.iter().any(|event| matches!(event, Event::Mortality(mortality::Event::Aged { .. })));
         let keep = if ticked { 1.0 - 1.0 / life.fitness_window() } else { 1.0 };
@@ -45,7 +45,7 @@ impl Errors {
     }
 
     /// Over all domains by their weight: 0 as good as naive, 1 perfect, negative worse. None where nothing came due.
-    pub(crate) fn skill(&self, life: &Life) -> Option<f64> {
+    pub fn skill(&self, life: &Life) -> Option<f64> {
         let (mut sum, mut weights) = (0.0, 0.0);
         for (spec, (error, naive)) in life.birth.world.domains.iter().zip(&self.0) {
             if *naive > 1e-12 {

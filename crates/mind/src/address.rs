@@ -1,4 +1,4 @@
-//! Where an embedding server is. Text on its way there is readable to everybody in between unless it is
+//! Where a model server is. Text on its way there is readable to everybody in between unless it is
 //! encrypted, so plain http is for this machine alone, or for a network its owner vouches for.
 
 use std::net::IpAddr;
@@ -7,19 +7,19 @@ use reqwest::Url;
 
 use crate::Error;
 
-const WHAT: &str = "the address of the embedding server";
+const WHAT: &str = "the address of the model server";
 
 #[derive(Clone, Debug)]
 pub(crate) struct Address {
-    /// Where embeddings are asked for.
+    /// Where it is asked.
     pub(crate) url: Url,
     /// On this machine.
     pub(crate) loopback: bool,
 }
 
 impl Address {
-    /// Takes a server's root, its `/v1` or its `/v1/embeddings`: all three are in common use.
-    pub(crate) fn parse(base: &str, allow_plain_http: bool) -> Result<Address, Error> {
+    /// Takes a server's root, its `/v1` or the whole address, which ends in this path: all three are in common use.
+    pub(crate) fn parse(base: &str, end: &str, allow_plain_http: bool) -> Result<Address, Error> {
         // What was given is never repeated in a message: it might hold a password.
         let wrong = |why: String| Error::Config { what: WHAT, why };
         let example = "write it like http://localhost:11434 or https://api.example.com/v1";
@@ -42,12 +42,12 @@ impl Address {
             )));
         }
         let path = url.path().trim_end_matches('/');
-        let path = if path.ends_with("/embeddings") {
-            path.to_owned()
-        } else if path.ends_with("/v1") {
-            format!("{path}/embeddings")
-        } else {
-            format!("{path}/v1/embeddings")
+        // Some have a version of their own there.
+        let versioned = path.split('/').any(|part| part.starts_with("v1"));
+        let path = match path {
+            whole if whole.ends_with(end) => whole.to_owned(),
+            part if versioned => format!("{part}{end}"),
+            root => format!("{root}/v1{end}"),
         };
         url.set_path(&path);
         Ok(Address { url, loopback })
@@ -70,23 +70,25 @@ mod tests {
     #[test]
     fn a_root_a_version_and_a_full_address_lead_to_the_same_place() {
         for base in ["http://localhost:11434", "http://localhost:11434/v1/", " http://LOCALHOST:11434/v1/embeddings"] {
-            let address = Address::parse(base, false).unwrap();
+            let address = Address::parse(base, "/embeddings", false).unwrap();
             assert_eq!(address.url.as_str(), "http://localhost:11434/v1/embeddings");
         }
-        let behind = Address::parse("https://example.com/openai", false).unwrap();
+        let behind = Address::parse("https://example.com/openai", "/embeddings", false).unwrap();
         assert_eq!(behind.url.as_str(), "https://example.com/openai/v1/embeddings");
+        let own = Address::parse("https://example.com/v1beta/openai", "/chat/completions", false).unwrap();
+        assert_eq!(own.url.as_str(), "https://example.com/v1beta/openai/chat/completions");
     }
 
     #[test]
     fn plain_http_stays_on_this_machine_unless_allowed() {
         for here in ["localhost", "127.0.0.1", "127.9.9.9", "[::1]", "[::ffff:127.0.0.1]"] {
-            assert!(Address::parse(&format!("http://{here}:8080"), false).unwrap().loopback, "{here}");
+            assert!(Address::parse(&format!("http://{here}:8080"), "/embeddings", false).unwrap().loopback, "{here}");
         }
         for there in ["example.com", "localhost.example.com", "10.0.0.1", "127.0.0.1.example.com", "[2001:db8::1]"] {
-            let refused = Address::parse(&format!("http://{there}"), false).unwrap_err().to_string();
+            let refused = Address::parse(&format!("http://{there}"), "/embeddings", false).unwrap_err().to_string();
             assert!(refused.contains("use https"), "{refused}");
-            assert!(!Address::parse(&format!("http://{there}"), true).unwrap().loopback, "{there}");
-            assert!(Address::parse(&format!("https://{there}"), false).unwrap().encrypted(), "{there}");
+            assert!(!Address::parse(&format!("http://{there}"), "/embeddings", true).unwrap().loopback, "{there}");
+            assert!(Address::parse(&format!("https://{there}"), "/embeddings", false).unwrap().encrypted(), "{there}");
         }
     }
 
@@ -95,7 +97,7 @@ mod tests {
         let odd =
             ["", "localhost:11434", "file:///hush", "http://me:hush@localhost", "http://localhost?key=hush", "hush"];
         for base in odd {
-            let refused = Address::parse(base, true).unwrap_err().to_string();
+            let refused = Address::parse(base, "/embeddings", true).unwrap_err().to_string();
             assert!(!refused.contains("hush"), "{refused}");
         }
     }

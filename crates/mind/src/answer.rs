@@ -3,7 +3,7 @@
 
 use serde::Deserialize;
 
-use crate::unit;
+use crate::vector::unit;
 
 /// The longest complaint worth showing.
 const COMPLAINT: usize = 300;

@@ -9,14 +9,17 @@ pub enum Error {
     #[error("{what} {why}")]
     Config { what: &'static str, why: String },
     /// The key is not where the settings say.
-    #[error("the environment variable {variable} should hold the key of the embedding server, but {why}")]
+    #[error("the environment variable {variable} should hold the key of the model server, but {why}")]
     Key { variable: String, why: &'static str },
     /// Skip this text or cut it; everything else would have worked.
     #[error("text {index} cannot be embedded: {why}")]
     Text { index: usize, why: String },
-    /// Nobody there, or gone before the answer was complete. Asking again may help.
+    /// Nobody there. Asking again may help.
     #[error("no answer from {url} ({why}); see that the server is running and that the address is right")]
     Unreachable { url: String, why: String },
+    /// Gone before the answer was complete. Asking again may help.
+    #[error("the answer of {url} was cut off ({why}); see that the server keeps running")]
+    Cut { url: String, why: String },
     /// Asking again may help, for less at a time or with more patience.
     #[error("{url} did not answer within {} s; give it more time or smaller batches", waited.as_secs_f64())]
     Slow { url: String, waited: Duration },
@@ -29,18 +32,30 @@ pub enum Error {
     /// Not without another key.
     #[error("{} (status {status})", denied(url, variable.as_deref()))]
     Denied { url: String, status: u16, variable: Option<String> },
-    /// Not before the model is there, or the address leads to where embeddings are.
+    /// Not before the model is there, or the address leads to where it is.
     #[error(
-        "{url} has no model `{model}`, or no embeddings at that address ({says}); load the model into the server, \
+        "{url} has no model `{model}`, or nothing of its kind at that address ({says}); load the model into the server, \
          or correct its name or the address"
     )]
     Unknown { url: String, model: String, says: String },
     /// The same request will be rejected again.
     #[error("{url} rejects the request (status {status}): {says}")]
     Rejected { url: String, status: u16, says: String },
-    /// An answer that must not be used. The server, or the model in it, does not make embeddings.
-    #[error("the answer of {url} cannot be used: {why}; see that `{model}` is an embedding model")]
+    /// An answer that must not be used. The server, or the model in it, is not of the kind that was asked.
+    #[error("the answer of {url} cannot be used: {why}; see that `{model}` is a model of the kind that is asked here")]
     Nonsense { url: String, model: String, why: String },
+    /// Not for this sum.
+    #[error(
+        "asking {model} could cost {}, and {} is set aside for it; allow more for one question, or name a cheaper model",
+        dollars(*needs), dollars(*most)
+    )]
+    TooDear { model: String, needs: u64, most: u64 },
+    /// Not before somebody says what it costs.
+    #[error(
+        "nobody here knows what {model} costs, so it is not asked; say it in dollars for a million tokens, in and out, \
+         for example {model}=0.15/0.60"
+    )]
+    Unpriced { model: String },
     /// What was stored and what is made now do not go together.
     #[error(
         "`{model}` gives vectors of {got} dimensions where {known} were expected: it is not the model it was; go \
@@ -50,6 +65,17 @@ pub enum Error {
     /// The model in this folder is missing, damaged or of another kind.
     #[error("the model in {folder} cannot be used: {why}")]
     Model { folder: PathBuf, why: String },
+}
+
+impl Error {
+    /// Somebody may want to be paid although no answer is there: the request may have got through.
+    pub fn may_have_cost(&self) -> bool {
+        matches!(self, Error::Cut { .. } | Error::Slow { .. } | Error::Failed { .. } | Error::Nonsense { .. })
+    }
+}
+
+fn dollars(micros: u64) -> String {
+    format!("${}.{:06}", micros / 1_000_000, micros % 1_000_000)
 }
 
 fn when(retry_after: Option<Duration>) -> String {

@@ -11,7 +11,8 @@ use crate::Error;
 pub(crate) struct Key {
     variable: String,
     secret: String,
-    header: HeaderValue,
+    bearer: HeaderValue,
+    plain: HeaderValue,
 }
 
 impl Key {
@@ -31,18 +32,25 @@ impl Key {
         if secret.is_empty() {
             return Err(wrong("it is empty; set it, or name none for a server that wants no key"));
         }
-        let mut header =
-            HeaderValue::from_str(&format!("Bearer {secret}")).map_err(|_| wrong("it holds what no key can hold"))?;
-        header.set_sensitive(true);
-        Ok(Key { variable: variable.to_owned(), secret: secret.to_owned(), header })
+        let header = |text: &str| {
+            let mut header = HeaderValue::from_str(text).map_err(|_| wrong("it holds what no key can hold"))?;
+            header.set_sensitive(true);
+            Ok(header)
+        };
+        let (bearer, plain) = (header(&format!("Bearer {secret}"))?, header(secret)?);
+        Ok(Key { variable: variable.to_owned(), secret: secret.to_owned(), bearer, plain })
     }
 
     pub(crate) fn variable(&self) -> &str {
         &self.variable
     }
 
-    pub(crate) fn header(&self) -> HeaderValue {
-        self.header.clone()
+    pub(crate) fn bearer(&self) -> HeaderValue {
+        self.bearer.clone()
+    }
+
+    pub(crate) fn plain(&self) -> HeaderValue {
+        self.plain.clone()
     }
 
     /// Some servers repeat the key they refuse.
@@ -64,8 +72,8 @@ mod tests {
     #[test]
     fn a_key_shows_itself_to_nobody() {
         let key = Key::new("SOME_KEY", "sk-hush\n").unwrap();
-        assert_eq!(key.header().to_str().unwrap(), "Bearer sk-hush");
-        let shown = format!("{key:?} {:?} {}", key.header(), key.scrub("wrong key: sk-hush"));
+        assert_eq!(key.bearer().to_str().unwrap(), "Bearer sk-hush");
+        let shown = format!("{key:?} {:?} {:?} {}", key.bearer(), key.plain(), key.scrub("wrong key: sk-hush"));
         assert!(!shown.contains("hush"), "{shown}");
     }
 

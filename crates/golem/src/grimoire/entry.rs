@@ -63,6 +63,8 @@ pub enum How {
     Dreamt,
     /// The owner wrote it.
     Owner,
+    /// A model said it.
+    Thought,
 }
 
 /// Where an entry was first known, and what lies between then and now.

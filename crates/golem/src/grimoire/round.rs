@@ -324,8 +324,9 @@ impl Learn<'_> {
 
     /// What came with good reasons, and was refuted, is a question.
     fn refuted(&mut self) {
-        let reasoned =
-            |h: &&Heuristic| matches!(h.provenance, Provenance::Recalled | Provenance::Dreamt | Provenance::Phage);
+        let reasoned = |h: &&Heuristic| {
+            matches!(h.provenance, Provenance::Recalled | Provenance::Dreamt | Provenance::Phage | Provenance::Thought)
+        };
         let life = self.life;
         for heuristic in life.knowing.shelf.iter().filter(reasoned) {
             if heuristic.weight >= REFUTED_TRIED && heuristic.skill() < -life.laws().echo {
@@ -380,6 +381,7 @@ pub fn entry_of(heuristic: &Heuristic, life: &Life, known: Option<&Entry>) -> En
         Provenance::Recalled => How::Observed,
         Provenance::Dreamt => How::Dreamt,
         Provenance::Phage => How::Replicant,
+        Provenance::Thought => How::Thought,
     };
     let blend = Parsed::from(heuristic).blend;
     let text = words(&heuristic.condition, &claim, blend.as_ref(), life);

@@ -38,7 +38,7 @@ pub fn score(life: &Life) -> f64 {
 /// cannot pay in full pays what it has above the reserve.
 pub(crate) fn living_cost(life: &Life, lived: Span) -> Usdc {
     let due = (i128::from(life.purse.dust) + accrued(life, lived)) / DAY;
-    Usdc::micros(i64::try_from(due).expect("micro-USDC overflow")).min(free(life)).min(allowance(life))
+    Usdc::micros(i64::try_from(due).expect("micro-USDC overflow")).min(free(life)).min(unpromised_allowance(life))
 }
 
 /// What may still be spent this month. The purse is the limit where the owner rents the machine.
@@ -50,6 +50,11 @@ pub(crate) fn allowance(life: &Life) -> Usdc {
         }
         _ => (life.constitution().economic.monthly_allowance - life.purse.spent_this_month).max(Usdc::ZERO),
     }
+}
+
+/// What of it is promised to nobody: with what is promised it is never too much.
+pub(crate) fn unpromised_allowance(life: &Life) -> Usdc {
+    (allowance(life) - life.purse.promised).max(Usdc::ZERO)
 }
 
 /// The most that sending one action may take. The living leave the reserve and their allowance alone; for dying it

@@ -18,7 +18,8 @@ pub enum Phase {
 }
 
 /// The strongest model a phase may ask.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Tier {
     Rules,
     Cheap,

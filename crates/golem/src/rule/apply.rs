@@ -8,6 +8,7 @@ use crate::life::Life;
 use crate::money::Usdc;
 use crate::phage;
 use crate::prediction::Prediction;
+use crate::thought;
 use crate::time::{Span, Time};
 
 pub(crate) fn apply(life: &mut Life, event: &Event) {
@@ -42,6 +43,7 @@ pub(crate) fn apply(life: &mut Life, event: &Event) {
             }
             dream::said(life, at, made, staged, naive, fired);
             phage::said(life, at, made, naive, fired, terms.as_deref());
+            thought::said(life, at, made, naive, said);
             let (ahead, said) = (life.looks_ahead(at), *said);
             let mixed = life.trust[at].mixed(&said) as f32;
             life.open[at].push_back(Prediction { due, made, base, value, naive, fired, staged, ahead, said, mixed });
@@ -130,6 +132,7 @@ fn score(life: &mut Life, domain: usize, actual: f64) {
             life.playbook[slot].learn(kind, &claim, actual, life.regimes.now, laws);
         }
         phage::scored(life, domain, &claim, actual);
+        thought::scored(life, domain, &claim, actual);
         if claim.staged != 0 {
             dream::tried(life, domain, &claim, actual);
         }

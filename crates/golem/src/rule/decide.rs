@@ -13,6 +13,7 @@ use crate::limits;
 use crate::phage;
 use crate::prediction::{Departures, Voice};
 use crate::stress::{self, Kind};
+use crate::thought;
 use crate::world::{Bar, DomainKind, Features};
 
 /// One claim in every domain, by everyone whose condition holds.
@@ -44,6 +45,8 @@ pub(crate) fn think(draft: &mut Draft<'_>, bar: &Bar) {
             let trust = &draft.trust[domain];
             said.0[Voice::Rules as usize] = (rules != 0.0).then(|| trust.heard(kind, naive, rules));
             said.0[Voice::Blends as usize] = blended.map(|blended| trust.heard(kind, naive, blended - naive));
+            let thought = thought::departure(draft, domain, kind, naive);
+            said.0[Voice::Model as usize] = thought.map(|far| trust.heard(kind, naive, far));
             naive + trust.together(&said)
         } else {
             naive + rules

@@ -120,7 +120,7 @@ impl Heuristic {
 }
 
 /// What an expectation comes to, given the naive forecast.
-fn forecast(kind: DomainKind, naive: f64, effect: f64) -> f64 {
+pub(crate) fn forecast(kind: DomainKind, naive: f64, effect: f64) -> f64 {
     match kind {
         DomainKind::Direction => effect,
         DomainKind::Value | DomainKind::Range => naive * effect,

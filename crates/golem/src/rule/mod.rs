@@ -23,6 +23,7 @@ pub(crate) use decide::think;
 pub(crate) use dice::Dice;
 pub use event::Event;
 pub(crate) use instincts::instincts;
+pub(crate) use learning::forecast;
 pub use slots::ideas_every;
 pub(crate) use slots::{free_slot, room_for_blends, slots};
 pub(crate) use state::rounded;

@@ -57,6 +57,8 @@ pub enum Provenance {
     Dreamt,
     /// Ventured by a phage that did better with it.
     Phage,
+    /// Said by a model.
+    Thought,
 }
 
 /// When the condition holds, expect this of the domain.

@@ -32,6 +32,23 @@ pub struct Assessment {
     pub claims: Vec<Plea>,
 }
 
+impl Assessment {
+    /// No longer than its schema allows.
+    pub(crate) fn is_bounded(&self) -> bool {
+        let short = |text: &String, most: usize| text.chars().count() <= most;
+        let named = |new: &New| {
+            short(&new.name, limits::NAME)
+                && short(&new.description, limits::REASON)
+                && short(&new.condition, limits::REASON)
+        };
+        let pleaded = |plea: &Plea| short(&plea.name, limits::NAME) && short(&plea.reason, limits::REASON);
+        self.new.len() <= NEW
+            && self.claims.len() <= CLAIMS
+            && self.new.iter().all(named)
+            && self.claims.iter().all(pleaded)
+    }
+}
+
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct New {

@@ -6,6 +6,7 @@ use crate::draft::Draft;
 use crate::heartbeat::{self, State};
 use crate::owner::{self, Account};
 use crate::policy;
+use crate::thought;
 
 /// Goes as far towards the end as it can without an answer from outside.
 pub(crate) fn proceed(draft: &mut Draft<'_>) {
@@ -13,6 +14,7 @@ pub(crate) fn proceed(draft: &mut Draft<'_>) {
         return;
     }
     policy::give_way(draft);
+    thought::forfeit_all(draft);
     if !draft.flights.is_empty() {
         return;
     }

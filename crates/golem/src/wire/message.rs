@@ -8,13 +8,14 @@ use crate::dream;
 use crate::goal::{Ended, Goal};
 use crate::money::Usdc;
 use crate::mortality::death::Cause;
-use crate::mortality::phase::Phase;
+use crate::mortality::phase::{Phase, Tier};
 use crate::mortality::{Clock, Vitality};
 use crate::owner::Account;
 use crate::policy::{Ask, Refusal};
 use crate::regime::Regime;
 use crate::stress::{Assessed, Band};
 use crate::thanatopsis::Left;
+use crate::thought::{Answer, Purpose, Silence};
 use crate::time::Time;
 
 /// One message. Money is in micro-USDC, times in milliseconds of world time; the tick stands in the envelope.
@@ -120,6 +121,13 @@ pub enum Message<'a> {
     Heard { from: String, news: News },
     #[serde(rename = "stress.assessed")]
     Assessed { assessed: &'a Assessed },
+    #[serde(rename = "thought.asked")]
+    Asked { key: u64, purpose: Purpose, tier: Tier, most: Usdc },
+    /// What came of it; `over` is what somebody wants beyond what was set aside, and does not get.
+    #[serde(rename = "thought.answered")]
+    Answered { key: u64, cost: Usdc, over: Usdc, fresh: bool, answer: &'a Answer },
+    #[serde(rename = "thought.silent")]
+    Silent { key: u64, cost: Usdc, over: Usdc, why: Silence },
     #[serde(rename = "golem.reflected")]
     Reflected { testament: String },
     #[serde(rename = "golem.bequeathed")]
@@ -143,6 +151,7 @@ impl Message<'_> {
         match self {
             PhaseChanged { from_phase, to_phase, .. } => return well(from_phase) && well(to_phase),
             Finished { goal, .. } => return *goal != Goal::Act,
+            Answered { over, .. } | Silent { over, .. } => return !over.is_positive(),
             _ => {}
         }
         matches!(
@@ -156,6 +165,7 @@ impl Message<'_> {
                 | Raised { .. }
                 | Cleared { .. }
                 | Heard { .. }
+                | Asked { .. }
                 | EpistemicWarned { .. }
                 | ModeChanged { mode: "dreaming" | "waking" }
                 | DreamBegan { .. }

@@ -16,6 +16,7 @@ use crate::regime::{self};
 use crate::rule::text;
 use crate::stress::{self};
 use crate::thanatopsis::{self};
+use crate::thought::{self, Question};
 
 /// The message an event makes, given the life it left behind; none if it is nobody else's business.
 pub fn message<'a>(event: &'a Event, life: &'a Life) -> Option<Message<'a>> {
@@ -32,6 +33,7 @@ pub fn message<'a>(event: &'a Event, life: &'a Life) -> Option<Message<'a>> {
         Event::Mortality(event) => of_mortality(event, life),
         Event::Stress(event) => of_stress(event, life),
         Event::Dream(event) => of_dream(event, life),
+        Event::Thought(event) => of_thought(event),
         Event::Goal(goal::Event::Finished { goal, domain, ended }) => {
             let number = life.goals.get(usize::from(*domain)).map_or(0, |tally| tally.finished);
             let domain = life.birth.world.domains.get(usize::from(*domain)).map_or("", |spec| &spec.name);
@@ -163,6 +165,21 @@ fn of_stress<'a>(event: &'a stress::Event, life: &'a Life) -> Option<Message<'a>
         Event::Suspended => Message::Suspended,
         Event::Assessed(assessed) => Message::Assessed { assessed },
         _ => return None,
+    })
+}
+
+fn of_thought(event: &thought::Event) -> Option<Message<'_>> {
+    use thought::Event;
+    Some(match event {
+        Event::Asked(question) => {
+            let Question { key, purpose, tier, most, .. } = **question;
+            Message::Asked { key, purpose, tier, most }
+        }
+        Event::Answered { key, cost, over, fresh, answer } => {
+            Message::Answered { key: *key, cost: *cost, over: *over, fresh: *fresh, answer }
+        }
+        Event::Silent { key, cost, over, why } => Message::Silent { key: *key, cost: *cost, over: *over, why: *why },
+        Event::Probed { .. } | Event::Kept { .. } => return None,
     })
 }
 

@@ -1,14 +1,17 @@
 //! A full examination of a home: the machine it stands on, every file, every record, every roll, every cent.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::ops::ControlFlow;
 use std::path::Path;
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use golem::event::Event;
 use golem::mortality;
 use golem::{Golem, Life, Usdc};
+use mind::{Ask, Chat, ChatConfig, Named, Said};
 use serde::Serialize;
+use serde_json::json;
 use vault::{Anchor, Head, Log, Reader, Seal, Treasury};
 use world::Ledger;
 
@@ -25,6 +28,10 @@ const ROOM: u64 = 100 << 20;
 const RIGHT: Duration = Duration::from_secs(1_704_067_200);
 /// How far behind the newest file a clock may be without having been turned back.
 const SLACK: Duration = Duration::from_secs(3_600);
+
+/// What asking a model how it is may cost, in micro-dollars, and take.
+const SMALL: u64 = 10_000;
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// One thing that was looked at.
 #[derive(Debug, Serialize)]
@@ -55,6 +62,7 @@ pub fn examine(home: &Home, mut tell: impl FnMut(Finding)) -> Result<(), Error> 
     for golem in home.list()? {
         examine_golem(&golem, treasury.as_ref(), &mut tell);
     }
+    models(home)?.iter().for_each(|model| tell(examine_model(home, model)));
     for lost in lifeless(home) {
         let what = "its life.db is missing; bring it back, or restore a backup with `bardo golem restore`";
         tell(Finding::wrong(format!("{lost}: journal"), what));
@@ -63,6 +71,47 @@ pub fn examine(home: &Home, mut tell: impl FnMut(Finding)) -> Result<(), Error> 
         tell(Finding::wrong("leftover", format!("{left} is from a command that was cut short; remove it")));
     }
     Ok(())
+}
+
+/// The models its living golems may ask.
+fn models(home: &Home) -> Result<BTreeSet<String>, Error> {
+    let mut all = BTreeSet::new();
+    for place in home.list()? {
+        let Ok((golem, _)) = Reader::open(&place.database()).and_then(|reader| reader.wake()) else { continue };
+        if !golem.life().is_dead() {
+            all.extend(golem.life().constitution().thought.models.iter().flatten().cloned());
+        }
+    }
+    Ok(all)
+}
+
+/// Asks a model one small thing, and says what that cost.
+fn examine_model(home: &Home, name: &str) -> Finding {
+    let what = format!("model {name}");
+    let asked = || -> Result<(Said, Duration), Error> {
+        let named = Named::parse(name)?;
+        let price = home.settings()?.prices()?.get(&named.name).copied();
+        let chat = Chat::open(&ChatConfig { named, price, timeout: PATIENCE, allow_plain_http: false })?;
+        let schema = json!({ "type": "object", "properties": { "well": { "type": "boolean" } }, "required": ["well"] });
+        let ask = Ask {
+            system: "Answer in JSON.",
+            user: "Are you well?",
+            schema: &schema,
+            most: SMALL,
+            tokens: 32,
+            temperature: 0.0,
+            within: PATIENCE,
+        };
+        let began = Instant::now();
+        Ok((chat.ask(&ask)?, began.elapsed()))
+    };
+    match asked() {
+        Ok((said, took)) => {
+            let cost = Usdc::micros(i64::try_from(said.cost).unwrap_or(i64::MAX));
+            Finding::fine(what, format!("answered within {} s, which cost {cost}", took.as_secs() + 1))
+        }
+        Err(why) => Finding::wrong(what, why.to_string()),
+    }
 }
 
 fn examine_home(root: &Path) -> Finding {

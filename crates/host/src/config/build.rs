@@ -2,13 +2,16 @@
 //! fine and contradict one another. Every such message says what to change.
 
 use golem::Usdc;
+use std::collections::BTreeMap;
+
 use golem::constitution::{
     AffectFigures, Appraisal, Clocks, Constitution, DreamFigures, DreamMethod, DreamSchedule, DreamTier,
     EconomicFigures, EpistemicFigures, Intensity, MandateFigures, Measure, Mind, MindKind, Mode, OnDeath,
     PolicyFigures, Reflex, ReplayOrder, StochasticFigures, StressFigures, StressMode, SuccessionFigures,
-    VitalityFigures,
+    ThoughtFigures, VitalityFigures,
 };
 use golem::stress;
+use mind::{Named, Price};
 use vault::archive::Retention;
 
 use super::kind::write_span;
@@ -49,6 +52,7 @@ impl Settings {
             },
             stress: self.stress(),
             dream: self.dream(),
+            thought: self.thought(),
             mandate: MandateFigures {
                 novel: self.count("succession.min_novel_entries"),
                 invalidated: self.count("succession.min_invalidated_entries"),
@@ -140,6 +144,31 @@ impl Settings {
             max_hazard: figure("max_hazard_rate"),
             frailty: figure("frailty"),
         }
+    }
+
+    fn thought(&self) -> ThoughtFigures {
+        let model = |tier: &str| self.text(&format!("mind.{tier}")).map(str::to_owned);
+        let most = |tier: &str| self.money(&format!("thought.{tier}_max"));
+        let tiers = ["cheap", "middle", "strong"];
+        ThoughtFigures {
+            models: tiers.map(model),
+            per_call: tiers.map(most),
+            a_day: self.money("thought.daily_max"),
+            a_month: self.money("thought.monthly_max"),
+            most_asking: self.number("thought.most_asking"),
+            bits_per_dollar: self.number("thought.bits_per_dollar"),
+            patience: self.span("thought.patience"),
+        }
+    }
+
+    /// What models cost that the book does not know, by name.
+    pub fn prices(&self) -> Result<BTreeMap<String, Price>, mind::Error> {
+        let mut prices = BTreeMap::new();
+        for price in self.names("models.prices").unwrap_or_default() {
+            let (model, price) = price.rsplit_once('=').unwrap_or((&price, ""));
+            prices.insert(Named::parse(model)?.name, Price::parse(price)?);
+        }
+        Ok(prices)
     }
 
     fn dream(&self) -> DreamFigures {
@@ -257,6 +286,12 @@ impl Settings {
                  leave heartbeat.interval out to look once a bar, or make it a multiple of {bar}"
             );
             problems.push(self.problem(&["heartbeat.interval", "world.bar"], message));
+        }
+
+        for tier in ["mind.cheap", "mind.middle", "mind.strong"] {
+            if let Some(Err(why)) = self.text(tier).map(Named::parse) {
+                problems.push(self.problem(&[tier], format!("'{tier}': {why}")));
+            }
         }
 
         if self.text("world.kind") == Some("replay") && self.text("world.data").is_none() {

@@ -61,12 +61,10 @@ keys! {
     Bardo "run.batch", Kind::Integer { min: 1, max: 256 }, "256", "ticks written in one transaction when a life runs faster than its world";
     Bardo "run.snapshot_every", Kind::Integer { min: 1, max: 10_000_000 }, "5000", "records between two snapshots; fewer start faster and take more room";
 
-    Bardo "models.provider", Kind::NotYet, "", "who answers: an OpenAI-compatible server, or Anthropic";
     Bardo "models.url", Kind::Text, "http://localhost:11434", "address of the model server; any OpenAI-compatible one, keyless ones on this machine included";
     Bardo "models.key_variable", Kind::Name, "", "environment variable that holds the provider's key";
-    Bardo "models.t1", Kind::NotYet, "", "model for cheap questions";
-    Bardo "models.t2", Kind::NotYet, "", "model for hard questions";
     Bardo "models.embedding", Kind::Text, "", "model that turns memories into vectors, such as nomic-embed-text; empty for words alone";
+    Bardo "models.prices", Kind::Text, "", "what models cost that the price book does not know or has wrong, in dollars for a million tokens, in and out, with commas between, such as openai/gpt-5-mini=0.25/2.00";
     Bardo "styx.url", Kind::NotYet, "", "address of the relay between golems";
     Bardo "api.listen", Kind::Text, "127.0.0.1:7373", "address the HTTP API of `bardo up` listens on; empty for no API";
     Bardo "api.origins", Kind::Text, "", "origins, with commas between, whose pages a browser may let talk to the API";
@@ -162,6 +160,17 @@ keys! {
     Golem "mind.sureness", Kind::Number { min: 0.0, max: 100.0 }, "2.5", "deviations below the mean of what holding paid that must still be worth its cost";
     Golem "mind.samples", Kind::Integer { min: 2, max: 150 }, "20", "times something must have been seen before it is acted on";
     Golem "mind.phages", Kind::Bool, "true", "small lives of about fifty ticks put what it goes by to the test, one thing each";
+    Golem "mind.cheap", Kind::Text, "", "model it asks when a tick is unusual: PROVIDER/MODEL such as ollama/qwen3, or an address such as http://localhost:8080/v1/qwen3; empty for none";
+    Golem "mind.middle", Kind::Text, "", "model it asks when the cheap one would rather not say, or when much is at stake; empty for the cheap one";
+    Golem "mind.strong", Kind::Text, "", "model it asks when the middle one would rather not say; empty for the middle one";
+    Golem "thought.cheap_max", Kind::Money, "0.02", "the most one question to the cheap model may cost; set aside before it is asked";
+    Golem "thought.middle_max", Kind::Money, "0.06", "the same for the middle one";
+    Golem "thought.strong_max", Kind::Money, "0.25", "the same for the strong one";
+    Golem "thought.daily_max", Kind::Money, "0.50", "the most a day of thinking may cost";
+    Golem "thought.monthly_max", Kind::Money, "10", "the most thirty days of thinking may cost";
+    Golem "thought.most_asking", UNIT, "0.2", "the most of its ticks that may ask a model, as a share; it asks less where that earns nothing";
+    Golem "thought.bits_per_dollar", Kind::Number { min: 0.0, max: 1_000_000_000.0 }, "1", "bits a dollar of thinking must have brought for it to ask more often";
+    Golem "thought.patience", BEAT, "10m", "how long an answer may take by the world's clock; a later one is none, and counts as paid for";
     Golem "reflex.noise", Kind::Number { min: 0.0, max: 100.0 }, "0.2", "noise on every forecast, as a share of the usual change";
     Golem "reflex.pull", Kind::Number { min: -1.0, max: 1.0 }, "0.02", "pull of a forecast towards the running mean; negative is stubbornly wrong";
     Golem "reflex.act_every", COUNT, "2160", "ticks between two actions; 0 for never";

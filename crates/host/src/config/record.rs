@@ -8,7 +8,7 @@ use golem::constitution::{
     AffectFigures, Appraisal, Clocks, Constitution, DreamFigures, DreamMethod, DreamSchedule, DreamTier,
     EconomicFigures, EpistemicFigures, Intensity, MandateFigures, Measure, Mind, MindKind, Mode, OnDeath,
     PolicyFigures, Reflex, ReplayOrder, StochasticFigures, StressFigures, StressMode, SuccessionFigures,
-    VitalityFigures, Window,
+    ThoughtFigures, VitalityFigures, Window,
 };
 use golem::life::Endowment;
 use golem::stress;
@@ -158,6 +158,7 @@ impl Flags {
             stress,
             affect: AffectFigures { appraisal, mood_keep },
             dream,
+            thought,
             mandate: MandateFigures { novel, invalidated, questions },
             succession: SuccessionFigures { auto, budget, inherit, min_divergence, evidence },
         } = constitution;
@@ -184,6 +185,7 @@ impl Flags {
         self.flag("mortality.affect.enabled", *appraisal == Appraisal::RuleBased);
         self.number("mortality.affect.mood_decay_rate", *mood_keep);
         self.dream(dream);
+        self.thought(thought);
         self.count("succession.min_novel_entries", *novel);
         self.count("succession.min_invalidated_entries", *invalidated);
         self.number("succession.min_question_ratio", *questions);
@@ -317,6 +319,19 @@ impl Flags {
         self.number("stress.escalation_rates.named", *named_rate);
         self.count("stress.max_stressors", *most);
         self.word("stress.objectives", &objectives.join(","));
+    }
+
+    fn thought(&mut self, figures: &ThoughtFigures) {
+        let ThoughtFigures { models, per_call, a_day, a_month, most_asking, bits_per_dollar, patience } = figures;
+        for (at, tier) in ["cheap", "middle", "strong"].into_iter().enumerate() {
+            self.word(&format!("mind.{tier}"), models[at].as_deref().unwrap_or_default());
+            self.money(&format!("thought.{tier}_max"), per_call[at]);
+        }
+        self.money("thought.daily_max", *a_day);
+        self.money("thought.monthly_max", *a_month);
+        self.number("thought.most_asking", *most_asking);
+        self.number("thought.bits_per_dollar", *bits_per_dollar);
+        self.span("thought.patience", *patience);
     }
 
     fn dream(&mut self, figures: &DreamFigures) {

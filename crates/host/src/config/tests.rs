@@ -53,7 +53,7 @@ pub(super) fn another(key: &Key) -> Value {
         (_, Kind::Choice(words)) => words[1],
         (_, Kind::Name) => "eth-1h",
         (_, Kind::Names) => "buy,sell",
-        (_, Kind::Text) => "some-model",
+        (_, Kind::Text) => "ollama/some-model",
         (_, Kind::Seed) => "7",
         (_, Kind::Windows) => "02:00-06:00 UTC",
         (_, Kind::Levels) => "info,host::up=debug",

@@ -45,6 +45,11 @@ impl FarWorlds {
         self.errands.run_waiting(nth);
     }
 
+    /// Where errands of this process are run.
+    pub(crate) fn errands(&self) -> &Arc<Errands> {
+        &self.errands
+    }
+
     /// The world of a life, if it is busy with an earlier call.
     pub(crate) fn busy(&self, id: GolemId) -> Option<Arc<Far>> {
         self.known().get(&id).and_then(Weak::upgrade).filter(|far| far.is_busy())

@@ -17,7 +17,7 @@ use vault::{Batch, Glance, Head, Holder, Line, Log, LogReader, Notice, Place, Re
 use world::Candles;
 
 use crate::config::{self, File, Settings};
-use crate::errands::FarWorlds;
+use crate::errands::{FarWorlds, Minds};
 use crate::wall::Wall;
 use crate::{Error, chance, private};
 
@@ -31,6 +31,7 @@ pub struct Home {
     /// The group as of which the host log was looked through, so that this is done once.
     looked: Arc<Mutex<Option<Tip>>>,
     far_worlds: Arc<FarWorlds>,
+    minds: Arc<Minds>,
     wall: Wall,
 }
 
@@ -58,7 +59,8 @@ impl Home {
 
     fn on(root: PathBuf, wall: Wall, far_worlds: FarWorlds) -> Home {
         let (candles, retention, looked) = (Arc::default(), Arc::default(), Arc::default());
-        Home { root, candles, retention, looked, far_worlds: Arc::new(far_worlds), wall }
+        let minds = Arc::new(Minds::new(Arc::clone(far_worlds.errands())));
+        Home { root, candles, retention, looked, far_worlds: Arc::new(far_worlds), minds, wall }
     }
 
     /// The owner's settings: bardo.toml if there is one, and the environment.
@@ -235,6 +237,11 @@ impl Home {
     /// The worlds outside that take their time.
     pub(crate) fn far_worlds(&self) -> &FarWorlds {
         &self.far_worlds
+    }
+
+    /// The models its golems ask.
+    pub(crate) fn minds(&self) -> &Arc<Minds> {
+        &self.minds
     }
 
     /// The folder a golem of this name has or would have.

@@ -17,7 +17,7 @@ use super::memory;
 use super::writing::Writing;
 use crate::Error;
 use crate::chance::Secret;
-use crate::errands::Act;
+use crate::errands::{Act, Thinking, Waker};
 use crate::home::GolemHome;
 use crate::home::inbox::{self, Body as Text};
 use crate::legacy::testament;
@@ -29,6 +29,10 @@ pub(crate) struct Body {
     pub(super) place: GolemHome,
     /// Let go of before the lock of the life: whoever takes that may have its world.
     pub(super) ground: Ground,
+    /// Its questions to models, from the first on.
+    pub(super) thinking: Option<Arc<Thinking>>,
+    /// Whoever wants to know when something has come.
+    pub(super) waker: Option<Waker>,
     pub(super) writing: Writing,
     pub(super) secret: Secret,
     pub(super) treasury: Arc<Mutex<Treasury>>,
@@ -76,6 +80,8 @@ impl<L: Listener> Shell for Shelled<'_, L> {
                 return Ok(Some(What::Told { number, peers }));
             }
             Errand::Commit { order, .. } => life.birth.world.actions[usize::from(order.action)].effect == Effect::Adds,
+            Errand::Ask { key } => return self.body.think(life, key),
+            Errand::Forfeit { key } => return Ok(Some(What::Forfeited { key })),
             Errand::Preview { .. } | Errand::Reconcile { .. } => false,
         };
         let frozen = self.body.place.frozen_marker();

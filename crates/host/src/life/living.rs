@@ -62,7 +62,21 @@ impl Living {
         let ground = worlds::stand(&place, golem.life(), writing.is_lodged())?;
         let observation = Observation::default();
         let (unsaid, grimoire, memory, rewritten) = (Vec::new(), None, None, false);
-        let body = Body { place, writing, ground, secret, treasury, observation, unsaid, grimoire, memory, rewritten };
+        let (thinking, waker) = (None, None);
+        let body = Body {
+            place,
+            writing,
+            ground,
+            thinking,
+            waker,
+            secret,
+            treasury,
+            observation,
+            unsaid,
+            grimoire,
+            memory,
+            rewritten,
+        };
         Ok(Living { golem, body, looking: None })
     }
 
@@ -94,9 +108,13 @@ impl Living {
         }
     }
 
-    /// Somebody wants to know when its world has answered.
-    pub(crate) fn wakes(&self, waker: Waker) {
-        self.body.ground.wakes(waker);
+    /// Somebody wants to know when its world or a model has answered.
+    pub(crate) fn wakes(&mut self, waker: Waker) {
+        self.body.ground.wakes(Arc::clone(&waker));
+        if let Some(thinking) = &self.body.thinking {
+            thinking.wakes(Arc::clone(&waker));
+        }
+        self.body.waker = Some(waker);
     }
 
     /// How long its world has not answered.

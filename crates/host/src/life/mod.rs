@@ -16,6 +16,7 @@ pub mod playbook;
 pub mod recall;
 pub mod rehearsal;
 mod running;
+mod thinking;
 mod turn;
 pub mod worlds;
 pub(crate) mod writing;

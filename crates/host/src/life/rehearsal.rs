@@ -5,6 +5,7 @@ use golem::dream::{self, Memory};
 use golem::grimoire::{self, Grimoire, How, Turned};
 use golem::heartbeat::State;
 use golem::shell::{self, Shell};
+use golem::thought::{Question, Silence};
 use golem::world::Observation;
 use golem::{Duty, Errand, Golem, Life, Record, Usdc, What};
 use world::World;
@@ -27,7 +28,12 @@ struct Stage {
     memory: Memory,
     /// Money that has come back.
     returned: Usdc,
+    /// Whoever answers its questions.
+    thinker: Option<Thinker>,
 }
+
+/// Answers a question on the spot.
+pub type Thinker = Box<dyn FnMut(&Life, &Question) -> What + Send>;
 
 /// The stage, and whoever watches.
 struct Watched<'a, F> {
@@ -55,11 +61,16 @@ impl<F: FnMut(&Record, &Life)> Shell for Watched<'_, F> {
         })
     }
 
-    fn errand(&mut self, _: &Life, errand: &Errand) -> Result<Option<What>, Error> {
+    fn errand(&mut self, life: &Life, errand: &Errand) -> Result<Option<What>, Error> {
         // It lives alone.
         let alone = |number| What::Told { number, peers: 0 };
         match errand {
             Errand::Tell { number, .. } => Ok(Some(alone(*number))),
+            Errand::Ask { key } => {
+                let question = life.thoughts.find(*key).expect("a question that is owed is open");
+                let nobody = || What::Answered { key: *key, cost: Usdc::ZERO, said: Err(Silence::Unknown) };
+                Ok(Some(self.stage.thinker.as_mut().map_or_else(nobody, |thinker| thinker(life, question))))
+            }
             _ => Ok(world::ask(self.stage.world.as_mut(), errand)?),
         }
     }
@@ -75,8 +86,14 @@ impl<F: FnMut(&Record, &Life)> Shell for Watched<'_, F> {
 impl Rehearsal {
     pub fn new(golem: Golem, world: Box<dyn World + Send>, secret: Secret) -> Rehearsal {
         let memory = Memory::of(golem.life());
-        let stage = Stage { world, secret, grimoire: Grimoire::new([]), memory, returned: Usdc::ZERO };
+        let stage = Stage { world, secret, grimoire: Grimoire::new([]), memory, returned: Usdc::ZERO, thinker: None };
         Rehearsal { golem, stage, observation: Observation::default() }
+    }
+
+    /// With somebody to ask.
+    pub fn thinking(mut self, thinker: Thinker) -> Rehearsal {
+        self.stage.thinker = Some(thinker);
+        self
     }
 
     pub fn life(&self) -> &Life {

@@ -43,7 +43,8 @@ impl Living {
     /// Lives until something ends it.
     pub fn run(&mut self, run: Run, listener: &mut impl Listener) -> Result<Ending, Error> {
         let ending = self.run_on(run, listener)?;
-        // Whoever runs it next must not ask about what is still being done.
+        // Whoever runs it next must not ask about what is still being done, nor pay for an answer that nobody waited for.
+        self.settle_thoughts(listener)?;
         self.body.ground.rest(PATIENCE);
         self.write_playbook()?;
         Ok(ending)
@@ -87,9 +88,9 @@ impl Living {
             match run.pace {
                 // As fast as it goes is as fast as the world answers.
                 Pace::Max if !self.is_wall() => {
-                    if self.body.ground.is_busy() {
+                    if self.body.is_busy() {
                         self.flush(listener)?;
-                        self.body.ground.wait(INBOX_EVERY);
+                        self.body.wait(INBOX_EVERY);
                         continue;
                     }
                 }
@@ -141,7 +142,7 @@ impl Living {
                 return Ok(true);
             }
             std::thread::sleep(left.min(INBOX_EVERY));
-            if listener.stop() || self.body.ground.has_news() {
+            if listener.stop() || self.body.has_news() {
                 return Ok(false);
             }
             if left > INBOX_EVERY {

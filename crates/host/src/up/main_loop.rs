@@ -368,7 +368,7 @@ impl Up {
         self.hear(at);
     }
 
-    fn opened(&mut self, at: usize, living: Box<Living>, now: Instant) {
+    fn opened(&mut self, at: usize, mut living: Box<Living>, now: Instant) {
         let ended = living.golem().owes_nothing() && living.life().is_dead();
         self.desk.board.post(Status::of(living.life()));
         let waker = self.waker.clone();

@@ -3,6 +3,8 @@
 
 use std::ops::ControlFlow;
 
+use std::fmt::Write;
+
 use golem::books::Books;
 use golem::daimon::Pad;
 use golem::mortality::stochastic;
@@ -11,6 +13,7 @@ use golem::mortality::{Senescence, economic, epistemic::domain_fitness};
 use golem::phage::{Fate, a_day};
 use golem::rule::ideas_every;
 use golem::stress::{self, Stressor, words};
+use golem::thought;
 use golem::{Life, Span, Usdc};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -38,6 +41,8 @@ pub struct Words {
     pub phase: String,
     /// What came of its phages, once there were any.
     pub phages: Option<String>,
+    /// What thinking cost and what it earned, where there is a model to ask.
+    pub thoughts: Option<String>,
     pub memory: String,
 }
 
@@ -53,6 +58,39 @@ pub fn phase(life: &Life) -> String {
     let adds = if behaviour.may_add { "" } else { ", adds to nothing" };
     let looks = if behaviour.interval_times > 1 { ", looks half as often" } else { "" };
     format!("{}: {ideas}, {phages}, shares at {:.2}{adds}{looks}", behaviour.mode, behaviour.sharing)
+}
+
+/// Whom it asks, what that cost, and what it was worth.
+pub fn thoughts(life: &Life) -> Option<String> {
+    let (figures, thoughts) = (&life.constitution().thought, &life.thoughts);
+    let models: Vec<&str> = figures.models.iter().flatten().map(String::as_str).collect();
+    if models.is_empty() {
+        return None;
+    }
+    let mut text = format!("asks {}", models.join(", "));
+    if thoughts.made == 0 {
+        return Some(text + "; nothing so far");
+    }
+    let (made, open) = (thoughts.made, thoughts.open.len() as u64);
+    let share = 100.0 * made as f64 / thoughts.looked.max(1) as f64;
+    let _ = write!(text, "; {made} times, {share:.1} % of its ticks, for {}", thoughts.spent);
+    let unanswered = made - open - thoughts.answered;
+    if unanswered > 0 {
+        let _ = write!(text, ", {unanswered} without an answer");
+    }
+    let earned = thoughts.standing.iter().map(|standing| standing.gain()).fold(f64::MIN, f64::max);
+    let _ = match thought::bits_per_dollar(life) {
+        _ if thoughts.standing.iter().all(|standing| standing.resolved == 0) => {
+            write!(text, "; not yet held to any of it")
+        }
+        _ if earned <= 0.0 => write!(text, "; it has earned nothing, so it is asked less"),
+        Some(bits) => write!(text, "; it has earned {bits:.1} bits a dollar"),
+        None => write!(text, "; it makes claims up to {:.1} % less wrong", 100.0 * earned),
+    };
+    if let Some((by, tick)) = thoughts.kept.filter(|(_, tick)| tick + 500 > life.tick) {
+        let _ = write!(text, "; kept from asking at tick {tick}: {}", by.name());
+    }
+    Some(text)
 }
 
 /// What came of the small lives that put a golem to the test, and what that says about it.
@@ -161,6 +199,7 @@ impl Words {
             regime: world.regime.is_some().then(|| life.regimes.now.to_string()),
             phase: phase(life),
             phages: phages(life),
+            thoughts: thoughts(life),
             memory: format!("{known} entries, {} episodes", life.episodes.made),
         }
     }

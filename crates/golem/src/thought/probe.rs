@@ -1,0 +1,59 @@
+//! How unusual a tick is: what would make somebody look up from their routine.
+
+use crate::draft::Draft;
+use crate::event::Event;
+use crate::policy;
+use crate::regime;
+use crate::rule::Provenance;
+use crate::stress;
+
+/// Why a tick stands out.
+pub(super) mod why {
+    /// Claims were wrong by much more than they usually are.
+    pub(crate) const SURPRISE: u8 = 1;
+    /// The regime has changed.
+    pub(crate) const REGIME: u8 = 2;
+    /// Something has begun to press.
+    pub(crate) const PRESSURE: u8 = 4;
+    /// A stop was hit.
+    pub(crate) const STOP: u8 = 8;
+    /// A rule that was left to it does worse than naive.
+    pub(crate) const INHERITED: u8 = 16;
+    /// A model asked for a stronger one.
+    pub(crate) const DEEPER: u8 = 32;
+}
+
+/// What each of them counts for beside a surprise, which counts by its deviations.
+const REGIME: f64 = 2.0;
+const PRESSURE: f64 = 2.0;
+const STOP: f64 = 4.0;
+const INHERITED: f64 = 1.0;
+/// Beyond this many deviations a surprise is as large as any.
+const LARGEST: f64 = 6.0;
+
+/// How unusual the tick is that has just been lived, and why.
+pub(super) fn probe(draft: &Draft<'_>) -> (f32, u8) {
+    let mut why = draft.events().iter().fold(0, |why, event| {
+        why | match event {
+            Event::Regime(regime::Event::Changed { .. }) => why::REGIME,
+            Event::Stress(stress::Event::Raised { .. }) => why::PRESSURE,
+            Event::Policy(policy::Event::Stopped) => why::STOP,
+            _ => 0,
+        }
+    });
+    let surprise = &draft.episodes.surprise;
+    let deviation = (surprise.square - surprise.mean * surprise.mean).max(0.0).sqrt();
+    let away = if deviation > 0.0 { ((surprise.last - surprise.mean) / deviation).clamp(0.0, LARGEST) } else { 0.0 };
+    if away > 1.0 {
+        why |= why::SURPRISE;
+    }
+    let failing = |slot: &crate::rule::Heuristic| {
+        slot.provenance == Provenance::Recalled && slot.judged && slot.voice && slot.skill() < 0.0
+    };
+    if draft.playbook.iter().any(failing) {
+        why |= why::INHERITED;
+    }
+    let counts = [(why::REGIME, REGIME), (why::PRESSURE, PRESSURE), (why::STOP, STOP), (why::INHERITED, INHERITED)];
+    let more: f64 = counts.iter().filter(|(bit, _)| why & bit != 0).map(|(_, counts)| counts).sum();
+    ((away + more) as f32, why)
+}

@@ -1,0 +1,119 @@
+//! An answer as it comes, read into what an answer may hold; or why it cannot be used. A part that does not fit is left
+//! out, and not bent until it does; an answer of which nothing is left is none.
+
+use serde_json::{Map, Value};
+
+use super::answer::{NOTE, QUESTIONS, RULES, within};
+use super::{Answer, Opinion, Purpose};
+use crate::plain::is_plain;
+use crate::policy::Proposal;
+use crate::rule::{self, neutral};
+use crate::stress::Assessment;
+use crate::world::{DomainKind, Manifest};
+
+/// Bytes of an answer that are looked at; a longer one is none.
+pub const ANSWER: usize = 32 << 10;
+
+/// Why an answer cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Unusable {
+    #[error("it is longer than {ANSWER} bytes")]
+    Long,
+    #[error("it holds no JSON object")]
+    NoObject,
+    #[error("nothing it says could be so here")]
+    Empty,
+    #[error("{place} {why}")]
+    Wrong { place: &'static str, why: String },
+}
+
+/// Reads an answer to a question of this purpose. Some servers cannot be held to a shape, and put words or a fence around
+/// what was asked for: what stands from the first brace to the last counts.
+pub fn read(text: &str, purpose: Purpose, world: &Manifest) -> Result<Answer, Unusable> {
+    if text.len() > ANSWER {
+        return Err(Unusable::Long);
+    }
+    let (Some(from), Some(to)) = (text.find('{'), text.rfind('}')) else { return Err(Unusable::NoObject) };
+    let inner = text.get(from..=to).ok_or(Unusable::NoObject)?;
+    let Ok(Value::Object(fields)) = serde_json::from_str(inner) else { return Err(Unusable::NoObject) };
+    match purpose {
+        Purpose::Orient => orientation(&fields, world),
+        Purpose::Assess => {
+            let assessment: Assessment = serde_json::from_value(Value::Object(fields))
+                .map_err(|why| wrong("the assessment", clean(&why.to_string())))?;
+            if !assessment.is_bounded() {
+                return Err(wrong("the assessment", "says more than was asked for".to_owned()));
+            }
+            Ok(Answer { assessment: Some(assessment), ..Answer::default() })
+        }
+    }
+}
+
+fn orientation(fields: &Map<String, Value>, world: &Manifest) -> Result<Answer, Unusable> {
+    const KNOWN: [&str; 6] = ["claims", "rules", "proposal", "questions", "note", "deeper"];
+    if let Some(other) = fields.keys().find(|name| !KNOWN.contains(&name.as_str())) {
+        return Err(wrong("the answer", format!("has a field nobody asked for: {}", clean(other))));
+    }
+    let mut answer = Answer::default();
+    match fields.get("claims") {
+        None | Some(Value::Null) => {}
+        Some(Value::Object(claims)) => {
+            let said = world.domains.iter().enumerate().filter_map(|(at, domain)| {
+                let effect = claim(claims.get(&domain.name)?, domain.kind)?;
+                (effect != neutral(domain.kind)).then_some(Opinion { domain: at as u8, effect })
+            });
+            answer.claims = said.collect();
+        }
+        Some(_) => return Err(wrong("claims", "are not one for each domain".to_owned())),
+    }
+    for value in list(fields, "rules")?.iter().take(RULES) {
+        let Ok(parsed) = rule::schema::from_json(value, world) else { continue };
+        let kind = world.domains[usize::from(parsed.domain)].kind;
+        let says = parsed.effect == neutral(kind) || within(kind, parsed.effect);
+        answer.rules.extend(parsed.print(world).ok().filter(|_| says));
+    }
+    answer.proposal = fields.get("proposal").and_then(|value| proposal(value, world));
+    for value in list(fields, "questions")?.iter().take(QUESTIONS) {
+        answer.questions.extend(value.as_str().map(clean).filter(|text| !text.is_empty()));
+    }
+    answer.note = fields.get("note").and_then(Value::as_str).map(clean).unwrap_or_default();
+    answer.deeper = fields.get("deeper").and_then(Value::as_bool).unwrap_or(false);
+    if answer == Answer::default() {
+        return Err(Unusable::Empty);
+    }
+    Ok(answer)
+}
+
+/// What is expected, drawn towards saying nothing by how unsure it is.
+fn claim(value: &Value, kind: DomainKind) -> Option<f64> {
+    let number = |field: &str| value.get(field).and_then(Value::as_f64).filter(|number| number.is_finite());
+    let expect = number("expect").filter(|expect| within(kind, *expect))?;
+    let sure = number("sure").filter(|sure| (0.0..=1.0).contains(sure))?;
+    let nothing = neutral(kind);
+    Some(nothing + (expect - nothing) * sure)
+}
+
+/// The name of an action and a share from 0 to 1: there is no field for anything else, and nowhere an address could stand.
+fn proposal(value: &Value, world: &Manifest) -> Option<Proposal> {
+    let fields = value.as_object().filter(|fields| fields.len() <= 2)?;
+    let name = fields.get("action").and_then(Value::as_str)?;
+    let action = world.actions.iter().position(|action| action.name == name)?;
+    let size = fields.get("size").and_then(Value::as_f64).filter(|size| *size > 0.0 && *size <= 1.0)?;
+    Some(Proposal { action: action as u8, size })
+}
+
+fn list<'a>(fields: &'a Map<String, Value>, name: &'static str) -> Result<&'a [Value], Unusable> {
+    match fields.get(name) {
+        None | Some(Value::Null) => Ok(&[]),
+        Some(Value::Array(values)) => Ok(values),
+        Some(_) => Err(wrong(name, "are no list".to_owned())),
+    }
+}
+
+fn clean(text: &str) -> String {
+    text.chars().filter(|c| is_plain(*c)).take(NOTE).collect()
+}
+
+fn wrong(place: &'static str, why: String) -> Unusable {
+    Unusable::Wrong { place, why }
+}

@@ -1,0 +1,168 @@
+//! Questions under way, what they have cost, and what they have been worth.
+
+use std::collections::VecDeque;
+
+use arrayvec::ArrayVec;
+use serde::{Deserialize, Serialize};
+
+use super::answer::FACTORS;
+use super::kind::{Held, Purpose};
+use crate::constitution::ThoughtFigures;
+use crate::grimoire::Shown;
+use crate::limits;
+use crate::money::Usdc;
+use crate::mortality::phase::Tier;
+use crate::rule::neutral;
+use crate::time::Time;
+use crate::world::{DomainKind, Values};
+
+/// A question under way. Whoever keeps the golem knows which model is meant by a tier, and how far a sum goes there.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Question {
+    pub key: u64,
+    pub purpose: Purpose,
+    pub tier: Tier,
+    /// Set aside for it. It costs no more, whatever anybody says afterwards.
+    pub most: Usdc,
+    pub asked: Time,
+    /// An answer after that is none.
+    pub deadline: Time,
+    /// Of another epoch than the answer's, only its money is settled.
+    pub epoch: u32,
+    /// The thirty days of age it was asked in.
+    pub month: u64,
+    /// Why now, one bit each of [`super::probe::why`].
+    pub why: u8,
+    /// What the world showed.
+    pub seen: ArrayVec<f32, { limits::FEATURES }>,
+    /// Where its domains stood: what is expected is expected from there.
+    pub values: Values,
+}
+
+/// The share of its ticks in which a newborn asks.
+const FIRST: f32 = 0.02;
+
+/// What was set aside or spent within one stretch of time. What was set aside and not spent is given back to the stretch
+/// it was taken from, and to no other.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Spell {
+    pub number: u64,
+    pub taken: Usdc,
+    pub asked: u32,
+}
+
+impl Spell {
+    pub(super) fn at(self, number: u64) -> Spell {
+        if self.number == number { self } else { Spell { number, ..Spell::default() } }
+    }
+
+    pub(super) fn take(&mut self, number: u64, most: Usdc) {
+        *self = self.at(number);
+        self.taken += most;
+        self.asked += 1;
+    }
+
+    pub(super) fn give_back(&mut self, number: u64, rest: Usdc) {
+        if self.number == number {
+            self.taken -= rest;
+        }
+    }
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Thoughts {
+    /// Questions there have been.
+    pub made: u64,
+    pub open: ArrayVec<Question, { limits::THOUGHTS }>,
+    pub day: Spell,
+    /// Thirty days of age.
+    pub month: Spell,
+    pub spent: Usdc,
+    pub answered: u64,
+    /// Answers that said nothing, by whatever silence.
+    pub silent: u64,
+    /// Ticks that were looked at, and how unusual one must be to ask.
+    pub looked: u64,
+    pub threshold: f32,
+    /// Of its ticks so many should ask; by what asking has been worth.
+    pub share: f32,
+    /// What last kept it from asking, and at which tick.
+    pub kept: Option<(Held, u64)>,
+    /// Answers in a row that did not come; nobody is asked again before then.
+    pub failed: u32,
+    pub rests_until: Time,
+    /// What their claims came to, by domain, from the first answer on.
+    pub standing: ArrayVec<Standing, { limits::DOMAINS }>,
+}
+
+/// What models have had to say of a domain, and what it came to.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Standing {
+    pub opinion: Option<Thought>,
+    pub(super) said: VecDeque<Spoken>,
+    /// What it came to against naive; a say is by this alone.
+    pub shown: Option<Shown>,
+    /// The same of everyone else together, and of everyone else gone half way to meet it: what it adds.
+    pub without: f64,
+    pub with: f64,
+    /// Claims it was held to.
+    pub resolved: u64,
+}
+
+/// What is thought of a domain, and until when.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Thought {
+    pub effect: f64,
+    /// Where the domain stood when that was asked.
+    pub base: f64,
+    pub asked: Time,
+    pub until: Time,
+}
+
+/// What was thought when a claim was made that is still open.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Spoken {
+    /// The last bits of it.
+    pub(super) tick: u16,
+    pub(super) effect: f32,
+    /// Where everyone else would have gone from naive.
+    pub(super) others: f32,
+}
+
+impl Standing {
+    /// What is thought of it now, beside this naive forecast. A value was expected to come to so much, and may have gone a
+    /// part of the way since; and whatever was thought is of an earlier moment, and fades until the time that it speaks of.
+    pub(super) fn effect(&self, kind: DomainKind, now: Time, naive: f64) -> Option<f64> {
+        let Thought { effect, base, asked, until } = self.opinion.filter(|thought| now < thought.until)?;
+        let effect = match kind {
+            DomainKind::Value if base > 0.0 && naive > 0.0 => (effect * base / naive).clamp(FACTORS.0, FACTORS.1),
+            DomainKind::Value | DomainKind::Direction | DomainKind::Range => effect,
+        };
+        let left = until.since(now).as_millis() as f64 / until.since(asked).as_millis().max(1) as f64;
+        Some(neutral(kind) + (effect - neutral(kind)) * left.min(1.0))
+    }
+
+    /// The share of error that going half way to meet it saves.
+    pub fn gain(&self) -> f64 {
+        if self.without > 0.0 { 1.0 - self.with / self.without } else { 0.0 }
+    }
+}
+
+impl Thoughts {
+    /// Those of a newborn that may ask.
+    pub(crate) fn new(figures: &ThoughtFigures) -> Thoughts {
+        if !figures.any() {
+            return Thoughts::default();
+        }
+        Thoughts { share: FIRST.min(figures.most_asking as f32), threshold: 1.0, ..Thoughts::default() }
+    }
+
+    pub fn find(&self, key: u64) -> Option<&Question> {
+        self.open.iter().find(|question| question.key == key)
+    }
+
+    /// What is set aside for questions under way.
+    pub fn promised(&self) -> Usdc {
+        self.open.iter().fold(Usdc::ZERO, |sum, question| sum + question.most)
+    }
+}

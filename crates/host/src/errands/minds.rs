@@ -1,0 +1,201 @@
+//! Models: who answers under which name, and the questions under way with them. A question goes out once, where nobody
+//! waits for it; whoever thinks goes on, and finds the answer when it has come. What it cost comes with it: as counted, or
+//! all that was set aside if nobody can say.
+
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use golem::thought::{self, Prompt, Question, Silence};
+use golem::world::Manifest;
+use golem::{Usdc, What};
+use mind::{Ask, Chat, ChatConfig, Named, Price};
+
+use super::far::Waker;
+use super::slots::Errands;
+
+/// How long a model has to answer, whatever its golem would wait.
+const LONGEST: Duration = Duration::from_secs(120);
+/// Tokens of an answer beyond which nobody reads.
+const TOKENS: u64 = 1_200;
+/// How freely it speaks: it is asked what will come, and not for a story.
+const TEMPERATURE: f32 = 0.2;
+
+/// The models of one process.
+#[derive(Debug, Default)]
+pub(crate) struct Minds {
+    errands: Arc<Errands>,
+    chats: Mutex<BTreeMap<String, Arc<Chat>>>,
+}
+
+impl Minds {
+    pub(crate) fn new(errands: Arc<Errands>) -> Minds {
+        Minds { errands, chats: Mutex::default() }
+    }
+
+    /// The client of a model, opened when it is first asked.
+    fn chat(&self, name: &str, prices: &BTreeMap<String, Price>) -> Result<Arc<Chat>, mind::Error> {
+        let mut chats = self.chats.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(chat) = chats.get(name) {
+            return Ok(Arc::clone(chat));
+        }
+        let config = ChatConfig {
+            named: Named::parse(name)?,
+            price: prices.get(name).copied(),
+            timeout: LONGEST,
+            allow_plain_http: false,
+        };
+        let chat = Arc::new(Chat::open(&config)?);
+        chats.insert(name.to_owned(), Arc::clone(&chat));
+        Ok(chat)
+    }
+}
+
+/// The questions of one life.
+pub(crate) struct Thinking {
+    minds: Arc<Minds>,
+    prices: BTreeMap<String, Price>,
+    state: Mutex<State>,
+    news: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    /// By key; with the answer, once it has come.
+    questions: BTreeMap<u64, Option<What>>,
+    waker: Option<Waker>,
+}
+
+impl Thinking {
+    pub(crate) fn new(minds: Arc<Minds>, prices: BTreeMap<String, Price>) -> Arc<Thinking> {
+        Arc::new(Thinking { minds, prices, state: Mutex::default(), news: Condvar::new() })
+    }
+
+    /// Whoever is told when an answer has come.
+    pub(crate) fn wakes(&self, waker: Waker) {
+        self.state().waker = Some(waker);
+    }
+
+    /// The answer to a question, if it has come; sent, if it was not yet.
+    pub(crate) fn ask(
+        self: &Arc<Thinking>,
+        question: &Question,
+        model: Option<&str>,
+        world: &Manifest,
+        prompt: impl FnOnce() -> Prompt,
+    ) -> Result<Option<What>, crate::Error> {
+        let key = question.key;
+        let mut state = self.state();
+        if let Some(known) = state.questions.get_mut(&key) {
+            let answer = known.take();
+            if answer.is_some() {
+                state.questions.remove(&key);
+            }
+            return Ok(answer);
+        }
+        let silent = |said, cost| What::Answered { key, cost, said: Err(said) };
+        let Some(model) = model else { return Ok(Some(silent(Silence::Unknown, Usdc::ZERO))) };
+        let chat = match self.minds.chat(model, &self.prices) {
+            Ok(chat) => chat,
+            Err(why) => {
+                tracing::warn!(model, %why, "cannot be asked");
+                return Ok(Some(silent(silence(&why), Usdc::ZERO)));
+            }
+        };
+        state.questions.insert(key, None);
+        drop(state);
+        let (this, prompt, question, world) = (Arc::clone(self), prompt(), question.clone(), world.clone());
+        let provider = model.split('/').next().unwrap_or(model).to_owned();
+        self.minds.errands.run(&format!("model {provider}"), move || {
+            let most = question.most;
+            let answer = catch_unwind(AssertUnwindSafe(|| answer(&chat, &question, &prompt, &world)));
+            let what = answer.unwrap_or_else(|_| What::Answered { key, cost: most, said: Err(Silence::Unusable) });
+            this.came(key, what);
+        })?;
+        Ok(None)
+    }
+
+    fn came(&self, key: u64, what: What) {
+        let mut state = self.state();
+        state.questions.insert(key, Some(what));
+        let waker = state.waker.clone();
+        drop(state);
+        self.news.notify_all();
+        if let Some(wake) = waker {
+            wake();
+        }
+    }
+
+    /// A question is under way.
+    pub(crate) fn is_busy(&self) -> bool {
+        self.state().questions.values().any(Option::is_none)
+    }
+
+    pub(crate) fn has_news(&self) -> bool {
+        self.state().questions.values().any(Option::is_some)
+    }
+
+    /// Waits for an answer, at most so long.
+    pub(crate) fn wait(&self, most: Duration) {
+        let state = self.state();
+        if state.questions.values().all(Option::is_none) {
+            drop(self.news.wait_timeout(state, most));
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Asks, and reads what comes back.
+fn answer(chat: &Chat, question: &Question, prompt: &Prompt, world: &Manifest) -> What {
+    let ask = Ask {
+        system: &prompt.system,
+        user: &prompt.user,
+        schema: &prompt.schema,
+        most: u64::try_from(question.most.as_micros()).unwrap_or(0),
+        tokens: TOKENS,
+        temperature: TEMPERATURE,
+        within: LONGEST,
+    };
+    let key = question.key;
+    match chat.ask(&ask) {
+        Ok(said) => {
+            let cost = Usdc::micros(i64::try_from(said.cost).unwrap_or(i64::MAX)).min(Usdc::MOST);
+            let read = thought::read(&said.text, question.purpose, world);
+            let said = read.map(Box::new).map_err(|why| {
+                tracing::debug!(model = chat.name(), %why, "an answer cannot be used");
+                Silence::Unusable
+            });
+            What::Answered { key, cost, said }
+        }
+        Err(why) => {
+            tracing::warn!(model = chat.name(), %why, "no answer");
+            let cost = if why.may_have_cost() { question.most } else { Usdc::ZERO };
+            What::Answered { key, cost, said: Err(silence(&why)) }
+        }
+    }
+}
+
+/// What an error of a client is to a golem.
+fn silence(why: &mind::Error) -> Silence {
+    use mind::Error;
+    match why {
+        Error::Unreachable { .. } => Silence::Down,
+        Error::Busy { .. } => Silence::Busy,
+        Error::Slow { .. } => Silence::Slow,
+        Error::Failed { .. } | Error::Cut { .. } => Silence::Failed,
+        Error::TooDear { .. } => Silence::TooDear,
+        Error::Unknown { .. } | Error::Unpriced { .. } => Silence::Unknown,
+        Error::Nonsense { .. } => Silence::Unusable,
+        _ => Silence::Refused,
+    }
+}
+
+impl std::fmt::Debug for Thinking {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Thinking").field("under_way", &self.state().questions.len()).finish_non_exhaustive()
+    }
+}

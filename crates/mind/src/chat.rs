@@ -1,0 +1,194 @@
+//! A model that is asked something and answers in words. A sum becomes tokens here: an upper bound of what goes in, and as
+//! many out as the rest of the sum pays for. What a server says it used is believed up to what was set aside; what it says
+//! beyond that is told and never owed.
+
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::time::Duration;
+
+use reqwest::header::{HeaderName, HeaderValue};
+use serde_json::{Value, json};
+
+use crate::Error;
+use crate::address::Address;
+use crate::key::Key;
+use crate::price::{Price, listed};
+use crate::provider::{Named, Protocol, Shape};
+use crate::wire::{Shows, Wire};
+
+/// The longest answer that is read: far more than the tokens of any would take.
+const ANSWER_BYTES: usize = 1 << 20;
+/// Tokens that a server adds around what it is sent.
+const AROUND: u64 = 64;
+/// Fewer tokens than this hold no answer.
+const FEWEST: u64 = 64;
+/// The version of the protocol with messages that is spoken here.
+const VERSION: (&str, &str) = ("anthropic-version", "2023-06-01");
+
+/// What there is to set.
+#[derive(Clone, Debug)]
+pub struct ChatConfig {
+    pub named: Named,
+    /// Where it is other than the book says, or the book says nothing.
+    pub price: Option<Price>,
+    pub timeout: Duration,
+    /// Allows plain http to another machine.
+    pub allow_plain_http: bool,
+}
+
+/// What is asked, and for how much.
+#[derive(Clone, Debug)]
+pub struct Ask<'a> {
+    pub system: &'a str,
+    pub user: &'a str,
+    /// The shape of the answer.
+    pub schema: &'a Value,
+    /// Micro-dollars it may cost.
+    pub most: u64,
+    /// Tokens of an answer beyond which nobody reads.
+    pub tokens: u64,
+    pub temperature: f32,
+    /// How long it may take.
+    pub within: Duration,
+}
+
+/// What came back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Said {
+    pub text: String,
+    /// Tokens in and out, as the server counts them; none if it does not say.
+    pub used: Option<(u64, u64)>,
+    /// Micro-dollars, as far as can be known; all that was set aside if the server does not say what it used.
+    pub cost: u64,
+}
+
+/// A client of one model of one provider. Opening it asks nothing yet.
+#[derive(Debug)]
+pub struct Chat {
+    named: Named,
+    price: Price,
+    wire: Wire,
+    /// How far it can be held to a shape; less, once it has refused one.
+    shape: AtomicU8,
+}
+
+impl Chat {
+    pub fn open(config: &ChatConfig) -> Result<Chat, Error> {
+        let named = &config.named;
+        let price = match (config.price, named.local) {
+            (Some(price), _) => price,
+            (None, true) => Price::NOTHING,
+            (None, false) => listed(&named.name)
+                .map(|(price, _)| price)
+                .ok_or_else(|| Error::Unpriced { model: named.name.clone() })?,
+        };
+        let (path, shows) = match named.protocol {
+            Protocol::Chat => ("/chat/completions", Shows::Bearer),
+            Protocol::Messages => ("/messages", Shows::ApiKey),
+        };
+        let address = Address::parse(&named.base, path, config.allow_plain_http)?;
+        let key = named.key_env.as_deref().map(Key::from_env).transpose()?.map(|key| (key, shows));
+        let wire = Wire::open(address, &named.model, key, config.timeout, ANSWER_BYTES)?;
+        Ok(Chat { named: named.clone(), price, wire, shape: AtomicU8::new(named.shape as u8) })
+    }
+
+    pub fn name(&self) -> &str {
+        &self.named.name
+    }
+
+    pub fn price(&self) -> Price {
+        self.price
+    }
+
+    /// Asks once. An error says by its kind whether anything can have been paid for: see [`Error::may_have_cost`].
+    pub fn ask(&self, ask: &Ask<'_>) -> Result<Said, Error> {
+        let shape = self.shape();
+        let system = match shape {
+            Shape::Schema => ask.system.to_owned(),
+            Shape::Json | Shape::Asked => {
+                format!("{}\nThe shape of the answer, as a JSON schema: {}", ask.system, ask.schema)
+            }
+        };
+        // No tokeniser makes more tokens than there are bytes.
+        let schema = if shape == Shape::Schema { ask.schema.to_string().len() } else { 0 };
+        let input = (system.len() + ask.user.len() + schema) as u64 + AROUND;
+        let tokens = self.price.affords(ask.most, input).unwrap_or(0).min(ask.tokens);
+        if tokens < FEWEST.min(ask.tokens) {
+            let needs = self.price.of(input, FEWEST.min(ask.tokens));
+            return Err(Error::TooDear { model: self.named.name.clone(), needs, most: ask.most });
+        }
+        let body = self.body(ask, &system, shape, tokens);
+        let headers: &[(HeaderName, HeaderValue)] = match self.named.protocol {
+            Protocol::Chat => &[],
+            Protocol::Messages => &[(HeaderName::from_static(VERSION.0), HeaderValue::from_static(VERSION.1))],
+        };
+        let answer = self.wire.post(&body, headers, ask.within).inspect_err(|why| self.learn_from(why, shape))?;
+        let answer: Value = serde_json::from_slice(&answer)
+            .map_err(|why| self.wire.nonsense(format!("it is not of the form expected ({why})")))?;
+        let (text, used) = match self.named.protocol {
+            Protocol::Chat => (
+                answer.pointer("/choices/0/message/content").and_then(Value::as_str),
+                usage(&answer, ["prompt_tokens", "completion_tokens"]),
+            ),
+            Protocol::Messages => {
+                let parts = answer.get("content").and_then(Value::as_array);
+                let text = parts.and_then(|parts| parts.iter().find_map(|part| part.get("text")?.as_str()));
+                (text, usage(&answer, ["input_tokens", "output_tokens"]))
+            }
+        };
+        let cost = used.map_or(ask.most, |(input, output)| self.price.of(input, output));
+        // A refusal to answer has been paid for as well.
+        let text = text.unwrap_or_default().to_owned();
+        Ok(Said { text, used, cost })
+    }
+
+    fn body(&self, ask: &Ask<'_>, system: &str, shape: Shape, tokens: u64) -> Value {
+        let user = json!({ "role": "user", "content": ask.user });
+        let mut body = match self.named.protocol {
+            Protocol::Chat => json!({ "messages": [{ "role": "system", "content": system }, user] }),
+            Protocol::Messages => json!({ "system": system, "messages": [user] }),
+        };
+        body["model"] = json!(self.named.model);
+        body[self.named.most_tokens] = json!(tokens);
+        body["temperature"] = json!(ask.temperature);
+        if self.named.protocol == Protocol::Chat {
+            match shape {
+                Shape::Schema => {
+                    let schema = json!({ "name": "answer", "schema": ask.schema });
+                    body["response_format"] = json!({ "type": "json_schema", "json_schema": schema });
+                }
+                Shape::Json => body["response_format"] = json!({ "type": "json_object" }),
+                Shape::Asked => {}
+            }
+        }
+        body
+    }
+
+    fn shape(&self) -> Shape {
+        [Shape::Asked, Shape::Json, Shape::Schema]
+            .into_iter()
+            .find(|shape| *shape as u8 == self.shape.load(Ordering::Relaxed))
+            .unwrap_or(Shape::Asked)
+    }
+
+    /// A server that would not be held to a shape is asked for less of one the next time.
+    fn learn_from(&self, why: &Error, shape: Shape) {
+        let of_shape =
+            |says: &str| ["response_format", "json_schema", "json_object", "schema"].iter().any(|w| says.contains(w));
+        if let Error::Rejected { says, .. } = why
+            && of_shape(says)
+        {
+            let less = if shape == Shape::Schema { Shape::Json } else { Shape::Asked };
+            self.shape.store(less as u8, Ordering::Relaxed);
+        }
+    }
+}
+
+/// What the server counted; nothing, if it does not say so in whole numbers.
+fn usage(answer: &Value, [input, output]: [&str; 2]) -> Option<(u64, u64)> {
+    let usage = answer.get("usage")?;
+    let count = |name: &str| usage.get(name).and_then(Value::as_u64);
+    // What was read from a cache or written to one has been read.
+    let cached = ["cache_creation_input_tokens", "cache_read_input_tokens"];
+    let more: u64 = cached.iter().filter_map(|name| count(name)).fold(0, u64::saturating_add);
+    Some((count(input)?.saturating_add(more), count(output)?))
+}

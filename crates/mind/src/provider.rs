@@ -1,0 +1,167 @@
+//! Who can be asked: names, addresses and manners of servers, as data; and how a model is named.
+
+use crate::Error;
+use crate::address::Address;
+
+/// How a server is spoken to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Protocol {
+    /// `/chat/completions`, as OpenAI has it and nearly everybody else.
+    Chat,
+    /// `/messages`, as Anthropic has it.
+    Messages,
+}
+
+/// How far a server can be held to the shape of an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Shape {
+    /// It is only asked for one.
+    Asked,
+    /// It answers in JSON of whatever shape.
+    Json,
+    /// It keeps to a JSON schema.
+    Schema,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Provider {
+    pub name: &'static str,
+    pub base: &'static str,
+    pub protocol: Protocol,
+    /// The environment variable that holds the key; none for a server that wants no key.
+    pub key_env: Option<&'static str>,
+    pub shape: Shape,
+    /// What the most tokens of an answer are called.
+    pub most_tokens: &'static str,
+}
+
+const fn chat(name: &'static str, base: &'static str, key_env: Option<&'static str>, shape: Shape) -> Provider {
+    Provider { name, base, protocol: Protocol::Chat, key_env, shape, most_tokens: "max_tokens" }
+}
+
+/// Everybody that is known by name.
+pub static PROVIDERS: [Provider; 15] = [
+    Provider {
+        most_tokens: "max_completion_tokens",
+        ..chat("openai", "https://api.openai.com/v1", Some("OPENAI_API_KEY"), Shape::Schema)
+    },
+    Provider {
+        protocol: Protocol::Messages,
+        ..chat("anthropic", "https://api.anthropic.com/v1", Some("ANTHROPIC_API_KEY"), Shape::Asked)
+    },
+    chat("gemini", "https://generativelanguage.googleapis.com/v1beta/openai", Some("GEMINI_API_KEY"), Shape::Schema),
+    chat("openrouter", "https://openrouter.ai/api/v1", Some("OPENROUTER_API_KEY"), Shape::Schema),
+    chat("groq", "https://api.groq.com/openai/v1", Some("GROQ_API_KEY"), Shape::Json),
+    chat("mistral", "https://api.mistral.ai/v1", Some("MISTRAL_API_KEY"), Shape::Schema),
+    chat("deepseek", "https://api.deepseek.com/v1", Some("DEEPSEEK_API_KEY"), Shape::Json),
+    chat("xai", "https://api.x.ai/v1", Some("XAI_API_KEY"), Shape::Schema),
+    chat("together", "https://api.together.xyz/v1", Some("TOGETHER_API_KEY"), Shape::Schema),
+    chat("fireworks", "https://api.fireworks.ai/inference/v1", Some("FIREWORKS_API_KEY"), Shape::Schema),
+    chat("venice", "https://api.venice.ai/api/v1", Some("VENICE_API_KEY"), Shape::Schema),
+    chat("ollama", "http://localhost:11434/v1", None, Shape::Schema),
+    chat("llamacpp", "http://localhost:8080/v1", None, Shape::Schema),
+    chat("vllm", "http://localhost:8000/v1", None, Shape::Schema),
+    chat("lmstudio", "http://localhost:1234/v1", None, Shape::Schema),
+];
+
+/// A model and who has it, as an owner writes it: `ollama/qwen3`, or `http://localhost:8080/v1/smollm2` for a server
+/// that has no name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Named {
+    /// As it was written.
+    pub name: String,
+    pub model: String,
+    pub(crate) base: String,
+    pub(crate) protocol: Protocol,
+    pub key_env: Option<String>,
+    pub(crate) shape: Shape,
+    pub(crate) most_tokens: &'static str,
+    /// On this machine, where nobody is paid.
+    pub local: bool,
+}
+
+impl Named {
+    /// The same at another address, such as a proxy's.
+    pub fn at(mut self, base: &str) -> Named {
+        base.clone_into(&mut self.base);
+        self
+    }
+
+    pub fn parse(name: &str) -> Result<Named, Error> {
+        let wrong = |why: String| Error::Config { what: "the model", why };
+        let name = name.trim();
+        let (base, model, provider) = if name.starts_with("http://") || name.starts_with("https://") {
+            let cut = name.find("/v1/").map(|at| at + "/v1".len());
+            let (base, model) = cut.map(|at| (&name[..at], &name[at + 1..])).ok_or_else(|| {
+                wrong("is an address without one; write it like http://localhost:8080/v1/smollm2".to_owned())
+            })?;
+            (base, model, None)
+        } else {
+            let (provider, model) = name.split_once('/').unwrap_or((name, ""));
+            let known = PROVIDERS.iter().find(|known| known.name == provider).ok_or_else(|| {
+                let names: Vec<&str> = PROVIDERS.iter().map(|known| known.name).collect();
+                wrong(format!(
+                    "`{}` is with nobody known here; write PROVIDER/MODEL with one of {}, or the address of a server",
+                    crate::answer::printable(name),
+                    names.join(", ")
+                ))
+            })?;
+            (known.base, model, Some(known))
+        };
+        if model.is_empty() || model.chars().any(|c| c.is_control() || c.is_whitespace()) {
+            return Err(wrong("has no name that a server could know; write it like ollama/qwen3".to_owned()));
+        }
+        let local = Address::parse(base, "/chat/completions", true)?.loopback;
+        Ok(Named {
+            name: name.to_owned(),
+            model: model.to_owned(),
+            base: base.to_owned(),
+            protocol: provider.map_or(Protocol::Chat, |known| known.protocol),
+            key_env: provider.and_then(|known| known.key_env).map(str::to_owned),
+            shape: provider.map_or(Shape::Schema, |known| known.shape),
+            most_tokens: provider.map_or("max_tokens", |known| known.most_tokens),
+            local,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_model_is_named_by_who_has_it() {
+        let named = Named::parse("openrouter/meta-llama/llama-3.3-70b-instruct").unwrap();
+        assert_eq!((named.model.as_str(), named.local), ("meta-llama/llama-3.3-70b-instruct", false));
+        assert_eq!(named.key_env.as_deref(), Some("OPENROUTER_API_KEY"));
+        let local = Named::parse(" ollama/qwen3:4b ").unwrap();
+        assert_eq!((local.model.as_str(), local.local, local.key_env), ("qwen3:4b", true, None));
+        let own = Named::parse("http://127.0.0.1:9/v1/smollm2").unwrap();
+        assert_eq!((own.base.as_str(), own.model.as_str(), own.local), ("http://127.0.0.1:9/v1", "smollm2", true));
+        assert!(!Named::parse("https://example.com/api/v1/big").unwrap().local);
+    }
+
+    #[test]
+    fn what_names_no_model_says_how_one_is_named() {
+        for (name, word) in [
+            ("qwen3", "PROVIDER/MODEL"),
+            ("nobody/qwen3", "ollama"),
+            ("ollama/", "ollama/qwen3"),
+            ("ollama/a b", "ollama/qwen3"),
+            ("http://localhost:8080", "/v1/smollm2"),
+        ] {
+            let refused = Named::parse(name).unwrap_err().to_string();
+            assert!(refused.contains(word), "{name}: {refused}");
+        }
+    }
+
+    #[test]
+    fn everybody_is_known_by_one_name_and_nobody_is_paid_in_plain_text() {
+        for (at, provider) in PROVIDERS.iter().enumerate() {
+            assert!(PROVIDERS[..at].iter().all(|other| other.name != provider.name), "{}", provider.name);
+            let named = Named::parse(&format!("{}/some-model", provider.name)).unwrap();
+            assert_eq!(named.local, provider.key_env.is_none(), "{}", provider.name);
+            assert!(named.local || provider.base.starts_with("https://"), "{}", provider.name);
+        }
+    }
+}
