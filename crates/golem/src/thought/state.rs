@@ -31,7 +31,7 @@ pub struct Question {
     pub epoch: u32,
     /// The thirty days of age it was asked in.
     pub month: u64,
-    /// Why now, one bit each of [`super::probe::why`].
+    /// Why now, one bit for each reason that a probe knows.
     pub why: u8,
     /// What the world showed.
     pub seen: ArrayVec<f32, { limits::FEATURES }>,
