@@ -116,9 +116,15 @@ impl Thinking {
         Ok(None)
     }
 
+    /// Forgets what is not open any more: it has been settled, and nobody will ask for its answer.
+    pub(crate) fn keep_only(&self, is_open: impl Fn(u64) -> bool) {
+        self.state().questions.retain(|key, _| is_open(*key));
+    }
+
     fn came(&self, key: u64, what: What) {
         let mut state = self.state();
-        state.questions.insert(key, Some(what));
+        let Some(place) = state.questions.get_mut(&key) else { return };
+        *place = Some(what);
         let waker = state.waker.clone();
         drop(state);
         self.news.notify_all();
@@ -197,5 +203,25 @@ fn silence(why: &mind::Error) -> Silence {
 impl std::fmt::Debug for Thinking {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Thinking").field("under_way", &self.state().questions.len()).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_that_nobody_waits_for_any_more_is_no_news() {
+        let thinking = Thinking::new(Arc::default(), BTreeMap::new());
+        let answer = |key| What::Answered { key, cost: Usdc::ZERO, said: Err(Silence::Slow) };
+        thinking.state().questions.extend([(1, None), (2, None), (3, None)]);
+        thinking.came(1, answer(1));
+        assert!(thinking.has_news() && thinking.is_busy());
+        thinking.keep_only(|key| key == 3);
+        assert!(!thinking.has_news() && thinking.is_busy(), "the third is under way");
+        thinking.came(2, answer(2));
+        assert!(!thinking.has_news(), "it came after its time");
+        thinking.came(3, answer(3));
+        assert!(thinking.has_news() && !thinking.is_busy());
     }
 }

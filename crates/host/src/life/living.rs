@@ -194,6 +194,9 @@ impl Living {
             }
         }
         shell::perform(&mut self.golem, &mut Shelled { body: &mut self.body, listener })?;
+        if let Some(thinking) = &self.body.thinking {
+            thinking.keep_only(|key| self.golem.life().thoughts.find(key).is_some());
+        }
         self.body.forget_what_can_be_read_again();
         Ok(())
     }

@@ -13,7 +13,7 @@ use golem::mortality::{Senescence, economic, epistemic::domain_fitness};
 use golem::phage::{Fate, a_day};
 use golem::rule::ideas_every;
 use golem::stress::{self, Stressor, words};
-use golem::thought;
+use golem::thought::{self, Held};
 use golem::{Life, Span, Usdc};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -78,17 +78,23 @@ pub fn thoughts(life: &Life) -> Option<String> {
     if unanswered > 0 {
         let _ = write!(text, ", {unanswered} without an answer");
     }
-    let earned = thoughts.standing.iter().map(|standing| standing.gain()).fold(f64::MIN, f64::max);
-    let _ = match thought::bits_per_dollar(life) {
-        _ if thoughts.standing.iter().all(|standing| standing.resolved == 0) => {
-            write!(text, "; not yet held to any of it")
-        }
-        _ if earned <= 0.0 => write!(text, "; it has earned nothing, so it is asked less"),
-        Some(bits) => write!(text, "; it has earned {bits:.1} bits a dollar"),
-        None => write!(text, "; it makes claims up to {:.1} % less wrong", 100.0 * earned),
-    };
-    if let Some((by, tick)) = thoughts.kept.filter(|(_, tick)| tick + 500 > life.tick) {
-        let _ = write!(text, "; kept from asking at tick {tick}: {}", by.name());
+    if thoughts.failed > 0 {
+        let _ = write!(text, "; nobody was there the last {} times, `bardo doctor` says why", thoughts.failed);
+    }
+    if thoughts.answered > 0 {
+        let earned = thoughts.standing.iter().map(|standing| standing.gain()).fold(f64::MIN, f64::max);
+        let held_to_it = thoughts.standing.iter().any(|standing| standing.resolved > 0);
+        let _ = match thought::bits_per_dollar(life) {
+            _ if !held_to_it => write!(text, "; not yet held to any of it"),
+            _ if earned <= 0.0 => write!(text, "; it has earned nothing, so it is asked less"),
+            Some(bits) => write!(text, "; it has earned {bits:.1} bits a dollar"),
+            None => write!(text, "; it makes claims up to {:.1} % less wrong", 100.0 * earned),
+        };
+    }
+    // What its owner could change.
+    let caps = [Held::Day, Held::Month, Held::Allowance, Held::Partition];
+    if let Some((by, _)) = thoughts.kept.filter(|(by, tick)| caps.contains(by) && tick + 500 > life.tick) {
+        let _ = write!(text, "; kept from asking by its cap: {}", by.name());
     }
     Some(text)
 }
