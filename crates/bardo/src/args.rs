@@ -247,6 +247,28 @@ pub(crate) enum GolemVerb {
         #[arg(long, requires = "key")]
         deny: bool,
     },
+    /// Ask it something: a model answers from its record, and says which records it goes by
+    Ask {
+        name: String,
+        /// Such as "why do you hold?"
+        question: String,
+    },
+    /// Say what it is to have in mind when it thinks; it moves no money and loosens no rule
+    Steer {
+        name: String,
+        /// Without a text, what it has in mind now; an empty one takes it back
+        text: Option<String>,
+    },
+    /// What it asked models, what they said and what it cost
+    Thoughts {
+        name: String,
+        /// How many, counted back from the newest
+        #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..))]
+        last: u64,
+        /// Word for word, as far as that is kept (models.keep_days)
+        #[arg(long)]
+        full: bool,
+    },
     /// Stop world time and clocks until resumed
     Pause(Whom),
     /// Undo a pause or a freeze

@@ -303,6 +303,8 @@ pub(crate) fn sentence(message: &Message<'_>) -> String {
         Message::Stopped { holding, .. } => format!("hit its stop: gives up {} units", units(*holding)),
         Message::Harvested { amount, .. } => format!("turned {amount} of profit into credit"),
         Message::Amended { .. } => "lives under a new policy".to_owned(),
+        Message::Steered { strategy: "" } => "has nothing more in mind from its owner".to_owned(),
+        Message::Steered { strategy } => format!("is to have in mind: {strategy}"),
         Message::Finished { goal, domain, ended, .. } => {
             let goal = match goal {
                 Goal::Act => "acting",

@@ -5,13 +5,24 @@ mod common;
 #[path = "../../mind/tests/common/mod.rs"]
 mod parts;
 
+/// Lives of the core's own tests, in which somebody is being asked.
+#[path = "."]
+mod asked {
+    #[path = "../../golem/tests/common/mod.rs"]
+    pub(super) mod common;
+    #[path = "../../golem/tests/thought/lived.rs"]
+    #[allow(dead_code)]
+    pub(super) mod lived;
+}
+
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use common::Tent;
 use golem::event::Event;
-use golem::thought::{self, Silence};
-use golem::{Life, Usdc};
+use golem::thought::{self, Purpose, Silence};
+use golem::{Errand, Life, Usdc};
+use mind::{Ask, Chat, ChatConfig, Named, Price};
 use parts::Server;
 use vault::Reader;
 
@@ -48,7 +59,7 @@ fn a_golem_thinks_with_a_real_model_and_lives_on_without_it() {
     let Some(server) = Server::start("serve_chat.py", None) else { return };
     let (tent, model) = thinker(&server);
     let before = tent.all_money();
-    tent.ok(["golem", "run", "ada", "--speed", "max", "--ticks", "70"]);
+    tent.ok(["golem", "run", "ada", "--speed", "max", "--ticks", "45"]);
     let thoughts = life(&tent).thoughts;
     assert!(thoughts.made > 0 && thoughts.open.is_empty(), "{thoughts:?}");
     assert_eq!(thoughts.answered + thoughts.silent, thoughts.made, "each is answered, or silent by name");
@@ -75,9 +86,65 @@ fn a_golem_thinks_with_a_real_model_and_lives_on_without_it() {
     let away = events(&tent)
         .iter()
         .any(|e| matches!(e, thought::Event::Silent { why: Silence::Down, cost, .. } if *cost == Usdc::ZERO));
-    assert!(away && later.tick == 470, "nobody there costs nothing and stops nothing");
+    assert!(away && later.tick == 445, "nobody there costs nothing and stops nothing");
     assert_eq!(later.thoughts.spent, thoughts.spent);
     assert_eq!(tent.all_money(), before, "to the micro-USDC");
+}
+
+#[test]
+fn a_real_model_answers_every_purpose_in_its_shape_or_is_silent_by_name() {
+    let Some(server) = Server::start("serve_chat.py", None) else { return };
+    let times = if std::env::var_os("BARDO_FULL").is_some() { 23 } else { 1 };
+    let named = Named::parse(&format!("{}/v1/smollm2", server.url)).unwrap();
+    let price = Price::parse(PRICE).unwrap();
+    let config = ChatConfig { named, price: Some(price), timeout: Duration::from_secs(120), allow_plain_http: false };
+    let chat = Chat::open(&config).unwrap();
+    let mut counted = std::collections::BTreeMap::new();
+    for purpose in Purpose::ALL {
+        // Nothing presses in that world; the same question is put otherwise.
+        let asked = if purpose == Purpose::Assess { Purpose::Orient } else { purpose };
+        let lived = asked::lived::Lived::asked(asked);
+        let Some(Errand::Ask { key }) = lived.owed().first().copied() else { unreachable!("it is being asked") };
+        let life = lived.life();
+        let question = thought::Question { purpose, ..life.thoughts.find(key).unwrap().clone() };
+        for time in 0..times {
+            let tick = 100 + 7 * time;
+            let recalled: Vec<String> = (0..6)
+                .map(|n| {
+                    format!(
+                        "[{}] episode {n} at tick {tick}: other 0.{n} (+1.{n}), level: claimed 101, came 9{n}",
+                        tick + n
+                    )
+                })
+                .collect();
+            let prompt = thought::prompt(life, &question, &recalled);
+            let tokens = if purpose == Purpose::Fragment { 80 } else { 400 };
+            let ask = Ask {
+                system: &prompt.system,
+                user: &prompt.user,
+                schema: &prompt.schema,
+                most: 20_000,
+                tokens,
+                temperature: prompt.temperature,
+                within: Duration::from_secs(120),
+            };
+            let said = chat.ask(&ask).expect("a real server that is there answers");
+            let (input, output) = said.used.expect("it counts");
+            assert!(input > 100 && output <= tokens, "{purpose}: {input} and {output}");
+            assert_eq!(said.cost, price.of(input, output), "what it costs is what was counted");
+            assert!(said.cost <= 20_000);
+            let read = thought::read(&said.text, purpose, &life.birth.world);
+            let (typed, silent) = counted.entry(purpose.name()).or_insert((0, Vec::new()));
+            match read {
+                Ok(_) => *typed += 1,
+                // Cut off at its last token, or nothing in it that could be so.
+                Err(why) => silent.push(why.to_string()),
+            }
+        }
+    }
+    println!("counted: {} thoughts of a real model, typed and not: {counted:?}", times * 9);
+    let typed: u64 = counted.values().map(|(typed, _)| typed).sum();
+    assert!(2 * typed >= times * 9, "half of what is asked for in a shape has it: {counted:?}");
 }
 
 fn spawned(tent: &Tent) -> Child {

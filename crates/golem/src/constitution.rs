@@ -451,6 +451,9 @@ pub struct DreamFigures {
     /// Ideas on trial at once.
     #[serde(default = "ten")]
     pub staged_most: u32,
+    /// Who answers in its nights, and hears its last words, instead of those who answer by day.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
 }
 
 fn two_dollars() -> Usdc {
@@ -586,6 +589,7 @@ impl Default for DreamFigures {
             hypothesis: a_fifth(),
             insight: three_tenths(),
             staged_most: ten(),
+            model: None,
         }
     }
 }

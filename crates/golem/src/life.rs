@@ -134,6 +134,8 @@ pub struct Life {
     pub dreams: Dreams,
     pub phages: Phages,
     pub thoughts: Thoughts,
+    /// What its owner would have it keep in mind.
+    pub strategy: String,
     /// The cage as it stands; the birth record has the one it was born into.
     #[serde(with = "crate::prose")]
     pub policy: Box<PolicyFigures>,
@@ -220,6 +222,7 @@ impl Life {
             dreams: Dreams::default(),
             phages: Phages::default(),
             thoughts: Thoughts::new(&birth.constitution.thought),
+            strategy: String::new(),
             policy: Box::new(birth.constitution.policy.clone()),
             execution: Execution::default(),
             day: line.map_or(Day::default(), |line| line.day),

@@ -61,6 +61,8 @@ pub const BARS: usize = 4_096;
 pub const NAME: usize = 40;
 /// Characters in an owner's reason.
 pub const REASON: usize = 200;
+/// Characters of what an owner would have it keep in mind, and of a question of the owner's.
+pub const STRATEGY: usize = 800;
 /// Bytes a serialised Life may take.
 pub const LIFE_BYTES: usize = 64 * 1024;
 

@@ -11,6 +11,7 @@ use crate::life::Life;
 use crate::money::Usdc;
 use crate::policy::{Flight, Stage, still_permitted};
 use crate::thanatopsis::{self, Rite};
+use crate::thought::Purpose;
 use crate::world::Order;
 
 /// Something to be done outside, and whose answer must come back as an input.
@@ -103,7 +104,8 @@ pub(crate) fn owed(life: &Life) -> impl Iterator<Item = Owed> + '_ {
     let dream = dream::owes(life).map(|phase| Duty::Dream { phase });
     let deposits = life.deposits.iter().map(|d| Duty::Deposit { deposit: d.number, amount: d.amount });
     let closing = || match thanatopsis::phase(life)? {
-        Rite::Reflection => Some(Duty::Reflect),
+        // Its last words are waited for.
+        Rite::Reflection => (!life.thoughts.asks(Purpose::Reflect)).then_some(Duty::Reflect),
         Rite::Legacy => Some(Duty::Bequeath),
         _ => None,
     };

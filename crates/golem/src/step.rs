@@ -48,8 +48,14 @@ pub(crate) fn step(
             }
         }
         What::Told { number, peers } => clade::told(draft, *number, *peers),
-        What::Answered { key, cost, said } => thought::answered(draft, *key, *cost, said),
-        What::Forfeited { key } => thought::forfeited(draft, *key),
+        What::Answered { key, cost, said } => {
+            thought::answered(draft, *key, *cost, said);
+            dream::go_on(draft);
+        }
+        What::Forfeited { key } => {
+            thought::forfeited(draft, *key);
+            dream::go_on(draft);
+        }
         // Nothing is looked at again that was not looked at anyway.
         What::Assessed(said) => {
             stress::assessed(draft, said);

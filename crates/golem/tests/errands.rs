@@ -111,6 +111,8 @@ fn sends(sent: Sent) -> (Rig, What) {
             why: 0,
             seen: Default::default(),
             values: Default::default(),
+            night: 0,
+            owner: None,
         };
         rig.take(Event::Thought(thought::Event::Asked(Box::new(question))));
         let claims = [Opinion { domain: 0, effect: 1.1 }].into_iter().collect();

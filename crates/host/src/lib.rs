@@ -24,6 +24,7 @@ pub mod orders;
 
 pub mod up;
 
+pub use errands::{Kept, kept};
 pub use error::Error;
 pub use home::{GolemHome, Home};
 pub use life::Living;

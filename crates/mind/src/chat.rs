@@ -40,7 +40,7 @@ pub struct ChatConfig {
 pub struct Ask<'a> {
     pub system: &'a str,
     pub user: &'a str,
-    /// The shape of the answer.
+    /// The shape of the answer; null for none.
     pub schema: &'a Value,
     /// Micro-dollars it may cost.
     pub most: u64,
@@ -103,6 +103,7 @@ impl Chat {
     pub fn ask(&self, ask: &Ask<'_>) -> Result<Said, Error> {
         let shape = self.shape();
         let system = match shape {
+            _ if ask.schema.is_null() => ask.system.to_owned(),
             Shape::Schema => ask.system.to_owned(),
             Shape::Json | Shape::Asked => {
                 format!("{}\nThe shape of the answer, as a JSON schema: {}", ask.system, ask.schema)
@@ -137,7 +138,7 @@ impl Chat {
         };
         let cost = used.map_or(ask.most, |(input, output)| self.price.of(input, output));
         // A refusal to answer has been paid for as well.
-        let text = text.unwrap_or_default().to_owned();
+        let text = self.wire.hidden(text.unwrap_or_default());
         Ok(Said { text, used, cost })
     }
 
@@ -150,7 +151,7 @@ impl Chat {
         body["model"] = json!(self.named.model);
         body[self.named.most_tokens] = json!(tokens);
         body["temperature"] = json!(ask.temperature);
-        if self.named.protocol == Protocol::Chat {
+        if self.named.protocol == Protocol::Chat && !ask.schema.is_null() {
             match shape {
                 Shape::Schema => {
                     let schema = json!({ "name": "answer", "schema": ask.schema });

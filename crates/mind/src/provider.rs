@@ -65,7 +65,7 @@ pub static PROVIDERS: [Provider; 15] = [
 ];
 
 /// A model and who has it, as an owner writes it: `ollama/qwen3`, or `http://localhost:8080/v1/smollm2` for a server
-/// that has no name.
+/// that has no name, and `https://WORK_KEY@example.com/v1/big` for one that wants the key in the variable `WORK_KEY`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Named {
     /// As it was written.
@@ -90,9 +90,10 @@ impl Named {
     pub fn parse(name: &str) -> Result<Named, Error> {
         let wrong = |why: String| Error::Config { what: "the model", why };
         let name = name.trim();
+        let (address, key) = keyed(name)?;
         let (base, model, provider) = if name.starts_with("http://") || name.starts_with("https://") {
-            let cut = name.find("/v1/").map(|at| at + "/v1".len());
-            let (base, model) = cut.map(|at| (&name[..at], &name[at + 1..])).ok_or_else(|| {
+            let cut = address.find("/v1/").map(|at| at + "/v1".len());
+            let (base, model) = cut.map(|at| (&address[..at], &address[at + 1..])).ok_or_else(|| {
                 wrong("is an address without one; write it like http://localhost:8080/v1/smollm2".to_owned())
             })?;
             (base, model, None)
@@ -117,12 +118,28 @@ impl Named {
             model: model.to_owned(),
             base: base.to_owned(),
             protocol: provider.map_or(Protocol::Chat, |known| known.protocol),
-            key_env: provider.and_then(|known| known.key_env).map(str::to_owned),
+            key_env: key.or(provider.and_then(|known| known.key_env)).map(str::to_owned),
             shape: provider.map_or(Shape::Schema, |known| known.shape),
             most_tokens: provider.map_or("max_tokens", |known| known.most_tokens),
             local,
         })
     }
+}
+
+/// An address, and the variable that has its key, which stands before it like a user's name.
+fn keyed(name: &str) -> Result<(String, Option<&str>), Error> {
+    let Some((scheme, rest)) = name.split_once("://") else { return Ok((name.to_owned(), None)) };
+    let host = rest.split('/').next().unwrap_or_default();
+    let Some((variable, _)) = host.split_once('@') else { return Ok((name.to_owned(), None)) };
+    let is_name = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
+    if variable.is_empty() || !variable.chars().all(is_name) {
+        // It may be a key itself, so it is not said back.
+        let why = "has something before the @ that is not the name of an environment variable, such as WORK_KEY; put \
+                   the key into one and its name there"
+            .to_owned();
+        return Err(Error::Config { what: "the model", why });
+    }
+    Ok((format!("{scheme}://{}", &rest[variable.len() + 1..]), Some(variable)))
 }
 
 #[cfg(test)]
@@ -139,6 +156,17 @@ mod tests {
         let own = Named::parse("http://127.0.0.1:9/v1/smollm2").unwrap();
         assert_eq!((own.base.as_str(), own.model.as_str(), own.local), ("http://127.0.0.1:9/v1", "smollm2", true));
         assert!(!Named::parse("https://example.com/api/v1/big").unwrap().local);
+    }
+
+    #[test]
+    fn a_server_of_ones_own_may_want_a_key_and_no_key_is_ever_part_of_a_name() {
+        let own = Named::parse("https://WORK_KEY@example.com/api/v1/big").unwrap();
+        assert_eq!((own.base.as_str(), own.model.as_str()), ("https://example.com/api/v1", "big"));
+        assert_eq!((own.key_env.as_deref(), own.local), (Some("WORK_KEY"), false));
+        for name in ["https://sk-secret@example.com/v1/big", "https://a:b@example.com/v1/big", "https://@x/v1/big"] {
+            let refused = Named::parse(name).unwrap_err().to_string();
+            assert!(refused.contains("WORK_KEY") && !refused.contains("secret"), "{refused}");
+        }
     }
 
     #[test]

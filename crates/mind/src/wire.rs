@@ -128,7 +128,8 @@ impl Wire {
         }
     }
 
-    fn hidden(&self, text: &str) -> String {
+    /// A text without the key, whoever says it back.
+    pub(crate) fn hidden(&self, text: &str) -> String {
         self.key.as_ref().map_or_else(|| text.to_owned(), |(key, _)| key.scrub(text))
     }
 

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 pub const RECORD: u8 = 1;
 /// Version of Life's own layout, which snapshots and state hashes depend on. Changing Life raises it;
 /// older snapshots are then passed over and the life is folded again.
-pub const LIFE: u16 = 19;
+pub const LIFE: u16 = 20;
 
 pub(crate) const STATE_EVERY: u64 = 500;
 
@@ -128,6 +128,7 @@ pub fn layout() -> String {
         golem::phage::Fate,
         golem::phage::Venture,
         golem::thought::Held,
+        golem::thought::Purpose,
         golem::thought::Silence,
         golem::owner::Event,
         golem::heartbeat::Event,
@@ -202,10 +203,13 @@ fn examples() -> [Event; 10] {
         why: 0,
         seen: Default::default(),
         values: Default::default(),
+        night: 0,
+        owner: None,
     };
     let (cost, over) = (golem::Usdc::ZERO, golem::Usdc::ZERO);
     let answer = Box::default();
-    let answered = golem::thought::Event::Answered { key: 0, cost, over, fresh: true, answer };
+    let purpose = golem::thought::Purpose::Orient;
+    let answered = golem::thought::Event::Answered { key: 0, purpose, cost, over, fresh: true, answer };
     [
         born.events[0].clone(),
         born.events[1].clone(),

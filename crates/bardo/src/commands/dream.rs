@@ -196,6 +196,7 @@ fn origin(origin: Origin) -> &'static str {
         Origin::Inherited => "left unfinished by who came before",
         Origin::Random => "made up",
         Origin::Regret => "where the other choice would have been better",
+        Origin::Thought => "proposed by a model",
     }
 }
 

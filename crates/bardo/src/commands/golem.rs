@@ -20,7 +20,7 @@ use vault::Reader;
 
 use crate::args::{GolemVerb, New, Restore, WorldKind};
 use crate::commands::newborn::{next, plain, settings, spec};
-use crate::commands::{heirs, list, owner, plot, report, run};
+use crate::commands::{heirs, list, owner, plot, report, run, talk};
 use crate::history::History;
 use crate::output::{self, count, date, line, portrait, sentence};
 
@@ -43,6 +43,9 @@ pub(crate) fn dispatch(home: &Home, verb: GolemVerb, json: bool) -> Result<ExitC
         GolemVerb::Withdraw(money) => owner::withdraw(home, &money, json),
         GolemVerb::Approve { name: Some(name), key, deny } => owner::approve(home, &name, key, !deny, json),
         GolemVerb::Approve { name: None, .. } => owner::asks(home, json),
+        GolemVerb::Ask { name, question } => talk::ask(home, &name, &question, json),
+        GolemVerb::Steer { name, text } => talk::steer(home, &name, text.as_deref(), json),
+        GolemVerb::Thoughts { name, last, full } => talk::thoughts(&home.read_golem(&name)?, last, full, json),
         GolemVerb::Pause(whom) => owner::brake(home, whom.name.as_deref(), &Brake::Pause, json),
         GolemVerb::Resume(whom) => owner::brake(home, whom.name.as_deref(), &Brake::Resume, json),
         GolemVerb::Freeze { whom, reason } => owner::brake(home, whom.name.as_deref(), &Brake::Freeze { reason }, json),

@@ -72,6 +72,8 @@ pub(crate) enum Over {
     Confirm(String, Order),
     ConfirmAll(Order),
     ConfirmHeir(String),
+    /// Whom its owner asks, and the words so far.
+    Question(String, String),
 }
 
 /// How a life stood at one look.

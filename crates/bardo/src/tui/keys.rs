@@ -8,7 +8,7 @@ use super::told::{Ask, Order};
 use super::wizard::Field;
 
 /// For the help screen: the key, and what it does.
-pub(crate) const HELP: [(&str, &str); 19] = [
+pub(crate) const HELP: [(&str, &str); 20] = [
     ("1 … 7", "golems, life, memory, dreams, events, graveyard, family"),
     ("Tab, Shift-Tab", "the next screen, the one before"),
     ("j k ↑ ↓", "down and up in a list or a text; PgUp PgDn by more"),
@@ -24,6 +24,7 @@ pub(crate) const HELP: [(&str, &str); 19] = [
     ("r", "resume: undo a pause or a freeze (asks first)"),
     ("F P R", "the same for every golem here (asks first)"),
     ("y n", "yes or no to what it asks you for (asks first)"),
+    ("w", "ask it something; its answer comes among its events"),
     ("s", "of the dead: make an heir (asks first)"),
     ("t", "of the dead: read the testament"),
     ("", ""),
@@ -82,6 +83,7 @@ pub(crate) fn press(app: &mut App, key: KeyEvent) -> Vec<Ask> {
         KeyCode::Char('P') => app.over = Some(Over::ConfirmAll(Order::Pause)),
         KeyCode::Char('R') => app.over = Some(Over::ConfirmAll(Order::Resume)),
         KeyCode::Char(said @ ('y' | 'n')) => say(app, said == 'y'),
+        KeyCode::Char('w') => question(app),
         KeyCode::Char('s') if app.is_dead() => return app.go(Screen::Successor),
         KeyCode::Char('t') if app.is_dead() => return app.go(Screen::Testament),
         _ => {}
@@ -104,6 +106,14 @@ fn order(app: &mut App, order: Order) {
     match app.chosen.clone() {
         Some(name) if app.is_dead() => app.notice = Some(format!("{name} is dead; nothing can be ordered any more")),
         Some(name) => app.over = Some(Over::Confirm(name, order)),
+        None => {}
+    }
+}
+
+fn question(app: &mut App) {
+    match app.chosen.clone() {
+        Some(name) if app.is_dead() => app.notice = Some(format!("{name} is dead; t shows what it left")),
+        Some(name) => app.over = Some(Over::Question(name, String::new())),
         None => {}
     }
 }
@@ -220,6 +230,7 @@ fn write(app: &mut App, key: KeyCode) -> Vec<Ask> {
 fn answer(app: &mut App, key: KeyCode) -> Vec<Ask> {
     let yes = matches!(key, KeyCode::Char('y' | 'Y'));
     match app.over.take() {
+        Some(Over::Question(name, text)) => put(app, key, name, text),
         // Asked for with a y, it is confirmed with another key: one that is held down says nothing.
         Some(Over::Confirm(name, order)) if order.is_confirmed_by(key == KeyCode::Enter, yes) => {
             app.notice = Some(format!("{name} is told …"));
@@ -245,6 +256,22 @@ fn answer(app: &mut App, key: KeyCode) -> Vec<Ask> {
         }
         _ => Vec::new(),
     }
+}
+
+/// A question is being typed.
+fn put(app: &mut App, key: KeyCode, name: String, mut text: String) -> Vec<Ask> {
+    match key {
+        KeyCode::Esc => return Vec::new(),
+        KeyCode::Enter if !text.trim().is_empty() => {
+            app.notice = Some(format!("{name} is asked …"));
+            return vec![Ask::Question { name, text }];
+        }
+        KeyCode::Char(letter) if text.chars().count() < golem::limits::STRATEGY => text.push(letter),
+        KeyCode::Backspace => drop(text.pop()),
+        _ => {}
+    }
+    app.over = Some(Over::Question(name, text));
+    Vec::new()
 }
 
 /// Keys while an heir is described; none if the key means what it means everywhere.

@@ -73,6 +73,7 @@ impl Link {
         match ask {
             Ask::Order(name, order) => self.tell(move |door| door.order(&name, order)),
             Ask::OrderAll(order) => self.tell(move |door| door.order_all(order)),
+            Ask::Question { name, text } => self.tell(move |door| door.question(&name, &text)),
             Ask::Succeed { dead, wish } => self.tell(move |door| door.succeed(&dead, &wish)),
             Ask::Follow { name, after } => {
                 let mine = self.following.fetch_add(1, Ordering::SeqCst) + 1;
@@ -165,7 +166,7 @@ impl Door {
                 Err(Failed::Refused(why)) => Told::Estate(name, Err(why)),
                 offer => Told::Estate(name, Ok(offer?)),
             },
-            Ask::Follow { .. } | Ask::Order(..) | Ask::OrderAll(_) | Ask::Succeed { .. } => {
+            Ask::Follow { .. } | Ask::Order(..) | Ask::OrderAll(_) | Ask::Succeed { .. } | Ask::Question { .. } => {
                 unreachable!("these go ways of their own")
             }
         })
@@ -176,6 +177,11 @@ impl Door {
         let waits = came["waiting"] == json!(true);
         let words = if waits { "has not answered yet; the order waits and will be obeyed" } else { order.done() };
         Ok(Told::Answered(format!("{name} {words}")))
+    }
+
+    fn question(&self, name: &str, text: &str) -> Result<Told, Failed> {
+        self.post(&format!("/v1/golems/{name}/ask"), &json!({ "question": text }))?;
+        Ok(Told::Answered(format!("{name} is asked; its answer comes among its events")))
     }
 
     fn order_all(&self, order: Order) -> Result<Told, Failed> {

@@ -42,6 +42,7 @@ impl Topic {
             | "golem.frozen"
             | "golem.thawed"
             | "golem.amended"
+            | "golem.steered"
             | "golem.approval_needed"
             | "golem.approved"
             | "mode_change" => Topic::Owner,
@@ -89,7 +90,7 @@ pub(crate) fn is_small(heard: &Heard) -> bool {
         | "dream.rolled_back"
         | "dream.unstaged" => true,
         "thought.asked" => true,
-        "thought.answered" | "thought.silent" => heard.number("over") <= 0.0,
+        "thought.answered" | "thought.silent" => !is("purpose", "answer") && heard.number("over") <= 0.0,
         "mode_change" => is("mode", "dreaming") || is("mode", "waking"),
         _ => false,
     }
@@ -133,6 +134,8 @@ pub(crate) fn sentence(heard: &Heard) -> String {
         "golem.stopped" => "hit its stop and gives up what it holds".to_owned(),
         "golem.harvested" => format!("turned {} of profit into credit", money("amount")),
         "golem.amended" => "lives under a new policy".to_owned(),
+        "golem.steered" if text("strategy").is_empty() => "has nothing more in mind from its owner".to_owned(),
+        "golem.steered" => format!("is to have in mind: {}", text("strategy")),
         "golem.goal" => format!("a goal ({}, {}) ended: {}", text("goal"), text("domain"), text("ended")),
         "thought.asked" => {
             format!("asks a {} model to {}, for {} at most", text("tier"), text("purpose"), money("most"))

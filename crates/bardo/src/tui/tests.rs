@@ -184,6 +184,17 @@ fn an_order_is_asked_about_first() {
 }
 
 #[test]
+fn a_question_is_typed_and_sent_and_letters_are_no_orders() {
+    let mut app = at("ben", Screen::Life);
+    assert_eq!(press(&mut app, "wwhy so quiet, fp?"), []);
+    check("question", &app);
+    assert_eq!(press(&mut app, "\n"), [Ask::Question { name: "ben".into(), text: "why so quiet, fp?".into() }]);
+    assert_eq!(press(&mut app, "wx\x1b"), [], "put away");
+    assert!(app.over.is_none());
+    assert_eq!(press(&mut app, "w\n\x1b"), [], "nothing is no question");
+}
+
+#[test]
 fn what_a_golem_asks_is_answered_by_two_different_keys() {
     let mut app = at("ben", Screen::Life);
     assert_eq!(press(&mut app, "yy\n"), [], "it asks for nothing");

@@ -55,6 +55,11 @@ pub(crate) enum Ask {
     Order(String, Order),
     /// The same to every golem at once.
     OrderAll(Order),
+    /// Its owner wants to know something.
+    Question {
+        name: String,
+        text: String,
+    },
     Succeed {
         dead: String,
         wish: Value,

@@ -63,6 +63,7 @@ pub(crate) fn apply(life: &mut Life, event: &Event) {
             life.dreams.revisions.remove(usize::from(*at));
             life.dreams.count(*fate);
         }
+        Event::Quiet => life.dreams.quiet(),
     }
 }
 

@@ -66,4 +66,6 @@ pub enum Event {
         at: u8,
         fate: Fate,
     },
+    /// No model is asked anything more in this phase.
+    Quiet,
 }

@@ -135,6 +135,8 @@ pub enum ThreatKind {
     Twice,
     /// The worst between two looks, with nothing to be done in time.
     Gap,
+    /// What a model would have it be ready for.
+    Feared,
 }
 
 /// What would meet a fall first.

@@ -56,6 +56,7 @@ fn threats(chosen: &[&Experience], life: &Life, most: usize) -> Vec<Threat> {
     let bps = |share: f32| (-share * 10_000.0).clamp(0.0, 10_000.0) as u32;
     let worst = bps(chosen.iter().map(|e| e.change).fold(0.0, f32::min));
     let coming = bps(life.dreams.night.as_ref().map_or(0.0, |night| night.ahead));
+    let feared = life.dreams.night.as_ref().and_then(|night| night.feared.as_ref()).map_or(0, |(fall, _)| *fall);
     let (worth, policy) = (life.capital.worth(life.seen.unit), &life.policy);
     let exposed = worth.share(i64::from(policy.per_action_bps), 10_000).max(worth - life.capital.cash);
     let rehearse = |kind, fall_bps: u32| {
@@ -75,9 +76,10 @@ fn threats(chosen: &[&Experience], life: &Life, most: usize) -> Vec<Threat> {
         (ThreatKind::Ahead, coming),
         (ThreatKind::Twice, (2 * worst).min(10_000)),
         (ThreatKind::Gap, worst),
+        (ThreatKind::Feared, feared),
     ]
     .into_iter()
-    .take(most)
+    .filter(|(kind, _)| *kind == ThreatKind::Feared || (*kind as usize) < most)
     .filter(|(_, fall)| *fall > 0)
     .map(|(kind, fall)| rehearse(kind, fall))
     // What is smaller than its stop is no threat.
@@ -89,7 +91,11 @@ fn threats(chosen: &[&Experience], life: &Life, most: usize) -> Vec<Threat> {
 fn rehearsed(threats: &[Threat], chosen: &[&Experience], life: &Life) -> Option<Rehearsed> {
     let threat = *threats.iter().max_by_key(|t| (t.loss, t.fall_bps))?;
     let worst = chosen.iter().min_by(|a, b| a.change.total_cmp(&b.change)).filter(|worst| worst.change < 0.0)?;
-    let omen = joined(&Usual::of(chosen), worst, worst);
+    let feared = life.dreams.night.as_ref().and_then(|night| night.feared.as_ref());
+    let omen = match feared.filter(|_| threat.kind == ThreatKind::Feared) {
+        Some((_, omen)) => omen.clone(),
+        None => joined(&Usual::of(chosen), worst, worst),
+    };
     let night = life.dreams.night.as_ref().map_or(0, |night| night.number);
     (!omen.0.is_empty()).then_some(Rehearsed { threat, omen, night })
 }

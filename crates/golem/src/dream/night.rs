@@ -10,6 +10,7 @@ use crate::money::Usdc;
 use crate::mortality::Partition;
 use crate::mortality::economic;
 use crate::policy::Refusal;
+use crate::thought;
 use crate::world::Observation;
 
 /// Falls asleep if it is time to. Run at the end of every waking tick.
@@ -62,6 +63,8 @@ fn fall_asleep(draft: &mut Draft<'_>, trigger: Trigger) {
     };
     if ticks > 0 {
         draft.emit(Event::Began { trigger, ticks, budget });
+        // Before anything is worked on.
+        thought::tonight(draft);
     }
 }
 
@@ -82,15 +85,24 @@ pub(crate) fn dreamt(draft: &mut Draft<'_>, found: &Found) {
     }
 }
 
+/// Somebody has answered, or will not: a night that waited for it goes on.
+pub(crate) fn go_on(draft: &mut Draft<'_>) {
+    if draft.dreams.night.is_some() && !draft.is_dead() {
+        proceed(draft);
+    }
+}
+
 /// As many phases as it was time for, each once its work is done, and at the end the morning.
 fn proceed(draft: &mut Draft<'_>) {
-    while let Some(night) = &draft.dreams.night {
+    while draft.dreams.night.is_some() {
+        let asking = thought::tonight(draft);
+        let Some(night) = &draft.dreams.night else { return };
         let phase = night.phase;
         let shares = SleepStage::shares(draft.phase(), draft.constitution().dream.split);
         let through: u64 = shares[..=phase as usize].iter().sum();
         // A phase is over when the part of the night up to its end has been slept.
         let over = u64::from(night.slept) * 1_000 >= through * u64::from(night.ticks);
-        if !over || owes(draft).is_some() {
+        if !over || asking || owes(draft).is_some() {
             return;
         }
         let due = night.budget.min(Usdc::micros(RULES_COST)).share(shares[phase as usize] as i64, 1_000);

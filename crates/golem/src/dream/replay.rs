@@ -66,7 +66,7 @@ impl Usual {
         Usual { mean, deviation }
     }
 
-    fn stands_out(&self, e: &Experience, feature: usize) -> f32 {
+    pub(super) fn stands_out(&self, e: &Experience, feature: usize) -> f32 {
         (e.state[feature] - self.mean[feature]) / self.deviation[feature]
     }
 

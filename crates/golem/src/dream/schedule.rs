@@ -1,7 +1,7 @@
 //! When to sleep: how much there is to dream about, what must hold before a night may begin, and how the three clocks
 //! bear on it. Pure functions of a life.
 
-use super::{Blocked, Dreams, SleepStage, Trigger};
+use super::{Blocked, Dreams, Night, SleepStage, Trigger};
 use crate::constitution::{DreamSchedule, DreamTier};
 use crate::life::Life;
 use crate::money::Usdc;
@@ -307,10 +307,15 @@ pub(super) const RULES_COST: i64 = 2_000;
 /// The same of a light one. There are some forty a day, which together cost as much.
 const LIGHT_COST: i64 = 50;
 
+/// What a night may spend on asking models, beside what its own work costs.
+pub(crate) fn for_thoughts(night: &Night) -> Usdc {
+    night.budget - night.budget.min(Usdc::micros(RULES_COST))
+}
+
 /// The phase of a night under way whose work has not been done. A night of one tick has all its phases in that tick.
 pub(crate) fn owes(life: &Life) -> Option<SleepStage> {
     let night = life.dreams.night.as_ref().filter(|_| !life.is_dead())?;
-    let begun = night.slept > 0 || night.ticks != 1;
+    let begun = (night.slept > 0 || night.ticks != 1) && !life.thoughts.asks_for(night.number);
     (begun && !night.worked && has_work(life, night.phase)).then_some(night.phase)
 }
 

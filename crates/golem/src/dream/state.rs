@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::{Change, Fate, Found, Idea, Origin, Rehearsed, Revision, Staged};
 use crate::limits;
 use crate::money::Usdc;
+use crate::rule::Condition;
 use crate::time::Time;
 
 /// A night under way.
@@ -24,6 +25,14 @@ pub struct Night {
     pub spent: Usdc,
     /// The work of its present phase has been done.
     pub worked: bool,
+    /// Set aside for or spent on questions to models, which is part of what it has spent.
+    pub thoughts: Usdc,
+    /// Questions asked in its present phase.
+    pub asked: u8,
+    /// Half thoughts caught while falling asleep.
+    pub fragments: Vec<String>,
+    /// What a model would have it be ready for: a fall in basis points, and what the world looks like before.
+    pub feared: Option<(u32, Condition)>,
     /// What a unit was worth when it began.
     pub unit: Usdc,
     /// What it has come up with and not put to the test yet.
@@ -124,6 +133,10 @@ impl Dreams {
             budget,
             spent: Usdc::ZERO,
             worked: false,
+            thoughts: Usdc::ZERO,
+            asked: 0,
+            fragments: Vec::new(),
+            feared: None,
             unit,
             ideas: Vec::new(),
             batch: Vec::new(),
@@ -164,17 +177,64 @@ impl Dreams {
     }
 
     pub(crate) fn pass(&mut self, phase: SleepStage, cost: Usdc, month: u64) {
+        self.charge(cost, month);
+        if let Some(night) = &mut self.night {
+            (night.worked, night.asked) = (false, 0);
+            night.phase = *SleepStage::ALL.get(phase as usize + 1).unwrap_or(&SleepStage::Return);
+        }
+    }
+
+    fn charge(&mut self, cost: Usdc, month: u64) {
         let before = if self.month == month { self.spent_this_month } else { Usdc::ZERO };
         (self.month, self.spent_this_month) = (month, before + cost);
         self.spent += cost;
         if let Some(night) = &mut self.night {
             night.spent += cost;
-            night.worked = false;
             if night.trigger == Trigger::Window {
                 self.session += cost;
             }
-            night.phase = *SleepStage::ALL.get(phase as usize + 1).unwrap_or(&SleepStage::Return);
         }
+    }
+
+    /// A model is asked something; what that may cost counts as spent until it is known.
+    pub(crate) fn ask(&mut self, most: Usdc, month: u64) {
+        self.charge(most, month);
+        if let Some(night) = &mut self.night {
+            night.thoughts += most;
+            night.asked = night.asked.saturating_add(1);
+        }
+    }
+
+    /// Nothing more is asked in this phase.
+    pub(crate) fn quiet(&mut self) {
+        self.night.iter_mut().for_each(|night| night.asked = u8::MAX);
+    }
+
+    /// What a question of that night left of what was set aside for it is given back to where it was taken from. A night
+    /// that is over has been paid for as it was.
+    pub(crate) fn settle(&mut self, night: u64, month: u64, rest: Usdc) {
+        self.spent -= rest;
+        if self.month == month {
+            self.spent_this_month -= rest;
+        }
+        if let Some(night) = self.night.as_mut().filter(|now| now.number == night) {
+            night.spent -= rest;
+            night.thoughts -= rest;
+            if night.trigger == Trigger::Window {
+                self.session -= rest;
+            }
+        }
+    }
+
+    pub(crate) fn catch(&mut self, night: u64, fragment: String) {
+        let this = self.night.as_mut().filter(|now| now.number == night);
+        this.into_iter().for_each(|night| night.fragments.push(fragment.clone()));
+    }
+
+    pub(crate) fn fear(&mut self, night: u64, fall_bps: u32, omen: &Condition) {
+        let this = self.night.as_mut().filter(|now| now.number == night);
+        let worse = |night: &&mut Night| night.feared.as_ref().is_none_or(|(known, _)| *known < fall_bps);
+        this.filter(worse).into_iter().for_each(|night| night.feared = Some((fall_bps, omen.clone())));
     }
 
     /// One more trial is over.

@@ -39,6 +39,8 @@ pub enum Origin {
     Random,
     /// Where the other choice would have been better.
     Regret,
+    /// A model's.
+    Thought,
 }
 
 impl Origin {
@@ -46,7 +48,7 @@ impl Origin {
     pub fn confidence(self, figures: &DreamFigures) -> f64 {
         match self {
             Origin::Pattern => figures.insight,
-            Origin::Recombined | Origin::Random | Origin::Regret => figures.hypothesis,
+            Origin::Recombined | Origin::Random | Origin::Regret | Origin::Thought => figures.hypothesis,
             Origin::Fragment | Origin::Inherited => HALF_FORMED,
         }
     }

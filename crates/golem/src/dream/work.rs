@@ -19,7 +19,7 @@ use crate::rule::{Comparison, Condition, Dice, Heuristic, Is, Provenance, Stance
 use crate::world::{DomainKind, Features};
 
 /// Episodes looked through for what they have in common.
-const REPLAYED: usize = 160;
+pub(super) const REPLAYED: usize = 160;
 
 /// Proposals put to the test a night.
 const PROPOSED: usize = 6;

@@ -22,6 +22,11 @@ pub struct Death {
     /// What pressed on it when it died.
     #[serde(default)]
     pub open: Vec<Open>,
+    /// Somebody was asked for its last words, and what they were.
+    #[serde(default)]
+    pub reflected_on: bool,
+    #[serde(default)]
+    pub words: Option<String>,
     /// How far it has come on the way to its end.
     #[serde(default)]
     pub progress: Progress,

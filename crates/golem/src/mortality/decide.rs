@@ -113,7 +113,8 @@ pub(crate) fn die(draft: &mut Draft<'_>, cause: Cause) {
     let open = |s: &stress::Stressor| Open { kind: s.kind, domain: s.domain, severity: s.severity(figures) };
     let open = draft.stress.active.iter().map(open).collect();
     let (at, tick, vitality) = (draft.at(), draft.tick, draft.vitality.clone());
-    let death = Death { at, tick, cause, vitality, closing_attempts: 0, open, progress: Progress::default() };
+    let (progress, words) = (Progress::default(), None);
+    let death = Death { at, tick, cause, vitality, closing_attempts: 0, open, reflected_on: false, words, progress };
     dream::wake(draft, dream::Waker::Death);
     draft.emit(Event::Died(Box::new(death)));
     draft.emit(heartbeat::Event::Turned(State::Dying));

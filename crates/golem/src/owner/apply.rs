@@ -47,6 +47,7 @@ pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
             life.policy = policy.clone();
             life.heartbeat.epoch += 1;
         }
+        Event::Steered { text } => life.strategy.clone_from(text),
     }
 }
 

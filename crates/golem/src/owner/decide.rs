@@ -13,6 +13,7 @@ use crate::mortality::economic;
 use crate::mortality::{self};
 use crate::plain::is_plain;
 use crate::policy::{self, Refusal};
+use crate::thought;
 
 /// The treasury has sent money; each transfer counts once.
 pub(crate) fn funded(draft: &mut Draft<'_>, transfer: u64, credit: Usdc, capital: Usdc) {
@@ -31,7 +32,7 @@ pub(crate) fn deposited(draft: &mut Draft<'_>, deposit: u64) {
 /// The owner's word, once however often it is delivered.
 pub(crate) fn commanded(draft: &mut Draft<'_>, command: CommandId, what: &Command) {
     if !draft.commands.iter().any(|(known, _)| *known == command) {
-        let done = obey(draft, what);
+        let done = obey(draft, command, what);
         draft.emit(match done {
             Ok(()) => Event::Obeyed { command },
             Err(rule) => Event::Declined { command, rule },
@@ -39,7 +40,7 @@ pub(crate) fn commanded(draft: &mut Draft<'_>, command: CommandId, what: &Comman
     }
 }
 
-fn obey(draft: &mut Draft<'_>, command: &Command) -> Result<(), Refusal> {
+fn obey(draft: &mut Draft<'_>, id: CommandId, command: &Command) -> Result<(), Refusal> {
     if draft.is_dead() {
         return Err(Refusal::Dead);
     }
@@ -70,6 +71,9 @@ fn obey(draft: &mut Draft<'_>, command: &Command) -> Result<(), Refusal> {
         }
         Command::Amend { policy, .. } if !policy.fits(&draft.birth.world) => return Err(Refusal::Unknown),
         Command::Amend { policy, .. } => draft.emit(Event::Amended(policy.clone())),
+        Command::Ask { text } if clip_to(text, limits::STRATEGY).trim().is_empty() => return Err(Refusal::Bounds),
+        Command::Ask { text } => thought::owner_asks(draft, id, clip_to(text, limits::STRATEGY))?,
+        Command::Steer { text } => draft.emit(Event::Steered { text: clip_to(text, limits::STRATEGY) }),
         Command::Halt { trigger } => mortality::die(draft, Cause::KillSwitch { trigger: clip(trigger) }),
     }
     Ok(())
@@ -91,5 +95,9 @@ fn withdrawable(life: &Life, from: Account, amount: Usdc) -> Result<(), Refusal>
 }
 
 fn clip(text: &str) -> String {
-    text.chars().filter(|c| is_plain(*c)).take(limits::REASON).collect()
+    clip_to(text, limits::REASON)
+}
+
+fn clip_to(text: &str, most: usize) -> String {
+    text.chars().filter(|c| is_plain(*c)).take(most).collect()
 }

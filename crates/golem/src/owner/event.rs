@@ -21,4 +21,5 @@ pub enum Event {
     Froze { reason: String },
     Thawed,
     Amended(#[serde(with = "crate::prose")] Box<PolicyFigures>),
+    Steered { text: String },
 }

@@ -37,6 +37,14 @@ pub enum Command {
         key: u64,
         yes: bool,
     },
+    /// Answer this, from its record.
+    Ask {
+        text: String,
+    },
+    /// What it is to have in mind; nothing, if the text is empty.
+    Steer {
+        text: String,
+    },
     /// Another cage, from now on, instead of the one with this hash.
     Amend {
         policy: Box<PolicyFigures>,

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::dream::Blocked;
 use crate::mortality::phase::Phase;
 use crate::stress::Band;
+use crate::thought::Held;
 
 /// Why something was refused, by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,6 +36,8 @@ pub enum Refusal {
     Load(Band),
     /// No night can begin.
     Dream(Blocked),
+    /// Nobody can be asked.
+    Thought(Held),
     /// Its owner said no.
     Unapproved,
     /// Its owner was asked and said nothing.
@@ -74,6 +77,7 @@ impl fmt::Display for Refusal {
             Refusal::Stale => write!(f, "the permission has run out or what it was given for has changed"),
             Refusal::World => write!(f, "the world would not have it"),
             Refusal::Dream(why) => write!(f, "no dream can begin now: {why}"),
+            Refusal::Thought(why) => write!(f, "it cannot ask a model now: {why}"),
             Refusal::Unapproved => write!(f, "its owner said no"),
             Refusal::Unanswered => write!(f, "its owner was asked and did not answer in time"),
             Refusal::Load(band) => write!(f, "no new exposure while the load of stressors is {band}"),

@@ -46,15 +46,7 @@ pub fn schema(manifest: &Manifest) -> Value {
 /// Reads what the schema demands, and nothing else.
 pub fn from_json(value: &Value, manifest: &Manifest) -> Result<Parsed, RuleError> {
     let fields = fields(value, "", &["when", "expect", "then"], &["effect", "blend"])?;
-    let mut condition = Condition::default();
-    let comparisons = fields["when"].as_array().ok_or_else(|| unexpected("when", &fields["when"], "an array"))?;
-    for (at, value) in comparisons.iter().enumerate() {
-        let comparison = comparison(value, &format!("when[{at}]"), manifest)?;
-        if condition.0.try_push(comparison).is_err() {
-            let problem = format!("found {} comparisons, expected at most {at}", comparisons.len());
-            return Err(field("when", problem));
-        }
-    }
+    let condition = conditions(&fields["when"], manifest)?;
     let expect = self::fields(&fields["expect"], "expect", &["domain"], &[])?;
     let domain = named(&expect["domain"], "expect.domain", "domain", &domains(manifest))?;
     let effect = match fields.get("effect") {
@@ -66,6 +58,20 @@ pub fn from_json(value: &Value, manifest: &Manifest) -> Result<Parsed, RuleError
     let parsed = Parsed { condition, domain, effect, blend, stance };
     parsed.check(manifest)?;
     Ok(parsed)
+}
+
+/// Reads what stands under `when`.
+pub(crate) fn conditions(value: &Value, manifest: &Manifest) -> Result<Condition, RuleError> {
+    let mut condition = Condition::default();
+    let comparisons = value.as_array().ok_or_else(|| unexpected("when", value, "an array"))?;
+    for (at, value) in comparisons.iter().enumerate() {
+        let comparison = comparison(value, &format!("when[{at}]"), manifest)?;
+        if condition.0.try_push(comparison).is_err() {
+            let problem = format!("found {} comparisons, expected at most {at}", comparisons.len());
+            return Err(field("when", problem));
+        }
+    }
+    Ok(condition)
 }
 
 /// As the schema demands it; an expectation that says nothing is left out.

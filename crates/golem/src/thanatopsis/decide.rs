@@ -28,6 +28,9 @@ pub(crate) fn proceed(draft: &mut Draft<'_>) {
             draft.emit(owner::Event::Withdrew { deposit: draft.deposits_made + 1, from: account, amount });
         }
     }
+    if phase(draft) == Some(Rite::Reflection) {
+        thought::reflect(draft);
+    }
     let done = draft.death.as_ref().is_some_and(|death| death.progress.legacy.is_some());
     if done && is_settled(draft) && draft.heartbeat.state != State::Dead {
         draft.emit(heartbeat::Event::Turned(State::Dead));

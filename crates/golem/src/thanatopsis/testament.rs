@@ -87,6 +87,9 @@ pub struct Testament {
     pub stirring: Vec<Moment>,
     pub turning_points: Vec<Moment>,
     pub sections: Vec<Section>,
+    /// What a model that thought for it had to say in the end; the facts stand beside it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub words: Option<String>,
     /// Stressors that nothing had cleared.
     pub unresolved: Vec<Open>,
     /// What is left in the owner's hands besides money.
@@ -147,6 +150,7 @@ pub fn write(life: &Life, grimoire: &Grimoire, review: &Review, outside: Outside
         stirring: review.stirring.iter().map(|(_, moment)| moment.clone()).collect(),
         turning_points: review.turning.clone(),
         sections: sections(life, grimoire, review),
+        words: death.words.clone(),
         unresolved: death.open.clone(),
         left: super::left(life),
         bloodstain: Bloodstain {
@@ -325,6 +329,10 @@ impl Testament {
         for section in &self.sections {
             text += &format!("\n## {}\n\n", capital(&section.title));
             section.lines.iter().for_each(|line| text += &format!("- {line}\n"));
+        }
+        if let Some(words) = &self.words {
+            let model = "A model that thought for it wrote this; nothing in it is a measurement.";
+            text += &format!("\n## In its own words\n\n{model}\n\n> {words}\n");
         }
         if let Some(left) = &self.left {
             text += &format!("\n## What is left to look after\n\n- {left}\n");

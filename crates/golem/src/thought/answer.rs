@@ -4,11 +4,11 @@ use arrayvec::ArrayVec;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::kind::Purpose;
+use super::kind::{FRAGMENTS, Purpose};
 use crate::limits;
 use crate::policy::Proposal;
 use crate::prose::Prose;
-use crate::rule;
+use crate::rule::{self, Comparison, Condition};
 use crate::stress::assessment::{self, Assessment};
 use crate::world::{DomainKind, Manifest};
 
@@ -18,6 +18,12 @@ pub const RULES: usize = 3;
 pub const QUESTIONS: usize = 2;
 /// Characters in a note, and in a question.
 pub const NOTE: usize = 280;
+/// Characters of what is said to an owner, and of last words.
+pub const PROSE: usize = 1_200;
+/// Records an answer goes by.
+pub const CITED: usize = 8;
+/// Letters of what the words of an answer are known by.
+const HEARD: usize = 64;
 /// Factors that anything may be expected to change by, and chances.
 pub(super) const FACTORS: (f64, f64) = (0.2, 5.0);
 pub(super) const CHANCES: (f64, f64) = (0.05, 0.95);
@@ -48,6 +54,22 @@ pub struct Answer {
     pub deeper: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub assessment: Option<Assessment>,
+    /// What a night would rather be ready for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fear: Option<Fear>,
+    /// The records it goes by.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cites: Vec<u64>,
+    /// What the words it was read from are known by, where they are kept.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub heard: String,
+}
+
+/// What the world would look like before something bad, and how far a unit's worth would fall.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Fear {
+    pub omen: Condition,
+    pub fall_bps: u32,
 }
 
 impl Prose for Box<Answer> {
@@ -111,6 +133,8 @@ impl Answer {
         let proposal = |proposal: &Proposal| {
             usize::from(proposal.action) < world.actions.len() && proposal.size > 0.0 && proposal.size <= 1.0
         };
+        let known = |c: &Comparison| usize::from(c.feature) < world.features.len() && c.than.is_finite();
+        let fear = |fear: &Fear| (1..=10_000).contains(&fear.fall_bps) && fear.omen.0.iter().all(known);
         self.claims.iter().all(claimed)
             && (0..self.claims.len()).all(once)
             && self.rules.len() <= RULES
@@ -118,7 +142,10 @@ impl Answer {
             && self.proposal.as_ref().is_none_or(proposal)
             && self.questions.len() <= QUESTIONS
             && self.questions.iter().all(short)
-            && short(&self.note)
+            && self.note.chars().count() <= PROSE
+            && self.fear.as_ref().is_none_or(fear)
+            && self.cites.len() <= CITED
+            && self.heard.len() <= HEARD
             && self.assessment.as_ref().is_none_or(Assessment::is_bounded)
     }
 }
@@ -132,21 +159,44 @@ pub(super) fn within(kind: DomainKind, effect: f64) -> bool {
 /// The shape an answer must have, for models that can be held to one.
 pub fn schema(purpose: Purpose, world: &Manifest) -> Value {
     let text = |most: usize| json!({ "type": "string", "maxLength": most });
+    let rule = || bare(rule::schema::schema(world));
+    let rules = || json!({ "type": "array", "maxItems": RULES, "items": rule() });
     match purpose {
         Purpose::Assess => assessment::schema(world),
+        // Half a thought has no shape.
+        Purpose::Fragment => Value::Null,
+        Purpose::Observe => {
+            let rated = object(json!({
+                "novelty": { "type": "number", "minimum": 0, "maximum": 1 },
+                "rule": rule(),
+            }));
+            object(json!({ "fragments": { "type": "array", "maxItems": FRAGMENTS, "items": rated } }))
+        }
+        Purpose::Replay | Purpose::Integrate => object(json!({ "rules": rules(), "note": text(NOTE) })),
+        Purpose::Imagine => {
+            let threat = object(json!({
+                "when": rule()["properties"]["when"],
+                "fall": { "type": "number", "minimum": 0, "maximum": 1 },
+            }));
+            object(json!({ "rules": rules(), "threat": threat, "note": text(NOTE) }))
+        }
+        Purpose::Reflect => object(json!({ "text": text(PROSE) })),
+        Purpose::Answer => {
+            let records = json!({ "type": "array", "maxItems": CITED, "items": { "type": "integer", "minimum": 1 } });
+            object(json!({ "text": text(PROSE), "records": records }))
+        }
         Purpose::Orient => {
             let actions: Vec<&str> = world.actions.iter().map(|action| action.name.as_str()).chain(["none"]).collect();
             // One field for each domain: nobody can speak of one twice.
             let claims: Map<String, Value> =
                 world.domains.iter().map(|domain| (domain.name.clone(), claim(domain.kind))).collect();
-            let rule = rule::schema::schema(world);
             let proposal = object(json!({
                 "action": { "type": "string", "enum": actions },
                 "size": { "type": "number", "minimum": 0, "maximum": 1 },
             }));
             object(json!({
                 "claims": object(Value::Object(claims)),
-                "rules": { "type": "array", "maxItems": RULES, "items": bare(rule) },
+                "rules": rules(),
                 "proposal": proposal,
                 "questions": { "type": "array", "maxItems": QUESTIONS, "items": text(NOTE) },
                 "note": text(NOTE),

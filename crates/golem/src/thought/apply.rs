@@ -2,8 +2,9 @@
 
 use super::ask::{day, month};
 use super::decide::FLOOR;
+use super::kind::TOLD;
 use super::state::Spoken;
-use super::{Answer, Event, Question, Standing, Thought, bits_per_dollar};
+use super::{Answer, Event, Purpose, Question, Silence, Standing, Thought, Told, bits_per_dollar};
 use crate::grimoire::Shown;
 use crate::life::Life;
 use crate::limits;
@@ -37,6 +38,14 @@ pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
             thoughts.day.take(day(at), question.most);
             thoughts.month.take(month, question.most);
             thoughts.open.push((**question).clone());
+            let own = |waiting: &(_, _)| question.owner.as_ref().is_some_and(|(command, _)| *command == waiting.0);
+            thoughts.waiting.take_if(|waiting| own(waiting));
+            if question.night > 0 {
+                life.dreams.ask(question.most, month);
+            }
+            if let (Purpose::Reflect, Some(death)) = (question.purpose, &mut life.death) {
+                death.reflected_on = true;
+            }
         }
         Event::Kept { by } => life.thoughts.kept = Some((*by, life.tick)),
         Event::Answered { key, cost, fresh, answer, .. } => {
@@ -45,10 +54,13 @@ pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
             life.thoughts.failed = 0;
             if let Some(question) = question.filter(|_| *fresh) {
                 hold(life, &question, answer);
+                tell(life, &question, *cost, Ok(answer));
             }
         }
         Event::Silent { key, cost, why, .. } => {
-            drop(settle(life, *key, *cost));
+            if let Some(question) = settle(life, *key, *cost) {
+                tell(life, &question, *cost, Err(*why));
+            }
             life.thoughts.silent += 1;
             if why.is_absence() {
                 let doublings = life.thoughts.failed.min(DOUBLINGS);
@@ -56,6 +68,7 @@ pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
                 life.thoughts.rests_until = at + REST.times(1 << doublings);
             }
         }
+        Event::Deferred { command, text } => life.thoughts.waiting = Some((*command, text.clone())),
     }
 }
 
@@ -69,7 +82,31 @@ fn settle(life: &mut Life, key: u64, cost: Usdc) -> Option<Question> {
     life.thoughts.spent += cost;
     life.thoughts.day.give_back(day(question.asked), question.most - cost);
     life.thoughts.month.give_back(question.month, question.most - cost);
+    if question.night > 0 {
+        life.dreams.settle(question.night, question.month, question.most - cost);
+    }
     Some(question)
+}
+
+/// Words go where they were asked for: to its owner, into a night, or into its testament.
+fn tell(life: &mut Life, question: &Question, cost: Usdc, said: Result<&Answer, Silence>) {
+    let text = said.ok().map(|answer| answer.note.clone()).filter(|text| !text.is_empty());
+    if let Some((command, _)) = &question.owner {
+        let cites = said.map(|answer| answer.cites.clone()).unwrap_or_default();
+        if life.thoughts.told.len() >= TOLD {
+            life.thoughts.told.remove(0);
+        }
+        life.thoughts.told.push(Told { command: *command, text, cites, silence: said.err(), cost });
+        return;
+    }
+    match (question.purpose, text, &mut life.death) {
+        (Purpose::Fragment, Some(text), _) => life.dreams.catch(question.night, text),
+        (Purpose::Reflect, text, Some(death)) => death.words = text,
+        _ => {}
+    }
+    if let (Purpose::Imagine, Some(fear)) = (question.purpose, said.ok().and_then(|answer| answer.fear.as_ref())) {
+        life.dreams.fear(question.night, fear.fall_bps, &fear.omen);
+    }
 }
 
 /// What it thinks of each domain from now on, until the time that it speaks of.

@@ -1,20 +1,22 @@
 //! When to ask, and what to make of what comes back.
 
-use super::ask::{plenty, question};
+use super::ask::{Wish, keep, plenty, question};
+use super::night::conceive;
 use super::probe::{probe, why};
 use super::{Answer, Event, Held, Purpose, Question, Silence};
 use crate::constitution::{MindKind, StressMode};
 use crate::draft::Draft;
+use crate::heartbeat::State;
+use crate::id::CommandId;
 use crate::money::Usdc;
+use crate::mortality::death::Cause;
 use crate::mortality::phase::{Phase, Tier};
-use crate::policy;
+use crate::policy::{self, Refusal};
 use crate::rule::{self, Heuristic, Provenance, free_slot, room_for_blends};
 use crate::stress;
 use crate::time::Time;
 use crate::world::Features;
 
-/// Ticks before the same reason for not asking is told again.
-const TELL_AGAIN: u64 = 500;
 /// What it asks at least, so that a model that has become better is found out.
 pub(super) const FLOOR: f32 = 0.001;
 /// As unusual as this, a stronger model is asked at once.
@@ -22,6 +24,7 @@ const GRAVE: f32 = 6.0;
 
 /// A tick is over: is it worth a thought?
 pub(crate) fn consider(draft: &mut Draft<'_>, features: &Features) {
+    wake_with(draft);
     // A reflex says nothing that a model could add to.
     let rules = draft.constitution().mind.kind == MindKind::Rules;
     if !draft.constitution().thought.any() || !rules || draft.is_dead() {
@@ -37,7 +40,39 @@ pub(crate) fn consider(draft: &mut Draft<'_>, features: &Features) {
     let pressed = reasons & why::PRESSURE != 0 && draft.constitution().stress.mode != StressMode::Off;
     let purpose = if pressed { Purpose::Assess } else { Purpose::Orient };
     let tier = if score >= GRAVE { Tier::Middle } else { Tier::Cheap };
-    ask(draft, purpose, tier, reasons, features);
+    ask(draft, Wish { why: reasons, seen: features, ..Wish::of(purpose, tier) });
+}
+
+/// What its owner asked in its sleep comes first in the morning.
+fn wake_with(draft: &mut Draft<'_>) {
+    if draft.heartbeat.state == State::Dreaming || draft.is_dead() {
+        return;
+    }
+    if let Some(owner) = draft.thoughts.waiting.clone() {
+        ask(draft, Wish { owner: Some(owner), ..Wish::of(Purpose::Answer, Tier::Middle) });
+    }
+}
+
+/// Its owner wants to know something. Asleep, it is asked in the morning.
+pub(crate) fn owner_asks(draft: &mut Draft<'_>, command: CommandId, text: String) -> Result<(), Refusal> {
+    let wish = Wish { owner: Some((command, text.clone())), ..Wish::of(Purpose::Answer, Tier::Middle) };
+    match question(draft, draft.at(), wish) {
+        Ok(question) => draft.emit(Event::Asked(Box::new(question))),
+        Err(Held::Asleep) if draft.thoughts.waiting.is_none() => draft.emit(Event::Deferred { command, text }),
+        Err(by) => return Err(Refusal::Thought(by)),
+    }
+    Ok(())
+}
+
+/// Its last words, beside the facts: asked for once, unless somebody pulled the plug.
+pub(crate) fn reflect(draft: &mut Draft<'_>) {
+    let figures = draft.constitution();
+    let anybody = figures.thought.any() || figures.dream.model.is_some();
+    let death = draft.death.as_ref().filter(|death| !matches!(death.cause, Cause::KillSwitch { .. }));
+    if !anybody || death.is_none_or(|death| death.reflected_on) || draft.thoughts.asks(Purpose::Reflect) {
+        return;
+    }
+    ask(draft, Wish::of(Purpose::Reflect, Tier::Middle));
 }
 
 /// The share of ticks that there is reason and money to ask in.
@@ -49,18 +84,10 @@ fn wanted_share(draft: &Draft<'_>) -> f32 {
     (share * plenty(draft, draft.at()) as f32).max(FLOOR / 2.0)
 }
 
-fn ask(draft: &mut Draft<'_>, purpose: Purpose, tier: Tier, reasons: u8, features: &[f64]) {
-    match question(draft, draft.at(), purpose, tier, reasons, features) {
+fn ask(draft: &mut Draft<'_>, wish: Wish<'_>) {
+    match question(draft, draft.at(), wish) {
         Ok(question) => draft.emit(Event::Asked(Box::new(question))),
         Err(by) => keep(draft, by),
-    }
-}
-
-/// The same reason is told once in a while and not at every tick.
-fn keep(draft: &mut Draft<'_>, by: Held) {
-    let (tick, kept) = (draft.tick, draft.thoughts.kept);
-    if kept.is_none_or(|(last, since)| last != by || tick >= since + TELL_AGAIN) {
-        draft.emit(Event::Kept { by });
     }
 }
 
@@ -68,22 +95,22 @@ fn keep(draft: &mut Draft<'_>, by: Held) {
 pub(crate) fn lapse(draft: &mut Draft<'_>) {
     let now = draft.at();
     while let Some(question) = draft.thoughts.open.iter().find(|question| question.deadline < now) {
-        let (key, cost) = (question.key, question.most);
-        draft.emit(Event::Silent { key, cost, over: Usdc::ZERO, why: Silence::Lost });
+        forfeited(draft, question.key);
     }
 }
 
 /// It was under way when the process ended: it may have been paid for.
 pub(crate) fn forfeited(draft: &mut Draft<'_>, key: u64) {
     if let Some(question) = draft.thoughts.find(key) {
-        let cost = question.most;
-        draft.emit(Event::Silent { key, cost, over: Usdc::ZERO, why: Silence::Lost });
+        let (purpose, cost) = (question.purpose, question.most);
+        draft.emit(Event::Silent { key, purpose, cost, over: Usdc::ZERO, why: Silence::Lost });
     }
 }
 
-/// A death waits for nobody's answer.
+/// A death waits for nobody's answer but its own last words.
 pub(crate) fn forfeit_all(draft: &mut Draft<'_>) {
-    while let Some(question) = draft.thoughts.open.first() {
+    let of_the_living = |question: &&Question| question.purpose != Purpose::Reflect;
+    while let Some(question) = draft.thoughts.open.iter().find(of_the_living) {
         forfeited(draft, question.key);
     }
 }
@@ -92,27 +119,34 @@ pub(crate) fn forfeit_all(draft: &mut Draft<'_>) {
 /// changes anything else.
 pub(crate) fn answered(draft: &mut Draft<'_>, key: u64, cost: Usdc, said: &Result<Box<Answer>, Silence>) {
     let Some(asked) = draft.thoughts.find(key).cloned() else { return };
-    let paid = cost.min(asked.most).max(Usdc::ZERO);
+    let (purpose, paid) = (asked.purpose, cost.min(asked.most).max(Usdc::ZERO));
     let over = (cost - asked.most).max(Usdc::ZERO);
     let answer = match said {
         Ok(answer) => answer,
         Err(why) => {
-            draft.emit(Event::Silent { key, cost: paid, over, why: *why });
+            draft.emit(Event::Silent { key, purpose, cost: paid, over, why: *why });
             return;
         }
     };
     let fresh = is_fresh(draft, &asked, draft.at());
-    draft.emit(Event::Answered { key, cost: paid, over, fresh, answer: answer.clone() });
+    draft.emit(Event::Answered { key, purpose, cost: paid, over, fresh, answer: answer.clone() });
     if fresh {
         take_up(draft, &asked, answer);
     }
 }
 
 fn is_fresh(draft: &Draft<'_>, asked: &Question, at: Time) -> bool {
+    // What its owner wants to know, and what it has to say in the end, are of any moment.
+    if matches!(asked.purpose, Purpose::Answer | Purpose::Reflect) {
+        return true;
+    }
     asked.epoch == draft.heartbeat.epoch && at <= asked.deadline && !draft.is_dead()
 }
 
 fn take_up(draft: &mut Draft<'_>, asked: &Question, answer: &Answer) {
+    if asked.purpose.is_nightly() {
+        return conceive(draft, asked, answer);
+    }
     answer.rules.iter().for_each(|rule| try_rule(draft, rule));
     if let Some(proposal) = &answer.proposal {
         policy::proposed(draft, proposal);
@@ -126,7 +160,7 @@ fn take_up(draft: &mut Draft<'_>, asked: &Question, answer: &Answer) {
         let known = draft.constitution().thought.model(stronger).is_some();
         let seen: Vec<f64> = asked.seen.iter().map(|feature| f64::from(*feature)).collect();
         if known {
-            ask(draft, asked.purpose, stronger, asked.why | why::DEEPER, &seen);
+            ask(draft, Wish { why: asked.why | why::DEEPER, seen: &seen, ..Wish::of(asked.purpose, stronger) });
         }
     }
 }

@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Answer, Held, Question, Silence};
+use super::{Answer, Held, Purpose, Question, Silence};
+use crate::id::CommandId;
 use crate::money::Usdc;
 use crate::prose::Prose;
 
@@ -22,6 +23,7 @@ pub enum Event {
     },
     Answered {
         key: u64,
+        purpose: Purpose,
         cost: Usdc,
         /// What somebody said it cost beyond what was set aside. It is not paid.
         over: Usdc,
@@ -32,9 +34,15 @@ pub enum Event {
     },
     Silent {
         key: u64,
+        purpose: Purpose,
         cost: Usdc,
         over: Usdc,
         why: Silence,
+    },
+    /// Its owner asked while it was asleep; it is seen to in the morning.
+    Deferred {
+        command: CommandId,
+        text: String,
     },
 }
 

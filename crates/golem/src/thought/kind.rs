@@ -4,6 +4,12 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+/// Half thoughts caught while falling asleep.
+pub const FRAGMENTS: usize = 4;
+
+/// Answers to its owner that are kept at hand.
+pub const TOLD: usize = 3;
+
 /// What a question is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -12,16 +18,53 @@ pub enum Purpose {
     Orient,
     /// What presses on it.
     Assess,
+    /// Half a thought while falling asleep, cut off before it is one.
+    Fragment,
+    /// Which of those are worth keeping.
+    Observe,
+    /// What episodes have in common.
+    Replay,
+    /// What might have been, and may come.
+    Imagine,
+    /// What to make of all that a night has come up with.
+    Integrate,
+    /// Its life, in its own words, beside the facts.
+    Reflect,
+    /// What its owner wants to know.
+    Answer,
 }
 
 impl Purpose {
-    pub const ALL: [Purpose; 2] = [Purpose::Orient, Purpose::Assess];
+    pub const ALL: [Purpose; 9] = [
+        Purpose::Orient,
+        Purpose::Assess,
+        Purpose::Fragment,
+        Purpose::Observe,
+        Purpose::Replay,
+        Purpose::Imagine,
+        Purpose::Integrate,
+        Purpose::Reflect,
+        Purpose::Answer,
+    ];
 
     pub fn name(self) -> &'static str {
         match self {
             Purpose::Orient => "orient",
             Purpose::Assess => "assess",
+            Purpose::Fragment => "fragment",
+            Purpose::Observe => "observe",
+            Purpose::Replay => "replay",
+            Purpose::Imagine => "imagine",
+            Purpose::Integrate => "integrate",
+            Purpose::Reflect => "reflect",
+            Purpose::Answer => "answer",
         }
+    }
+
+    /// It belongs to a night, and is paid for out of what that night may cost.
+    pub fn is_nightly(self) -> bool {
+        use Purpose::{Fragment, Imagine, Integrate, Observe, Replay};
+        matches!(self, Fragment | Observe | Replay | Imagine | Integrate)
     }
 }
 
@@ -54,6 +97,8 @@ pub enum Held {
     Allowance,
     /// What its phase leaves for thinking.
     Partition,
+    /// What is left of a night's share.
+    Night,
 }
 
 impl Held {
@@ -70,6 +115,26 @@ impl Held {
             Held::Month => "month",
             Held::Allowance => "allowance",
             Held::Partition => "partition",
+            Held::Night => "night",
         }
+    }
+}
+
+impl fmt::Display for Held {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Held::NoModel => "it was given no model (mind.cheap, mind.middle, mind.strong)",
+            Held::Phase => "it is too near its end to ask anybody",
+            Held::Paused => "it is paused",
+            Held::Asleep => "it is asleep and has a question waiting already",
+            Held::Dead => "it is dead",
+            Held::Busy => "as many questions as may be are under way; try again in a moment",
+            Held::Resting => "no model has answered lately; `bardo doctor` says why",
+            Held::Day => "a day may cost no more (thought.daily_max)",
+            Held::Month => "thirty days may cost no more (thought.monthly_max)",
+            Held::Allowance => "what it may spend in thirty days is used up (mortality.monthly_allowance)",
+            Held::Partition => "the part of its credit kept for thinking is used up",
+            Held::Night => "the night may cost no more (dream.budget.per_cycle_max)",
+        })
     }
 }

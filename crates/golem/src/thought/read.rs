@@ -3,8 +3,9 @@
 
 use serde_json::{Map, Value};
 
-use super::answer::{NOTE, QUESTIONS, RULES, within};
-use super::{Answer, Opinion, Purpose};
+use super::answer::{CITED, NOTE, PROSE, QUESTIONS, RULES, within};
+use super::kind::FRAGMENTS;
+use super::{Answer, Fear, Opinion, Purpose};
 use crate::plain::is_plain;
 use crate::policy::Proposal;
 use crate::rule::{self, neutral};
@@ -13,6 +14,9 @@ use crate::world::{DomainKind, Manifest};
 
 /// Bytes of an answer that are looked at; a longer one is none.
 pub const ANSWER: usize = 32 << 10;
+
+/// What a fragment must have of the new to be kept, from 0 to 1.
+const NOVEL: f64 = 0.5;
 
 /// Why an answer cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -33,6 +37,9 @@ pub fn read(text: &str, purpose: Purpose, world: &Manifest) -> Result<Answer, Un
     if text.len() > ANSWER {
         return Err(Unusable::Long);
     }
+    if purpose == Purpose::Fragment {
+        return whole(Answer { note: clean(text), ..Answer::default() });
+    }
     let (Some(from), Some(to)) = (text.find('{'), text.rfind('}')) else { return Err(Unusable::NoObject) };
     let inner = text.get(from..=to).ok_or(Unusable::NoObject)?;
     let Ok(Value::Object(fields)) = serde_json::from_str(inner) else { return Err(Unusable::NoObject) };
@@ -46,15 +53,84 @@ pub fn read(text: &str, purpose: Purpose, world: &Manifest) -> Result<Answer, Un
             }
             Ok(Answer { assessment: Some(assessment), ..Answer::default() })
         }
+        Purpose::Observe => {
+            only(&fields, &["fragments"])?;
+            whole(Answer { rules: kept(list(&fields, "fragments")?, world), ..Answer::default() })
+        }
+        Purpose::Replay | Purpose::Integrate => {
+            only(&fields, &["rules", "note"])?;
+            whole(Answer { rules: rules(&fields, world)?, note: note(&fields, "note", NOTE), ..Answer::default() })
+        }
+        Purpose::Imagine => {
+            only(&fields, &["rules", "threat", "note"])?;
+            let fear = fields.get("threat").and_then(|value| fear(value, world));
+            let (rules, note) = (rules(&fields, world)?, note(&fields, "note", NOTE));
+            whole(Answer { rules, fear, note, ..Answer::default() })
+        }
+        Purpose::Reflect | Purpose::Answer => {
+            only(&fields, &["text", "records"])?;
+            let mut cites: Vec<u64> = list(&fields, "records")?.iter().filter_map(Value::as_u64).collect();
+            cites.sort_unstable();
+            cites.dedup();
+            cites.truncate(CITED);
+            let note = note(&fields, "text", PROSE);
+            // Records that nobody says anything about say nothing.
+            if note.is_empty() {
+                return Err(Unusable::Empty);
+            }
+            Ok(Answer { note, cites, ..Answer::default() })
+        }
+        Purpose::Fragment => unreachable!("read before"),
     }
 }
 
-fn orientation(fields: &Map<String, Value>, world: &Manifest) -> Result<Answer, Unusable> {
-    const KNOWN: [&str; 6] = ["claims", "rules", "proposal", "questions", "note", "deeper"];
-    if let Some(other) = fields.keys().find(|name| !KNOWN.contains(&name.as_str())) {
-        return Err(wrong("the answer", format!("has a field nobody asked for: {}", clean(other))));
+/// An answer that says something.
+fn whole(answer: Answer) -> Result<Answer, Unusable> {
+    if answer == Answer::default() { Err(Unusable::Empty) } else { Ok(answer) }
+}
+
+fn only(fields: &Map<String, Value>, known: &[&str]) -> Result<(), Unusable> {
+    match fields.keys().find(|name| !known.contains(&name.as_str())) {
+        Some(other) => Err(wrong("the answer", format!("has a field nobody asked for: {}", clean(other)))),
+        None => Ok(()),
     }
-    let mut answer = Answer::default();
+}
+
+fn note(fields: &Map<String, Value>, name: &str, most: usize) -> String {
+    fields.get(name).and_then(Value::as_str).map(|text| clip(text, most)).unwrap_or_default()
+}
+
+fn rules(fields: &Map<String, Value>, world: &Manifest) -> Result<Vec<String>, Unusable> {
+    Ok(list(fields, "rules")?.iter().take(RULES).filter_map(|value| rule(value, world)).collect())
+}
+
+/// A rule that could be one here, in words.
+fn rule(value: &Value, world: &Manifest) -> Option<String> {
+    let parsed = rule::schema::from_json(value, world).ok()?;
+    let kind = world.domains[usize::from(parsed.domain)].kind;
+    let says = parsed.effect == neutral(kind) || within(kind, parsed.effect);
+    parsed.print(world).ok().filter(|_| says)
+}
+
+/// The rules in those fragments that are new enough.
+fn kept(fragments: &[Value], world: &Manifest) -> Vec<String> {
+    let novel = |value: &&Value| value.get("novelty").and_then(Value::as_f64).is_some_and(|novelty| novelty >= NOVEL);
+    let new = fragments.iter().take(FRAGMENTS).filter(novel);
+    new.filter_map(|value| rule(value.get("rule")?, world)).take(RULES).collect()
+}
+
+/// What it would look like before, by features of this world, and a share from 0 to 1.
+fn fear(value: &Value, world: &Manifest) -> Option<Fear> {
+    let fields = value.as_object().filter(|fields| fields.len() <= 2)?;
+    let omen = rule::schema::conditions(fields.get("when")?, world).ok().filter(|omen| !omen.0.is_empty())?;
+    let fall = fields.get("fall").and_then(Value::as_f64).filter(|fall| (0.0..=1.0).contains(fall))?;
+    let fall_bps = (fall * 10_000.0) as u32;
+    (fall_bps > 0).then_some(Fear { omen, fall_bps })
+}
+
+fn orientation(fields: &Map<String, Value>, world: &Manifest) -> Result<Answer, Unusable> {
+    only(fields, &["claims", "rules", "proposal", "questions", "note", "deeper"])?;
+    let mut answer = Answer { rules: rules(fields, world)?, ..Answer::default() };
     match fields.get("claims") {
         None | Some(Value::Null) => {}
         Some(Value::Object(claims)) => {
@@ -66,22 +142,13 @@ fn orientation(fields: &Map<String, Value>, world: &Manifest) -> Result<Answer, 
         }
         Some(_) => return Err(wrong("claims", "are not one for each domain".to_owned())),
     }
-    for value in list(fields, "rules")?.iter().take(RULES) {
-        let Ok(parsed) = rule::schema::from_json(value, world) else { continue };
-        let kind = world.domains[usize::from(parsed.domain)].kind;
-        let says = parsed.effect == neutral(kind) || within(kind, parsed.effect);
-        answer.rules.extend(parsed.print(world).ok().filter(|_| says));
-    }
     answer.proposal = fields.get("proposal").and_then(|value| proposal(value, world));
     for value in list(fields, "questions")?.iter().take(QUESTIONS) {
         answer.questions.extend(value.as_str().map(clean).filter(|text| !text.is_empty()));
     }
-    answer.note = fields.get("note").and_then(Value::as_str).map(clean).unwrap_or_default();
+    answer.note = note(fields, "note", NOTE);
     answer.deeper = fields.get("deeper").and_then(Value::as_bool).unwrap_or(false);
-    if answer == Answer::default() {
-        return Err(Unusable::Empty);
-    }
-    Ok(answer)
+    whole(answer)
 }
 
 /// What is expected, drawn towards saying nothing by how unsure it is.
@@ -111,7 +178,11 @@ fn list<'a>(fields: &'a Map<String, Value>, name: &'static str) -> Result<&'a [V
 }
 
 fn clean(text: &str) -> String {
-    text.chars().filter(|c| is_plain(*c)).take(NOTE).collect()
+    clip(text, NOTE)
+}
+
+fn clip(text: &str, most: usize) -> String {
+    text.chars().filter(|c| is_plain(*c)).take(most).collect()
 }
 
 fn wrong(place: &'static str, why: String) -> Unusable {

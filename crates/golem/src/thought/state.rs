@@ -5,10 +5,11 @@ use std::collections::VecDeque;
 use arrayvec::ArrayVec;
 use serde::{Deserialize, Serialize};
 
-use super::answer::FACTORS;
+use super::answer::{FACTORS, Silence};
 use super::kind::{Held, Purpose};
 use crate::constitution::ThoughtFigures;
 use crate::grimoire::Shown;
+use crate::id::CommandId;
 use crate::limits;
 use crate::money::Usdc;
 use crate::mortality::phase::Tier;
@@ -37,6 +38,22 @@ pub struct Question {
     pub seen: ArrayVec<f32, { limits::FEATURES }>,
     /// Where its domains stood: what is expected is expected from there.
     pub values: Values,
+    /// The night it belongs to; none by day.
+    pub night: u64,
+    /// Which of its owner's orders this is, and the words of it.
+    pub owner: Option<(CommandId, String)>,
+}
+
+/// What came of a question of its owner's.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Told {
+    pub command: CommandId,
+    /// In words; none if nobody answered.
+    pub text: Option<String>,
+    /// The records it goes by.
+    pub cites: Vec<u64>,
+    pub silence: Option<Silence>,
+    pub cost: Usdc,
 }
 
 /// The share of its ticks in which a newborn asks.
@@ -91,6 +108,10 @@ pub struct Thoughts {
     /// Answers in a row that did not come; nobody is asked again before then.
     pub failed: u32,
     pub rests_until: Time,
+    /// What its owner has asked in its sleep.
+    pub waiting: Option<(CommandId, String)>,
+    /// What its owner has asked and been told, newest last.
+    pub told: Vec<Told>,
     /// What their claims came to, by domain, from the first answer on.
     pub standing: ArrayVec<Standing, { limits::DOMAINS }>,
 }
@@ -159,6 +180,16 @@ impl Thoughts {
 
     pub fn find(&self, key: u64) -> Option<&Question> {
         self.open.iter().find(|question| question.key == key)
+    }
+
+    /// A question of this purpose is under way.
+    pub fn asks(&self, purpose: Purpose) -> bool {
+        self.open.iter().any(|question| question.purpose == purpose)
+    }
+
+    /// Somebody is being asked for this night.
+    pub(crate) fn asks_for(&self, night: u64) -> bool {
+        self.open.iter().any(|question| question.night == night)
     }
 
     /// What is set aside for questions under way.

@@ -103,6 +103,8 @@ pub enum Message<'a> {
     Stopped { holding: i64, unit: Usdc },
     #[serde(rename = "golem.harvested")]
     Harvested { amount: Usdc, credit: Usdc },
+    #[serde(rename = "golem.steered")]
+    Steered { strategy: &'a str },
     #[serde(rename = "golem.amended")]
     Amended { policy: &'a PolicyFigures },
     #[serde(rename = "golem.goal")]
@@ -125,9 +127,9 @@ pub enum Message<'a> {
     Asked { key: u64, purpose: Purpose, tier: Tier, most: Usdc },
     /// What came of it; `over` is what somebody wants beyond what was set aside, and does not get.
     #[serde(rename = "thought.answered")]
-    Answered { key: u64, cost: Usdc, over: Usdc, fresh: bool, answer: &'a Answer },
+    Answered { key: u64, purpose: Purpose, cost: Usdc, over: Usdc, fresh: bool, answer: &'a Answer },
     #[serde(rename = "thought.silent")]
-    Silent { key: u64, cost: Usdc, over: Usdc, why: Silence },
+    Silent { key: u64, purpose: Purpose, cost: Usdc, over: Usdc, why: Silence },
     #[serde(rename = "golem.reflected")]
     Reflected { testament: String },
     #[serde(rename = "golem.bequeathed")]
@@ -151,6 +153,8 @@ impl Message<'_> {
         match self {
             PhaseChanged { from_phase, to_phase, .. } => return well(from_phase) && well(to_phase),
             Finished { goal, .. } => return *goal != Goal::Act,
+            // What its owner waits for is no routine.
+            Answered { purpose: Purpose::Answer, .. } | Silent { purpose: Purpose::Answer, .. } => return false,
             Answered { over, .. } | Silent { over, .. } => return !over.is_positive(),
             _ => {}
         }

@@ -75,6 +75,7 @@ fn of_owner(event: &owner::Event) -> Option<Message<'_>> {
         Event::Froze { reason } => Message::Froze { reason },
         Event::Thawed => Message::Thawed,
         Event::Amended(policy) => Message::Amended { policy },
+        Event::Steered { text } => Message::Steered { strategy: text },
         _ => return None,
     })
 }
@@ -175,11 +176,13 @@ fn of_thought(event: &thought::Event) -> Option<Message<'_>> {
             let Question { key, purpose, tier, most, .. } = **question;
             Message::Asked { key, purpose, tier, most }
         }
-        Event::Answered { key, cost, over, fresh, answer } => {
-            Message::Answered { key: *key, cost: *cost, over: *over, fresh: *fresh, answer }
+        Event::Answered { key, purpose, cost, over, fresh, answer } => {
+            Message::Answered { key: *key, purpose: *purpose, cost: *cost, over: *over, fresh: *fresh, answer }
         }
-        Event::Silent { key, cost, over, why } => Message::Silent { key: *key, cost: *cost, over: *over, why: *why },
-        Event::Probed { .. } | Event::Kept { .. } => return None,
+        Event::Silent { key, purpose, cost, over, why } => {
+            Message::Silent { key: *key, purpose: *purpose, cost: *cost, over: *over, why: *why }
+        }
+        Event::Probed { .. } | Event::Kept { .. } | Event::Deferred { .. } => return None,
     })
 }
 

@@ -80,6 +80,7 @@ fn models(home: &Home) -> Result<BTreeSet<String>, Error> {
         let Ok((golem, _)) = Reader::open(&place.database()).and_then(|reader| reader.wake()) else { continue };
         if !golem.life().is_dead() {
             all.extend(golem.life().constitution().thought.models.iter().flatten().cloned());
+            all.extend(golem.life().constitution().dream.model.clone());
         }
     }
     Ok(all)

@@ -212,6 +212,7 @@ impl Settings {
             hypothesis: self.number("dream.consolidation.hypothesis_confidence"),
             insight: self.number("dream.consolidation.insight_confidence"),
             staged_most: self.count("dream.consolidation.max_staged_revisions"),
+            model: self.text("dream.inference_provider").map(str::to_owned),
         }
     }
 
@@ -288,7 +289,7 @@ impl Settings {
             problems.push(self.problem(&["heartbeat.interval", "world.bar"], message));
         }
 
-        for tier in ["mind.cheap", "mind.middle", "mind.strong"] {
+        for tier in ["mind.cheap", "mind.middle", "mind.strong", "dream.inference_provider"] {
             if let Some(Err(why)) = self.text(tier).map(Named::parse) {
                 problems.push(self.problem(&[tier], format!("'{tier}': {why}")));
             }

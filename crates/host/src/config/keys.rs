@@ -64,6 +64,8 @@ keys! {
     Bardo "models.url", Kind::Text, "http://localhost:11434", "address of the model server; any OpenAI-compatible one, keyless ones on this machine included";
     Bardo "models.key_variable", Kind::Name, "", "environment variable that holds the provider's key";
     Bardo "models.embedding", Kind::Text, "", "model that turns memories into vectors, such as nomic-embed-text; empty for words alone";
+    Bardo "models.slots", Kind::Integer { min: 1, max: 512 }, "8", "questions that one provider is asked at once by all golems of this home; the others wait their turn";
+    Bardo "models.keep_days", Kind::Integer { min: 0, max: 3_650 }, "7", "days that questions to models and their answers are kept word for word, in each golem's folder; 0 for not at all";
     Bardo "models.prices", Kind::Text, "", "what models cost that the price book does not know or has wrong, in dollars for a million tokens, in and out, with commas between, such as openai/gpt-5-mini=0.25/2.00";
     Bardo "styx.url", Kind::NotYet, "", "address of the relay between golems";
     Bardo "api.listen", Kind::Text, "127.0.0.1:7373", "address the HTTP API of `bardo up` listens on; empty for no API";
@@ -178,7 +180,7 @@ keys! {
     Golem "dream.enabled", Kind::Maybe(&Kind::Bool), "", "it dreams; empty for yes at tier core and no at hardened; `bardo dream on` and `off` switch it later";
     Golem "dream.tier", Kind::Choice(&["core", "hardened"]), "core", "a light night every 50 ticks of 40 s, or whole nights when there is enough to dream about";
     Golem "dream.method", Kind::Choice(&["careful", "random"]), "careful", "what a night does with its ideas; random makes them up and believes them, for experiments";
-    Golem "dream.inference_provider", Kind::NotYet, "", "who answers in dreams";
+    Golem "dream.inference_provider", Kind::Text, "", "model that answers in dreams and hears its last words, such as one whose provider keeps no logs; empty for those it asks by day";
     Golem "dream.schedule.mode", Kind::Choice(&["hybrid", "autonomous", "owner"]), "hybrid", "who decides when it dreams";
     Golem "dream.schedule.autonomous_threshold", UNIT, "0.8", "urgency that starts a whole night, where that is more than its phase asks for";
     Golem "dream.windows.windows", Kind::Windows, "", "when it sleeps, such as 02:00-06:00 UTC, with commas between several; as a table with start, end and timezone too";

@@ -354,6 +354,7 @@ impl Flags {
             hypothesis,
             insight,
             staged_most,
+            model,
         } = figures;
         let tier = match tier {
             DreamTier::Core => "core",
@@ -400,6 +401,7 @@ impl Flags {
         self.number("dream.consolidation.hypothesis_confidence", *hypothesis);
         self.number("dream.consolidation.insight_confidence", *insight);
         self.count("dream.consolidation.max_staged_revisions", *staged_most);
+        self.word("dream.inference_provider", model.as_deref().unwrap_or_default());
         self.word("dream.windows.windows", &windows.iter().map(hours).collect::<Vec<_>>().join(", "));
     }
 }

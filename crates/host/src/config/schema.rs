@@ -76,9 +76,10 @@ fn object() -> Json {
 
 /// Puts a shape where its path says, and the camelCase of its last word beside it.
 fn insert(root: &mut Json, path: &str, shape: Json) {
-    let (sections, word) = path.rsplit_once('.').expect("every key stands in a section");
+    // One of the documents' spellings stands in no section.
+    let (sections, word) = path.rsplit_once('.').unwrap_or(("", path));
     let mut at = root;
-    for section in sections.split('.') {
+    for section in sections.split('.').filter(|section| !section.is_empty()) {
         let properties = at["properties"].as_object_mut().expect("an object has properties");
         at = properties.entry(section).or_insert_with(object);
     }

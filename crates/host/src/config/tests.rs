@@ -265,7 +265,8 @@ fn a_key_in_the_wrong_file_or_before_its_time_is_told_so() {
     );
     check_problems(
         "\ndreamInferenceProvider = \"venice\"",
-        &["golem.toml:2: 'dreamInferenceProvider' is not available yet in this version"],
+        &["golem.toml:2: 'dream.inference_provider': the model has no name that a server could know; write it like \
+           ollama/qwen3"],
     );
     let error = check_text(File::Bardo, "bardo.toml", "[clade]\nenabled = true\n[world]\nseed = 1").unwrap_err();
     assert_eq!(

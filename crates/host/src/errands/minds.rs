@@ -5,33 +5,43 @@
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use golem::thought::{self, Prompt, Question, Silence};
+use golem::thought::{self, Answer, Prompt, Purpose, Question, Silence};
 use golem::world::Manifest;
 use golem::{Usdc, What};
 use mind::{Ask, Chat, ChatConfig, Named, Price};
 
 use super::far::Waker;
-use super::slots::Errands;
+use super::health::Health;
+use super::kept::{self, Keep, Kept};
+use super::slots::{Errands, Served};
 
 /// How long a model has to answer, whatever its golem would wait.
-const LONGEST: Duration = Duration::from_secs(120);
+const LONGEST: Duration = Duration::from_secs(if cfg!(test) { 2 } else { 120 });
 /// Tokens of an answer beyond which nobody reads.
-const TOKENS: u64 = 1_200;
-/// How freely it speaks: it is asked what will come, and not for a story.
-const TEMPERATURE: f32 = 0.2;
+const TOKENS: u64 = 800;
+/// Tokens after which a fragment is cut off.
+const FRAGMENT: u64 = 80;
+/// How long a question waits for its turn. Who has not had it by then has asked nobody, and pays nothing.
+const QUEUED: Duration = Duration::from_secs(60);
 
 /// The models of one process.
 #[derive(Debug, Default)]
 pub(crate) struct Minds {
     errands: Arc<Errands>,
+    health: Health,
     chats: Mutex<BTreeMap<String, Arc<Chat>>>,
 }
 
 impl Minds {
     pub(crate) fn new(errands: Arc<Errands>) -> Minds {
-        Minds { errands, chats: Mutex::default() }
+        Minds { errands, ..Minds::default() }
+    }
+
+    /// Which of them answer.
+    pub(crate) fn health(&self) -> &Health {
+        &self.health
     }
 
     /// The client of a model, opened when it is first asked.
@@ -52,10 +62,20 @@ impl Minds {
     }
 }
 
+/// What the owner of a home has said about models.
+#[derive(Clone, Debug)]
+pub(crate) struct Asking {
+    /// What they cost that the book does not know.
+    pub(crate) prices: BTreeMap<String, Price>,
+    /// Questions to one provider at once.
+    pub(crate) slots: usize,
+    pub(crate) keep: Keep,
+}
+
 /// The questions of one life.
 pub(crate) struct Thinking {
     minds: Arc<Minds>,
-    prices: BTreeMap<String, Price>,
+    asking: Asking,
     state: Mutex<State>,
     news: Condvar,
 }
@@ -68,8 +88,8 @@ struct State {
 }
 
 impl Thinking {
-    pub(crate) fn new(minds: Arc<Minds>, prices: BTreeMap<String, Price>) -> Arc<Thinking> {
-        Arc::new(Thinking { minds, prices, state: Mutex::default(), news: Condvar::new() })
+    pub(crate) fn new(minds: Arc<Minds>, asking: Asking) -> Arc<Thinking> {
+        Arc::new(Thinking { minds, asking, state: Mutex::default(), news: Condvar::new() })
     }
 
     /// Whoever is told when an answer has come.
@@ -83,7 +103,7 @@ impl Thinking {
         question: &Question,
         model: Option<&str>,
         world: &Manifest,
-        prompt: impl FnOnce() -> Prompt,
+        prompt: impl FnOnce() -> Result<(Prompt, Vec<u64>), crate::Error>,
     ) -> Result<Option<What>, crate::Error> {
         let key = question.key;
         let mut state = self.state();
@@ -96,24 +116,94 @@ impl Thinking {
         }
         let silent = |said, cost| What::Answered { key, cost, said: Err(said) };
         let Some(model) = model else { return Ok(Some(silent(Silence::Unknown, Usdc::ZERO))) };
-        let chat = match self.minds.chat(model, &self.prices) {
+        let chat = match self.minds.chat(model, &self.asking.prices) {
             Ok(chat) => chat,
             Err(why) => {
                 tracing::warn!(model, %why, "cannot be asked");
+                self.minds.health.failed(model, &why.to_string(), Instant::now());
                 return Ok(Some(silent(silence(&why), Usdc::ZERO)));
             }
         };
         state.questions.insert(key, None);
         drop(state);
-        let (this, prompt, question, world) = (Arc::clone(self), prompt(), question.clone(), world.clone());
+        let (this, prompt, question, world) = (Arc::clone(self), prompt()?, question.clone(), world.clone());
         let provider = model.split('/').next().unwrap_or(model).to_owned();
-        self.minds.errands.run(&format!("model {provider}"), move || {
-            let most = question.most;
-            let answer = catch_unwind(AssertUnwindSafe(|| answer(&chat, &question, &prompt, &world)));
-            let what = answer.unwrap_or_else(|_| What::Answered { key, cost: most, said: Err(Silence::Unusable) });
-            this.came(key, what);
-        })?;
+        self.minds.errands.run_within(
+            &format!("model {provider}"),
+            self.asking.slots,
+            Some(QUEUED),
+            move |served| {
+                let most = question.most;
+                let what = match served {
+                    Served::Never => What::Answered { key, cost: Usdc::ZERO, said: Err(Silence::Busy) },
+                    Served::Now => {
+                        let answer = catch_unwind(AssertUnwindSafe(|| this.put(&chat, &question, &prompt, &world)));
+                        answer.unwrap_or_else(|_| What::Answered { key, cost: most, said: Err(Silence::Unusable) })
+                    }
+                };
+                this.came(key, what);
+            },
+        )?;
         Ok(None)
+    }
+
+    /// Asks, reads what comes back, and keeps both as they were.
+    fn put(&self, chat: &Chat, question: &Question, (prompt, shown): &(Prompt, Vec<u64>), world: &Manifest) -> What {
+        let ask = Ask {
+            system: &prompt.system,
+            user: &prompt.user,
+            schema: &prompt.schema,
+            most: u64::try_from(question.most.as_micros()).unwrap_or(0),
+            tokens: if question.purpose == Purpose::Fragment { FRAGMENT } else { TOKENS },
+            temperature: prompt.temperature,
+            within: LONGEST,
+        };
+        let key = question.key;
+        let mut kept = Kept {
+            at: 0,
+            key,
+            purpose: question.purpose.name().to_owned(),
+            model: chat.name().to_owned(),
+            asked: kept::hash(&format!("{}\n{}", prompt.system, prompt.user)),
+            system: prompt.system.clone(),
+            user: prompt.user.clone(),
+            heard: String::new(),
+            answer: String::new(),
+            tokens: None,
+            cost: 0,
+            why: String::new(),
+        };
+        let what = match chat.ask(&ask) {
+            Ok(said) => {
+                self.minds.health.answered(chat.name());
+                let cost = Usdc::micros(i64::try_from(said.cost).unwrap_or(i64::MAX)).min(Usdc::MOST);
+                let heard = kept::hash(&said.text);
+                let read = thought::read(&said.text, question.purpose, world).map(|mut answer| {
+                    // It goes by what it was shown, or by nothing.
+                    answer.cites.retain(|record| shown.contains(record));
+                    Box::new(Answer { heard: heard.clone(), ..answer })
+                });
+                (kept.heard, kept.answer, kept.tokens) = (heard, said.text, said.used);
+                let said = read.map_err(|why| {
+                    tracing::debug!(model = chat.name(), %why, "an answer cannot be used");
+                    kept.why = why.to_string();
+                    Silence::Unusable
+                });
+                What::Answered { key, cost, said }
+            }
+            Err(why) => {
+                tracing::warn!(model = chat.name(), %why, "no answer");
+                kept.why = why.to_string();
+                self.minds.health.failed(chat.name(), &kept.why, Instant::now());
+                let cost = if why.may_have_cost() { question.most } else { Usdc::ZERO };
+                What::Answered { key, cost, said: Err(silence(&why)) }
+            }
+        };
+        if let What::Answered { cost, .. } = &what {
+            kept.cost = u64::try_from(cost.as_micros()).unwrap_or(0);
+        }
+        self.asking.keep.keep(kept);
+        what
     }
 
     /// Forgets what is not open any more: it has been settled, and nobody will ask for its answer.
@@ -155,36 +245,6 @@ impl Thinking {
     }
 }
 
-/// Asks, and reads what comes back.
-fn answer(chat: &Chat, question: &Question, prompt: &Prompt, world: &Manifest) -> What {
-    let ask = Ask {
-        system: &prompt.system,
-        user: &prompt.user,
-        schema: &prompt.schema,
-        most: u64::try_from(question.most.as_micros()).unwrap_or(0),
-        tokens: TOKENS,
-        temperature: TEMPERATURE,
-        within: LONGEST,
-    };
-    let key = question.key;
-    match chat.ask(&ask) {
-        Ok(said) => {
-            let cost = Usdc::micros(i64::try_from(said.cost).unwrap_or(i64::MAX)).min(Usdc::MOST);
-            let read = thought::read(&said.text, question.purpose, world);
-            let said = read.map(Box::new).map_err(|why| {
-                tracing::debug!(model = chat.name(), %why, "an answer cannot be used");
-                Silence::Unusable
-            });
-            What::Answered { key, cost, said }
-        }
-        Err(why) => {
-            tracing::warn!(model = chat.name(), %why, "no answer");
-            let cost = if why.may_have_cost() { question.most } else { Usdc::ZERO };
-            What::Answered { key, cost, said: Err(silence(&why)) }
-        }
-    }
-}
-
 /// What an error of a client is to a golem.
 fn silence(why: &mind::Error) -> Silence {
     use mind::Error;
@@ -212,7 +272,8 @@ mod tests {
 
     #[test]
     fn an_answer_that_nobody_waits_for_any_more_is_no_news() {
-        let thinking = Thinking::new(Arc::default(), BTreeMap::new());
+        let keep = Keep { folder: std::path::PathBuf::new(), days: 0 };
+        let thinking = Thinking::new(Arc::default(), Asking { prices: BTreeMap::new(), slots: 1, keep });
         let answer = |key| What::Answered { key, cost: Usdc::ZERO, said: Err(Silence::Slow) };
         thinking.state().questions.extend([(1, None), (2, None), (3, None)]);
         thinking.came(1, answer(1));

@@ -2,11 +2,17 @@
 
 mod act;
 mod far;
+mod health;
+mod kept;
 mod minds;
 mod registry;
 mod slots;
+#[cfg(test)]
+pub(crate) mod tests;
 
 pub(crate) use act::{AWAY, Act, act};
 pub(crate) use far::{Far, Look, Waker};
-pub(crate) use minds::{Minds, Thinking};
+pub(crate) use kept::Keep;
+pub use kept::{Kept, kept};
+pub(crate) use minds::{Asking, Minds, Thinking};
 pub(crate) use registry::FarWorlds;

@@ -5,16 +5,24 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Duration;
 
 use tokio::runtime::Runtime;
 use tokio::sync::Semaphore;
 
 use crate::Error;
 
-/// Calls to one provider at once.
+/// Calls to one provider of worlds at once.
 const SLOTS: usize = 128;
 /// Calls that block a thread, to all providers together.
 const THREADS: usize = 512;
+
+/// Whether somebody's turn came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Served {
+    Now,
+    Never,
+}
 
 #[derive(Default)]
 pub(crate) struct Errands {
@@ -56,22 +64,41 @@ impl Errands {
 impl Errands {
     /// Does this on a thread of its own as soon as the provider has a slot free.
     pub(crate) fn run(&self, provider: &str, work: impl FnOnce() + Send + 'static) -> Result<(), Error> {
+        self.run_within(provider, SLOTS, None, |_| work())
+    }
+
+    /// The same for a provider with so many slots. Who comes first is served first, and whoever has had none for this long is
+    /// told so instead.
+    pub(crate) fn run_within(
+        &self,
+        provider: &str,
+        most: usize,
+        patience: Option<Duration>,
+        work: impl FnOnce(Served) + Send + 'static,
+    ) -> Result<(), Error> {
         #[cfg(test)]
         if let Some(waiting) = &self.waiting {
-            waiting.lock().unwrap_or_else(PoisonError::into_inner).push(Box::new(work));
+            waiting.lock().unwrap_or_else(PoisonError::into_inner).push(Box::new(|| work(Served::Now)));
             return Ok(());
         }
         let runtime = self.runtime()?;
         let slots = {
             let mut all = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
-            Arc::clone(all.entry(provider.to_owned()).or_insert_with(|| Arc::new(Semaphore::new(SLOTS))))
+            Arc::clone(all.entry(provider.to_owned()).or_insert_with(|| Arc::new(Semaphore::new(most.max(1)))))
         };
         let handle = runtime.handle().clone();
         runtime.spawn(async move {
-            let Ok(slot) = slots.acquire_owned().await else { return };
-            handle.spawn_blocking(move || {
-                work();
-                drop(slot);
+            let slot = slots.acquire_owned();
+            let slot = match patience {
+                Some(patience) => tokio::time::timeout(patience, slot).await.ok(),
+                None => Some(slot.await),
+            };
+            handle.spawn_blocking(move || match slot {
+                Some(slot) => {
+                    work(Served::Now);
+                    drop(slot);
+                }
+                None => work(Served::Never),
             });
         });
         Ok(())

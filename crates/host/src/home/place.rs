@@ -379,6 +379,11 @@ impl GolemHome {
         self.folder.join("PLAYBOOK.md")
     }
 
+    /// What it asked models and what they said, word for word.
+    pub fn thoughts(&self) -> PathBuf {
+        self.folder.join("thoughts")
+    }
+
     /// What it leaves: for people, for programs, and for an heir.
     pub fn testament(&self, kind: &str) -> PathBuf {
         self.folder.join(format!("testament.{kind}"))

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 
 use golem::grimoire::Grimoire;
 use golem::inheritance::{BUDGET, Way, estate, whole};
-use golem::thanatopsis::{Outside, Review, Testament, write};
+use golem::thanatopsis::{Outside, Review, Section, Testament, write};
 use golem::{Life, Time};
 use vault::Reader;
 
@@ -21,6 +21,28 @@ use crate::view::herald::Herald;
 
 /// Writes the testament, for people and for programs, and says its hash.
 pub(crate) fn reflect(place: &GolemHome, life: &Life, grimoire: &Grimoire, secret: &Secret) -> Result<[u8; 32], Error> {
+    let testament = draft(place, life, grimoire, secret)?;
+    let json = serde_json::to_string_pretty(&testament).expect("a testament is plain data");
+    durable::write(&place.testament("json"), json.as_bytes())?;
+    durable::write(&place.testament("md"), testament.markdown(date).as_bytes())?;
+    Ok(*blake3::hash(json.as_bytes()).as_bytes())
+}
+
+/// What stands in it, in lines, for whoever is asked for last words; nothing secret is among them.
+pub(crate) fn lines(
+    place: &GolemHome,
+    life: &Life,
+    grimoire: &Grimoire,
+    secret: &Secret,
+) -> Result<Vec<String>, Error> {
+    let testament = draft(place, life, grimoire, secret)?;
+    let first = format!("died {}", testament.cause_in_words);
+    let of = |section: &Section| section.lines.iter().map(|line| format!("{}: {line}", section.title)).collect();
+    let said = testament.sections.iter().flat_map(|section| -> Vec<String> { of(section) });
+    Ok(std::iter::once(first).chain(said).collect())
+}
+
+fn draft(place: &GolemHome, life: &Life, grimoire: &Grimoire, secret: &Secret) -> Result<Testament, Error> {
     let reader = Reader::open(&place.database())?;
     let (mut review, mut herald) = (Review::default(), Herald::before(&reader)?);
     reader.replay(|record| {
@@ -34,12 +56,7 @@ pub(crate) fn reflect(place: &GolemHome, life: &Life, grimoire: &Grimoire, secre
     let journal = tip.hash.iter().map(|byte| format!("{byte:02x}")).collect();
     let outside = Outside { secret: secret.reveal(), records: tip.seq, journal };
     let whole = whole(grimoire, life);
-    let testament =
-        write(life, &whole, &review, outside).ok_or_else(|| Error::Usage(format!("{} is not dead", place.name)))?;
-    let json = serde_json::to_string_pretty(&testament).expect("a testament is plain data");
-    durable::write(&place.testament("json"), json.as_bytes())?;
-    durable::write(&place.testament("md"), testament.markdown(date).as_bytes())?;
-    Ok(*blake3::hash(json.as_bytes()).as_bytes())
+    write(life, &whole, &review, outside).ok_or_else(|| Error::Usage(format!("{} is not dead", place.name)))
 }
 
 /// Sends what was known through the bottleneck into a bundle, and what is worth it onto the owner's shelf.

@@ -150,14 +150,20 @@ impl Body {
         if self.grimoire.is_none() {
             self.grimoire = Some(self.known()?);
         }
-        if self.memory.is_none() {
-            self.writing.carry_over(&self.place)?;
-            self.memory = Some(memory::remembered(&self.place, life)?);
-        }
+        self.remember(life)?;
         let (Some(memory), Some(grimoire)) = (&self.memory, &self.grimoire) else { unreachable!("just read") };
         #[cfg(test)]
         super::curse::strike(&self.place, super::curse::Part::Dream);
         Ok(What::Dreamt(Box::new(dream::work(memory, grimoire, life))))
+    }
+
+    /// Has at hand what its nights look back on.
+    pub(super) fn remember(&mut self, life: &Life) -> Result<(), Error> {
+        if self.memory.is_none() {
+            self.writing.carry_over(&self.place)?;
+            self.memory = Some(memory::remembered(&self.place, life)?);
+        }
+        Ok(())
     }
 
     /// Writes the testament.

@@ -144,6 +144,8 @@ fn order_of(body: &Body) -> Option<&'static str> {
             Command::Halt { .. } => "halt",
             Command::Approve { .. } => "approve",
             Command::Amend { .. } => "amend",
+            Command::Ask { .. } => "ask",
+            Command::Steer { .. } => "steer",
         },
         Body::News { .. } | Body::CatchUp => return None,
     })

@@ -44,7 +44,7 @@ impl Living {
     pub fn run(&mut self, run: Run, listener: &mut impl Listener) -> Result<Ending, Error> {
         let ending = self.run_on(run, listener)?;
         // Whoever runs it next must not ask about what is still being done, nor pay for an answer that nobody waited for.
-        self.settle_thoughts(listener)?;
+        self.settle_thoughts(PATIENCE, listener)?;
         self.body.ground.rest(PATIENCE);
         self.write_playbook()?;
         Ok(ending)

@@ -1,46 +1,111 @@
-//! A life that asks models: what it remembers that may bear on a question, and where its answers are waited for.
+//! A life that asks models: what it is shown beside its own state, and where its answers are waited for.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use golem::grimoire::{Entry, Grimoire};
-use golem::{Life, What, thought};
+use golem::thought::{self, Prompt, Purpose, Question};
+use golem::{Life, What, dream};
+use vault::Reader;
 
 use super::body::Body;
 use super::listener::Listener;
 use super::living::Living;
-use super::turn::PATIENCE;
 use crate::Error;
-use crate::errands::Thinking;
+use crate::errands::{Asking, Keep, Thinking};
+use crate::legacy::testament;
+use crate::view::herald::Herald;
 
 /// Entries shown to a model.
 const RECALLED: usize = 12;
 /// What is believed less is not shown.
 const BELIEVED: f64 = 0.3;
+/// What a word in common counts for beside a point of confidence.
+const IN_COMMON: f64 = 0.5;
+/// Records shown to whoever answers an owner, and how many of the newest they are picked from.
+const RECORDS: usize = 20;
+const LATELY: u64 = 2_000;
+/// Letters of a record in words.
+const RECORD: usize = 160;
 
 impl Body {
     /// The answer to a question, if it has come.
     pub(super) fn think(&mut self, life: &Life, key: u64) -> Result<Option<What>, Error> {
         let Some(question) = life.thoughts.find(key) else { return Ok(None) };
         let thinking = Arc::clone(self.thinking()?);
-        let model = life.constitution().thought.model(question.tier);
+        let model = thought::model(life, question);
+        thinking.ask(question, model, &life.birth.world, || self.prompt(life, question))
+    }
+
+    /// A question in words, and the records it shows.
+    fn prompt(&mut self, life: &Life, question: &Question) -> Result<(Prompt, Vec<u64>), Error> {
+        let mut shown = Vec::new();
+        let recalled = match question.purpose {
+            purpose if purpose.is_nightly() => self.tonight(life)?,
+            Purpose::Reflect => {
+                let grimoire = self.known()?;
+                testament::lines(&self.place, life, &grimoire, &self.secret)?
+            }
+            Purpose::Answer => {
+                let records = self.lately()?;
+                let lines = records.iter().map(|(seq, words)| format!("[{seq}] {words}"));
+                let asked = question.owner.as_ref().map_or("", |(_, text)| text);
+                let mut lines: Vec<String> = lines.collect();
+                shown = records.into_iter().map(|(seq, _)| seq).collect();
+                lines.extend(recalled(self.grimoire()?, life, asked));
+                lines
+            }
+            _ => {
+                let unusual = unusual(life, question);
+                recalled(self.grimoire()?, life, &unusual)
+            }
+        };
+        Ok((thought::prompt(life, question, &recalled), shown))
+    }
+
+    fn grimoire(&mut self) -> Result<&Grimoire, Error> {
         if self.grimoire.is_none() {
             self.grimoire = Some(self.known()?);
         }
-        let recalled = || self.grimoire.as_ref().map(|grimoire| recalled(grimoire, life)).unwrap_or_default();
-        thinking.ask(question, model, &life.birth.world, || thought::prompt(life, question, &recalled()))
+        let Some(grimoire) = &self.grimoire else { unreachable!("just read") };
+        Ok(grimoire)
+    }
+
+    fn tonight(&mut self, life: &Life) -> Result<Vec<String>, Error> {
+        self.remember(life)?;
+        Ok(self.memory.as_ref().map(|memory| dream::told(memory, life)).unwrap_or_default())
+    }
+
+    /// The newest of its records that an owner would be told of, in words.
+    fn lately(&mut self) -> Result<Vec<(u64, String)>, Error> {
+        self.writing.carry_over(&self.place)?;
+        let reader = Reader::open(&self.place.database())?;
+        let (golem, mut from) = reader.before(reader.tip()?.seq.saturating_sub(LATELY))?;
+        let (mut herald, mut told) = (golem.map_or_else(Herald::new, Herald::after), Vec::new());
+        reader.read_on(&mut from, u64::MAX, |record| {
+            herald.tell(&record, |message| {
+                if !message.message.is_routine() {
+                    let words = serde_json::to_string(&message.message).expect("a message is plain data");
+                    told.push((message.seq, golem::plain::line(&words, RECORD)));
+                }
+            })
+        })?;
+        Ok(told.split_off(told.len().saturating_sub(RECORDS)))
     }
 
     fn thinking(&mut self) -> Result<&Arc<Thinking>, Error> {
         if self.thinking.is_none() {
             let home = self.place.home();
+            let settings = home.settings()?;
             // Without them whatever the book does not know is not asked, which is told then.
-            let prices = home.settings()?.prices().unwrap_or_else(|why| {
+            let prices = settings.prices().unwrap_or_else(|why| {
                 tracing::warn!(%why, "models.prices cannot be read");
                 BTreeMap::new()
             });
-            let thinking = Thinking::new(Arc::clone(home.minds()), prices);
+            let keep = Keep { folder: self.place.thoughts(), days: settings.integer("models.keep_days") as u64 };
+            let asking = Asking { prices, slots: settings.integer("models.slots") as usize, keep };
+            let thinking = Thinking::new(Arc::clone(home.minds()), asking);
             self.waker.iter().for_each(|waker| thinking.wakes(Arc::clone(waker)));
             self.thinking = Some(thinking);
         }
@@ -73,8 +138,8 @@ impl Body {
 impl Living {
     /// Takes what its questions under way come to, for as long as there is patience: whoever lives it next could only
     /// count them as paid for.
-    pub(super) fn settle_thoughts(&mut self, listener: &mut impl Listener) -> Result<(), Error> {
-        let until = Instant::now() + PATIENCE;
+    pub(crate) fn settle_thoughts(&mut self, patience: Duration, listener: &mut impl Listener) -> Result<(), Error> {
+        let until = Instant::now() + patience;
         while self.body.is_thinking() && Instant::now() < until {
             self.body.wait(until.saturating_duration_since(Instant::now()).min(Duration::from_millis(100)));
             self.perform(listener)?;
@@ -86,15 +151,37 @@ impl Living {
     }
 }
 
-/// What it holds to be so that fits the present, surest first.
-fn recalled(grimoire: &Grimoire, life: &Life) -> Vec<String> {
+/// What is unusual about the moment of a question, in the words of its world.
+fn unusual(life: &Life, question: &Question) -> String {
+    let moves = &life.knowing.moves;
+    let away = |at: usize| {
+        let (mean, square) = (moves.mean.get(at).copied().unwrap_or(0.0), moves.square.get(at).copied().unwrap_or(0.0));
+        question.seen.get(at).is_some_and(|value| (value - mean) * (value - mean) > square)
+    };
+    let names = life.birth.world.features.iter().enumerate().filter(|(at, _)| away(*at));
+    names.map(|(_, name)| name.as_str()).collect::<Vec<_>>().join(" ")
+}
+
+fn words(text: &str) -> BTreeSet<String> {
+    let parts = text.split(|c: char| !(c.is_alphanumeric() || c == '_'));
+    parts.filter(|word| word.chars().count() > 2).map(str::to_lowercase).collect()
+}
+
+/// What it holds to be so that fits the present: what has most in common with what it is asked about, then what is surest.
+fn recalled(grimoire: &Grimoire, life: &Life, about: &str) -> Vec<String> {
+    let about = words(about);
     // What it goes by is told beside what it has to show.
     let elsewhere = |entry: &Entry| life.playbook.iter().all(|rule| rule.id != entry.id);
     let here = |entry: &Entry| entry.regime.is_none_or(|regime| regime == life.regimes.now);
     let fits = |entry: &&Entry| here(entry) && elsewhere(entry);
-    let mut known: Vec<(f64, &Entry)> =
-        grimoire.in_use().filter(fits).map(|entry| (entry.confidence(life.now), entry)).collect();
-    known.retain(|(confidence, _)| *confidence >= BELIEVED);
-    known.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.id.cmp(&b.1.id)));
-    known.iter().take(RECALLED).map(|(confidence, entry)| format!("{} ({confidence:.2})", entry.text)).collect()
+    let weigh = |entry: &Entry| {
+        let confidence = entry.confidence(life.now);
+        let common = words(&entry.text).intersection(&about).count() as f64;
+        (confidence + IN_COMMON * common, confidence)
+    };
+    let mut known: Vec<((f64, f64), &Entry)> =
+        grimoire.in_use().filter(fits).map(|entry| (weigh(entry), entry)).collect();
+    known.retain(|((_, confidence), _)| *confidence >= BELIEVED);
+    known.sort_by(|a, b| b.0.0.total_cmp(&a.0.0).then(a.1.id.cmp(&b.1.id)));
+    known.iter().take(RECALLED).map(|((_, confidence), entry)| format!("{} ({confidence:.2})", entry.text)).collect()
 }

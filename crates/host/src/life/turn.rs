@@ -66,7 +66,7 @@ impl Living {
     /// Its own file has everything; it may be left. A world that is at work for it must be done first: whoever opens it
     /// next must not ask about what is still being done.
     pub(crate) fn leave(&mut self) -> Result<(), Error> {
-        self.settle_thoughts(&mut Silent)?;
+        self.settle_thoughts(PATIENCE, &mut Silent)?;
         self.flush(&mut Silent)?;
         self.show_playbook();
         self.body.writing.carry_over(&self.body.place)?;

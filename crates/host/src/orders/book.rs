@@ -1,4 +1,4 @@
-//! Orders under a key. Whoever orders over a wire cannot know what beanswer of an order whose answer got lost; so each has
+//! Orders under a key. Whoever orders over a wire cannot know what became of an order whose answer got lost; so each has
 //! a key, and the same key again is the same order: it is carried out once and gets the same answer, also from the next
 //! host. An order is in the book before anything is done for it, its letter has an id made of the key, and its reply
 //! stays in the inbox until the book has it. A kill anywhere in between leaves enough to go on from.
@@ -36,7 +36,7 @@ pub enum Deed {
     Heir(Name),
 }
 
-/// What answer of it.
+/// What came of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Answer {
@@ -117,6 +117,11 @@ impl Request {
 }
 
 impl Entry {
+    /// The id of its letter.
+    pub fn id(&self) -> CommandId {
+        self.id
+    }
+
     /// Whether there is a reply that the book does not have yet.
     pub fn is_answered(&self, place: &GolemHome) -> bool {
         inbox::has_replied(place, self.id)

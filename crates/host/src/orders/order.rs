@@ -4,8 +4,9 @@
 use std::fs;
 use std::io::{ErrorKind, Write};
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use golem::thought::Told;
 use golem::{Command, CommandId};
 use vault::Reader;
 
@@ -17,6 +18,21 @@ use crate::life::{Living, Silent};
 
 /// How long a living golem has to answer before the owner is told that the letter waits.
 pub const PATIENCE: Duration = Duration::from_secs(5);
+
+/// How long a model has to answer an owner's question.
+pub const ANSWER: Duration = Duration::from_secs(150);
+/// How often it is looked whether it has.
+const LOOK: Duration = Duration::from_millis(200);
+
+/// What came of an owner's question.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Asked {
+    Told(Told),
+    /// It is asked in the morning.
+    Asleep,
+    /// It was heard, and there is no answer yet.
+    Waiting,
+}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Heard {
@@ -61,7 +77,9 @@ pub fn pass_on_as(place: &GolemHome, id: CommandId, body: Body, snapshot_every: 
                 Body::Fund { credit, capital } => living.fund(id, credit, capital, &mut Silent),
                 Body::News { .. } | Body::CatchUp => unreachable!("owners write no such letters"),
             };
-            Ok(replied.map_or_else(Order::Unsure, Order::Answered))
+            // Whoever opens it next could only count a question under way as paid for.
+            let settled = replied.and_then(|reply| living.settle_thoughts(ANSWER, &mut Silent).map(|()| reply));
+            Ok(settled.map_or_else(Order::Unsure, Order::Answered))
         }
         Err(Error::Hosted(_) | Error::Vault(vault::Error::Locked(_))) => {
             Ok(Order::Sent(inbox::send_as(place, id, body)?))
@@ -82,6 +100,31 @@ pub fn hear(place: &GolemHome, order: Order, patience: Duration) -> Result<Heard
         Some(Reply::Refused(why)) => Err(Error::Refused(why)),
         Some(Reply::Dead(cause)) => Err(Error::Dead(place.name.clone(), cause)),
         None => Ok(Heard::Waiting),
+    }
+}
+
+/// Asks a golem something and waits for what it says, no longer than this.
+pub fn ask(place: &GolemHome, text: &str, snapshot_every: u64, patience: Duration) -> Result<Asked, Error> {
+    let (id, until) = (inbox::new_id(), Instant::now() + patience);
+    let body = Body::Command(Command::Ask { text: text.to_owned() });
+    let order = pass_on_as(place, id, body, snapshot_every)?;
+    if hear(place, order, PATIENCE)? == Heard::Waiting {
+        return Ok(Asked::Waiting);
+    }
+    loop {
+        place.catch_up()?;
+        let (golem, _) = place.wake()?;
+        let thoughts = &golem.life().thoughts;
+        if let Some(told) = thoughts.told.iter().find(|told| told.command == id) {
+            return Ok(Asked::Told(told.clone()));
+        }
+        if thoughts.waiting.as_ref().is_some_and(|(waiting, _)| *waiting == id) {
+            return Ok(Asked::Asleep);
+        }
+        if Instant::now() >= until {
+            return Ok(Asked::Waiting);
+        }
+        std::thread::sleep(LOOK);
     }
 }
 

@@ -258,6 +258,11 @@ impl Up {
             self.census = now + CENSUS_EVERY;
         }
         self.give_turns(now);
+        for news in self.home.minds().health().news() {
+            info!(target: SAID, "{}", news.text);
+            let key = format!("{}:{}", news.key, self.home.wall().now_ms());
+            self.desk.tell_owner(key, "model", None, news.text);
+        }
         if let Some(news) = self.pace.news(now) {
             warn!(target: SAID, "{news}");
             tell(&news);

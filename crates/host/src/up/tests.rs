@@ -15,6 +15,7 @@ use super::notify::{Target, Telling, Way};
 use super::supervision::RestartAfter;
 use super::{Plan, Stopper, Up, api};
 use crate::config::{File, Settings};
+use crate::errands::tests::provider;
 use crate::home::inbox::{self, Body};
 use crate::home::tokens;
 use crate::life::birth::{Wish, birth};
@@ -315,6 +316,62 @@ fn a_hundred_worlds_that_sleep_at_every_call_hold_up_nobody() {
     for slow in &kept[1..] {
         assert!(late(slow) / late(&kept[0]) <= 1.2, "neighbours are late: {kept:?}");
     }
+}
+
+/// Golems whose model is away have their ticks all the same; their owner is told once that it is, and once that it is back.
+#[test]
+fn a_model_that_is_away_holds_up_nobody_and_is_told_of_once() {
+    let full = std::env::var_os("BARDO_FULL").is_some();
+    // An hour of world time, or a few minutes of it.
+    let (many, speed, span) = if full { (1_000, 10.0, 360) } else { (150, 40.0, 12) };
+    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let model = format!("http://{free}/v1/any");
+    let measure = |asks: bool| {
+        let (folder, home) = home(0, |_| &[]);
+        for seed in 0..many {
+            let model = format!("mind.cheap={}", if asks { model.as_str() } else { "" });
+            // Every other tick asks, if nobody had to rest.
+            let flags = ["mortality.epistemic.enabled=false", "dream.enabled=false", "thought.most_asking=1", &model];
+            let settings = Settings::load(File::Golem, None, std::iter::empty(), &flags.map(str::to_owned)).unwrap();
+            let (name, spec) = (format!("g{seed}").parse().unwrap(), sim(seed));
+            birth(&home, Wish { name, spec, seed: Some(seed), settings, descent: None, bundle: None }).unwrap();
+        }
+        let host = Running::come(&home, speed, None);
+        std::thread::sleep(Duration::from_secs(2));
+        let stretch = Stretch::begin(&host.board);
+        std::thread::sleep(Duration::from_secs(span));
+        (stretch.end(&host.board), host, home, folder)
+    };
+    let late = |kept: &Kept| kept.late.max(Duration::from_millis(5)).as_secs_f64();
+    // The machine may be busy with something else; a model that is away would hold them up every time.
+    let (mut without, mut with) = (f64::MAX, f64::MAX);
+    let mut up = None;
+    for _ in 0..3 {
+        let (kept, host, _home, _folder) = measure(false);
+        without = without.min(late(&kept));
+        host.stop();
+        let (kept, host, home, folder) = measure(true);
+        with = with.min(late(&kept));
+        if with / without <= 1.2 {
+            up = Some((host, home, folder));
+            break;
+        }
+        host.stop();
+    }
+    println!("counted: {many} golems whose model is away: late p99 {with:.4} s beside {without:.4} s without one");
+    let (host, home, _folder) = up.unwrap_or_else(|| panic!("late by {with} beside {without}"));
+    let told = || notes(&home).into_iter().filter(|note| note.kind == "model").collect::<Vec<_>>();
+    until("its owner is told", || !told().is_empty());
+    let away = told();
+    assert_eq!(away.len(), 1, "{away:?}");
+    assert!(away[0].text.contains(&model) && away[0].text.contains("does not answer"), "{away:?}");
+    let says = |_: &serde_json::Value| r#"{"note":"well"}"#.to_owned();
+    let back = provider::Provider::at(&free.to_string(), |_| provider::Act::Honest, says);
+    until("it goes on by itself", || told().len() > 1);
+    assert!(back.calls().0 > 0 && told()[1].text.contains("answers again"), "{:?}", told());
+    host.stop();
+    let spent = |seed: u64| home.golem(&format!("g{seed}")).unwrap().wake().unwrap().0.life().thoughts.spent;
+    assert!((0..many).all(|seed| spent(seed) == golem::Usdc::ZERO), "nobody there costs nothing");
 }
 
 fn sim(seed: u64) -> world::Spec {

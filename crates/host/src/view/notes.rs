@@ -9,9 +9,9 @@ use vault::Note;
 use super::herald::Told;
 
 /// Every kind of note there is.
-pub(crate) const KINDS: [&str; 16] = [
+pub(crate) const KINDS: [&str; 17] = [
     "approval", "backup", "breaker", "cap", "crash", "daily", "death", "disk", "feed", "freeze", "head", "heir",
-    "lock", "money", "stop", "unread",
+    "lock", "model", "money", "stop", "unread",
 ];
 /// Characters of a note: it goes to telephones and terminals, and may hold what somebody else wrote.
 const LONGEST: usize = 1_000;
@@ -40,6 +40,14 @@ pub(crate) fn note(name: &str, life: &Life, told: &Told<'_>, now: i64) -> Option
         }
         // Whoever has used up a day's share does not ask again that day, so nobody would be refused.
         Message::Granted { .. } => return used_up(life).map(|rule| cap(name, life, told, rule, now)),
+        Message::Answered { over, .. } | Message::Silent { over, .. } if over.is_positive() => {
+            // Once a day: whoever says so once says so again.
+            let key = format!("{}:over:{}", life.id(), now / DAY_MS);
+            let text = format!(
+                "{name} was told that an answer cost {over} more than was set aside for it; that is not paid, but look at what your provider charges"
+            );
+            return Some(host_note(key, "model", Some(name), text, now));
+        }
         Message::EconomicCritical { remaining, .. } => ("money", format!("{name} has {remaining} left to live on")),
         _ => return None,
     };

@@ -64,10 +64,13 @@ pub fn phase(life: &Life) -> String {
 pub fn thoughts(life: &Life) -> Option<String> {
     let (figures, thoughts) = (&life.constitution().thought, &life.thoughts);
     let models: Vec<&str> = figures.models.iter().flatten().map(String::as_str).collect();
-    if models.is_empty() {
-        return None;
-    }
-    let mut text = format!("asks {}", models.join(", "));
+    let nights = life.constitution().dream.model.as_deref();
+    let mut text = match (models.is_empty(), nights) {
+        (true, None) => return None,
+        (true, Some(nights)) => format!("asks {nights} in its dreams"),
+        (false, None) => format!("asks {}", models.join(", ")),
+        (false, Some(nights)) => format!("asks {}, and {nights} in its dreams", models.join(", ")),
+    };
     if thoughts.made == 0 {
         return Some(text + "; nothing so far");
     }

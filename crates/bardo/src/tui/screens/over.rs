@@ -31,6 +31,23 @@ pub(super) fn draw(app: &App, over: &Over, look: Look, frame: &mut Frame<'_>, ar
             };
             ask(frame, area, look, &question, order.means(), key);
         }
+        Over::Question(name, text) => {
+            let room = usize::from(area.width.min(76).saturating_sub(6));
+            let shown: String = text.chars().skip(text.chars().count().saturating_sub(room)).collect();
+            let told = vec![
+                Line::styled(format!(" Ask {name}; its model answers from its record:"), look.strong()),
+                Line::raw(""),
+                Line::raw(format!(" > {shown}▏")),
+                Line::raw(""),
+                Line::from(vec![
+                    Span::styled(" Enter", look.title()),
+                    Span::raw(" ask     "),
+                    Span::styled("Esc", look.title()),
+                    Span::raw(" put it away"),
+                ]),
+            ];
+            window(frame, area, look, " ask ", told, 76);
+        }
         Over::ConfirmAll(order) => {
             let living = app.golems.iter().filter(|one| one.state != State::Dead).count();
             let question = format!(" {} all {living} golems?", capital(order.verb()));

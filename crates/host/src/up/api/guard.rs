@@ -47,7 +47,7 @@ pub(super) fn needed(method: &Method, path: &str) -> Scope {
     }
     match path.rsplit('/').next().unwrap_or_default() {
         "approve" => Scope::Answer,
-        "pause" | "resume" | "freeze" | "fund" | "withdraw" | "dream" | "wake" => Scope::Order,
+        "pause" | "resume" | "freeze" | "fund" | "withdraw" | "dream" | "wake" | "ask" => Scope::Order,
         _ => Scope::All,
     }
 }

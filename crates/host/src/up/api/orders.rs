@@ -11,6 +11,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderName, StatusCode};
 use axum::response::{IntoResponse, Response};
 use golem::owner::Account;
+use golem::thought::Silence;
 use golem::{Command, Name, Usdc};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -64,10 +65,26 @@ pub(super) struct Standing {
     refused: Option<String>,
     /// Who was born of it.
     heir: Option<String>,
+    /// What a question was answered, once it is.
+    answer: Option<Reply>,
+}
+
+/// What a golem says to its owner.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct Reply {
+    /// None if no model answered.
+    text: Option<String>,
+    /// The records of its journal that it goes by.
+    records: Vec<u64>,
+    /// Why there is no text, such as `down`.
+    silence: Option<&'static str>,
+    /// In micro-USDC.
+    cost: i64,
 }
 
 impl Standing {
-    fn of(place: &GolemHome, entry: Entry) -> Standing {
+    fn of(place: &GolemHome, entry: Entry) -> Result<Standing, Error> {
+        let answer = if entry.order == "ask" { reply(place, &entry)? } else { None };
         let (refused, heir) = match &entry.answer {
             Some(Answer::Refused(why)) => (Some(why.clone()), None),
             Some(Answer::Dead(cause)) => (Some(Error::Dead(place.name.clone(), cause.clone()).to_string()), None),
@@ -76,8 +93,21 @@ impl Standing {
         };
         let waiting = entry.answer.is_none();
         let key = entry.key.as_str().to_owned();
-        Standing { key, order: entry.order, done: !waiting && refused.is_none(), waiting, refused, heir }
+        Ok(Standing { key, order: entry.order, done: !waiting && refused.is_none(), waiting, refused, heir, answer })
     }
+}
+
+/// What it was told, if it has been; one of the newest few.
+fn reply(place: &GolemHome, entry: &Entry) -> Result<Option<Reply>, Error> {
+    place.catch_up()?;
+    let (golem, _) = place.wake()?;
+    let told = golem.life().thoughts.told.iter().find(|told| told.command == entry.id());
+    Ok(told.map(|told| Reply {
+        text: told.text.clone(),
+        records: told.cites.clone(),
+        silence: told.silence.map(Silence::name),
+        cost: told.cost.as_micros(),
+    }))
 }
 
 /// What became of an order.
@@ -93,7 +123,7 @@ pub(super) async fn order(
     let pools = app.pools.clone();
     let found = pools.read(move || {
         let place = app.home.golem(&name)?;
-        Ok(app.book.look(&place, &key)?.map(|entry| Standing::of(&place, entry)))
+        app.book.look(&place, &key)?.map(|entry| Standing::of(&place, entry)).transpose()
     });
     found.await?.map(Json).ok_or_else(unknown)
 }
@@ -297,6 +327,48 @@ pub(super) async fn withdraw(
     let request = Request::new(key, "withdraw", &money);
     let (amount, _) = Gift { credit: money.amount, capital: 0 }.read()?;
     tell(app, name, request, move |_| Ok(Body::Command(Command::Withdraw { from: money.from, amount }))).await
+}
+
+/// A question of its owner's.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Question {
+    #[schema(min_length = 1, max_length = 800)]
+    question: String,
+}
+
+/// Ask it something. Its answer, once a model has given it, stands under the order's key; asleep, it is asked in the morning.
+#[utoipa::path(post, path = "/v1/golems/{name}/ask", params(("name" = String, Path)), request_body = Question,
+    responses((status = 200, body = Accepted), (status = 202, body = Accepted), (status = 400, body = Problem), (status = 404, body = Problem), (status = 409, body = Problem)))]
+pub(super) async fn ask(
+    State(app): State<AppState>,
+    Path(name): Path<String>,
+    Keyed(key): Keyed,
+    JsonBody(asked): JsonBody<Question>,
+) -> Answered {
+    let request = Request::new(key, "ask", &asked);
+    tell(app, name, request, move |_| Ok(Body::Command(Command::Ask { text: asked.question }))).await
+}
+
+/// What it is to have in mind; empty for nothing.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Strategy {
+    #[schema(max_length = 800)]
+    strategy: String,
+}
+
+/// Say what it is to have in mind when it thinks. It moves no money and loosens no rule.
+#[utoipa::path(post, path = "/v1/golems/{name}/strategy", params(("name" = String, Path)), request_body = Strategy,
+    responses((status = 200, body = Accepted), (status = 202, body = Accepted), (status = 400, body = Problem), (status = 404, body = Problem), (status = 409, body = Problem)))]
+pub(super) async fn strategy(
+    State(app): State<AppState>,
+    Path(name): Path<String>,
+    Keyed(key): Keyed,
+    JsonBody(said): JsonBody<Strategy>,
+) -> Answered {
+    let request = Request::new(key, "strategy", &said);
+    tell(app, name, request, move |_| Ok(Body::Command(Command::Steer { text: said.strategy }))).await
 }
 
 /// Keys of its policy and what they are to be, as in a configuration file.

@@ -30,6 +30,8 @@ fn described() -> (Router<AppState>, OpenApi) {
         .routes(routes!(orders::fund))
         .routes(routes!(orders::withdraw))
         .routes(routes!(orders::steer))
+        .routes(routes!(orders::ask))
+        .routes(routes!(orders::strategy))
         .routes(routes!(orders::approve))
         .routes(routes!(orders::pause))
         .routes(routes!(orders::resume))

@@ -1,120 +1,21 @@
 //! Thoughts: never a micro-USDC over what was set aside, nothing taken from an answer but what an answer may hold, and a
 //! model believed as far as it was right.
 
+#[path = "../common/mod.rs"]
 mod common;
 
-use common::{Dice, SAFE, START, birth};
-use golem::books::Books;
-use golem::constitution::{Constitution, Mode, ThoughtFigures};
+mod answers;
+mod lived;
+mod nights;
+mod talking;
+
+use common::Dice;
+use golem::constitution::{Mode, ThoughtFigures};
 use golem::event::Event;
 use golem::rule::Provenance;
-use golem::thought::{self, Answer, Held, Opinion, PROMPT, Purpose, Silence, Unusable, prompt, read, schema};
-use golem::world::{Bar, DomainKind, DomainSpec, Observation};
-use golem::{Again, Command, CommandId, Errand, Golem, Input, Life, Owed, Record, Time, Usdc, What};
-use proptest::prelude::*;
-use serde_json::{Value, json};
-
-/// A level that goes back to a hundred; whoever knows that knows what comes.
-struct Lived {
-    golem: Golem,
-    records: Vec<Record>,
-    level: f64,
-    dice: Dice,
-}
-
-const PULL: f64 = 0.05;
-const HORIZON: u32 = 12;
-
-impl Lived {
-    fn new(seed: u64, change: impl FnOnce(&mut Constitution)) -> Lived {
-        let mut birth = birth(Constitution::bare());
-        birth.constitution.clocks.stochastic = false;
-        birth.constitution.clocks.economic = false;
-        birth.constitution.clocks.epistemic = false;
-        birth.constitution.dream.enabled = false;
-        birth.constitution.mind.explore_every = 0;
-        birth.constitution.mind.phages = false;
-        birth.constitution.thought.models[0] = Some("some/model".to_owned());
-        change(&mut birth.constitution);
-        birth.id.0[15] = seed as u8;
-        let domain =
-            DomainSpec { name: "level".into(), weight: 1.0, kind: DomainKind::Value, horizon: HORIZON, scale: None };
-        birth.world.domains = [domain].into_iter().collect();
-        birth.world.regime = Some(0);
-        birth.world.features = ["ratio", "other"].map(Into::into).to_vec();
-        birth.world.instincts = ["when other > 2 expect level over 12"].map(Into::into).to_vec();
-        let (golem, record) = Golem::born(birth, START);
-        let mut lived = Lived { golem, records: vec![record], level: 100.0, dice: Dice(seed) };
-        lived.feed(What::Funded { transfer: 1, credit: Usdc::dollars(20), capital: Usdc::dollars(10) });
-        lived
-    }
-
-    fn life(&self) -> &Life {
-        self.golem.life()
-    }
-
-    fn feed(&mut self, what: What) -> Vec<Event> {
-        let now = if matches!(what, What::Observed(_)) { self.life().due() } else { self.life().now };
-        let record = self.golem.step(&Input { now, roll: SAFE, what }).unwrap();
-        self.check();
-        let events = record.as_ref().map(|record| record.events.clone()).unwrap_or_default();
-        self.records.extend(record);
-        events
-    }
-
-    fn tick(&mut self) -> Vec<Event> {
-        let closed = self.life().due();
-        self.level = 100.0 + (1.0 - PULL) * (self.level - 100.0) + 20.0 * (self.dice.chance() - 0.5);
-        let other = self.dice.chance();
-        let bar = Bar {
-            closed,
-            values: [self.level].into_iter().collect(),
-            features: [self.level / 100.0, other].into_iter().collect(),
-            unit: Usdc::cents((self.level * 10.0) as i64),
-        };
-        self.feed(What::Observed(Observation { bars: vec![bar] }))
-    }
-
-    /// The questions that are owed an answer, and those nobody can bring one to any more.
-    fn owed(&self) -> Vec<Errand> {
-        let errand = |owed: Owed| match owed {
-            Owed::Errand(errand @ (Errand::Ask { .. } | Errand::Forfeit { .. })) => Some(errand),
-            _ => None,
-        };
-        self.golem.owed().filter_map(errand).collect()
-    }
-
-    /// The same life, as another process finds it.
-    fn killed(&mut self) {
-        let mut golem = Golem::reborn(&self.records[0]).unwrap();
-        self.records[1..].iter().for_each(|record| golem.fold(record).unwrap());
-        assert_eq!(golem, self.golem, "a fold needs no model");
-        self.golem = golem;
-    }
-
-    /// What must hold after every record.
-    fn check(&self) {
-        let (life, figures) = (self.life(), &self.life().constitution().thought);
-        let (purse, thoughts) = (&life.purse, &life.thoughts);
-        assert!(Books::of(life).adds_up());
-        let gas: Usdc = life.flights.iter().map(|flight| flight.gas).sum();
-        assert_eq!(purse.promised, gas + thoughts.promised(), "what is promised belongs to something under way");
-        assert!(purse.spent + purse.promised <= purse.given, "{:?} {:?}", purse.spent, purse.promised);
-        assert!(thoughts.day.taken <= figures.a_day && thoughts.month.taken <= figures.a_month);
-        assert!(thoughts.day.taken >= Usdc::ZERO && thoughts.month.taken >= Usdc::ZERO);
-        assert!(thoughts.promised() <= thoughts.day.taken + figures.a_day, "{thoughts:?}");
-        let allowance = life.constitution().economic.monthly_allowance;
-        if life.constitution().mode == Mode::SelfHosted {
-            assert!(purse.spent_this_month + purse.promised <= allowance, "{purse:?}");
-        }
-        assert!(thoughts.spent <= purse.spent);
-    }
-}
-
-fn tells(effect: f64) -> Result<Box<Answer>, Silence> {
-    let claims = [Opinion { domain: 0, effect }].into_iter().collect();
-    Ok(Box::new(Answer { claims, ..Answer::default() }))
-}
+use golem::thought::{self, Answer, Held, PROMPT, Silence, prompt};
+use golem::{Again, Command, CommandId, Errand, Life, Time, Usdc, What};
+use lived::{HORIZON, Lived, PULL, tells};
 
 #[test]
 fn never_a_micro_over_any_cap_whatever_is_answered_and_whoever_is_killed() {
@@ -334,135 +235,6 @@ fn a_prompt_is_bounded_plain_and_says_what_is_data() {
     }
     println!("{}\n---\n{}", shown.system, prompt(lived.life(), &question, &[]).user);
     assert_eq!(prompt(lived.life(), &question, &recalled), shown, "the same life gives the same words");
-}
-
-fn manifest() -> golem::world::Manifest {
-    Lived::new(1, |_| {}).life().birth.world.clone()
-}
-
-#[test]
-fn an_answer_is_typed_or_nothing() {
-    let world = manifest();
-    let said = json!({
-        "claims": { "level": { "expect": 1.5, "sure": 0.5 } },
-        "rules": [{ "when": [], "expect": { "domain": "level" }, "effect": 0.9, "then": "watch" }],
-        "proposal": { "action": "none", "size": 0 },
-        "questions": ["why?"],
-        "note": "a note\u{1b}[31m",
-        "deeper": true,
-    });
-    let fenced = format!("Sure, here it is:\n```json\n{said}\n```");
-    let answer = read(&fenced, Purpose::Orient, &world).unwrap();
-    assert_eq!(answer.claims[0], Opinion { domain: 0, effect: 1.25 }, "half as sure is half as far");
-    assert_eq!((answer.rules.len(), answer.proposal, answer.deeper), (1, None, true));
-    assert_eq!(answer.note, "a note[31m");
-    let with = |field: &str, value: Value| {
-        let mut other = said.clone();
-        other[field] = value;
-        read(&other.to_string(), Purpose::Orient, &world)
-    };
-    let nothing = |answer: &Answer| (answer.claims.len(), answer.rules.len(), answer.proposal);
-    for (field, value, left) in [
-        ("claims", json!({ "level": { "expect": 1e9, "sure": 1 } }), (0, 1, None)),
-        ("claims", json!({ "level": { "expect": 1.5, "sure": 2 } }), (0, 1, None)),
-        ("claims", json!({ "level": { "expect": 1.5, "sure": 0 } }), (0, 1, None)),
-        ("claims", json!({ "nothing": { "expect": 1.5, "sure": 1 } }), (0, 1, None)),
-        ("proposal", json!({ "action": "transfer", "size": 1 }), (1, 1, None)),
-        ("proposal", json!({ "action": world.actions[0].name, "size": 7 }), (1, 1, None)),
-        ("proposal", json!({ "action": world.actions[0].name, "size": 1, "to": "0xdeadbeef" }), (1, 1, None)),
-        (
-            "rules",
-            json!([{ "when": [], "expect": { "domain": "level" }, "effect": 50, "then": "watch" }, 7]),
-            (1, 0, None),
-        ),
-    ] {
-        assert_eq!(nothing(&with(field, value.clone()).unwrap()), left, "{field} {value}");
-    }
-    for (field, value) in [("claims", json!([])), ("rules", json!("all")), ("amount", json!("1000000"))] {
-        let wrong = with(field, value.clone());
-        assert!(matches!(wrong, Err(Unusable::Wrong { .. })), "{field} {value}: {wrong:?}");
-    }
-    assert_eq!(read("{}", Purpose::Orient, &world), Err(Unusable::Empty));
-    assert_eq!(read("no", Purpose::Orient, &world), Err(Unusable::NoObject));
-    assert_eq!(read(&"{".repeat(40_000), Purpose::Orient, &world), Err(Unusable::Long));
-    assert!(
-        read(&format!("{}{}", "{\"claims\":[".repeat(2_000), "]}".repeat(2_000)), Purpose::Orient, &world).is_err()
-    );
-    for purpose in Purpose::ALL {
-        assert_eq!(schema(purpose, &world)["type"], "object");
-    }
-}
-
-/// Words that mean something in an answer.
-const WORDS: &[&str] = &[
-    "claims",
-    "rules",
-    "proposal",
-    "questions",
-    "note",
-    "deeper",
-    "domain",
-    "expect",
-    "sure",
-    "action",
-    "size",
-    "level",
-    "none",
-    "new",
-    "when",
-    "than",
-];
-
-fn any_json() -> impl Strategy<Value = Value> {
-    let leaf = prop_oneof![
-        Just(Value::Null),
-        any::<bool>().prop_map(Value::from),
-        any::<f64>().prop_map(Value::from),
-        any::<i64>().prop_map(Value::from),
-        prop::sample::select(WORDS).prop_map(Value::from),
-        any::<String>().prop_map(Value::from),
-    ];
-    leaf.prop_recursive(5, 60, 8, move |inner| {
-        prop_oneof![
-            prop::collection::vec(inner.clone(), 0..8).prop_map(Value::from),
-            prop::collection::vec((prop::sample::select(WORDS), inner), 0..8)
-                .prop_map(|fields| Value::Object(fields.into_iter().map(|(k, v)| (k.to_owned(), v)).collect())),
-        ]
-    })
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig { cases: if std::env::var_os("BARDO_FULL").is_some() { 500_000 } else { 3_000 }, ..ProptestConfig::default() })]
-
-    /// Whatever is said, a golem that takes it in is as well as before, and as large.
-    #[test]
-    fn nothing_anybody_says_gets_further_than_an_answer_may(value in any_json(), text in any::<String>(), purpose in 0..2_usize) {
-        let world = manifest();
-        let purpose = Purpose::ALL[purpose];
-        for said in [value.to_string(), text] {
-            if let Ok(answer) = read(&said, purpose, &world) {
-                let mut lived = ASKING.with(|asking| {
-                    let lived = asking;
-                    Lived { golem: lived.golem.clone(), records: lived.records.clone(), level: lived.level, dice: Dice(1) }
-                });
-                let Errand::Ask { key } = lived.owed()[0] else { unreachable!() };
-                let money = Books::of(lived.life());
-                let events = lived.feed(What::Answered { key, cost: Usdc::ZERO, said: Ok(Box::new(answer)) });
-                prop_assert!(!events.is_empty());
-                prop_assert_eq!(Books::of(lived.life()), money);
-            }
-        }
-    }
-}
-
-thread_local! {
-    static ASKING: Lived = {
-        let mut lived = Lived::new(8, |_| {});
-        while lived.owed().is_empty() {
-            lived.tick();
-        }
-        lived
-    };
 }
 
 #[test]

@@ -1,0 +1,91 @@
+//! What a night asks of a model, phase by phase, within that phase's share of what the night may cost. Whatever comes of
+//! it is an idea like any other, and is held against what it was not made from before it is tried.
+
+use super::ask::{Wish, keep, question};
+use super::kind::FRAGMENTS;
+use super::{Answer, Event, Held, Purpose, Question};
+use crate::constitution::{DreamTier, MindKind};
+use crate::draft::Draft;
+use crate::dream::{self, Idea, Night, Origin, SleepStage, intensity};
+use crate::life::Life;
+use crate::money::Usdc;
+use crate::mortality::phase::Tier;
+use crate::rule;
+
+/// Understanding its world less well than this, a golem has its strongest model imagine for it.
+const CONFUSED: f64 = 0.5;
+
+/// Whether its nights ask anybody.
+fn asks(life: &Life) -> bool {
+    let constitution = life.constitution();
+    constitution.dream.tier == DreamTier::Hardened
+        && constitution.mind.kind == MindKind::Rules
+        && (constitution.thought.any() || constitution.dream.model.is_some())
+}
+
+/// What the present phase of a night asks after so many questions; none if that was all.
+fn next(life: &Life, night: &Night) -> Option<Purpose> {
+    let asked = usize::from(night.asked);
+    match night.phase {
+        SleepStage::Onset if asked < FRAGMENTS => Some(Purpose::Fragment),
+        SleepStage::Onset => (asked == FRAGMENTS && !night.fragments.is_empty()).then_some(Purpose::Observe),
+        SleepStage::Nrem => (asked == 0).then_some(Purpose::Replay),
+        SleepStage::Rem => (asked < intensity(life).sessions as usize).then_some(Purpose::Imagine),
+        SleepStage::Integration => (asked == 0 && !night.ideas.is_empty()).then_some(Purpose::Integrate),
+        SleepStage::Return => None,
+    }
+}
+
+/// Asks what is next to be asked in this phase of a night; true while somebody is being asked for it.
+pub(crate) fn tonight(draft: &mut Draft<'_>) -> bool {
+    let Some(night) = draft.dreams.night.as_ref().filter(|_| asks(draft) && !draft.is_dead()) else { return false };
+    if draft.thoughts.asks_for(night.number) {
+        return true;
+    }
+    if night.worked {
+        return false;
+    }
+    let Some(purpose) = next(draft, night) else { return false };
+    let tier = match purpose {
+        Purpose::Imagine if draft.vitality.epistemic < CONFUSED => Tier::Strong,
+        Purpose::Fragment | Purpose::Observe => Tier::Cheap,
+        _ => Tier::Middle,
+    };
+    let wish = Wish { tonight: Some(left(draft, night)), ..Wish::of(purpose, tier) };
+    match question(draft, draft.at(), wish) {
+        Ok(question) => {
+            draft.emit(Event::Asked(Box::new(question)));
+            true
+        }
+        Err(by) => {
+            keep(draft, by);
+            draft.emit(dream::Event::Quiet);
+            by == Held::Busy && draft.thoughts.asks_for(draft.dreams.nights)
+        }
+    }
+}
+
+/// What thoughts of this night may still cost up to the end of its present phase: what earlier ones left is there too.
+fn left(life: &Life, night: &Night) -> Usdc {
+    let shares = SleepStage::shares(life.phase(), life.constitution().dream.split);
+    let through: u64 = shares[..=night.phase as usize].iter().sum();
+    (dream::for_thoughts(night).share(through as i64, 1_000) - night.thoughts).max(Usdc::ZERO)
+}
+
+/// What a model would have the night look into.
+pub(super) fn conceive(draft: &mut Draft<'_>, asked: &Question, answer: &Answer) {
+    let Some(night) = &draft.dreams.night else { return };
+    if night.number != asked.night || night.integrated {
+        return;
+    }
+    let origin = if asked.purpose == Purpose::Observe { Origin::Fragment } else { Origin::Thought };
+    let world = &draft.birth.world;
+    let idea = |rule: &String| {
+        let parsed = rule::text::parse(rule, world).ok().filter(|parsed| !parsed.condition.0.is_empty())?;
+        Some(Idea { domain: Some(parsed.domain), origin, condition: parsed.condition })
+    };
+    let ideas: Vec<Idea> = answer.rules.iter().filter_map(idea).collect();
+    if !ideas.is_empty() {
+        draft.emit(dream::Event::Conceived { ideas });
+    }
+}

@@ -1,0 +1,146 @@
+//! What was asked and answered, word for word, beside the journal: one line each in a file a day, for as long as the owner
+//! keeps them. Nothing is ever read from here but by people; the journal has what an answer came to.
+
+use std::fs::{self, OpenOptions};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use serde::{Deserialize, Serialize};
+
+use crate::Error;
+use crate::hash::hex;
+
+const DAY_MS: u64 = 86_400_000;
+/// Characters of an answer that are kept.
+const LONGEST: usize = 64 << 10;
+
+/// One question as it went out, and what came back.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Kept {
+    /// Milliseconds of everybody's clock.
+    pub at: u64,
+    pub key: u64,
+    pub purpose: String,
+    pub model: String,
+    /// Of what was sent; the same question to the same model has the same.
+    pub asked: String,
+    pub system: String,
+    pub user: String,
+    /// Of what came, as the journal has it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub heard: String,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub answer: String,
+    /// Tokens in and out, as the server counts them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tokens: Option<(u64, u64)>,
+    /// Micro-dollars.
+    pub cost: u64,
+    /// Why nothing came of it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub why: String,
+}
+
+/// Where one golem's are kept, and for how many days.
+#[derive(Clone, Debug)]
+pub(crate) struct Keep {
+    pub(crate) folder: PathBuf,
+    pub(crate) days: u64,
+}
+
+/// What a text is known by.
+pub(super) fn hash(text: &str) -> String {
+    hex(&blake3::hash(text.as_bytes()).as_bytes()[..16])
+}
+
+impl Keep {
+    /// Best effort: whoever cannot write this lives on all the same.
+    pub(super) fn keep(&self, mut kept: Kept) {
+        if self.days == 0 {
+            return;
+        }
+        kept.at = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64);
+        kept.answer = kept.answer.chars().take(LONGEST).collect();
+        let day = kept.at / DAY_MS;
+        let line = serde_json::to_string(&kept).expect("a question is plain data") + "\n";
+        let path = self.folder.join(format!("{day}.jsonl"));
+        let new = !path.exists();
+        let written = fs::create_dir_all(&self.folder)
+            .and_then(|()| OpenOptions::new().create(true).append(true).open(&path)?.write_all(line.as_bytes()));
+        if let Err(why) = written {
+            tracing::warn!(path = %path.display(), %why, "a thought cannot be kept");
+        }
+        if new {
+            self.let_go(day);
+        }
+    }
+
+    /// Takes out whole days that are older than they are kept.
+    fn let_go(&self, today: u64) {
+        for (path, day) in days(&self.folder) {
+            if day + self.days <= today {
+                let _ = fs::remove_file(path);
+            }
+        }
+    }
+}
+
+fn days(folder: &Path) -> Vec<(PathBuf, u64)> {
+    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
+    let day = |path: &PathBuf| path.file_stem()?.to_str()?.parse().ok();
+    let mut days: Vec<(PathBuf, u64)> =
+        entries.flatten().map(|entry| entry.path()).filter_map(|path| day(&path).map(|day| (path, day))).collect();
+    days.sort_by_key(|(_, day)| *day);
+    days
+}
+
+/// Everything of one golem's that is still kept, oldest first; a line that cannot be read is left out.
+pub fn kept(folder: &Path) -> Result<Vec<Kept>, Error> {
+    let mut all = Vec::new();
+    for (path, _) in days(folder) {
+        let text = fs::read_to_string(&path).map_err(Error::io("cannot read", &path))?;
+        all.extend(text.lines().filter_map(|line| serde_json::from_str(line).ok()));
+    }
+    Ok(all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn days_go_when_their_time_is_up_and_nothing_is_kept_that_is_not_to_be() {
+        let home = tempfile::tempdir().unwrap();
+        let folder = home.path().join("thoughts");
+        let kept_of = |key: u64| Kept {
+            at: 0,
+            key,
+            purpose: "orient".into(),
+            model: "ollama/x".into(),
+            asked: hash("a"),
+            system: "s".into(),
+            user: "u".into(),
+            heard: String::new(),
+            answer: "{}".into(),
+            tokens: Some((1, 2)),
+            cost: 0,
+            why: String::new(),
+        };
+        Keep { folder: folder.clone(), days: 0 }.keep(kept_of(1));
+        assert!(!folder.exists());
+        fs::create_dir_all(&folder).unwrap();
+        let today = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis() as u64 / DAY_MS;
+        for old in [today - 9, today - 7, today - 6] {
+            fs::write(folder.join(format!("{old}.jsonl")), "").unwrap();
+        }
+        fs::write(folder.join("mine.txt"), "not ours").unwrap();
+        let keep = Keep { folder: folder.clone(), days: 7 };
+        (1..=3).for_each(|key| keep.keep(kept_of(key)));
+        let all = kept(&folder).unwrap();
+        assert_eq!(all.iter().map(|kept| kept.key).collect::<Vec<_>>(), [1, 2, 3]);
+        let left: Vec<u64> = days(&folder).into_iter().map(|(_, day)| day).collect();
+        assert_eq!(left, [today - 6, today]);
+        assert!(folder.join("mine.txt").exists());
+    }
+}
