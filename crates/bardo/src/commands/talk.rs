@@ -17,6 +17,7 @@ const SHORT: usize = 100;
 pub(crate) fn ask(home: &Home, name: &str, question: &str, json: bool) -> Result<ExitCode, Error> {
     let place = home.golem(name)?;
     let every = home.settings()?.integer("run.snapshot_every") as u64;
+    order::question(question.to_owned())?;
     if !json {
         output::complain(format!("asking a model for {name}; this takes as long as the model does"));
     }

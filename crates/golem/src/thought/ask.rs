@@ -73,7 +73,8 @@ pub(super) fn question(life: &Life, at: Time, wish: Wish<'_>) -> Result<Question
     if open.is_full() || life.thoughts.asks(wish.purpose) {
         return Err(Held::Busy);
     }
-    if at < life.thoughts.rests_until {
+    // Its owner may know that somebody is there again.
+    if at < life.thoughts.rests_until && wish.purpose != Purpose::Answer {
         return Err(Held::Resting);
     }
     let (tier, most) = sum(life, &wish, ceiling)?;

@@ -3,7 +3,7 @@
 
 use super::ask::{Wish, keep, question};
 use super::kind::FRAGMENTS;
-use super::{Answer, Event, Held, Purpose, Question};
+use super::{Answer, Event, Purpose, Question};
 use crate::constitution::{DreamTier, MindKind};
 use crate::draft::Draft;
 use crate::dream::{self, Idea, Night, Origin, SleepStage, intensity};
@@ -60,7 +60,7 @@ pub(crate) fn tonight(draft: &mut Draft<'_>) -> bool {
         Err(by) => {
             keep(draft, by);
             draft.emit(dream::Event::Quiet);
-            by == Held::Busy && draft.thoughts.asks_for(draft.dreams.nights)
+            false
         }
     }
 }

@@ -148,4 +148,6 @@ fn a_silence_is_told_to_its_owner_too() {
     lived.feed(What::Answered { key, cost: Usdc::ZERO, said: Err(Silence::Down) });
     let told = &lived.life().thoughts.told[0];
     assert_eq!((told.text.as_deref(), told.silence), (None, Some(Silence::Down)));
+    assert!(lived.life().now < lived.life().thoughts.rests_until);
+    assert_eq!(asks(&mut lived, 2, "and now?"), None, "an owner may know better than a golem that rests");
 }

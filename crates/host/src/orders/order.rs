@@ -103,10 +103,18 @@ pub fn hear(place: &GolemHome, order: Order, patience: Duration) -> Result<Heard
     }
 }
 
+/// The order to answer this; a question has words.
+pub fn question(text: String) -> Result<Command, Error> {
+    if text.trim().is_empty() {
+        return Err(Error::Usage("there is nothing asked; a question has words".to_owned()));
+    }
+    Ok(Command::Ask { text })
+}
+
 /// Asks a golem something and waits for what it says, no longer than this.
 pub fn ask(place: &GolemHome, text: &str, snapshot_every: u64, patience: Duration) -> Result<Asked, Error> {
     let (id, until) = (inbox::new_id(), Instant::now() + patience);
-    let body = Body::Command(Command::Ask { text: text.to_owned() });
+    let body = Body::Command(question(text.to_owned())?);
     let order = pass_on_as(place, id, body, snapshot_every)?;
     if hear(place, order, PATIENCE)? == Heard::Waiting {
         return Ok(Asked::Waiting);

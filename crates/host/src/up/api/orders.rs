@@ -347,7 +347,7 @@ pub(super) async fn ask(
     JsonBody(asked): JsonBody<Question>,
 ) -> Answered {
     let request = Request::new(key, "ask", &asked);
-    tell(app, name, request, move |_| Ok(Body::Command(Command::Ask { text: asked.question }))).await
+    tell(app, name, request, move |_| Ok(Body::Command(order::question(asked.question)?))).await
 }
 
 /// What it is to have in mind; empty for nothing.
