@@ -170,6 +170,10 @@ pub(crate) fn portrait(life: &Life, running: bool) -> String {
         rows.push(("asks you", format!("{ask}; until {}: bardo golem approve {name} {}", date(ask.until), ask.key)));
     }
     rows.push(("skill", skill(life)));
+    if life.dated_made > 0 {
+        let open = life.dated.len() as u64;
+        rows.push(("claims", format!("{} made, {} of them still to be answered", count(life.dated_made), count(open))));
+    }
     if !life.is_dead() && world.regime.is_some() {
         rows.push(("regime", format!("{} since {}", life.regimes.now, date(life.regimes.since))));
     }
@@ -305,6 +309,13 @@ pub(crate) fn sentence(message: &Message<'_>) -> String {
         Message::Amended { .. } => "lives under a new policy".to_owned(),
         Message::Steered { strategy: "" } => "has nothing more in mind from its owner".to_owned(),
         Message::Steered { strategy } => format!("is to have in mind: {strategy}"),
+        Message::Claimed { domain, value, naive, due, .. } => {
+            format!("is held to {domain} {value} at {} (anyone would have said {naive:.2})", date(*due))
+        }
+        Message::Met { domain, actual, fitness: None } => format!("what was said of {domain} met {actual}"),
+        Message::Met { domain, actual, fitness: Some(fitness) } => {
+            format!("what was said of {domain} met {actual}; its skill there is {fitness:.2}")
+        }
         Message::Finished { goal, domain, ended, .. } => {
             let goal = match goal {
                 Goal::Act => "acting",

@@ -7,7 +7,7 @@ mod reference;
 
 // The parser belongs to a program, which tests cannot link to.
 #[allow(dead_code)]
-#[path = "../src/args.rs"]
+#[path = "../src/args/mod.rs"]
 mod args;
 
 use std::fs;

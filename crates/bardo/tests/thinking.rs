@@ -128,13 +128,21 @@ fn a_real_model_answers_every_purpose_in_its_shape_or_is_silent_by_name() {
                 temperature: prompt.temperature,
                 within: Duration::from_secs(120),
             };
-            let said = chat.ask(&ask).expect("a real server that is there answers");
+            let (typed, cut, slow, odd) = counted.entry(purpose.name()).or_insert((0_u64, 0_u64, 0_u64, Vec::new()));
+            let said = match chat.ask(&ask) {
+                Ok(said) => said,
+                // On a busy machine it may take its time, and that has a name too.
+                Err(mind::Error::Slow { .. }) => {
+                    *slow += 1;
+                    continue;
+                }
+                Err(why) => panic!("a real server that is there answers: {why}"),
+            };
             let (input, output) = said.used.expect("it counts");
             assert!(input > 100 && output <= tokens, "{purpose}: {input} and {output}");
             assert_eq!(said.cost, price.of(input, output), "what it costs is what was counted");
             assert!(said.cost <= 20_000);
             let read = thought::read(&said.text, purpose, &life.birth.world);
-            let (typed, cut, odd) = counted.entry(purpose.name()).or_insert((0_u64, 0_u64, Vec::new()));
             match read {
                 Ok(_) => *typed += 1,
                 // A small model that rambles is cut off at its last token: half an object is none.
@@ -147,7 +155,10 @@ fn a_real_model_answers_every_purpose_in_its_shape_or_is_silent_by_name() {
             }
         }
     }
-    println!("counted: {} thoughts of a real model, typed, cut off and out of bounds: {counted:?}", times * 9);
+    println!(
+        "counted: {} thoughts of a real model, typed, cut off, too slow and out of bounds: {counted:?}",
+        times * 9
+    );
     assert!(counted.values().any(|(typed, ..)| *typed > 0), "some of what is asked for in a shape has it: {counted:?}");
 }
 

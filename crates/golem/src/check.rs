@@ -12,9 +12,6 @@ use crate::rule::{Comparison, Condition, Heuristic};
 use crate::time::Time;
 use crate::world::{Effect, Fate, Observation};
 
-/// No world has anything larger to show, and nothing computed from this ends in infinity.
-const LARGEST: f64 = 1e30;
-
 /// Refuses an input that contradicts what is already known, before anything is emitted.
 pub(crate) fn check(life: &Life, input: &Input) -> Result<(), Fault> {
     if input.now < life.now {
@@ -160,7 +157,7 @@ fn check_observation(life: &Life, now: Time, observation: &Observation) -> Resul
         if seen.values.iter().chain(&seen.features).any(|v| !v.is_finite()) {
             return fault("a value is not a number");
         }
-        if seen.values.iter().chain(&seen.features).any(|v| v.abs() > LARGEST) {
+        if seen.values.iter().chain(&seen.features).any(|v| v.abs() > limits::LARGEST) {
             return fault("a value is out of bounds");
         }
         if seen.unit < Usdc::ZERO || seen.unit > Usdc::MOST {

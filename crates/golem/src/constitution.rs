@@ -279,6 +279,8 @@ pub enum MindKind {
     Reflex,
     /// Heuristics over the world's features, learning.
     Rules,
+    /// An agent of its owner's: it says what it expects when it has something to say, and the golem says nothing of its own.
+    Outside,
 }
 
 impl Default for Mind {

@@ -177,6 +177,16 @@ pub struct Laws {
     pub proof: f64,
     /// Fitness is felt as so much of itself while all phages fail in the same way.
     pub alike_fitness: f64,
+    /// Answers over which it is taken how something usually goes on that either holds or does not.
+    pub chain_kept: f64,
+    /// As if so many answers had been even before anything was seen.
+    pub chain_even: f64,
+    /// Answers over which fades what a mind from outside has shown with its dated claims: it is judged by what it says,
+    /// however seldom that is.
+    pub dated_window: f64,
+    /// Added to the errors of a dated chance and of naive's: what hardly ever changes makes naive hardly ever wrong, and to
+    /// be a little less sure than that is not to be lost.
+    pub dated_doubt: f64,
 }
 
 // Life has room for what the laws want kept.
@@ -276,6 +286,10 @@ const FIRST: Laws = Laws {
     bets: [0.5; BETS],
     proof: 0.0,
     alike_fitness: 0.95,
+    chain_kept: 200.0,
+    chain_even: 2.0,
+    dated_window: 100.0,
+    dated_doubt: 1.0,
 };
 
 /// Nobody is scored by what came after its claim, and no voice is followed further than its record goes.
@@ -324,7 +338,7 @@ mod tests {
              [-0.2, 0.6, -0.2], [-0.2, 0.7, -0.3], [-0.4, 0.3, -0.2], [0.3, -0.1, 0.3], [-0.3, 0.2, 0.1], \
              [-0.3, 0.4, -0.4], [-0.4, -0.2, -0.4]], great_loss: 0.05, missed: 0.02, \
              dream_confirms: 0.1, dream_contradicts: 0.05, dream_blocked: 0.1, honest: false, trust_pace: 0.0, trust_share: 0.0, \
-             trust_steady: 3.0, trust_slowest: 0.5, trust_fastest: 4.0, trust_record: 20.0, trust_memory: 1.0, blend_memory: 1000.0, blend_least: 4.0, bets: [0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5], proof: 0.0, alike_fitness: 0.95 }"
+             trust_steady: 3.0, trust_slowest: 0.5, trust_fastest: 4.0, trust_record: 20.0, trust_memory: 1.0, blend_memory: 1000.0, blend_least: 4.0, bets: [0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5], proof: 0.0, alike_fitness: 0.95, chain_kept: 200.0, chain_even: 2.0, dated_window: 100.0, dated_doubt: 1.0 }"
         );
         let shown = format!("{:?}", laws(2).unwrap());
         let (_, since) = shown.split_once("dream_blocked: 0.1, ").unwrap();
@@ -332,7 +346,7 @@ mod tests {
             since,
             "honest: true, trust_pace: 3.0, trust_share: 0.0008333333333333334, trust_steady: 3.0, trust_slowest: 0.5, trust_fastest: 4.0, \
              trust_record: 20.0, trust_memory: 500.0, \
-             blend_memory: 1000.0, blend_least: 4.0, bets: [0.525, 0.575, 0.625, 0.675, 0.725, 0.775, 0.825, 0.875, 0.925, 0.975], proof: 20.0, alike_fitness: 0.95 }"
+             blend_memory: 1000.0, blend_least: 4.0, bets: [0.525, 0.575, 0.625, 0.675, 0.725, 0.775, 0.825, 0.875, 0.925, 0.975], proof: 20.0, alike_fitness: 0.95, chain_kept: 200.0, chain_even: 2.0, dated_window: 100.0, dated_doubt: 1.0 }"
         );
         assert!(laws(NEWEST).is_some() && laws(NEWEST + 1).is_none());
     }

@@ -26,7 +26,7 @@ use crate::mortality::{Epistemic, Purse, Vitality};
 use crate::owner::Deposit;
 use crate::phage::Phages;
 use crate::policy::{Capital, Day, Execution, Flight, Held, Intent, Permit, Refusal};
-use crate::prediction::{Claim, Prediction, Seen};
+use crate::prediction::{Claim, Dated, Prediction, Seen};
 use crate::prose::Prose;
 use crate::regime::Regimes;
 use crate::rule::{Heuristic, Stake, text};
@@ -110,6 +110,9 @@ pub struct Life {
     pub seen: Seen,
     pub claims: ArrayVec<Claim, { limits::CLAIMS }>,
     pub claims_made: u64,
+    /// What whoever acts for it has said will be.
+    pub dated: ArrayVec<Dated, { limits::CLAIMS }>,
+    pub dated_made: u64,
     /// Heuristics at work, by slot.
     pub playbook: Vec<Heuristic>,
     /// Heuristics there have been.
@@ -206,6 +209,8 @@ impl Life {
             seen: Seen::default(),
             claims: ArrayVec::new(),
             claims_made: 0,
+            dated: ArrayVec::new(),
+            dated_made: 0,
             playbook: Vec::new(),
             heuristics_made: 0,
             trust: birth.world.domains.iter().map(|domain| trusted(&birth, &domain.name)).collect(),

@@ -29,6 +29,8 @@ pub const INSTINCT: usize = 400;
 pub const SPEC: usize = 4_096;
 /// Claims open at once.
 pub const CLAIMS: usize = 32;
+/// Days a dated claim may look ahead.
+pub const DATED_DAYS: u64 = 366;
 /// Claims of the rule mind open at once in one domain; those that look further ahead are made less often.
 pub const OPEN: usize = 24;
 /// Looks whose holding is being followed to see what it pays.
@@ -63,6 +65,8 @@ pub const NAME: usize = 40;
 pub const REASON: usize = 200;
 /// Characters of what an owner would have it keep in mind, and of a question of the owner's.
 pub const STRATEGY: usize = 800;
+/// No world has anything larger to show, and nothing computed from this ends in infinity.
+pub const LARGEST: f64 = 1e30;
 /// Bytes a serialised Life may take.
 pub const LIFE_BYTES: usize = 64 * 1024;
 

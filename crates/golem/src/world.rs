@@ -98,6 +98,10 @@ pub struct DomainSpec {
     /// this number. Only ranges need one.
     #[serde(default)]
     pub scale: Option<u8>,
+    /// What a direction is held against, where that is not the last value: to rise is to be above this, whatever it was
+    /// before. What either holds or does not is a direction with a level between its two values.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub level: Option<f64>,
 }
 
 /// What is claimed in a domain, and so how being wrong is measured.
@@ -107,7 +111,8 @@ pub enum DomainKind {
     /// A value; absolute error against the last value.
     #[default]
     Value,
-    /// The probability of a rise; Brier score against the usual share of rises.
+    /// The probability of a rise; Brier score against the usual share of rises, or where there is a level, against how it
+    /// usually goes on from where it is.
     Direction,
     /// A band around the last value; interval score against the band of the usual size.
     Range,
@@ -224,6 +229,13 @@ impl Fate {
     }
 }
 
+impl DomainSpec {
+    /// What a claim made now is held against.
+    pub(crate) fn base(&self, value: f64) -> f64 {
+        self.level.unwrap_or(value)
+    }
+}
+
 impl Manifest {
     /// The first declared action with this effect.
     pub fn action(&self, effect: Effect) -> Option<u8> {
@@ -237,10 +249,14 @@ impl Manifest {
         if self.bar == Span::ZERO || self.bar > Span::DAY {
             return unsound("a bar lasts a millisecond at least and a day at most".into());
         }
-        if self.domains.is_empty() {
-            return unsound("a world needs at least one domain to make claims in".into());
+        // Where nothing is claimed, nothing can be shown that would be worth acting on.
+        if self.domains.is_empty() && !(self.actions.is_empty() && self.instincts.is_empty()) {
+            return unsound("a world to act in needs at least one domain to make claims in".into());
         }
-        for DomainSpec { name, weight, kind, horizon, scale } in &self.domains {
+        for DomainSpec { name, weight, kind, horizon, scale, level } in &self.domains {
+            if level.is_some_and(|level| !level.is_finite() || *kind != DomainKind::Direction) {
+                return unsound(format!("only a direction has a level, and {name} is none or its level is no number"));
+            }
             if !(weight.is_finite() && *weight > 0.0 && *weight <= limits::WEIGHT) {
                 return unsound(format!("the weight of {name} must be above 0 and at most {}", limits::WEIGHT));
             }

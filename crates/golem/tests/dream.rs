@@ -15,7 +15,7 @@ use golem::heartbeat::State;
 use golem::mortality::{self, phase};
 use golem::policy::Refusal;
 use golem::rule;
-use golem::world::{Bar, DomainKind, DomainSpec, Fate, Observation};
+use golem::world::{Bar, DomainSpec, Fate, Observation};
 use golem::{Command, CommandId, Duty, Golem, GolemId, Input, Life, Owed, Span, Usdc, What};
 
 const TICK: Span = Span::seconds(40);
@@ -40,7 +40,7 @@ impl Sleeper {
         constitution.mind.explore_every = 0;
         constitution.dream.enabled = true;
         change(constitution);
-        let level = DomainSpec { name: "level".into(), weight: 1.0, kind: DomainKind::Value, horizon: 1, scale: None };
+        let level = DomainSpec { name: "level".into(), weight: 1.0, horizon: 1, ..DomainSpec::default() };
         birth.world.domains = [level].into_iter().collect();
         birth.world.features = vec!["omen".into(), "noise".into(), "static".into()];
         birth.world.instincts = vec!["always expect level over 1".into()];

@@ -33,7 +33,14 @@ impl Walk {
         birth.constitution.clocks.economic = false;
         birth.constitution.mind.explore_every = 0;
         change(&mut birth.constitution);
-        let domain = |name: &str, kind| DomainSpec { name: name.into(), weight: 0.5, kind, horizon: 1, scale: None };
+        let domain = |name: &str, kind| DomainSpec {
+            name: name.into(),
+            weight: 0.5,
+            kind,
+            horizon: 1,
+            scale: None,
+            level: None,
+        };
         birth.world.domains =
             [domain("coin", DomainKind::Direction), domain("level", DomainKind::Value)].into_iter().collect();
         birth.world.features = vec!["sign".into(), "ratio".into()];

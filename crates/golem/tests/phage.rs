@@ -30,7 +30,14 @@ impl Lived {
         birth.constitution.mind.explore_every = 0;
         change(&mut birth.constitution);
         birth.id.0[15] = seed as u8;
-        let domain = DomainSpec { name: "level".into(), weight: 1.0, kind: DomainKind::Value, horizon: 1, scale: None };
+        let domain = DomainSpec {
+            name: "level".into(),
+            weight: 1.0,
+            kind: DomainKind::Value,
+            horizon: 1,
+            scale: None,
+            level: None,
+        };
         birth.world.domains = [domain].into_iter().collect();
         birth.world.regime = Some(0);
         birth.world.features = ["ratio", "usual", "other"].map(Into::into).to_vec();

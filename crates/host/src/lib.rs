@@ -12,6 +12,7 @@ pub mod chance;
 pub mod config;
 mod durable;
 mod errands;
+mod program;
 
 pub mod home;
 pub mod view;

@@ -1,10 +1,12 @@
 //! What a golem lives in. A world shows bars, says what an action would do, does it, and can be asked
 //! afterwards what became of it; the golem's core never sees more of it than that.
 //!
-//! Here are a simulated market, a replay of recorded candles and a job queue, which is no market at all.
+//! Here are a simulated market, a replay of recorded candles, a job queue, which is no market at all, and the checks of an
+//! owner, which are no simulation either.
 //! Whoever builds another world can hold it against [`conformance::check`].
 
 mod chance;
+pub mod checks;
 pub mod conformance;
 mod error;
 mod ledger;
@@ -16,6 +18,7 @@ mod spec;
 mod walk;
 mod world;
 
+pub use checks::{Check, Checks, Says};
 pub use error::Error;
 pub use golem::world::Order;
 pub use ledger::{Entry, Ledger};

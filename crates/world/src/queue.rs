@@ -193,6 +193,7 @@ impl Model for Service {
             kind: DomainKind::Value,
             horizon: HORIZON,
             scale: None,
+            level: None,
         };
         let action = |(name, effect): (&str, _)| ActionSpec { name: name.to_owned(), effect };
         Manifest {

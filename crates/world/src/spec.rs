@@ -8,7 +8,7 @@ use golem::{limits, plain};
 use serde::{Deserialize, Serialize};
 
 use crate::paper::settling;
-use crate::{Candles, Error, Ledger, Queue, QueueConfig, Replay, ReplayConfig, Sim, SimConfig, World};
+use crate::{Candles, Check, Checks, Error, Ledger, Queue, QueueConfig, Replay, ReplayConfig, Sim, SimConfig, World};
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "kind", deny_unknown_fields)]
@@ -48,6 +48,8 @@ pub enum Spec {
         #[serde(default)]
         settle_bars: u32,
     },
+    /// Checks of the owner's. The commands are no part of it: what runs on a machine is for its owner to say there.
+    Checks { checks: Vec<Check>, bar_ms: u64 },
     /// A job queue and its servers.
     Queue {
         seed: u64,
@@ -65,7 +67,7 @@ impl Spec {
                 let world = Box::new(world.as_ref().clone().with_seed(new));
                 return Spec::Slow { world, latency_ms: *latency_ms, settle_bars: *settle_bars };
             }
-            Spec::Replay { .. } => {}
+            Spec::Replay { .. } | Spec::Checks { .. } => {}
         }
         self
     }
@@ -88,7 +90,7 @@ impl Spec {
         match self {
             Spec::Slow { world, .. } => world.candles(),
             Spec::Replay { path, sha256, .. } => Some((path, sha256)),
-            Spec::Sim { .. } | Spec::Queue { .. } => None,
+            Spec::Sim { .. } | Spec::Queue { .. } | Spec::Checks { .. } => None,
         }
     }
 
@@ -127,6 +129,10 @@ impl Spec {
             }
             Spec::Slow { world, settle_bars: bars, .. } => {
                 return world.build(candles, ledger, settle_bars.saturating_add(*bars));
+            }
+            // Nobody runs them here; what they would be like can be seen.
+            Spec::Checks { checks, bar_ms } => {
+                Box::new(Checks::new(checks.clone(), Span::millis(*bar_ms), Time::default(), None, None)?)
             }
             Spec::Queue { seed, bar_ms } => {
                 let config = QueueConfig { seed: *seed, bar: Span::millis(*bar_ms) };

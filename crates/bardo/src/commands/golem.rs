@@ -19,8 +19,9 @@ use serde_json::json;
 use vault::Reader;
 
 use crate::args::{GolemVerb, New, Restore, WorldKind};
+use crate::commands::checks::Claim;
 use crate::commands::newborn::{next, plain, settings, spec};
-use crate::commands::{heirs, list, owner, plot, report, run, talk};
+use crate::commands::{checks, heirs, list, owner, plot, report, run, talk};
 use crate::history::History;
 use crate::output::{self, count, date, line, portrait, sentence};
 
@@ -45,6 +46,11 @@ pub(crate) fn dispatch(home: &Home, verb: GolemVerb, json: bool) -> Result<ExitC
         GolemVerb::Approve { name: None, .. } => owner::asks(home, json),
         GolemVerb::Ask { name, question } => talk::ask(home, &name, &question, json),
         GolemVerb::Steer { name, text } => talk::steer(home, &name, text.as_deref(), json),
+        GolemVerb::Check { name, set, limit } => checks::check(&home.golem(&name)?, &set, limit.as_deref(), json),
+        GolemVerb::Claim { name, domain, value, within, at } => {
+            let (within, at) = (within.as_deref(), at.as_deref());
+            checks::claim(home, &name, &Claim { domain: &domain, value, within, at }, json)
+        }
         GolemVerb::Thoughts { name, last, full } => talk::thoughts(&home.read_golem(&name)?, last, full, json),
         GolemVerb::Pause(whom) => owner::brake(home, whom.name.as_deref(), &Brake::Pause, json),
         GolemVerb::Resume(whom) => owner::brake(home, whom.name.as_deref(), &Brake::Resume, json),
@@ -68,7 +74,11 @@ fn create(home: &Home, new: New, json: bool) -> Result<ExitCode, Error> {
     let mut flag = |key: &str, value: Option<String>| flags.extend(value.map(|value| format!("{key}={value}")));
     // Data is for replaying; nobody who names it wants anything else.
     let replay = new.data.is_some().then_some(WorldKind::Replay);
-    flag("world.kind", new.world.or(replay).map(|kind| format!("{kind:?}").to_lowercase()));
+    let checks = checks::plan(&new.check, &new.number)?;
+    let checked = checks.is_some().then_some(WorldKind::Checks);
+    flag("world.checks", checks::names(&new.check)?);
+    flag("world.numbers", checks::names(&new.number)?);
+    flag("world.kind", new.world.or(replay).or(checked).map(|kind| format!("{kind:?}").to_lowercase()));
     flag("world.seed", new.seed.map(|seed| seed.to_string()));
     flag("world.data", new.data.clone());
     flag("heartbeat.interval", new.interval);
@@ -92,7 +102,7 @@ fn create(home: &Home, new: New, json: bool) -> Result<ExitCode, Error> {
         None => None,
     };
     let spec = spec(home, &settings, seed)?;
-    let wish = Wish { name: new.name, spec, seed, settings, descent: None, bundle };
+    let wish = Wish { name: new.name, spec, seed, settings, descent: None, bundle, checks };
     let living = birth(home, wish)?;
     let life = living.life();
     if json {

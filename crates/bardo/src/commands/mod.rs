@@ -1,5 +1,6 @@
 //! One file per family of verbs.
 
+pub(crate) mod checks;
 pub(crate) mod config;
 pub(crate) mod copies;
 pub(crate) mod demo;

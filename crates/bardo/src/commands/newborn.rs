@@ -5,7 +5,7 @@ use std::path::Path;
 use golem::Name;
 use host::config::{File, Origin, Settings};
 use host::{Error, Home};
-use world::{Candles, Spec};
+use world::{Candles, Check, Says, Spec};
 
 /// What to do with a newborn: nothing, where a host is up that runs it.
 pub(crate) fn next(home: &Home, name: &str) -> String {
@@ -16,10 +16,28 @@ pub(crate) fn next(home: &Home, name: &str) -> String {
     }
 }
 
+/// What goes without saying where an agent of the owner's is held to checks: it lives on what it spends, acts elsewhere,
+/// and nobody but itself speaks for it.
+const CHECKED: [(&str, &str); 8] = [
+    ("world.bar", "10m"),
+    ("mind.kind", "outside"),
+    ("mind.phages", "false"),
+    ("dream.enabled", "false"),
+    ("funds.capital", "0"),
+    ("mortality.mode", "hosted"),
+    ("mortality.economic.machine_per_day", "0"),
+    ("mortality.economic.death_reserve_floor_usdc", "0"),
+];
+
 /// A golem's settings: file, environment, flags; and for a replay the pace of its data.
 pub(crate) fn settings(home: &Home, file: Option<&Path>, mut flags: Vec<String>) -> Result<Settings, Error> {
     let load = |flags: &[String]| Settings::load(File::Golem, file, std::env::vars(), flags);
     let settings = load(&flags)?;
+    if settings.text("world.kind") == Some("checks") {
+        let unsaid = |(key, _): &&(&str, &str)| matches!(settings.origin(key), Origin::Default);
+        flags.extend(CHECKED.iter().filter(unsaid).map(|(key, value)| format!("{key}={value}")));
+        return Ok(load(&flags)?);
+    }
     if settings.text("world.kind") != Some("replay") || !matches!(settings.origin("world.bar"), Origin::Default) {
         return Ok(settings);
     }
@@ -40,6 +58,14 @@ pub(crate) fn spec(home: &Home, settings: &Settings, seed: Option<u64>) -> Resul
     let bar_ms = settings.span("world.bar").as_millis();
     let world = match settings.text("world.kind") {
         Some("queue") => Spec::Queue { seed, bar_ms },
+        Some("checks") => {
+            let named = |key: &str, says: Says| {
+                let names = settings.text(key).unwrap_or_default().split(',').map(str::trim).filter(|n| !n.is_empty());
+                names.map(|name| Check { name: name.to_owned(), says }).collect::<Vec<_>>()
+            };
+            let checks = [named("world.checks", Says::Pass), named("world.numbers", Says::Number)].concat();
+            Spec::Checks { checks, bar_ms }
+        }
         Some("replay") => {
             let path = Path::new("data").join(data_file(home, settings)?);
             let sha256 = Some(host::home::data::digest(&home.root().join(&path))?);

@@ -136,6 +136,8 @@ pub(crate) fn sentence(heard: &Heard) -> String {
         "golem.amended" => "lives under a new policy".to_owned(),
         "golem.steered" if text("strategy").is_empty() => "has nothing more in mind from its owner".to_owned(),
         "golem.steered" => format!("is to have in mind: {}", text("strategy")),
+        "claim.made" => format!("is held to {} {}", text("domain"), text("value")),
+        "claim.met" => format!("what was said of {} met {}", text("domain"), text("actual")),
         "golem.goal" => format!("a goal ({}, {}) ended: {}", text("goal"), text("domain"), text("ended")),
         "thought.asked" => {
             format!("asks a {} model to {}, for {} at most", text("tier"), text("purpose"), money("most"))

@@ -168,7 +168,10 @@ impl Memory {
                         surprise,
                         arousal,
                         state: (**state).clone(),
-                        base: seen.map_or_else(nothing, |(_, values)| values.clone()),
+                        base: seen.map_or_else(nothing, |(_, values)| {
+                            let domains = life.birth.world.domains.iter();
+                            domains.zip(values).map(|(domain, value)| domain.base(*value)).collect()
+                        }),
                         claimed,
                         naive,
                         actual: nothing(),

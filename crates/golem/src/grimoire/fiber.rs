@@ -107,7 +107,14 @@ mod tests {
     use crate::world::DomainSpec;
 
     fn world() -> Manifest {
-        let value = DomainSpec { name: "level".into(), weight: 1.0, kind: DomainKind::Value, horizon: 1, scale: None };
+        let value = DomainSpec {
+            name: "level".into(),
+            weight: 1.0,
+            kind: DomainKind::Value,
+            horizon: 1,
+            scale: None,
+            level: None,
+        };
         Manifest { domains: [value].into_iter().collect(), ..Manifest::default() }
     }
 

@@ -1,6 +1,7 @@
 //! What time and the three clocks do. It calculates and never decides.
 
 use super::{Event, Senescence, epistemic, vitality};
+use crate::constitution::MindKind;
 use crate::daimon;
 use crate::heartbeat::State;
 use crate::life::Life;
@@ -63,7 +64,10 @@ fn age(life: &mut Life, at: Time, lived: Span, cost: Usdc) {
     life.age = life.age + lived;
     life.lived_until = at;
     let window = life.birth.constitution.fitness_window(laws);
-    life.epistemic.fade(window);
+    // Whoever speaks when it has something to say is not forgotten for being silent.
+    if life.birth.constitution.mind.kind != MindKind::Outside {
+        life.epistemic.fade(window);
+    }
     life.execution.domain.fade(window);
     life.execution.fade(laws);
     life.regimes.met[life.regimes.now as usize] += 1;

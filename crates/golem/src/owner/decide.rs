@@ -13,6 +13,7 @@ use crate::mortality::economic;
 use crate::mortality::{self};
 use crate::plain::is_plain;
 use crate::policy::{self, Refusal};
+use crate::prediction;
 use crate::thought;
 
 /// The treasury has sent money; each transfer counts once.
@@ -74,6 +75,7 @@ fn obey(draft: &mut Draft<'_>, id: CommandId, command: &Command) -> Result<(), R
         Command::Ask { text } if clip_to(text, limits::STRATEGY).trim().is_empty() => return Err(Refusal::Bounds),
         Command::Ask { text } => thought::owner_asks(draft, id, clip_to(text, limits::STRATEGY))?,
         Command::Steer { text } => draft.emit(Event::Steered { text: clip_to(text, limits::STRATEGY) }),
+        Command::Claim { domain, value, due } => prediction::claim(draft, domain, *value, *due)?,
         Command::Halt { trigger } => mortality::die(draft, Cause::KillSwitch { trigger: clip(trigger) }),
     }
     Ok(())

@@ -5,9 +5,10 @@ use serde::{Deserialize, Serialize};
 use crate::constitution::PolicyFigures;
 use crate::money::Usdc;
 use crate::policy::{self};
+use crate::time::Time;
 
 /// What an owner may tell a golem.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "command")]
 pub enum Command {
     Pause,
@@ -44,6 +45,12 @@ pub enum Command {
     /// What it is to have in mind; nothing, if the text is empty.
     Steer {
         text: String,
+    },
+    /// What whoever acts for it says will be, and when.
+    Claim {
+        domain: String,
+        value: f64,
+        due: Time,
     },
     /// Another cage, from now on, instead of the one with this hash.
     Amend {

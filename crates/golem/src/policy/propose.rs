@@ -181,6 +181,7 @@ pub(crate) fn decide(draft: &mut Draft<'_>) {
     let proposal = match draft.constitution().mind.kind {
         MindKind::Rules => by_vote(draft),
         MindKind::Reflex => by_calendar(draft),
+        MindKind::Outside => None,
     };
     let Some(proposal) = proposal else { return };
     if let Err(rule) = propose(draft, &proposal) {

@@ -46,6 +46,14 @@ pub enum Refusal {
     Unknown,
     /// More was to be taken than there is.
     Short,
+    /// There is nothing of that name to make claims about.
+    NoDomain,
+    /// Nothing has been seen of it yet.
+    Unseen,
+    /// It is not about a time to come.
+    Date,
+    /// It is no chance.
+    Chance,
 }
 
 impl fmt::Display for Refusal {
@@ -60,6 +68,10 @@ impl fmt::Display for Refusal {
             Refusal::Bounds => write!(f, "the amount is out of bounds"),
             Refusal::Unknown => write!(f, "the world has no such action"),
             Refusal::Short => write!(f, "there is not that much to take"),
+            Refusal::NoDomain => write!(f, "there is nothing of that name to make claims about"),
+            Refusal::Unseen => write!(f, "nothing has been seen of it yet; claim again after its first result"),
+            Refusal::Date => write!(f, "a claim is about a time to come, within a year"),
+            Refusal::Chance => write!(f, "a chance is a number from 0 to 1"),
             Refusal::Paused => write!(f, "no new exposure while paused"),
             Refusal::Dreaming => write!(f, "no new exposure while dreaming"),
             Refusal::Allow => write!(f, "the action is not on its owner's list (policy.allow)"),

@@ -1,14 +1,18 @@
 //! What was seen, and what claims came to. It calculates and never decides.
 
-use super::Event;
+use super::{Dated, Event};
+use crate::constitution::{Measure, MindKind};
 use crate::life::Life;
 use crate::phage;
-use crate::rule;
+use crate::rule::{self, learning};
+use crate::time::Time;
+use crate::world::DomainKind;
 
 pub(crate) fn apply(life: &mut Life, event: &Event) {
     match event {
         Event::Sensed { until, bars, values, unit } => {
             let laws = life.laws();
+            life.seen.go_on(&life.birth.world.domains, values, laws);
             life.seen.sense(*until, *bars, values, *unit, laws.mean_keep);
             let level = life.birth.world.regime.and_then(|domain| life.seen.values.get(usize::from(domain)).copied());
             if let Some(level) = level {
@@ -33,5 +37,32 @@ pub(crate) fn apply(life: &mut Life, event: &Event) {
             }
         }
         Event::Lapsed { claim } => life.claims.retain(|c| c.id != *claim),
+        Event::Dated(claim) => {
+            life.dated_made = claim.number;
+            life.dated.push(*claim);
+        }
+        Event::Met { domain, at, actual } => meet(life, usize::from(*domain), *at, *actual),
+    }
+}
+
+/// What was said of a domain until now is as wrong as its mean: who says it ten times has said it once.
+fn meet(life: &mut Life, domain: usize, at: Time, actual: f64) {
+    let (laws, kind) = (life.laws(), life.birth.world.domains[domain].kind);
+    let met = |claim: &Dated| usize::from(claim.domain) == domain && claim.due <= at;
+    let claims: Vec<Dated> = life.dated.iter().copied().filter(met).collect();
+    life.dated.retain(|claim| !met(claim));
+    let mean = |of: &dyn Fn(&Dated) -> f64| claims.iter().map(of).sum::<f64>() / claims.len().max(1) as f64;
+    let doubt = if kind == DomainKind::Direction { laws.dated_doubt } else { 0.0 };
+    let error = doubt + mean(&|claim| learning::error(kind, claim.base, claim.value, actual, laws));
+    let naive_error = doubt + mean(&|claim| learning::error(kind, claim.base, claim.naive, actual, laws));
+    let departure = mean(&|claim| learning::departure(kind, claim.value, claim.naive));
+    if life.birth.constitution.mind.kind == MindKind::Outside {
+        life.epistemic.domains[domain].fade(laws.dated_window);
+    }
+    life.epistemic.score(domain, error, naive_error, departure, life.tick);
+    life.stress.ledger.score(domain, error, naive_error);
+    if life.birth.constitution.epistemic.measure == Measure::R2 {
+        let (said, came) = (mean(&|claim| claim.value), mean(&|claim| learning::met(kind, claim.base, actual)));
+        life.epistemic.pair(domain, said, came, laws.pairs_kept);
     }
 }

@@ -3,7 +3,7 @@
 //! Two minds make them. The rules are in [`crate::rule`]. The reflex is here: it expects the next value to be the last,
 //! pulled towards the mean, and adds a little noise; a yardstick for the other.
 
-use super::{Claim, Event};
+use super::{Claim, Event, dated};
 use crate::constitution::MindKind;
 use crate::draft::Draft;
 use crate::episode;
@@ -16,6 +16,7 @@ use crate::world::{Bar, Observation};
 pub(crate) fn sense(draft: &mut Draft<'_>, observation: &Observation) {
     for (at, bar) in observation.bars.iter().enumerate() {
         resolve(draft, bar);
+        dated::resolve(draft, bar);
         episode::look_back(draft, bar);
         let last = at + 1 == observation.bars.len();
         if !last && draft.stakes.front().is_some_and(|stake| stake.due <= bar.closed) {
@@ -62,6 +63,8 @@ pub(crate) fn forecast(draft: &mut Draft<'_>, observation: &Observation) {
     match draft.constitution().mind.kind {
         MindKind::Rules => rule::think(draft, bar),
         MindKind::Reflex => expect_more_of_the_same(draft),
+        // Whoever it is says so when it has something to say.
+        MindKind::Outside => {}
     }
 }
 

@@ -1,13 +1,15 @@
 //! Claims about the world, made before and resolved after, each at exactly its own bar.
 
 mod apply;
+mod dated;
 mod decide;
 mod event;
 mod state;
 mod voice;
 
 pub(crate) use apply::apply;
+pub(crate) use dated::claim;
 pub(crate) use decide::{forecast, sense};
 pub use event::Event;
-pub use state::{Claim, Prediction, Seen};
+pub use state::{Chain, Claim, Dated, Prediction, Seen, Share};
 pub use voice::{Departures, Voice};

@@ -25,7 +25,7 @@ pub(crate) fn apply(life: &mut Life, event: &Event) {
             }
             let at = usize::from(*domain);
             let due = life.seen.until + life.horizon(at);
-            let base = life.seen.values[at];
+            let base = life.birth.world.domains[at].base(life.seen.values[at]);
             let (holds, then) = life.dreams.holds;
             let staged = if then == life.seen.until { holds & dream::about(life, *domain) } else { 0 };
             let (made, naive, fired) = (life.tick, *naive, *fired);

@@ -73,7 +73,10 @@ fn naive(life: &Life, domain: usize, kind: DomainKind, scale: Option<u8>, featur
     let last = life.seen.values[domain];
     match kind {
         DomainKind::Value => last,
-        DomainKind::Direction => life.seen.rises[domain],
+        DomainKind::Direction => match life.birth.world.domains[domain].level {
+            Some(level) => life.seen.chance(domain, level, u64::from(life.looks_ahead(domain))),
+            None => life.seen.rises[domain],
+        },
         DomainKind::Range => {
             let share = scale.and_then(|at| features.get(usize::from(at))).copied().unwrap_or(0.0);
             (last * share).abs()

@@ -105,6 +105,12 @@ pub enum Message<'a> {
     Harvested { amount: Usdc, credit: Usdc },
     #[serde(rename = "golem.steered")]
     Steered { strategy: &'a str },
+    /// What whoever acts for it says will be; `naive` is what anyone would have said.
+    #[serde(rename = "claim.made")]
+    Claimed { number: u64, domain: &'a str, value: f64, naive: f64, due: Time },
+    /// What was said of a domain until now has met its answer.
+    #[serde(rename = "claim.met")]
+    Met { domain: &'a str, actual: f64, fitness: Option<f64> },
     #[serde(rename = "golem.amended")]
     Amended { policy: &'a PolicyFigures },
     #[serde(rename = "golem.goal")]

@@ -12,6 +12,7 @@ use crate::mortality::economic;
 use crate::mortality::{self, stochastic};
 use crate::owner::{self};
 use crate::policy::{self, Refusal};
+use crate::prediction;
 use crate::regime::{self};
 use crate::rule::text;
 use crate::stress::{self};
@@ -29,6 +30,7 @@ pub fn message<'a>(event: &'a Event, life: &'a Life) -> Option<Message<'a>> {
             seeded: birth.seeded,
         }),
         Event::Owner(event) => of_owner(event),
+        Event::Prediction(event) => of_prediction(event, life),
         Event::Policy(event) => of_policy(event, life),
         Event::Mortality(event) => of_mortality(event, life),
         Event::Stress(event) => of_stress(event, life),
@@ -76,6 +78,21 @@ fn of_owner(event: &owner::Event) -> Option<Message<'_>> {
         Event::Thawed => Message::Thawed,
         Event::Amended(policy) => Message::Amended { policy },
         Event::Steered { text } => Message::Steered { strategy: text },
+        _ => return None,
+    })
+}
+
+fn of_prediction<'a>(event: &'a prediction::Event, life: &'a Life) -> Option<Message<'a>> {
+    use prediction::{Dated, Event};
+    let name = |domain: u8| life.birth.world.domains.get(usize::from(domain)).map_or("", |spec| &spec.name);
+    Some(match event {
+        Event::Dated(Dated { number, domain, value, naive, due, .. }) => {
+            Message::Claimed { number: *number, domain: name(*domain), value: *value, naive: *naive, due: *due }
+        }
+        Event::Met { domain, actual, .. } => {
+            let fitness = mortality::epistemic::domain_fitness(life, usize::from(*domain));
+            Message::Met { domain: name(*domain), actual: *actual, fitness }
+        }
         _ => return None,
     })
 }

@@ -32,8 +32,14 @@ impl Lived {
         birth.constitution.thought.models[0] = Some("some/model".to_owned());
         change(&mut birth.constitution);
         birth.id.0[15] = seed as u8;
-        let domain =
-            DomainSpec { name: "level".into(), weight: 1.0, kind: DomainKind::Value, horizon: HORIZON, scale: None };
+        let domain = DomainSpec {
+            name: "level".into(),
+            weight: 1.0,
+            kind: DomainKind::Value,
+            horizon: HORIZON,
+            scale: None,
+            level: None,
+        };
         birth.world.domains = [domain].into_iter().collect();
         birth.world.regime = Some(0);
         birth.world.features = ["ratio", "other"].map(Into::into).to_vec();

@@ -13,13 +13,14 @@ use mind::{Ask, Chat, ChatConfig, Named, Said};
 use serde::Serialize;
 use serde_json::json;
 use vault::{Anchor, Head, Log, Reader, Seal, Treasury};
-use world::Ledger;
+use world::{Ledger, Spec};
 
 use crate::Error;
 use crate::chance::Secret;
 use crate::home::books::{self, Account, Own};
 use crate::home::key::Key;
 use crate::home::{GolemHome, Home};
+use crate::life::checks::Plan;
 use crate::private;
 
 /// Room below which the next days are in doubt: a golem writes a few hundred bytes a tick.
@@ -61,6 +62,7 @@ pub fn examine(home: &Home, mut tell: impl FnMut(Finding)) -> Result<(), Error> 
     let treasury = examine_treasury(home, &mut tell);
     for golem in home.list()? {
         examine_golem(&golem, treasury.as_ref(), &mut tell);
+        examine_checks(&golem).into_iter().for_each(&mut tell);
     }
     models(home)?.iter().for_each(|model| tell(examine_model(home, model)));
     for lost in lifeless(home) {
@@ -113,6 +115,32 @@ fn examine_model(home: &Home, name: &str) -> Finding {
         }
         Err(why) => Finding::wrong(what, why.to_string()),
     }
+}
+
+/// What its checks run here, if it has any.
+fn examine_checks(place: &GolemHome) -> Option<Finding> {
+    let (golem, _) = place.wake().ok()?;
+    let Ok(Spec::Checks { checks, .. }) = serde_json::from_str(&golem.life().birth.world.spec) else { return None };
+    if golem.life().is_dead() || checks.is_empty() {
+        return None;
+    }
+    let what = format!("{}: checks", place.name);
+    let plan = match Plan::read(place) {
+        Ok(plan) => plan,
+        Err(why) => return Some(Finding::wrong(what, why.to_string())),
+    };
+    let runs = |name: &str| plan.as_ref().is_some_and(|plan| plan.commands.contains_key(name));
+    let unset: Vec<&str> = checks.iter().map(|check| check.name.as_str()).filter(|name| !runs(name)).collect();
+    Some(match (&plan, &unset[..]) {
+        (_, [first, ..]) => {
+            let fix = format!("`bardo golem check {} {first}=COMMAND` says what it runs", place.name);
+            Finding::wrong(what, format!("{} runs nothing here; {fix}", unset.join(", ")))
+        }
+        (Some(plan), []) if !plan.folder.is_dir() => {
+            Finding::wrong(what, format!("they run in {}, which is not there", plan.folder.display()))
+        }
+        _ => Finding::fine(what, format!("{} of them, each with a command", checks.len())),
+    })
 }
 
 fn examine_home(root: &Path) -> Finding {

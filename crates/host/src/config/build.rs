@@ -41,6 +41,7 @@ impl Settings {
             mind: Mind {
                 kind: match self.text("mind.kind") {
                     Some("reflex") => MindKind::Reflex,
+                    Some("outside") => MindKind::Outside,
                     _ => MindKind::Rules,
                 },
                 learning: self.flag("mind.learning"),

@@ -43,7 +43,7 @@ const GATHER: Kind = Kind::Span { min: Span::ZERO, max: Span::DAY.times(30) };
 const LIFESPAN: Kind = Kind::Span { min: Span::seconds(60), max: Span::DAY.times(36_500) };
 /// Actions a day are counted no further.
 pub(super) const MOST_ACTIONS: u32 = 1_000_000;
-const WORLDS: Kind = Kind::Choice(&["sim", "replay", "queue"]);
+const WORLDS: Kind = Kind::Choice(&["sim", "replay", "queue", "checks"]);
 const MODES: Kind = Kind::Choice(&["self_hosted", "hosted", "immortal"]);
 const MEASURES: Kind = Kind::Choice(&["skill", "r2"]);
 const ON_DEATH: Kind = Kind::Choice(&["close", "hold", "hand_over"]);
@@ -90,7 +90,7 @@ keys! {
     Bardo "log.level", Kind::Levels, "", "what `bardo up` logs on stderr; empty for warnings that it does not print anyway";
     Bardo "log.format", Kind::Choice(&["human", "json"]), "human", "lines for people, or one JSON object a line";
 
-    Golem "world.kind", WORLDS, "sim", "the world it lives in: a simulated market, your own candles, or a queue of work";
+    Golem "world.kind", WORLDS, "sim", "the world it lives in: a simulated market, your own candles, a queue of work, or checks of your own";
     Golem "world.seed", Kind::Seed, "random", "fixes the chance of the world and of the golem itself, so that its life can be repeated, and foreseen";
     Golem "world.bar", BEAT, "40s", "how long one bar of the world lasts";
     Golem "world.relations_change_days", Kind::Number { min: 0.0, max: 36_500.0 }, "0", "days between changes in how things relate in a simulated market, on average; 0 for never";
@@ -99,6 +99,8 @@ keys! {
     Golem "world.latency", GATHER, "0s", "how long a paper world takes to answer, to rehearse one that is slow";
     Golem "world.settle_bars", Kind::Integer { min: 0, max: 10_000 }, "0", "bars until a paper world says what became of an order, to rehearse one that is slow";
     Golem "world.data", Kind::Name, "", "name of the imported data a replay reads";
+    Golem "world.checks", Kind::Names, "", "checks that pass or do not, by name, with commas between; `--check NAME=COMMAND` says what they run";
+    Golem "world.numbers", Kind::Names, "", "checks that give a number, by name; `--number NAME=COMMAND` says what they run";
     Golem "world.start", Kind::Moment, "", "where in a replay the life begins; empty for the beginning of the data";
 
     Golem "funds.credit", Kind::Money, "10", "what it gets to live on";
@@ -155,7 +157,7 @@ keys! {
     Golem "policy.tokens", Kind::NotYet, "", "tokens it may hold";
     Golem "policy.pools", Kind::NotYet, "", "pools it may trade in";
 
-    Golem "mind.kind", Kind::Choice(&["rules", "reflex"]), "rules", "how it makes up its mind: by heuristics that learn, or by more of the same";
+    Golem "mind.kind", Kind::Choice(&["rules", "reflex", "outside"]), "rules", "who makes its claims: heuristics that learn, more of the same, or an agent of yours";
     Golem "mind.learning", Kind::Bool, "true", "heuristics learn from what came of their claims";
     Golem "mind.learn_until", Kind::Maybe(&Kind::Span { min: Span::seconds(1), max: Span::DAY.times(36_500) }), "", "age at which heuristics stop learning; for experiments, empty for never";
     Golem "mind.explore_every", COUNT, "200", "ticks between two new ideas; 0 for never";

@@ -229,7 +229,7 @@ impl Value {
 }
 
 /// A span also counts in the documents' ticks: `200000 ticks`.
-fn read_span(text: &str) -> Option<Span> {
+pub fn read_span(text: &str) -> Option<Span> {
     match text.strip_suffix("ticks") {
         Some(count) => {
             let ticks: u64 = count.trim().replace('_', "").parse().ok()?;
@@ -293,7 +293,8 @@ fn is_levels(text: &str) -> bool {
 }
 
 /// World time has no place, so a date without an offset is in UTC.
-fn read_moment(text: &str) -> Option<Time> {
+/// A moment as the keys have it; without a zone it is UTC.
+pub fn read_moment(text: &str) -> Option<Time> {
     let at = match text.parse::<Timestamp>() {
         Ok(at) => at,
         Err(_) => text.parse::<DateTime>().ok()?.to_zoned(TimeZone::UTC).ok()?.timestamp(),

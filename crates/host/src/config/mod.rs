@@ -20,7 +20,7 @@ mod tests;
 mod windows;
 
 pub use keys::{KEYS, Key, available};
-pub use kind::{Kind, Value};
+pub use kind::{Kind, Value, read_moment, read_span};
 pub use layers::{Origin, Settings, check_text};
 pub use problem::{ConfigError, File, Problem};
 pub use schema::schema;

@@ -14,7 +14,7 @@ use golem::life::Endowment;
 use golem::stress;
 use golem::time::{Span, Time};
 use golem::world::Manifest;
-use world::Spec;
+use world::{Says, Spec};
 
 use super::build::SPLIT;
 use super::keys::MOST_ACTIONS;
@@ -138,6 +138,15 @@ impl Flags {
                 self.word("world.kind", "replay");
                 self.word("world.data", &path.file_stem().map(|name| name.to_string_lossy()).unwrap_or_default());
                 self.add("world.start", &Value::Moment(start.map(Time::seconds)));
+            }
+            Spec::Checks { checks, bar_ms: _ } => {
+                let named = |says: Says| {
+                    let names = checks.iter().filter(|check| check.says == says).map(|check| check.name.as_str());
+                    names.collect::<Vec<_>>().join(",")
+                };
+                self.word("world.kind", "checks");
+                self.word("world.checks", &named(Says::Pass));
+                self.word("world.numbers", &named(Says::Number));
             }
             Spec::Queue { seed: _, bar_ms: _ } => self.word("world.kind", "queue"),
         }
@@ -295,6 +304,7 @@ impl Flags {
         let kind = match kind {
             MindKind::Reflex => "reflex",
             MindKind::Rules => "rules",
+            MindKind::Outside => "outside",
         };
         self.word("mind.kind", kind);
         self.flag("mind.learning", *learning);

@@ -5,6 +5,7 @@
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -26,6 +27,8 @@ pub(crate) struct Far {
     news: Condvar,
     errands: Arc<Errands>,
     provider: String,
+    /// Raised while whoever lives in it waits for the call under way to be over.
+    hurry: Arc<AtomicBool>,
     /// There while new exposure is forbidden, whether its golem has read that or not.
     frozen: PathBuf,
     wall: Wall,
@@ -75,6 +78,7 @@ impl Far {
         provider: &str,
         frozen: PathBuf,
         wall: Wall,
+        hurry: Arc<AtomicBool>,
     ) -> Arc<Far> {
         let end = world.end();
         let state = State {
@@ -89,7 +93,7 @@ impl Far {
             waker: None,
         };
         let state = Mutex::new(state);
-        Arc::new(Far { state, news: Condvar::new(), errands, provider: provider.to_owned(), frozen, wall })
+        Arc::new(Far { state, news: Condvar::new(), errands, provider: provider.to_owned(), hurry, frozen, wall })
     }
 
     /// Has the world brought to where its golem last saw it, before anything else is asked of it.
@@ -187,16 +191,15 @@ impl Far {
     /// Waits until no call is under way; false if that takes too long.
     pub(crate) fn rest(&self, most: Duration) -> bool {
         let until = Instant::now() + most;
+        self.hurry.store(true, Ordering::SeqCst);
         let mut state = self.state();
         state.waiting.clear();
-        while state.calling.is_some() {
+        while state.calling.is_some() && Instant::now() < until {
             let left = until.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                return false;
-            }
             state = self.news.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
         }
-        true
+        self.hurry.store(false, Ordering::SeqCst);
+        state.calling.is_none()
     }
 
     /// Why it cannot be asked anything, if that is so.

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use golem::GolemId;
@@ -56,8 +57,15 @@ impl FarWorlds {
     }
 
     /// Sends the calls of this life to its world from now on.
-    pub(crate) fn open(&self, id: GolemId, world: Box<dyn World + Send>, provider: &str, frozen: PathBuf) -> Arc<Far> {
-        let far = Far::new(world, Arc::clone(&self.errands), provider, frozen, self.wall.clone());
+    pub(crate) fn open(
+        &self,
+        id: GolemId,
+        world: Box<dyn World + Send>,
+        provider: &str,
+        frozen: PathBuf,
+        hurry: Arc<AtomicBool>,
+    ) -> Arc<Far> {
+        let far = Far::new(world, Arc::clone(&self.errands), provider, frozen, self.wall.clone(), hurry);
         let mut known = self.known();
         known.retain(|_, far| far.strong_count() > 0);
         known.insert(id, Arc::downgrade(&far));

@@ -375,6 +375,15 @@ impl GolemHome {
         self.folder.join("world.log")
     }
 
+    /// The commands of its checks, and what they have said.
+    pub fn checks(&self) -> PathBuf {
+        self.folder.join("checks.json")
+    }
+
+    pub fn check_results(&self) -> PathBuf {
+        self.folder.join("checks.log")
+    }
+
     pub fn playbook(&self) -> PathBuf {
         self.folder.join("PLAYBOOK.md")
     }

@@ -10,6 +10,7 @@ use golem::{Golem, Name, Time, laws};
 use vault::{Head, Place, Vault};
 use world::{Ledger, Spec};
 
+use super::checks::Plan;
 use super::living::Living;
 use super::worlds;
 use crate::Error;
@@ -30,6 +31,8 @@ pub struct Wish {
     pub descent: Option<Descent>,
     /// What it is left.
     pub bundle: Option<String>,
+    /// What its checks run here, in a world of checks.
+    pub checks: Option<Plan>,
 }
 
 /// Brings a golem into the world and funds it.
@@ -138,6 +141,10 @@ fn make_place(
     let config = cradle.join("golem.toml");
     fs::write(&config, wish.settings.to_toml()).map_err(Error::io("cannot write", &config))?;
     secret.save(&cradle.join("secret"))?;
+    if let Some(checks) = &wish.checks {
+        let path = cradle.join("checks.json");
+        fs::write(&path, checks.text()).map_err(Error::io("cannot write", &path))?;
+    }
     if let Some(bundle) = &wish.bundle {
         let path = cradle.join("inheritance.bundle");
         fs::write(&path, bundle).map_err(Error::io("cannot write", &path))?;

@@ -16,6 +16,7 @@ use vault::Reader;
 use vault::lines::End;
 
 use super::birth::{Wish, birth};
+use super::checks::Plan;
 use super::living::Living;
 use crate::Error;
 use crate::config::{File, Settings};
@@ -255,7 +256,10 @@ fn born(home: &Home, estate: &Estate, heir: Heir, by_itself: bool) -> Result<Liv
         descent.lineage.trust.clear();
     }
     let bundle = inherit.then(|| bundle::again(home, &estate.bundle)).transpose()?;
-    birth(home, Wish { name: heir.name, spec, seed: heir.seed, settings, descent: Some(descent), bundle })
+    // What holds its word against the world is what held its predecessor's, if that was run here.
+    let checks = home.golem(life.birth.name.as_str()).ok().filter(|place| place.is(life.id()));
+    let checks = checks.map_or(Ok(None), |place| Plan::read(&place))?;
+    birth(home, Wish { name: heir.name, spec, seed: heir.seed, settings, descent: Some(descent), bundle, checks })
 }
 
 /// Who dies sooner than this has no heir by itself: the next would, too.

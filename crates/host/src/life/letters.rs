@@ -84,7 +84,10 @@ impl Living {
 
     /// Obeys or refuses one command, durably.
     pub fn obey(&mut self, id: CommandId, command: Command, listener: &mut impl Listener) -> Result<Reply, Error> {
-        self.feed(self.life().now, What::Commanded { id, command }, listener)?;
+        // What is said of a time to come is said now, wherever the last look was.
+        let timed = self.is_wall() && matches!(command, Command::Claim { .. });
+        let now = if timed { self.wall_time().max(self.life().now) } else { self.life().now };
+        self.feed(now, What::Commanded { id, command }, listener)?;
         self.flush(listener)?;
         self.perform(listener)?;
         // Also true of a command that was obeyed or declined before, and whose answer got lost.
@@ -146,6 +149,7 @@ fn order_of(body: &Body) -> Option<&'static str> {
             Command::Amend { .. } => "amend",
             Command::Ask { .. } => "ask",
             Command::Steer { .. } => "steer",
+            Command::Claim { .. } => "claim",
         },
         Body::News { .. } | Body::CatchUp => return None,
     })

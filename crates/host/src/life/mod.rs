@@ -2,6 +2,7 @@
 
 pub mod birth;
 mod body;
+pub mod checks;
 #[cfg(test)]
 pub(crate) mod curse;
 pub(crate) mod desk;

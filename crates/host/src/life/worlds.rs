@@ -1,12 +1,15 @@
 //! The one place where worlds are built, from the description in a birth record.
 
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use golem::Life;
-use golem::time::Time;
+use golem::time::{Span, Time};
 use golem::world::{Fate, Manifest, Observation, Quote};
-use world::{Candles, Ledger, Order, Spec, World};
+use world::{Candles, Checks, Ledger, Order, Spec, World};
 
+use super::checks;
 use super::ground::Ground;
 use crate::Error;
 use crate::home::{GolemHome, Home, data};
@@ -22,6 +25,10 @@ pub fn read(spec: &str) -> Result<Spec, Error> {
 /// the same data.
 pub fn open(home: &Home, spec: &Spec, ledger: Ledger) -> Result<Box<dyn World + Send>, Error> {
     let mut spec = spec.clone();
+    if let Spec::Checks { checks, bar_ms } = &spec {
+        let now = Time::millis(home.wall().now_ms() as u64);
+        return Ok(Box::new(Checks::new(checks.clone(), Span::millis(*bar_ms), now, None, None)?));
+    }
     let Some((path, sha256)) = spec.candles() else { return Ok(spec.open(ledger)?) };
     *path = home.root().join(&*path);
     if let Some(candles) = sha256.as_ref().and_then(|hash| home.candles(hash)) {
@@ -49,6 +56,17 @@ pub(crate) fn stand(place: &GolemHome, life: &Life, lodged: bool) -> Result<Grou
         return Ok(Ground::Far(far));
     }
     let spec = read(&life.birth.world.spec)?;
+    let hurry = Arc::new(AtomicBool::new(false));
+    let far = |world, hurry| {
+        let far = home.far_worlds().open(id, world, provider(&spec), place.frozen_marker(), hurry);
+        far.seek(life.seen.until);
+        Ok(Ground::Far(far))
+    };
+    if let Spec::Checks { checks, bar_ms } = &spec {
+        let run = checks::runner(place, Arc::clone(&hurry));
+        let (bar, file) = (Span::millis(*bar_ms), place.check_results());
+        return far(Box::new(Checks::new(checks.clone(), bar, life.born, Some(file), Some(run))?), hurry);
+    }
     let ledger = if lodged { Ledger::resting(place.ledger())? } else { Ledger::file(place.ledger())? };
     let world = open(home, &spec, ledger)?;
     #[cfg(test)]
@@ -61,9 +79,7 @@ pub(crate) fn stand(place: &GolemHome, life: &Life, lodged: bool) -> Result<Grou
         }
         Some(latency) => {
             let slow = Box::new(Slow { world, latency, wall: home.wall().clone() });
-            let far = home.far_worlds().open(id, slow, provider(&spec), place.frozen_marker());
-            far.seek(life.seen.until);
-            Ok(Ground::Far(far))
+            far(slow, hurry)
         }
     }
 }
@@ -74,6 +90,7 @@ fn provider(spec: &Spec) -> &'static str {
         Spec::Sim { .. } | Spec::Slow { .. } => "world:sim",
         Spec::Replay { .. } => "world:replay",
         Spec::Queue { .. } => "world:queue",
+        Spec::Checks { .. } => "world:checks",
     }
 }
 

@@ -1,25 +1,20 @@
 //! Where notes go, and how each is told there: a webhook gets JSON, signed if its owner has a secret with it; a topic gets
 //! text in the manner of ntfy; a program gets it on its standard input.
 
-use std::io::Write;
-use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use hmac::{Hmac, KeyInit, Mac};
 use reqwest::blocking::Client;
-use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use serde_json::json;
 use sha2::Sha256;
 use vault::Note;
 
-use crate::{Error, wall};
+use crate::{Error, program, wall};
 
 /// How long a target may take to answer.
 const TIMEOUT: Duration = Duration::from_secs(10);
-/// How long a program that is being told may go on when the host goes down.
-const LAST: Duration = Duration::from_secs(1);
 /// By which a receiver can tell that it was this host who wrote, and when.
 const SIGNATURE: &str = "Bardo-Signature";
 
@@ -140,46 +135,26 @@ pub(super) fn accepted(answer: reqwest::Result<reqwest::blocking::Response>) -> 
 
 /// Whatever it leaves running when it fails, takes too long or the host goes down is ended with it; one that succeeds
 /// may leave what it likes.
-fn run(program: &str, note: &Note, stop: &AtomicBool) -> Result<(), String> {
-    let mut child = Command::new("sh")
-        .args(["-c", program])
+fn run(line: &str, note: &Note, stop: &AtomicBool) -> Result<(), String> {
+    let mut command = Command::new("sh");
+    command
+        .args(["-c", line])
         .env("BARDO_NOTE_KEY", &note.key)
         .env("BARDO_NOTE_KIND", &note.kind)
         .env("BARDO_NOTE_GOLEM", note.golem.as_deref().unwrap_or_default())
-        .stdin(Stdio::piped())
         .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        // A group of its own, so that whatever it starts can be ended with it.
-        .process_group(0)
-        .spawn()
-        .map_err(|e| e.to_string())?;
-    let group = Pid::from_child(&child);
-    // A program that does not read is not an error: its exit says what it made of it.
-    let _ = child.stdin.take().expect("it was piped").write_all(format!("{}\n", note.text).as_bytes());
-    let mut deadline = Instant::now() + TIMEOUT;
-    // Looked at without being taken note of: as long as nobody has, its group is nobody else's.
-    let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-    let why = loop {
-        match waitid(WaitId::Pid(group), look).map_err(|e| e.to_string())? {
-            Some(ended) if ended.exit_status() == Some(0) => {
-                let _ = child.wait();
-                return Ok(());
-            }
-            Some(_) => break None,
-            None if Instant::now() >= deadline => break Some("it took too long"),
-            None => std::thread::sleep(Duration::from_millis(10)),
-        }
-        if stop.load(Ordering::SeqCst) {
-            deadline = deadline.min(Instant::now() + LAST);
-        }
-    };
-    let _ = kill_process_group(group, Signal::KILL);
-    let ended = child.wait().map_err(|e| e.to_string())?;
-    Err(why.map_or_else(|| format!("it ended with {ended}"), str::to_owned))
+        .stderr(Stdio::null());
+    let ended = program::run(&mut command, format!("{}\n", note.text).as_bytes(), TIMEOUT, stop, true);
+    match ended.map_err(|e| e.to_string())? {
+        program::Ended { code: Some(0), .. } => Ok(()),
+        program::Ended { how, .. } => Err(how),
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::time::Instant;
+
     use super::*;
 
     fn note(key: &str, kind: &str, golem: &str) -> Note {

@@ -28,7 +28,7 @@ const VOLATILITY: u8 = 1;
 fn manifest(world: &str, bar: Span, unit: &str, gas: bool) -> Manifest {
     let domain = |name: &str, weight, kind, horizon| {
         let scale = (kind == DomainKind::Range).then_some(features::BAND);
-        DomainSpec { name: name.to_owned(), weight, kind, horizon, scale }
+        DomainSpec { name: name.to_owned(), weight, kind, horizon, scale, level: None }
     };
     let action = |(name, effect): (&str, _)| ActionSpec { name: name.to_owned(), effect };
     let market = [

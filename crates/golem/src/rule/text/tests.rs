@@ -6,7 +6,14 @@ use super::*;
 use crate::world::DomainSpec;
 
 pub(crate) fn manifest() -> Manifest {
-    let domain = |name: &str, kind, horizon| DomainSpec { name: name.into(), weight: 0.25, kind, horizon, scale: None };
+    let domain = |name: &str, kind, horizon| DomainSpec {
+        name: name.into(),
+        weight: 0.25,
+        kind,
+        horizon,
+        scale: None,
+        level: None,
+    };
     Manifest {
         world: "shore".into(),
         domains: [

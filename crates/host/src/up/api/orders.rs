@@ -12,7 +12,7 @@ use axum::http::{HeaderName, StatusCode};
 use axum::response::{IntoResponse, Response};
 use golem::owner::Account;
 use golem::thought::Silence;
-use golem::{Command, Name, Usdc};
+use golem::{Command, Name, Time, Usdc};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -369,6 +369,35 @@ pub(super) async fn strategy(
 ) -> Answered {
     let request = Request::new(key, "strategy", &said);
     tell(app, name, request, move |_| Ok(Body::Command(Command::Steer { text: said.strategy }))).await
+}
+
+/// What will be, and when.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Claim {
+    /// What it is about: a check, or another domain of its world.
+    #[schema(example = "tests", max_length = 64)]
+    domain: String,
+    /// A chance from 0 to 1, or a number.
+    #[schema(example = 0.8)]
+    value: f64,
+    /// When, in milliseconds of its world.
+    due: u64,
+}
+
+/// Say what will be, on its behalf: the world says whether it was so, and the golem is judged by it.
+#[utoipa::path(post, path = "/v1/golems/{name}/claim", params(("name" = String, Path)), request_body = Claim,
+    responses((status = 200, body = Accepted), (status = 202, body = Accepted), (status = 400, body = Problem), (status = 404, body = Problem), (status = 409, body = Problem)))]
+pub(super) async fn claim(
+    State(app): State<AppState>,
+    Path(name): Path<String>,
+    Keyed(key): Keyed,
+    JsonBody(said): JsonBody<Claim>,
+) -> Answered {
+    let request = Request::new(key, "claim", &said);
+    let Claim { domain, value, due } = said;
+    let command = Command::Claim { domain, value, due: Time::millis(due) };
+    tell(app, name, request, move |_| Ok(Body::Command(command))).await
 }
 
 /// Keys of its policy and what they are to be, as in a configuration file.

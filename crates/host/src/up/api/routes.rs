@@ -32,6 +32,7 @@ fn described() -> (Router<AppState>, OpenApi) {
         .routes(routes!(orders::steer))
         .routes(routes!(orders::ask))
         .routes(routes!(orders::strategy))
+        .routes(routes!(orders::claim))
         .routes(routes!(orders::approve))
         .routes(routes!(orders::pause))
         .routes(routes!(orders::resume))

@@ -1,10 +1,14 @@
 //! What can be typed.
 
+mod golem;
+
 use std::path::PathBuf;
 
+use ::golem::{Name, Usdc};
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
-use golem::{Name, Usdc};
 use host::life::Pace;
+
+pub(crate) use golem::*;
 
 /// A runtime for agents that can die.
 ///
@@ -171,149 +175,6 @@ pub(crate) struct TuiArgs {
     pub(crate) listen: Option<String>,
 }
 
-fn speed_number(text: &str) -> Result<f64, String> {
-    let number = text.trim_end_matches('x').parse::<f64>().ok();
-    number
-        .filter(|speed| (0.001..=1e6).contains(speed))
-        .ok_or_else(|| "must be from 0.001 to 1000000, such as 60".into())
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum GolemVerb {
-    /// Bring a golem into the world and fund it from the treasury
-    New(New),
-    /// Run it: at the pace of the world, faster, or as fast as possible
-    Run(RunArgs),
-    /// All golems, living and dead, and how each stands
-    List(ListArgs),
-    /// One golem: vitality, money, skill, chance, and how it died
-    Show {
-        name: String,
-        /// Draw its life line too: vitality, skill, return next to buy and hold, and the bits it knows
-        #[arg(long)]
-        plot: bool,
-    },
-    /// Its life in pictures: one HTML file, to be read, printed and passed on
-    Report {
-        name: String,
-        /// File to make; without one it is printed
-        #[arg(long, value_name = "FILE")]
-        out: Option<PathBuf>,
-    },
-    /// What happened, from birth on
-    Events {
-        name: String,
-        /// Also what happens every tick
-        #[arg(long)]
-        all: bool,
-    },
-    /// What it remembers: ticks that surprised, mattered or changed something
-    Episodes {
-        name: String,
-        /// How many, counted back from the newest
-        #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..))]
-        last: u64,
-    },
-    /// Show the policy it acts under, or change it
-    Policy {
-        name: String,
-        /// Any policy key, such as policy.per_action=0.1
-        #[arg(long = "set", value_name = "KEY=VALUE")]
-        set: Vec<String>,
-    },
-    /// What it goes by: its rules, and what was proposed by editing PLAYBOOK.md
-    Playbook {
-        name: String,
-        /// Take what was proposed, to be tried in the shadow
-        #[arg(long, conflicts_with = "discard")]
-        accept: bool,
-        /// Forget what was proposed and write the file anew
-        #[arg(long)]
-        discard: bool,
-    },
-    /// What presses on it, why, and what would clear it
-    Stress { name: String },
-    /// Give it money from the treasury
-    Fund(Money),
-    /// Take money back to the treasury
-    Withdraw(Money),
-    /// Show what it asks for, or say yes or no to it; no answer is a no
-    Approve {
-        /// Without a name, everything that waits for an answer
-        name: Option<String>,
-        /// The number of what it asks for, so that nothing is answered unseen
-        key: Option<u64>,
-        /// Say no
-        #[arg(long, requires = "key")]
-        deny: bool,
-    },
-    /// Ask it something: a model answers from its record, and says which records it goes by
-    Ask {
-        name: String,
-        /// Such as "why do you hold?"
-        question: String,
-    },
-    /// Say what it is to have in mind when it thinks; it moves no money and loosens no rule
-    Steer {
-        name: String,
-        /// Without a text, what it has in mind now; an empty one takes it back
-        text: Option<String>,
-    },
-    /// What it asked models, what they said and what it cost
-    Thoughts {
-        name: String,
-        /// How many, counted back from the newest
-        #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..))]
-        last: u64,
-        /// Word for word, as far as that is kept (models.keep_days)
-        #[arg(long)]
-        full: bool,
-    },
-    /// Stop world time and clocks until resumed
-    Pause(Whom),
-    /// Undo a pause or a freeze
-    Resume(Whom),
-    /// Forbid new exposure at once, even if the process hangs
-    Freeze {
-        #[command(flatten)]
-        whom: Whom,
-        #[arg(long, default_value = "")]
-        reason: String,
-    },
-    /// End it: death by its owner
-    #[command(alias = "kill")]
-    Retire(Retire),
-    /// Make an heir of a dead golem, from what it left
-    Successor(Successor),
-    /// Put a dead golem away: out of the list and the screens, with everything it left
-    Bury { name: String },
-    /// Put it back into the list
-    Unbury { name: String },
-    /// Take it out of the host, for as long as you like: no host lives it until it is joined again
-    Release { name: String },
-    /// Let a host live it again
-    Join { name: String },
-    /// Copy a life into a folder, even while it is running
-    Backup {
-        name: String,
-        /// Folder to make; must not be there yet
-        to: PathBuf,
-    },
-    /// Prove that a backup, or the newest of each golem in a folder of them, opens and folds to the life it was
-    Drill { from: PathBuf },
-    /// Take a backup or a moved life into this home
-    Restore(Restore),
-    /// Seal a life here and leave it in a folder for one other home to take in
-    Move {
-        name: String,
-        /// Folder to make; must not be there yet
-        folder: PathBuf,
-        /// The home that may take it in, by the id that `bardo home` says there
-        #[arg(long, value_name = "HOME-ID")]
-        to: String,
-    },
-}
-
 #[derive(Debug, Subcommand)]
 pub(crate) enum GrimoireVerb {
     /// Look something up, best first
@@ -343,90 +204,11 @@ pub(crate) enum GrimoireVerb {
 }
 
 #[derive(Debug, ClapArgs)]
-pub(crate) struct Successor {
-    /// The golem that died
-    pub(crate) dead: String,
-    /// What to call the heir; without one the next in the line, such as ada-2
-    #[arg(long)]
-    pub(crate) name: Option<Name>,
-    /// Money to live on, instead of what its predecessor was given
-    #[arg(long, value_name = "USDC")]
-    pub(crate) budget: Option<Usdc>,
-    /// Leave it what its predecessor knew, even if succession.inherit_grimoire says otherwise
-    #[arg(long, conflicts_with = "no_inherit")]
-    pub(crate) inherit_grimoire: bool,
-    /// Leave it nothing but the configuration
-    #[arg(long)]
-    pub(crate) no_inherit: bool,
-    /// Even if it would be a copy
-    #[arg(long)]
-    pub(crate) force_similarity: bool,
-    /// Make the life repeatable
-    #[arg(long)]
-    pub(crate) seed: Option<u64>,
-    /// Any key of golem.toml that is to be different
-    #[arg(long = "set", value_name = "KEY=VALUE")]
-    pub(crate) set: Vec<String>,
-    /// Do not ask
-    #[arg(long)]
-    pub(crate) yes: bool,
-}
-
-#[derive(Debug, ClapArgs)]
 pub(crate) struct TestamentArgs {
     pub(crate) name: String,
     /// Hold it against the journal: every record, every roll, every word
     #[arg(long)]
     pub(crate) verify: bool,
-}
-
-/// One golem, or all of them.
-#[derive(Debug, ClapArgs)]
-pub(crate) struct Whom {
-    #[arg(required_unless_present = "all", conflicts_with = "all")]
-    pub(crate) name: Option<String>,
-    /// Every golem of this home
-    #[arg(long)]
-    pub(crate) all: bool,
-}
-
-#[derive(Debug, ClapArgs)]
-pub(crate) struct ListArgs {
-    /// Only those who are alive
-    #[arg(long)]
-    pub(crate) living: bool,
-    /// Only the dead
-    #[arg(long)]
-    pub(crate) dead: bool,
-    /// Only those who are frozen
-    #[arg(long)]
-    pub(crate) frozen: bool,
-    /// Only those who are paused
-    #[arg(long)]
-    pub(crate) paused: bool,
-    /// Only those who wait for your yes or no
-    #[arg(long)]
-    pub(crate) asking: bool,
-    /// Those who are buried, and nobody else
-    #[arg(long)]
-    pub(crate) buried: bool,
-    /// The order they are listed in
-    #[arg(long, value_enum, default_value_t = SortBy::Name, value_name = "BY")]
-    pub(crate) sort: SortBy,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum SortBy {
-    Name,
-    State,
-    /// The weakest first
-    Vitality,
-    /// The oldest first
-    Age,
-    /// The poorest first
-    Credit,
-    /// What they cost you most first
-    Net,
 }
 
 #[derive(Debug, Subcommand)]
@@ -485,69 +267,16 @@ pub(crate) struct Search {
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct KindArg(pub(crate) golem::grimoire::Kind);
+pub(crate) struct KindArg(pub(crate) ::golem::grimoire::Kind);
 
 impl std::str::FromStr for KindArg {
     type Err = String;
 
     fn from_str(text: &str) -> Result<KindArg, String> {
-        let kind = golem::grimoire::Kind::ALL.into_iter().find(|kind| kind.name() == text);
-        let names = golem::grimoire::Kind::ALL.map(golem::grimoire::Kind::name).join(", ");
+        let kind = ::golem::grimoire::Kind::ALL.into_iter().find(|kind| kind.name() == text);
+        let names = ::golem::grimoire::Kind::ALL.map(::golem::grimoire::Kind::name).join(", ");
         kind.map(KindArg).ok_or_else(|| format!("there is no kind {text}; there are {names}"))
     }
-}
-
-#[derive(Debug, ClapArgs)]
-pub(crate) struct New {
-    pub(crate) name: Name,
-    /// What to live in
-    #[arg(long, value_enum)]
-    pub(crate) world: Option<WorldKind>,
-    /// Make the life repeatable: identity, chance and world all follow from this number
-    #[arg(long)]
-    pub(crate) seed: Option<u64>,
-    /// Imported data to replay (see `bardo data`)
-    #[arg(long)]
-    pub(crate) data: Option<String>,
-    /// How often it looks, such as 40s or 1h
-    #[arg(long)]
-    pub(crate) interval: Option<String>,
-    /// Model it may ask, such as ollama/qwen3 or openai/gpt-5-mini; the same as --set mind.cheap=MODEL
-    #[arg(long, value_name = "MODEL")]
-    pub(crate) mind: Option<String>,
-    /// Money to live on
-    #[arg(long, value_name = "USDC")]
-    pub(crate) credit: Option<Usdc>,
-    /// Money to act with
-    #[arg(long, value_name = "USDC")]
-    pub(crate) capital: Option<Usdc>,
-    /// Any key of golem.toml, such as mortality.stochastic.enabled=false
-    #[arg(long = "set", value_name = "KEY=VALUE")]
-    pub(crate) set: Vec<String>,
-    /// A golem.toml to start from
-    #[arg(long, value_name = "FILE")]
-    pub(crate) config: Option<PathBuf>,
-    /// A bundle to leave it: tried like anything from outside before it is believed
-    #[arg(long, value_name = "BUNDLE")]
-    pub(crate) from: Option<PathBuf>,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(crate) enum WorldKind {
-    Sim,
-    Replay,
-    Queue,
-}
-
-#[derive(Debug, ClapArgs)]
-pub(crate) struct RunArgs {
-    pub(crate) name: String,
-    /// Pace of world time: 1x, 100x, or max
-    #[arg(long, default_value = "1x", value_parser = pace)]
-    pub(crate) speed: Pace,
-    /// Stop after so many ticks
-    #[arg(long)]
-    pub(crate) ticks: Option<u64>,
 }
 
 #[derive(Debug, ClapArgs)]
@@ -567,43 +296,6 @@ pub(crate) struct DemoArgs {
     /// Keep the home it lived in, in this folder
     #[arg(long, value_name = "FOLDER")]
     pub(crate) keep: Option<PathBuf>,
-}
-
-#[derive(Debug, ClapArgs)]
-pub(crate) struct Money {
-    pub(crate) name: String,
-    /// In dollars, such as 5 or 0.25
-    pub(crate) amount: Usdc,
-    /// The money it acts with, not the money it lives on
-    #[arg(long)]
-    pub(crate) capital: bool,
-}
-
-#[derive(Debug, ClapArgs)]
-pub(crate) struct Retire {
-    pub(crate) name: String,
-    #[arg(long, default_value = "")]
-    pub(crate) reason: String,
-    /// Its name again, instead of being asked
-    #[arg(long, value_name = "NAME")]
-    pub(crate) confirm: Option<String>,
-}
-
-#[derive(Debug, ClapArgs)]
-pub(crate) struct Restore {
-    pub(crate) from: PathBuf,
-    /// Call it something else here
-    #[arg(long)]
-    pub(crate) name: Option<Name>,
-    /// Undo what this home has seen of the same life since
-    #[arg(long)]
-    pub(crate) rewind: bool,
-    /// The original is gone for good; this copy is the life now
-    #[arg(long)]
-    pub(crate) take_over: bool,
-    /// The key of the home a moved life comes from, as `bardo home` says there
-    #[arg(long, value_name = "KEY")]
-    pub(crate) signed_by: Option<String>,
 }
 
 #[derive(Debug, ClapArgs)]
@@ -729,7 +421,7 @@ pub(crate) struct PlanArgs {
     #[arg(long)]
     pub(crate) disjoint: bool,
     /// The laws they are born under, to compare with those of today
-    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u16).range(1..=i64::from(golem::laws::NEWEST)))]
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u16).range(1..=i64::from(::golem::laws::NEWEST)))]
     pub(crate) laws: Option<u16>,
     /// Write the plan here, to be repeated with --plan
     #[arg(long, value_name = "FILE")]
@@ -775,16 +467,4 @@ pub(crate) enum ConfigVerb {
 pub(crate) enum ConfigFile {
     Bardo,
     Golem,
-}
-
-fn pace(text: &str) -> Result<Pace, String> {
-    if text == "max" {
-        return Ok(Pace::Max);
-    }
-    let times: f64 = text.trim_end_matches('x').parse().map_err(|_| "write 1x, 100x or max".to_owned())?;
-    if times.is_finite() && (0.001..=1e6).contains(&times) {
-        Ok(Pace::Times(times))
-    } else {
-        Err("between 0.001x and 1000000x, or max".to_owned())
-    }
 }
