@@ -185,6 +185,7 @@ pub(crate) fn portrait(life: &Life, running: bool) -> String {
         rows.push(("phase", host::view::words::phase(life)));
     }
     rows.extend(host::view::words::phages(life).map(|said| ("phages", said)));
+    rows.extend(host::view::words::calls(life).map(|said| ("calls", said)));
     rows.extend(host::view::words::thoughts(life).map(|said| ("thoughts", said)));
     if !life.is_dead() {
         rows.push(("load", words::summary(life)));
@@ -316,6 +317,14 @@ pub(crate) fn sentence(message: &Message<'_>) -> String {
         Message::Met { domain, actual, fitness: Some(fitness) } => {
             format!("what was said of {domain} met {actual}; its skill there is {fitness:.2}")
         }
+        Message::CallSettled { model, cost, over, .. } if over.is_positive() => {
+            format!("was asked {over} more by {model} than the {cost} that a call may cost, and did not pay it")
+        }
+        Message::CallSettled { model: "", cost, .. } => format!("lost a call, which counts as {cost}"),
+        Message::CallSettled { model, input, output, cost, .. } => {
+            format!("called {model}: {} tokens in, {} out, {cost}", count((*input).into()), count((*output).into()))
+        }
+        Message::CallRefused { why, .. } => format!("was refused a call: {why}"),
         Message::Finished { goal, domain, ended, .. } => {
             let goal = match goal {
                 Goal::Act => "acting",

@@ -1,6 +1,7 @@
 //! Applying a fact to a life. It calculates and never decides; of arithmetic only + − × ÷ and the square
 //! root, which every machine computes alike; and every constant comes from the birth record or the laws.
 
+use crate::call;
 use crate::clade;
 use crate::dream;
 use crate::episode;
@@ -41,5 +42,6 @@ pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
         Event::Thanatopsis(event) => thanatopsis::apply(life, event),
         Event::Phage(event) => phage::apply(life, event),
         Event::Thought(event) => thought::apply(life, at, event),
+        Event::Call(event) => call::apply(life, at, event),
     }
 }

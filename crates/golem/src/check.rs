@@ -48,6 +48,11 @@ pub(crate) fn check(life: &Life, input: &Input) -> Result<(), Fault> {
                 false => Err(Fault::Thought),
             }
         }
+        What::Called { most, .. } if *most < Usdc::ZERO || *most > Usdc::MOST => Err(Fault::Amount),
+        What::Settled { cost, used, .. } => {
+            let sound = *cost >= Usdc::ZERO && sane(*cost) && used.model.chars().count() <= limits::MODEL;
+            if sound { Ok(()) } else { Err(Fault::Amount) }
+        }
         // Of another moment it could move what runs out by time.
         What::Assessed(_) if input.now != life.now => Err(Fault::Untimely),
         _ => Ok(()),

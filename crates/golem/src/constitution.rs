@@ -205,15 +205,52 @@ pub struct PolicyFigures {
     /// How much less than its preview said giving something up may bring, in basis points.
     #[serde(default = "a_tenth")]
     pub slippage_bps: u32,
+    /// The most one call of an agent's to a model may cost; no cap where there is no sum, here and below.
+    #[serde(default)]
+    pub call_most: Option<Usdc>,
+    /// The most that calls of one hour may cost together, of one day, and of thirty days of age.
+    #[serde(default)]
+    pub calls_hour: Option<Usdc>,
+    #[serde(default)]
+    pub calls_day: Option<Usdc>,
+    #[serde(default)]
+    pub calls_month: Option<Usdc>,
+    /// Calls under way at once.
+    #[serde(default = "some_calls")]
+    pub calls_at_once: u32,
 }
 
 impl PolicyFigures {
     /// Allows only what the world has, in a list of bounded length and sums that are sums of money.
     pub fn fits(&self, world: &Manifest) -> bool {
         let declared = |name: &String| world.actions.iter().any(|action| action.name == *name);
-        let sums = [Some(self.per_action_most), Some(self.per_day_most), self.approve_above];
-        let sane = sums.into_iter().flatten().all(|sum| sum >= Usdc::ZERO && sum <= Usdc::MOST);
+        let calls = [self.call_most, self.calls_hour, self.calls_day, self.calls_month];
+        let sums = [Some(self.per_action_most), Some(self.per_day_most), self.approve_above].into_iter().chain(calls);
+        let sane = sums.flatten().all(|sum| sum >= Usdc::ZERO && sum <= Usdc::MOST);
         sane && self.allow.as_ref().is_none_or(|names| names.len() <= limits::ACTIONS && names.iter().all(declared))
+    }
+}
+
+impl Default for PolicyFigures {
+    fn default() -> PolicyFigures {
+        PolicyFigures {
+            per_action_bps: 2_500,
+            max_drawdown_bps: 1_300,
+            on_death: OnDeath::Close,
+            per_action_most: Usdc::dollars(1_000),
+            per_day_most: Usdc::dollars(10_000),
+            actions_per_day: 24,
+            stop_bps: 1_000,
+            allow: None,
+            approve_above: None,
+            approve_within: an_hour(),
+            slippage_bps: a_tenth(),
+            call_most: None,
+            calls_hour: None,
+            calls_day: None,
+            calls_month: None,
+            calls_at_once: some_calls(),
+        }
     }
 }
 
@@ -227,6 +264,10 @@ fn an_hour() -> Span {
 
 fn unbounded() -> u32 {
     u32::MAX
+}
+
+fn some_calls() -> u32 {
+    64
 }
 
 fn a_tenth() -> u32 {
@@ -648,19 +689,7 @@ impl Default for Constitution {
                 max_hazard: 1e-3,
                 frailty: 2.0,
             },
-            policy: PolicyFigures {
-                per_action_bps: 2_500,
-                max_drawdown_bps: 1_300,
-                on_death: OnDeath::Close,
-                per_action_most: Usdc::dollars(1_000),
-                per_day_most: Usdc::dollars(10_000),
-                actions_per_day: 24,
-                stop_bps: 1_000,
-                allow: None,
-                approve_above: None,
-                approve_within: an_hour(),
-                slippage_bps: a_tenth(),
-            },
+            policy: PolicyFigures::default(),
             reflex: Reflex { noise: 0.2, pull: 0.02, act_every: 2_160 },
             mind: Mind {
                 kind: MindKind::Rules,

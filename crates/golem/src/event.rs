@@ -5,6 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::call;
 use crate::clade;
 use crate::dream;
 use crate::episode;
@@ -44,6 +45,7 @@ pub enum Event {
     Thanatopsis(thanatopsis::Event),
     Phage(phage::Event),
     Thought(thought::Event),
+    Call(call::Event),
 }
 
 macro_rules! chapters {
@@ -56,7 +58,7 @@ macro_rules! chapters {
     };
 }
 
-chapters!(owner: Owner, heartbeat: Heartbeat, prediction: Prediction, rule: Rule, policy: Policy, goal: Goal, mortality: Mortality, regime: Regime, episode: Episode, grimoire: Grimoire, stress: Stress, clade: Clade, dream: Dream, thanatopsis: Thanatopsis, phage: Phage, thought: Thought);
+chapters!(owner: Owner, heartbeat: Heartbeat, prediction: Prediction, rule: Rule, policy: Policy, goal: Goal, mortality: Mortality, regime: Regime, episode: Episode, grimoire: Grimoire, stress: Stress, clade: Clade, dream: Dream, thanatopsis: Thanatopsis, phage: Phage, thought: Thought, call: Call);
 
 /// What one input came to: the unit of durability.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -1,11 +1,13 @@
 //! Everything that can reach a golem, and how an input can break its own contract.
 
 use crate::Command;
+use crate::call::{How, Used};
 use crate::clade::News;
 use crate::dream::Found;
 use crate::grimoire::Answer;
 use crate::id::{CommandId, GolemId};
 use crate::money::Usdc;
+use crate::mortality::phase::Tier;
 use crate::policy::Proposal;
 use crate::stress::Assessment;
 use crate::thought::{self, Silence};
@@ -53,8 +55,19 @@ pub enum What {
     Answered { key: u64, cost: Usdc, said: Result<Box<thought::Answer>, Silence> },
     /// An answer that nobody can bring any more.
     Forfeited { key: u64 },
+    /// An agent would call a model; what that can cost at most. Calls are numbered from 1.
+    Called { key: u64, most: Usdc, tier: Tier, again: Option<u64> },
+    /// What became of a call, and what whoever answered wants for it.
+    Settled { key: u64, cost: Usdc, how: How, used: Box<Used> },
     /// The owner's word.
     Commanded { id: CommandId, command: Command },
+}
+
+impl What {
+    /// A call that nobody here has made: whoever did is no more.
+    pub fn lost(key: u64) -> What {
+        What::Settled { key, cost: Usdc::ZERO, how: How::Lost, used: Box::default() }
+    }
 }
 
 /// An input that breaks its own contract. It changes nothing.

@@ -2,6 +2,7 @@
 
 mod apply;
 pub mod books;
+pub mod call;
 mod check;
 pub mod clade;
 pub mod constitution;
@@ -34,6 +35,7 @@ mod prose;
 pub mod regime;
 pub mod rule;
 pub mod shell;
+mod spell;
 mod step;
 pub mod stress;
 pub mod thanatopsis;

@@ -8,6 +8,7 @@ use std::collections::VecDeque;
 use arrayvec::ArrayVec;
 use serde::{Deserialize, Serialize};
 
+use crate::call::Calls;
 use crate::clade::Clade;
 use crate::constitution::{Constitution, PolicyFigures};
 use crate::daimon::Daimon;
@@ -137,6 +138,7 @@ pub struct Life {
     pub dreams: Dreams,
     pub phages: Phages,
     pub thoughts: Thoughts,
+    pub calls: Calls,
     /// What its owner would have it keep in mind.
     pub strategy: String,
     /// The cage as it stands; the birth record has the one it was born into.
@@ -227,6 +229,7 @@ impl Life {
             dreams: Dreams::default(),
             phages: Phages::default(),
             thoughts: Thoughts::new(&birth.constitution.thought),
+            calls: Calls::default(),
             strategy: String::new(),
             policy: Box::new(birth.constitution.policy.clone()),
             execution: Execution::default(),

@@ -47,6 +47,14 @@ pub const STRESSORS: usize = 2 * DOMAINS + 5;
 pub const FLIGHTS: usize = 4;
 /// Questions to models under way at once.
 pub const THOUGHTS: usize = 4;
+/// Calls of an agent under way at once.
+pub const CALLS: usize = 256;
+/// Calls that are known again when they are made again.
+pub const KNOWN: usize = 128;
+/// Models that an agent's calls are counted by.
+pub const CALLED: usize = 16;
+/// Characters in the name of such a model.
+pub const MODEL: usize = 80;
 /// Deposits to the treasury not yet confirmed.
 pub const DEPOSITS: usize = 8;
 /// Owner's commands remembered, so that one delivered twice is obeyed once.

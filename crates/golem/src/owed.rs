@@ -49,6 +49,8 @@ pub enum Errand {
     Tell { number: u64, news: News },
     /// Ask a model this question of its thoughts; never twice.
     Ask { key: u64 },
+    /// A call of an agent's is under way; whoever made it says what it came to.
+    Call { key: u64 },
     /// It was asked by a process that is no more, and its answer is lost: nobody is asked again.
     Forfeit { key: u64 },
 }
@@ -72,6 +74,7 @@ pub enum Which {
     Reconcile { key: u64 },
     Tell { number: u64 },
     Ask { key: u64 },
+    Call { key: u64 },
     Forfeit { key: u64 },
 }
 
@@ -83,6 +86,7 @@ impl Errand {
             Errand::Reconcile { key } => Which::Reconcile { key },
             Errand::Tell { number, .. } => Which::Tell { number },
             Errand::Ask { key } => Which::Ask { key },
+            Errand::Call { key } => Which::Call { key },
             Errand::Forfeit { key } => Which::Forfeit { key },
         }
     }
@@ -90,7 +94,7 @@ impl Errand {
     pub fn after_a_crash(&self) -> Again {
         match self {
             Errand::Commit { .. } => Again::AskFirst,
-            Errand::Ask { .. } => Again::Forfeit,
+            Errand::Ask { .. } | Errand::Call { .. } => Again::Forfeit,
             Errand::Preview { .. } | Errand::Reconcile { .. } | Errand::Tell { .. } | Errand::Forfeit { .. } => {
                 Again::Send
             }
@@ -113,7 +117,13 @@ pub(crate) fn owed(life: &Life) -> impl Iterator<Item = Owed> + '_ {
     let tell = life.clade.news.map(|(number, news)| Errand::Tell { number, news });
     let first = curate.into_iter().chain(dream).map(Owed::Duty);
     let thoughts = life.thoughts.open.iter().map(|question| Errand::Ask { key: question.key });
-    let then = flights.chain(thoughts).map(Owed::Errand).chain(deposits.map(Owed::Duty)).chain(tell.map(Owed::Errand));
+    let calls = life.calls.open.iter().map(|open| Errand::Call { key: open.key });
+    let then = flights
+        .chain(thoughts)
+        .chain(calls)
+        .map(Owed::Errand)
+        .chain(deposits.map(Owed::Duty))
+        .chain(tell.map(Owed::Errand));
     first.chain(then).chain(closing().map(Owed::Duty))
 }
 

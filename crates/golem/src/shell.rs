@@ -116,6 +116,7 @@ impl Errand {
             Errand::Tell { number, .. } => What::Told { number, peers: 0 },
             Errand::Ask { key } => What::Answered { key, cost: Usdc::ZERO, said: Err(Silence::Unknown) },
             Errand::Forfeit { key } => What::Forfeited { key },
+            Errand::Call { key } => What::lost(key),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! One step: an input meets a life. A page of branches; the leaves are elsewhere.
 
+use crate::call;
 use crate::check::check;
 use crate::clade;
 use crate::draft::Draft;
@@ -56,6 +57,8 @@ pub(crate) fn step(
             thought::forfeited(draft, *key);
             dream::go_on(draft);
         }
+        What::Called { key, most, tier, again } => call::called(draft, *key, *most, *tier, *again),
+        What::Settled { key, cost, how, used } => call::settled(draft, *key, *cost, *how, used),
         // Nothing is looked at again that was not looked at anyway.
         What::Assessed(said) => {
             stress::assessed(draft, said);

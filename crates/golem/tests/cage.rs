@@ -100,6 +100,7 @@ fn policy(dice: &mut Dice) -> PolicyFigures {
         approve_above: dice.of(&[None, None, Some(Usdc::ZERO), Some(Usdc::dollars(5)), Some(-Usdc::dollars(1))]),
         approve_within: dice.of(&[Span::ZERO, TICK, TICK.times(10), Span::DAY]),
         slippage_bps: dice.of(&[0, 100, 1_000, 10_000, u32::MAX]),
+        ..Constitution::default().policy
     }
 }
 

@@ -12,6 +12,7 @@ pub mod chance;
 pub mod config;
 mod durable;
 mod errands;
+pub mod family;
 mod program;
 
 pub mod home;
@@ -23,6 +24,7 @@ pub mod life;
 pub mod care;
 pub mod orders;
 
+pub mod gateway;
 pub mod up;
 
 pub use errands::{Kept, kept};

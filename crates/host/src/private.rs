@@ -11,13 +11,14 @@ use std::sync::OnceLock;
 use rustix::fs::Mode;
 
 /// Everything a home has; whatever else lies in its folder is not ours to judge.
-const OURS: [&str; 13] = [
+const OURS: [&str; 14] = [
     "bardo.toml",
     "home-id",
     "treasury.db",
     "host.db",
     "library.db",
     "api-token",
+    "gateway",
     "tokens",
     "owner.key",
     "heads",

@@ -53,6 +53,11 @@ impl Key {
         self.plain.clone()
     }
 
+    /// It stands in these bytes.
+    pub(crate) fn is_in(&self, bytes: &[u8]) -> bool {
+        bytes.windows(self.secret.len()).any(|some| some == self.secret.as_bytes())
+    }
+
     /// Some servers repeat the key they refuse.
     pub(crate) fn scrub(&self, text: &str) -> String {
         text.replace(&self.secret, "…")

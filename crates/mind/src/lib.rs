@@ -19,6 +19,7 @@ mod price;
 mod provider;
 mod served;
 mod texts;
+mod upstream;
 mod vector;
 mod wire;
 
@@ -31,6 +32,7 @@ pub use price::{Price, listed};
 pub use provider::{Named, PROVIDERS, Protocol, Provider, Shape};
 pub use served::{Served, ServedConfig};
 pub use texts::{BATCH, BATCH_BYTES, TEXT_BYTES};
+pub use upstream::Upstream;
 
 /// Turns text into vectors of length one, so that their dot product is the cosine between them.
 pub trait Embedder: Send + Sync {

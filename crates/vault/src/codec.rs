@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 pub const RECORD: u8 = 1;
 /// Version of Life's own layout, which snapshots and state hashes depend on. Changing Life raises it;
 /// older snapshots are then passed over and the life is folded again.
-pub const LIFE: u16 = 21;
+pub const LIFE: u16 = 22;
 
 pub(crate) const STATE_EVERY: u64 = 500;
 
@@ -130,6 +130,9 @@ pub fn layout() -> String {
         golem::thought::Held,
         golem::thought::Purpose,
         golem::thought::Silence,
+        golem::mortality::phase::Tier,
+        golem::call::Denied,
+        golem::call::How,
         golem::owner::Event,
         golem::heartbeat::Event,
         golem::prediction::Event,
@@ -146,6 +149,7 @@ pub fn layout() -> String {
         golem::thanatopsis::Event,
         golem::phage::Event,
         golem::thought::Event,
+        golem::call::Event,
         Event
     );
     tracer.trace_type::<Body>(&samples).expect("records have a layout");

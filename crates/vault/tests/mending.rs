@@ -58,7 +58,7 @@ fn birth(d: &mut Dice, domains: usize, features: usize) -> Birth {
                     kind: kinds[i % 3],
                     horizon: d.of(&[0, 1, 3, 24, 100, 100_000]),
                     scale: Some(0),
-                    level: (kinds[i % 3] == DomainKind::Direction && d.of(&[false, true])).then_some(0.5),
+                    level: None,
                 })
                 .collect(),
             features: (0..features).map(|i| format!("f{i}")).collect(),

@@ -42,7 +42,7 @@ pub fn ask(world: &mut dyn World, errand: &Errand) -> Result<Option<What>, Error
         Errand::Preview { key, look, order } => Some(What::Previewed { key, look, quote: world.preview(&order)? }),
         Errand::Commit { key, order } => Some(What::Landed { key, fate: world.commit(key, &order)? }),
         Errand::Reconcile { key } => Some(What::Landed { key, fate: world.reconcile(key)? }),
-        Errand::Tell { .. } | Errand::Ask { .. } | Errand::Forfeit { .. } => None,
+        Errand::Tell { .. } | Errand::Ask { .. } | Errand::Call { .. } | Errand::Forfeit { .. } => None,
     })
 }
 

@@ -87,6 +87,13 @@ pub(crate) enum GolemVerb {
         /// Without a text, what it has in mind now; an empty one takes it back
         text: Option<String>,
     },
+    /// How an agent of yours calls models at this golem's expense: address, token, and what to set for common clients
+    Connect {
+        name: String,
+        /// Another token; the old one opens nothing from now on
+        #[arg(long)]
+        rotate: bool,
+    },
     /// Its checks, what each runs and last said; with NAME=COMMAND, run that from now on, in this folder
     Check {
         name: String,
@@ -284,6 +291,27 @@ pub(crate) struct New {
     /// A bundle to leave it: tried like anything from outside before it is believed
     #[arg(long, value_name = "BUNDLE")]
     pub(crate) from: Option<PathBuf>,
+}
+
+impl New {
+    /// One of which nothing is said but its name.
+    pub(crate) fn named(name: Name) -> New {
+        New {
+            name,
+            world: None,
+            seed: None,
+            data: None,
+            check: Vec::new(),
+            number: Vec::new(),
+            interval: None,
+            mind: None,
+            credit: None,
+            capital: None,
+            set: Vec::new(),
+            config: None,
+            from: None,
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]

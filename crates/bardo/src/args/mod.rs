@@ -36,6 +36,8 @@ pub(crate) enum Verb {
     /// Make, run, look at and steer golems
     #[command(subcommand)]
     Golem(GolemVerb),
+    /// Run a program of yours on a budget: it calls models at a golem's expense, and ends with the golem
+    Wrap(WrapArgs),
     /// Run all golems here in one process, with an API, until stopped
     Up(UpArgs),
     /// Watch a host that is up: its golems, their lives, memories, dreams and deaths, on screen
@@ -113,6 +115,9 @@ pub(crate) struct UpArgs {
     /// Where the API listens, instead of api.listen; empty for no API
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) listen: Option<String>,
+    /// Where the model gateway listens, instead of gateway.listen; empty for none
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) gateway: Option<String>,
     /// What the log on stderr looks like, instead of log.format
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub(crate) log_format: Option<LogFormat>,
@@ -164,6 +169,31 @@ impl From<TokenScope> for host::home::tokens::Scope {
             TokenScope::All => host::home::tokens::Scope::All,
         }
     }
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct WrapArgs {
+    /// Money to live on, where the golem is new
+    #[arg(long, value_name = "USDC", default_value = "1")]
+    pub(crate) credit: Usdc,
+    /// The golem, new or one to go on with; without one it is called like the program
+    #[arg(long)]
+    pub(crate) name: Option<Name>,
+    /// A check of yours that passes if its command ends with 0, such as tests='cargo test'; may be given again
+    #[arg(long, value_name = "NAME=COMMAND")]
+    pub(crate) check: Vec<String>,
+    /// A check of yours whose command prints a number; may be given again
+    #[arg(long, value_name = "NAME=COMMAND")]
+    pub(crate) number: Vec<String>,
+    /// How often it is checked, such as 1m
+    #[arg(long, value_name = "SPAN")]
+    pub(crate) every: Option<String>,
+    /// Any key of golem.toml, such as policy.calls_per_hour=0.50
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// The program and what it is given
+    #[arg(required = true, last = true, value_name = "PROGRAM")]
+    pub(crate) program: Vec<String>,
 }
 
 #[derive(Debug, ClapArgs)]

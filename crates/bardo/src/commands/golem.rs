@@ -21,7 +21,7 @@ use vault::Reader;
 use crate::args::{GolemVerb, New, Restore, WorldKind};
 use crate::commands::checks::Claim;
 use crate::commands::newborn::{next, plain, settings, spec};
-use crate::commands::{checks, heirs, list, owner, plot, report, run, talk};
+use crate::commands::{checks, connect, heirs, list, owner, plot, report, run, talk};
 use crate::history::History;
 use crate::output::{self, count, date, line, portrait, sentence};
 
@@ -46,6 +46,7 @@ pub(crate) fn dispatch(home: &Home, verb: GolemVerb, json: bool) -> Result<ExitC
         GolemVerb::Approve { name: None, .. } => owner::asks(home, json),
         GolemVerb::Ask { name, question } => talk::ask(home, &name, &question, json),
         GolemVerb::Steer { name, text } => talk::steer(home, &name, text.as_deref(), json),
+        GolemVerb::Connect { name, rotate } => connect::connect(home, &home.golem(&name)?, rotate, json),
         GolemVerb::Check { name, set, limit } => checks::check(&home.golem(&name)?, &set, limit.as_deref(), json),
         GolemVerb::Claim { name, domain, value, within, at } => {
             let (within, at) = (within.as_deref(), at.as_deref());
@@ -68,8 +69,23 @@ pub(crate) fn dispatch(home: &Home, verb: GolemVerb, json: bool) -> Result<ExitC
     }
 }
 
-/// Flags are keys by another name, so they are checked and shown like any other.
 fn create(home: &Home, new: New, json: bool) -> Result<ExitCode, Error> {
+    let living = birth_of(home, new)?;
+    let life = living.life();
+    if json {
+        output::json(&json!({ "name": life.birth.name, "id": life.id().to_string(), "seeded": life.birth.seeded }));
+    } else {
+        line(format!(
+            "{} is born: {} to live on, {} to act with",
+            life.birth.name, life.purse.credit, life.capital.cash
+        ));
+        line(next(home, life.birth.name.as_str()));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Flags are keys by another name, so they are checked and shown like any other.
+pub(crate) fn birth_of(home: &Home, new: New) -> Result<Living, Error> {
     let mut flags = new.set;
     let mut flag = |key: &str, value: Option<String>| flags.extend(value.map(|value| format!("{key}={value}")));
     // Data is for replaying; nobody who names it wants anything else.
@@ -103,18 +119,7 @@ fn create(home: &Home, new: New, json: bool) -> Result<ExitCode, Error> {
     };
     let spec = spec(home, &settings, seed)?;
     let wish = Wish { name: new.name, spec, seed, settings, descent: None, bundle, checks };
-    let living = birth(home, wish)?;
-    let life = living.life();
-    if json {
-        output::json(&json!({ "name": life.birth.name, "id": life.id().to_string(), "seeded": life.birth.seeded }));
-    } else {
-        line(format!(
-            "{} is born: {} to live on, {} to act with",
-            life.birth.name, life.purse.credit, life.capital.cash
-        ));
-        line(next(home, life.birth.name.as_str()));
-    }
-    Ok(ExitCode::SUCCESS)
+    birth(home, wish)
 }
 
 fn bury(place: &GolemHome, away: bool, json: bool) -> Result<ExitCode, Error> {

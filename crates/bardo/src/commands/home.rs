@@ -14,6 +14,11 @@ use crate::args::{DataVerb, TreasuryArgs, TreasuryVerb};
 use crate::exit;
 use crate::output::{self, line};
 
+/// A home, without a word about it.
+pub(crate) fn make(home: &Home) -> Result<(), Error> {
+    home.init(&home.settings()?).map(|_| ())
+}
+
 pub(crate) fn init(home: &Home, json: bool) -> Result<ExitCode, Error> {
     let new = home.init(&home.settings()?)?;
     let balance = home.treasury()?.balance()?;

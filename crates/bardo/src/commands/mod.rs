@@ -2,6 +2,7 @@
 
 pub(crate) mod checks;
 pub(crate) mod config;
+pub(crate) mod connect;
 pub(crate) mod copies;
 pub(crate) mod demo;
 pub(crate) mod dream;
@@ -20,3 +21,4 @@ pub(crate) mod run;
 pub(crate) mod talk;
 pub(crate) mod token;
 pub(crate) mod up;
+pub(crate) mod wrap;

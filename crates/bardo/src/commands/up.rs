@@ -7,6 +7,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use host::care::backups::Backups;
+use host::gateway;
 use host::up::notify::Telling;
 use host::up::{Plan, Up, api};
 use host::view::board::Board;
@@ -26,6 +27,16 @@ pub(crate) fn up(home: &Home, args: &UpArgs, json: bool) -> Result<ExitCode, Err
     let telling = Telling { here, ..Telling::of(&settings)? };
     let listen = args.listen.clone().or_else(|| settings.text("api.listen").map(str::to_owned)).unwrap_or_default();
     let api = if listen.is_empty() { None } else { Some(api::Listen::of(home, &listen, &settings)?) };
+    let gateway = match (&args.gateway, &args.listen) {
+        (Some(address), _) => Some(address.clone()),
+        // Whoever listens nowhere, or anywhere, is trying something out.
+        (None, Some(listen)) if listen.is_empty() || listen.ends_with(":0") => None,
+        (None, _) => settings.text("gateway.listen").map(str::to_owned),
+    };
+    let gateway = match gateway.filter(|address| !address.is_empty()) {
+        Some(address) => Some(gateway::Listen::of(&address, &settings)?),
+        None => None,
+    };
     let began = Instant::now();
     let say = |text: &str| {
         if json {
@@ -34,7 +45,7 @@ pub(crate) fn up(home: &Home, args: &UpArgs, json: bool) -> Result<ExitCode, Err
             line(text);
         }
     };
-    let up = Up::come(home, Plan { speed: args.speed, telling, api, backups: Backups::of(&settings) }, say)?;
+    let up = Up::come(home, Plan { speed: args.speed, telling, api, gateway, backups: Backups::of(&settings) }, say)?;
     // Before anything is said: whoever reads it may ask for a stop at once.
     let stopper = up.stopper();
     let asked = AtomicU32::new(0);
@@ -57,6 +68,9 @@ pub(crate) fn up(home: &Home, args: &UpArgs, json: bool) -> Result<ExitCode, Err
     ));
     if let Some(address) = up.address() {
         say(&format!("listening on http://{address}; the token is in {}", home.token().display()));
+    }
+    if let Some(address) = up.gateway() {
+        say(&format!("agents call http://{address}/g/NAME/v1; `bardo golem connect NAME` says how"));
     }
     // JSON lines, of everything once it is durable.
     let crier = json.then(|| cry(up.board()));

@@ -90,6 +90,7 @@ pub(crate) fn is_small(heard: &Heard) -> bool {
         | "dream.rolled_back"
         | "dream.unstaged" => true,
         "thought.asked" => true,
+        "call.settled" => heard.number("over") <= 0.0,
         "thought.answered" | "thought.silent" => !is("purpose", "answer") && heard.number("over") <= 0.0,
         "mode_change" => is("mode", "dreaming") || is("mode", "waking"),
         _ => false,
@@ -136,6 +137,8 @@ pub(crate) fn sentence(heard: &Heard) -> String {
         "golem.amended" => "lives under a new policy".to_owned(),
         "golem.steered" if text("strategy").is_empty() => "has nothing more in mind from its owner".to_owned(),
         "golem.steered" => format!("is to have in mind: {}", text("strategy")),
+        "call.settled" => format!("called {} for {}", text("model"), money("cost")),
+        "call.refused" => format!("was refused a call: {}", text("why")),
         "claim.made" => format!("is held to {} {}", text("domain"), text("value")),
         "claim.met" => format!("what was said of {} met {}", text("domain"), text("actual")),
         "golem.goal" => format!("a goal ({}, {}) ended: {}", text("goal"), text("domain"), text("ended")),

@@ -2,6 +2,7 @@
 
 use super::read::{closes, is_settled, kept};
 use super::{Event, Rite, phase};
+use crate::call;
 use crate::draft::Draft;
 use crate::heartbeat::{self, State};
 use crate::owner::{self, Account};
@@ -15,6 +16,7 @@ pub(crate) fn proceed(draft: &mut Draft<'_>) {
     }
     policy::give_way(draft);
     thought::forfeit_all(draft);
+    call::forfeit_all(draft);
     if !draft.flights.is_empty() {
         return;
     }

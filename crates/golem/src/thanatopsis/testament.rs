@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::Left;
 use super::review::{Arc, Moment, Review};
 use crate::books::Books;
+use crate::call::ByModel;
 use crate::dream::Staged;
 use crate::figures::percent;
 use crate::grimoire::{Entry, Grimoire, How, Kind, Status};
@@ -90,6 +91,9 @@ pub struct Testament {
     /// What a model that thought for it had to say in the end; the facts stand beside it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub words: Option<String>,
+    /// What calls of its agent cost, by model.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub calls: Vec<ByModel>,
     /// Stressors that nothing had cleared.
     pub unresolved: Vec<Open>,
     /// What is left in the owner's hands besides money.
@@ -151,6 +155,7 @@ pub fn write(life: &Life, grimoire: &Grimoire, review: &Review, outside: Outside
         turning_points: review.turning.clone(),
         sections: sections(life, grimoire, review),
         words: death.words.clone(),
+        calls: life.calls.models.clone(),
         unresolved: death.open.clone(),
         left: super::left(life),
         bloodstain: Bloodstain {
@@ -333,6 +338,13 @@ impl Testament {
         if let Some(words) = &self.words {
             let model = "A model that thought for it wrote this; nothing in it is a measurement.";
             text += &format!("\n## In its own words\n\n{model}\n\n> {words}\n");
+        }
+        if !self.calls.is_empty() {
+            text += "\n## What its agent's calls cost\n\n";
+            for ByModel { model, calls, input, output, cost } in &self.calls {
+                let model = if model.is_empty() { "lost on the way" } else { model };
+                text += &format!("- {model}: {cost} for {calls} calls, {input} tokens in and {output} out\n");
+            }
         }
         if let Some(left) = &self.left {
             text += &format!("\n## What is left to look after\n\n- {left}\n");

@@ -1,6 +1,6 @@
 //! What questions and answers come to. It calculates and never decides.
 
-use super::ask::{day, month};
+use super::ask::month;
 use super::decide::FLOOR;
 use super::kind::TOLD;
 use super::state::Spoken;
@@ -11,6 +11,7 @@ use crate::limits;
 use crate::money::Usdc;
 use crate::prediction::{Departures, Prediction, Voice};
 use crate::rule::{forecast, learning};
+use crate::spell::day;
 use crate::time::{Span, Time};
 
 /// How fast the bar follows what is usual.

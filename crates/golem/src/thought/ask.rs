@@ -1,6 +1,6 @@
 //! Whether a question may be asked now, at which tier, and what is set aside for it; or what keeps it.
 
-use super::{Event, Held, Purpose, Question, Spell};
+use super::{Event, Held, Purpose, Question};
 use crate::draft::Draft;
 use crate::heartbeat::State;
 use crate::id::CommandId;
@@ -9,11 +9,8 @@ use crate::money::Usdc;
 use crate::mortality::economic;
 use crate::mortality::phase::{Phase, Tier};
 use crate::mortality::{Partition, Purse};
-use crate::time::{Span, Time};
-
-pub(super) fn day(at: Time) -> u64 {
-    at.as_millis() / Span::DAY.as_millis()
-}
+use crate::spell::{Spell, day};
+use crate::time::Time;
 
 pub(super) fn month(life: &Life) -> u64 {
     Purse::month_at(life.age, life.laws())

@@ -19,6 +19,7 @@ mod read;
 mod state;
 mod worth;
 
+pub use crate::spell::Spell;
 pub use answer::{Answer, CITED, Fear, NOTE, Opinion, PROSE, QUESTIONS, RULES, Silence, schema};
 pub(crate) use apply::{apply, said, scored};
 pub use ask::model;
@@ -28,6 +29,6 @@ pub use kind::{FRAGMENTS, Held, Purpose, TOLD};
 pub(crate) use night::tonight;
 pub use prompt::{PROMPT, Prompt, prompt};
 pub use read::{ANSWER, Unusable, read};
-pub use state::{Question, Spell, Standing, Thought, Thoughts, Told};
+pub use state::{Question, Standing, Thought, Thoughts, Told};
 pub use worth::bits_per_dollar;
 pub(crate) use worth::departure;

@@ -14,6 +14,7 @@ use crate::limits;
 use crate::money::Usdc;
 use crate::mortality::phase::Tier;
 use crate::rule::neutral;
+use crate::spell::Spell;
 use crate::time::Time;
 use crate::world::{DomainKind, Values};
 
@@ -58,33 +59,6 @@ pub struct Told {
 
 /// The share of its ticks in which a newborn asks.
 const FIRST: f32 = 0.02;
-
-/// What was set aside or spent within one stretch of time. What was set aside and not spent is given back to the stretch
-/// it was taken from, and to no other.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Spell {
-    pub number: u64,
-    pub taken: Usdc,
-    pub asked: u32,
-}
-
-impl Spell {
-    pub(super) fn at(self, number: u64) -> Spell {
-        if self.number == number { self } else { Spell { number, ..Spell::default() } }
-    }
-
-    pub(super) fn take(&mut self, number: u64, most: Usdc) {
-        *self = self.at(number);
-        self.taken += most;
-        self.asked += 1;
-    }
-
-    pub(super) fn give_back(&mut self, number: u64, rest: Usdc) {
-        if self.number == number {
-            self.taken -= rest;
-        }
-    }
-}
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Thoughts {

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::call::How;
 use crate::clade::News;
 use crate::constitution::PolicyFigures;
 use crate::dream;
@@ -131,6 +132,11 @@ pub enum Message<'a> {
     Assessed { assessed: &'a Assessed },
     #[serde(rename = "thought.asked")]
     Asked { key: u64, purpose: Purpose, tier: Tier, most: Usdc },
+    /// What a call of its agent's came to.
+    #[serde(rename = "call.settled")]
+    CallSettled { key: u64, model: &'a str, input: u32, output: u32, cost: Usdc, over: Usdc, how: How, took_ms: u32 },
+    #[serde(rename = "call.refused")]
+    CallRefused { code: &'static str, why: String },
     /// What came of it; `over` is what somebody wants beyond what was set aside, and does not get.
     #[serde(rename = "thought.answered")]
     Answered { key: u64, purpose: Purpose, cost: Usdc, over: Usdc, fresh: bool, answer: &'a Answer },
@@ -161,7 +167,7 @@ impl Message<'_> {
             Finished { goal, .. } => return *goal != Goal::Act,
             // What its owner waits for is no routine.
             Answered { purpose: Purpose::Answer, .. } | Silent { purpose: Purpose::Answer, .. } => return false,
-            Answered { over, .. } | Silent { over, .. } => return !over.is_positive(),
+            Answered { over, .. } | Silent { over, .. } | CallSettled { over, .. } => return !over.is_positive(),
             _ => {}
         }
         matches!(

@@ -1,6 +1,7 @@
 //! What events come to outside: a message adds from the life what a listener needs to read it alone.
 
 use super::Message;
+use crate::call;
 use crate::clade::{self, News};
 use crate::dream;
 use crate::event::Event;
@@ -36,6 +37,7 @@ pub fn message<'a>(event: &'a Event, life: &'a Life) -> Option<Message<'a>> {
         Event::Stress(event) => of_stress(event, life),
         Event::Dream(event) => of_dream(event, life),
         Event::Thought(event) => of_thought(event),
+        Event::Call(event) => of_call(event),
         Event::Goal(goal::Event::Finished { goal, domain, ended }) => {
             let number = life.goals.get(usize::from(*domain)).map_or(0, |tally| tally.finished);
             let domain = life.birth.world.domains.get(usize::from(*domain)).map_or("", |spec| &spec.name);
@@ -200,6 +202,24 @@ fn of_thought(event: &thought::Event) -> Option<Message<'_>> {
             Message::Silent { key: *key, purpose: *purpose, cost: *cost, over: *over, why: *why }
         }
         Event::Probed { .. } | Event::Kept { .. } | Event::Deferred { .. } => return None,
+    })
+}
+
+fn of_call(event: &call::Event) -> Option<Message<'_>> {
+    use call::Event;
+    Some(match event {
+        Event::Settled { key, cost, over, how, used } => Message::CallSettled {
+            key: *key,
+            model: &used.model,
+            input: used.input,
+            output: used.output,
+            cost: *cost,
+            over: *over,
+            how: *how,
+            took_ms: used.took,
+        },
+        Event::Refused { by } => Message::CallRefused { code: by.code(), why: by.to_string() },
+        Event::Reserved { .. } => return None,
     })
 }
 

@@ -251,6 +251,11 @@ impl Settings {
             approve_above: self.perhaps_money("policy.approve_above"),
             approve_within: self.span("policy.approve_within"),
             slippage_bps: self.share("policy.slippage"),
+            call_most: self.perhaps_money("policy.call_max"),
+            calls_hour: self.perhaps_money("policy.calls_per_hour"),
+            calls_day: self.perhaps_money("policy.calls_per_day"),
+            calls_month: self.perhaps_money("policy.calls_per_month"),
+            calls_at_once: self.count("policy.calls_at_once"),
         }
     }
 

@@ -71,6 +71,8 @@ keys! {
     Bardo "api.listen", Kind::Text, "127.0.0.1:7373", "address the HTTP API of `bardo up` listens on; empty for no API";
     Bardo "api.origins", Kind::Text, "", "origins, with commas between, whose pages a browser may let talk to the API";
     Bardo "api.metrics_golems", Kind::Integer { min: 0, max: 100_000 }, "1000", "how many living golems have series of their own in /metrics";
+    Bardo "gateway.listen", Kind::Text, "127.0.0.1:7374", "address the model gateway of `bardo up` listens on, for agents with a golem's token; empty for no gateway";
+    Bardo "gateway.models", Kind::Text, "", "models that agents may name and what each stands for, with commas between, such as small=ollama/qwen3, big=openai/gpt-5:strong; empty for whatever the price book knows";
     Bardo "notify.webhook", Kind::Text, "", "address that gets each note as JSON: deaths, caps, freezes, crashes, a full disk, a daily line";
     Bardo "notify.ntfy", Kind::Text, "", "address that gets each note as plain text, such as a topic of an ntfy server";
     Bardo "notify.command", Kind::Text, "", "program that gets each note on its standard input; BARDO_NOTE_KIND, BARDO_NOTE_GOLEM and BARDO_NOTE_KEY say the rest";
@@ -149,6 +151,11 @@ keys! {
     Golem "policy.rebalances_per_day", Kind::Integer { min: 0, max: MOST_ACTIONS as i64 }, "24", "times a day it may take up exposure";
     Golem "policy.per_transaction", Kind::Money, "1000", "the most one action may commit, in money";
     Golem "policy.per_day", Kind::Money, "10000", "the most a day's actions may commit together";
+    Golem "policy.call_max", Kind::Maybe(&Kind::Money), "", "the most one call of its agent to a model may cost; empty for no cap but its money";
+    Golem "policy.calls_per_hour", Kind::Maybe(&Kind::Money), "", "the most its agent's calls may cost within one hour of the clock; empty for no cap";
+    Golem "policy.calls_per_day", Kind::Maybe(&Kind::Money), "", "the most its agent's calls may cost within one day, in UTC; empty for no cap";
+    Golem "policy.calls_per_month", Kind::Maybe(&Kind::Money), "", "the most its agent's calls may cost within thirty days of age; empty for no cap";
+    Golem "policy.calls_at_once", Kind::Integer { min: 1, max: 256 }, "64", "calls of its agent that may be under way at once";
     Golem "policy.stop", Kind::Share { max: 1.0 }, "0.1", "fall below its cost at which what is held is given up; 0 for never";
     Golem "policy.allow", Kind::Names, "", "actions it may take up exposure by; empty for all that the world declares";
     Golem "policy.approve_above", Kind::Maybe(&Kind::Money), "", "an action that may cost more than this waits for its owner's yes; 0 asks about every one, empty about none";

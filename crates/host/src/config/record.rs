@@ -280,6 +280,11 @@ impl Flags {
             approve_above,
             approve_within,
             slippage_bps,
+            call_most,
+            calls_hour,
+            calls_day,
+            calls_month,
+            calls_at_once,
         } = policy;
         let on_death = match on_death {
             OnDeath::Close => "close",
@@ -296,6 +301,11 @@ impl Flags {
         self.money("policy.approve_above", *approve_above);
         self.span("policy.approve_within", *approve_within);
         self.share("policy.slippage", *slippage_bps);
+        self.money("policy.call_max", *call_most);
+        self.money("policy.calls_per_hour", *calls_hour);
+        self.money("policy.calls_per_day", *calls_day);
+        self.money("policy.calls_per_month", *calls_month);
+        self.count("policy.calls_at_once", *calls_at_once);
         self.word("policy.allow", &allow.as_deref().unwrap_or_default().join(","));
     }
 

@@ -1,6 +1,7 @@
 //! Errands: what takes its time outside, where it is run, and who is told when it has come back.
 
 mod act;
+mod calls;
 mod far;
 mod health;
 mod kept;
@@ -11,6 +12,7 @@ mod slots;
 pub(crate) mod tests;
 
 pub(crate) use act::{AWAY, Act, act};
+pub(crate) use calls::{Bound, Counter, Counters, Done, Served, Stands, Verdict, Wanted};
 pub(crate) use far::{Far, Look, Waker};
 pub(crate) use kept::Keep;
 pub use kept::{Kept, kept};

@@ -17,7 +17,7 @@ use vault::{Batch, Glance, Head, Holder, Line, Log, LogReader, Notice, Place, Re
 use world::Candles;
 
 use crate::config::{self, File, Settings};
-use crate::errands::{FarWorlds, Minds};
+use crate::errands::{Counters, FarWorlds, Minds};
 use crate::wall::Wall;
 use crate::{Error, chance, private};
 
@@ -32,6 +32,7 @@ pub struct Home {
     looked: Arc<Mutex<Option<Tip>>>,
     far_worlds: Arc<FarWorlds>,
     minds: Arc<Minds>,
+    counters: Arc<Counters>,
     wall: Wall,
 }
 
@@ -60,7 +61,16 @@ impl Home {
     fn on(root: PathBuf, wall: Wall, far_worlds: FarWorlds) -> Home {
         let (candles, retention, looked) = (Arc::default(), Arc::default(), Arc::default());
         let minds = Arc::new(Minds::new(Arc::clone(far_worlds.errands())));
-        Home { root, candles, retention, looked, far_worlds: Arc::new(far_worlds), minds, wall }
+        Home {
+            root,
+            candles,
+            retention,
+            looked,
+            far_worlds: Arc::new(far_worlds),
+            minds,
+            counters: Arc::default(),
+            wall,
+        }
     }
 
     /// The owner's settings: bardo.toml if there is one, and the environment.
@@ -114,7 +124,7 @@ impl Home {
     }
 
     /// Whether anything was ever acknowledged here.
-    fn is_known(&self) -> bool {
+    pub fn is_known(&self) -> bool {
         let is_head = |name: &str| name.parse::<GolemId>().is_ok();
         let heads = || fs::read_dir(self.heads()).into_iter().flatten().flatten().map(|head| head.file_name());
         let anyone = || heads().any(|name| name.to_str().is_some_and(is_head));
@@ -240,6 +250,11 @@ impl Home {
     }
 
     /// The models its golems ask.
+    /// Where calls of its golems' agents are let through.
+    pub(crate) fn counters(&self) -> &Counters {
+        &self.counters
+    }
+
     pub(crate) fn minds(&self) -> &Arc<Minds> {
         &self.minds
     }
@@ -373,6 +388,11 @@ impl GolemHome {
     /// The world's own record of what was committed.
     pub fn ledger(&self) -> PathBuf {
         self.folder.join("world.log")
+    }
+
+    /// What opens its gateway to its agent.
+    pub fn agent_token(&self) -> PathBuf {
+        self.folder.join("agent-token")
     }
 
     /// The commands of its checks, and what they have said.

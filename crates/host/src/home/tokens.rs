@@ -190,7 +190,7 @@ fn unknown(name: &Name) -> Error {
     Error::Refused(format!("there is no token named {name}; see `bardo token list`"))
 }
 
-fn draw() -> String {
+pub(crate) fn draw() -> String {
     let mut bytes = [0; 32];
     getrandom::fill(&mut bytes).expect("the operating system gives random bytes");
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()

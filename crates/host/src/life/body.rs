@@ -17,7 +17,7 @@ use super::memory;
 use super::writing::Writing;
 use crate::Error;
 use crate::chance::Secret;
-use crate::errands::{Act, Thinking, Waker};
+use crate::errands::{Act, Served, Thinking, Waker};
 use crate::home::GolemHome;
 use crate::home::inbox::{self, Body as Text};
 use crate::legacy::testament;
@@ -31,6 +31,8 @@ pub(crate) struct Body {
     pub(super) ground: Ground,
     /// Its questions to models, from the first on.
     pub(super) thinking: Option<Arc<Thinking>>,
+    /// Where its agent's calls wait.
+    pub(super) counter: Served,
     /// Whoever wants to know when something has come.
     pub(super) waker: Option<Waker>,
     pub(super) writing: Writing,
@@ -81,6 +83,8 @@ impl<L: Listener> Shell for Shelled<'_, L> {
             }
             Errand::Commit { order, .. } => life.birth.world.actions[usize::from(order.action)].effect == Effect::Adds,
             Errand::Ask { key } => return self.body.think(life, key),
+            Errand::Call { key } if self.body.counter.knows(key) => return Ok(None),
+            Errand::Call { key } => return Ok(Some(What::lost(key))),
             Errand::Forfeit { key } => return Ok(Some(What::Forfeited { key })),
             Errand::Preview { .. } | Errand::Reconcile { .. } => false,
         };

@@ -63,11 +63,13 @@ impl Living {
         let observation = Observation::default();
         let (unsaid, grimoire, memory, rewritten) = (Vec::new(), None, None, false);
         let (thinking, waker) = (None, None);
+        let counter = place.home().counters().of(&place.name).opened();
         let body = Body {
             place,
             writing,
             ground,
             thinking,
+            counter,
             waker,
             secret,
             treasury,
@@ -111,6 +113,7 @@ impl Living {
     /// Somebody wants to know when its world or a model has answered.
     pub(crate) fn wakes(&mut self, waker: Waker) {
         self.body.ground.wakes(Arc::clone(&waker));
+        self.body.counter.wakes(Arc::clone(&waker));
         if let Some(thinking) = &self.body.thinking {
             thinking.wakes(Arc::clone(&waker));
         }

@@ -2,6 +2,7 @@
 
 pub mod birth;
 mod body;
+mod calling;
 pub mod checks;
 #[cfg(test)]
 pub(crate) mod curse;

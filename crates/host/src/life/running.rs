@@ -45,6 +45,7 @@ impl Living {
         let ending = self.run_on(run, listener)?;
         // Whoever runs it next must not ask about what is still being done, nor pay for an answer that nobody waited for.
         self.settle_thoughts(PATIENCE, listener)?;
+        self.settle_calls(listener)?;
         self.body.ground.rest(PATIENCE);
         self.write_playbook()?;
         Ok(ending)
@@ -56,7 +57,7 @@ impl Living {
         let (mut pending, mut alarm) = (0, None);
         self.look_into_inbox(listener)?;
         loop {
-            self.perform(listener)?;
+            self.attend(listener)?;
             if self.life().heartbeat.state == State::Dead {
                 self.flush(listener)?;
                 // What the owner sent while it was dying goes back with the rest.
@@ -117,6 +118,16 @@ impl Living {
                 pending = 0;
             }
         }
+    }
+
+    /// Sees to its agent's calls and to what it owes; whoever it lived for is told of its death.
+    fn attend(&mut self, listener: &mut impl Listener) -> Result<(), Error> {
+        self.serve_calls(listener)?;
+        self.perform(listener)?;
+        if self.life().is_dead() {
+            self.body.counter.cut();
+        }
+        Ok(())
     }
 
     /// How long it is from one look to the next; the wall clock cannot be hurried.

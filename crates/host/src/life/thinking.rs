@@ -123,7 +123,9 @@ impl Body {
     }
 
     pub(super) fn has_news(&self) -> bool {
-        self.ground.has_news() || self.thinking.as_ref().is_some_and(|thinking| thinking.has_news())
+        self.ground.has_news()
+            || self.counter.has_news()
+            || self.thinking.as_ref().is_some_and(|thinking| thinking.has_news())
     }
 
     /// Waits for an answer, at most so long.

@@ -26,6 +26,7 @@ impl Living {
     /// One turn of one of many: what was said to it, what it owes, one look at the world, and all of it durable.
     pub(crate) fn turn(&mut self, listener: &mut impl Listener) -> Result<Turn, Error> {
         self.look_into_inbox(listener)?;
+        self.serve_calls(listener)?;
         self.perform(listener)?;
         let mut waits = false;
         if !self.life().is_dead() && !self.life().heartbeat.paused {
@@ -40,6 +41,9 @@ impl Living {
         self.flush(listener)?;
         if self.body.rewritten {
             self.show_playbook();
+        }
+        if self.life().is_dead() {
+            self.body.counter.cut();
         }
         if self.life().heartbeat.state == State::Dead {
             self.take_money(listener)?;
@@ -59,6 +63,7 @@ impl Living {
     /// Listens to what was said to it, and does nothing else.
     pub(crate) fn hear(&mut self, listener: &mut impl Listener) -> Result<(), Error> {
         self.look_into_inbox(listener)?;
+        self.serve_calls(listener)?;
         self.perform(listener)?;
         self.flush(listener)
     }
@@ -67,6 +72,7 @@ impl Living {
     /// next must not ask about what is still being done.
     pub(crate) fn leave(&mut self) -> Result<(), Error> {
         self.settle_thoughts(PATIENCE, &mut Silent)?;
+        self.settle_calls(&mut Silent)?;
         self.flush(&mut Silent)?;
         self.show_playbook();
         self.body.writing.carry_over(&self.body.place)?;

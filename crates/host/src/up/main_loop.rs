@@ -23,6 +23,7 @@ use super::supervision::{ELSEWHERE, Next, RestartAfter, SAID, Supervisor};
 use super::systemd::Systemd;
 use super::wake::{Job, Outcome, Wake};
 use crate::care::backups::Backups;
+use crate::gateway;
 use crate::life::desk::{Desk, Scribe};
 use crate::life::{Living, Turn};
 use crate::view::board::Board;
@@ -39,12 +40,13 @@ const PATIENCE: Duration = Duration::from_secs(60);
 const AWAITED: Duration = Duration::from_secs(1);
 
 /// How a host is to be.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Plan {
     /// World seconds per second of the owner's.
     pub speed: f64,
     pub telling: Telling,
     pub api: Option<api::Listen>,
+    pub gateway: Option<gateway::Listen>,
     pub backups: Option<Backups>,
 }
 
@@ -79,6 +81,7 @@ pub struct Up {
     stop: Arc<AtomicBool>,
     tellers: Vec<JoinHandle<()>>,
     api: Option<api::Running>,
+    gateway: Option<gateway::Running>,
     pub boot: Boot,
 }
 
@@ -110,6 +113,9 @@ impl Up {
         }
         if let Some(listen) = plan.api {
             up.api = Some(api::serve(listen, home.clone(), Arc::clone(&up.desk))?);
+        }
+        if let Some(listen) = plan.gateway {
+            up.gateway = Some(gateway::serve(listen, home)?);
         }
         let Boot { living, dead, not_up, released, took } = up.boot;
         info!(target: SAID, living, dead, not_up, released, after_ms = took.as_millis() as u64, "up");
@@ -149,6 +155,7 @@ impl Up {
             stop: Arc::new(AtomicBool::new(false)),
             tellers: Vec::new(),
             api: None,
+            gateway: None,
             boot: Boot::default(),
         }
     }
@@ -164,6 +171,11 @@ impl Up {
     /// Where the API is, if there is one.
     pub fn address(&self) -> Option<std::net::SocketAddr> {
         self.api.as_ref().map(|api| api.address)
+    }
+
+    /// Where agents call, if they can.
+    pub fn gateway(&self) -> Option<std::net::SocketAddr> {
+        self.gateway.as_ref().map(|gateway| gateway.address)
     }
 
     fn wake_everyone(&mut self, tell: &mut impl FnMut(&str)) -> Result<(), Error> {
@@ -438,6 +450,9 @@ impl Up {
         self.stop.store(true, Ordering::SeqCst);
         if let Some(api) = self.api.take() {
             api.close();
+        }
+        if let Some(gateway) = self.gateway.take() {
+            gateway.close();
         }
         self.leave_everyone();
         let (mut left, mut patience) = (0, self.home.wall().now() + PATIENCE);

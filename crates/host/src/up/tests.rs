@@ -65,7 +65,9 @@ impl Running {
         // Somebody is to be told, or nothing would be kept for them; that nobody can be reached does not matter here.
         let target = Target { way: Way::Command("exit 1".into()), kinds: Vec::new() };
         let telling = Telling { targets: vec![target], heartbeat: None, daily, gather: Duration::ZERO, here: None };
-        Running::begin(Up::come(home, Plan { speed, telling, api: None, backups: None }, |_| {}).unwrap())
+        Running::begin(
+            Up::come(home, Plan { speed, telling, api: None, gateway: None, backups: None }, |_| {}).unwrap(),
+        )
     }
 
     fn begin(mut up: Up) -> Running {
@@ -517,7 +519,8 @@ fn whoever_comes_while_the_host_is_busy_is_told_when_to_come_again() {
     let settings = Settings::load(File::Bardo, None, std::iter::empty(), &[]).unwrap();
     let listen = api::Listen::of(&home, "127.0.0.1:0", &settings).unwrap();
     let telling = Telling { targets: Vec::new(), heartbeat: None, daily: None, gather: Duration::ZERO, here: None };
-    let up = Up::come(&home, Plan { speed: 40.0, telling, api: Some(listen), backups: None }, |_| {}).unwrap();
+    let up = Up::come(&home, Plan { speed: 40.0, telling, api: Some(listen), gateway: None, backups: None }, |_| {})
+        .unwrap();
     let line = newest(&home.golem("g0").unwrap());
     up.desk.commit(Batch { lines: vec![line], ..Batch::default() }).unwrap();
     let (url, token) = (format!("http://{}/v1/golems/g0/dreams", up.address().unwrap()), tokens::local(&home).unwrap());

@@ -61,6 +61,24 @@ pub fn phase(life: &Life) -> String {
 }
 
 /// Whom it asks, what that cost, and what it was worth.
+/// What its agent has called for, if it has; the word before it says what it is about.
+pub fn calls(life: &Life) -> Option<String> {
+    let calls = &life.calls;
+    if calls.made == 0 {
+        return None;
+    }
+    let mut text = format!("{} for {}", calls.made, calls.spent);
+    let mut models: Vec<_> = calls.models.iter().filter(|by| !by.model.is_empty()).collect();
+    models.sort_by_key(|by| std::cmp::Reverse(by.cost));
+    for (nth, by) in models.iter().take(3).enumerate() {
+        let _ = write!(text, "{} {} {}", if nth == 0 { ":" } else { "," }, by.cost, by.model);
+    }
+    if !calls.open.is_empty() {
+        let _ = write!(text, "; {} under way, {} set aside for them", calls.open.len(), calls.promised());
+    }
+    Some(text)
+}
+
 pub fn thoughts(life: &Life) -> Option<String> {
     let (figures, thoughts) = (&life.constitution().thought, &life.thoughts);
     let models: Vec<&str> = figures.models.iter().flatten().map(String::as_str).collect();

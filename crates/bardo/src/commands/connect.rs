@@ -1,0 +1,31 @@
+//! `golem connect`: how an agent somebody already has calls models at a golem's expense.
+
+use std::process::ExitCode;
+
+use host::{Error, GolemHome, Home, gateway};
+use serde_json::json;
+
+use crate::output::{self, line};
+
+pub(crate) fn connect(home: &Home, place: &GolemHome, rotate: bool, json: bool) -> Result<ExitCode, Error> {
+    let token = if rotate { gateway::rotate(place)? } else { gateway::token(place)? };
+    let address = gateway::address(home)?;
+    if address.is_empty() {
+        return Err(Error::Usage("this home has no gateway: gateway.listen is empty in bardo.toml".into()));
+    }
+    let base = format!("http://{address}/g/{}", place.name);
+    if json {
+        output::json(&json!({ "openai_base_url": format!("{base}/v1"), "anthropic_base_url": base, "token": token }));
+        return Ok(ExitCode::SUCCESS);
+    }
+    line("# for whatever speaks OpenAI's protocol");
+    line(format!("export OPENAI_BASE_URL={base}/v1"));
+    line(format!("export OPENAI_API_KEY={token}"));
+    line("# for whatever speaks Anthropic's, Claude Code included");
+    line(format!("export ANTHROPIC_BASE_URL={base}"));
+    line(format!("export ANTHROPIC_API_KEY={token}"));
+    if !home.is_up() {
+        output::complain("nobody is there to be called yet: `bardo up` is");
+    }
+    Ok(ExitCode::SUCCESS)
+}

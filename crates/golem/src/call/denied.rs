@@ -1,0 +1,73 @@
+//! Why a call was not let through, by name.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::mortality::phase::Phase;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Denied {
+    Dead,
+    Frozen,
+    Paused,
+    /// Its phase allows only cheaper models.
+    Phase(Phase),
+    /// As many as may be are under way.
+    Busy,
+    /// The owner's cap for one call.
+    Call,
+    Hour,
+    Day,
+    Month,
+    /// What may be spent on anything in thirty days.
+    Allowance,
+    /// There is not enough left.
+    Funds,
+    /// It was made before, and paid for.
+    Repeated,
+}
+
+impl Denied {
+    /// As a program reads it.
+    pub fn code(self) -> &'static str {
+        match self {
+            Denied::Dead => "dead",
+            Denied::Frozen => "frozen",
+            Denied::Paused => "paused",
+            Denied::Phase(_) => "phase",
+            Denied::Busy => "busy",
+            Denied::Call => "budget_call",
+            Denied::Hour => "budget_hour",
+            Denied::Day => "budget_day",
+            Denied::Month => "budget_month",
+            Denied::Allowance => "budget_allowance",
+            Denied::Funds => "budget",
+            Denied::Repeated => "repeated",
+        }
+    }
+}
+
+impl fmt::Display for Denied {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Denied::Dead => write!(f, "it is dead"),
+            Denied::Frozen => write!(f, "its owner has frozen it"),
+            Denied::Paused => write!(f, "its owner has paused it"),
+            Denied::Phase(phase) => write!(f, "while {phase} it may only use cheaper models"),
+            Denied::Busy => write!(f, "as many calls as may be are under way (policy.calls_at_once)"),
+            Denied::Call => write!(f, "one call may not cost that much (policy.call_max)"),
+            Denied::Hour => write!(f, "an hour may cost no more (policy.calls_per_hour)"),
+            Denied::Day => write!(f, "a day may cost no more (policy.calls_per_day)"),
+            Denied::Month => write!(f, "thirty days may cost no more (policy.calls_per_month)"),
+            Denied::Allowance => {
+                write!(f, "what it may spend in thirty days is used up (mortality.economic.monthly_allowance)")
+            }
+            Denied::Repeated => {
+                write!(f, "it was made before with this idempotency key and is paid for; its answer is not kept")
+            }
+            Denied::Funds => write!(f, "it has not enough money left for that"),
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! What was set aside for calls, and what they came to.
+
+use serde::{Deserialize, Serialize};
+
+use super::Denied;
+use crate::money::Usdc;
+use crate::mortality::phase::Tier;
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename = "CallEvent")]
+pub enum Event {
+    /// The sum is set aside from here on. `again` is by what the same call would be known if it were made again.
+    Reserved { key: u64, most: Usdc, tier: Tier, again: Option<u64> },
+    /// What it cost; `over` is what somebody wants beyond what was set aside, and does not get.
+    Settled { key: u64, cost: Usdc, over: Usdc, how: How, used: Used },
+    /// One was not let through. The same reason is told once in a while.
+    Refused { by: Denied },
+}
+
+/// How it is known what a call cost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum How {
+    /// Whoever answered said what was used.
+    Told,
+    /// Nobody was asked, or whoever was did nothing: it cost nothing.
+    Nothing,
+    /// Nobody said: what was seen of it could have cost this much at most.
+    Cut,
+    /// The process that made it is no more: all that was set aside.
+    Lost,
+}
+
+/// What a call used, as far as anybody said.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Used {
+    pub model: String,
+    pub input: u32,
+    pub output: u32,
+    /// Milliseconds from the first byte to the last.
+    pub took: u32,
+}

@@ -1,0 +1,18 @@
+//! Calls of an agent to models, through whoever keeps the golem. Each is paid for before it is made: the most it can cost is
+//! set aside in a durable record or it is refused by name, and what it did cost is settled when that is known.
+//!
+//! What is asked and answered is the agent's own; nothing of it is known here but its sums.
+
+mod apply;
+mod decide;
+mod denied;
+mod event;
+mod read;
+mod state;
+
+pub(crate) use apply::apply;
+pub(crate) use decide::{called, forfeit_all, settled};
+pub use denied::Denied;
+pub use event::{Event, How, Used};
+pub use read::room;
+pub use state::{ByModel, Calls, Open};

@@ -1,0 +1,80 @@
+//! Calls under way, and what all of them have cost.
+
+use std::collections::VecDeque;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Denied, Used};
+use crate::limits;
+use crate::money::Usdc;
+use crate::spell::Spell;
+use crate::time::Time;
+
+/// One call under way. It costs no more than was set aside for it, whatever anybody says afterwards.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Open {
+    pub key: u64,
+    pub most: Usdc,
+    pub asked: Time,
+    /// The thirty days of age it was made in.
+    pub month: u64,
+}
+
+/// What calls to one model have come to.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ByModel {
+    pub model: String,
+    pub calls: u64,
+    pub input: u64,
+    pub output: u64,
+    pub cost: Usdc,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Calls {
+    /// Calls there have been.
+    pub made: u64,
+    pub open: Vec<Open>,
+    pub hour: Spell,
+    pub day: Spell,
+    /// Thirty days of age.
+    pub month: Spell,
+    pub spent: Usdc,
+    /// Calls whose cost nobody could say, and that count as what they could have cost.
+    pub cut: u64,
+    /// Why one was last refused, and when that was told.
+    pub refused: Option<(Denied, Time)>,
+    /// By what the newest calls would be known if they were made again, oldest first.
+    pub known: VecDeque<u64>,
+    /// By model, in the order of their first calls; those beyond the last share its place.
+    pub models: Vec<ByModel>,
+}
+
+impl Calls {
+    pub fn find(&self, key: u64) -> Option<&Open> {
+        self.open.iter().find(|open| open.key == key)
+    }
+
+    /// What is set aside for calls under way.
+    pub fn promised(&self) -> Usdc {
+        self.open.iter().fold(Usdc::ZERO, |sum, open| sum + open.most)
+    }
+
+    pub(super) fn count(&mut self, used: &Used, cost: Usdc) {
+        let known = self.models.iter().position(|by| by.model == used.model);
+        let at = known.unwrap_or_else(|| {
+            if self.models.len() < limits::CALLED {
+                self.models.push(ByModel { model: used.model.clone(), ..ByModel::default() });
+            }
+            self.models.len() - 1
+        });
+        let by = &mut self.models[at];
+        if known.is_none() && by.model != used.model {
+            by.model = "others".to_owned();
+        }
+        by.calls += 1;
+        by.input += u64::from(used.input);
+        by.output += u64::from(used.output);
+        by.cost += cost;
+    }
+}

@@ -1,0 +1,214 @@
+//! Where calls of a golem's agent are let through and settled. Whoever makes them waits here; whoever lives the golem comes
+//! by, sets aside what each can cost, and lets it go once that is durable.
+//!
+//! A call that is under way is known here and nowhere else: one that Life has open and that nobody here knows was made by a
+//! process that is no more.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use golem::call::{Denied, How, Used};
+use golem::mortality::phase::{Phase, Tier};
+use golem::{Name, Usdc};
+use mind::Price;
+use tokio::sync::{oneshot, watch};
+
+use super::far::Waker;
+
+/// What a call can come to: an upper bound of what goes in, and how much may come out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Bound {
+    pub(crate) price: Price,
+    /// Tokens, never too few.
+    pub(crate) input: u64,
+    /// Tokens of one answer, at most.
+    pub(crate) output: u64,
+    /// Answers.
+    pub(crate) answers: u64,
+    /// Fewer tokens than this are no answer.
+    pub(crate) fewest: u64,
+}
+
+/// A call that somebody would make.
+#[derive(Debug)]
+pub(crate) struct Wanted {
+    pub(crate) bound: Bound,
+    pub(crate) tier: Tier,
+    /// By what it would be known if it were made again.
+    pub(crate) again: Option<u64>,
+    pub(crate) reply: oneshot::Sender<Verdict>,
+}
+
+/// Whether it may be made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// Set aside, durably; an answer may have so many tokens.
+    Granted {
+        key: u64,
+        tokens: u64,
+        stands: Stands,
+    },
+    Denied {
+        by: Denied,
+        cause: Option<String>,
+        stands: Stands,
+    },
+}
+
+/// How the golem stands, for whoever has to plan with it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Stands {
+    pub(crate) phase: Phase,
+    /// What is left to spend and promised to nobody.
+    pub(crate) left: Usdc,
+}
+
+/// What became of a call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Done {
+    pub(crate) key: u64,
+    pub(crate) cost: Usdc,
+    pub(crate) how: How,
+    pub(crate) used: Used,
+}
+
+/// The counters of a home, one for each golem that was called for.
+#[derive(Debug, Default)]
+pub(crate) struct Counters(Mutex<BTreeMap<Name, Arc<Counter>>>);
+
+impl Counters {
+    pub(crate) fn of(&self, name: &Name) -> Arc<Counter> {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(all.entry(name.clone()).or_default())
+    }
+}
+
+/// One golem's.
+#[derive(Default)]
+pub(crate) struct Counter {
+    state: Mutex<State>,
+    /// Raised when whatever is under way is to end.
+    cut: watch::Sender<u64>,
+}
+
+#[derive(Default)]
+struct State {
+    /// How many live the golem: none or one, and for a moment two.
+    lived: u32,
+    wanted: Vec<Wanted>,
+    done: Vec<Done>,
+    under_way: BTreeSet<u64>,
+    waker: Option<Waker>,
+}
+
+impl Counter {
+    /// Asks for a call to be let through; nothing if nobody lives the golem.
+    pub(crate) fn ask(&self, wanted: Wanted) -> Result<(), Wanted> {
+        let mut state = self.state();
+        if state.lived == 0 {
+            return Err(wanted);
+        }
+        state.wanted.push(wanted);
+        let waker = state.waker.clone();
+        drop(state);
+        waker.into_iter().for_each(|wake| wake());
+        Ok(())
+    }
+
+    /// Says what a call came to.
+    pub(crate) fn settle(&self, done: Done) {
+        let mut state = self.state();
+        state.done.push(done);
+        let waker = state.waker.clone();
+        drop(state);
+        waker.into_iter().for_each(|wake| wake());
+    }
+
+    /// Somebody who makes calls is told when they are to end.
+    pub(crate) fn cuts(&self) -> watch::Receiver<u64> {
+        self.cut.subscribe()
+    }
+
+    /// Whatever is under way ends.
+    pub(crate) fn cut(&self) {
+        self.cut.send_modify(|times| *times += 1);
+    }
+
+    pub(crate) fn take(&self) -> (Vec<Wanted>, Vec<Done>) {
+        let mut state = self.state();
+        (std::mem::take(&mut state.wanted), std::mem::take(&mut state.done))
+    }
+
+    pub(crate) fn begin(&self, key: u64) {
+        self.state().under_way.insert(key);
+    }
+
+    pub(crate) fn end(&self, key: u64) {
+        self.state().under_way.remove(&key);
+    }
+
+    pub(crate) fn knows(&self, key: u64) -> bool {
+        self.state().under_way.contains(&key)
+    }
+
+    pub(crate) fn is_busy(&self) -> bool {
+        !self.state().under_way.is_empty()
+    }
+
+    pub(crate) fn has_news(&self) -> bool {
+        let state = self.state();
+        !(state.wanted.is_empty() && state.done.is_empty())
+    }
+
+    pub(crate) fn wakes(&self, waker: Waker) {
+        self.state().waker = Some(waker);
+    }
+
+    /// From now on somebody lives the golem, until what this gives is dropped.
+    pub(crate) fn opened(self: &Arc<Counter>) -> Served {
+        self.state().lived += 1;
+        Served(Arc::clone(self))
+    }
+
+    /// Waits for something to come, at most so long.
+    pub(crate) fn wait(&self, most: Duration) {
+        let until = Instant::now() + most;
+        while !self.has_news() && Instant::now() < until {
+            std::thread::sleep(Duration::from_millis(2).min(most));
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl std::fmt::Debug for Counter {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Counter").finish_non_exhaustive()
+    }
+}
+
+/// Somebody lives the golem.
+#[derive(Debug)]
+pub(crate) struct Served(Arc<Counter>);
+
+impl std::ops::Deref for Served {
+    type Target = Counter;
+
+    fn deref(&self) -> &Counter {
+        &self.0
+    }
+}
+
+impl Drop for Served {
+    /// Whoever still waits is told that nobody is there.
+    fn drop(&mut self) {
+        let mut state = self.0.state();
+        state.lived -= 1;
+        if state.lived == 0 {
+            state.wanted.clear();
+        }
+    }
+}

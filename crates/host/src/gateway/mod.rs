@@ -1,0 +1,16 @@
+//! The gateway: models for agents that have a life of their own. An agent speaks its usual protocol to an address of its
+//! golem's, with a token of its golem's; what its call can cost at most is set aside in a durable record, and only then is
+//! the call passed on, with the owner's key. What the agent says and hears is its own: nothing of it is kept here.
+
+mod models;
+mod refusal;
+mod relay;
+mod serve;
+mod shape;
+mod stream;
+mod token;
+mod usage;
+
+pub use models::{Models, keys};
+pub use serve::{Listen, Running, address, serve};
+pub use token::{rotate, token};

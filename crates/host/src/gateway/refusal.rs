@@ -1,0 +1,96 @@
+//! Refusals, in the shape of whichever protocol was spoken: a code that a program reads, a sentence that a person does.
+
+use axum::body::Body;
+use axum::http::header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER};
+use axum::http::{Response, StatusCode};
+use golem::call::Denied;
+use serde_json::{Value, json};
+
+use super::shape::Protocol;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Refusal {
+    pub(super) status: StatusCode,
+    pub(super) code: &'static str,
+    pub(super) message: String,
+    /// Seconds after which asking again may help.
+    pub(super) again: Option<u32>,
+}
+
+impl Refusal {
+    pub(super) fn new(status: StatusCode, code: &'static str, message: impl Into<String>) -> Refusal {
+        Refusal { status, code, message: message.into(), again: None }
+    }
+
+    pub(super) fn wrong(message: impl Into<String>) -> Refusal {
+        Refusal::new(StatusCode::BAD_REQUEST, "invalid_request", message)
+    }
+
+    /// Nobody is there to let it through.
+    pub(super) fn away() -> Refusal {
+        let message = "nobody runs this golem at the moment; `bardo up` or `bardo golem run` does";
+        Refusal { again: Some(2), ..Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "away", message) }
+    }
+
+    pub(super) fn of(by: Denied, cause: Option<&str>) -> Refusal {
+        let status = match by {
+            Denied::Dead => StatusCode::GONE,
+            Denied::Frozen | Denied::Paused | Denied::Phase(_) => StatusCode::FORBIDDEN,
+            Denied::Busy => StatusCode::TOO_MANY_REQUESTS,
+            // Not 409, which clients repeat by themselves.
+            Denied::Repeated => StatusCode::UNPROCESSABLE_ENTITY,
+            Denied::Call | Denied::Hour | Denied::Day | Denied::Month | Denied::Allowance | Denied::Funds => {
+                StatusCode::PAYMENT_REQUIRED
+            }
+        };
+        let message = match (by, cause) {
+            (Denied::Dead, Some(cause)) => format!("dead: {cause}"),
+            _ => format!("{}: {by}", by.code()),
+        };
+        Refusal { again: (by == Denied::Busy).then_some(1), ..Refusal::new(status, by.code(), message) }
+    }
+
+    /// As its protocol says it.
+    pub(super) fn body(&self, protocol: Protocol) -> Value {
+        let kind = match self.status.as_u16() {
+            401 => "authentication_error",
+            402 => "billing_error",
+            403 | 410 => "permission_error",
+            404 => "not_found_error",
+            413 => "request_too_large",
+            429 => "rate_limit_error",
+            500.. => "api_error",
+            _ => "invalid_request_error",
+        };
+        match protocol {
+            Protocol::Messages => {
+                json!({ "type": "error", "error": { "type": kind, "message": self.message, "code": self.code } })
+            }
+            Protocol::Chat | Protocol::Responses | Protocol::Embeddings => {
+                json!({ "error": { "message": self.message, "type": kind, "param": null, "code": self.code } })
+            }
+        }
+    }
+
+    /// The same in the middle of a stream.
+    pub(super) fn event(&self, protocol: Protocol) -> String {
+        match protocol {
+            Protocol::Messages => format!("event: error\ndata: {}\n\n", self.body(protocol)),
+            _ => format!("data: {}\n\n", self.body(protocol)),
+        }
+    }
+
+    pub(super) fn response(&self, protocol: Protocol) -> Response<Body> {
+        let mut response = Response::new(Body::from(self.body(protocol).to_string()));
+        *response.status_mut() = self.status;
+        let headers = response.headers_mut();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        headers.insert("x-bardo-refused", HeaderValue::from_static(self.code));
+        match self.again {
+            Some(seconds) => drop(headers.insert(RETRY_AFTER, HeaderValue::from(seconds))),
+            // What will not be let through is not tried again by clients that ask.
+            None => drop(headers.insert("x-should-retry", HeaderValue::from_static("false"))),
+        }
+        response
+    }
+}

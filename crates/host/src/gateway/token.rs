@@ -1,0 +1,32 @@
+//! The token of a golem's agent. It opens that golem's gateway and nothing else, and stands in the golem's folder for its
+//! owner's eyes.
+
+use std::fs;
+
+use crate::home::GolemHome;
+use crate::home::tokens::draw;
+use crate::{Error, durable};
+
+/// So that whoever finds one knows what it is.
+const PREFIX: &str = "bardo-agent-";
+
+/// The agent's token, drawn when first asked for.
+pub fn token(place: &GolemHome) -> Result<String, Error> {
+    match fs::read_to_string(place.agent_token()) {
+        Ok(text) if text.trim().len() > PREFIX.len() + 32 => Ok(text.trim().to_owned()),
+        _ => rotate(place),
+    }
+}
+
+/// Another one; the old one opens nothing from now on.
+pub fn rotate(place: &GolemHome) -> Result<String, Error> {
+    let text = format!("{PREFIX}{}", draw());
+    durable::write(&place.agent_token(), text.as_bytes())?;
+    Ok(text)
+}
+
+/// Whether this is the token of that golem's agent; compared as hashes, which takes equally long wherever they differ.
+pub(super) fn opens(place: &GolemHome, sent: &str) -> bool {
+    let Ok(known) = fs::read_to_string(place.agent_token()) else { return false };
+    known.trim().len() > PREFIX.len() + 32 && blake3::hash(known.trim().as_bytes()) == blake3::hash(sent.as_bytes())
+}

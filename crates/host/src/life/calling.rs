@@ -1,0 +1,143 @@
+//! Letting the calls of a golem's agent through: what each can cost is set aside, all that have come together in one durable
+//! record after another and one sync, and only then may any of them be made.
+
+use std::time::{Duration, Instant};
+
+use golem::call::{self, Denied, How};
+use golem::mortality::economic;
+use golem::{Life, Time, Usdc, What};
+
+use super::listener::Listener;
+use super::living::Living;
+use crate::Error;
+use crate::errands::{Bound, Done, Stands, Verdict, Wanted};
+
+/// How long calls have to end by themselves when their golem is left, and how long after they were cut.
+const PATIENCE: Duration = Duration::from_secs(10);
+const CUT: Duration = Duration::from_secs(2);
+const EVERY: Duration = Duration::from_millis(20);
+
+impl Living {
+    /// Settles what has ended and lets through what may begin.
+    pub(crate) fn serve_calls(&mut self, listener: &mut impl Listener) -> Result<(), Error> {
+        if !self.body.counter.has_news() {
+            return Ok(());
+        }
+        let (wanted, done) = self.body.counter.take();
+        let now = if self.is_wall() { self.wall_time().max(self.life().now) } else { self.life().now };
+        for Done { key, cost, how, used } in done {
+            self.feed(now, What::Settled { key, cost, how, used: Box::new(used) }, listener)?;
+            self.body.counter.end(key);
+        }
+        let mut verdicts = Vec::with_capacity(wanted.len());
+        for wanted in wanted {
+            let verdict = self.let_through(now, &wanted, listener)?;
+            if let Verdict::Granted { key, .. } = verdict {
+                self.body.counter.begin(key);
+            }
+            verdicts.push((wanted, verdict));
+        }
+        if let Err(why) = self.flush(listener) {
+            for (_, verdict) in &verdicts {
+                if let Verdict::Granted { key, .. } = verdict {
+                    self.body.counter.end(*key);
+                }
+            }
+            return Err(why);
+        }
+        for (wanted, verdict) in verdicts {
+            let granted = if let Verdict::Granted { key, .. } = &verdict { Some(*key) } else { None };
+            // Whoever asked has gone: nobody was called.
+            if let (Err(_), Some(key)) = (wanted.reply.send(verdict), granted) {
+                self.body.counter.settle(Done { key, cost: Usdc::ZERO, how: How::Nothing, used: Default::default() });
+            }
+        }
+        Ok(())
+    }
+
+    fn let_through(&mut self, now: Time, wanted: &Wanted, listener: &mut impl Listener) -> Result<Verdict, Error> {
+        let (key, tier) = (self.life().calls.made + 1, wanted.tier);
+        let room = call::room(self.life(), now, tier);
+        let fits = room.ok().and_then(|(room, _)| wanted.bound.within(room));
+        // What cannot be let through is put to the core all the same, so that it is on record why.
+        let most = fits.map_or_else(|| wanted.bound.least(), |(most, _)| most);
+        self.feed(now, What::Called { key, most, tier, again: wanted.again }, listener)?;
+        let life = self.life();
+        let stands = Stands { phase: life.phase(), left: economic::free(life) };
+        let repeated = wanted.again.is_some_and(|again| life.calls.known.contains(&again));
+        match (fits, life.calls.find(key), room) {
+            (Some((_, tokens)), Some(_), _) => Ok(Verdict::Granted { key, tokens, stands }),
+            _ if repeated => Ok(Verdict::Denied { by: Denied::Repeated, cause: None, stands }),
+            (_, _, Ok((_, by)) | Err(by)) => Ok(Verdict::Denied { by, cause: cause(life), stands }),
+        }
+    }
+
+    /// Has the calls under way come to their end, for as long as there is patience: whoever lives it next could only count
+    /// them as lost.
+    pub(super) fn settle_calls(&mut self, listener: &mut impl Listener) -> Result<(), Error> {
+        self.serve_calls(listener)?;
+        for patience in [PATIENCE, CUT] {
+            let until = Instant::now() + patience;
+            while self.body.counter.is_busy() && Instant::now() < until {
+                self.body.counter.wait(EVERY);
+                self.serve_calls(listener)?;
+            }
+            if self.body.counter.is_busy() {
+                self.body.counter.cut();
+            }
+        }
+        Ok(())
+    }
+}
+
+fn cause(life: &Life) -> Option<String> {
+    life.death.as_ref().map(|death| death.cause.to_string())
+}
+
+impl Bound {
+    /// The most it can cost within a sum, and the tokens that an answer may have for it; none if not even the fewest fit.
+    fn within(&self, room: Usdc) -> Option<(Usdc, u64)> {
+        let room = u64::try_from(room.as_micros()).unwrap_or(0);
+        let afforded = self.price.affords(room, self.input)? / self.answers.max(1);
+        let tokens = self.output.min(afforded);
+        (tokens >= self.fewest.min(self.output)).then(|| (self.costs(tokens), tokens))
+    }
+
+    fn costs(&self, tokens: u64) -> Usdc {
+        let micros = self.price.of(self.input, tokens.saturating_mul(self.answers));
+        Usdc::micros(i64::try_from(micros).unwrap_or(i64::MAX).min(Usdc::MOST.as_micros()))
+    }
+
+    /// What it costs with the shortest answer that is one.
+    fn least(&self) -> Usdc {
+        self.costs(self.fewest.min(self.output))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use mind::Price;
+
+    use super::*;
+
+    #[test]
+    fn a_sum_is_never_passed_and_an_answer_is_shortened_before_it_is_refused() {
+        let price = Price::parse("1/5").unwrap();
+        for answers in [1, 3] {
+            for input in [0, 10, 5_000] {
+                for output in [0, 1, 16, 4_096] {
+                    let bound = Bound { price, input, output, answers, fewest: 16 };
+                    for room in [0, 1, 15, 4_999, 5_000, 5_090, 20_000, 1_000_000] {
+                        if let Some((most, tokens)) = bound.within(Usdc::micros(room)) {
+                            assert!(most <= Usdc::micros(room) && tokens <= output, "{bound:?} {room}");
+                        } else {
+                            assert!(bound.least() > Usdc::micros(room), "{bound:?} {room}");
+                        }
+                    }
+                }
+            }
+        }
+        let free = Bound { price: Price::NOTHING, input: 1 << 40, output: 9, answers: 1, fewest: 16 };
+        assert_eq!(free.within(Usdc::ZERO), Some((Usdc::ZERO, 9)));
+    }
+}

@@ -1,0 +1,71 @@
+//! Where calls go that somebody else has written: the address of a model's server, what it costs, and the key it wants, which
+//! is shown to that server and to nobody else.
+
+use reqwest::header::{AUTHORIZATION, HeaderName, HeaderValue};
+
+use crate::Error;
+use crate::address::Address;
+use crate::key::Key;
+use crate::price::{Price, listed};
+use crate::provider::{Named, Protocol};
+
+#[derive(Debug)]
+pub struct Upstream {
+    named: Named,
+    price: Price,
+    key: Option<Key>,
+}
+
+impl Upstream {
+    /// At this price, where it is other than the book says or the book says nothing.
+    pub fn open(named: Named, price: Option<Price>) -> Result<Upstream, Error> {
+        let price = match (price, named.local) {
+            (Some(price), _) => price,
+            (None, true) => Price::NOTHING,
+            (None, false) => {
+                let listed = listed(&named.name).map(|(price, _)| price);
+                listed.ok_or_else(|| Error::Unpriced { model: named.name.clone() })?
+            }
+        };
+        let key = named.key_env.as_deref().map(Key::from_env).transpose()?;
+        Ok(Upstream { named, price, key })
+    }
+
+    /// What its server calls the model.
+    pub fn model(&self) -> &str {
+        &self.named.model
+    }
+
+    /// As its owner writes it.
+    pub fn name(&self) -> &str {
+        &self.named.name
+    }
+
+    pub fn price(&self) -> Price {
+        self.price
+    }
+
+    /// What its server calls the most tokens of an answer.
+    pub fn most_tokens(&self) -> &'static str {
+        self.named.most_tokens
+    }
+
+    /// Where to send what belongs at this path, such as `/chat/completions`.
+    pub fn url(&self, path: &str) -> Result<String, Error> {
+        Ok(Address::parse(&self.named.base, path, false)?.url.to_string())
+    }
+
+    /// The header that shows the key, in the manner of its server.
+    pub fn shows(&self) -> Option<(HeaderName, HeaderValue)> {
+        let key = self.key.as_ref()?;
+        Some(match self.named.protocol {
+            Protocol::Chat => (AUTHORIZATION, key.bearer()),
+            Protocol::Messages => (HeaderName::from_static("x-api-key"), key.plain()),
+        })
+    }
+
+    /// Whether the key stands in these bytes, which then must not be passed on.
+    pub fn betrays(&self, bytes: &[u8]) -> bool {
+        self.key.as_ref().is_some_and(|key| key.is_in(bytes))
+    }
+}
