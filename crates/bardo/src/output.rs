@@ -169,7 +169,9 @@ pub(crate) fn portrait(life: &Life, running: bool) -> String {
         let name = &life.birth.name;
         rows.push(("asks you", format!("{ask}; until {}: bardo golem approve {name} {}", date(ask.until), ask.key)));
     }
-    rows.push(("skill", skill(life)));
+    if !world.domains.is_empty() {
+        rows.push(("skill", skill(life)));
+    }
     if life.dated_made > 0 {
         let open = life.dated.len() as u64;
         rows.push(("claims", format!("{} made, {} of them still to be answered", count(life.dated_made), count(open))));

@@ -4,6 +4,7 @@
 mod clients;
 #[path = "../common/mod.rs"]
 mod common;
+mod pace;
 #[path = "../../../mind/tests/common/mod.rs"]
 mod parts;
 mod upstream;

@@ -37,6 +37,9 @@ impl Living {
             }
             verdicts.push((wanted, verdict));
         }
+        if !verdicts.is_empty() {
+            self.body.writing.hurry();
+        }
         if let Err(why) = self.flush(listener) {
             for (_, verdict) in &verdicts {
                 if let Verdict::Granted { key, .. } = verdict {

@@ -44,6 +44,8 @@ struct Queue {
     /// Number of the newest batch that is durable.
     durable: u64,
     closing: bool,
+    /// Somebody outside waits for what comes next: it is not put off.
+    hurried: bool,
     /// The scribe has given up; nothing more becomes durable.
     gone: Option<String>,
 }
@@ -112,6 +114,11 @@ impl Desk {
         self.commit(Batch { lodgers: vec![(golem, lives_here)], ..Batch::default() })
     }
 
+    /// What is brought next is not put off to share a sync: somebody outside waits for it.
+    pub(crate) fn hurry(&self) {
+        self.queue().hurried = true;
+    }
+
     /// To be written with whatever comes next; nobody waits for it.
     pub(crate) fn leave(&self, mut batch: Batch) {
         self.queue().batch.append(&mut batch);
@@ -178,6 +185,7 @@ impl Desk {
             let batch = std::mem::take(&mut queue.batch);
             let number = queue.collecting;
             queue.collecting += 1;
+            queue.hurried = false;
             drop(queue);
             let began = Instant::now();
             let inside = debug_span!("commit", lines = batch.lines.len(), lodgers = batch.lodgers.len()).entered();
@@ -192,7 +200,19 @@ impl Desk {
             self.written.notify_all();
             debug!(micros = began.elapsed().as_micros() as u64, "synced");
             drop(inside);
-            std::thread::sleep(PACE.saturating_sub(began.elapsed()));
+            self.rest(began + PACE);
+        }
+    }
+
+    /// Lets others come together until then, unless somebody is in a hurry.
+    fn rest(&self, until: Instant) {
+        let mut queue = self.queue();
+        while !queue.hurried && !queue.closing {
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return;
+            }
+            queue = self.work.wait_timeout(queue, left).unwrap_or_else(PoisonError::into_inner).0;
         }
     }
 

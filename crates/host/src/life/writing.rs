@@ -110,6 +110,13 @@ fn tidy(vault: &mut Vault, life: &Life) {
 }
 
 impl Writing {
+    /// What is staged is not put off to share a sync with others.
+    pub(crate) fn hurry(&self) {
+        if let Writing::Lodged(lodging) = self {
+            lodging.desk.hurry();
+        }
+    }
+
     pub(crate) fn stage(&mut self, record: &Record, life: &Life) {
         match self {
             Writing::Own(vault) => vault.stage(record, life),
