@@ -56,6 +56,19 @@ fn a_program_lives_on_two_dollars_with_nothing_set_up_before() {
     tent.verified("ada");
 }
 
+/// Both were called `python` once, and the second lived on what the first had left.
+#[test]
+fn two_programs_in_one_language_have_a_golem_each() {
+    let (tent, upstream) = (Tent::bare(), Upstream::start(|_| Act::Honest));
+    for (script, golem) in [("first_one.sh", "first-one"), ("second.sh", "second")] {
+        let path = tent.folder.path().join(script);
+        std::fs::write(&path, "exit 0").unwrap();
+        let output = wrap(&tent, &upstream, &[], &["sh", "-e", path.to_str().unwrap()]).output().unwrap();
+        assert!(output.status.success(), "{}", told(&output));
+        assert_eq!(life(&tent, golem).purse.given, Usdc::dollars(1));
+    }
+}
+
 #[test]
 fn no_key_of_its_owners_is_in_its_environment_and_its_exit_is_passed_on() {
     let (tent, upstream) = (Tent::bare(), Upstream::start(|_| Act::Honest));

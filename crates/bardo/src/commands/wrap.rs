@@ -65,7 +65,7 @@ fn life(place: &GolemHome) -> Result<Life, Error> {
 fn golem_for(home: &Home, args: &WrapArgs) -> Result<GolemHome, Error> {
     let name = match &args.name {
         Some(name) => name.clone(),
-        None => called(&args.program[0]),
+        None => called(&args.program),
     };
     if let Ok(place) = home.golem(name.as_str()) {
         let life = life(&place)?;
@@ -93,9 +93,14 @@ fn golem_for(home: &Home, args: &WrapArgs) -> Result<GolemHome, Error> {
     home.golem(name.as_str())
 }
 
-/// What a golem is called that nobody has named: as its program is.
-fn called(program: &str) -> Name {
-    let stem = Path::new(program).file_stem().map(|stem| stem.to_string_lossy().to_lowercase()).unwrap_or_default();
+/// What a golem is called that nobody has named: as its program is, and not as what that is written in. Two agents in Python
+/// must not share a purse.
+fn called(program: &[String]) -> Name {
+    let script = program[1..].iter().find(|argument| !argument.starts_with('-') && Path::new(argument).is_file());
+    let stem = Path::new(script.unwrap_or(&program[0]))
+        .file_stem()
+        .map(|stem| stem.to_string_lossy().to_lowercase())
+        .unwrap_or_default();
     let plain: String = stem.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).take(30).collect();
     plain.trim_matches('-').parse().unwrap_or_else(|_| "agent".parse().expect("a plain name"))
 }

@@ -134,7 +134,7 @@ pub(super) fn read(body: &[u8], protocol: Protocol) -> Result<Asked, String> {
 fn unbounded(whole: &Value, protocol: Protocol) -> Result<(), String> {
     let refused = |what: &str| Err(format!("{what} cannot be paid for beforehand, so it is not passed on"));
     let hidden: &[&str] = match protocol {
-        Protocol::Chat => &["audio", "web_search_options", "prediction", "functions"],
+        Protocol::Chat => &["audio", "web_search_options", "prediction"],
         Protocol::Responses => &["previous_response_id", "conversation", "prompt", "background"],
         Protocol::Messages => &["mcp_servers", "container", "context_management"],
         Protocol::Embeddings => &[],
@@ -144,7 +144,7 @@ fn unbounded(whole: &Value, protocol: Protocol) -> Result<(), String> {
         Value::Array(list) => list.is_empty(),
         _ => false,
     };
-    if let Some(name) = hidden.iter().find(|name| **name != "functions" && !empty(&whole[**name])) {
+    if let Some(name) = hidden.iter().find(|name| !empty(&whole[**name])) {
         return refused(name);
     }
     if whole["modalities"].as_array().is_some_and(|all| all.iter().any(|one| one != "text")) {
