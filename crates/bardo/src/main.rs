@@ -47,6 +47,7 @@ fn dispatch(home: &Home, verb: Verb, json: bool) -> Result<ExitCode, Error> {
         Verb::Demo(args) => commands::demo::demo(&args, json),
         Verb::Init => commands::home::init(home, json),
         Verb::Golem(verb) => commands::golem::dispatch(home, verb, json),
+        Verb::Mcp => commands::mcp::mcp(home),
         Verb::Wrap(args) => commands::wrap::wrap(home, &args),
         Verb::Up(args) => commands::up::up(home, &args, json),
         Verb::Tui(args) => tui::tui(home, &args, json),

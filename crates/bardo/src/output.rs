@@ -169,6 +169,14 @@ pub(crate) fn portrait(life: &Life, running: bool) -> String {
         let name = &life.birth.name;
         rows.push(("asks you", format!("{ask}; until {}: bardo golem approve {name} {}", date(ask.until), ask.key)));
     }
+    if let Some(hold) = life.calls.hold {
+        let name = &life.birth.name;
+        rows.push(("asks you", format!("its calls are stopped after {hold}: bardo golem approve {name} {}", hold.key)));
+    }
+    if let Some((said, at)) = &life.said {
+        let what = if said.done { "is done" } else { "asks" };
+        rows.push(("agent", format!("{what}, {}: {}", date(*at), said.text)));
+    }
     if !world.domains.is_empty() {
         rows.push(("skill", skill(life)));
     }
@@ -326,7 +334,12 @@ pub(crate) fn sentence(message: &Message<'_>) -> String {
         Message::CallSettled { model, input, output, cost, .. } => {
             format!("called {model}: {} tokens in, {} out, {cost}", count((*input).into()), count((*output).into()))
         }
-        Message::CallRefused { why, .. } => format!("was refused a call: {why}"),
+        Message::CallRefused { why, times: 1, .. } => format!("was refused a call: {why}"),
+        Message::CallRefused { why, times, .. } => format!("was refused {} calls: {why}", count((*times).into())),
+        Message::CallsHeld { key, why, .. } => format!("asks its owner: may it go on calling after {why} (ask {key})"),
+        Message::CallsReleased { .. } => "may call again".to_owned(),
+        Message::Said { text, done: true } => format!("is done, says its agent: {text}"),
+        Message::Said { text, done: false } => format!("has a question of its agent's for its owner: {text}"),
         Message::Finished { goal, domain, ended, .. } => {
             let goal = match goal {
                 Goal::Act => "acting",

@@ -48,7 +48,7 @@ pub(crate) fn check(life: &Life, input: &Input) -> Result<(), Fault> {
                 false => Err(Fault::Thought),
             }
         }
-        What::Called { most, .. } if *most < Usdc::ZERO || *most > Usdc::MOST => Err(Fault::Amount),
+        What::Called(call) if call.most < Usdc::ZERO || call.most > Usdc::MOST => Err(Fault::Amount),
         What::Settled { cost, used, .. } => {
             let sound = *cost >= Usdc::ZERO && sane(*cost) && used.model.chars().count() <= limits::MODEL;
             if sound { Ok(()) } else { Err(Fault::Amount) }

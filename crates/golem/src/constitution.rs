@@ -218,6 +218,16 @@ pub struct PolicyFigures {
     /// Calls under way at once.
     #[serde(default = "some_calls")]
     pub calls_at_once: u32,
+    /// The owner is asked before the same call is made more often than this within two minutes; zero never asks, here and
+    /// below.
+    #[serde(default = "a_few")]
+    pub calls_alike: u32,
+    /// The owner is asked before more than this many calls are under way at once.
+    #[serde(default = "many")]
+    pub calls_fan: u32,
+    /// The owner is asked before a minute costs, or calls at once come to, more than so many times what they ever did.
+    #[serde(default = "a_leap")]
+    pub calls_leap: u32,
 }
 
 impl PolicyFigures {
@@ -250,6 +260,9 @@ impl Default for PolicyFigures {
             calls_day: None,
             calls_month: None,
             calls_at_once: some_calls(),
+            calls_alike: a_few(),
+            calls_fan: many(),
+            calls_leap: a_leap(),
         }
     }
 }
@@ -268,6 +281,18 @@ fn unbounded() -> u32 {
 
 fn some_calls() -> u32 {
     64
+}
+
+fn a_few() -> u32 {
+    8
+}
+
+fn many() -> u32 {
+    32
+}
+
+fn a_leap() -> u32 {
+    3
 }
 
 fn a_tenth() -> u32 {

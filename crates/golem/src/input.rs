@@ -1,13 +1,12 @@
 //! Everything that can reach a golem, and how an input can break its own contract.
 
 use crate::Command;
-use crate::call::{How, Used};
+use crate::call::{How, Used, Wanted};
 use crate::clade::News;
 use crate::dream::Found;
 use crate::grimoire::Answer;
 use crate::id::{CommandId, GolemId};
 use crate::money::Usdc;
-use crate::mortality::phase::Tier;
 use crate::policy::Proposal;
 use crate::stress::Assessment;
 use crate::thought::{self, Silence};
@@ -55,8 +54,8 @@ pub enum What {
     Answered { key: u64, cost: Usdc, said: Result<Box<thought::Answer>, Silence> },
     /// An answer that nobody can bring any more.
     Forfeited { key: u64 },
-    /// An agent would call a model; what that can cost at most. Calls are numbered from 1.
-    Called { key: u64, most: Usdc, tier: Tier, again: Option<u64> },
+    /// An agent would call a model.
+    Called(Wanted),
     /// What became of a call, and what whoever answered wants for it.
     Settled { key: u64, cost: Usdc, how: How, used: Box<Used> },
     /// The owner's word.

@@ -52,7 +52,7 @@ pub use input::{Fault, Input, What};
 pub use life::{Birth, Life};
 pub use money::Usdc;
 pub use owed::{Again, Duty, Errand, Owed, Which};
-pub use owner::Command;
+pub use owner::{Command, Say};
 pub use shell::Shell;
 pub use time::{Span, Time};
 

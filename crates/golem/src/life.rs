@@ -24,7 +24,7 @@ use crate::money::Usdc;
 use crate::mortality::death::Death;
 use crate::mortality::phase::Phase;
 use crate::mortality::{Epistemic, Purse, Vitality};
-use crate::owner::Deposit;
+use crate::owner::{Deposit, Say};
 use crate::phage::Phages;
 use crate::policy::{Capital, Day, Execution, Flight, Held, Intent, Permit, Refusal};
 use crate::prediction::{Claim, Dated, Prediction, Seen};
@@ -141,6 +141,8 @@ pub struct Life {
     pub calls: Calls,
     /// What its owner would have it keep in mind.
     pub strategy: String,
+    /// What whoever acts for it last told its owner, and when.
+    pub said: Option<(Say, Time)>,
     /// The cage as it stands; the birth record has the one it was born into.
     #[serde(with = "crate::prose")]
     pub policy: Box<PolicyFigures>,
@@ -231,6 +233,7 @@ impl Life {
             thoughts: Thoughts::new(&birth.constitution.thought),
             calls: Calls::default(),
             strategy: String::new(),
+            said: None,
             policy: Box::new(birth.constitution.policy.clone()),
             execution: Execution::default(),
             day: line.map_or(Day::default(), |line| line.day),

@@ -51,6 +51,8 @@ pub const THOUGHTS: usize = 4;
 pub const CALLS: usize = 256;
 /// Calls that are known again when they are made again.
 pub const KNOWN: usize = 128;
+/// Calls that are counted with those like them.
+pub const ALIKE: usize = 32;
 /// Models that an agent's calls are counted by.
 pub const CALLED: usize = 16;
 /// Characters in the name of such a model.

@@ -31,6 +31,15 @@ impl Spell {
     }
 }
 
+/// The number of the minute a moment lies in.
+pub(crate) fn minute(at: Time) -> u64 {
+    at.as_seconds() / 60
+}
+
+pub(crate) fn day_of_minute(minute: u64) -> u64 {
+    minute / 1_440
+}
+
 /// The number of the hour a moment lies in.
 pub(crate) fn hour(at: Time) -> u64 {
     at.as_seconds() / 3_600

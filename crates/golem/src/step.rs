@@ -57,7 +57,7 @@ pub(crate) fn step(
             thought::forfeited(draft, *key);
             dream::go_on(draft);
         }
-        What::Called { key, most, tier, again } => call::called(draft, *key, *most, *tier, *again),
+        What::Called(call) => call::called(draft, call),
         What::Settled { key, cost, how, used } => call::settled(draft, *key, *cost, *how, used),
         // Nothing is looked at again that was not looked at anyway.
         What::Assessed(said) => {

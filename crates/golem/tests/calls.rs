@@ -1,93 +1,17 @@
 //! Calls of an agent are paid for before they are made. Whatever is called, settled, lost, lied about or killed: at no record
 //! is more spent and set aside than was given or than any cap allows, and what is refused is refused by name.
 
+mod agent;
 mod common;
 
-use common::{Dice, START, birth};
-use golem::call::{self, Denied, How, Used};
-use golem::constitution::{Constitution, DreamFigures, MindKind, Mode, PolicyFigures};
-use golem::mortality::economic;
+use agent::Agent;
+use common::Dice;
+use golem::call::{self, Denied, How, Wanted};
 use golem::mortality::phase::Tier;
 use golem::world::Observation;
-use golem::{Command, CommandId, Golem, Input, Life, Owed, Record, Span, Time, Usdc, What};
+use golem::{Command, Golem, Owed, Span, Usdc, What};
 
 const GIVEN: Usdc = Usdc::dollars(1);
-
-struct Agent {
-    golem: Golem,
-    records: Vec<Record>,
-    now: Time,
-    commands: u64,
-}
-
-impl Agent {
-    fn new(policy: impl FnOnce(&mut PolicyFigures)) -> Agent {
-        let mut constitution =
-            Constitution { mode: Mode::Hosted, dream: DreamFigures::default(), ..Constitution::default() };
-        constitution.mind.kind = MindKind::Outside;
-        constitution.economic.machine_per_day = Usdc::ZERO;
-        constitution.economic.reserve_floor = Usdc::ZERO;
-        policy(&mut constitution.policy);
-        let (golem, record) = Golem::born(birth(constitution), START);
-        let mut agent = Agent { golem, records: vec![record], now: START, commands: 0 };
-        agent.feed(What::Funded { transfer: 1, credit: GIVEN, capital: Usdc::ZERO });
-        agent
-    }
-
-    fn feed(&mut self, what: What) {
-        let record = self.golem.step(&Input { now: self.now, roll: u64::MAX, what }).unwrap();
-        self.records.extend(record);
-        self.check();
-    }
-
-    /// Sums that must hold at every record.
-    fn check(&self) {
-        let life = self.golem.life();
-        let (calls, purse) = (&life.calls, &life.purse);
-        assert!(purse.spent + calls.promised() + economic::reserve(life).min(purse.credit) <= purse.given);
-        assert_eq!(calls.promised(), purse.promised);
-        assert_eq!(calls.models.iter().fold(Usdc::ZERO, |sum, by| sum + by.cost), calls.spent);
-        let within = |cap: Option<Usdc>, taken: Usdc| cap.is_none_or(|cap| taken <= cap);
-        let policy = &life.policy;
-        assert!(within(policy.calls_hour, calls.hour.taken) && within(policy.calls_day, calls.day.taken));
-        assert!(within(policy.calls_month, calls.month.taken));
-        assert!(calls.open.iter().all(|open| within(policy.call_most, open.most)));
-        assert!(calls.open.len() <= policy.calls_at_once as usize);
-        assert!(!life.is_dead() || calls.open.is_empty(), "a death waits for nobody's answer");
-    }
-
-    fn call(&mut self, most: Usdc, tier: Tier) -> Result<u64, Denied> {
-        let key = self.golem.life().calls.made + 1;
-        let room = call::room(self.golem.life(), self.now, tier);
-        self.feed(What::Called { key, most, tier, again: None });
-        match (self.golem.life().calls.find(key), room) {
-            (Some(open), Ok((room, _))) => {
-                assert!(open.most == most && most <= room);
-                Ok(key)
-            }
-            (None, Ok((room, by))) => {
-                assert!(most > room, "what there is room for is let through");
-                Err(by)
-            }
-            (None, Err(by)) => Err(by),
-            (Some(_), Err(by)) => panic!("{by} let it through"),
-        }
-    }
-
-    fn settle(&mut self, key: u64, cost: Usdc, how: How) {
-        let used = Used { model: format!("m{}", key % 20), input: 7, output: 3, took: 9 };
-        self.feed(What::Settled { key, cost, how, used: Box::new(used) });
-    }
-
-    fn command(&mut self, command: Command) {
-        self.commands += 1;
-        self.feed(What::Commanded { id: CommandId(self.commands.to_le_bytes()), command });
-    }
-
-    fn life(&self) -> &Life {
-        self.golem.life()
-    }
-}
 
 /// The process is killed: whoever comes next folds the journal and counts as lost what nobody there knows.
 fn killed(agent: &mut Agent) {
@@ -114,10 +38,11 @@ fn no_sum_is_ever_passed_whatever_is_called_lied_about_or_killed() {
         let mut dice = Dice(seed);
         let cap =
             |dice: &mut Dice| dice.of(&[None, Some(Usdc::cents(3)), Some(Usdc::cents(20)), Some(Usdc::micros(0))]);
-        let mut agent = Agent::new(|policy| {
+        let mut agent = Agent::given(GIVEN, |policy| {
             (policy.call_most, policy.calls_hour) = (cap(&mut dice), cap(&mut dice));
             (policy.calls_day, policy.calls_month) = (cap(&mut dice), cap(&mut dice));
             policy.calls_at_once = dice.of(&[1, 4, 64, 256]);
+            (policy.calls_fan, policy.calls_leap) = (0, 0);
         });
         let mut open: Vec<u64> = Vec::new();
         for _ in 0..200 {
@@ -169,7 +94,7 @@ fn no_sum_is_ever_passed_whatever_is_called_lied_about_or_killed() {
 
 #[test]
 fn what_keeps_a_call_is_said_by_name() {
-    let mut agent = Agent::new(|policy| policy.calls_at_once = 2);
+    let mut agent = Agent::given(GIVEN, |policy| policy.calls_at_once = 2);
     assert_eq!(agent.call(Usdc::dollars(2), Tier::Cheap), Err(Denied::Funds));
     assert!(matches!(agent.call(Usdc::ZERO, Tier::Strong), Err(Denied::Phase(_))), "thriving is earned");
     let first = agent.call(Usdc::cents(1), Tier::Cheap).unwrap();
@@ -195,7 +120,7 @@ fn what_keeps_a_call_is_said_by_name() {
 
 #[test]
 fn caps_are_of_their_own_hour_day_and_thirty_days() {
-    let mut agent = Agent::new(|policy| {
+    let mut agent = Agent::given(GIVEN, |policy| {
         (policy.calls_hour, policy.calls_day) = (Some(Usdc::cents(10)), Some(Usdc::cents(15)));
         policy.calls_month = Some(Usdc::cents(20));
     });
@@ -218,7 +143,7 @@ fn caps_are_of_their_own_hour_day_and_thirty_days() {
 
 #[test]
 fn what_somebody_wants_beyond_what_was_set_aside_is_told_and_not_paid() {
-    let mut agent = Agent::new(|_| {});
+    let mut agent = Agent::given(GIVEN, |_| {});
     let key = agent.call(Usdc::cents(2), Tier::Cheap).unwrap();
     agent.settle(key, Usdc::dollars(50), How::Told);
     assert_eq!(agent.life().calls.spent, Usdc::cents(2));
@@ -230,10 +155,11 @@ fn what_somebody_wants_beyond_what_was_set_aside_is_told_and_not_paid() {
 
 #[test]
 fn a_call_that_is_made_again_is_paid_once() {
-    let mut agent = Agent::new(|_| {});
+    let mut agent = Agent::given(GIVEN, |_| {});
     let call = |agent: &mut Agent, again: u64| {
         let key = agent.life().calls.made + 1;
-        agent.feed(What::Called { key, most: Usdc::micros(10), tier: Tier::Cheap, again: Some(again) });
+        let most = Usdc::micros(10);
+        agent.feed(What::Called(Wanted { key, most, tier: Tier::Cheap, again: Some(again), alike: key, unsaid: 0 }));
         agent.life().calls.find(key).is_some()
     };
     assert!(call(&mut agent, 7) && !call(&mut agent, 7));
@@ -248,7 +174,7 @@ fn a_call_that_is_made_again_is_paid_once() {
 
 #[test]
 fn what_the_money_went_to_is_kept_by_model_and_stays_small() {
-    let mut agent = Agent::new(|_| {});
+    let mut agent = Agent::given(GIVEN, |_| {});
     for _ in 0..60 {
         let key = agent.call(Usdc::micros(10), Tier::Cheap).unwrap();
         agent.settle(key, Usdc::micros(10), How::Told);

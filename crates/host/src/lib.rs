@@ -24,6 +24,8 @@ pub mod life;
 pub mod care;
 pub mod orders;
 
+pub mod mcp;
+
 pub mod gateway;
 pub mod up;
 

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use golem::{GolemId, Record};
 use rusqlite::{Connection, OpenFlags, params};
 
+use crate::calls;
 use crate::codec::{self, Hash};
 use crate::episodes;
 use crate::error::Error;
@@ -58,6 +59,7 @@ pub(crate) fn prepare(db: &Connection) -> rusqlite::Result<()> {
          CREATE TABLE named(seq INTEGER PRIMARY KEY, body BLOB NOT NULL, hash BLOB NOT NULL) STRICT;",
     )?;
     episodes::prepare(db)?;
+    calls::prepare(db)?;
     grimoire::prepare(db)
 }
 

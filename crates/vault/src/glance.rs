@@ -62,7 +62,7 @@ impl Glance {
             paused: life.heartbeat.paused,
             frozen: life.heartbeat.frozen,
             asleep: life.dreams.night.is_some(),
-            asks: golem::policy::asks(life).is_some(),
+            asks: golem::policy::asks(life).is_some() || life.calls.hold.is_some(),
             phase: life.phase(),
             vitality: life.vitality.composite,
             age: life.age,

@@ -13,6 +13,7 @@ use golem::{Golem, Life, Record, Span, Time};
 use rusqlite::{Connection, OpenFlags, params};
 
 use crate::archive::{self, Retention};
+use crate::calls::{self, Calls};
 use crate::codec::{self, Hash};
 use crate::episodes::{self, Changes, Expected};
 use crate::error::Error;
@@ -30,7 +31,7 @@ const SNAPSHOT_SPAN: Span = Span::seconds(6 * 3_600);
 /// Marks that every table that follows from the journal has been made from it.
 const DERIVED: &str = "derived";
 /// The version that makes them.
-const TABLES: &str = "3";
+const TABLES: &str = "4";
 
 /// An open, locked, writable life.
 #[derive(Debug)]
@@ -42,6 +43,7 @@ pub struct Vault {
     tip: Hash,
     staged: Vec<(u64, Vec<u8>, Hash)>,
     remembered: Vec<Changes>,
+    called: Calls,
     /// What was decided about the Grimoire, in order.
     decided: Vec<Decision>,
     snapshot_every: u64,
@@ -79,6 +81,7 @@ impl Vault {
             head,
             staged: Vec::new(),
             remembered: Vec::new(),
+            called: Calls::default(),
             decided: Vec::new(),
             snapshot_every,
             last_snapshot: (0, record.at),
@@ -120,6 +123,7 @@ impl Vault {
             tip,
             staged: Vec::new(),
             remembered: Vec::new(),
+            called: Calls::default(),
             decided: Vec::new(),
             snapshot_every,
             last_snapshot,
@@ -163,6 +167,7 @@ impl Vault {
         self.tip = codec::chain(&self.tip, record.seq, &body);
         self.staged.push((record.seq, body, self.tip));
         self.remembered.push(Changes::of(record, life));
+        self.called.after(record);
         self.decided.extend(decisions(record).cloned());
     }
 
@@ -215,6 +220,7 @@ impl Vault {
             for changes in self.remembered.iter().filter(|changes| !changes.is_empty()) {
                 changes.write(&tx)?;
             }
+            self.called.write(&tx)?;
             for decision in &self.decided {
                 grimoire::write(&tx, decision)?;
             }
@@ -227,6 +233,7 @@ impl Vault {
         disk::commit("a journal", tx)?;
         self.staged.clear();
         self.remembered.clear();
+        self.called.clear();
         self.decided.clear();
         if due {
             self.last_snapshot = (seq, life.now);
@@ -273,21 +280,24 @@ fn bring_up_to_date(db: &mut Connection, life: &Life) -> Result<(), Error> {
         tx.commit().map_err(Error::sqlite(what))?;
     }
     let whole = episodes::count(db).is_ok_and(|rows| rows == life.episodes.made)
+        && calls::exist(db).map_err(Error::sqlite(what))?
         && grimoire::exists(db).map_err(Error::sqlite(what))?
         && meta(db, DERIVED).is_ok_and(|made| made == TABLES);
     if whole {
         return grimoire::prepare(db).map_err(Error::sqlite(what));
     }
     let (mut golem, mut expected, mut tip) = (None, Expected::default(), genesis(identity(db)?));
-    let mut known = grimoire::Expected::default();
+    let (mut known, mut called) = (grimoire::Expected::default(), Calls::default());
     rows(db, (0, u64::MAX), &mut tip, |record, _, _| {
         fold(&mut golem, &record)?;
         expected.after(&record, golem.as_ref().expect("just folded"));
+        called.after(&record);
         decisions(&record).for_each(|decision| known.after(decision));
         Ok::<_, Error>(ControlFlow::Continue(()))
     })?;
     // Marked only when all of it is there, so that a crash in between starts over.
     expected.write(db).map_err(Error::sqlite(what))?;
+    called.rebuild(db).map_err(Error::sqlite(what))?;
     grimoire::rebuild(db, &known).map_err(Error::sqlite(what))?;
     grimoire::prepare(db).and_then(|()| set_meta(db, DERIVED, TABLES)).map_err(Error::sqlite(what))
 }

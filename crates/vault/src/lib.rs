@@ -2,6 +2,7 @@
 //! owner's treasury. Everything here is about never losing, doubling or bending what was acknowledged.
 
 pub mod archive;
+mod calls;
 pub mod codec;
 pub mod disk;
 mod episodes;
@@ -22,6 +23,7 @@ mod salvage;
 mod snapshot;
 pub mod treasury;
 
+pub use calls::{Call, Refused};
 pub use episodes::Episode;
 pub use error::Error;
 pub use file::Place;

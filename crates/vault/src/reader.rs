@@ -6,10 +6,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
 use golem::grimoire::Decision;
-use golem::{Event, FoldError, Golem, GolemId, Record};
+use golem::{Event, FoldError, Golem, GolemId, Record, Time};
 use rusqlite::{Connection, OptionalExtension};
 
 use crate::archive;
+use crate::calls::{self, Call, Calls, Refused};
 use crate::codec::{self, Hash};
 use crate::episodes::{self, Episode, Expected};
 use crate::error::Error;
@@ -146,13 +147,14 @@ impl Reader {
         let hole = archive::hole(view)?;
         let (mut check, mut expected) =
             (Check { after, hole, records: after, ..Check::default() }, Expected::default());
-        let mut known = grimoire::Expected::default();
+        let (mut known, mut called) = (grimoire::Expected::default(), Calls::default());
         rows(view, (after, u64::MAX), &mut tip, |record, state, bytes| {
             let seq = record.seq;
             fold(&mut golem, &record)?;
             let golem = golem.as_ref().expect("just folded");
             check_state(golem, state)?;
             expected.after(&record, golem);
+            called.after(&record);
             decisions(&record).for_each(|decision| known.after(decision));
             if let Some((_, life)) = snapshots.iter().find(|(at, _)| *at == seq)
                 && *life != codec::encode_life(golem.life())
@@ -168,6 +170,9 @@ impl Reader {
         // What was made from records that are not here cannot be held against them.
         if after == 0 && episodes::exists(view).map_err(Error::sqlite("cannot read the episodes"))? {
             expected.check(view)?;
+        }
+        if after == 0 && calls::exist(view).map_err(Error::sqlite("cannot read the calls"))? {
+            called.check(view)?;
         }
         if after == 0 && grimoire::exists(view).map_err(Error::sqlite("cannot read the entries"))? {
             grimoire::check(view, &known)?;
@@ -195,6 +200,16 @@ impl Reader {
     /// The newest so many remembered ticks, oldest of them first.
     pub fn episodes(&self, most: u64) -> Result<Vec<Episode>, Error> {
         episodes::newest(&self.db, most)
+    }
+
+    /// Calls of its agent that were settled since then, by number.
+    pub fn calls(&self, since: Time) -> Result<Vec<Call>, Error> {
+        calls::settled_since(&self.db, since)
+    }
+
+    /// What was refused, as it was told.
+    pub fn refused(&self) -> Result<Vec<Refused>, Error> {
+        calls::refused(&self.db)
     }
 
     /// Everything it knows, by number.

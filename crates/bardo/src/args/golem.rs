@@ -94,6 +94,16 @@ pub(crate) enum GolemVerb {
         #[arg(long)]
         rotate: bool,
     },
+    /// What agents' calls have cost, by golem, day and model; of all golems without a name
+    Costs {
+        name: Option<String>,
+        /// Only what was settled within this, such as 7d
+        #[arg(long, value_name = "SPAN")]
+        last: Option<String>,
+        /// As comma-separated values
+        #[arg(long)]
+        csv: bool,
+    },
     /// Its checks, what each runs and last said; with NAME=COMMAND, run that from now on, in this folder
     Check {
         name: String,

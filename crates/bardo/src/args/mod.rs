@@ -38,6 +38,8 @@ pub(crate) enum Verb {
     Golem(GolemVerb),
     /// Run a program of yours on a budget: it calls models at a golem's expense, and ends with the golem
     Wrap(WrapArgs),
+    /// Speak MCP over standard input and output, with the token in BARDO_TOKEN: a golem's agent asks how it stands and makes claims, an assistant of yours looks after golems
+    Mcp,
     /// Run all golems here in one process, with an API, until stopped
     Up(UpArgs),
     /// Watch a host that is up: its golems, their lives, memories, dreams and deaths, on screen

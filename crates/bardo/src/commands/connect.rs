@@ -2,13 +2,14 @@
 
 use std::process::ExitCode;
 
+use host::home::agent;
 use host::{Error, GolemHome, Home, gateway};
 use serde_json::json;
 
 use crate::output::{self, line};
 
 pub(crate) fn connect(home: &Home, place: &GolemHome, rotate: bool, json: bool) -> Result<ExitCode, Error> {
-    let token = if rotate { gateway::rotate(place)? } else { gateway::token(place)? };
+    let token = if rotate { agent::rotate(place)? } else { agent::token(place)? };
     let address = gateway::address(home)?;
     if address.is_empty() {
         return Err(Error::Usage("this home has no gateway: gateway.listen is empty in bardo.toml".into()));

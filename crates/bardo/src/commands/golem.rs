@@ -21,7 +21,7 @@ use vault::Reader;
 use crate::args::{GolemVerb, New, Restore, WorldKind};
 use crate::commands::checks::Claim;
 use crate::commands::newborn::{next, plain, settings, spec};
-use crate::commands::{checks, connect, heirs, list, owner, plot, report, run, talk};
+use crate::commands::{checks, connect, costs, heirs, list, owner, plot, report, run, talk};
 use crate::history::History;
 use crate::output::{self, count, date, line, portrait, sentence};
 
@@ -42,6 +42,7 @@ pub(crate) fn dispatch(home: &Home, verb: GolemVerb, json: bool) -> Result<ExitC
         GolemVerb::Policy { name, set } => owner::policy(home, &name, &set, json),
         GolemVerb::Fund(money) => owner::fund(home, &money, json),
         GolemVerb::Withdraw(money) => owner::withdraw(home, &money, json),
+        GolemVerb::Costs { name, last, csv } => costs::costs(home, name.as_deref(), last.as_deref(), csv, json),
         GolemVerb::Approve { name: Some(name), key, deny } => owner::approve(home, &name, key, !deny, json),
         GolemVerb::Approve { name: None, .. } => owner::asks(home, json),
         GolemVerb::Ask { name, question } => talk::ask(home, &name, &question, json),

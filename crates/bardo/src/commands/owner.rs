@@ -83,21 +83,27 @@ pub(crate) fn withdraw(home: &Home, money: &Money, json: bool) -> Result<ExitCod
 /// Without a key it shows what is asked; an answer has to say what it answers.
 pub(crate) fn approve(home: &Home, name: &str, key: Option<u64>, yes: bool, json: bool) -> Result<ExitCode, Error> {
     if let Some(key) = key {
-        let done = if yes { "has your yes; it acts if its policy still allows it" } else { "has your no" };
+        let done = if yes { "has your yes; it goes on if its policy still allows it" } else { "has your no" };
         return order(home, name, order::approve(&home.golem(name)?, key, yes)?, done, json);
     }
     let (golem, _) = home.golem(name)?.wake()?;
-    let ask = golem::policy::asks(golem.life());
-    match ask {
-        _ if json => output::json(&ask),
-        None => line(format!("{name} asks for nothing")),
-        Some(ask) => {
+    let answers =
+        |key| line(format!("yes: bardo golem approve {name} {key}\nno:  bardo golem approve {name} {key} --deny"));
+    match (golem::policy::asks(golem.life()), golem.life().calls.hold) {
+        (None, Some(hold)) if json => output::json(&hold),
+        (ask, _) if json => output::json(&ask),
+        (None, None) => line(format!("{name} asks for nothing")),
+        (None, Some(hold)) => {
+            line(format!("{name} asks: may its agent go on calling after {hold}?"));
+            answers(hold.key);
+        }
+        (Some(ask), _) => {
             line(format!("{name} asks: {ask}"));
             if let Some(quote) = ask.quote {
                 line(format!("  by preview {}, and {} in fees", -quote.cash, quote.fee));
             }
             line(format!("  until {}, then silence is a no", output::date(ask.until)));
-            line(format!("yes: bardo golem approve {name} {0}\nno:  bardo golem approve {name} {0} --deny", ask.key));
+            answers(ask.key);
         }
     }
     Ok(ExitCode::SUCCESS)
@@ -111,8 +117,16 @@ pub(crate) fn asks(home: &Home, json: bool) -> Result<ExitCode, Error> {
             continue;
         }
         let (golem, _) = place.wake()?;
-        let Some(ask) = golem::policy::asks(golem.life()) else { continue };
         waiting += 1;
+        if let Some(hold) = golem.life().calls.hold {
+            if json {
+                output::json(&json!({ "name": place.name, "hold": hold }));
+            } else {
+                line(format!("{} asks: may its agent go on calling after {hold}?", place.name));
+                line(format!("  bardo golem approve {} {}", place.name, hold.key));
+            }
+        }
+        let Some(ask) = golem::policy::asks(golem.life()) else { continue };
         if json {
             output::json(&json!({ "name": place.name, "asks": ask }));
         } else {

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use golem::mortality::death::Cause;
 use golem::{Life, Name, Record, Usdc};
 use host::config::Settings;
+use host::home::agent;
 use host::life::{Ending, Listener, Living, Pace, Run};
 use host::{Error, GolemHome, Home, family, gateway};
 
@@ -107,7 +108,7 @@ fn called(program: &[String]) -> Name {
 
 /// Starts the program, with an address and a token in place of every key its owner has.
 fn spawn(home: &Home, place: &GolemHome, address: &str, args: &WrapArgs) -> Result<Child, Error> {
-    let (base, token) = (format!("http://{address}/g/{}", place.name), gateway::token(place)?);
+    let (base, token) = (format!("http://{address}/g/{}", place.name), agent::token(place)?);
     let mut command = Command::new(&args.program[0]);
     command.args(&args.program[1..]);
     for key in gateway::keys(&home.settings()?)? {
@@ -120,6 +121,8 @@ fn spawn(home: &Home, place: &GolemHome, address: &str, args: &WrapArgs) -> Resu
         .env("OPENAI_API_KEY", &token)
         .env("ANTHROPIC_BASE_URL", &base)
         .env("ANTHROPIC_API_KEY", &token)
+        .env("BARDO_MCP_URL", format!("{base}/mcp"))
+        .env("BARDO_TOKEN", &token)
         .env("BARDO_GOLEM", place.name.as_str());
     command.spawn().map_err(|why| Error::Usage(format!("cannot start {}: {why}", args.program[0])))
 }

@@ -1,5 +1,6 @@
 //! What each key does. Orders are asked about first; everything else only changes what is shown.
 
+use host::view::status::Status;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
 use super::app::{App, Over, Screen};
@@ -120,7 +121,7 @@ fn question(app: &mut App) {
 
 /// A yes or a no to what the chosen one asks; asked about like any order, so nobody says yes by a slip.
 fn say(app: &mut App, yes: bool) {
-    match app.status().and_then(|one| one.asks.as_ref()).map(|ask| ask.key) {
+    match app.status().and_then(Status::waits).map(|(key, _)| key) {
         Some(key) => order(app, Order::Answer { key, yes }),
         None => app.notice = app.chosen.as_ref().map(|name| format!("{name} asks for nothing")),
     }

@@ -45,6 +45,9 @@ impl Topic {
             | "golem.steered"
             | "golem.approval_needed"
             | "golem.approved"
+            | "call.held"
+            | "call.released"
+            | "agent.said"
             | "mode_change" => Topic::Owner,
             event if event.starts_with("mortality.") => Topic::Mortality,
             event if event.starts_with("stress.") || event.starts_with("clade.") => Topic::Pressure,
@@ -139,6 +142,10 @@ pub(crate) fn sentence(heard: &Heard) -> String {
         "golem.steered" => format!("is to have in mind: {}", text("strategy")),
         "call.settled" => format!("called {} for {}", text("model"), money("cost")),
         "call.refused" => format!("was refused a call: {}", text("why")),
+        "call.held" => format!("asks its owner: may it go on calling after {}", text("why")),
+        "call.released" => "may call again".to_owned(),
+        "agent.said" if told["done"] == true => format!("is done, says its agent: {}", text("text")),
+        "agent.said" => format!("has a question of its agent's for its owner: {}", text("text")),
         "claim.made" => format!("is held to {} {}", text("domain"), text("value")),
         "claim.met" => format!("what was said of {} met {}", text("domain"), text("actual")),
         "golem.goal" => format!("a goal ({}, {}) ended: {}", text("goal"), text("domain"), text("ended")),

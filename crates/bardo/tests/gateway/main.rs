@@ -26,6 +26,10 @@ struct Agency {
     token: String,
 }
 
+/// For who calls the same again and again on purpose.
+const UNWATCHED: [&str; 4] =
+    ["policy.calls_alike=0", "policy.calls_fan=0", "policy.calls_leap=0", "policy.calls_at_once=256"];
+
 /// What came back.
 struct Answer {
     status: u16,
@@ -263,7 +267,7 @@ fn what_is_not_let_through_is_refused_in_the_shape_of_its_protocol() {
 fn a_provider_that_lies_fails_or_hangs_up_is_paid_no_more_than_was_set_aside() {
     let acts = [Act::SaysMore, Act::SaysNothing, Act::Silent, Act::Cuts, Act::Fails, Act::Stalls(200), Act::Honest];
     let upstream = Upstream::start(move |n| acts[n as usize % acts.len()]);
-    let agency = Agency::new(&upstream, "1", &[]);
+    let agency = Agency::new(&upstream, "1", &UNWATCHED);
     let up = agency.up();
     let mut before = 0;
     for (nth, act) in acts.iter().chain(&acts).enumerate() {
@@ -325,6 +329,47 @@ fn a_call_repeated_with_its_key_is_paid_once_even_after_a_kill() {
     up.stop();
 }
 
+/// Whoever goes round and round is stopped, its owner is told and asked, and only a yes lets it go on, whoever was killed
+/// meanwhile.
+#[test]
+fn a_loop_is_stopped_and_its_owner_is_asked() {
+    let upstream = Upstream::start(|_| Act::Honest);
+    let agency = Agency::new(&upstream, "1", &[]);
+    let config = agency.tent.root().join("bardo.toml");
+    let told = agency.tent.root().join("told");
+    let command = format!("[notify]\ncommand = \"cat >> {}\"\n", told.display());
+    fs::write(&config, fs::read_to_string(&config).unwrap() + &command).unwrap();
+    let up = agency.up();
+    let mut answers: Vec<Answer> = (0..12).map(|_| up.chat(&agency, &hello())).collect();
+    let passed = answers.iter().filter(|answer| answer.status == 200).count();
+    assert_eq!((passed, upstream.calls()), (8, 8));
+    let last = answers.pop().unwrap();
+    assert_eq!((last.status, last.header("x-bardo-refused")), (403, Some("held")));
+    assert!(last.body.contains("until its owner says yes"), "{}", last.body);
+    // Anything else is stopped too, and a killed host does not forget.
+    let other = json!({ "model": "m", "messages": [{ "role": "user", "content": "another" }] });
+    assert_eq!(up.chat(&agency, &other).status, 403);
+    let until = Instant::now() + Duration::from_secs(20);
+    while !fs::read_to_string(&told).unwrap_or_default().contains("calls are stopped") {
+        assert!(Instant::now() < until, "its owner was not told");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    up.kill();
+    let up = agency.up();
+    assert_eq!(up.chat(&agency, &other).status, 403);
+    let shown = agency.tent.ok(["golem", "show", "ada"]);
+    assert!(shown.contains("its calls are stopped after the same call 9 times within two minutes"), "{shown}");
+    let asks: Value = serde_json::from_str(&agency.tent.ok(["golem", "approve", "ada", "--json"])).unwrap();
+    let key = asks["key"].to_string();
+    agency.tent.ok(["golem", "approve", "ada", &key, "--deny"]);
+    assert_eq!(up.chat(&agency, &other).status, 403, "a no leaves it as it is");
+    agency.tent.ok(["golem", "approve", "ada", &key]);
+    assert_eq!(up.chat(&agency, &other).status, 200);
+    up.stop();
+    let life = agency.tent.verified("ada").life().clone();
+    assert!(life.calls.denied >= 1 && life.calls.hold.is_none());
+}
+
 /// The cap holds: many at once, streaming and not, at a provider that stalls, cuts and lies, with the host killed again and
 /// again. What the provider has done for the golem is never worth more than it was given.
 #[test]
@@ -332,7 +377,7 @@ fn no_more_than_was_given_is_ever_spent_whoever_is_killed() {
     let (calls, kills) = (common::full(1_000, 120), common::full(500, 6));
     let acts = [Act::Honest, Act::Honest, Act::Silent, Act::Cuts, Act::Stalls(300), Act::SaysMore, Act::Slowly(5)];
     let upstream = Upstream::start(move |n| acts[n as usize % acts.len()]);
-    let agency = Agency::new(&upstream, "1", &["policy.calls_at_once=256"]);
+    let agency = Agency::new(&upstream, "1", &UNWATCHED);
     let (mut answered, mut refused, mut lost) = (0_u64, 0_u64, 0_u64);
     let per_round = (calls / 4).max(calls / kills).min(250);
     for round in 0..=kills {

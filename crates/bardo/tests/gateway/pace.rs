@@ -68,7 +68,7 @@ fn paced(calls: u64, address: &str, path: &'static str, token: &str, stream: boo
 #[test]
 fn a_durable_record_before_each_call_holds_up_nobody() {
     let upstream = Upstream::start(|_| Act::Honest);
-    let agency = Agency::new(&upstream, "900", &[]);
+    let agency = Agency::new(&upstream, "900", &crate::UNWATCHED);
     let up = agency.up();
     let direct = upstream.url.strip_prefix("http://").unwrap().to_owned();
     let calls = common::full(3_000, 200);

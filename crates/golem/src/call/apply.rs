@@ -1,15 +1,16 @@
 //! What calls come to. It calculates and never decides.
 
-use super::{Event, How, Open};
+use super::{Event, Hold, How, Open, Runaway};
 use crate::life::Life;
 use crate::limits;
+use crate::money::Usdc;
 use crate::mortality::Purse;
-use crate::spell::{day, hour};
+use crate::spell::{day, hour, minute};
 use crate::time::Time;
 
 pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
     match event {
-        Event::Reserved { key, most, tier: _, again } => {
+        Event::Reserved { key, most, tier: _, again, alike } => {
             let month = Purse::month_at(life.age, life.laws());
             life.purse.promised += *most;
             let calls = &mut life.calls;
@@ -23,7 +24,11 @@ pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
                 }
                 calls.known.push_back(*again);
             }
-            calls.open.push(Open { key: *key, most: *most, asked: at, month });
+            calls.open.push(Open { key: *key, most: *most, asked: at, month, alike: *alike });
+            calls.note_alike(*alike, at);
+            calls.habits = calls.habits.at(at);
+            calls.habits.minute.take(minute(at), Usdc::ZERO);
+            calls.habits.wide = calls.habits.wide.max(calls.open.len() as u32);
         }
         Event::Settled { key, cost, over: _, how, used } => {
             let Some(place) = life.calls.open.iter().position(|open| open.key == *key) else { return };
@@ -37,8 +42,31 @@ pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
             calls.hour.give_back(hour(open.asked), open.most - *cost);
             calls.day.give_back(day(open.asked), open.most - *cost);
             calls.month.give_back(open.month, open.most - *cost);
+            calls.pay_alike(open.alike, open.asked, *cost, *how != How::Nothing);
+            calls.habits = calls.habits.at(at);
+            calls.habits.minute.taken += *cost;
+            calls.habits.dearest = calls.habits.dearest.max(*cost);
             calls.count(used, *cost);
         }
-        Event::Refused { by } => life.calls.refused = Some((*by, at)),
+        Event::Refused { by, times } => {
+            life.calls.refused = Some((*by, at));
+            life.calls.denied += u64::from(*times);
+        }
+        Event::Held { key, by, times, sum } => {
+            life.flights_made = *key;
+            life.calls.hold = Some(Hold { key: *key, by: *by, times: *times, sum: *sum, since: at });
+        }
+        Event::Released { .. } => {
+            let calls = &mut life.calls;
+            let Some(hold) = calls.hold.take() else { return };
+            // What its owner has said yes to is usual from here on.
+            calls.alike.clear();
+            let habits = &mut calls.habits;
+            match hold.by {
+                Runaway::Alike => {}
+                Runaway::Fan => habits.allowed = hold.times.saturating_mul(2),
+                Runaway::Pace => habits.busiest = habits.busiest.max(hold.sum),
+            }
+        }
     }
 }

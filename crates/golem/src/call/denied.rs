@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::Runaway;
 use crate::mortality::phase::Phase;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -12,6 +13,8 @@ pub enum Denied {
     Dead,
     Frozen,
     Paused,
+    /// It ran away, and its owner was asked.
+    Held(Runaway),
     /// Its phase allows only cheaper models.
     Phase(Phase),
     /// As many as may be are under way.
@@ -36,6 +39,7 @@ impl Denied {
             Denied::Dead => "dead",
             Denied::Frozen => "frozen",
             Denied::Paused => "paused",
+            Denied::Held(_) => "held",
             Denied::Phase(_) => "phase",
             Denied::Busy => "busy",
             Denied::Call => "budget_call",
@@ -55,6 +59,7 @@ impl fmt::Display for Denied {
             Denied::Dead => write!(f, "it is dead"),
             Denied::Frozen => write!(f, "its owner has frozen it"),
             Denied::Paused => write!(f, "its owner has paused it"),
+            Denied::Held(by) => write!(f, "{by}, so its calls are stopped until its owner says yes"),
             Denied::Phase(phase) => write!(f, "while {phase} it may only use cheaper models"),
             Denied::Busy => write!(f, "as many calls as may be are under way (policy.calls_at_once)"),
             Denied::Call => write!(f, "one call may not cost that much (policy.call_max)"),

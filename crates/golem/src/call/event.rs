@@ -2,19 +2,24 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Denied;
+use super::{Denied, Runaway};
 use crate::money::Usdc;
 use crate::mortality::phase::Tier;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename = "CallEvent")]
 pub enum Event {
-    /// The sum is set aside from here on. `again` is by what the same call would be known if it were made again.
-    Reserved { key: u64, most: Usdc, tier: Tier, again: Option<u64> },
+    /// The sum is set aside from here on. `again` is by what the same call would be known if it were made again;
+    /// `alike` is the same for calls that ask the same.
+    Reserved { key: u64, most: Usdc, tier: Tier, again: Option<u64>, alike: u64 },
     /// What it cost; `over` is what somebody wants beyond what was set aside, and does not get.
     Settled { key: u64, cost: Usdc, over: Usdc, how: How, used: Used },
-    /// One was not let through. The same reason is told once in a while.
-    Refused { by: Denied },
+    /// So many were not let through, the last for this. The same reason is told once in a while.
+    Refused { by: Denied, times: u32 },
+    /// From here on none is let through until its owner says yes to what has this key.
+    Held { key: u64, by: Runaway, times: u32, sum: Usdc },
+    /// The owner said yes.
+    Released { key: u64 },
 }
 
 /// How it is known what a call cost.

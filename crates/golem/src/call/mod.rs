@@ -8,11 +8,14 @@ mod decide;
 mod denied;
 mod event;
 mod read;
+mod runaway;
 mod state;
 
 pub(crate) use apply::apply;
-pub(crate) use decide::{called, forfeit_all, settled};
+pub use decide::Wanted;
+pub(crate) use decide::{called, forfeit_all, release, settled};
 pub use denied::Denied;
 pub use event::{Event, How, Used};
 pub use read::room;
+pub use runaway::{Alike, Habits, Hold, Runaway};
 pub use state::{ByModel, Calls, Open};

@@ -20,6 +20,9 @@ pub fn room(life: &Life, at: Time, tier: Tier) -> Result<(Usdc, Denied), Denied>
     if life.heartbeat.paused {
         return Err(Denied::Paused);
     }
+    if let Some(hold) = life.calls.hold {
+        return Err(Denied::Held(hold.by));
+    }
     // Who is dying may still wind up, with the cheapest there is.
     if tier > life.phase().behaviour().tier.max(Tier::Cheap) {
         return Err(Denied::Phase(life.phase()));

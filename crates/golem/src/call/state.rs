@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Denied, Used};
+use super::{Alike, Denied, Habits, Hold, Used};
 use crate::limits;
 use crate::money::Usdc;
 use crate::spell::Spell;
@@ -18,6 +18,8 @@ pub struct Open {
     pub asked: Time,
     /// The thirty days of age it was made in.
     pub month: u64,
+    /// By what it is known among those like it.
+    pub alike: u64,
 }
 
 /// What calls to one model have come to.
@@ -42,10 +44,17 @@ pub struct Calls {
     pub spent: Usdc,
     /// Calls whose cost nobody could say, and that count as what they could have cost.
     pub cut: u64,
+    /// Calls that were refused, as far as that is on record.
+    pub denied: u64,
     /// Why one was last refused, and when that was told.
     pub refused: Option<(Denied, Time)>,
     /// By what the newest calls would be known if they were made again, oldest first.
     pub known: VecDeque<u64>,
+    /// Calls are stopped until its owner says yes.
+    pub hold: Option<Hold>,
+    pub habits: Habits,
+    /// The newest calls that were made once or more often, oldest first.
+    pub alike: VecDeque<Alike>,
     /// By model, in the order of their first calls; those beyond the last share its place.
     pub models: Vec<ByModel>,
 }

@@ -5,8 +5,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::entry::{Class, Entry, Expectation, Kind, Link, Provenance, Shown};
-use super::round::words;
+use super::admission::draft;
+use super::entry::{Class, Entry, Expectation, How, Kind, Link, Provenance, Shown};
+use super::round::{source, words};
 use crate::life::Life;
 use crate::plain::{self, is_plain};
 use crate::regime::Regime;
@@ -82,6 +83,11 @@ pub fn export(entry: &Entry, life: &Life) -> Line {
         bloodstain: entry.bloodstain,
         provenance: entry.provenance.clone(),
     }
+}
+
+/// What whoever acts for a golem would have it remember, as a line like any other.
+pub fn noted(text: &str, life: &Life) -> Line {
+    export(&draft(Kind::Insight, text, source(life, How::Agent), life.now), life)
 }
 
 /// Reads a line; the reason in plain words if it is none. Nothing in it reaches a terminal as an order, and nobody is

@@ -79,7 +79,7 @@ pub fn inherited(how: How, sender: f64, crossings: u32, single_episode: bool) ->
         }
         How::Inherited => sender * libm::pow(CROSSING, f64::from(crossings)),
         How::Clade => (0.8 * sender).min(0.4),
-        How::Replicant | How::Purchased => 0.3,
+        How::Replicant | How::Purchased | How::Agent => 0.3,
     };
     if single_episode { begins.min(SINGLE_EPISODE) } else { begins }
 }

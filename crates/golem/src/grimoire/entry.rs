@@ -65,6 +65,8 @@ pub enum How {
     Owner,
     /// A model said it.
     Thought,
+    /// Whoever acts for it said it.
+    Agent,
 }
 
 /// Where an entry was first known, and what lies between then and now.

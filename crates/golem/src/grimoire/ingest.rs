@@ -8,7 +8,7 @@
 use super::admission::{Candidate, clip, draft};
 use super::bundle::Line;
 use super::confidence::inherited;
-use super::entry::{Class, Decision, Expectation, How, Kind, Shown, Source, Status};
+use super::entry::{Class, Decision, Entry, Expectation, How, Kind, Shown, Source, Status};
 use super::knowing::Intake;
 use super::round::{Answer, DECISIONS, Left, source, words};
 use super::{Grimoire, Key, SOURCES, bundle, round};
@@ -23,6 +23,8 @@ use crate::world::DomainKind;
 pub const AN_HOUR: u32 = 200;
 /// Entries taken in an hour of world time from one source.
 pub const AN_HOUR_EACH: u32 = 100;
+/// Notes of whoever acts for it that wait in quarantine at once.
+const NOTES: usize = 500;
 /// An expectation beyond these is a mistake or a trap.
 const FACTORS: (f64, f64) = (0.2, 5.0);
 const CHANCES: (f64, f64) = (0.05, 0.95);
@@ -108,6 +110,14 @@ impl Grimoire {
         if self.opposed(&entry, world).any(|other| other.confidence(life.now) >= ESTABLISHED) {
             entry.initial /= 2.0;
         }
+        // What whoever acts for it says is kept to be looked up, not weighed; it is told apart by where it comes from.
+        if how == How::Agent {
+            if self.entries().filter(|known| is_agents(known)).count() >= NOTES {
+                return Err(Turned::TooMany);
+            }
+            entry.id = self.next_id();
+            return Ok(vec![Decision::Put(Box::new(entry))]);
+        }
         let begins = entry.initial;
         let mut decisions =
             self.admit(Candidate { entry, seen_for: 0.0, seen_against: 0.0, single: false }, world, life.now);
@@ -179,6 +189,10 @@ pub fn proposed(grimoire: &mut Grimoire, life: &Life, rules: impl IntoIterator<I
         }
     }
     answer
+}
+
+fn is_agents(entry: &Entry) -> bool {
+    entry.status == Status::Candidate && entry.provenance.sources.iter().all(|source| source.how == How::Agent)
 }
 
 /// In the line for generations, and still believed: what was learned becomes what its kind is born with.

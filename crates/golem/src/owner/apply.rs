@@ -48,12 +48,18 @@ pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
             life.heartbeat.epoch += 1;
         }
         Event::Steered { text } => life.strategy.clone_from(text),
+        Event::Said(say) => life.said = Some((say.clone(), at)),
+        Event::Heeded { command, rule } => keep(life, *command, *rule),
     }
 }
 
 /// The newest commands, so that one delivered twice is obeyed once.
 fn remember(life: &mut Life, command: CommandId, declined: Option<Refusal>) {
     life.stress.ledger.acknowledge(life.age);
+    keep(life, command, declined);
+}
+
+fn keep(life: &mut Life, command: CommandId, declined: Option<Refusal>) {
     if life.commands.len() >= life.laws().commands_kept {
         life.commands.remove(0);
     }

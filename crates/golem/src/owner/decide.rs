@@ -1,7 +1,8 @@
 //! Obeying, or declining by name.
 
-use super::{Account, Event};
+use super::{Account, Event, Say};
 use crate::Command;
+use crate::call;
 use crate::draft::Draft;
 use crate::dream::{self, Waker};
 use crate::id::CommandId;
@@ -15,6 +16,10 @@ use crate::plain::is_plain;
 use crate::policy::{self, Refusal};
 use crate::prediction;
 use crate::thought;
+use crate::time::Span;
+
+/// How long before whoever acts for it may speak to its owner again.
+const SAY_AGAIN: Span = Span::seconds(300);
 
 /// The treasury has sent money; each transfer counts once.
 pub(crate) fn funded(draft: &mut Draft<'_>, transfer: u64, credit: Usdc, capital: Usdc) {
@@ -35,6 +40,7 @@ pub(crate) fn commanded(draft: &mut Draft<'_>, command: CommandId, what: &Comman
     if !draft.commands.iter().any(|(known, _)| *known == command) {
         let done = obey(draft, command, what);
         draft.emit(match done {
+            done if what.is_agents() => Event::Heeded { command, rule: done.err() },
             Ok(()) => Event::Obeyed { command },
             Err(rule) => Event::Declined { command, rule },
         });
@@ -62,7 +68,12 @@ fn obey(draft: &mut Draft<'_>, id: CommandId, command: &Command) -> Result<(), R
             withdrawable(draft, *from, *amount)?;
             draft.emit(Event::Withdrew { deposit: draft.deposits_made + 1, from: *from, amount: *amount });
         }
+        Command::Approve { key, yes } if draft.calls.hold.is_some_and(|hold| hold.key == *key) => {
+            call::release(draft, *key, *yes)?;
+        }
         Command::Approve { key, yes } => policy::approve(draft, *key, *yes)?,
+        Command::Propose(proposal) => policy::propose(draft, proposal)?,
+        Command::Say(say) => said(draft, say)?,
         Command::Dream => dream::ordered(draft)?,
         Command::Dreams { on } => dream::switched(draft, *on),
         Command::Wake => dream::wake(draft, Waker::Owner),
@@ -78,6 +89,19 @@ fn obey(draft: &mut Draft<'_>, id: CommandId, command: &Command) -> Result<(), R
         Command::Claim { domain, value, due } => prediction::claim(draft, domain, *value, *due)?,
         Command::Halt { trigger } => mortality::die(draft, Cause::KillSwitch { trigger: clip(trigger) }),
     }
+    Ok(())
+}
+
+/// Its owner is told, once in a while at most.
+fn said(draft: &mut Draft<'_>, say: &Say) -> Result<(), Refusal> {
+    let text = clip_to(&say.text, limits::STRATEGY);
+    if text.trim().is_empty() {
+        return Err(Refusal::Bounds);
+    }
+    if draft.said.as_ref().is_some_and(|(_, at)| draft.at() < *at + SAY_AGAIN) {
+        return Err(Refusal::Busy);
+    }
+    draft.emit(Event::Said(Say { text, done: say.done }));
     Ok(())
 }
 

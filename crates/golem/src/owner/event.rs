@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Account;
+use super::{Account, Say};
 use crate::constitution::PolicyFigures;
 use crate::id::CommandId;
 use crate::money::Usdc;
@@ -11,15 +11,41 @@ use crate::policy::Refusal;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename = "OwnerEvent")]
 pub enum Event {
-    Funded { transfer: u64, credit: Usdc, capital: Usdc },
-    Withdrew { deposit: u64, from: Account, amount: Usdc },
-    Deposited { deposit: u64 },
-    Obeyed { command: CommandId },
-    Declined { command: CommandId, rule: Refusal },
+    Funded {
+        transfer: u64,
+        credit: Usdc,
+        capital: Usdc,
+    },
+    Withdrew {
+        deposit: u64,
+        from: Account,
+        amount: Usdc,
+    },
+    Deposited {
+        deposit: u64,
+    },
+    Obeyed {
+        command: CommandId,
+    },
+    Declined {
+        command: CommandId,
+        rule: Refusal,
+    },
     Paused,
     Resumed,
-    Froze { reason: String },
+    Froze {
+        reason: String,
+    },
     Thawed,
     Amended(#[serde(with = "crate::prose")] Box<PolicyFigures>),
-    Steered { text: String },
+    Steered {
+        text: String,
+    },
+    /// A word of whoever acts for it.
+    Said(Say),
+    /// What became of a command of theirs. It is not its owner's, and no sign that its owner is there.
+    Heeded {
+        command: CommandId,
+        rule: Option<Refusal>,
+    },
 }

@@ -8,4 +8,4 @@ mod state;
 pub(crate) use apply::apply;
 pub(crate) use decide::{commanded, deposited, funded};
 pub use event::Event;
-pub use state::{Account, Command, Deposit};
+pub use state::{Account, Command, Deposit, Say};

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::constitution::PolicyFigures;
 use crate::money::Usdc;
-use crate::policy::{self};
+use crate::policy::{self, Proposal};
 use crate::time::Time;
 
 /// What an owner may tell a golem.
@@ -52,11 +52,30 @@ pub enum Command {
         value: f64,
         due: Time,
     },
+    /// What whoever acts for it would have it do.
+    Propose(Proposal),
+    /// A word of whoever acts for it to its owner.
+    Say(Say),
     /// Another cage, from now on, instead of the one with this hash.
     Amend {
         policy: Box<PolicyFigures>,
         instead_of: policy::Hash,
     },
+}
+
+impl Command {
+    /// Whoever acts for it may say this; all else is its owner's.
+    pub fn is_agents(&self) -> bool {
+        matches!(self, Command::Claim { .. } | Command::Propose(_) | Command::Say(_))
+    }
+}
+
+/// A word of whoever acts for a golem to its owner.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Say {
+    pub text: String,
+    /// It has done what it was there for; otherwise it asks.
+    pub done: bool,
 }
 
 /// Which of a golem's two accounts.

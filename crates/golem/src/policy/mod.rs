@@ -24,7 +24,7 @@ pub use capital::Capital;
 pub use event::Event;
 pub use flight::{Flight, Hash, Held, Intent, Permit, Stage, policy_hash, preview_hash};
 pub(crate) use guard::{answer, listen};
-pub(crate) use propose::{decide, proposed};
+pub(crate) use propose::{decide, propose, proposed};
 pub use read::{caution, gate, still_permitted};
 pub use refusal::Refusal;
 pub(crate) use sending::{close_all, give_way, landed, previewed};

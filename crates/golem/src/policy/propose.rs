@@ -35,7 +35,7 @@ pub(crate) fn proposed(draft: &mut Draft<'_>, proposal: &Proposal) {
 }
 
 /// Takes up a proposal, or refuses it by name.
-fn propose(draft: &mut Draft<'_>, proposal: &Proposal) -> Result<(), Refusal> {
+pub(crate) fn propose(draft: &mut Draft<'_>, proposal: &Proposal) -> Result<(), Refusal> {
     let order = consider(draft, draft.at(), proposal)?;
     if let Some(evidence) = order.evidence {
         let Evidence { gain, lower, domain, voters, .. } = evidence;

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::call::How;
+use crate::call::{How, Runaway};
 use crate::clade::News;
 use crate::constitution::PolicyFigures;
 use crate::dream;
@@ -106,6 +106,9 @@ pub enum Message<'a> {
     Harvested { amount: Usdc, credit: Usdc },
     #[serde(rename = "golem.steered")]
     Steered { strategy: &'a str },
+    /// A word of whoever acts for it to its owner.
+    #[serde(rename = "agent.said")]
+    Said { text: &'a str, done: bool },
     /// What whoever acts for it says will be; `naive` is what anyone would have said.
     #[serde(rename = "claim.made")]
     Claimed { number: u64, domain: &'a str, value: f64, naive: f64, due: Time },
@@ -136,7 +139,12 @@ pub enum Message<'a> {
     #[serde(rename = "call.settled")]
     CallSettled { key: u64, model: &'a str, input: u32, output: u32, cost: Usdc, over: Usdc, how: How, took_ms: u32 },
     #[serde(rename = "call.refused")]
-    CallRefused { code: &'static str, why: String },
+    CallRefused { code: &'static str, why: String, times: u32 },
+    /// Calls are stopped until its owner says yes to this key.
+    #[serde(rename = "call.held")]
+    CallsHeld { key: u64, by: Runaway, times: u32, most: Usdc, why: String },
+    #[serde(rename = "call.released")]
+    CallsReleased { key: u64 },
     /// What came of it; `over` is what somebody wants beyond what was set aside, and does not get.
     #[serde(rename = "thought.answered")]
     Answered { key: u64, purpose: Purpose, cost: Usdc, over: Usdc, fresh: bool, answer: &'a Answer },

@@ -1,7 +1,7 @@
 //! What events come to outside: a message adds from the life what a listener needs to read it alone.
 
 use super::Message;
-use crate::call;
+use crate::call::{self, Hold};
 use crate::clade::{self, News};
 use crate::dream;
 use crate::event::Event;
@@ -19,6 +19,7 @@ use crate::rule::text;
 use crate::stress::{self};
 use crate::thanatopsis::{self};
 use crate::thought::{self, Question};
+use crate::time::Time;
 
 /// The message an event makes, given the life it left behind; none if it is nobody else's business.
 pub fn message<'a>(event: &'a Event, life: &'a Life) -> Option<Message<'a>> {
@@ -80,6 +81,8 @@ fn of_owner(event: &owner::Event) -> Option<Message<'_>> {
         Event::Thawed => Message::Thawed,
         Event::Amended(policy) => Message::Amended { policy },
         Event::Steered { text } => Message::Steered { strategy: text },
+        Event::Said(say) => Message::Said { text: &say.text, done: say.done },
+        Event::Heeded { rule: Some(rule), .. } => refused(*rule),
         _ => return None,
     })
 }
@@ -218,7 +221,12 @@ fn of_call(event: &call::Event) -> Option<Message<'_>> {
             how: *how,
             took_ms: used.took,
         },
-        Event::Refused { by } => Message::CallRefused { code: by.code(), why: by.to_string() },
+        Event::Refused { by, times } => Message::CallRefused { code: by.code(), why: by.to_string(), times: *times },
+        Event::Held { key, by, times, sum } => {
+            let hold = Hold { key: *key, by: *by, times: *times, sum: *sum, since: Time::default() };
+            Message::CallsHeld { key: *key, by: *by, times: *times, most: *sum, why: hold.to_string() }
+        }
+        Event::Released { key } => Message::CallsReleased { key: *key },
         Event::Reserved { .. } => return None,
     })
 }

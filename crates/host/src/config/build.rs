@@ -256,6 +256,9 @@ impl Settings {
             calls_day: self.perhaps_money("policy.calls_per_day"),
             calls_month: self.perhaps_money("policy.calls_per_month"),
             calls_at_once: self.count("policy.calls_at_once"),
+            calls_alike: self.count("policy.calls_alike"),
+            calls_fan: self.count("policy.calls_fan"),
+            calls_leap: self.count("policy.calls_leap"),
         }
     }
 

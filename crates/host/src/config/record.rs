@@ -285,6 +285,9 @@ impl Flags {
             calls_day,
             calls_month,
             calls_at_once,
+            calls_alike,
+            calls_fan,
+            calls_leap,
         } = policy;
         let on_death = match on_death {
             OnDeath::Close => "close",
@@ -306,6 +309,9 @@ impl Flags {
         self.money("policy.calls_per_day", *calls_day);
         self.money("policy.calls_per_month", *calls_month);
         self.count("policy.calls_at_once", *calls_at_once);
+        self.count("policy.calls_alike", *calls_alike);
+        self.count("policy.calls_fan", *calls_fan);
+        self.count("policy.calls_leap", *calls_leap);
         self.word("policy.allow", &allow.as_deref().unwrap_or_default().join(","));
     }
 

@@ -37,6 +37,8 @@ pub(crate) struct Wanted {
     pub(crate) tier: Tier,
     /// By what it would be known if it were made again.
     pub(crate) again: Option<u64>,
+    /// By what calls that ask the same are known.
+    pub(crate) alike: u64,
     pub(crate) reply: oneshot::Sender<Verdict>,
 }
 
@@ -100,6 +102,8 @@ struct State {
     done: Vec<Done>,
     under_way: BTreeSet<u64>,
     waker: Option<Waker>,
+    /// Refusals that are not on record yet.
+    unsaid: u32,
 }
 
 impl Counter {
@@ -154,6 +158,17 @@ impl Counter {
 
     pub(crate) fn is_busy(&self) -> bool {
         !self.state().under_way.is_empty()
+    }
+
+    /// How many were refused since that was last on record.
+    pub(crate) fn unsaid(&self) -> u32 {
+        self.state().unsaid
+    }
+
+    /// One more was refused; what was, is on record now or is not.
+    pub(crate) fn refused(&self, on_record: bool) {
+        let mut state = self.state();
+        state.unsaid = if on_record { 0 } else { state.unsaid.saturating_add(1) };
     }
 
     pub(crate) fn has_news(&self) -> bool {

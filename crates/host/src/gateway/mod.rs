@@ -2,15 +2,15 @@
 //! golem's, with a token of its golem's; what its call can cost at most is set aside in a durable record, and only then is
 //! the call passed on, with the owner's key. What the agent says and hears is its own: nothing of it is kept here.
 
+mod alike;
 mod models;
 mod refusal;
 mod relay;
 mod serve;
 mod shape;
+mod span;
 mod stream;
-mod token;
 mod usage;
 
 pub use models::{Models, keys};
 pub use serve::{Listen, Running, address, serve};
-pub use token::{rotate, token};

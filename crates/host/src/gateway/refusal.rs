@@ -35,7 +35,7 @@ impl Refusal {
     pub(super) fn of(by: Denied, cause: Option<&str>) -> Refusal {
         let status = match by {
             Denied::Dead => StatusCode::GONE,
-            Denied::Frozen | Denied::Paused | Denied::Phase(_) => StatusCode::FORBIDDEN,
+            Denied::Frozen | Denied::Paused | Denied::Held(_) | Denied::Phase(_) => StatusCode::FORBIDDEN,
             Denied::Busy => StatusCode::TOO_MANY_REQUESTS,
             // Not 409, which clients repeat by themselves.
             Denied::Repeated => StatusCode::UNPROCESSABLE_ENTITY,

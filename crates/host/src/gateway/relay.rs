@@ -11,9 +11,11 @@ use golem::Usdc;
 use golem::call::{Denied, How, Used};
 use mind::Upstream;
 use tokio::sync::watch;
+use tracing::Span;
 
 use super::refusal::Refusal;
 use super::shape::{Asked, Protocol};
+use super::span;
 use super::stream::Listening;
 use super::usage::Usage;
 use crate::errands::{Counter, Done};
@@ -38,13 +40,22 @@ pub(super) struct Call {
     sent: bool,
     settled: bool,
     listening: Listening,
+    span: Span,
 }
 
 impl Call {
-    pub(super) fn new(counter: Arc<Counter>, key: u64, upstream: Arc<Upstream>, asked: Asked, tokens: u64) -> Call {
+    pub(super) fn new(
+        counter: Arc<Counter>,
+        granted: (u64, u64),
+        upstream: Arc<Upstream>,
+        asked: Asked,
+        golem: &str,
+    ) -> Call {
+        let (key, tokens) = granted;
+        let span = span::begin(golem, &upstream, &asked, tokens);
         let listening = Listening::new(asked.protocol, asked.hides_usage());
         let (began, sent, settled) = (Instant::now(), false, false);
-        Call { counter, key, upstream, asked, tokens, began, sent, settled, listening }
+        Call { counter, key, upstream, asked, tokens, began, sent, settled, listening, span }
     }
 
     /// Makes the call and passes on what comes back.
@@ -168,6 +179,7 @@ impl Call {
         if std::mem::replace(&mut self.settled, true) {
             return;
         }
+        span::settled(&self.span, cost, how, usage);
         let count = |tokens: u64| u32::try_from(tokens).unwrap_or(u32::MAX);
         let used = Used {
             model: golem::plain::line(self.upstream.name(), golem::limits::MODEL - 1),

@@ -22,9 +22,11 @@ use super::models::Models;
 use super::refusal::Refusal;
 use super::relay::Call;
 use super::shape::{self, Asked, Protocol};
-use super::token;
+use super::span;
 use crate::config::Settings;
 use crate::errands::{Bound, Stands, Verdict, Wanted};
+use crate::home::agent;
+use crate::mcp::{self, Who};
 use crate::{Error, GolemHome, Home, durable};
 
 /// The largest call: a few pictures.
@@ -76,11 +78,11 @@ pub fn address(home: &Home) -> Result<String, Error> {
     })
 }
 
-#[derive(Debug)]
 struct Gateway {
     home: Home,
     models: Models,
     client: reqwest::Client,
+    mcp: mcp::Http,
 }
 
 /// A gateway that is being served.
@@ -111,7 +113,7 @@ pub fn serve(listen: Listen, home: &Home) -> Result<Running, Error> {
         .pool_max_idle_per_host(256)
         .build()
         .map_err(|e| Error::Host(format!("cannot make a client: {e}")))?;
-    let gateway = Arc::new(Gateway { home: home.clone(), models: listen.models, client });
+    let gateway = Arc::new(Gateway { home: home.clone(), models: listen.models, client, mcp: mcp::http(home) });
     let runtime =
         tokio::runtime::Builder::new_multi_thread().worker_threads(THREADS).enable_all().build().map_err(cannot)?;
     let (stop, stopped) = oneshot::channel::<()>();
@@ -123,6 +125,7 @@ pub fn serve(listen: Listen, home: &Home) -> Result<Running, Error> {
             let Ok(listener) = listener else { return };
             let router = Router::new()
                 .route("/g/{name}/v1/{*path}", axum::routing::any(called))
+                .route("/g/{name}/mcp", axum::routing::any(spoken))
                 .fallback(|| async { lost() })
                 .with_state(gateway);
             tokio::select! {
@@ -168,6 +171,17 @@ async fn called(
     }
 }
 
+/// The same agent over the Model Context Protocol.
+async fn spoken(State(gateway): State<Arc<Gateway>>, Path(name): Path<String>, mut request: Request) -> Response<Body> {
+    match gateway.enter(&name, request.headers()) {
+        Ok(place) => {
+            request.extensions_mut().insert(Who::Agent(place));
+            gateway.mcp.handle(request).await.map(Body::new)
+        }
+        Err(refusal) => refusal.response(Protocol::Chat),
+    }
+}
+
 impl Gateway {
     /// Whose agent this is. Who has no golem's token is told nothing, not even whether there is such a golem.
     fn enter(&self, name: &str, headers: &HeaderMap) -> Result<GolemHome, Refusal> {
@@ -175,7 +189,7 @@ impl Gateway {
         let plain = headers.get("x-api-key").and_then(|value| value.to_str().ok());
         let place = name.parse::<Name>().ok().map(|name| self.home.place(&name));
         let opens =
-            |place: &GolemHome| [bearer, plain].into_iter().flatten().any(|sent| token::opens(place, sent.trim()));
+            |place: &GolemHome| [bearer, plain].into_iter().flatten().any(|sent| agent::opens(place, sent.trim()));
         place.filter(opens).ok_or_else(|| {
             let message = "this is not the token of that golem's agent; `bardo golem connect NAME` shows it";
             Refusal::new(StatusCode::UNAUTHORIZED, "token", message)
@@ -208,17 +222,18 @@ impl Gateway {
         let (reply, verdict) = oneshot::channel();
         let bound = bound(&asked, &model.upstream);
         let again = parts.headers.get("idempotency-key").map(|key| known_by(place, key));
-        let wanted = Wanted { bound, tier: model.tier, again, reply };
+        let wanted = Wanted { bound, tier: model.tier, again, alike: asked.alike, reply };
         counter.ask(wanted).map_err(|_| gone(place))?;
         let verdict = tokio::time::timeout(WAITS, verdict).await.map_err(|_| Refusal::away())?;
         match verdict.map_err(|_| gone(place))? {
             Verdict::Denied { by, cause, stands } => {
+                span::refused(place.name.as_str(), &asked, by.code());
                 let mut response = Refusal::of(by, cause.as_deref()).response(protocol);
                 tell(response.headers_mut(), stands);
                 Ok(response)
             }
             Verdict::Granted { key, tokens, stands } => {
-                let call = Call::new(counter, key, model.upstream, asked, tokens);
+                let call = Call::new(counter, (key, tokens), model.upstream, asked, place.name.as_str());
                 let mut response = call.make(&self.client, passed_on(&parts.headers)).await;
                 tell(response.headers_mut(), stands);
                 Ok(response)

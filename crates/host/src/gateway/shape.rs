@@ -64,6 +64,8 @@ pub(super) struct Asked {
     /// Tokens of one answer, at most.
     pub(super) output: u64,
     pub(super) answers: u64,
+    /// By what calls that ask the same are known.
+    pub(super) alike: u64,
     /// The agent wants to be told what was used.
     pub(super) tells_usage: bool,
 }
@@ -127,7 +129,8 @@ pub(super) fn read(body: &[u8], protocol: Protocol) -> Result<Asked, String> {
         }
     }
     let tells_usage = whole.pointer("/stream_options/include_usage").and_then(Value::as_bool).unwrap_or(false);
-    Ok(Asked { fields, protocol, model, stream, input, output, answers, tells_usage })
+    let alike = super::alike::alike(&whole, protocol);
+    Ok(Asked { alike, fields, protocol, model, stream, input, output, answers, tells_usage })
 }
 
 /// What could cost more than anyone can see in the call.

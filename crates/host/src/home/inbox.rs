@@ -31,6 +31,10 @@ pub enum Body {
         credit: Usdc,
         capital: Usdc,
     },
+    /// Something whoever acts for it would have it remember.
+    Remember {
+        text: String,
+    },
     /// Whoever reads its own file wants to find everything there.
     CatchUp,
     /// A word of another golem of the same owner. Nobody waits for an answer.

@@ -1,6 +1,7 @@
 //! The owner's home and what lies in it: the place of each golem, its inbox, imported data, the owner's key and tokens, and
 //! the books that must agree.
 
+pub mod agent;
 pub(crate) mod books;
 mod catch_up;
 pub mod data;

@@ -249,12 +249,12 @@ impl Home {
         &self.far_worlds
     }
 
-    /// The models its golems ask.
     /// Where calls of its golems' agents are let through.
     pub(crate) fn counters(&self) -> &Counters {
         &self.counters
     }
 
+    /// The models its golems ask.
     pub(crate) fn minds(&self) -> &Arc<Minds> {
         &self.minds
     }

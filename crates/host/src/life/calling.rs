@@ -64,15 +64,22 @@ impl Living {
         let fits = room.ok().and_then(|(room, _)| wanted.bound.within(room));
         // What cannot be let through is put to the core all the same, so that it is on record why.
         let most = fits.map_or_else(|| wanted.bound.least(), |(most, _)| most);
-        self.feed(now, What::Called { key, most, tier, again: wanted.again }, listener)?;
+        let (again, alike, unsaid) = (wanted.again, wanted.alike, self.body.counter.unsaid());
+        let known = self.life().calls.denied;
+        self.feed(now, What::Called(call::Wanted { key, most, tier, again, alike, unsaid }), listener)?;
         let life = self.life();
         let stands = Stands { phase: life.phase(), left: economic::free(life) };
         let repeated = wanted.again.is_some_and(|again| life.calls.known.contains(&again));
-        match (fits, life.calls.find(key), room) {
-            (Some((_, tokens)), Some(_), _) => Ok(Verdict::Granted { key, tokens, stands }),
-            _ if repeated => Ok(Verdict::Denied { by: Denied::Repeated, cause: None, stands }),
-            (_, _, Ok((_, by)) | Err(by)) => Ok(Verdict::Denied { by, cause: cause(life), stands }),
+        if let (Some((_, tokens)), Some(_)) = (fits, life.calls.find(key)) {
+            return Ok(Verdict::Granted { key, tokens, stands });
         }
+        self.body.counter.refused(life.calls.denied > known);
+        let by = match (repeated, life.calls.hold, room) {
+            (true, ..) => Denied::Repeated,
+            (false, Some(hold), Ok(_)) => Denied::Held(hold.by),
+            (false, _, Ok((_, by)) | Err(by)) => by,
+        };
+        Ok(Verdict::Denied { by, cause: cause(life), stands })
     }
 
     /// Has the calls under way come to their end, for as long as there is patience: whoever lives it next could only count

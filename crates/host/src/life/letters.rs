@@ -1,7 +1,7 @@
 //! What is said and sent to a golem by its owner and its peers: letters in its inbox, and money from the treasury.
 
 use golem::policy::Refusal;
-use golem::{Command, CommandId, Usdc, What};
+use golem::{Command, CommandId, Usdc, What, grimoire};
 use tracing::info;
 
 use super::listener::Listener;
@@ -63,6 +63,7 @@ impl Living {
         match letter.body {
             Body::Fund { credit, capital } => self.fund(letter.id, credit, capital, listener),
             Body::Command(command) => self.obey(letter.id, command, listener),
+            Body::Remember { text } => self.remember(&text, listener),
             Body::CatchUp => self.body.writing.carry_over(&self.body.place).map(|()| Reply::Done),
             Body::News { from, number, news } => {
                 self.feed(self.life().now, What::Heard { from, number, news }, listener)?;
@@ -85,7 +86,7 @@ impl Living {
     /// Obeys or refuses one command, durably.
     pub fn obey(&mut self, id: CommandId, command: Command, listener: &mut impl Listener) -> Result<Reply, Error> {
         // What is said of a time to come is said now, wherever the last look was.
-        let timed = self.is_wall() && matches!(command, Command::Claim { .. });
+        let timed = self.is_wall() && command.is_agents();
         let now = if timed { self.wall_time().max(self.life().now) } else { self.life().now };
         self.feed(now, What::Commanded { id, command }, listener)?;
         self.flush(listener)?;
@@ -96,6 +97,20 @@ impl Living {
             None => Reply::Done,
             Some(Refusal::Dead) => Reply::Dead(self.cause()),
             Some(rule) => Reply::Refused(rule.to_string()),
+        })
+    }
+
+    /// Takes in what whoever acts for it would have it remember: in quarantine, like all that comes from outside.
+    pub(crate) fn remember(&mut self, text: &str, listener: &mut impl Listener) -> Result<Reply, Error> {
+        if self.life().is_dead() {
+            return Ok(Reply::Dead(self.cause()));
+        }
+        let line = grimoire::bundle::noted(text, self.life());
+        let line = serde_json::to_string(&line).expect("a line is plain data");
+        let told = self.take_in_as(&[&line], grimoire::How::Agent, listener)?;
+        Ok(match told.into_iter().next() {
+            Some(Err(why)) => Reply::Refused(why.to_string()),
+            _ => Reply::Done,
         })
     }
 
@@ -134,6 +149,7 @@ impl Living {
 fn order_of(body: &Body) -> Option<&'static str> {
     Some(match body {
         Body::Fund { .. } => "fund",
+        Body::Remember { .. } => "remember",
         Body::Command(command) => match command {
             Command::Pause => "pause",
             Command::Resume => "resume",
@@ -150,6 +166,8 @@ fn order_of(body: &Body) -> Option<&'static str> {
             Command::Ask { .. } => "ask",
             Command::Steer { .. } => "steer",
             Command::Claim { .. } => "claim",
+            Command::Propose(_) => "propose",
+            Command::Say(_) => "say",
         },
         Body::News { .. } | Body::CatchUp => return None,
     })

@@ -207,11 +207,20 @@ impl Living {
     /// Takes in lines of a bundle, durably, and says of each what became of it.
     pub fn take_in(&mut self, lines: &[&str], how: How) -> Result<Vec<Result<(), Turned>>, Error> {
         self.must_live()?;
+        self.take_in_as(lines, how, &mut Silent)
+    }
+
+    pub(super) fn take_in_as(
+        &mut self,
+        lines: &[&str],
+        how: How,
+        listener: &mut impl Listener,
+    ) -> Result<Vec<Result<(), Turned>>, Error> {
         let mut grimoire = self.body.known()?;
         let (answer, told) = grimoire::take_in(&mut grimoire, self.golem.life(), lines, how);
         self.know(grimoire);
-        self.feed(self.golem.life().now, What::Curated(Box::new(answer)), &mut Silent)?;
-        self.flush(&mut Silent)?;
+        self.feed(self.golem.life().now, What::Curated(Box::new(answer)), listener)?;
+        self.flush(listener)?;
         Ok(told)
     }
 

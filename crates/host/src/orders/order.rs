@@ -75,6 +75,7 @@ pub fn pass_on_as(place: &GolemHome, id: CommandId, body: Body, snapshot_every: 
             let replied = match body {
                 Body::Command(command) => living.obey(id, command, &mut Silent),
                 Body::Fund { credit, capital } => living.fund(id, credit, capital, &mut Silent),
+                Body::Remember { text } => living.remember(&text, &mut Silent),
                 Body::News { .. } | Body::CatchUp => unreachable!("owners write no such letters"),
             };
             // Whoever opens it next could only count a question under way as paid for.
@@ -164,10 +165,14 @@ pub fn unmark_frozen(place: &GolemHome) -> Result<(), Error> {
 pub fn approve(place: &GolemHome, key: u64, yes: bool) -> Result<Command, Error> {
     let (golem, _) = place.wake()?;
     let name = &place.name;
-    if golem.life().is_dead() || golem::policy::asks(golem.life()).is_some_and(|ask| ask.key == key) {
+    if golem.life().is_dead() || asks_for(golem.life(), key) {
         return Ok(Command::Approve { key, yes });
     }
     Err(Error::Refused(format!("{name} does not ask for that; `bardo golem approve {name}` shows what it asks for")))
+}
+
+fn asks_for(life: &golem::Life, key: u64) -> bool {
+    golem::policy::asks(life).is_some_and(|ask| ask.key == key) || life.calls.hold.is_some_and(|hold| hold.key == key)
 }
 
 /// The order to live under another policy: these keys changed, the others as they are now.

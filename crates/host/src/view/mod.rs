@@ -2,6 +2,7 @@
 //! nights, what a host has to say of all of them, and what their owner is told of without asking.
 
 pub mod board;
+pub mod costs;
 pub mod herald;
 pub mod histogram;
 pub mod nights;

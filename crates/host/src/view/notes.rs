@@ -9,9 +9,9 @@ use vault::Note;
 use super::herald::Told;
 
 /// Every kind of note there is.
-pub(crate) const KINDS: [&str; 17] = [
-    "approval", "backup", "breaker", "cap", "crash", "daily", "death", "disk", "feed", "freeze", "head", "heir",
-    "lock", "model", "money", "stop", "unread",
+pub(crate) const KINDS: [&str; 18] = [
+    "agent", "approval", "backup", "breaker", "cap", "crash", "daily", "death", "disk", "feed", "freeze", "head",
+    "heir", "lock", "model", "money", "stop", "unread",
 ];
 /// Characters of a note: it goes to telephones and terminals, and may hold what somebody else wrote.
 const LONGEST: usize = 1_000;
@@ -30,6 +30,14 @@ pub(crate) fn note(name: &str, life: &Life, told: &Told<'_>, now: i64) -> Option
             let within = life.policy.approve_within;
             let yes = format!("bardo golem approve {name} {}", ask.key);
             ("approval", format!("{name} asks for your yes within {within} of its time: {ask}. `{yes}`, or --deny"))
+        }
+        Message::CallsHeld { key, why, .. } => {
+            let yes = format!("bardo golem approve {name} {key}");
+            ("approval", format!("{name}'s calls are stopped: {why}. `{yes}` lets it go on"))
+        }
+        Message::Said { text, done } => {
+            let what = if *done { "says that it is done" } else { "asks you" };
+            ("agent", format!("{name}'s agent {what}: {text}. `bardo golem steer {name} \"…\"` answers"))
         }
         Message::Stopped { .. } => ("stop", format!("{name} has hit its stop and gives up what it holds")),
         Message::Refused {

@@ -21,6 +21,31 @@ pub(crate) struct Ask {
     until: u64,
 }
 
+/// What calls to one model came to.
+#[derive(ToSchema)]
+pub(crate) struct Called {
+    model: String,
+    calls: u64,
+    input: u64,
+    output: u64,
+    /// In micro-USDC.
+    cost: i64,
+}
+
+/// Calls of an agent that are stopped until an owner says yes.
+#[derive(ToSchema)]
+pub(crate) struct Hold {
+    /// What a yes must name.
+    key: u64,
+    /// alike, fan or pace.
+    by: String,
+    times: u32,
+    /// What those calls were to cost at most, in micro-USDC.
+    sum: i64,
+    /// World time, in milliseconds.
+    since: u64,
+}
+
 /// Pleasure, arousal, dominance, each from -1 to 1.
 #[derive(ToSchema)]
 pub(crate) struct Pad {

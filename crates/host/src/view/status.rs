@@ -1,5 +1,6 @@
 //! One golem at a glance, as a host shows it.
 
+use golem::call::{ByModel, Hold};
 use golem::mortality::economic;
 use golem::policy::{self, Ask};
 use golem::{Life, Usdc, stress};
@@ -47,6 +48,17 @@ pub struct Status {
     /// What waits for its owner's yes or no.
     #[schema(value_type = Option<shapes::Ask>)]
     pub asks: Option<Ask>,
+    /// What its agent's calls came to, by model.
+    #[serde(default)]
+    #[schema(value_type = Vec<shapes::Called>)]
+    pub called: Vec<ByModel>,
+    /// Calls that were refused, as far as that is on record.
+    #[serde(default)]
+    pub denied: u64,
+    /// Its calls are stopped until its owner says yes.
+    #[serde(default)]
+    #[schema(value_type = Option<shapes::Hold>)]
+    pub hold: Option<Hold>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -104,7 +116,7 @@ impl Status {
             life if life.heartbeat.paused => State::Paused,
             life if life.heartbeat.frozen => State::Frozen,
             life if life.dreams.night.is_some() => State::Dreaming,
-            life if policy::asks(life).is_some() => State::Asking,
+            life if policy::asks(life).is_some() || life.calls.hold.is_some() => State::Asking,
             _ => State::Living,
         };
         Status {
@@ -128,7 +140,16 @@ impl Status {
             runway: economic::projected_life(life).filter(|_| !life.is_dead()).map(|left| left.as_millis() / 1_000),
             written: 0,
             asks: policy::asks(life),
+            called: life.calls.models.clone(),
+            denied: life.calls.denied,
+            hold: life.calls.hold,
         }
+    }
+
+    /// What waits for its owner's yes or no, in words, and what an answer has to name.
+    pub fn waits(&self) -> Option<(u64, String)> {
+        let hold = || self.hold.map(|hold| (hold.key, format!("to go on calling after {hold}")));
+        self.asks.as_ref().map(|ask| (ask.key, ask.to_string())).or_else(hold)
     }
 
     /// One of whom nothing can be read but its name.
@@ -154,6 +175,9 @@ impl Status {
             runway: None,
             written: 0,
             asks: None,
+            called: Vec::new(),
+            denied: 0,
+            hold: None,
         }
     }
 }

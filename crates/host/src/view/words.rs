@@ -60,7 +60,6 @@ pub fn phase(life: &Life) -> String {
     format!("{}: {ideas}, {phages}, shares at {:.2}{adds}{looks}", behaviour.mode, behaviour.sharing)
 }
 
-/// Whom it asks, what that cost, and what it was worth.
 /// What its agent has called for, if it has; the word before it says what it is about.
 pub fn calls(life: &Life) -> Option<String> {
     let calls = &life.calls;
@@ -79,6 +78,7 @@ pub fn calls(life: &Life) -> Option<String> {
     Some(text)
 }
 
+/// Whom it asks, what that cost, and what it was worth.
 pub fn thoughts(life: &Life) -> Option<String> {
     let (figures, thoughts) = (&life.constitution().thought, &life.thoughts);
     let models: Vec<&str> = figures.models.iter().flatten().map(String::as_str).collect();

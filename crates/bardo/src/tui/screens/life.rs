@@ -27,11 +27,9 @@ pub(super) fn draw(app: &App, look: Look, frame: &mut Frame<'_>, area: Rect) {
         area,
         [Constraint::Length(2), Constraint::Fill(3), Constraint::Length(if tall { area.height / 3 } else { 7 })],
     );
-    let asks = seen.status.asks.as_ref().map_or_else(Line::default, |ask| {
-        Line::from(vec![
-            Span::styled(format!("asks you: {ask}"), look.care()),
-            Span::styled("   y yes   n no   silence is a no", look.quiet()),
-        ])
+    let asks = seen.status.waits().map_or_else(Line::default, |(_, wanted)| {
+        let silence = if seen.status.asks.is_some() { "   y yes   n no   silence is a no" } else { "   y yes   n no" };
+        Line::from(vec![Span::styled(format!("asks you: {wanted}"), look.care()), Span::styled(silence, look.quiet())])
     });
     lines(frame, head, vec![headline(seen, look), asks]);
     let right_width = if wide { 46 } else { 40 };

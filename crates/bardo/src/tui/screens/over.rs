@@ -1,6 +1,7 @@
 //! What lies over a screen: the keys, or a question that waits for an answer.
 
 use host::view::status::State;
+use host::view::status::Status;
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
@@ -20,10 +21,10 @@ pub(super) fn draw(app: &App, over: &Over, look: Look, frame: &mut Frame<'_>, ar
             window(frame, area, look, " keys ", HELP.iter().map(key).collect(), 76);
         }
         Over::Confirm(name, order) => {
-            let asks = app.status().and_then(|one| one.asks.as_ref());
+            let waits = app.status().and_then(Status::waits);
             let (question, key) = match order {
                 Order::Answer { key, yes } => {
-                    let wanted = asks.filter(|ask| ask.key == *key).map(ToString::to_string);
+                    let wanted = waits.filter(|(waits, _)| waits == key).map(|(_, wanted)| wanted);
                     let wanted = wanted.unwrap_or_else(|| "what it does not ask any more".to_owned());
                     (format!(" Say {} to {name}: {wanted}?", if *yes { "yes" } else { "no" }), "Enter")
                 }

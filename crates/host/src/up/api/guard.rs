@@ -19,6 +19,7 @@ use futures_util::StreamExt;
 use super::problem::Problem;
 use super::state::{AppState, Listen};
 use crate::home::tokens::{Keyring, Scope};
+use crate::mcp::Who;
 
 /// How often it is looked whether who listens to a stream may still do so.
 const LOOK: Duration = Duration::from_secs(2);
@@ -42,7 +43,8 @@ enum Pass {
 
 /// What a token must open for this to be done. What is not named here needs everything.
 pub(super) fn needed(method: &Method, path: &str) -> Scope {
-    if method.is_safe() {
+    // What an assistant may call is looked at call by call.
+    if method.is_safe() || path == "/mcp" {
         return Scope::Read;
     }
     match path.rsplit('/').next().unwrap_or_default() {
@@ -69,7 +71,12 @@ pub(super) async fn check(State(app): State<AppState>, request: Request, next: N
     answer
 }
 
-async fn answer(listen: &Listen, pass: Pass, request: Request, next: Next) -> Response {
+async fn answer(listen: &Listen, pass: Pass, mut request: Request, next: Next) -> Response {
+    if let Pass::Token(token) = pass
+        && let Some(scope) = listen.tokens.scope_of_hash(token)
+    {
+        request.extensions_mut().insert(Who::Owner { scope, changes: listen.changes });
+    }
     let stream = request.uri().path().ends_with("/events");
     let answer = next.run(request).await;
     match pass {
@@ -167,7 +174,10 @@ mod tests {
         std::fs::write(home.token(), "t".repeat(64)).unwrap();
         let tokens = Arc::new(Keyring::of(&home));
         let address = "127.0.0.1:1".parse().unwrap();
-        (folder, Listen { address, tokens, origins: vec!["https://mine.example".into()], golems_shown: 0 })
+        (
+            folder,
+            Listen { address, tokens, origins: vec!["https://mine.example".into()], golems_shown: 0, changes: false },
+        )
     }
 
     fn status(listen: &Listen, method: &Method, headers: &[(&str, &str)], path: &str) -> u16 {

@@ -149,7 +149,7 @@ fn of_golems(page: &mut Page, all: &[Status], most: usize) {
     for (state, count) in states {
         page.line("bardo_golems", &[("state", state)], count);
     }
-    let asking = all.iter().filter(|status| status.asks.is_some()).count();
+    let asking = all.iter().filter(|status| status.waits().is_some()).count();
     page.one("bardo_asks_waiting", "gauge", "what waits for the owner's yes or no", asking);
     let refusals = all.iter().map(|status| status.refusals).sum::<u64>();
     page.one("bardo_refusals", "gauge", "actions that policies have refused since the host came up", refusals);
@@ -181,6 +181,26 @@ fn of_golems(page: &mut Page, all: &[Status], most: usize) {
                 page.line(name, &[("golem", &status.name)], value);
             }
         }
+    }
+    page.family("bardo_golem_calls_total", "counter", "calls of its agent, by model");
+    for (status, by) in shown.iter().flat_map(|status| status.called.iter().map(move |by| (status, by))) {
+        page.line("bardo_golem_calls_total", &[("golem", &status.name), ("model", &by.model)], by.calls);
+    }
+    page.family("bardo_golem_calls_usdc_total", "counter", "what they cost");
+    for (status, by) in shown.iter().flat_map(|status| status.called.iter().map(move |by| (status, by))) {
+        let cost = by.cost.as_f64() / 1e6;
+        page.line("bardo_golem_calls_usdc_total", &[("golem", &status.name), ("model", &by.model)], cost);
+    }
+    page.family("bardo_golem_calls_tokens_total", "counter", "tokens in and out");
+    for (status, by) in shown.iter().flat_map(|status| status.called.iter().map(move |by| (status, by))) {
+        for (way, tokens) in [("in", by.input), ("out", by.output)] {
+            let labels = [("golem", status.name.as_str()), ("model", &by.model), ("way", way)];
+            page.line("bardo_golem_calls_tokens_total", &labels, tokens);
+        }
+    }
+    page.family("bardo_golem_calls_refused_total", "counter", "calls refused, as far as that is on record");
+    for status in shown.iter().filter(|status| !status.called.is_empty() || status.denied > 0) {
+        page.line("bardo_golem_calls_refused_total", &[("golem", &status.name)], status.denied);
     }
     page.family("bardo_golem_phase", "gauge", "1 for the phase it is in");
     for status in shown {

@@ -2,6 +2,7 @@
 
 use axum::Json;
 use axum::extract::{Path, Query, State};
+use golem::Time;
 use golem::thanatopsis::Testament;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -14,6 +15,7 @@ use super::state::AppState;
 use crate::Error;
 use crate::legacy::testament;
 use crate::life::heirs::{self, Offer, Relative};
+use crate::view::costs::Costs;
 use crate::view::nights::{self, Night};
 use crate::view::shapes;
 use crate::view::status::Status;
@@ -90,6 +92,26 @@ pub(super) struct Hit {
     confidence: f64,
     #[schema(value_type = shapes::Entry)]
     entry: golem::grimoire::Entry,
+}
+
+/// How far back.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(super) struct Back {
+    /// Milliseconds since 1970; everything if not said.
+    #[serde(default)]
+    since: u64,
+}
+
+/// What its agent's calls have cost, by day and model, and what was refused.
+#[utoipa::path(get, path = "/v1/golems/{name}/costs", params(("name" = String, Path), Back),
+    responses((status = 200, body = Costs), (status = 404, body = Problem)))]
+pub(super) async fn costs(
+    State(app): State<AppState>,
+    Path(name): Path<String>,
+    Query(back): Query<Back>,
+) -> Result<Json<Costs>, Problem> {
+    app.clone().pools.read(move || Ok(Json(Costs::of(&app.home.golem(&name)?, Time::millis(back.since))?))).await
 }
 
 /// Its nights.

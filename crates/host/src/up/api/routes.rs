@@ -1,10 +1,11 @@
 //! The routes of the API, and what holds for all requests.
 
 use axum::Router;
-use axum::body::Bytes;
-use axum::extract::DefaultBodyLimit;
+use axum::body::{Body, Bytes};
+use axum::extract::{DefaultBodyLimit, Request, State};
 use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
+use axum::response::Response;
 use utoipa::openapi::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -22,6 +23,7 @@ fn described() -> (Router<AppState>, OpenApi) {
         .routes(routes!(reading::golems))
         .routes(routes!(reading::one))
         .routes(routes!(reading::memory))
+        .routes(routes!(reading::costs))
         .routes(routes!(reading::dreams))
         .routes(routes!(reading::testament))
         .routes(routes!(reading::lineage))
@@ -61,6 +63,7 @@ pub(super) fn router(app: AppState) -> Router {
     let described = move || async move { ([(CONTENT_TYPE, "application/json")], written) };
     router
         .route("/openapi.json", axum::routing::get(described))
+        .route("/mcp", axum::routing::any(spoken))
         .fallback(|| async { Problem::new(StatusCode::NOT_FOUND, "there is nothing here; see /openapi.json") })
         .method_not_allowed_fallback(|| async {
             Problem::new(StatusCode::METHOD_NOT_ALLOWED, "method not allowed; see /openapi.json")
@@ -69,6 +72,11 @@ pub(super) fn router(app: AppState) -> Router {
         .layer(axum::middleware::from_fn_with_state(app.clone(), guard::check))
         .layer(axum::middleware::from_fn(witness::watch))
         .with_state(app)
+}
+
+/// The owner's assistant, over the Model Context Protocol.
+async fn spoken(State(app): State<AppState>, request: Request) -> Response {
+    app.mcp.handle(request).await.map(Body::new)
 }
 
 /// The description of the API, as it is kept in docs/openapi.json.

@@ -7,6 +7,7 @@ use super::pools::Pools;
 use crate::config::Settings;
 use crate::home::tokens::{self, Keyring};
 use crate::life::desk::Desk;
+use crate::mcp;
 use crate::orders::book::Book;
 use crate::{Error, Home};
 
@@ -18,22 +19,26 @@ pub struct Listen {
     pub(super) origins: Vec<String>,
     /// How many golems have series of their own.
     pub(super) golems_shown: usize,
+    /// Whether assistants may change anything.
+    pub(super) changes: bool,
 }
 
 /// What every request can reach.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(super) struct AppState {
     pub(super) home: Home,
     pub(super) desk: Arc<Desk>,
     pub(super) listen: Arc<Listen>,
     pub(super) book: Book,
     pub(super) pools: Pools,
+    pub(super) mcp: mcp::Http,
 }
 
 impl AppState {
     pub(super) fn new(home: Home, desk: Arc<Desk>, listen: Listen) -> AppState {
         let book = Book::of(&home);
-        AppState { home, desk, listen: listen.into(), book, pools: Pools::new() }
+        let mcp = mcp::http(&home);
+        AppState { home, desk, listen: listen.into(), book, pools: Pools::new(), mcp }
     }
 }
 
@@ -47,6 +52,7 @@ impl Listen {
             tokens: Arc::new(Keyring::of(home)),
             origins: origins.split(',').map(|one| one.trim().to_owned()).filter(|one| !one.is_empty()).collect(),
             golems_shown: settings.integer("api.metrics_golems") as usize,
+            changes: settings.flag("mcp.changes"),
         })
     }
 }

@@ -3,8 +3,8 @@
 
 use std::fs;
 
-use crate::home::GolemHome;
-use crate::home::tokens::draw;
+use super::place::{GolemHome, Home};
+use super::tokens::draw;
 use crate::{Error, durable};
 
 /// So that whoever finds one knows what it is.
@@ -26,7 +26,12 @@ pub fn rotate(place: &GolemHome) -> Result<String, Error> {
 }
 
 /// Whether this is the token of that golem's agent; compared as hashes, which takes equally long wherever they differ.
-pub(super) fn opens(place: &GolemHome, sent: &str) -> bool {
+pub(crate) fn opens(place: &GolemHome, sent: &str) -> bool {
     let Ok(known) = fs::read_to_string(place.agent_token()) else { return false };
     known.trim().len() > PREFIX.len() + 32 && blake3::hash(known.trim().as_bytes()) == blake3::hash(sent.as_bytes())
+}
+
+/// Whose agent this is the token of.
+pub fn whose(home: &Home, sent: &str) -> Result<Option<GolemHome>, Error> {
+    Ok(home.list()?.into_iter().find(|place| opens(place, sent)))
 }

@@ -1,0 +1,103 @@
+//! `golem costs`: what agents' calls have cost, by golem, day and model.
+
+use std::process::ExitCode;
+
+use golem::{Time, Usdc};
+use host::config::read_span;
+use host::view::costs::Costs;
+use host::{Error, Home};
+
+use crate::output::{self, count, line};
+
+pub(crate) fn costs(
+    home: &Home,
+    name: Option<&str>,
+    last: Option<&str>,
+    csv: bool,
+    json: bool,
+) -> Result<ExitCode, Error> {
+    let since = match last {
+        None => Time::default(),
+        Some(text) => {
+            let wrong = || Error::Usage(format!("'{text}' is no span; --last 7d or --last 24h is"));
+            let back = read_span(text).ok_or_else(wrong)?.as_millis();
+            Time::millis((host::wall::now_ms() as u64).saturating_sub(back))
+        }
+    };
+    let places = match name {
+        Some(name) => vec![home.golem(name)?],
+        None => home.list()?,
+    };
+    let mut all = Vec::new();
+    for place in places {
+        match Costs::of(&place, since) {
+            Ok(costs) => all.push(costs),
+            Err(why) if name.is_none() => output::complain(format!("{}: {why}", place.name)),
+            Err(why) => return Err(why),
+        }
+    }
+    if csv {
+        as_csv(&all);
+    } else if json {
+        all.iter().for_each(output::json);
+    } else {
+        as_table(&all, name);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn as_csv(all: &[Costs]) {
+    line("golem,day,model,calls,input_tokens,output_tokens,cost_usd,cut,took_ms");
+    for (golem, by) in all.iter().flat_map(|costs| costs.lines.iter().map(move |by| (&costs.name, by))) {
+        let cost = format!("{:.6}", by.cost.as_f64() / 1e6);
+        // A model is called what its provider calls it; nothing in it is taken for a column or a formula.
+        let model = by.model.replace('"', "\"\"");
+        line(format!(
+            "{golem},{},\"{model}\",{},{},{},{cost},{},{}",
+            by.day, by.calls, by.input, by.output, by.cut, by.took_ms
+        ));
+    }
+}
+
+fn as_table(all: &[Costs], name: Option<&str>) {
+    if all.iter().all(|costs| costs.lines.is_empty() && costs.refused.is_empty()) {
+        let who = name.unwrap_or("nobody here");
+        return line(match name {
+            Some(_) => format!("{who} has made no calls; `bardo golem connect {who}` shows how its agent makes them"),
+            None => {
+                "nobody here has made any calls; `bardo golem connect NAME` shows how an agent makes them".to_owned()
+            }
+        });
+    }
+    let wide = |text: fn(&host::view::costs::Line) -> usize, least: usize| {
+        all.iter().flat_map(|costs| &costs.lines).map(text).max().unwrap_or(0).max(least)
+    };
+    let names = all.iter().map(|costs| costs.name.chars().count()).max().unwrap_or(0).max(5);
+    let models = wide(|by| by.model.chars().count(), 5).min(44);
+    line(format!(
+        "{:<names$}  {:<10}  {:<models$}  {:>8}  {:>12}  {:>12}  {:>12}  {:>8}",
+        "GOLEM", "DAY", "MODEL", "CALLS", "TOKENS IN", "TOKENS OUT", "COST", "MEAN"
+    ));
+    let mut total = Usdc::ZERO;
+    for costs in all {
+        for by in &costs.lines {
+            let model = if by.model.is_empty() { "(lost)" } else { &by.model };
+            let model: String = model.chars().rev().take(models).collect::<Vec<_>>().into_iter().rev().collect();
+            let mean = format!("{:.1} s", by.took_ms as f64 / by.calls.max(1) as f64 / 1e3);
+            line(format!(
+                "{:<names$}  {:<10}  {model:<models$}  {:>8}  {:>12}  {:>12}  {:>12}  {mean:>8}",
+                costs.name,
+                by.day,
+                count(by.calls),
+                count(by.input),
+                count(by.output),
+                by.cost.to_string()
+            ));
+        }
+        total += costs.total();
+    }
+    line(format!("together {total}"));
+    for (costs, one) in all.iter().flat_map(|costs| costs.refused.iter().map(move |one| (costs, one))) {
+        line(format!("{} was refused {} on {}: {}", costs.name, count(one.times), one.day, one.code));
+    }
+}

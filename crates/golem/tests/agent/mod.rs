@@ -1,0 +1,93 @@
+//! A golem whose agent makes calls, and the sums that must hold at every record of it.
+
+use golem::call::{self, Denied, How, Used, Wanted};
+use golem::constitution::{Constitution, DreamFigures, MindKind, Mode, PolicyFigures};
+use golem::mortality::economic;
+use golem::mortality::phase::Tier;
+use golem::{Command, CommandId, Golem, Input, Life, Record, Time, Usdc, What};
+
+use crate::common::{START, birth};
+
+pub(crate) struct Agent {
+    pub(crate) golem: Golem,
+    pub(crate) records: Vec<Record>,
+    pub(crate) now: Time,
+    commands: u64,
+}
+
+impl Agent {
+    pub(crate) fn given(credit: Usdc, policy: impl FnOnce(&mut PolicyFigures)) -> Agent {
+        let mut constitution =
+            Constitution { mode: Mode::Hosted, dream: DreamFigures::default(), ..Constitution::default() };
+        constitution.mind.kind = MindKind::Outside;
+        constitution.economic.machine_per_day = Usdc::ZERO;
+        constitution.economic.reserve_floor = Usdc::ZERO;
+        policy(&mut constitution.policy);
+        let (golem, record) = Golem::born(birth(constitution), START);
+        let mut agent = Agent { golem, records: vec![record], now: START, commands: 0 };
+        agent.feed(What::Funded { transfer: 1, credit, capital: Usdc::ZERO });
+        agent
+    }
+
+    pub(crate) fn feed(&mut self, what: What) {
+        let record = self.golem.step(&Input { now: self.now, roll: u64::MAX, what }).unwrap();
+        self.records.extend(record);
+        self.check();
+    }
+
+    /// Sums that must hold at every record.
+    fn check(&self) {
+        let life = self.golem.life();
+        let (calls, purse) = (&life.calls, &life.purse);
+        assert!(purse.spent + calls.promised() + economic::reserve(life).min(purse.credit) <= purse.given);
+        assert_eq!(calls.promised(), purse.promised);
+        assert_eq!(calls.models.iter().fold(Usdc::ZERO, |sum, by| sum + by.cost), calls.spent);
+        let within = |cap: Option<Usdc>, taken: Usdc| cap.is_none_or(|cap| taken <= cap);
+        let policy = &life.policy;
+        assert!(within(policy.calls_hour, calls.hour.taken) && within(policy.calls_day, calls.day.taken));
+        assert!(within(policy.calls_month, calls.month.taken));
+        assert!(calls.open.iter().all(|open| within(policy.call_most, open.most)));
+        assert!(calls.open.len() <= policy.calls_at_once as usize);
+        assert!(!life.is_dead() || calls.open.is_empty(), "a death waits for nobody's answer");
+    }
+
+    pub(crate) fn call(&mut self, most: Usdc, tier: Tier) -> Result<u64, Denied> {
+        self.call_like(most, tier, self.golem.life().calls.made)
+    }
+
+    /// One that asks the same as every other with this number.
+    pub(crate) fn call_like(&mut self, most: Usdc, tier: Tier, alike: u64) -> Result<u64, Denied> {
+        let key = self.golem.life().calls.made + 1;
+        let room = call::room(self.golem.life(), self.now, tier);
+        self.feed(What::Called(Wanted { key, most, tier, again: None, alike, unsaid: 0 }));
+        match (self.golem.life().calls.find(key), room) {
+            (Some(open), Ok((room, _))) => {
+                assert!(open.most == most && most <= room);
+                Ok(key)
+            }
+            (None, Ok(_)) if self.life().calls.hold.is_some() => {
+                Err(Denied::Held(self.life().calls.hold.expect("it is").by))
+            }
+            (None, Ok((room, by))) => {
+                assert!(most > room, "what there is room for is let through");
+                Err(by)
+            }
+            (None, Err(by)) => Err(by),
+            (Some(_), Err(by)) => panic!("{by} let it through"),
+        }
+    }
+
+    pub(crate) fn settle(&mut self, key: u64, cost: Usdc, how: How) {
+        let used = Used { model: format!("m{}", key % 20), input: 7, output: 3, took: 9 };
+        self.feed(What::Settled { key, cost, how, used: Box::new(used) });
+    }
+
+    pub(crate) fn command(&mut self, command: Command) {
+        self.commands += 1;
+        self.feed(What::Commanded { id: CommandId(self.commands.to_le_bytes()), command });
+    }
+
+    pub(crate) fn life(&self) -> &Life {
+        self.golem.life()
+    }
+}

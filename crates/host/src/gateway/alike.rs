@@ -1,0 +1,94 @@
+//! By what calls that ask the same are known: what was last said and done, and all that has come since. A longer history is
+//! not another question; another answer of a tool is.
+
+use serde_json::Value;
+
+use super::shape::Protocol;
+
+/// Numbers of calls and answers that differ each time, whatever is asked.
+const NAMES: [&str; 6] = ["id", "tool_call_id", "tool_use_id", "call_id", "item_id", "cache_control"];
+
+pub(super) fn alike(whole: &Value, protocol: Protocol) -> u64 {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(protocol.path().as_bytes());
+    take(&mut hasher, &whole["model"]);
+    let said = if protocol == Protocol::Responses || protocol == Protocol::Embeddings { "input" } else { "messages" };
+    match whole[said].as_array() {
+        Some(all) if protocol != Protocol::Embeddings => {
+            let last = all.iter().rposition(is_own);
+            if last.is_none() {
+                ["system", "instructions"].iter().for_each(|part| take(&mut hasher, &whole[*part]));
+            }
+            all[last.unwrap_or(0)..].iter().for_each(|one| take(&mut hasher, one));
+        }
+        _ => take(&mut hasher, &whole[said]),
+    }
+    u64::from_le_bytes(hasher.finalize().as_bytes()[..8].try_into().expect("eight of thirty-two"))
+}
+
+/// What the model itself said or did.
+fn is_own(one: &Value) -> bool {
+    one["role"] == "assistant" || one["type"].as_str().is_some_and(|kind| kind.ends_with("_call"))
+}
+
+fn take(hasher: &mut blake3::Hasher, value: &Value) {
+    match value {
+        Value::Object(fields) => {
+            hasher.update(b"{");
+            for (name, value) in fields.iter().filter(|(name, _)| !NAMES.contains(&name.as_str())) {
+                hasher.update(name.as_bytes()).update(b":");
+                take(hasher, value);
+            }
+            hasher.update(b"}");
+        }
+        Value::Array(all) => {
+            hasher.update(b"[");
+            all.iter().for_each(|one| take(hasher, one));
+            hasher.update(b"]");
+        }
+        Value::String(text) => drop(hasher.update(b"\"").update(text.as_bytes()).update(b"\0")),
+        plain => drop(hasher.update(plain.to_string().as_bytes()).update(b"\0")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_step_that_is_repeated_is_the_same_however_long_its_history_and_whatever_its_numbers() {
+        let step = |id: &str, result: &str| {
+            [
+                json!({ "role": "assistant", "tool_calls": [{ "id": id, "function": { "name": "test" } }] }),
+                json!({ "role": "tool", "tool_call_id": id, "content": result }),
+            ]
+        };
+        let call = |steps: &[[Value; 2]]| {
+            let mut messages = vec![json!({ "role": "user", "content": "mend it" })];
+            messages.extend(steps.iter().flatten().cloned());
+            alike(&json!({ "model": "m", "messages": messages }), Protocol::Chat)
+        };
+        let once = call(&[step("a", "3 failed")]);
+        assert_eq!(once, call(&[step("a", "3 failed"), step("b", "3 failed")]));
+        assert_ne!(once, call(&[step("a", "3 failed"), step("b", "2 failed")]));
+        assert_ne!(once, call(&[]));
+        let plain = |system: &str, text: &str| {
+            let messages = json!([{ "role": "user", "content": text }]);
+            alike(&json!({ "model": "m", "system": system, "messages": messages }), Protocol::Messages)
+        };
+        assert_eq!(plain("s", "row 1"), plain("s", "row 1"));
+        assert_ne!(plain("s", "row 1"), plain("s", "row 2"));
+        assert_ne!(plain("s", "row 1"), plain("t", "row 1"));
+        let items = |last: &str| {
+            json!({ "model": "m", "input": [
+                { "type": "function_call", "call_id": last, "name": "look", "arguments": "{}" },
+                { "type": "function_call_output", "call_id": last, "output": "nothing" },
+            ] })
+        };
+        assert_eq!(alike(&items("1"), Protocol::Responses), alike(&items("2"), Protocol::Responses));
+        let embed = |text: &str| alike(&json!({ "model": "m", "input": [text] }), Protocol::Embeddings);
+        assert_ne!(embed("a"), embed("b"));
+    }
+}
