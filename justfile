@@ -48,9 +48,14 @@ deny:
     {{tools}}/bin/cargo-deny --log-level error check bans licenses sources
 
 # The big counts, all of them; takes hours.
-full: local otlp
+full: local otlp beside
     BARDO_FULL=1 cargo nextest run --release --workspace --no-fail-fast --profile full --success-output final 2>&1 | tee {{full_log}}
     just counts
+
+# What others have, to be measured beside; it takes most of a gigabyte.
+[private]
+beside:
+    cache="${XDG_CACHE_HOME:-$HOME/.cache}/bardo"; [ -x "$cache/litellm/bin/litellm" ] || { python3 -m venv "$cache/litellm" && "$cache/litellm/bin/pip" install --quiet "litellm[proxy]==1.106.2"; }
 
 # One line of docs/results.md at its full size: honest, field, phages, thoughts, information, deaths, estates, mind, realdata, acting, flip, arms, dreams or lineages.
 result name:

@@ -48,7 +48,7 @@ fn dispatch(home: &Home, verb: Verb, json: bool) -> Result<ExitCode, Error> {
         Verb::Init => commands::home::init(home, json),
         Verb::Golem(verb) => commands::golem::dispatch(home, verb, json),
         Verb::Mcp => commands::mcp::mcp(home),
-        Verb::Wrap(args) => commands::wrap::wrap(home, &args),
+        Verb::Wrap(args) => commands::wrap::wrap(home, &args, json),
         Verb::Up(args) => commands::up::up(home, &args, json),
         Verb::Tui(args) => tui::tui(home, &args, json),
         Verb::Dream(verb) => commands::dream::dispatch(home, verb, json),

@@ -57,6 +57,11 @@ pub(crate) fn complain(text: impl std::fmt::Display) {
     let _ = writeln!(io::stderr().lock(), "bardo: {}", plain::text(&text.to_string()));
 }
 
+/// One line for a program, where standard output is somebody else's.
+pub(crate) fn aside(told: &serde_json::Value) {
+    let _ = writeln!(io::stderr().lock(), "{told}");
+}
+
 /// Asks, and leaves the answer on the same line.
 pub(crate) fn ask(question: impl std::fmt::Display) {
     let _ = write!(io::stderr().lock(), "{}", plain::text(&question.to_string()));

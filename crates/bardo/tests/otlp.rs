@@ -2,6 +2,9 @@
 //! anything and keeps nobody from coming down.
 
 mod common;
+#[path = "gateway/upstream.rs"]
+#[allow(dead_code)]
+mod upstream;
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -140,6 +143,57 @@ fn a_collector_gets_the_turns_of_a_golem() {
     }
     let token = fs::read(tent.home().token()).unwrap();
     assert!(!posted.iter().any(|(_, _, body)| holds(body, &token)));
+}
+
+/// With the names that OpenTelemetry has for models, and with nothing of what was said.
+#[test]
+fn a_collector_gets_the_calls_of_an_agent() {
+    let tent = Tent::new();
+    let upstream = upstream::Upstream::start(|_| upstream::Act::Honest);
+    let model = format!("{}/v1/m", upstream.url);
+    let config =
+        format!("[models]\nprices = \"{model}=1/5\"\n[gateway]\nlisten = \"127.0.0.1:0\"\nmodels = \"m={model}\"\n");
+    fs::write(tent.root().join("bardo.toml"), config).unwrap();
+    tent.ok(["golem", "new", "ada", "--world", "checks", "--credit", "1"]);
+    let shown: serde_json::Value = serde_json::from_str(&tent.ok(["golem", "connect", "ada", "--json"])).unwrap();
+    let token = shown["token"].as_str().unwrap();
+    let (address, posted) = collector();
+    let host = Host::up(&tent, &[("OTEL_EXPORTER_OTLP_ENDPOINT", &format!("http://{address}"))]);
+    let gateway = fs::read_to_string(tent.root().join("gateway")).unwrap();
+    for (model, expected) in [("m", "200"), ("m", "402")] {
+        let length = if expected == "200" { 1 } else { 3_000_000 };
+        let body = format!(
+            "{{\"model\":\"{model}\",\"messages\":[{{\"role\":\"user\",\"content\":\"{}\"}}]}}",
+            "canary ".repeat(length)
+        );
+        let mut socket = TcpStream::connect(&gateway).unwrap();
+        let head = format!(
+            "POST /g/ada/v1/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {token}\r\nconnection: close\r\ncontent-length: {}\r\n\r\n",
+            body.len()
+        );
+        socket.write_all(head.as_bytes()).unwrap();
+        socket.write_all(body.as_bytes()).unwrap();
+        let mut answer = String::new();
+        let _ = socket.read_to_string(&mut answer);
+        assert!(answer.starts_with(&format!("HTTP/1.1 {expected}")), "{answer}");
+    }
+    std::thread::sleep(Duration::from_secs(1));
+    host.stop(&tent);
+    let posted = std::mem::take(&mut *posted.lock().unwrap());
+    let told = |words: &[u8]| posted.iter().any(|(_, _, body)| holds(body, words));
+    for name in [
+        "gen_ai.operation.name",
+        "gen_ai.provider.name",
+        "gen_ai.request.model",
+        "gen_ai.usage.input_tokens",
+        "gen_ai.usage.output_tokens",
+        "bardo.cost_micros",
+        "chat m",
+        "error.type",
+    ] {
+        assert!(told(name.as_bytes()), "{name}");
+    }
+    assert!(!told(b"canary") && !told(token.as_bytes()));
 }
 
 #[test]

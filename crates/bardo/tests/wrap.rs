@@ -53,6 +53,19 @@ fn a_program_lives_on_two_dollars_with_nothing_set_up_before() {
     // The same golem goes on with what it has left.
     let again = wrap(&tent, &upstream, &["--name", "ada"], &["sh", "-c", AGENT]).env("TIMES", "1").output().unwrap();
     assert!(again.status.success() && self::life(&tent, "ada").calls.made == 4);
+    // As a program reads it, where the output is the agent's.
+    let json = wrap(&tent, &upstream, &["--json", "--credit", "5", "--name", "ada"], &["true"]).output().unwrap();
+    let told = self::told(&json);
+    let last: serde_json::Value = serde_json::from_str(told.lines().last().unwrap()).unwrap();
+    assert!(last["calls"] == 0 && last["died_of"].is_null() && told.contains("keeps what it has"), "{told}");
+    // Whoever goes round and round is stopped, and its owner reads it at once.
+    let output = wrap(&tent, &upstream, &["--name", "bob"], &["sh", "-c", AGENT]).env("TIMES", "12").output().unwrap();
+    let told = self::told(&output);
+    assert!(told.contains("bob's calls are stopped") && told.contains("bardo golem approve bob 1"), "{told}");
+    // What is mistyped makes nothing.
+    let bare = Tent::bare();
+    let mistyped = wrap(&bare, &upstream, &["--check", "tests"], &["true"]).output().unwrap();
+    assert!(!mistyped.status.success() && !bare.root().join("bardo.toml").exists());
     tent.verified("ada");
 }
 

@@ -13,6 +13,7 @@ pub mod config;
 mod durable;
 mod errands;
 pub mod family;
+pub mod fence;
 mod program;
 
 pub mod home;

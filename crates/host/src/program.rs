@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
+use crate::fence::{self, Fence};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
 /// How long a program may go on when whoever started it has to leave.
@@ -35,8 +36,13 @@ pub(crate) fn run(
     limit: Duration,
     stop: &AtomicBool,
     leaves: bool,
+    fence: Option<&Fence>,
 ) -> io::Result<Ended> {
-    let mut child = command.stdin(Stdio::piped()).process_group(0).spawn()?;
+    command.stdin(Stdio::piped()).process_group(0);
+    let mut child = match fence {
+        Some(fence) => fence::start(command, fence)?.0,
+        None => command.spawn()?,
+    };
     let group = Pid::from_child(&child);
     // One that does not read is not an error: its exit says what it made of it.
     let _ = child.stdin.take().expect("it was piped").write_all(input);

@@ -175,9 +175,9 @@ impl From<TokenScope> for host::home::tokens::Scope {
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct WrapArgs {
-    /// Money to live on, where the golem is new
-    #[arg(long, value_name = "USDC", default_value = "1")]
-    pub(crate) credit: Usdc,
+    /// Money to live on, where the golem is new; 1 if not said
+    #[arg(long, value_name = "USDC")]
+    pub(crate) credit: Option<Usdc>,
     /// The golem, new or one to go on with; without one it is called like the program
     #[arg(long)]
     pub(crate) name: Option<Name>,
@@ -187,6 +187,12 @@ pub(crate) struct WrapArgs {
     /// A check of yours whose command prints a number; may be given again
     #[arg(long, value_name = "NAME=COMMAND")]
     pub(crate) number: Vec<String>,
+    /// A file or folder that neither the program nor what its checks run may write to, such as the tests; may be given again
+    #[arg(long, value_name = "PATH")]
+    pub(crate) protect: Vec<PathBuf>,
+    /// Start it without a fence: it can then read and write this home like anything else of yours
+    #[arg(long, conflicts_with = "protect")]
+    pub(crate) unfenced: bool,
     /// How often it is checked, such as 1m
     #[arg(long, value_name = "SPAN")]
     pub(crate) every: Option<String>,

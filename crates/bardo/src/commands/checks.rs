@@ -26,7 +26,12 @@ pub(crate) fn plan(check: &[String], number: &[String]) -> Result<Option<Plan>, 
     if commands.len() < check.len() + number.len() {
         return Err(Error::Usage("two checks have the same name".to_owned()));
     }
-    Ok(Some(Plan { folder: checks::folder(Path::new("."))?, limit: checks::LIMIT.as_secs(), commands }))
+    Ok(Some(Plan {
+        folder: checks::folder(Path::new("."))?,
+        limit: checks::LIMIT.as_secs(),
+        commands,
+        protect: Vec::new(),
+    }))
 }
 
 /// The names of such flags, as a key has them.
@@ -70,7 +75,12 @@ pub(crate) fn check(place: &GolemHome, set: &[String], limit: Option<&str>, json
 
 fn changed(plan: Option<Plan>, checks: &[Check], set: &[String], limit: Option<&str>) -> Result<Plan, Error> {
     let folder = checks::folder(Path::new("."))?;
-    let fresh = || Plan { folder: folder.clone(), limit: checks::LIMIT.as_secs(), commands: BTreeMap::new() };
+    let fresh = || Plan {
+        folder: folder.clone(),
+        limit: checks::LIMIT.as_secs(),
+        commands: BTreeMap::new(),
+        protect: Vec::new(),
+    };
     let mut plan = plan.unwrap_or_else(fresh);
     for flag in set {
         let (name, command) = named(flag)?;

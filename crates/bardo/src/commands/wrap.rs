@@ -1,6 +1,6 @@
 //! `wrap`: a program somebody already has, and a life for it: made or gone on with, run beside it, and ended with it.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitCode};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -8,14 +8,17 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use golem::mortality::death::Cause;
-use golem::{Life, Name, Record, Usdc};
+use golem::{Event, Life, Name, Record, Usdc, call, owner};
 use host::config::Settings;
+use host::fence::{self, Fence};
 use host::home::agent;
+use host::life::checks::Plan;
 use host::life::{Ending, Listener, Living, Pace, Run};
 use host::{Error, GolemHome, Home, family, gateway};
+use serde_json::json;
 
 use crate::args::{New, WorldKind, WrapArgs};
-use crate::commands::{golem as golems, home as homes};
+use crate::commands::{checks, golem as golems, home as homes};
 use crate::exit;
 use crate::output;
 
@@ -27,16 +30,21 @@ const LOOKS: Duration = Duration::from_millis(500);
 const INTERRUPTED: Duration = Duration::from_secs(5);
 /// How long a host may take to find a newborn.
 const FOUND: Duration = Duration::from_secs(15);
+/// What a new golem has to live on, where nobody says.
+const CREDIT: Usdc = Usdc::dollars(1);
 /// How often a golem that nobody checks looks at its clocks.
 const UNCHECKED: &str = "10s";
 const CHECKED: &str = "1m";
 
-pub(crate) fn wrap(home: &Home, args: &WrapArgs) -> Result<ExitCode, Error> {
+pub(crate) fn wrap(home: &Home, args: &WrapArgs, json: bool) -> Result<ExitCode, Error> {
+    // Whoever has mistyped a check is told before anything is made.
+    checks::plan(&args.check, &args.number)?;
     if !home.is_known() {
         homes::make(home)?;
         output::complain(format!("made a home at {}", home.root().display()));
     }
     let place = golem_for(home, args)?;
+    protect(&place, &args.protect)?;
     let before = life(&place)?;
     let keeper = Keeper::of(home, &place)?;
     output::complain(format!(
@@ -50,12 +58,23 @@ pub(crate) fn wrap(home: &Home, args: &WrapArgs) -> Result<ExitCode, Error> {
     family::end();
     keeper.stop()?;
     let after = life(&place)?;
-    say(&before, &after, began.elapsed());
+    say(&before, &after, began.elapsed(), json);
     Ok(match (&after.death, code) {
         (Some(death), _) if matches!(death.cause, Cause::Economic { .. }) => ExitCode::from(exit::BUDGET),
         (Some(_), _) => ExitCode::from(exit::DEAD),
         (None, code) => ExitCode::from(code),
     })
+}
+
+/// What the program may not write to, what its checks run may not either.
+fn protect(place: &GolemHome, paths: &[PathBuf]) -> Result<(), Error> {
+    let missing = |path: &PathBuf, why| Error::Usage(format!("cannot protect {}: {why}", path.display()));
+    let real = |path: &PathBuf| path.canonicalize().map_err(|why| missing(path, why));
+    let paths = paths.iter().map(real).collect::<Result<Vec<_>, _>>()?;
+    match Plan::read(place)? {
+        Some(plan) if !paths.is_empty() => Plan { protect: paths, ..plan }.write(place),
+        _ => Ok(()),
+    }
 }
 
 fn life(place: &GolemHome) -> Result<Life, Error> {
@@ -74,6 +93,12 @@ fn golem_for(home: &Home, args: &WrapArgs) -> Result<GolemHome, Error> {
             let advice = format!("`bardo golem successor {name}` makes an heir, and --name another golem");
             return Err(Error::Dead(name, format!("{}; {advice}", death.cause)));
         }
+        if args.credit.is_some() {
+            let has = life.purse.credit;
+            output::complain(format!(
+                "{name} has lived before and keeps what it has, {has}; `bardo golem fund {name}` gives it more"
+            ));
+        }
         return Ok(place);
     }
     let every = args.every.clone().unwrap_or_else(|| {
@@ -86,7 +111,7 @@ fn golem_for(home: &Home, args: &WrapArgs) -> Result<GolemHome, Error> {
         check: args.check.clone(),
         number: args.number.clone(),
         interval: Some(every.clone()),
-        credit: Some(args.credit),
+        credit: Some(args.credit.unwrap_or(CREDIT)),
         set: [vec![format!("world.bar={every}")], args.set.clone()].concat(),
         ..New::named(name.clone())
     };
@@ -124,7 +149,16 @@ fn spawn(home: &Home, place: &GolemHome, address: &str, args: &WrapArgs) -> Resu
         .env("BARDO_MCP_URL", format!("{base}/mcp"))
         .env("BARDO_TOKEN", &token)
         .env("BARDO_GOLEM", place.name.as_str());
-    command.spawn().map_err(|why| Error::Usage(format!("cannot start {}: {why}", args.program[0])))
+    let cannot = |why: std::io::Error| Error::Usage(format!("cannot start {}: {why}", args.program[0]));
+    if args.unfenced {
+        return command.spawn().map_err(cannot);
+    }
+    let fence = Fence { hidden: vec![home.root().to_owned()], protected: args.protect.clone() };
+    let (child, stands) = fence::start(&mut command, &fence).map_err(cannot)?;
+    if !stands {
+        output::complain("this kernel has no Landlock: the program can reach whatever you can, this home included");
+    }
+    Ok(child)
 }
 
 /// Until the program ends, or has to; its exit code.
@@ -163,9 +197,16 @@ fn interrupts() -> Result<Arc<AtomicU32>, Error> {
     Ok(count)
 }
 
-fn say(before: &Life, after: &Life, took: Duration) {
+/// What it cost and how it ended, where the program's own output is not.
+fn say(before: &Life, after: &Life, took: Duration, json: bool) {
     let name = &after.birth.name;
     let (calls, spent) = (after.calls.made - before.calls.made, after.calls.spent - before.calls.spent);
+    if json {
+        let died_of = after.death.as_ref().map(|death| death.cause.to_string());
+        let told = json!({ "name": name, "calls": calls, "spent": spent, "left": after.purse.credit,
+                           "took_ms": took.as_millis() as u64, "died_of": died_of });
+        return output::aside(&told);
+    }
     let took = golem::Span::millis(took.as_millis() as u64);
     output::complain(format!("{name} spent {spent} on {calls} calls in {took}"));
     match &after.death {
@@ -198,7 +239,10 @@ struct Ear {
 }
 
 impl Listener for Ear {
-    fn acknowledged(&mut self, _: &[Record], life: &Life) -> Result<(), Error> {
+    fn acknowledged(&mut self, records: &[Record], life: &Life) -> Result<(), Error> {
+        for event in records.iter().flat_map(|record| &record.events) {
+            tell(event, life);
+        }
         if life.is_dead() {
             self.dead.store(true, Ordering::SeqCst);
         }
@@ -207,6 +251,24 @@ impl Listener for Ear {
 
     fn stop(&mut self) -> bool {
         self.stop.load(Ordering::SeqCst)
+    }
+}
+
+/// What its owner is told of at once, where no host does.
+fn tell(event: &Event, life: &Life) {
+    let name = &life.birth.name;
+    match event {
+        Event::Call(call::Event::Held { key, .. }) => {
+            let why = life.calls.hold.map(|hold| hold.to_string()).unwrap_or_default();
+            output::complain(format!(
+                "{name}'s calls are stopped: {why}; `bardo golem approve {name} {key}` lets it go on"
+            ));
+        }
+        Event::Owner(owner::Event::Said(said)) => {
+            let what = if said.done { "is done" } else { "asks you" };
+            output::complain(format!("{name}'s agent {what}: {}", said.text));
+        }
+        _ => {}
     }
 }
 

@@ -6,9 +6,9 @@ use std::process::Command;
 use golem::Usdc;
 use serde_json::Value;
 
-use crate::Agency;
 use crate::parts::Server;
 use crate::upstream::{Act, Upstream};
+use crate::{Agency, hello, post, streamed};
 
 /// Where `.ci/setup` puts the clients.
 fn python() -> Option<PathBuf> {
@@ -75,15 +75,25 @@ fn unmodified_clients_have_their_tools_called() {
 
 #[test]
 fn unmodified_clients_are_told_of_a_death_by_an_error_they_can_read() {
-    let upstream = Upstream::start(|_| Act::Honest);
+    let upstream = Upstream::start(|_| Act::Slowly(100));
     let agency = Agency::new(&upstream, "1", &[]);
     let up = agency.up();
+    // In the middle of a conversation: one answer was had, and another is being said.
+    assert_eq!(up.chat(&agency, &hello()).status, 200);
+    let (address, token) = (up.address.clone(), agency.token.clone());
+    let talking =
+        std::thread::spawn(move || post(&address, "/g/ada/v1/chat/completions", &token, "", &streamed().to_string()));
+    std::thread::sleep(std::time::Duration::from_millis(800));
     agency.tent.ok(["golem", "retire", "ada", "--reason", "enough", "--confirm", "ada"]);
+    let cut = talking.join().unwrap().body;
+    assert!(cut.contains("w3 ") && cut.contains("\"code\":\"dead\""), "{cut}");
+    let testament = agency.tent.ok(["testament", "ada"]);
+    assert!(testament.contains("What its agent's calls cost") && testament.contains("calls,"), "{testament}");
     let Some(told) = agent(&agency, "refused") else { return };
     for client in ["openai", "anthropic"] {
         assert_eq!((&told[client][1], &told[client][2]), (&Value::from(410), &Value::from("dead")), "{told}");
         assert!(told[client][3].as_str().unwrap().contains("enough"), "{told}");
     }
-    assert_eq!(upstream.calls(), 0);
+    assert_eq!(upstream.calls(), 2);
     up.stop();
 }

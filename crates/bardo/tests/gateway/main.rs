@@ -1,9 +1,11 @@
 //! Agents that call models at a golem's expense: what a call can cost is set aside before it is made, whatever the provider,
 //! the agent or the machine does afterwards.
 
+mod beside;
 mod clients;
 #[path = "../common/mod.rs"]
 mod common;
+mod hostile;
 mod pace;
 #[path = "../../../mind/tests/common/mod.rs"]
 mod parts;
@@ -79,9 +81,15 @@ impl Agency {
     }
 
     fn up(&self) -> Up {
+        self.up_with(&[])
+    }
+
+    fn up_with(&self, environment: &[(&str, &str)]) -> Up {
         let _ = fs::remove_file(self.tent.root().join("gateway"));
         let mut command = self.tent.command(["up", "--listen", "127.0.0.1:0", "--gateway", "127.0.0.1:0"]);
-        let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let log = fs::File::create(self.tent.folder.path().join("log")).unwrap();
+        command.envs(environment.iter().copied());
+        let child = command.stdout(Stdio::null()).stderr(log).spawn().unwrap();
         let until = Instant::now() + Duration::from_secs(30);
         let address = loop {
             if let Ok(address) = fs::read_to_string(self.tent.root().join("gateway")) {

@@ -1,6 +1,7 @@
 //! A provider that speaks both protocols, whole and in streams, and misbehaves by the number of the call. It keeps its own
 //! book of what it has done, in its own tokens: four bytes in are one, and a word out is one.
 
+use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -41,6 +42,10 @@ struct Book {
     /// What came, newest last.
     heads: Vec<String>,
     bodies: Vec<Value>,
+    /// What calls say of themselves in `user`, and how often.
+    heard: BTreeMap<String, u64>,
+    /// Somebody came with a key.
+    keyed: bool,
     /// Bytes of the newest answer, as they were sent.
     sent: Vec<u8>,
 }
@@ -68,6 +73,15 @@ impl Upstream {
 
     pub(crate) fn calls(&self) -> u64 {
         self.book.lock().unwrap().calls
+    }
+
+    /// What calls have said of themselves.
+    pub(crate) fn heard(&self) -> BTreeMap<String, u64> {
+        self.book.lock().unwrap().heard.clone()
+    }
+
+    pub(crate) fn keys_seen(&self) -> bool {
+        self.book.lock().unwrap().keyed
     }
 
     pub(crate) fn worth(&self) -> u64 {
@@ -100,6 +114,10 @@ fn serve(mut stream: TcpStream, book: &Mutex<Book>, number: &AtomicU64, act: &dy
             if act != Act::Fails {
                 book.worth += input * PRICE.0;
             }
+            if let Some(user) = body["user"].as_str() {
+                *book.heard.entry(user.to_owned()).or_default() += 1;
+            }
+            book.keyed |= head.to_lowercase().contains("authorization: bearer ");
             book.heads.push(head.clone());
             book.bodies.push(body.clone());
             if book.bodies.len() > 8 {

@@ -14,6 +14,7 @@ use golem::{limits, plain};
 use serde::{Deserialize, Serialize};
 use world::checks::{Check, Round, Runner, Said, Says, newest};
 
+use crate::fence::Fence;
 use crate::home::GolemHome;
 use crate::{Error, durable, program};
 
@@ -32,6 +33,9 @@ pub struct Plan {
     /// Seconds that each may take.
     pub limit: u64,
     pub commands: BTreeMap<String, String>,
+    /// What neither its agent nor whatever a check runs may write to.
+    #[serde(default)]
+    pub protect: Vec<PathBuf>,
 }
 
 impl Plan {
@@ -78,8 +82,11 @@ pub(super) fn runner(place: &GolemHome, stop: Arc<AtomicBool>) -> Runner {
                 return None;
             }
         };
+        // What a check runs may be the work of whoever is judged by it.
+        let hidden = vec![place.home().root().to_owned()];
+        let fence = Fence { hidden, protected: plan.protect.clone() };
         let said: Vec<Said> = std::thread::scope(|scope| {
-            let running: Vec<_> = checks.iter().map(|check| scope.spawn(|| run(&plan, check, &stop))).collect();
+            let running: Vec<_> = checks.iter().map(|check| scope.spawn(|| run(&plan, check, &fence, &stop))).collect();
             running.into_iter().map(|one| one.join().expect("running a program does not panic")).collect()
         });
         for (check, said) in checks.iter().zip(&said).filter(|(_, said)| said.value.is_none()) {
@@ -90,14 +97,14 @@ pub(super) fn runner(place: &GolemHome, stop: Arc<AtomicBool>) -> Runner {
     })
 }
 
-fn run(plan: &Plan, check: &Check, stop: &AtomicBool) -> Said {
+fn run(plan: &Plan, check: &Check, fence: &Fence, stop: &AtomicBool) -> Said {
     let nothing = |text: String| Said { value: (check.says == Says::Pass).then_some(0.0), text };
     let Some(line) = plan.commands.get(&check.name) else { return nothing("it has no command here".to_owned()) };
     let mut command = Command::new("sh");
     command.args(["-c", line]).current_dir(&plan.folder).env_clear().env("BARDO_CHECK", &check.name);
     command.envs(PASSED_ON.iter().filter_map(|name| Some((name, std::env::var_os(name)?))));
     command.stdout(Stdio::piped()).stderr(Stdio::null());
-    let ended = match program::run(&mut command, b"", Duration::from_secs(plan.limit), stop, false) {
+    let ended = match program::run(&mut command, b"", Duration::from_secs(plan.limit), stop, false, Some(fence)) {
         Ok(ended) => ended,
         Err(why) => return nothing(format!("it cannot be started: {why}")),
     };
@@ -127,8 +134,8 @@ mod tests {
 
     fn said(line: &str, says: Says) -> Said {
         let commands = BTreeMap::from([("it".to_owned(), line.to_owned())]);
-        let plan = Plan { folder: "/".into(), limit: 2, commands };
-        run(&plan, &Check { name: "it".to_owned(), says }, &AtomicBool::new(false))
+        let plan = Plan { folder: "/".into(), limit: 2, commands, protect: Vec::new() };
+        run(&plan, &Check { name: "it".to_owned(), says }, &Fence::default(), &AtomicBool::new(false))
     }
 
     #[test]

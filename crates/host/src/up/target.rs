@@ -144,7 +144,7 @@ fn run(line: &str, note: &Note, stop: &AtomicBool) -> Result<(), String> {
         .env("BARDO_NOTE_GOLEM", note.golem.as_deref().unwrap_or_default())
         .stdout(Stdio::null())
         .stderr(Stdio::null());
-    let ended = program::run(&mut command, format!("{}\n", note.text).as_bytes(), TIMEOUT, stop, true);
+    let ended = program::run(&mut command, format!("{}\n", note.text).as_bytes(), TIMEOUT, stop, true, None);
     match ended.map_err(|e| e.to_string())? {
         program::Ended { code: Some(0), .. } => Ok(()),
         program::Ended { how, .. } => Err(how),

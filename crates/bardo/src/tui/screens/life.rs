@@ -1,5 +1,7 @@
 //! One life: how well it is and why, what it lives on, what it can do, what presses on it.
 
+use golem::Usdc;
+use golem::call::ByModel;
 use host::view::words::Words;
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Rect};
@@ -43,7 +45,7 @@ pub(super) fn draw(app: &App, look: Look, frame: &mut Frame<'_>, area: Rect) {
     let inner = look.panel(frame, clocks, "clocks");
     lines(frame, inner, clock_lines(told, look));
     let inner = look.panel(frame, money, "money");
-    lines(frame, inner, money_lines(told, look));
+    lines(frame, inner, money_lines(told, &seen.status.called, look));
     let inner = look.panel(frame, mood, "mood (Daimon)");
     lines(frame, inner, mood_lines(told, look, usize::from(inner.width)));
     if wide {
@@ -106,7 +108,7 @@ fn clock_lines(told: &Words, look: Look) -> Vec<Line<'static>> {
     told.clocks.iter().map(line).collect()
 }
 
-fn money_lines(told: &Words, look: Look) -> Vec<Line<'static>> {
+fn money_lines(told: &Words, called: &[ByModel], look: Look) -> Vec<Line<'static>> {
     let money = &told.money;
     let held = money.held.map_or(String::new(), |held| format!(", holding {}", percent(held)));
     let holds = match money.holding {
@@ -121,6 +123,10 @@ fn money_lines(told: &Words, look: Look) -> Vec<Line<'static>> {
         look.row("net", format!("{} of {} given", books.net, cents(books.given.sum()))),
         look.row("return", format!("{}{held}", percent(money.returned))),
     ];
+    if !called.is_empty() {
+        let (calls, cost) = called.iter().fold((0, Usdc::ZERO), |(calls, cost), by| (calls + by.calls, cost + by.cost));
+        shown.insert(1, look.row("calls", format!("{} of its agent's for {cost}", count(calls))));
+    }
     // Where there is room, every cent: these add up to the micro-USDC.
     shown.extend([
         look.row("given", format!("{} and {}", books.given.credit, books.given.capital)),

@@ -1,0 +1,200 @@
+//! A fence around programs that act for a golem, or that its owner's checks run: whatever they start cannot read what is
+//! hidden, write to what is protected, mount anything over either, look into other processes or signal them. It is the kernel's (Landlock),
+//! belongs to the thread that raises it and to all that is started from there, and cannot be taken down again.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command};
+
+/// What is kept from a program.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Fence {
+    /// Not to be read, written or run.
+    pub hidden: Vec<PathBuf>,
+    /// To be read and run only.
+    pub protected: Vec<PathBuf>,
+}
+
+/// Starts a program behind it. True, if there is a fence; a kernel without one lets the program do as it likes.
+pub fn start(command: &mut Command, fence: &Fence) -> io::Result<(Child, bool)> {
+    // Raised on a thread of its own, so that nothing else in this process stands behind it.
+    std::thread::scope(|scope| {
+        let started = scope.spawn(|| {
+            let stands = linux::raise(fence)?;
+            Ok((command.spawn()?, stands))
+        });
+        started.join().unwrap_or_else(|_| Err(io::Error::other("the fence fell over")))
+    })
+}
+
+/// Every place that stays open: all there is beside the ways that lead to what is hidden or protected, and on those ways
+/// nothing but looking around.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Ways {
+    open: Vec<PathBuf>,
+    read: Vec<PathBuf>,
+    seen: Vec<PathBuf>,
+}
+
+impl Ways {
+    fn around(fence: &Fence) -> io::Result<Ways> {
+        let real = |paths: &[PathBuf]| paths.iter().map(|path| path.canonicalize()).collect::<io::Result<Vec<_>>>();
+        let (hidden, protected) = (real(&fence.hidden)?, real(&fence.protected)?);
+        let mut ways = Ways::default();
+        ways.walk(Path::new("/"), &hidden, &protected);
+        Ok(ways)
+    }
+
+    fn walk(&mut self, path: &Path, hidden: &[PathBuf], protected: &[PathBuf]) {
+        let leads = |to: &PathBuf| to.starts_with(path) && to != path;
+        if hidden.iter().any(|one| one == path) {
+            return;
+        }
+        let kept = protected.iter().any(|one| path.starts_with(one));
+        let hides = hidden.iter().any(leads);
+        match (kept, hides) {
+            (true, false) => return self.read.push(path.to_owned()),
+            (false, false) if !protected.iter().any(leads) => return self.open.push(path.to_owned()),
+            _ => {}
+        }
+        self.seen.push(path.to_owned());
+        for entry in path.read_dir().into_iter().flatten().flatten() {
+            // What a link leads to is open or not by itself; who made it has no say.
+            if entry.file_type().is_ok_and(|kind| !kind.is_symlink()) {
+                self.walk(&entry.path(), hidden, protected);
+            }
+        }
+    }
+}
+
+#[cfg(target_os = "linux")]
+mod linux {
+    use std::io;
+    use std::path::PathBuf;
+
+    use landlock::{
+        ABI, Access, AccessFs, BitFlags, CompatLevel, Compatible, PathBeneath, PathFd, Ruleset, RulesetAttr,
+        RulesetCreatedAttr, RulesetStatus, Scope,
+    };
+
+    use rustix::thread::{CapabilitySet, capabilities, set_capabilities};
+
+    use super::{Fence, Ways};
+
+    /// The newest rights this program knows of; a kernel that knows fewer keeps to those.
+    const KNOWN: ABI = ABI::V6;
+
+    /// What only root has, and what looks over any fence: into other processes, into the kernel, past every path. A fence keeps
+    /// them from being won back.
+    fn drop_powers() -> io::Result<()> {
+        let over = CapabilitySet::PERFMON
+            | CapabilitySet::SYS_PTRACE
+            | CapabilitySet::SYS_ADMIN
+            | CapabilitySet::SYS_RAWIO
+            | CapabilitySet::SYS_MODULE
+            | CapabilitySet::BPF
+            | CapabilitySet::DAC_READ_SEARCH;
+        let mut has = capabilities(None)?;
+        for set in [&mut has.effective, &mut has.permitted, &mut has.inheritable] {
+            set.remove(over);
+        }
+        Ok(set_capabilities(None, has)?)
+    }
+
+    pub(super) fn raise(fence: &Fence) -> io::Result<bool> {
+        let wrong = |why: landlock::RulesetError| io::Error::other(format!("cannot raise a fence: {why}"));
+        let ways = Ways::around(fence)?;
+        let mut rules = Ruleset::default()
+            .set_compatibility(CompatLevel::BestEffort)
+            .handle_access(AccessFs::from_all(KNOWN))
+            .and_then(|rules| rules.scope(Scope::Signal))
+            .and_then(Ruleset::create)
+            .map_err(wrong)?;
+        let rights: [(&[PathBuf], BitFlags<AccessFs>); 3] = [
+            (&ways.open, AccessFs::from_all(KNOWN)),
+            (&ways.read, AccessFs::from_read(KNOWN)),
+            (&ways.seen, AccessFs::ReadDir.into()),
+        ];
+        for (paths, rights) in rights {
+            for path in paths {
+                // What has gone in between, or is nothing that can be opened, stays closed.
+                let Ok(place) = PathFd::new(path) else { continue };
+                let fits = if path.is_dir() { rights } else { rights & AccessFs::from_file(KNOWN) };
+                if !fits.is_empty() {
+                    rules = rules.add_rule(PathBeneath::new(place, fits)).map_err(wrong)?;
+                }
+            }
+        }
+        let status = rules.restrict_self().map_err(wrong)?;
+        drop_powers()?;
+        Ok(status.ruleset != RulesetStatus::NotEnforced)
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+mod linux {
+    pub(super) fn raise(_: &super::Fence) -> std::io::Result<bool> {
+        Ok(false)
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    fn shell(fence: &Fence, line: &str) -> bool {
+        let mut command = Command::new("sh");
+        command.args(["-c", line]).stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null());
+        let (mut child, stands) = start(&mut command, fence).unwrap();
+        assert!(stands, "this kernel has no Landlock");
+        child.wait().unwrap().success()
+    }
+
+    #[test]
+    fn what_is_hidden_is_gone_what_is_protected_stays_and_all_else_is_as_it_was() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        for name in ["home/golems", "suite", "project/src"] {
+            fs::create_dir_all(at(name)).unwrap();
+        }
+        fs::write(at("home/secret"), "s").unwrap();
+        fs::write(at("suite/run.sh"), "exit 0").unwrap();
+        std::os::unix::fs::symlink(at("home"), at("project/way-in")).unwrap();
+        let fence = Fence { hidden: vec![at("home")], protected: vec![at("suite")] };
+        let on = |line: &str| shell(&fence, &line.replace('@', &folder.path().display().to_string()));
+        for allowed in [
+            "true",
+            "echo x > @/project/src/file && cat @/project/src/file && rm @/project/src/file",
+            "mkdir @/project/new && touch @/project/new/file",
+            "sh @/suite/run.sh",
+            "ls @/suite && ls @ && ls / && cd @ && pwd",
+            "echo x > /dev/null",
+            "sleep 0 & wait",
+        ] {
+            assert!(on(allowed), "{allowed}");
+        }
+        for denied in [
+            "cat @/home/secret",
+            "cat @/project/way-in/secret",
+            "echo x > @/home/new",
+            "mkdir @/home/golems/new",
+            "rm @/home/secret",
+            "mv @/home @/other",
+            "echo x > @/suite/run.sh",
+            "echo x >> @/suite/run.sh",
+            "rm @/suite/run.sh",
+            "mv @/suite @/gone",
+            "ln @/suite/run.sh @/project/linked && echo x > @/project/linked",
+            "touch @/suite/new",
+            "kill -0 $PPID",
+            "cat /proc/$PPID/environ",
+        ] {
+            assert!(!on(denied), "{denied}");
+        }
+        assert_eq!(fs::read_to_string(at("suite/run.sh")).unwrap(), "exit 0");
+        // Nobody else stands behind it.
+        assert!(fs::read(at("home/secret")).is_ok());
+    }
+}
