@@ -98,25 +98,14 @@ impl Grimoire {
             }
         }
         if let Some(known) = self.by_key(&Key::of(&entry)) {
-            let mut known = known.clone();
-            let source = entry.provenance.sources[0];
-            if known.provenance.sources.contains(&source) || known.provenance.sources.len() >= SOURCES {
-                return Err(Turned::Known);
-            }
-            known.provenance.sources.push(source);
-            return Ok(vec![Decision::Put(Box::new(known))]);
+            return also(known, entry.provenance.sources[0]);
         }
         let world = &life.birth.world;
         if self.opposed(&entry, world).any(|other| other.confidence(life.now) >= ESTABLISHED) {
             entry.initial /= 2.0;
         }
-        // What whoever acts for it says is kept to be looked up, not weighed; it is told apart by where it comes from.
         if how == How::Agent {
-            if self.entries().filter(|known| is_agents(known)).count() >= NOTES {
-                return Err(Turned::TooMany);
-            }
-            entry.id = self.next_id();
-            return Ok(vec![Decision::Put(Box::new(entry))]);
+            return self.noted(entry);
         }
         let begins = entry.initial;
         let mut decisions =
@@ -129,6 +118,15 @@ impl Grimoire {
             entry.initial = begins;
         }
         Ok(decisions)
+    }
+
+    /// What whoever acts for it says is kept to be looked up, not weighed; it is told apart by where it comes from.
+    fn noted(&self, mut entry: Entry) -> Result<Vec<Decision>, Turned> {
+        if self.entries().filter(|known| is_agents(known)).count() >= NOTES {
+            return Err(Turned::TooMany);
+        }
+        entry.id = self.next_id();
+        Ok(vec![Decision::Put(Box::new(entry))])
     }
 }
 
@@ -189,6 +187,16 @@ pub fn proposed(grimoire: &mut Grimoire, life: &Life, rules: impl IntoIterator<I
         }
     }
     answer
+}
+
+/// The same from somebody else: one more source of what is known.
+fn also(known: &Entry, source: Source) -> Result<Vec<Decision>, Turned> {
+    let mut known = known.clone();
+    if known.provenance.sources.contains(&source) || known.provenance.sources.len() >= SOURCES {
+        return Err(Turned::Known);
+    }
+    known.provenance.sources.push(source);
+    Ok(vec![Decision::Put(Box::new(known))])
 }
 
 fn is_agents(entry: &Entry) -> bool {

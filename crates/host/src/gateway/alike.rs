@@ -3,18 +3,18 @@
 
 use serde_json::Value;
 
-use super::shape::Protocol;
-
 /// Numbers of calls and answers that differ each time, whatever is asked.
 const NAMES: [&str; 6] = ["id", "tool_call_id", "tool_use_id", "call_id", "item_id", "cache_control"];
 
-pub(super) fn alike(whole: &Value, protocol: Protocol) -> u64 {
+/// Of a call to this path, whatever it says under `messages` or `input`.
+pub(super) fn alike(whole: &Value, path: &str) -> u64 {
     let mut hasher = blake3::Hasher::new();
-    hasher.update(protocol.path().as_bytes());
+    hasher.update(path.as_bytes());
     take(&mut hasher, &whole["model"]);
-    let said = if protocol == Protocol::Responses || protocol == Protocol::Embeddings { "input" } else { "messages" };
+    let said = if whole["messages"].is_null() { "input" } else { "messages" };
     match whole[said].as_array() {
-        Some(all) if protocol != Protocol::Embeddings => {
+        // A list of texts has no steps in it.
+        Some(all) if all.iter().any(Value::is_object) => {
             let last = all.iter().rposition(is_own);
             if last.is_none() {
                 ["system", "instructions"].iter().for_each(|part| take(&mut hasher, &whole[*part]));
@@ -68,7 +68,7 @@ mod tests {
         let call = |steps: &[[Value; 2]]| {
             let mut messages = vec![json!({ "role": "user", "content": "mend it" })];
             messages.extend(steps.iter().flatten().cloned());
-            alike(&json!({ "model": "m", "messages": messages }), Protocol::Chat)
+            alike(&json!({ "model": "m", "messages": messages }), "/chat/completions")
         };
         let once = call(&[step("a", "3 failed")]);
         assert_eq!(once, call(&[step("a", "3 failed"), step("b", "3 failed")]));
@@ -76,7 +76,7 @@ mod tests {
         assert_ne!(once, call(&[]));
         let plain = |system: &str, text: &str| {
             let messages = json!([{ "role": "user", "content": text }]);
-            alike(&json!({ "model": "m", "system": system, "messages": messages }), Protocol::Messages)
+            alike(&json!({ "model": "m", "system": system, "messages": messages }), "/messages")
         };
         assert_eq!(plain("s", "row 1"), plain("s", "row 1"));
         assert_ne!(plain("s", "row 1"), plain("s", "row 2"));
@@ -87,8 +87,8 @@ mod tests {
                 { "type": "function_call_output", "call_id": last, "output": "nothing" },
             ] })
         };
-        assert_eq!(alike(&items("1"), Protocol::Responses), alike(&items("2"), Protocol::Responses));
-        let embed = |text: &str| alike(&json!({ "model": "m", "input": [text] }), Protocol::Embeddings);
+        assert_eq!(alike(&items("1"), "/responses"), alike(&items("2"), "/responses"));
+        let embed = |text: &str| alike(&json!({ "model": "m", "input": [text] }), "/embeddings");
         assert_ne!(embed("a"), embed("b"));
     }
 }

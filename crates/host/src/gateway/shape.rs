@@ -129,7 +129,7 @@ pub(super) fn read(body: &[u8], protocol: Protocol) -> Result<Asked, String> {
         }
     }
     let tells_usage = whole.pointer("/stream_options/include_usage").and_then(Value::as_bool).unwrap_or(false);
-    let alike = super::alike::alike(&whole, protocol);
+    let alike = super::alike::alike(&whole, protocol.path());
     Ok(Asked { alike, fields, protocol, model, stream, input, output, answers, tells_usage })
 }
 
