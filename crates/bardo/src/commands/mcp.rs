@@ -22,8 +22,9 @@ pub(crate) fn mcp(home: &Home) -> Result<ExitCode, Error> {
         }
     };
     let who = who.ok_or_else(|| {
+        let wrong = if sent.is_empty() { "is not set" } else { "opens nothing here" };
         Error::Usage(format!(
-            "set {TOKEN}: `bardo golem connect NAME` shows the token of a golem's agent, `bardo token new` makes one of yours"
+            "{TOKEN} {wrong}: `bardo golem connect NAME` shows the token of a golem's agent, `bardo token new` makes one of yours"
         ))
     })?;
     mcp::stdio(home, who)?;

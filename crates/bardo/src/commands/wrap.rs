@@ -37,14 +37,18 @@ const UNCHECKED: &str = "10s";
 const CHECKED: &str = "1m";
 
 pub(crate) fn wrap(home: &Home, args: &WrapArgs, json: bool) -> Result<ExitCode, Error> {
-    // Whoever has mistyped a check is told before anything is made.
+    // Whoever has mistyped a check or a path is told before anything is made.
     checks::plan(&args.check, &args.number)?;
+    let protected = real(&args.protect)?;
     if !home.is_known() {
         homes::make(home)?;
         output::complain(format!("made a home at {}", home.root().display()));
     }
     let place = golem_for(home, args)?;
-    protect(&place, &args.protect)?;
+    if let Some(plan) = Plan::read(&place)?.filter(|_| !protected.is_empty()) {
+        // What the program may not write to, what its checks run may not either.
+        Plan { protect: protected, ..plan }.write(&place)?;
+    }
     let before = life(&place)?;
     let keeper = Keeper::of(home, &place)?;
     output::complain(format!(
@@ -66,15 +70,9 @@ pub(crate) fn wrap(home: &Home, args: &WrapArgs, json: bool) -> Result<ExitCode,
     })
 }
 
-/// What the program may not write to, what its checks run may not either.
-fn protect(place: &GolemHome, paths: &[PathBuf]) -> Result<(), Error> {
-    let missing = |path: &PathBuf, why| Error::Usage(format!("cannot protect {}: {why}", path.display()));
-    let real = |path: &PathBuf| path.canonicalize().map_err(|why| missing(path, why));
-    let paths = paths.iter().map(real).collect::<Result<Vec<_>, _>>()?;
-    match Plan::read(place)? {
-        Some(plan) if !paths.is_empty() => Plan { protect: paths, ..plan }.write(place),
-        _ => Ok(()),
-    }
+fn real(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {
+    let wrong = |path: &PathBuf, why| Error::Usage(format!("cannot protect {}: {why}", path.display()));
+    paths.iter().map(|path| path.canonicalize().map_err(|why| wrong(path, why))).collect()
 }
 
 fn life(place: &GolemHome) -> Result<Life, Error> {
