@@ -5,6 +5,7 @@
 
 mod common;
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::ops::ControlFlow;
 use std::process::{Child, Stdio};
@@ -307,7 +308,8 @@ fn a_birth_cut_short_before_the_end_is_not_completed_after_it() {
     }
 }
 
-fn sums(tent: &Tent, name: &str) -> Usdc {
+/// What was set aside on each day for what adds to what is held.
+fn sums(tent: &Tent, name: &str) -> BTreeMap<u64, Usdc> {
     let (mut granted, mut adding) = (Vec::new(), Vec::new());
     let world = life(tent, name).birth.world.clone();
     let reader = Reader::open(&tent.golem(name).database()).unwrap();
@@ -316,7 +318,7 @@ fn sums(tent: &Tent, name: &str) -> Usdc {
             for event in &record.events {
                 match event {
                     Event::Policy(policy::Event::Intended(flight)) => {
-                        adding.push((flight.key, flight.action, flight.reserved))
+                        adding.push((record.at.as_seconds() / 86_400, flight.key, flight.action, flight.reserved))
                     }
                     Event::Policy(policy::Event::Granted { permit, .. }) => granted.push(permit.key),
                     _ => {}
@@ -326,8 +328,11 @@ fn sums(tent: &Tent, name: &str) -> Usdc {
         })
         .unwrap();
     let adds = |action: u8| world.actions[usize::from(action)].effect == Effect::Adds;
-    let sum = adding.iter().filter(|(key, action, _)| granted.contains(key) && adds(*action));
-    sum.map(|(.., reserved)| *reserved).sum()
+    let mut sums = BTreeMap::new();
+    for (day, .., reserved) in adding.iter().filter(|(_, key, action, _)| granted.contains(key) && adds(*action)) {
+        *sums.entry(*day).or_default() += *reserved;
+    }
+    sums
 }
 
 /// Four generations within one day of the world once committed $108.06 of the $30 that a day may cost.
@@ -338,20 +343,20 @@ fn what_a_day_may_cost_holds_for_the_line() {
     let mut args = vec!["golem", "new", "ada", "--seed", "5"];
     set.iter().for_each(|set| args.extend(["--set", set]));
     tent.ok(args);
-    let (mut name, mut spent) = ("ada".to_owned(), Usdc::ZERO);
+    let (mut name, mut spent) = ("ada".to_owned(), BTreeMap::<u64, Usdc>::new());
     for generation in 2..=5 {
         tent.ok(["golem", "run", &name, "--speed", "max", "--ticks", "100"]);
         tent.ok(["golem", "retire", &name, "--confirm", &name]);
         tent.ok(["golem", "successor", &name, "--yes"]);
-        spent += sums(&tent, &name);
+        sums(&tent, &name).into_iter().for_each(|(day, sum)| *spent.entry(day).or_default() += sum);
         name = format!("ada-{generation}");
     }
-    let (first, last) = (life(&tent, "ada"), life(&tent, &name));
-    assert!(last.now.as_seconds() / 86_400 == first.born.as_seconds() / 86_400, "all on one day");
-    assert!(spent.is_positive() && spent <= Usdc::dollars(30), "{spent} in one day");
+    // Four lives on one day, or on two if they began late on the first.
+    assert!((1..=2).contains(&spent.len()), "{spent:?}");
+    assert!(spent.values().all(|sum| sum.is_positive() && *sum <= Usdc::dollars(30)), "{spent:?}");
     // Another day is another day.
     tent.ok(["golem", "run", &name, "--speed", "max", "--ticks", "2400"]);
-    assert!(sums(&tent, &name).is_positive());
+    assert!(sums(&tent, &name).values().any(|sum| sum.is_positive()));
 }
 
 /// The owner's own limits were lost at a death: `golem policy` never reached golem.toml, and a freeze ended with a life.
