@@ -26,6 +26,9 @@ fn main() -> ExitCode {
         output::line(output::WELCOME.trim_end());
         return ExitCode::SUCCESS;
     };
+    if let Verb::Keep { launch } = &verb {
+        return outside::keeper::keep(launch);
+    }
     // Man pages are for everyone; all else that is made is somebody's own.
     if !matches!(verb, Verb::Man { .. }) {
         host::private::begin();
@@ -47,6 +50,8 @@ fn dispatch(home: &Home, verb: Verb, json: bool) -> Result<ExitCode, Error> {
         Verb::Demo(args) => commands::demo::demo(&args, json),
         Verb::Init => commands::home::init(home, json),
         Verb::Golem(verb) => commands::golem::dispatch(home, verb, json),
+        Verb::Keep { .. } => unreachable!("it has no home"),
+        Verb::World(verb) => commands::outside::dispatch(home, &verb, json),
         Verb::Mcp => commands::mcp::mcp(home),
         Verb::Wrap(args) => commands::wrap::wrap(home, &args, json),
         Verb::Up(args) => commands::up::up(home, &args, json),
@@ -60,7 +65,7 @@ fn dispatch(home: &Home, verb: Verb, json: bool) -> Result<ExitCode, Error> {
         Verb::Token(verb) => commands::token::dispatch(home, &verb, json),
         Verb::Halt(halt) => commands::owner::halt(home, &halt, json),
         Verb::Treasury(treasury) => commands::home::treasury(home, &treasury, json),
-        Verb::Data(data) => commands::home::data(home, &data, json),
+        Verb::Data(data) => commands::data::data(home, &data, json),
         Verb::Lab(args::LabVerb::Lives(lives)) => commands::lab::lives(home, &lives, json),
         Verb::Lab(args::LabVerb::Lineages { plan, generations }) => {
             commands::lab::lineages(home, &plan, generations, json)

@@ -124,6 +124,11 @@ fn the_reference_of_keys_is_what_can_be_set() {
 }
 
 #[test]
+fn the_reference_of_messages_is_what_is_said() {
+    check_written("docs/outside.md", "messages", &outside::page());
+}
+
+#[test]
 fn the_reference_of_the_api_is_what_can_be_asked() {
     let description = fs::read_to_string(page("docs/openapi.json")).unwrap();
     check_written("docs/api.md", "endpoints", &reference::endpoints(&description));

@@ -12,12 +12,12 @@ pub mod chance;
 pub mod config;
 mod durable;
 mod errands;
-pub mod family;
-pub mod fence;
 mod program;
 
 pub mod home;
 pub mod view;
+
+pub mod feeds;
 
 pub mod legacy;
 pub mod life;

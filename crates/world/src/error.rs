@@ -22,6 +22,9 @@ pub enum Error {
     Away { what: String, again: Option<Duration> },
     #[error("cannot use {path} as candles: {why}")]
     Candles { path: PathBuf, why: String },
+    /// A world that is a program, and what is wrong with it.
+    #[error("{0}")]
+    Outside(String),
     #[error("{what} {why}")]
     Config { what: &'static str, why: &'static str },
 }

@@ -2,17 +2,18 @@
 //! before anyone hears of it. A key asked about before it was ever done is ruled out for good, so a golem
 //! that comes back from a crash can rely on the answer.
 //!
-//! On disk it is one line of JSON for each key, sealed over itself and the seal of the line before. A last line without
-//! its newline was never acknowledged and is cut off; anything else that does not follow is damage, and damage is not
-//! guessed around. That whole lines are missing at the end only the golem's own life can tell: it knows what it asked for.
+//! On disk it is one line of JSON for each key, sealed over itself and the seal of the line before; where what comes of an
+//! order is not known when it is given, a line before that says that it was taken. A last line without its newline was
+//! never acknowledged and is cut off; anything else that does not follow is damage, and damage is not guessed around. That
+//! whole lines are missing at the end only the golem's own life can tell: it knows what it asked for.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use golem::time::Time;
-use golem::world::Outcome;
+use golem::world::{Order, Outcome};
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
@@ -25,9 +26,20 @@ pub struct Entry {
     pub outcome: Option<Outcome>,
 }
 
+/// An order that was taken before anybody could know what comes of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Taken {
+    /// World time at which it was given.
+    pub(crate) at: Time,
+    pub(crate) order: Order,
+}
+
 #[derive(Debug)]
 pub struct Ledger {
     entries: BTreeMap<u64, Entry>,
+    /// Decided since or not, and those that are not.
+    taken: BTreeMap<u64, Taken>,
+    open: BTreeSet<u64>,
     held: i64,
     /// Of the newest line.
     seal: u64,
@@ -54,10 +66,26 @@ struct Line {
     seal: String,
 }
 
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TakenLine {
+    key: u64,
+    at: Time,
+    order: Order,
+    seal: String,
+}
+
 impl Ledger {
     /// Forgotten with the process: for lives that are lived in one go.
     pub fn memory() -> Ledger {
-        Ledger { entries: BTreeMap::new(), held: 0, seal: 0, sheet: None }
+        Ledger {
+            entries: BTreeMap::new(),
+            taken: BTreeMap::new(),
+            open: BTreeSet::new(),
+            held: 0,
+            seal: 0,
+            sheet: None,
+        }
     }
 
     /// Opens or begins the record at this path and keeps it locked while in use.
@@ -95,7 +123,7 @@ impl Ledger {
     pub fn rebuild(path: impl AsRef<Path>, entries: BTreeMap<u64, Entry>) -> Result<Ledger, Error> {
         let path = path.as_ref();
         let mut sheet = Sheet { file: None, path: path.to_owned(), stuck: false };
-        sheet.rewrite(&entries)?;
+        sheet.rewrite(&entries, &BTreeMap::new())?;
         Ledger::file(path)
     }
 
@@ -105,12 +133,25 @@ impl Ledger {
             text.split_inclusive(|byte| *byte == b'\n').filter(|line| line.ends_with(b"\n")).enumerate()
         {
             let damaged = |why| Error::Ledger { path: path.to_owned(), line: index as u64 + 1, why };
+            if let Ok(line) = serde_json::from_slice::<TakenLine>(line) {
+                if ledger.entries.contains_key(&line.key) || ledger.taken.contains_key(&line.key) {
+                    return Err(damaged(format!("key {} was taken twice", line.key)));
+                }
+                let taken = Taken { at: line.at, order: line.order };
+                ledger.seal = seal(ledger.seal, &(line.key, taken.at, taken.order));
+                if line.seal != spelled(ledger.seal) {
+                    return Err(damaged("it does not follow from the line before".into()));
+                }
+                ledger.taken.insert(line.key, taken);
+                ledger.open.insert(line.key);
+                continue;
+            }
             let line: Line = serde_json::from_slice(line).map_err(|e| damaged(e.to_string()))?;
             let entry = Entry { at: line.at, outcome: line.outcome };
             if ledger.entries.contains_key(&line.key) {
                 return Err(damaged(format!("key {} has two fates", line.key)));
             }
-            ledger.seal = seal(ledger.seal, line.key, &entry);
+            ledger.seal = seal(ledger.seal, &(line.key, entry.at, entry.outcome));
             if line.seal != spelled(ledger.seal) {
                 return Err(damaged("it does not follow from the line before".into()));
             }
@@ -156,13 +197,39 @@ impl Ledger {
         }
         let outcome = act();
         let entry = Entry { at, outcome };
-        let seal = seal(self.seal, key, &entry);
+        let seal = seal(self.seal, &(key, at, outcome));
         if let Some(sheet) = &mut self.sheet {
-            sheet.write(&Line::of(key, &entry, seal))?;
+            sheet.write(&text(&Line::of(key, &entry, seal)))?;
         }
         self.seal = seal;
         self.note(key, entry);
         Ok(outcome)
+    }
+
+    /// Takes an order of which nobody can know yet what comes of it; one that was taken or has a fate stays as it is.
+    pub(crate) fn take(&mut self, key: u64, at: Time, order: &Order) -> Result<(), Error> {
+        if self.entries.contains_key(&key) || self.taken.contains_key(&key) {
+            return Ok(());
+        }
+        let seal = seal(self.seal, &(key, at, order));
+        if let Some(sheet) = &mut self.sheet {
+            sheet.write(&text(&TakenLine { key, at, order: *order, seal: spelled(seal) }))?;
+        }
+        self.seal = seal;
+        self.taken.insert(key, Taken { at, order: *order });
+        self.open.insert(key);
+        Ok(())
+    }
+
+    /// When this key's order was taken, if it was before anybody could know what comes of it.
+    pub(crate) fn taken(&self, key: u64) -> Option<Taken> {
+        self.taken.get(&key).copied()
+    }
+
+    /// The first order that has no fate yet.
+    pub(crate) fn undecided(&self) -> Option<(u64, Taken)> {
+        let key = self.open.first()?;
+        self.taken.get(key).map(|taken| (*key, *taken))
     }
 
     /// The fate of a key; if it has none yet, it is ruled out.
@@ -174,20 +241,21 @@ impl Ledger {
     /// copy of itself will use those keys for something else.
     pub fn forget_after(&mut self, last: u64) -> Result<(), Error> {
         let kept = self.entries.iter().filter(|(key, _)| **key <= last).map(|(key, entry)| (*key, *entry)).collect();
+        self.taken.retain(|key, _| *key <= last);
+        self.open.retain(|key| *key <= last);
+        (self.held, self.seal) = (0, sealed(&kept, &self.taken).1);
         if let Some(sheet) = &mut self.sheet {
-            sheet.rewrite(&kept)?;
+            sheet.rewrite(&kept, &self.taken)?;
         }
-        (self.held, self.seal) = (0, 0);
         self.entries.clear();
         for (key, entry) in kept {
-            self.seal = seal(self.seal, key, &entry);
             self.note(key, entry);
         }
         Ok(())
     }
 
     /// The fate of a key, if it has one.
-    pub(crate) fn fate(&self, key: u64) -> Option<Entry> {
+    pub fn entry(&self, key: u64) -> Option<Entry> {
         self.entries.get(&key).copied()
     }
 
@@ -204,17 +272,17 @@ impl Ledger {
     fn note(&mut self, key: u64, entry: Entry) {
         self.held = self.held.saturating_add(entry.outcome.map_or(0, |outcome| outcome.units));
         self.entries.insert(key, entry);
+        self.open.remove(&key);
     }
 }
 
 impl Sheet {
-    fn write(&mut self, line: &Line) -> Result<(), Error> {
+    fn write(&mut self, text: &[u8]) -> Result<(), Error> {
         if self.stuck {
             return Err(Error::Stuck { path: self.path.clone() });
         }
-        let text = line.text();
         self.stuck = true;
-        self.append(&text).map_err(|source| Error::Io { what: "cannot write", path: self.path.clone(), source })?;
+        self.append(text).map_err(|source| Error::Io { what: "cannot write", path: self.path.clone(), source })?;
         self.stuck = false;
         Ok(())
     }
@@ -231,15 +299,11 @@ impl Sheet {
     }
 
     /// Puts a whole new file in place of this one: after a crash there is either, never half of each.
-    fn rewrite(&mut self, entries: &BTreeMap<u64, Entry>) -> Result<(), Error> {
+    fn rewrite(&mut self, entries: &BTreeMap<u64, Entry>, taken: &BTreeMap<u64, Taken>) -> Result<(), Error> {
         if self.stuck {
             return Err(Error::Stuck { path: self.path.clone() });
         }
-        let (mut text, mut last) = (Vec::new(), 0);
-        for (key, entry) in entries {
-            last = seal(last, *key, entry);
-            text.extend(Line::of(*key, entry, last).text());
-        }
+        let (text, _) = sealed(entries, taken);
         let mut name = self.path.clone().into_os_string();
         name.push(".new");
         let replace = |path: &Path| {
@@ -269,17 +333,34 @@ impl Line {
     fn of(key: u64, entry: &Entry, seal: u64) -> Line {
         Line { key, at: entry.at, outcome: entry.outcome, seal: spelled(seal) }
     }
+}
 
-    fn text(&self) -> Vec<u8> {
-        let mut text = serde_json::to_vec(self).expect("a line of plain numbers");
-        text.push(b'\n');
-        text
+fn text(line: &impl Serialize) -> Vec<u8> {
+    let mut text = serde_json::to_vec(line).expect("a line of plain numbers");
+    text.push(b'\n');
+    text
+}
+
+/// A whole record anew, and the seal of its last line.
+fn sealed(entries: &BTreeMap<u64, Entry>, taken: &BTreeMap<u64, Taken>) -> (Vec<u8>, u64) {
+    let (mut whole, mut last) = (Vec::new(), 0);
+    let keys: BTreeSet<u64> = entries.keys().chain(taken.keys()).copied().collect();
+    for key in keys {
+        if let Some(Taken { at, order }) = taken.get(&key) {
+            last = seal(last, &(key, at, order));
+            whole.extend(text(&TakenLine { key, at: *at, order: *order, seal: spelled(last) }));
+        }
+        if let Some(entry) = entries.get(&key) {
+            last = seal(last, &(key, entry.at, entry.outcome));
+            whole.extend(text(&Line::of(key, entry, last)));
+        }
     }
+    (whole, last)
 }
 
 /// FNV-1a over the seal before and what this line says: against accidents, not against its owner.
-fn seal(before: u64, key: u64, entry: &Entry) -> u64 {
-    let said = serde_json::to_vec(&(key, entry.at, entry.outcome)).expect("plain numbers");
+fn seal(before: u64, said: &impl Serialize) -> u64 {
+    let said = serde_json::to_vec(said).expect("plain numbers");
     let mix = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
     before.to_le_bytes().iter().chain(&said).fold(0xcbf2_9ce4_8422_2325, mix)
 }
@@ -363,8 +444,8 @@ mod tests {
         let path = folder.path().join("ledger");
         let line = |key, before| {
             let entry = Entry { at: Time::seconds(0), outcome: None };
-            let last = seal(before, key, &entry);
-            (String::from_utf8(Line::of(key, &entry, last).text()).unwrap().trim_end().to_owned(), last)
+            let last = seal(before, &(key, entry.at, entry.outcome));
+            (String::from_utf8(text(&Line::of(key, &entry, last))).unwrap().trim_end().to_owned(), last)
         };
         let (good, first) = line(1, 0);
         let (next, _) = line(2, first);

@@ -3,6 +3,8 @@
 //! made of and in what comes of an order. That it is done once, within its bounds, and remembered, is seen to here for
 //! all of them.
 
+use std::time::Duration;
+
 use golem::time::{Span, Time};
 use golem::world::{Effect, Fate, Manifest, Observation, Outcome, Quote};
 
@@ -28,6 +30,21 @@ pub(crate) trait Model: Walk {
 
     /// This was done at that time; of concern only where later bars depend on it.
     fn changed(&mut self, _at: Time, _done: &Outcome) {}
+
+    /// What comes of an order is to be seen in the bar after the one it was given on, which may not be there yet.
+    fn defers(&self) -> bool {
+        false
+    }
+
+    /// That bar is there, or another after it.
+    fn has_next(&self) -> bool {
+        true
+    }
+
+    /// Takes in what has come since it was last asked, and says until when everything is known; none where it always is.
+    fn catch_up(&mut self) -> Result<Option<Time>, Error> {
+        Ok(None)
+    }
 }
 
 /// A world made of a model, and the record of what was done in it.
@@ -47,7 +64,11 @@ pub(crate) fn settling<M: Model>(paper: Paper<M>, bars: u32) -> Paper<M> {
 
 /// What can be told by now of a key that has a fate.
 fn told<M: Model>(paper: &Paper<M>, key: u64) -> Fate {
-    let Some(entry) = paper.ledger.fate(key) else { return Fate::Never };
+    let taken = paper.ledger.taken(key);
+    if taken.is_some_and(|taken| paper.model.closed() <= taken.at) {
+        return Fate::Pending;
+    }
+    let Some(entry) = paper.ledger.entry(key) else { return taken.map_or(Fate::Never, |_| Fate::Pending) };
     // Where nothing takes time, nothing is on its way, not even seen from an earlier bar.
     let on_its_way = paper.settles_in > Span::ZERO && paper.model.closed() < entry.at + paper.settles_in;
     match entry.outcome {
@@ -80,11 +101,18 @@ impl<M: Model> World for Paper<M> {
     }
 
     fn seek(&mut self, until: Time) -> Result<(), Error> {
+        decide(self)?;
         walk::seek(&mut self.model, until);
         Ok(())
     }
 
     fn observe(&mut self, since: Time, now: Time, into: &mut Observation) -> Result<(), Error> {
+        if decide(self)?.is_some_and(|known| now > known) {
+            return Err(Error::Away {
+                what: "what it is to see has not come yet".to_owned(),
+                again: Some(Duration::ZERO),
+            });
+        }
         walk::observe(&mut self.model, since, now, into);
         Ok(())
     }
@@ -94,22 +122,48 @@ impl<M: Model> World for Paper<M> {
     }
 
     fn commit(&mut self, key: u64, order: &Order) -> Result<Fate, Error> {
-        let (at, held) = (self.model.closed(), self.ledger.held());
-        let mut done = None;
-        self.ledger.once(key, at, || {
-            done = within_bounds(&self.model, key, order, held);
-            done
-        })?;
-        if let Some(done) = done {
-            self.model.changed(at, &done);
+        if self.model.defers() {
+            self.ledger.take(key, self.model.closed(), order)?;
+        } else {
+            fill(self, key, order)?;
         }
         Ok(told(self, key))
     }
 
     fn reconcile(&mut self, key: u64) -> Result<Fate, Error> {
-        self.ledger.reconcile(key, self.model.closed())?;
+        if self.ledger.taken(key).is_none() {
+            self.ledger.reconcile(key, self.model.closed())?;
+        }
         Ok(told(self, key))
     }
+}
+
+/// What comes of an order at the bar it stands on, once and for all.
+fn fill<M: Model>(paper: &mut Paper<M>, key: u64, order: &Order) -> Result<(), Error> {
+    let (at, held) = (paper.model.closed(), paper.ledger.held());
+    let mut done = None;
+    paper.ledger.once(key, at, || {
+        done = within_bounds(&paper.model, key, order, held);
+        done
+    })?;
+    if let Some(done) = done {
+        paper.model.changed(at, &done);
+    }
+    Ok(())
+}
+
+/// Whatever was ordered and can be known by now is decided, as seen from the bar it was ordered on: when that is done makes
+/// no difference. Says until when everything is known.
+fn decide<M: Model>(paper: &mut Paper<M>) -> Result<Option<Time>, Error> {
+    let known = paper.model.catch_up()?;
+    while let Some((key, taken)) = paper.ledger.undecided() {
+        walk::seek(&mut paper.model, taken.at);
+        if !paper.model.has_next() {
+            break;
+        }
+        fill(paper, key, &taken.order)?;
+    }
+    Ok(known)
 }
 
 /// What comes of an order, if everything that bounds it allows that.

@@ -1,6 +1,7 @@
 //! A world by description: what stands in a configuration file or a birth record, and how it is opened.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use golem::time::{Span, Time};
@@ -8,6 +9,7 @@ use golem::{limits, plain};
 use serde::{Deserialize, Serialize};
 
 use crate::paper::settling;
+use crate::series::Series;
 use crate::{Candles, Check, Checks, Error, Ledger, Queue, QueueConfig, Replay, ReplayConfig, Sim, SimConfig, World};
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -38,6 +40,16 @@ pub enum Spec {
         #[serde(default)]
         sha256: Option<String>,
     },
+    /// Candles of a series that still grows: the present, and whatever came before it.
+    Live {
+        path: PathBuf,
+        bar_ms: u64,
+        /// Seconds since the epoch: the first bar that opens then or later is the first it sees.
+        start: u64,
+        /// So many bytes of the file were there at its birth, and this is their SHA-256.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        before: Option<(u64, String)>,
+    },
     /// Another world that takes its time, to rehearse one that is slow.
     Slow {
         world: Box<Spec>,
@@ -50,6 +62,8 @@ pub enum Spec {
     },
     /// Checks of the owner's. The commands are no part of it: what runs on a machine is for its owner to say there.
     Checks { checks: Vec<Check>, bar_ms: u64 },
+    /// A program of the owner's. Which it is, is no part of it, as with checks.
+    Outside { seed: u64 },
     /// A job queue and its servers.
     Queue {
         seed: u64,
@@ -62,12 +76,12 @@ impl Spec {
     /// The same kind of world with other chance in it; candles have none.
     pub fn with_seed(mut self, new: u64) -> Spec {
         match &mut self {
-            Spec::Sim { seed, .. } | Spec::Queue { seed, .. } => *seed = new,
+            Spec::Sim { seed, .. } | Spec::Queue { seed, .. } | Spec::Outside { seed } => *seed = new,
             Spec::Slow { world, latency_ms, settle_bars } => {
                 let world = Box::new(world.as_ref().clone().with_seed(new));
                 return Spec::Slow { world, latency_ms: *latency_ms, settle_bars: *settle_bars };
             }
-            Spec::Replay { .. } | Spec::Checks { .. } => {}
+            Spec::Replay { .. } | Spec::Live { .. } | Spec::Checks { .. } => {}
         }
         self
     }
@@ -90,27 +104,27 @@ impl Spec {
         match self {
             Spec::Slow { world, .. } => world.candles(),
             Spec::Replay { path, sha256, .. } => Some((path, sha256)),
-            Spec::Sim { .. } | Spec::Queue { .. } | Spec::Checks { .. } => None,
+            Spec::Sim { .. } | Spec::Live { .. } | Spec::Queue { .. } | Spec::Checks { .. } | Spec::Outside { .. } => {
+                None
+            }
         }
     }
 
+    /// The same where more of what it shows comes with time, from a series that others watch too.
+    pub fn open_following(&self, series: Arc<Series>, ledger: Ledger) -> Result<Box<dyn World + Send>, Error> {
+        self.build(From::Series(series), ledger, 0)
+    }
+
     pub fn open(&self, ledger: Ledger) -> Result<Box<dyn World + Send>, Error> {
-        let Spec::Replay { path, .. } = self.plain() else { return self.build(None, ledger, 0) };
-        let (candles, _) = Candles::read(path)?;
-        self.build(Some(candles), ledger, 0)
+        self.build(From::File, ledger, 0)
     }
 
     /// The same where the candles of a replay have been read already: many golems may live in one file.
     pub fn open_on(&self, candles: Candles, ledger: Ledger) -> Result<Box<dyn World + Send>, Error> {
-        self.build(Some(candles), ledger, 0)
+        self.build(From::Candles(candles), ledger, 0)
     }
 
-    fn build(
-        &self,
-        candles: Option<Candles>,
-        ledger: Ledger,
-        settle_bars: u32,
-    ) -> Result<Box<dyn World + Send>, Error> {
+    fn build(&self, from: From, ledger: Ledger, settle_bars: u32) -> Result<Box<dyn World + Send>, Error> {
         Ok(match self {
             Spec::Sim { seed, bar_ms, relations_change_days, edge_bps, flip_days } => {
                 let config = SimConfig {
@@ -123,13 +137,20 @@ impl Spec {
                 Box::new(settling(Sim::new(config, ledger)?, settle_bars))
             }
             Spec::Replay { path, start, .. } => {
-                let candles = candles.map_or_else(|| Candles::read(path).map(|(candles, _)| candles), Ok)?;
+                let candles = if let From::Candles(candles) = from { candles } else { Candles::read(path)?.0 };
                 let config = ReplayConfig { start: start.map(Time::seconds), name: called(path) };
                 Box::new(settling(Replay::new(candles, config, ledger)?, settle_bars))
             }
-            Spec::Slow { world, settle_bars: bars, .. } => {
-                return world.build(candles, ledger, settle_bars.saturating_add(*bars));
+            Spec::Live { path, bar_ms, start, .. } => {
+                let opened = || Series::open(path, Span::millis(*bar_ms)).map(Arc::new);
+                let series = if let From::Series(series) = from { series } else { opened()? };
+                let config = ReplayConfig { start: Some(Time::seconds(*start)), name: called(path) };
+                Box::new(settling(Replay::following(series, config, ledger)?, settle_bars))
             }
+            Spec::Slow { world, settle_bars: bars, .. } => {
+                return world.build(from, ledger, settle_bars.saturating_add(*bars));
+            }
+            Spec::Outside { .. } => return Err(Error::Outside("nobody runs a program here".to_owned())),
             // Nobody runs them here; what they would be like can be seen.
             Spec::Checks { checks, bar_ms } => {
                 Box::new(Checks::new(checks.clone(), Span::millis(*bar_ms), Time::default(), None, None)?)
@@ -140,6 +161,13 @@ impl Spec {
             }
         })
     }
+}
+
+/// Where candles come from: their file, or whoever has read it already.
+enum From {
+    File,
+    Candles(Candles),
+    Series(Arc<Series>),
 }
 
 /// However a file is called, the world is called something that may stand in a birth record.

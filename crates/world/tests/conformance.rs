@@ -76,6 +76,23 @@ fn replayed_candles_with_gaps_and_bad_rows_conform() {
 }
 
 #[test]
+fn a_series_that_still_grows_conforms() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("candles.csv");
+    let mut writer = world::series::Writer::open(&path, Span::seconds(60)).unwrap();
+    let bar = |minute: u64| {
+        let close = (100 + minute * 7 % 13) as f64;
+        let volume = (minute % 50) as f64;
+        world::Candle { opened: Time::seconds(minute * 60), open: close, high: close, low: close, close, volume }
+    };
+    let there = |minute: &u64| !matches!(minute, 700..750 | 4_100 | 5_990..5_995);
+    writer.add(&(0..12_000).filter(there).map(bar).collect::<Vec<_>>(), "a venue").unwrap();
+    for start in [0, 60_000, 342_000] {
+        check(&Spec::Live { path: path.clone(), bar_ms: 60_000, start, before: None });
+    }
+}
+
+#[test]
 fn real_candles_conform() {
     for (file, gaps, missing) in [("hourly/eth_usdt_1h.csv.gz", 0, 0), ("hourly/sol_usdt_1h.csv.gz", 3, 439)] {
         let Some(path) = shared(file) else { continue };

@@ -9,7 +9,7 @@ use host::life::Pace;
 #[derive(Debug, Subcommand)]
 pub(crate) enum GolemVerb {
     /// Bring a golem into the world and fund it from the treasury
-    New(New),
+    New(Box<New>),
     /// Run it: at the pace of the world, faster, or as fast as possible
     Run(RunArgs),
     /// All golems, living and dead, and how each stands
@@ -113,6 +113,8 @@ pub(crate) enum GolemVerb {
         #[arg(long)]
         limit: Option<String>,
     },
+    /// The programs that are its world or its mind here; with --world, another from now on, run in this folder
+    Program(ProgramArgs),
     /// Say what will be, to be held against it: the chance that a check passes, or what number it gives
     Claim {
         name: String,
@@ -263,15 +265,42 @@ pub(crate) enum SortBy {
 }
 
 #[derive(Debug, ClapArgs)]
+pub(crate) struct ProgramArgs {
+    pub(crate) name: String,
+    /// One line for the shell, such as './my_world.py --fast'
+    #[arg(long, value_name = "COMMAND")]
+    pub(crate) world: Option<String>,
+    #[command(flatten)]
+    pub(crate) how: HowArgs,
+}
+
+/// How a program of the owner's is run.
+#[derive(Clone, Debug, Default, ClapArgs)]
+pub(crate) struct HowArgs {
+    /// Let the program write to its own folder alone
+    #[arg(long)]
+    pub(crate) confined: bool,
+    /// Give it this of the environment as well; may be given again
+    #[arg(long, value_name = "NAME")]
+    pub(crate) env: Vec<String>,
+    /// Mebibytes of memory it may ask for
+    #[arg(long, value_name = "MIB")]
+    pub(crate) memory: Option<u64>,
+    /// Seconds it may take for an answer
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=600))]
+    pub(crate) answers_within: Option<u64>,
+}
+
+#[derive(Debug, ClapArgs)]
 pub(crate) struct New {
     pub(crate) name: Name,
-    /// What to live in
-    #[arg(long, value_enum)]
-    pub(crate) world: Option<WorldKind>,
+    /// What to live in: sim, replay, live, queue, checks, or a program of yours such as ./my_world.py
+    #[arg(long, value_name = "WORLD", value_parser = world)]
+    pub(crate) world: Option<Chosen>,
     /// Make the life repeatable: identity, chance and world all follow from this number
     #[arg(long)]
     pub(crate) seed: Option<u64>,
-    /// Imported data to replay (see `bardo data`)
+    /// Data to live in (see `bardo data`): what was imported is replayed, what is followed goes on into the present
     #[arg(long)]
     pub(crate) data: Option<String>,
     /// A check of yours that passes if its command ends with 0, such as tests='cargo test'; may be given again
@@ -280,6 +309,8 @@ pub(crate) struct New {
     /// A check of yours whose command prints a number, such as tickets='./count-tickets'; may be given again
     #[arg(long, value_name = "NAME=COMMAND")]
     pub(crate) number: Vec<String>,
+    #[command(flatten)]
+    pub(crate) how: HowArgs,
     /// How often it looks, such as 40s or 1h
     #[arg(long)]
     pub(crate) interval: Option<String>,
@@ -313,6 +344,7 @@ impl New {
             data: None,
             check: Vec::new(),
             number: Vec::new(),
+            how: HowArgs::default(),
             interval: None,
             mind: None,
             credit: None,
@@ -324,10 +356,29 @@ impl New {
     }
 }
 
+/// A world of ours, or a program of the owner's.
+#[derive(Clone, Debug)]
+pub(crate) enum Chosen {
+    Ours(WorldKind),
+    Program(String),
+}
+
+fn world(text: &str) -> Result<Chosen, String> {
+    match WorldKind::from_str(text, true) {
+        Ok(kind) => Ok(Chosen::Ours(kind)),
+        Err(_) if text.chars().all(|c| c.is_ascii_lowercase()) && !std::path::Path::new(text).exists() => {
+            let kinds = "sim, replay, live, queue and checks";
+            Err(format!("there is no world {text:?}; there are {kinds}, and programs of yours, such as ./{text}.py"))
+        }
+        Err(_) => Ok(Chosen::Program(text.to_owned())),
+    }
+}
+
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum WorldKind {
     Sim,
     Replay,
+    Live,
     Queue,
     Checks,
 }

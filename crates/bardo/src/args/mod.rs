@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use ::golem::{Name, Usdc};
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
+use host::feeds::Venue;
 use host::life::Pace;
 
 pub(crate) use golem::*;
@@ -69,6 +70,9 @@ pub(crate) enum Verb {
     /// Bring in candles to replay
     #[command(subcommand)]
     Data(DataVerb),
+    /// Worlds that are programs of yours
+    #[command(subcommand)]
+    World(WorldVerb),
     /// Live whole populations in memory, to find out
     #[command(subcommand)]
     Lab(LabVerb),
@@ -94,6 +98,9 @@ pub(crate) enum Verb {
     /// Show, check and describe the configuration
     #[command(subcommand)]
     Config(ConfigVerb),
+    /// Keep a program, so that nothing of it is left
+    #[command(hide = true)]
+    Keep { launch: String },
     /// Print shell completions
     Completions { shell: clap_complete::Shell },
     /// Write man pages, one for each command
@@ -394,8 +401,67 @@ pub(crate) enum DataVerb {
         #[arg(long)]
         name: Name,
     },
-    /// What has been imported
+    /// Follow a market into the present: closed bars are added as its venue publishes them
+    Follow(FollowArgs),
+    /// Follow it no longer; what has come stays
+    Unfollow { name: Name },
+    /// What has been imported, and what is followed
     List,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct FollowArgs {
+    /// What to call it, such as eth
+    pub(crate) name: Name,
+    /// Who publishes it, without a key: binance, coinbase or kraken
+    #[arg(long)]
+    pub(crate) venue: Venue,
+    /// What the venue calls the market; the dollar market of NAME where nothing is said
+    #[arg(long)]
+    pub(crate) product: Option<String>,
+    /// How long a bar lasts: 1m, 5m, 15m, 1h, 1d and others that the venue has
+    #[arg(long, default_value = "1h")]
+    pub(crate) interval: ::golem::time::Span,
+    /// Another venue, asked while the first does not answer: VENUE or VENUE:PRODUCT
+    #[arg(long, value_name = "VENUE")]
+    pub(crate) second: Option<String>,
+    /// How far back it goes, such as 2026-01-01, where the venue does
+    #[arg(long, value_name = "DATE")]
+    pub(crate) since: Option<String>,
+    /// A CSV of candles to begin with: its past, as far as you have it
+    #[arg(long, value_name = "FILE")]
+    pub(crate) history: Option<PathBuf>,
+    /// Another address that speaks like the venue
+    #[arg(long, value_name = "URL")]
+    pub(crate) url: Option<String>,
+    /// Fetch what there is by now, and leave the rest to the host
+    #[arg(long)]
+    pub(crate) once: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum WorldVerb {
+    /// Hold a program against every promise a world makes, and say in sentences what it breaks
+    Check {
+        #[command(flatten)]
+        how: HowArgs,
+        /// The program, and what it is told
+        #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "COMMAND")]
+        command: Vec<String>,
+    },
+    /// Be one of Bardo's own worlds as a program, to see how it is done
+    Serve {
+        #[arg(value_enum)]
+        world: Served,
+    },
+    /// What is said between Bardo and a program, as a JSON Schema
+    Schema,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum Served {
+    Sim,
+    Queue,
 }
 
 #[derive(Debug, Subcommand)]

@@ -11,6 +11,7 @@ use host::care::restore::{self, Consent};
 use host::config::{File, Settings};
 use host::home::loan;
 use host::life::birth::{Wish, birth};
+use host::life::outside::Programs;
 use host::life::playbook;
 use host::orders::fleet::Brake;
 use host::view::herald::Herald;
@@ -18,16 +19,17 @@ use host::{Error, GolemHome, Home, Living, chance::Secret};
 use serde_json::json;
 use vault::Reader;
 
-use crate::args::{GolemVerb, New, Restore, WorldKind};
+use crate::args::{Chosen, GolemVerb, New, Restore, WorldKind};
 use crate::commands::checks::Claim;
+use crate::commands::data::is_followed;
 use crate::commands::newborn::{next, plain, settings, spec};
-use crate::commands::{checks, connect, costs, heirs, list, owner, plot, report, run, talk};
+use crate::commands::{checks, connect, costs, heirs, list, outside, owner, plot, report, run, talk};
 use crate::history::History;
 use crate::output::{self, count, date, line, portrait, sentence};
 
 pub(crate) fn dispatch(home: &Home, verb: GolemVerb, json: bool) -> Result<ExitCode, Error> {
     match verb {
-        GolemVerb::New(new) => create(home, new, json),
+        GolemVerb::New(new) => create(home, *new, json),
         GolemVerb::Run(args) => run::run(home, &args, json),
         GolemVerb::List(args) => list::list(home, &args, json),
         GolemVerb::Show { name, plot: true } => show(&home.read_golem(&name)?, true, json),
@@ -48,6 +50,7 @@ pub(crate) fn dispatch(home: &Home, verb: GolemVerb, json: bool) -> Result<ExitC
         GolemVerb::Ask { name, question } => talk::ask(home, &name, &question, json),
         GolemVerb::Steer { name, text } => talk::steer(home, &name, text.as_deref(), json),
         GolemVerb::Connect { name, rotate } => connect::connect(home, &home.golem(&name)?, rotate, json),
+        GolemVerb::Program(args) => outside::program(&home.golem(&args.name)?, &args, json),
         GolemVerb::Check { name, set, limit } => checks::check(&home.golem(&name)?, &set, limit.as_deref(), json),
         GolemVerb::Claim { name, domain, value, within, at } => {
             let (within, at) = (within.as_deref(), at.as_deref());
@@ -89,13 +92,24 @@ fn create(home: &Home, new: New, json: bool) -> Result<ExitCode, Error> {
 pub(crate) fn birth_of(home: &Home, new: New) -> Result<Living, Error> {
     let mut flags = new.set;
     let mut flag = |key: &str, value: Option<String>| flags.extend(value.map(|value| format!("{key}={value}")));
-    // Data is for replaying; nobody who names it wants anything else.
-    let replay = new.data.is_some().then_some(WorldKind::Replay);
+    // Data is for replaying, or for following; nobody who names it wants anything else.
+    let kind = |name: &String| if is_followed(home, name) { WorldKind::Live } else { WorldKind::Replay };
+    let replay = new.data.as_ref().map(kind);
     let checks = checks::plan(&new.check, &new.number)?;
     let checked = checks.is_some().then_some(WorldKind::Checks);
+    let programs = match &new.world {
+        Some(Chosen::Program(command)) => Programs { world: Some(outside::run(command, &new.how)?) },
+        _ => Programs::default(),
+    };
+    if let Some(run) = &programs.world {
+        flag("world.bar", Some(format!("{}ms", outside::bar(home, run)?.as_millis())));
+        flag("world.kind", Some("outside".to_owned()));
+    }
+    let ours = if let Some(Chosen::Ours(kind)) = new.world { Some(kind) } else { None };
     flag("world.checks", checks::names(&new.check)?);
     flag("world.numbers", checks::names(&new.number)?);
-    flag("world.kind", new.world.or(replay).or(checked).map(|kind| format!("{kind:?}").to_lowercase()));
+    let ours = ours.or(replay).or(checked).filter(|_| programs.world.is_none());
+    flag("world.kind", ours.map(|kind| format!("{kind:?}").to_lowercase()));
     flag("world.seed", new.seed.map(|seed| seed.to_string()));
     flag("world.data", new.data.clone());
     flag("heartbeat.interval", new.interval);
@@ -119,7 +133,7 @@ pub(crate) fn birth_of(home: &Home, new: New) -> Result<Living, Error> {
         None => None,
     };
     let spec = spec(home, &settings, seed)?;
-    let wish = Wish { name: new.name, spec, seed, settings, descent: None, bundle, checks };
+    let wish = Wish { name: new.name, spec, seed, settings, descent: None, bundle, checks, programs };
     birth(home, wish)
 }
 

@@ -1,16 +1,15 @@
-//! `init`, `treasury`, `data`, `doctor`, `recover`: verbs about the home as a whole.
+//! `init`, `treasury`, `doctor`, `recover`: verbs about the home as a whole.
 
 use std::process::ExitCode;
 
 use golem::Usdc;
 use host::care::doctor as examination;
 use host::care::recover as recovery;
-use host::home::data as imported;
 use host::{Error, Home};
 use mind::AtHand;
 use serde_json::json;
 
-use crate::args::{DataVerb, TreasuryArgs, TreasuryVerb};
+use crate::args::{TreasuryArgs, TreasuryVerb};
 use crate::exit;
 use crate::output::{self, line};
 
@@ -84,46 +83,6 @@ fn name_of(home: &Home, id: &str) -> String {
         golems.iter().find(|golem| golem.is(id)).map(|golem| golem.name.to_string())
     });
     named.unwrap_or_else(|| id.chars().take(8).chain(['…']).collect())
-}
-
-pub(crate) fn data(home: &Home, verb: &DataVerb, json: bool) -> Result<ExitCode, Error> {
-    match verb {
-        DataVerb::Import { file, name } => {
-            let report = imported::import(home, file, name)?;
-            if json {
-                output::json(&report);
-            } else {
-                line(report.to_string());
-                line(format!("next: bardo golem new NAME --world replay --data {name}"));
-            }
-        }
-        DataVerb::List => {
-            let names = imported::list(home)?;
-            if names.is_empty() && !json {
-                line("nothing imported yet; bring in candles with `bardo data import FILE --name NAME`");
-            }
-            for name in names {
-                match imported::look(home, &name) {
-                    Ok((report, hash)) if json => output::json(&serde_json::json!({
-                        "name": name, "bars": report.bars, "interval_ms": report.interval, "from": report.from,
-                        "until": report.until, "gaps": report.gaps.len(), "sha256": hash,
-                    })),
-                    Ok((report, hash)) => line(format!(
-                        "{name:<20} {} to {}, {} bars of {}, {} gaps, sha256 {}…",
-                        output::date(report.from),
-                        output::date(report.until),
-                        output::count(report.bars),
-                        report.interval,
-                        report.gaps.len(),
-                        &hash[..12]
-                    )),
-                    Err(e) if json => output::json(&serde_json::json!({ "name": name, "error": e.to_string() })),
-                    Err(e) => line(format!("{name:<20} cannot be read: {e}")),
-                }
-            }
-        }
-    }
-    Ok(ExitCode::SUCCESS)
 }
 
 pub(crate) fn doctor(home: &Home, json: bool) -> Result<ExitCode, Error> {

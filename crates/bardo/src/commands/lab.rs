@@ -222,6 +222,9 @@ fn plan(home: &Home, args: &PlanArgs, more: &[String]) -> Result<Plan, Error> {
     if let Spec::Replay { path, .. } = &mut world {
         *path = home.root().join(&*path);
     }
+    if matches!(world, Spec::Live { .. } | Spec::Checks { .. }) {
+        return Err(Error::Usage("the laboratory has no present; replay what has come with --world replay".to_owned()));
+    }
     if args.disjoint && !matches!(world, Spec::Replay { .. }) {
         let why = "--disjoint is for replays; every life of a simulated world has a path of its own";
         return Err(Error::Usage(why.to_owned()));

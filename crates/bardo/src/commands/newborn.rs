@@ -3,8 +3,10 @@
 use std::path::Path;
 
 use golem::Name;
+use golem::time::Span;
 use host::config::{File, Origin, Settings};
 use host::{Error, Home};
+use world::series::Series;
 use world::{Candles, Check, Says, Spec};
 
 /// What to do with a newborn: nothing, where a host is up that runs it.
@@ -38,7 +40,8 @@ pub(crate) fn settings(home: &Home, file: Option<&Path>, mut flags: Vec<String>)
         flags.extend(CHECKED.iter().filter(unsaid).map(|(key, value)| format!("{key}={value}")));
         return Ok(load(&flags)?);
     }
-    if settings.text("world.kind") != Some("replay") || !matches!(settings.origin("world.bar"), Origin::Default) {
+    let recorded = matches!(settings.text("world.kind"), Some("replay" | "live"));
+    if !recorded || !matches!(settings.origin("world.bar"), Origin::Default) {
         return Ok(settings);
     }
     // A replay moves as its data does, unless the owner says otherwise.
@@ -58,6 +61,7 @@ pub(crate) fn spec(home: &Home, settings: &Settings, seed: Option<u64>) -> Resul
     let bar_ms = settings.span("world.bar").as_millis();
     let world = match settings.text("world.kind") {
         Some("queue") => Spec::Queue { seed, bar_ms },
+        Some("outside") => Spec::Outside { seed },
         Some("checks") => {
             let named = |key: &str, says: Says| {
                 let names = settings.text(key).unwrap_or_default().split(',').map(str::trim).filter(|n| !n.is_empty());
@@ -70,6 +74,16 @@ pub(crate) fn spec(home: &Home, settings: &Settings, seed: Option<u64>) -> Resul
             let path = Path::new("data").join(data_file(home, settings)?);
             let sha256 = Some(host::home::data::digest(&home.root().join(&path))?);
             Spec::Replay { path, start: settings.moment("world.start").map(|at| at.as_seconds()), sha256 }
+        }
+        Some("live") => {
+            let path = Path::new("data").join(data_file(home, settings)?);
+            let file = home.root().join(&path);
+            let bar = Span::millis(bar_ms);
+            let newest = Series::open(&file, bar)?.latest()?.bars().last().map_or(0, |bar| bar.opened.as_seconds());
+            let start = settings.moment("world.start").map_or(newest, |at| at.as_seconds());
+            let length = std::fs::metadata(&file).map_or(0, |file| file.len());
+            let before = Some((length, host::home::data::digest_of(&file, length)?));
+            Spec::Live { path, bar_ms, start, before }
         }
         _ => Spec::Sim {
             seed,
@@ -88,7 +102,7 @@ pub(crate) fn spec(home: &Home, settings: &Settings, seed: Option<u64>) -> Resul
 /// The file an imported name stands for.
 fn data_file(home: &Home, settings: &Settings) -> Result<String, Error> {
     let Some(name) = settings.text("world.data") else {
-        return Err(Error::Usage("a replay needs data: --data NAME (see `bardo data list`)".into()));
+        return Err(Error::Usage("this world needs data: --data NAME (see `bardo data list`)".into()));
     };
     let file = format!("{name}.csv");
     if name.parse::<Name>().is_err() || !home.data().join(&file).exists() {

@@ -1,12 +1,14 @@
 //! `golem run`: results on stdout once they are durable, progress on stderr, Ctrl-C a clean stop.
 
 use std::io::{IsTerminal, Write};
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use golem::{Golem, Life, Record};
+use host::feeds::{Feeds, Hears, News};
 use host::life::{Ending, Listener, Living, Pace, Run, Silent};
 use host::view::herald::Herald;
 use host::{Error, Home};
@@ -16,7 +18,20 @@ use crate::args::RunArgs;
 use crate::exit;
 use crate::output::{self, count, date, line, sentence};
 
+/// What is to be said of what is followed goes to stderr.
+struct Complains;
+
+impl Hears for Complains {
+    fn grown(&self, _: &Path) {}
+
+    fn news(&self, news: News) {
+        output::complain(news.text);
+    }
+}
+
 struct Crier {
+    /// What its owner was last told it waits for.
+    waits: String,
     herald: Herald,
     json: bool,
     interrupts: Arc<AtomicU32>,
@@ -85,7 +100,11 @@ fn live(
     if living.life().heartbeat.paused {
         output::complain(format!("{0} is paused; `bardo golem resume {0}` lets it go on", name));
     }
-    if let (Pace::Times(speed), false) = (pace, json) {
+    // Where no host is up, whoever runs one that lives in the present follows it.
+    let _feeds = living.watches().map(|file| Feeds::begin(home, Some(file), Arc::new(Complains)));
+    if living.watches().is_some() && !json {
+        output::complain("its time goes as fast as its bars are there; from then on it waits for the next");
+    } else if let (Pace::Times(speed), false) = (pace, json) {
         let interval = living.life().interval();
         let look = Duration::from_millis((interval.as_millis() as f64 / speed) as u64).as_secs_f64();
         output::complain(format!("running at {speed}×, a look every {look:.0} s; --speed max runs a whole life now"));
@@ -137,7 +156,7 @@ pub(crate) fn catch_interrupts() -> Result<Arc<AtomicU32>, Error> {
 impl Crier {
     fn new(golem: &Golem, json: bool, interrupts: Arc<AtomicU32>) -> Crier {
         let progress = (!json && std::io::stderr().is_terminal()).then(Instant::now);
-        Crier { herald: Herald::following(golem), json, interrupts, progress }
+        Crier { waits: String::new(), herald: Herald::following(golem), json, interrupts, progress }
     }
 
     fn show_progress(&mut self, life: &Life) {
@@ -185,5 +204,13 @@ impl Listener for Crier {
 
     fn stop(&mut self) -> bool {
         self.interrupts.load(Ordering::SeqCst) > 0 || output::reader_is_gone()
+    }
+
+    fn waits(&mut self, why: &str) {
+        if self.waits != why {
+            why.clone_into(&mut self.waits);
+            self.clear_progress();
+            output::complain(format!("it waits: {why}"));
+        }
     }
 }

@@ -10,14 +10,15 @@ use std::time::{Duration, Instant};
 use golem::mortality::death::Cause;
 use golem::{Event, Life, Name, Record, Usdc, call, owner};
 use host::config::Settings;
-use host::fence::{self, Fence};
 use host::home::agent;
 use host::life::checks::Plan;
 use host::life::{Ending, Listener, Living, Pace, Run};
-use host::{Error, GolemHome, Home, family, gateway};
+use host::{Error, GolemHome, Home, gateway};
+use outside::family;
+use outside::fence::{self, Fence};
 use serde_json::json;
 
-use crate::args::{New, WorldKind, WrapArgs};
+use crate::args::{Chosen, New, WorldKind, WrapArgs};
 use crate::commands::{checks, golem as golems, home as homes};
 use crate::exit;
 use crate::output;
@@ -105,7 +106,7 @@ fn golem_for(home: &Home, args: &WrapArgs) -> Result<GolemHome, Error> {
     });
     let new = New {
         name: name.clone(),
-        world: Some(WorldKind::Checks),
+        world: Some(Chosen::Ours(WorldKind::Checks)),
         check: args.check.clone(),
         number: args.number.clone(),
         interval: Some(every.clone()),
@@ -151,7 +152,7 @@ fn spawn(home: &Home, place: &GolemHome, address: &str, args: &WrapArgs) -> Resu
     if args.unfenced {
         return command.spawn().map_err(cannot);
     }
-    let fence = Fence { hidden: vec![home.root().to_owned()], protected: args.protect.clone() };
+    let fence = Fence { hidden: vec![home.root().to_owned()], protected: args.protect.clone(), given: Vec::new() };
     let (child, stands) = fence::start(&mut command, &fence).map_err(cannot)?;
     if !stands {
         output::complain("this kernel has no Landlock: the program can reach whatever you can, this home included");

@@ -17,10 +17,11 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("golem", &[]),
     ("vault", &["golem"]),
     ("mind", &[]),
+    ("outside", &["golem"]),
     ("world", &["golem"]),
-    ("host", &["golem", "vault", "world", "mind"]),
+    ("host", &["golem", "vault", "world", "mind", "outside"]),
     ("lab", &["golem", "world", "host"]),
-    ("bardo", &["golem", "vault", "world", "host", "lab", "mind"]),
+    ("bardo", &["golem", "vault", "world", "host", "lab", "mind", "outside"]),
 ];
 
 /// Everything the core may stand on: nothing here can tell time, draw chance or touch a file.

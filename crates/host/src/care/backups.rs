@@ -23,6 +23,7 @@ use super::label::label_of;
 use super::sealed::{self, Passphrase};
 use crate::config::Settings;
 use crate::durable::{copy_if_there, sync_folder};
+use crate::feeds::Plan;
 use crate::home::{GolemHome, Home, data};
 use crate::{Error, hash, private};
 
@@ -58,6 +59,9 @@ pub struct Round {
     pub files: BTreeMap<String, String>,
     /// Imported candles: their name, and their file.
     pub data: BTreeMap<String, String>,
+    /// Where what is followed comes from.
+    #[serde(default)]
+    pub followed: Vec<Plan>,
 }
 
 /// The copy of one golem.
@@ -136,6 +140,7 @@ impl Backups {
             missing: BTreeMap::new(),
             files: BTreeMap::new(),
             data: BTreeMap::new(),
+            followed: Vec::new(),
         };
         for place in home.list()? {
             // One that cannot be copied does not keep the others from it.
@@ -242,16 +247,18 @@ impl Backups {
         }
         for name in data::list(home)? {
             let file = home.data().join(format!("{name}.csv"));
-            let kept = format!("{}.csv", data::digest(&file)?);
+            // It may grow meanwhile: what counts is what was copied.
+            let draft = self.folder.join("data").join(format!("{name}.draft"));
+            private::copy(&file, &draft)
+                .and_then(|_| fs::File::open(&draft)?.sync_all())
+                .map_err(Error::io("cannot copy", &file))?;
+            let kept = format!("{}.csv", data::digest(&draft)?);
             let copy = self.folder.join("data").join(&kept);
-            if !copy.exists() {
-                let draft = copy.with_extension("draft");
-                private::copy(&file, &draft)
-                    .and_then(|_| fs::File::open(&draft)?.sync_all())
-                    .and_then(|()| fs::rename(&draft, &copy))
-                    .map_err(Error::io("cannot copy", &file))?;
+            fs::rename(&draft, &copy).map_err(Error::io("cannot copy", &file))?;
+            round.data.insert(name.clone(), kept);
+            if let Some(plan) = Plan::read(home, &name)? {
+                round.followed.push(plan);
             }
-            round.data.insert(name, kept);
         }
         sync_folder(&folder)?;
         sync_folder(&self.folder.join("data"))

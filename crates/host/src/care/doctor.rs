@@ -17,6 +17,7 @@ use world::{Ledger, Spec};
 
 use crate::Error;
 use crate::chance::Secret;
+use crate::feeds;
 use crate::home::books::{self, Account, Own};
 use crate::home::key::Key;
 use crate::home::{GolemHome, Home};
@@ -65,6 +66,7 @@ pub fn examine(home: &Home, mut tell: impl FnMut(Finding)) -> Result<(), Error> 
         examine_checks(&golem).into_iter().for_each(&mut tell);
     }
     models(home)?.iter().for_each(|model| tell(examine_model(home, model)));
+    examine_feeds(home).into_iter().for_each(&mut tell);
     for lost in lifeless(home) {
         let what = "its life.db is missing; bring it back, or restore a backup with `bardo golem restore`";
         tell(Finding::wrong(format!("{lost}: journal"), what));
@@ -115,6 +117,30 @@ fn examine_model(home: &Home, name: &str) -> Finding {
         }
         Err(why) => Finding::wrong(what, why.to_string()),
     }
+}
+
+/// Asks the venue of each series that is followed how it is.
+fn examine_feeds(home: &Home) -> Vec<Finding> {
+    let plans = match feeds::Plan::list(home) {
+        Ok(plans) => plans,
+        Err(why) => return vec![Finding::wrong("followed", why.to_string())],
+    };
+    let sources =
+        |plan: feeds::Plan| [Some(plan.first.clone()), plan.second.clone()].map(|source| (plan.clone(), source));
+    let asked = plans.into_iter().flat_map(sources).filter_map(|(plan, source)| Some((plan, source?)));
+    asked
+        .map(|(plan, source)| {
+            let what = format!("{}: {}", plan.name, source.venue);
+            match feeds::sound(&plan, &source) {
+                Err(why) => Finding::wrong(what, format!("{}: {why}", source.product)),
+                Ok((_, Some(off))) if off.abs() > 30_000 => {
+                    let (seconds, how) = (off.abs() / 1_000, if off > 0 { "ahead of" } else { "behind" });
+                    Finding::wrong(what, format!("this machine's clock is {seconds} s {how} its own; set it right"))
+                }
+                Ok(_) => Finding::fine(what, format!("answers, with bars of {}", plan.bar())),
+            }
+        })
+        .collect()
 }
 
 /// What its checks run here, if it has any.

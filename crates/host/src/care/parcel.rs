@@ -47,6 +47,8 @@ fn part(name: &str) -> Option<Part> {
         LABEL | "golem.toml" | "PLAYBOOK.md" | "testament.json" | "testament.md" => Part::File(TEXT),
         "legacy.bundle" | "inherited.bundle" | "inheritance.bundle" => Part::File(TEXT),
         "life.db-shm" | "glance" | "MOVED" | "MOVED-FROM" | "MOVED-TO" | "RELEASED" | "GIVEN-UP" => Part::Left,
+        // What runs on a machine is for its owner to say there.
+        "checks.json" | "checks.log" | "programs.json" | "programs" => Part::Left,
         "PLAYBOOK.md.was" | "PLAYBOOK.md.new" => Part::Left,
         "archive" => Part::Stretches,
         "inbox" => Part::Letters,

@@ -118,6 +118,9 @@ fn fill(root: &Path, from: &Path, name: &str, round: &Round, keys: Option<&Passp
             return Err(Error::Damaged(format!("the data named {name} is not what was copied")));
         }
     }
+    for plan in &round.followed {
+        plan.write(&home)?;
+    }
     if home.identity()? != round.home {
         return Err(Error::Damaged("home-id is missing or of another home".into()));
     }

@@ -43,7 +43,7 @@ const GATHER: Kind = Kind::Span { min: Span::ZERO, max: Span::DAY.times(30) };
 const LIFESPAN: Kind = Kind::Span { min: Span::seconds(60), max: Span::DAY.times(36_500) };
 /// Actions a day are counted no further.
 pub(super) const MOST_ACTIONS: u32 = 1_000_000;
-const WORLDS: Kind = Kind::Choice(&["sim", "replay", "queue", "checks"]);
+const WORLDS: Kind = Kind::Choice(&["sim", "replay", "live", "queue", "checks", "outside"]);
 const MODES: Kind = Kind::Choice(&["self_hosted", "hosted", "immortal"]);
 const MEASURES: Kind = Kind::Choice(&["skill", "r2"]);
 const ON_DEATH: Kind = Kind::Choice(&["close", "hold", "hand_over"]);
@@ -93,7 +93,7 @@ keys! {
     Bardo "log.level", Kind::Levels, "", "what `bardo up` logs on stderr; empty for warnings that it does not print anyway";
     Bardo "log.format", Kind::Choice(&["human", "json"]), "human", "lines for people, or one JSON object a line";
 
-    Golem "world.kind", WORLDS, "sim", "the world it lives in: a simulated market, your own candles, a queue of work, or checks of your own";
+    Golem "world.kind", WORLDS, "sim", "the world it lives in: a simulated market, your own candles, a series that is followed into the present, a queue of work, checks of your own, or a program of your own";
     Golem "world.seed", Kind::Seed, "random", "fixes the chance of the world and of the golem itself, so that its life can be repeated, and foreseen";
     Golem "world.bar", BEAT, "40s", "how long one bar of the world lasts";
     Golem "world.relations_change_days", Kind::Number { min: 0.0, max: 36_500.0 }, "0", "days between changes in how things relate in a simulated market, on average; 0 for never";
@@ -101,10 +101,10 @@ keys! {
     Golem "world.flip_days", Kind::Maybe(&Kind::Number { min: 0.0, max: 36_500.0 }), "", "day on which volatility and gas of a simulated market begin to go on instead of turning back; empty for a natural market";
     Golem "world.latency", GATHER, "0s", "how long a paper world takes to answer, to rehearse one that is slow";
     Golem "world.settle_bars", Kind::Integer { min: 0, max: 10_000 }, "0", "bars until a paper world says what became of an order, to rehearse one that is slow";
-    Golem "world.data", Kind::Name, "", "name of the imported data a replay reads";
+    Golem "world.data", Kind::Name, "", "name of the data: what was imported for a replay, what is followed for a live one";
     Golem "world.checks", Kind::Names, "", "checks that pass or do not, by name, with commas between; `--check NAME=COMMAND` says what they run";
     Golem "world.numbers", Kind::Names, "", "checks that give a number, by name; `--number NAME=COMMAND` says what they run";
-    Golem "world.start", Kind::Moment, "", "where in a replay the life begins; empty for the beginning of the data";
+    Golem "world.start", Kind::Moment, "", "where in the data the life begins; empty for the beginning of a replay, and for the newest bar of what is followed";
 
     Golem "funds.credit", Kind::Money, "10", "what it gets to live on";
     Golem "funds.capital", Kind::Money, "100", "what it gets to act with";

@@ -139,6 +139,11 @@ impl Flags {
                 self.word("world.data", &path.file_stem().map(|name| name.to_string_lossy()).unwrap_or_default());
                 self.add("world.start", &Value::Moment(start.map(Time::seconds)));
             }
+            Spec::Live { path, bar_ms: _, start, before: _ } => {
+                self.word("world.kind", "live");
+                self.word("world.data", &path.file_stem().map(|name| name.to_string_lossy()).unwrap_or_default());
+                self.add("world.start", &Value::Moment(Some(Time::seconds(start))));
+            }
             Spec::Checks { checks, bar_ms: _ } => {
                 let named = |says: Says| {
                     let names = checks.iter().filter(|check| check.says == says).map(|check| check.name.as_str());
@@ -148,6 +153,7 @@ impl Flags {
                 self.word("world.checks", &named(Says::Pass));
                 self.word("world.numbers", &named(Says::Number));
             }
+            Spec::Outside { seed: _ } => self.word("world.kind", "outside"),
             Spec::Queue { seed: _, bar_ms: _ } => self.word("world.kind", "queue"),
         }
     }

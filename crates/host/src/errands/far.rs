@@ -25,6 +25,8 @@ pub(crate) type Waker = Arc<dyn Fn() + Send + Sync>;
 pub(crate) struct Far {
     state: Mutex<State>,
     news: Condvar,
+    /// Another call is to be made.
+    more: Condvar,
     errands: Arc<Errands>,
     provider: String,
     /// Raised while whoever lives in it waits for the call under way to be over.
@@ -38,6 +40,8 @@ struct State {
     /// None while a call has it, or after one that it did not survive.
     world: Option<Box<dyn World + Send>>,
     waiting: VecDeque<Call>,
+    /// Somebody makes calls, or looks a moment longer whether there is another.
+    working: bool,
     /// The call under way, and since when.
     calling: Option<(Call, Instant)>,
     answers: Vec<Answer>,
@@ -46,8 +50,9 @@ struct State {
     broken: Option<String>,
     /// Where its golem last saw it; it is brought there before it is asked anything.
     seek: Option<Time>,
-    /// It could not be reached, and is left alone until then.
+    /// It could not be reached, and is left alone until then; and why that was.
     away: Option<Instant>,
+    why: Option<String>,
     waker: Option<Waker>,
 }
 
@@ -84,16 +89,19 @@ impl Far {
         let state = State {
             world: Some(world),
             waiting: VecDeque::new(),
+            working: false,
             calling: None,
             answers: Vec::new(),
             end,
             broken: None,
             seek: None,
             away: None,
+            why: None,
             waker: None,
         };
         let state = Mutex::new(state);
-        Arc::new(Far { state, news: Condvar::new(), errands, provider: provider.to_owned(), hurry, frozen, wall })
+        let (news, more) = (Condvar::new(), Condvar::new());
+        Arc::new(Far { state, news, more, errands, provider: provider.to_owned(), hurry, frozen, wall })
     }
 
     /// Has the world brought to where its golem last saw it, before anything else is asked of it.
@@ -174,10 +182,20 @@ impl Far {
         !self.state().answers.is_empty()
     }
 
+    /// What came of an errand is there.
+    pub(crate) fn has_answers(&self) -> bool {
+        self.state().answers.iter().any(|answer| matches!(answer, Answer::Errand { .. }))
+    }
+
     /// How long the call under way has been.
     pub(crate) fn silent_for(&self) -> Option<Duration> {
         let calling = self.state().calling.as_ref().map(|(_, since)| *since);
         calling.map(|since| self.wall.now().saturating_duration_since(since))
+    }
+
+    /// Why it could not be reached when it was last asked.
+    pub(crate) fn why_away(&self) -> Option<String> {
+        self.state().why.clone()
     }
 
     /// Waits for something to come, at most so long.
@@ -221,16 +239,17 @@ impl Far {
         if state.away.is_some_and(|until| until > self.wall.now()) {
             return Ok(());
         }
-        let idle = state.calling.is_none() && state.waiting.is_empty();
         // What is to be seen comes before what is to be done: a tick waits for it.
         match call {
             Call::Look { .. } => state.waiting.push_front(call),
             Call::Errand(_) => state.waiting.push_back(call),
         }
-        drop(state);
-        if !idle {
+        if std::mem::replace(&mut state.working, true) {
+            drop(state);
+            self.more.notify_one();
             return Ok(());
         }
+        drop(state);
         let far = Arc::clone(self);
         self.errands.run(&self.provider, move || far.make_calls())
     }
@@ -249,9 +268,13 @@ impl Far {
                 Ok((answer, end, world)) => {
                     (state.world, state.end) = (Some(world), end);
                     match answer {
-                        Ok(answer) => state.answers.push(answer),
+                        Ok(answer) => {
+                            state.why = None;
+                            state.answers.push(answer);
+                        }
                         // It is asked again later, whatever it was.
-                        Err(world::Error::Away { again, .. }) => {
+                        Err(world::Error::Away { what, again }) => {
+                            state.why = Some(what);
                             state.away = Some(self.wall.now() + again.unwrap_or(AWAY));
                             state.seek = state.seek.or(seek);
                             state.waiting.clear();
@@ -270,11 +293,15 @@ impl Far {
         }
     }
 
+    /// The next call, if there is one or comes within a moment: whoever lives as fast as it goes asks again at once.
     fn begin(&self) -> Option<(Call, Option<Time>, Box<dyn World + Send>)> {
         let mut state = self.state();
-        let world = state.world.take()?;
-        let Some(call) = state.waiting.pop_front() else {
-            state.world = Some(world);
+        if state.waiting.is_empty() && state.world.is_some() {
+            state = self.more.wait_timeout(state, self.errands.lingers()).unwrap_or_else(PoisonError::into_inner).0;
+        }
+        let next = if state.waiting.is_empty() { None } else { state.world.take() };
+        let (Some(world), Some(call)) = (next, state.waiting.pop_front()) else {
+            state.working = false;
             return None;
         };
         state.calling = Some((call.clone(), self.wall.now()));

@@ -17,6 +17,9 @@ const SLOTS: usize = 128;
 /// Calls that block a thread, to all providers together.
 const THREADS: usize = 512;
 
+/// How long somebody who is done looks whether there is more to do.
+const LINGERS: Duration = Duration::from_micros(500);
+
 /// Whether somebody's turn came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Served {
@@ -102,6 +105,15 @@ impl Errands {
             });
         });
         Ok(())
+    }
+
+    /// How long somebody who is done looks whether there is more to do; in a simulation nobody waits.
+    pub(super) fn lingers(&self) -> Duration {
+        #[cfg(test)]
+        if self.waiting.is_some() {
+            return Duration::ZERO;
+        }
+        LINGERS
     }
 
     fn runtime(&self) -> Result<&Runtime, Error> {

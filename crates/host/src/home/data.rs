@@ -43,8 +43,19 @@ pub fn look(home: &Home, name: &str) -> Result<(Report, String), Error> {
     Ok((Candles::read(&file)?.1, digest(&file)?))
 }
 
+/// SHA-256 of so much of a file as there was once; of all of it and nothing, if less is there now.
+pub fn digest_of(file: &Path, length: u64) -> Result<String, Error> {
+    let mut bytes = fs::read(file).map_err(Error::io("this golem's data is gone: cannot read", file))?;
+    bytes.truncate(usize::try_from(length).unwrap_or(usize::MAX));
+    Ok(hex(&bytes))
+}
+
+fn hex(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
 /// SHA-256 of a file, so that a life goes on in the data it was born into.
 pub fn digest(file: &Path) -> Result<String, Error> {
     let bytes = fs::read(file).map_err(Error::io("this golem's data is gone: cannot read", file))?;
-    Ok(Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(hex(&bytes))
 }

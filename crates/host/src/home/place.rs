@@ -11,10 +11,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use golem::time::Span;
 use golem::{Golem, GolemId, Name};
 use vault::archive::{self, Retention};
 use vault::{Batch, Glance, Head, Holder, Line, Log, LogReader, Notice, Place, Reader, Tip, Treasury, Vault};
 use world::Candles;
+use world::series::Series;
 
 use crate::config::{self, File, Settings};
 use crate::errands::{Counters, FarWorlds, Minds};
@@ -26,6 +28,8 @@ pub struct Home {
     root: PathBuf,
     /// Candles that were read, by their hash: many golems may live in the same.
     candles: Arc<Mutex<BTreeMap<String, Candles>>>,
+    /// Series that still grow, by their file; one of each serves all who watch it.
+    series: Arc<Mutex<BTreeMap<PathBuf, Arc<Series>>>>,
     /// Read once: what a host began with holds until it is started anew.
     retention: Arc<OnceLock<Retention>>,
     /// The group as of which the host log was looked through, so that this is done once.
@@ -64,6 +68,7 @@ impl Home {
         Home {
             root,
             candles,
+            series: Arc::default(),
             retention,
             looked,
             far_worlds: Arc::new(far_worlds),
@@ -240,6 +245,17 @@ impl Home {
         self.candles.lock().unwrap_or_else(PoisonError::into_inner).insert(hash.to_owned(), candles.clone());
     }
 
+    /// A series that still grows, the same for everyone who watches it.
+    pub(crate) fn series(&self, path: &Path, bar: Span) -> Result<Arc<Series>, Error> {
+        let mut known = self.series.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(series) = known.get(path) {
+            return Ok(Arc::clone(series));
+        }
+        let series = Arc::new(Series::open(path, bar)?);
+        known.insert(path.to_owned(), Arc::clone(&series));
+        Ok(series)
+    }
+
     pub(crate) fn wall(&self) -> &Wall {
         &self.wall
     }
@@ -386,6 +402,16 @@ impl GolemHome {
     }
 
     /// The world's own record of what was committed.
+    /// Which programs are its world and its mind here.
+    pub fn programs(&self) -> PathBuf {
+        self.folder.join("programs.json")
+    }
+
+    /// Where those keep what they have to remember.
+    pub fn own(&self) -> PathBuf {
+        self.folder.join("programs")
+    }
+
     pub fn ledger(&self) -> PathBuf {
         self.folder.join("world.log")
     }

@@ -8,10 +8,11 @@ use golem::life::{Birth, Endowment};
 use golem::world::Manifest;
 use golem::{Golem, Name, Time, laws};
 use vault::{Head, Place, Vault};
-use world::{Ledger, Spec};
+use world::{Ledger, Spec, World};
 
 use super::checks::Plan;
 use super::living::Living;
+use super::outside::{Outside, Programs};
 use super::worlds;
 use crate::Error;
 use crate::chance::{self, Secret};
@@ -33,6 +34,8 @@ pub struct Wish {
     pub bundle: Option<String>,
     /// What its checks run here, in a world of checks.
     pub checks: Option<Plan>,
+    /// Which programs are its world and its mind here.
+    pub programs: Programs,
 }
 
 /// Brings a golem into the world and funds it.
@@ -48,9 +51,9 @@ pub fn birth(home: &Home, wish: Wish) -> Result<Living, Error> {
     if asked > there {
         return Err(vault::Error::TreasuryShort { asked, there }.into());
     }
-    let world = worlds::open(home, &wish.spec, Ledger::memory())?;
+    let (manifest, starts) = first_look(home, &wish)?;
     let secret = wish.seed.map_or_else(Secret::draw, |seed| Secret::from_seed(seed, wish.name.as_str()));
-    let birth = birth_of(&wish, constitution, endowment, world.manifest(), secret.hash())?;
+    let birth = birth_of(&wish, constitution, endowment, manifest, secret.hash())?;
     // A head without its first money is a birth that was cut short: nobody has lived there.
     if Head::peek(&home.heads(), birth.id).is_some_and(|anchor| anchor.seq > 1) {
         return Err(Error::Usage(format!(
@@ -59,7 +62,7 @@ pub fn birth(home: &Home, wish: Wish) -> Result<Living, Error> {
         )));
     }
     let id = birth.id;
-    let begins = wish.descent.as_ref().map_or(world.start(), |descent| descent.begins.max(world.start()));
+    let begins = wish.descent.as_ref().map_or(starts, |descent| descent.begins.max(starts));
     make_place(home, &place, &wish, birth, &secret, begins)?;
 
     let opened = match Living::open(place.clone(), 1) {
@@ -73,6 +76,25 @@ pub fn birth(home: &Home, wish: Wish) -> Result<Living, Error> {
         let _ = fs::remove_file(Head::path(&home.heads(), id));
     }
     opened
+}
+
+/// What the world it is to be born into declares, and when whoever is born into it begins.
+fn first_look(home: &Home, wish: &Wish) -> Result<(Manifest, Time), Error> {
+    let Spec::Outside { seed } = wish.spec else {
+        let world = worlds::open(home, &wish.spec, Ledger::memory())?;
+        return Ok((world.manifest(), world.start()));
+    };
+    let run = wish
+        .programs
+        .world
+        .clone()
+        .ok_or_else(|| Error::Usage("a world outside is a program: --world COMMAND".into()))?;
+    // Whatever it writes down before there is a life is for nobody.
+    let folder = aside(&home.golems(), "trial")?;
+    let world = Outside::bare(home.root(), &folder, run, wish.name.as_str(), seed);
+    let looked = world.map(|world| (world.manifest(), world.start()));
+    let _ = fs::remove_dir_all(&folder);
+    looked
 }
 
 /// What is set for good with a birth, if one can live like that in this world.
@@ -144,6 +166,10 @@ fn make_place(
     if let Some(checks) = &wish.checks {
         let path = cradle.join("checks.json");
         fs::write(&path, checks.text()).map_err(Error::io("cannot write", &path))?;
+    }
+    if wish.programs != Programs::default() {
+        let path = cradle.join("programs.json");
+        fs::write(&path, wish.programs.text()).map_err(Error::io("cannot write", &path))?;
     }
     if let Some(bundle) = &wish.bundle {
         let path = cradle.join("inheritance.bundle");

@@ -11,10 +11,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use golem::{limits, plain};
+use outside::fence::Fence;
 use serde::{Deserialize, Serialize};
 use world::checks::{Check, Round, Runner, Said, Says, newest};
 
-use crate::fence::Fence;
 use crate::home::GolemHome;
 use crate::{Error, durable, program};
 
@@ -84,7 +84,7 @@ pub(super) fn runner(place: &GolemHome, stop: Arc<AtomicBool>) -> Runner {
         };
         // What a check runs may be the work of whoever is judged by it.
         let hidden = vec![place.home().root().to_owned()];
-        let fence = Fence { hidden, protected: plan.protect.clone() };
+        let fence = Fence { hidden, protected: plan.protect.clone(), given: Vec::new() };
         let said: Vec<Said> = std::thread::scope(|scope| {
             let running: Vec<_> = checks.iter().map(|check| scope.spawn(|| run(&plan, check, &fence, &stop))).collect();
             running.into_iter().map(|one| one.join().expect("running a program does not panic")).collect()

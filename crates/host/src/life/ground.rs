@@ -1,6 +1,6 @@
 //! What a golem stands on: a world that answers at once, here, or one that takes its time, elsewhere.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -18,6 +18,8 @@ pub(crate) enum Ground {
         /// It could not be reached, and is left alone until then.
         away: Option<Instant>,
         wall: Wall,
+        /// What it watches grow, if it does.
+        series: Option<PathBuf>,
     },
     Far(Arc<Far>),
 }
@@ -40,7 +42,7 @@ impl Ground {
     ) -> Result<Option<(Time, Observation)>, Error> {
         match self {
             Ground::Near { away: Some(until), wall, .. } if *until > wall.now() => Ok(None),
-            Ground::Near { world, away, wall } => {
+            Ground::Near { world, away, wall, .. } => {
                 seen.bars.clear();
                 let looked = world.observe(since, now, &mut seen);
                 Ok(patient(looked, away, wall)?.map(|()| (now, seen)))
@@ -56,7 +58,7 @@ impl Ground {
     pub(crate) fn errand(&mut self, errand: Act, frozen: &Path) -> Result<Option<What>, Error> {
         match self {
             Ground::Near { away: Some(until), wall, .. } if *until > wall.now() => Ok(None),
-            Ground::Near { world, away, wall } => patient(act(world.as_mut(), &errand, frozen), away, wall),
+            Ground::Near { world, away, wall, .. } => patient(act(world.as_mut(), &errand, frozen), away, wall),
             Ground::Far(far) => far.errand(errand),
         }
     }
@@ -77,8 +79,23 @@ impl Ground {
         matches!(self, Ground::Far(_))
     }
 
+    /// The series it watches grow: its time goes as fast as that is there, and not faster.
+    pub(crate) fn watches(&self) -> Option<&Path> {
+        if let Ground::Near { series, .. } = self { series.as_deref() } else { None }
+    }
+
     pub(crate) fn has_news(&self) -> bool {
         matches!(self, Ground::Far(far) if far.has_news())
+    }
+
+    /// What came of an errand is there.
+    pub(crate) fn has_answers(&self) -> bool {
+        matches!(self, Ground::Far(far) if far.has_answers())
+    }
+
+    /// Why it could not be reached when it was last asked; a bar that has not come yet is no reason.
+    pub(crate) fn why_away(&self) -> Option<String> {
+        if let Ground::Far(far) = self { far.why_away() } else { None }
     }
 
     pub(crate) fn silent_for(&self) -> Option<Duration> {

@@ -18,6 +18,7 @@ use vault::lines::End;
 use super::birth::{Wish, birth};
 use super::checks::Plan;
 use super::living::Living;
+use super::outside::Programs;
 use crate::Error;
 use crate::config::{File, Settings};
 use crate::home::{GolemHome, Home};
@@ -258,8 +259,10 @@ fn born(home: &Home, estate: &Estate, heir: Heir, by_itself: bool) -> Result<Liv
     let bundle = inherit.then(|| bundle::again(home, &estate.bundle)).transpose()?;
     // What holds its word against the world is what held its predecessor's, if that was run here.
     let checks = home.golem(life.birth.name.as_str()).ok().filter(|place| place.is(life.id()));
+    let programs = checks.as_ref().map_or(Ok(Programs::default()), Programs::read)?;
     let checks = checks.map_or(Ok(None), |place| Plan::read(&place))?;
-    birth(home, Wish { name: heir.name, spec, seed: heir.seed, settings, descent: Some(descent), bundle, checks })
+    let descent = Some(descent);
+    birth(home, Wish { name: heir.name, spec, seed: heir.seed, settings, descent, bundle, checks, programs })
 }
 
 /// Who dies sooner than this has no heir by itself: the next would, too.

@@ -9,6 +9,8 @@ pub trait Listener {
     fn acknowledged(&mut self, records: &[Record], life: &Life) -> Result<(), Error>;
     /// Called often; true asks for a clean stop.
     fn stop(&mut self) -> bool;
+    /// Its world cannot be reached, and it waits; told again as long as that is so.
+    fn waits(&mut self, _why: &str) {}
 }
 
 /// A listener that hears nothing and never stops anyone.

@@ -2,6 +2,7 @@
 //! durable; only then is it acknowledged and only then is anything it owes performed, whose answer is the next input.
 //! A commit that was on its way when the process died is never sent again: the world is asked what became of it.
 
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -118,6 +119,16 @@ impl Living {
             thinking.wakes(Arc::clone(&waker));
         }
         self.body.waker = Some(waker);
+    }
+
+    /// The series it watches grow, if it does.
+    pub fn watches(&self) -> Option<&Path> {
+        self.body.ground.watches()
+    }
+
+    /// Why its world could not be reached when it was last asked.
+    pub fn why_away(&self) -> Option<String> {
+        self.body.ground.why_away()
     }
 
     /// How long its world has not answered.

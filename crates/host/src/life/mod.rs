@@ -14,6 +14,7 @@ mod listener;
 mod living;
 mod memory;
 mod opening;
+pub mod outside;
 pub mod playbook;
 pub mod recall;
 pub mod rehearsal;

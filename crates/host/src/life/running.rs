@@ -12,6 +12,9 @@ use crate::Error;
 /// How often the inbox is looked into while nothing else needs doing.
 const INBOX_EVERY: Duration = Duration::from_millis(50);
 
+/// A world that answers within so long is waited for.
+const SOON: Duration = Duration::from_millis(2);
+
 /// How fast world time goes by.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Pace {
@@ -88,10 +91,9 @@ impl Living {
             }
             match run.pace {
                 // As fast as it goes is as fast as the world answers.
+                _ if self.watches().is_some() => {}
                 Pace::Max if !self.is_wall() => {
-                    if self.body.is_busy() {
-                        self.flush(listener)?;
-                        self.body.wait(INBOX_EVERY);
+                    if !self.is_answered(listener)? {
                         continue;
                     }
                 }
@@ -107,8 +109,7 @@ impl Living {
                 }
             }
             if !self.tick(listener)? {
-                self.flush(listener)?;
-                self.body.ground.wait(INBOX_EVERY);
+                self.wait_for_world(listener)?;
                 continue;
             }
             alarm = None;
@@ -118,6 +119,33 @@ impl Living {
                 pending = 0;
             }
         }
+    }
+
+    /// What was asked is answered before the next look, as where everything is answered at once.
+    fn is_answered(&mut self, listener: &mut impl Listener) -> Result<bool, Error> {
+        let busy = self.body.is_busy();
+        if busy {
+            self.flush(listener)?;
+            self.body.wait(INBOX_EVERY);
+        }
+        Ok(!busy && !self.body.ground.has_answers())
+    }
+
+    /// What there is to see has not come yet.
+    fn wait_for_world(&mut self, listener: &mut impl Listener) -> Result<(), Error> {
+        // One that answers soon is not worth a write of its own.
+        if self.body.ground.is_far() {
+            self.body.ground.wait(SOON);
+        }
+        if self.body.ground.has_news() {
+            return Ok(());
+        }
+        self.flush(listener)?;
+        if let Some(why) = self.body.ground.why_away() {
+            listener.waits(&why);
+        }
+        self.body.ground.wait(INBOX_EVERY);
+        Ok(())
     }
 
     /// Sees to its agent's calls and to what it owes; whoever it lived for is told of its death.

@@ -4,13 +4,14 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use golem::Life;
 use golem::time::{Span, Time};
 use golem::world::{Fate, Manifest, Observation, Quote};
+use golem::{GolemId, Life};
 use world::{Candles, Checks, Ledger, Order, Spec, World};
 
 use super::checks;
 use super::ground::Ground;
+use super::outside::Outside;
 use crate::Error;
 use crate::home::{GolemHome, Home, data};
 use crate::wall::Wall;
@@ -28,6 +29,16 @@ pub fn open(home: &Home, spec: &Spec, ledger: Ledger) -> Result<Box<dyn World + 
     if let Spec::Checks { checks, bar_ms } = &spec {
         let now = Time::millis(home.wall().now_ms() as u64);
         return Ok(Box::new(Checks::new(checks.clone(), Span::millis(*bar_ms), now, None, None)?));
+    }
+    if let Spec::Live { path, bar_ms, before, .. } = spec.plain() {
+        let path = home.root().join(path);
+        if let Some((length, hash)) = before
+            && data::digest_of(&path, *length)? != *hash
+        {
+            let path = path.display();
+            return Err(Error::Damaged(format!("{path} is not the series this golem was born into; bring it back")));
+        }
+        return Ok(spec.open_following(home.series(&path, Span::millis(*bar_ms))?, ledger)?);
     }
     let Some((path, sha256)) = spec.candles() else { return Ok(spec.open(ledger)?) };
     *path = home.root().join(&*path);
@@ -58,7 +69,7 @@ pub(crate) fn stand(place: &GolemHome, life: &Life, lodged: bool) -> Result<Grou
     let spec = read(&life.birth.world.spec)?;
     let hurry = Arc::new(AtomicBool::new(false));
     let far = |world, hurry| {
-        let far = home.far_worlds().open(id, world, provider(&spec), place.frozen_marker(), hurry);
+        let far = home.far_worlds().open(id, world, &provider(&spec, id), place.frozen_marker(), hurry);
         far.seek(life.seen.until);
         Ok(Ground::Far(far))
     };
@@ -66,6 +77,10 @@ pub(crate) fn stand(place: &GolemHome, life: &Life, lodged: bool) -> Result<Grou
         let run = checks::runner(place, Arc::clone(&hurry));
         let (bar, file) = (Span::millis(*bar_ms), place.check_results());
         return far(Box::new(Checks::new(checks.clone(), bar, life.born, Some(file), Some(run))?), hurry);
+    }
+    if let Spec::Outside { seed } = spec {
+        let ledger = if lodged { Ledger::resting(place.ledger())? } else { Ledger::file(place.ledger())? };
+        return far(Box::new(Outside::of(place, life, seed, ledger)?), hurry);
     }
     let ledger = if lodged { Ledger::resting(place.ledger())? } else { Ledger::file(place.ledger())? };
     let world = open(home, &spec, ledger)?;
@@ -75,7 +90,8 @@ pub(crate) fn stand(place: &GolemHome, life: &Life, lodged: bool) -> Result<Grou
         None => {
             let mut world = world;
             world.seek(life.seen.until)?;
-            Ok(Ground::Near { world, away: None, wall: home.wall().clone() })
+            let series = if let Spec::Live { path, .. } = spec.plain() { Some(home.root().join(path)) } else { None };
+            Ok(Ground::Near { world, away: None, wall: home.wall().clone(), series })
         }
         Some(latency) => {
             let slow = Box::new(Slow { world, latency, wall: home.wall().clone() });
@@ -84,14 +100,17 @@ pub(crate) fn stand(place: &GolemHome, life: &Life, lodged: bool) -> Result<Grou
     }
 }
 
-/// Whose slots its calls take.
-fn provider(spec: &Spec) -> &'static str {
-    match spec.plain() {
+/// Whose slots its calls take: a program that hangs takes its own.
+fn provider(spec: &Spec, id: GolemId) -> String {
+    let shared = match spec.plain() {
+        Spec::Outside { .. } => return format!("world:outside:{id}"),
         Spec::Sim { .. } | Spec::Slow { .. } => "world:sim",
         Spec::Replay { .. } => "world:replay",
+        Spec::Live { .. } => "world:live",
         Spec::Queue { .. } => "world:queue",
         Spec::Checks { .. } => "world:checks",
-    }
+    };
+    shared.to_owned()
 }
 
 /// A paper world that takes its time, as its owner wanted: to rehearse one that is slow.

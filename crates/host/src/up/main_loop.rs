@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::ops::ControlFlow;
-use std::path::PathBuf;
-use std::sync::Arc;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -23,6 +23,7 @@ use super::supervision::{ELSEWHERE, Next, RestartAfter, SAID, Supervisor};
 use super::systemd::Systemd;
 use super::wake::{Job, Outcome, Wake};
 use crate::care::backups::Backups;
+use crate::feeds::{Feeds, Hears, News};
 use crate::gateway;
 use crate::life::desk::{Desk, Scribe};
 use crate::life::{Living, Turn};
@@ -38,6 +39,8 @@ pub(super) const CENSUS_EVERY: Duration = Duration::from_secs(2);
 const PATIENCE: Duration = Duration::from_secs(60);
 /// How often it is looked after one whose world takes its time, if that says nothing by itself.
 const AWAITED: Duration = Duration::from_secs(1);
+/// How often after one that watches a series, which somebody else may follow.
+const UNTOLD: Duration = Duration::from_secs(15);
 
 /// How a host is to be.
 #[derive(Debug)]
@@ -82,7 +85,27 @@ pub struct Up {
     tellers: Vec<JoinHandle<()>>,
     api: Option<api::Running>,
     gateway: Option<gateway::Running>,
+    feeds: Option<Feeds>,
     pub boot: Boot,
+}
+
+/// Wakes a host when a series has grown.
+struct Bell(Mutex<Sender<Wake>>);
+
+impl Bell {
+    fn ring(&self, wake: Wake) {
+        let _ = self.0.lock().unwrap_or_else(PoisonError::into_inner).send(wake);
+    }
+}
+
+impl Hears for Bell {
+    fn grown(&self, file: &Path) {
+        self.ring(Wake::Grown(file.to_owned()));
+    }
+
+    fn news(&self, news: News) {
+        self.ring(Wake::News(news));
+    }
 }
 
 /// Asks a host to come down, from anywhere.
@@ -117,6 +140,7 @@ impl Up {
         if let Some(listen) = plan.gateway {
             up.gateway = Some(gateway::serve(listen, home)?);
         }
+        up.feeds = Some(Feeds::begin(home, None, Arc::new(Bell(Mutex::new(up.waker.clone())))));
         let Boot { living, dead, not_up, released, took } = up.boot;
         info!(target: SAID, living, dead, not_up, released, after_ms = took.as_millis() as u64, "up");
         if let Some(address) = up.address() {
@@ -156,6 +180,7 @@ impl Up {
             tellers: Vec::new(),
             api: None,
             gateway: None,
+            feeds: None,
             boot: Boot::default(),
         }
     }
@@ -190,7 +215,7 @@ impl Up {
                         tell(&format!("{opened} of {} awake", self.slots.len()));
                     }
                 }
-                Ok(Wake::Answered(_)) => {}
+                Ok(Wake::Answered(_) | Wake::Grown(_) | Wake::News(_)) => {}
                 Ok(Wake::Stop) | Err(_) => break,
             }
         }
@@ -289,6 +314,18 @@ impl Up {
             Wake::Answered(at) => {
                 self.slots[at].answered = true;
                 self.hear(at);
+            }
+            Wake::Grown(series) => {
+                for at in 0..self.slots.len() {
+                    if self.slots[at].waits && self.slots[at].watches() == Some(&series) {
+                        self.slots[at].answered = true;
+                        self.hear(at);
+                    }
+                }
+            }
+            Wake::News(News { key, text }) => {
+                info!(target: SAID, "{text}");
+                self.desk.tell_owner(key, "feed", None, text);
             }
             Wake::Stop => return ControlFlow::Break(()),
         }
@@ -422,8 +459,11 @@ impl Up {
             }
             Turn::Waits => {
                 self.supervisor.unanswered(&self.slots[at]);
-                self.slots.look_again(at, now + AWAITED);
+                let again = if self.slots[at].watches().is_some() { UNTOLD } else { AWAITED };
+                self.slots.look_again(at, now + again);
             }
+            // Its time goes as fast as what it watches is there.
+            Turn::Lived if self.slots[at].watches().is_some() => self.slots.schedule(at, now),
             Turn::Lived | Turn::Paused => {
                 let interval = self.slots.interval(at, self.speed);
                 // On time means at the time it was due, not so long after it was done; who is far behind starts afresh.
@@ -454,6 +494,7 @@ impl Up {
         if let Some(gateway) = self.gateway.take() {
             gateway.close();
         }
+        self.feeds = None;
         self.leave_everyone();
         let (mut left, mut patience) = (0, self.home.wall().now() + PATIENCE);
         while self.slots.anyone_away() {
@@ -465,7 +506,7 @@ impl Up {
                 // Whoever waits for a disk that takes nothing would wait for ever; the log has all that was acknowledged.
                 Err(RecvTimeoutError::Timeout) if self.desk.board.trouble().is_some() => self.desk.give_up(),
                 Err(RecvTimeoutError::Timeout) if self.home.wall().now() < patience => {}
-                Ok(Wake::Stop | Wake::Answered(_)) => {}
+                Ok(Wake::Stop | Wake::Answered(_) | Wake::Grown(_) | Wake::News(_)) => {}
                 Err(_) => break,
             }
         }

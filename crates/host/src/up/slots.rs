@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 use std::ops::{Index, IndexMut};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use golem::GolemId;
@@ -32,6 +33,13 @@ pub(super) struct Slot {
     /// How often in a row a disk has kept it from its turn.
     pub(super) disk_failures: usize,
     pub(super) stand: Stand,
+}
+
+impl Slot {
+    /// The series it watches grow, if it is here and does.
+    pub(super) fn watches(&self) -> Option<&Path> {
+        self.living.as_ref().and_then(|living| living.watches())
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -115,9 +123,10 @@ impl Slots {
         None
     }
 
-    /// How long it is from one of its ticks to the next.
+    /// How long it is from one of its ticks to the next; no time for one whose time goes as fast as what it watches is there.
     pub(super) fn interval(&self, at: usize, speed: f64) -> Duration {
-        self.all[at].living.as_ref().map_or(Duration::ZERO, |living| living.interval_at(speed))
+        let living = self.all[at].living.as_ref().filter(|living| living.watches().is_none());
+        living.map_or(Duration::ZERO, |living| living.interval_at(speed))
     }
 
     /// Whether there is a golem whose last attempt at being written went well.

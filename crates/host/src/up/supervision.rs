@@ -158,6 +158,10 @@ impl Supervisor {
 
     /// Its world takes long to answer; said when that begins.
     pub(super) fn unanswered(&self, slot: &Slot) {
+        if let Some(why) = slot.living.as_ref().and_then(|living| living.why_away()) {
+            let key = format!("{}:away:{}", slot.id, self.desk.wall.now_ms() / HOUR_MS);
+            return self.waits(slot, &why, key);
+        }
         let silent = slot.living.as_ref().and_then(|living| living.unanswered_for());
         if silent.is_some_and(|silent| silent >= SILENCE) {
             let key = format!("{}:silent:{}", slot.id, self.desk.wall.now_ms() / HOUR_MS);

@@ -1,10 +1,12 @@
 //! What goes back and forth between the loop and those who give golems their turns: what is to be done with a golem, what
 //! became of it, and whatever else can wake the loop.
 
+use std::path::PathBuf;
 use std::time::Instant;
 
 use golem::GolemId;
 
+use crate::feeds::News;
 use crate::home::GolemHome;
 use crate::life::{Living, Turn};
 use crate::view::status::Status;
@@ -15,6 +17,10 @@ pub(super) enum Wake {
     Back(usize, Outcome),
     /// The world of a golem has answered.
     Answered(usize),
+    /// A series has grown.
+    Grown(PathBuf),
+    /// Something about what is followed.
+    News(News),
     /// The owner wants it to end.
     Stop,
 }

@@ -28,6 +28,31 @@ pub struct Candle {
     pub volume: f64,
 }
 
+impl Candle {
+    /// Why it cannot be true, if so.
+    pub fn check(&self) -> Result<(), &'static str> {
+        let prices = [self.open, self.high, self.low, self.close];
+        let inside = |price: f64| self.low <= price && price <= self.high;
+        if !prices.iter().all(|price| price.is_finite()) || !self.volume.is_finite() {
+            Err("a number is not finite")
+        } else if prices.iter().any(|price| *price <= 0.0) {
+            Err("a price is not above zero")
+        } else if prices.iter().any(|price| price * 1e6 > Usdc::MOST.as_f64()) {
+            Err("a price is above a billion dollars")
+        } else if self.volume < 0.0 {
+            Err("the volume is below zero")
+        } else if self.high < self.low {
+            Err("the high is below the low")
+        } else if !inside(self.open) {
+            Err("the open lies outside low and high")
+        } else if !inside(self.close) {
+            Err("the close lies outside low and high")
+        } else {
+            Ok(())
+        }
+    }
+}
+
 /// At least two bars in order; cheap to clone, so that many lives can share one file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Candles {
@@ -47,6 +72,11 @@ impl Candles {
             Wrong::Io(source) => failed("cannot read")(source),
             Wrong::Content(why) => Error::Candles { path: path.to_owned(), why },
         })
+    }
+
+    /// Those of a series that still grows.
+    pub(super) fn of(bars: Vec<Candle>, interval: Span) -> Candles {
+        Candles { bars: bars.into(), interval, volume_known: true }
     }
 
     pub fn bars(&self) -> &[Candle] {
@@ -170,25 +200,7 @@ impl Columns {
             close: number(self.close, "the close is not a number")?,
             volume: self.volume.map_or(Ok(0.0), |at| number(at, "the volume is not a number"))?,
         };
-        let prices = [candle.open, candle.high, candle.low, candle.close];
-        let inside = |price: f64| candle.low <= price && price <= candle.high;
-        if !prices.iter().all(|price| price.is_finite()) || !candle.volume.is_finite() {
-            Err("a number is not finite")
-        } else if prices.iter().any(|price| *price <= 0.0) {
-            Err("a price is not above zero")
-        } else if prices.iter().any(|price| price * 1e6 > Usdc::MOST.as_f64()) {
-            Err("a price is above a billion dollars")
-        } else if candle.volume < 0.0 {
-            Err("the volume is below zero")
-        } else if candle.high < candle.low {
-            Err("the high is below the low")
-        } else if !inside(candle.open) {
-            Err("the open lies outside low and high")
-        } else if !inside(candle.close) {
-            Err("the close lies outside low and high")
-        } else {
-            Ok(candle)
-        }
+        candle.check().map(|()| candle)
     }
 }
 

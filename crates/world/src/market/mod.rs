@@ -8,6 +8,7 @@ mod pace;
 pub mod regime;
 pub mod replay;
 mod report;
+pub mod series;
 pub mod sim;
 mod staged;
 

@@ -1,6 +1,11 @@
 //! A market that has already happened. Bars are told when they have closed and not before, and gaps are
 //! passed over. An order is quoted at the last close and filled at the open right after it, which nobody
 //! knew when it was decided; never at a wick somebody might have dreamt, and not across a gap.
+//!
+//! The present is the same: a file that still grows. There an order waits for the bar that says at what it was filled, and
+//! it does so whether that bar is there already or not, so that a life is the same as it happens and long after.
+
+use std::sync::Arc;
 
 use golem::Usdc;
 use golem::time::{Span, Time};
@@ -10,6 +15,7 @@ use super::candles::{Candle, Candles};
 use super::features::{Seen, Tape};
 use super::fill::{self, Venue};
 use super::manifest;
+use super::series::Series;
 use crate::paper::{self, Model, Paper};
 use crate::walk::Walk;
 use crate::{Error, Ledger, Order};
@@ -38,6 +44,8 @@ pub type Replay = Paper<Recording>;
 #[derive(Debug)]
 pub struct Recording {
     candles: Candles,
+    /// Where more comes from.
+    series: Option<Arc<Series>>,
     name: String,
     first: usize,
     at: usize,
@@ -48,12 +56,17 @@ pub struct Recording {
 
 impl Replay {
     pub fn new(candles: Candles, config: ReplayConfig, ledger: Ledger) -> Result<Replay, Error> {
-        Ok(paper::open(Recording::new(candles, config)?, ledger))
+        Ok(paper::open(Recording::new(candles, None, config)?, ledger))
+    }
+
+    /// One that goes on as long as the series does.
+    pub fn following(series: Arc<Series>, config: ReplayConfig, ledger: Ledger) -> Result<Replay, Error> {
+        Ok(paper::open(Recording::new(series.latest()?, Some(series), config)?, ledger))
     }
 }
 
 impl Recording {
-    fn new(candles: Candles, config: ReplayConfig) -> Result<Recording, Error> {
+    fn new(candles: Candles, series: Option<Arc<Series>>, config: ReplayConfig) -> Result<Recording, Error> {
         let begins = config.start.unwrap_or_default();
         let first = candles.bars().partition_point(|candle| candle.opened < begins);
         if first == candles.bars().len() {
@@ -62,13 +75,17 @@ impl Recording {
         let opening = candles.bars()[0];
         let turnover = turnover(&candles, &opening);
         let tape = Tape::new(candles.interval(), seen(&candles, &opening, turnover));
-        let mut recording = Recording { candles, name: config.name, first, at: 0, turnover, tape };
+        let mut recording = Recording { candles, series, name: config.name, first, at: 0, turnover, tape };
         recording.rewind();
         Ok(recording)
     }
 
     fn candle(&self) -> &Candle {
         &self.candles.bars()[self.at]
+    }
+
+    fn known_until(&self) -> Option<Time> {
+        self.candles.bars().last().map(|candle| candle.opened + self.candles.interval())
     }
 
     /// What the next bar opens at, if it does so as this one closes.
@@ -124,7 +141,7 @@ impl Model for Recording {
     }
 
     fn end(&self) -> Option<Time> {
-        self.candles.bars().last().map(|candle| candle.opened + self.candles.interval())
+        if self.series.is_some() { None } else { self.known_until() }
     }
 
     fn quote(&self, order: &Order, held: i64) -> Option<Quote> {
@@ -133,6 +150,20 @@ impl Model for Recording {
 
     fn fill(&self, key: u64, order: &Order, held: i64) -> Option<Outcome> {
         self.venue(self.next_open()?, held).fill(key, order)
+    }
+
+    fn defers(&self) -> bool {
+        self.series.is_some()
+    }
+
+    fn has_next(&self) -> bool {
+        self.at + 1 < self.candles.bars().len()
+    }
+
+    fn catch_up(&mut self) -> Result<Option<Time>, Error> {
+        let Some(series) = &self.series else { return Ok(None) };
+        self.candles = series.latest()?;
+        Ok(self.known_until())
     }
 }
 
@@ -285,6 +316,83 @@ mod tests {
             assert!(other[from].features != as_it_was[from].features);
             assert!(other.iter().flat_map(|bar| &bar.features).all(|feature| feature.is_finite()));
         }
+    }
+
+    fn bar(hour: u64) -> Candle {
+        let close = 10.0 + hour as f64;
+        Candle { opened: Time::seconds(hour * 3_600), open: close + 0.5, high: 900.0, low: 1.0, close, volume: 1e3 }
+    }
+
+    fn live(path: &std::path::Path, ledger: Ledger) -> Replay {
+        let series = Arc::new(Series::open(path, HOUR).unwrap());
+        Replay::following(series, ReplayConfig::default(), ledger).unwrap()
+    }
+
+    #[test]
+    fn in_a_series_that_grows_a_look_waits_for_its_bar_and_an_order_for_the_next() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, ledger) = (folder.path().join("eth.csv"), folder.path().join("ledger"));
+        let mut writer = crate::series::Writer::open(&path, HOUR).unwrap();
+        writer.add(&[bar(0), bar(1)], "a").unwrap();
+        let mut world = live(&path, Ledger::file(&ledger).unwrap());
+        assert_eq!((world.start(), world.end()), (hour(1), None));
+        assert_eq!(closes(&mut world, hour(0), hour(2)), [10.0, 11.0]);
+        let early = |world: &mut Replay, at| world.observe(hour(2), at, &mut Observation::default()).unwrap_err();
+        assert!(matches!(early(&mut world, hour(3)), Error::Away { .. }));
+        let buy = Order { most: Usdc::dollars(20), ..Order::open(0, 1_000_000) };
+        assert_eq!(world.commit(1, &buy).unwrap(), Fate::Pending);
+        assert_eq!(world.reconcile(1).unwrap(), Fate::Pending);
+        assert_eq!(world.commit(1, &buy).unwrap(), Fate::Pending);
+        drop(world);
+        // Whoever comes back finds it taken; and what nobody took is ruled out at once.
+        let mut world = live(&path, Ledger::file(&ledger).unwrap());
+        world.seek(hour(2)).unwrap();
+        assert_eq!((world.reconcile(1).unwrap(), world.reconcile(9).unwrap()), (Fate::Pending, Fate::Never));
+        writer.add(&[bar(2)], "a").unwrap();
+        assert_eq!(world.reconcile(1).unwrap(), Fate::Pending, "it is there, but has not been seen");
+        assert_eq!(closes(&mut world, hour(2), hour(3)), [12.0]);
+        let paid = -world.reconcile(1).unwrap().outcome().unwrap().cash;
+        assert!(paid > Usdc::cents(1_250) && paid < Usdc::cents(1_253), "{paid}");
+        // What the next bar does not follow is not filled.
+        assert_eq!(world.commit(2, &buy).unwrap(), Fate::Pending);
+        writer.add(&[bar(5)], "b").unwrap();
+        assert_eq!(closes(&mut world, hour(3), hour(5)), [0.0; 0]);
+        assert_eq!(world.reconcile(2).unwrap(), Fate::Pending);
+        assert_eq!(closes(&mut world, hour(5), hour(6)), [15.0]);
+        assert_eq!(world.reconcile(2).unwrap(), Fate::Never);
+    }
+
+    #[test]
+    fn what_comes_of_an_order_is_the_same_as_it_happens_and_long_after() {
+        let folder = tempfile::tempdir().unwrap();
+        let buy =
+            |hour: u64| Order { most: Usdc::dollars(20 + hour as i64), ..Order::open((hour % 3 / 2) as u8, 1_000_000) };
+        let fates = |name: &str, whole: bool| {
+            let (path, ledger) = (folder.path().join(name), folder.path().join(format!("{name}.ledger")));
+            let mut writer = crate::series::Writer::open(&path, HOUR).unwrap();
+            let hours: Vec<u64> = (0..40).filter(|hour| hour % 7 != 3).collect();
+            let known = if whole { hours.len() } else { 1 };
+            writer.add(&hours[..known].iter().map(|hour| bar(*hour)).collect::<Vec<_>>(), "a").unwrap();
+            let mut world = live(&path, Ledger::file(&ledger).unwrap());
+            let mut fates = Vec::new();
+            for (at, of) in hours.iter().enumerate() {
+                if at >= known {
+                    writer.add(&[bar(*of)], "a").unwrap();
+                }
+                closes(&mut world, hour(*of), hour(of + 1));
+                fates.push((0..*of).map(|key| world.reconcile(key).unwrap()).collect::<Vec<_>>());
+                fates.push(vec![world.commit(*of, &buy(*of)).unwrap()]);
+                if of % 5 == 0 {
+                    drop(world);
+                    world = live(&path, Ledger::file(&ledger).unwrap());
+                    world.seek(hour(of + 1)).unwrap();
+                }
+            }
+            (fates, std::fs::read(ledger).unwrap())
+        };
+        let (then, now) = (fates("finished", true), fates("growing", false));
+        assert_eq!(then.0, now.0);
+        assert!(then.0.iter().flatten().filter(|fate| fate.outcome().is_some()).count() > 100);
     }
 
     #[test]

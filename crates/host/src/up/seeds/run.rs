@@ -339,6 +339,8 @@ fn seen(wake: &Wake) -> String {
         Wake::Back(slot, Outcome::Released(_)) => format!("{slot} is released"),
         Wake::Back(slot, Outcome::Fell(fall)) => format!("{slot} fell: {}", why(fall)),
         Wake::Answered(slot) => format!("{slot} is answered"),
+        Wake::Grown(series) => format!("{} has grown", series.display()),
+        Wake::News(news) => news.text.clone(),
         Wake::Stop => "stop".to_owned(),
     }
 }

@@ -75,6 +75,7 @@ fn settle(root: PathBuf, town: u64) {
             descent: None,
             bundle: None,
             checks: None,
+            programs: Default::default(),
         };
         let mut living = birth(&home, wish).unwrap();
         while living.life().tick < past {

@@ -6,13 +6,18 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 
+use serde::{Deserialize, Serialize};
+
 /// What is kept from a program.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fence {
     /// Not to be read, written or run.
     pub hidden: Vec<PathBuf>,
     /// To be read and run only.
     pub protected: Vec<PathBuf>,
+    /// Open all the same, wherever it lies.
+    #[serde(default)]
+    pub given: Vec<PathBuf>,
 }
 
 /// Starts a program behind it. True, if there is a fence; a kernel without one lets the program do as it likes.
@@ -40,7 +45,7 @@ impl Ways {
     fn around(fence: &Fence) -> io::Result<Ways> {
         let real = |paths: &[PathBuf]| paths.iter().map(|path| path.canonicalize()).collect::<io::Result<Vec<_>>>();
         let (hidden, protected) = (real(&fence.hidden)?, real(&fence.protected)?);
-        let mut ways = Ways::default();
+        let mut ways = Ways { open: real(&fence.given)?, ..Ways::default() };
         ways.walk(Path::new("/"), &hidden, &protected);
         Ok(ways)
     }
@@ -162,7 +167,7 @@ mod tests {
         fs::write(at("home/secret"), "s").unwrap();
         fs::write(at("suite/run.sh"), "exit 0").unwrap();
         std::os::unix::fs::symlink(at("home"), at("project/way-in")).unwrap();
-        let fence = Fence { hidden: vec![at("home")], protected: vec![at("suite")] };
+        let fence = Fence { hidden: vec![at("home")], protected: vec![at("suite")], given: vec![at("home/golems")] };
         let on = |line: &str| shell(&fence, &line.replace('@', &folder.path().display().to_string()));
         for allowed in [
             "true",
@@ -172,6 +177,7 @@ mod tests {
             "ls @/suite && ls @ && ls / && cd @ && pwd",
             "echo x > /dev/null",
             "sleep 0 & wait",
+            "touch @/home/golems/own && cat @/home/golems/own",
         ] {
             assert!(on(allowed), "{allowed}");
         }
@@ -179,7 +185,7 @@ mod tests {
             "cat @/home/secret",
             "cat @/project/way-in/secret",
             "echo x > @/home/new",
-            "mkdir @/home/golems/new",
+            "mkdir @/home/new",
             "rm @/home/secret",
             "mv @/home @/other",
             "echo x > @/suite/run.sh",

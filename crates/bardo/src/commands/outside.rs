@@ -1,0 +1,228 @@
+//! Programs of the owner's as worlds: naming one, holding one against what a world promises, and what is said to it.
+
+use std::io::BufRead;
+use std::path::Path;
+use std::process::ExitCode;
+
+use ::outside::wire::{self, Answer, Ask, Hello, Question, VERSION, Welcome};
+use golem::time::{Span, Time};
+use golem::world::Observation;
+use host::life::checks;
+use host::life::outside::{Outside, Programs, Run};
+use host::{Error, GolemHome, Home};
+use serde_json::json;
+use world::{Ledger, Spec, World};
+
+use crate::args::{HowArgs, ProgramArgs, Served, WorldVerb};
+use crate::exit;
+use crate::output::{self, line};
+
+pub(crate) fn dispatch(home: &Home, verb: &WorldVerb, json: bool) -> Result<ExitCode, Error> {
+    match verb {
+        WorldVerb::Schema => {
+            output::json(&::outside::wire::schema());
+            Ok(ExitCode::SUCCESS)
+        }
+        WorldVerb::Serve { world } => serve(*world),
+        WorldVerb::Check { how, command } => check(home, &run(&shell(command), how)?, json),
+    }
+}
+
+/// One of our own worlds, on this end of the conversation.
+fn serve(world: Served) -> Result<ExitCode, Error> {
+    let mut lines = std::io::stdin().lock().lines();
+    let mut heard = || lines.next().transpose().ok().flatten();
+    let unreadable = |why: serde_json::Error| Error::Usage(format!("that is no message: {why}"));
+    let Some(hello) = heard() else { return Ok(ExitCode::SUCCESS) };
+    let hello: Hello = serde_json::from_str(&hello).map_err(unreadable)?;
+    let (seed, bar_ms) = (hello.seed, golem::time::REFERENCE_TICK.as_millis());
+    let spec = match world {
+        Served::Sim => Spec::Sim { seed, bar_ms, relations_change_days: 0.0, edge_bps: None, flip_days: None },
+        Served::Queue => Spec::Queue { seed, bar_ms },
+    };
+    let mut ledger = Ledger::file(Path::new(&hello.folder).join("world.log"))?;
+    let mut world = spec.open(Ledger::memory())?;
+    output::json(&Welcome {
+        bardo: "world".to_owned(),
+        version: VERSION,
+        can: Vec::new(),
+        world: Some(wire::Manifest::of(&world.manifest())),
+        start: Some(world.start().as_millis()),
+        end: world.end().map(|end| end.as_millis()),
+        name: None,
+    });
+    let mut opened = false;
+    while let Some(line) = heard() {
+        let question: Question = serde_json::from_str(&line).map_err(unreadable)?;
+        if let Ask::Seek { key: Some(key), .. } = question.ask {
+            ledger.forget_after(key)?;
+        }
+        if !opened {
+            world = spec.open(std::mem::replace(&mut ledger, Ledger::memory()))?;
+            opened = true;
+        }
+        if question.ask == Ask::Bye {
+            break;
+        }
+        let answer = answer(world.as_mut(), &question.ask);
+        let error = answer.as_ref().err().map(ToString::to_string);
+        let answer = Answer { id: question.id, error, ..answer.unwrap_or_default() };
+        output::json_line(&serde_json::to_string(&answer).expect("plain data"));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn answer(world: &mut dyn World, ask: &Ask) -> Result<Answer, world::Error> {
+    let nothing = Answer::default();
+    Ok(match *ask {
+        Ask::Seek { until, .. } => world.seek(Time::millis(until)).map(|()| nothing)?,
+        Ask::Observe { since, now, .. } => {
+            let mut seen = Observation::default();
+            world.observe(Time::millis(since), Time::millis(now), &mut seen)?;
+            Answer { bars: Some(seen.bars.iter().map(wire::Bar::of).collect()), ..nothing }
+        }
+        Ask::Preview { order } => {
+            let quote = world.preview(&order.read())?;
+            Answer { quote: Some(quote.as_ref().map(wire::Quote::of)), ..nothing }
+        }
+        Ask::Commit { key, order } => {
+            Answer { fate: Some(wire::Fate::of(&world.commit(key, &order.read())?)), ..nothing }
+        }
+        Ask::Reconcile { key } => Answer { fate: Some(wire::Fate::of(&world.reconcile(key)?)), ..nothing },
+        Ask::Bye => nothing,
+    })
+}
+
+/// How a program is run from this folder.
+pub(crate) fn run(command: &str, how: &HowArgs) -> Result<Run, Error> {
+    let folder = checks::folder(Path::new("."))?;
+    Ok(Run {
+        command: started(command, &folder),
+        folder,
+        environment: how.env.clone(),
+        confined: how.confined,
+        memory: how.memory,
+        answers_within: how.answers_within.unwrap_or(10),
+    })
+}
+
+/// A file of Python need not be made executable first.
+fn started(command: &str, folder: &Path) -> String {
+    use std::os::unix::fs::PermissionsExt;
+    let first = command.split_whitespace().next().unwrap_or_default();
+    let file = folder.join(first);
+    let runs = std::fs::metadata(&file).is_ok_and(|file| file.permissions().mode() & 0o111 != 0);
+    if first.ends_with(".py") && file.is_file() && !runs { format!("python3 {command}") } else { command.to_owned() }
+}
+
+/// Words as one line for the shell that means them.
+fn shell(words: &[String]) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c);
+    let quoted = |word: &String| match !word.is_empty() && word.chars().all(plain) {
+        true => word.clone(),
+        false => format!("'{}'", word.replace('\'', "'\\''")),
+    };
+    words.iter().map(quoted).collect::<Vec<_>>().join(" ")
+}
+
+/// How long a bar of its lasts.
+pub(crate) fn bar(home: &Home, run: &Run) -> Result<Span, Error> {
+    let folder = temporary()?;
+    let world = Outside::bare(home.root(), folder.path(), run.clone(), "nobody", 0)?;
+    Ok(world.manifest().bar)
+}
+
+fn check(home: &Home, run: &Run, json: bool) -> Result<ExitCode, Error> {
+    let folder = temporary()?;
+    let open = || Outside::bare(home.root(), folder.path(), run.clone(), "nobody", 1);
+    // What does not even start is told as it is.
+    drop(open()?);
+    let opened = || -> Box<dyn World> {
+        match open() {
+            Ok(world) => Box::new(world),
+            Err(why) => Box::new(Gone(why.to_string())),
+        }
+    };
+    let found = world::conformance::check(opened);
+    if json {
+        output::json(&json!({ "command": run.command, "keeps_every_promise": found.is_empty(), "breaks": found }));
+    } else if found.is_empty() {
+        line(format!("{} keeps every promise a world makes", run.command));
+        line(format!("next: bardo golem new NAME --world {}", shell(std::slice::from_ref(&run.command))));
+    } else {
+        for sentence in &found {
+            line(format!("  {sentence}"));
+        }
+        line(format!("{} of what a world promises does not hold; see the page Write your own world", found.len()));
+    }
+    Ok(if found.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(exit::ERROR) })
+}
+
+/// A world that did not come up again.
+struct Gone(String);
+
+impl Gone {
+    fn why<T>(&self) -> Result<T, world::Error> {
+        Err(world::Error::Outside(self.0.clone()))
+    }
+}
+
+impl World for Gone {
+    fn manifest(&self) -> golem::world::Manifest {
+        golem::world::Manifest::default()
+    }
+    fn start(&self) -> golem::Time {
+        golem::Time::default()
+    }
+    fn end(&self) -> Option<golem::Time> {
+        None
+    }
+    fn seek(&mut self, _: golem::Time) -> Result<(), world::Error> {
+        self.why()
+    }
+    fn observe(
+        &mut self,
+        _: golem::Time,
+        _: golem::Time,
+        _: &mut golem::world::Observation,
+    ) -> Result<(), world::Error> {
+        self.why()
+    }
+    fn preview(&mut self, _: &world::Order) -> Result<Option<golem::world::Quote>, world::Error> {
+        self.why()
+    }
+    fn commit(&mut self, _: u64, _: &world::Order) -> Result<golem::world::Fate, world::Error> {
+        self.why()
+    }
+    fn reconcile(&mut self, _: u64) -> Result<golem::world::Fate, world::Error> {
+        self.why()
+    }
+}
+
+/// Shows the programs of a golem, or names another.
+pub(crate) fn program(place: &GolemHome, args: &ProgramArgs, json: bool) -> Result<ExitCode, Error> {
+    let mut programs = Programs::read(place)?;
+    if let Some(command) = &args.world {
+        programs.world = Some(run(command, &args.how)?);
+        programs.write(place)?;
+    }
+    if json {
+        output::json(&programs);
+        return Ok(ExitCode::SUCCESS);
+    }
+    match &programs.world {
+        Some(Run { command, folder, confined, .. }) => {
+            let kept = if *confined { ", confined" } else { "" };
+            line(format!("world      {command} (in {}{kept})", folder.display()));
+        }
+        None => line(format!("{} has no program of yours", place.name)),
+    }
+    if args.world.is_some() {
+        line("it is used from the next time its golem is opened");
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn temporary() -> Result<tempfile::TempDir, Error> {
+    tempfile::tempdir().map_err(|why| Error::Host(format!("no temporary folder can be made: {why}")))
+}

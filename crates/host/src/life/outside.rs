@@ -1,0 +1,363 @@
+//! A world that is a program of its owner's. Which program that is stands in a file of this home and in no birth record, so
+//! that whatever comes here from elsewhere runs nothing its owner has not written here.
+//!
+//! What it says it has done is kept beside the life as for every world, and is not asked again. A program that breaks off,
+//! breaks its word or does not answer is ended, rests a while and is started anew; whatever it may have been told to do by
+//! then is asked about, and never told again.
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use golem::Life;
+use golem::time::Time;
+use golem::world::{Fate, Manifest, Observation, Order, Quote};
+use outside::fence::Fence;
+use outside::{Launch, Limits, Settled, Trouble, WorldProgram};
+use serde::{Deserialize, Serialize};
+use world::{Ledger, World};
+
+use crate::home::GolemHome;
+use crate::{Error, durable, private};
+
+/// What a program is told of the place it runs in.
+const PASSED_ON: [&str; 9] = ["PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "TZ", "TMPDIR"];
+/// How long a program that fell over rests before it is started again, at first and at most.
+const RESTS: (Duration, Duration) = (Duration::from_millis(500), Duration::from_secs(60));
+
+/// A program of the owner's, as it was written here.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Run {
+    /// One line for the shell.
+    pub command: String,
+    /// Where it runs.
+    pub folder: PathBuf,
+    /// What else of the environment it is given, by name.
+    #[serde(default)]
+    pub environment: Vec<String>,
+    /// It may write to its own folder alone, and nowhere else.
+    #[serde(default)]
+    pub confined: bool,
+    /// Mebibytes of memory it may ask for.
+    #[serde(default)]
+    pub memory: Option<u64>,
+    /// Seconds it may take for an answer.
+    #[serde(default = "ten")]
+    pub answers_within: u64,
+}
+
+fn ten() -> u64 {
+    10
+}
+
+/// The programs of one golem.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Programs {
+    #[serde(default)]
+    pub world: Option<Run>,
+}
+
+impl Programs {
+    pub fn read(place: &GolemHome) -> Result<Programs, Error> {
+        let path = place.programs();
+        let text = match std::fs::read_to_string(&path) {
+            Ok(text) => text,
+            Err(missing) if missing.kind() == std::io::ErrorKind::NotFound => return Ok(Programs::default()),
+            Err(other) => return Err(Error::io("cannot read", &path)(other)),
+        };
+        serde_json::from_str(&text).map_err(|why| Error::Damaged(format!("{} names no program: {why}", path.display())))
+    }
+
+    pub fn write(&self, place: &GolemHome) -> Result<(), Error> {
+        durable::write(&place.programs(), self.text().as_bytes())
+    }
+
+    pub(super) fn text(&self) -> String {
+        serde_json::to_string_pretty(self).expect("plain data") + "\n"
+    }
+}
+
+impl Run {
+    /// How it is started, for whom it keeps what it has to remember in this folder of a home.
+    fn launch(&self, home: &std::path::Path, own: &std::path::Path) -> Launch {
+        let named = |name: &str| std::env::var(name).ok().map(|value| (name.to_owned(), value));
+        let others = self.environment.iter().map(String::as_str);
+        let everything = if self.confined { vec![PathBuf::from("/")] } else { Vec::new() };
+        let mut given = vec![own.to_owned()];
+        if self.confined {
+            given.extend(["/dev/null", "/dev/shm", "/tmp"].map(PathBuf::from).into_iter().filter(|path| path.exists()));
+        }
+        Launch {
+            command: vec!["sh".to_owned(), "-c".to_owned(), format!("exec {}", self.command)],
+            folder: self.folder.clone(),
+            environment: PASSED_ON.into_iter().chain(others).filter_map(named).collect(),
+            // Whoever only checks a program may have no home yet.
+            fence: Some(Fence {
+                hidden: home.exists().then(|| home.to_owned()).into_iter().collect(),
+                protected: everything,
+                given,
+            }),
+            memory: self.memory.map(|mebibytes| mebibytes << 20),
+        }
+    }
+
+    fn limits(&self) -> Limits {
+        let answer = Duration::from_secs(self.answers_within.clamp(1, 600));
+        Limits { answer, hello: answer * 3, ..Limits::default() }
+    }
+}
+
+/// Who keeps programs: this executable, whatever has become of its file.
+fn keeper() -> Vec<String> {
+    let here = if cfg!(target_os = "linux") {
+        "/proc/self/exe".to_owned()
+    } else {
+        std::env::current_exe().unwrap_or_default().display().to_string()
+    };
+    vec![here, "keep".to_owned()]
+}
+
+/// A program as a world.
+#[derive(Debug)]
+pub struct Outside {
+    run: Run,
+    launch: Launch,
+    settled: Settled,
+    /// What was declared at birth; none before.
+    born: Option<Manifest>,
+    program: Option<WorldProgram>,
+    /// What it says it has done; none, where it has to remember by itself.
+    ledger: Option<Ledger>,
+    /// How often in a row it fell over, and until when it rests.
+    falls: u32,
+    rests: Option<Instant>,
+    /// What was wrong with it last.
+    why: String,
+    /// Where its golem stands.
+    stands: Time,
+    /// The last key that has been used, and what is held, where somebody keeps that.
+    knows: Option<(u64, i64)>,
+    /// It may have been told to do this, and has not said whether it did.
+    unsure: Option<u64>,
+    /// The last question got as far as the program.
+    told: bool,
+    /// As it said last.
+    start: Time,
+    end: Option<Time>,
+}
+
+impl Outside {
+    /// For somebody who is not born yet, or a check: it runs, and has to remember everything by itself.
+    pub fn bare(
+        home: &std::path::Path,
+        own: &std::path::Path,
+        run: Run,
+        golem: &str,
+        seed: u64,
+    ) -> Result<Outside, Error> {
+        private::folder(own).map_err(Error::io("cannot create", own))?;
+        let settled = Settled { golem: golem.to_owned(), folder: own.display().to_string(), seed };
+        let mut outside = Outside {
+            launch: run.launch(home, own),
+            run,
+            settled,
+            born: None,
+            program: None,
+            ledger: None,
+            falls: 0,
+            rests: None,
+            why: String::new(),
+            stands: Time::default(),
+            knows: None,
+            unsure: None,
+            told: false,
+            start: Time::default(),
+            end: None,
+        };
+        outside.begin().map_err(|why| Error::Usage(format!("the program {}: {why}", outside.run.command)))?;
+        Ok(outside)
+    }
+
+    /// For this life.
+    pub(super) fn of(place: &GolemHome, life: &Life, seed: u64, ledger: Ledger) -> Result<Outside, Error> {
+        let run = Programs::read(place)?.world.ok_or_else(|| {
+            let name = &place.name;
+            Error::Usage(format!("{name} lives in a program that is not named here; `bardo golem program {name} --world COMMAND` names it"))
+        })?;
+        let own = place.own();
+        private::folder(&own).map_err(Error::io("cannot create", &own))?;
+        let settled = Settled { golem: life.birth.name.to_string(), folder: own.display().to_string(), seed };
+        Ok(Outside {
+            launch: run.launch(place.home().root(), &own),
+            run,
+            settled,
+            born: Some(Manifest { spec: String::new(), ..life.birth.world.clone() }),
+            program: None,
+            stands: life.seen.until,
+            knows: Some((life.flights_made, ledger.held())),
+            ledger: Some(ledger),
+            falls: 0,
+            rests: None,
+            why: String::new(),
+            unsure: None,
+            told: false,
+            start: life.born,
+            end: None,
+        })
+    }
+
+    /// Starts it, and has it stand where its golem does.
+    fn begin(&mut self) -> Result<(), Trouble> {
+        let name = self.settled.golem.clone();
+        let log = move |line: &str| tracing::info!(golem = name, "its world: {line}");
+        let mut program = WorldProgram::start(&keeper(), &self.launch, self.run.limits(), &self.settled, log)?;
+        if self.born.as_ref().is_some_and(|born| *born != program.manifest) {
+            let why = "it is another world than its golem was born into".to_owned();
+            return Err(Trouble::Unsound { what: "say who it is".to_owned(), why });
+        }
+        if self.born.is_some() {
+            program.seek(self.stands, self.knows)?;
+        } else {
+            self.start = program.start;
+        }
+        self.end = program.end;
+        self.program = Some(program);
+        Ok(())
+    }
+
+    /// Asks it something, starting it first where it does not run.
+    fn ask<T>(&mut self, ask: impl FnOnce(&mut WorldProgram) -> Result<T, Trouble>) -> Result<T, world::Error> {
+        self.told = false;
+        if let Some(left) =
+            self.rests.map(|until| until.saturating_duration_since(Instant::now())).filter(|left| !left.is_zero())
+        {
+            return Err(world::Error::Away { what: self.why.clone(), again: Some(left) });
+        }
+        let begun = if self.program.is_some() { Ok(()) } else { self.begin() };
+        let asked = begun.and_then(|()| {
+            self.told = true;
+            ask(self.program.as_mut().expect("it runs"))
+        });
+        match asked {
+            Ok(answer) => {
+                (self.falls, self.rests) = (0, None);
+                self.end = self.program.as_ref().and_then(|program| program.end);
+                Ok(answer)
+            }
+            Err(Trouble::Away { what, again }) => Err(world::Error::Away { what, again }),
+            Err(trouble) => Err(self.fell(&trouble)),
+        }
+    }
+
+    fn fell(&mut self, trouble: &Trouble) -> world::Error {
+        let what = format!("the program that is its world: {trouble}");
+        if trouble.ends_it() {
+            self.program = None;
+        }
+        if trouble.is_for_good() || !trouble.ends_it() {
+            return world::Error::Outside(what);
+        }
+        let rest = (RESTS.0 * 2_u32.pow(self.falls.min(10))).min(RESTS.1);
+        self.falls += 1;
+        self.rests = Some(Instant::now() + rest);
+        self.why.clone_from(&what);
+        world::Error::Away { what, again: Some(rest) }
+    }
+
+    /// What it was said to have done is not asked again.
+    fn known(&self, key: u64) -> Option<Fate> {
+        let entry = self.ledger.as_ref()?.entry(key)?;
+        Some(entry.outcome.map_or(Fate::Never, Fate::Done))
+    }
+
+    /// Keeps what became of a key, once that is for good.
+    fn keep(&mut self, key: u64, fate: Fate) -> Result<Fate, world::Error> {
+        self.unsure = self.unsure.filter(|unsure| *unsure != key);
+        if let (Some(ledger), Fate::Done(_) | Fate::Never) = (&mut self.ledger, fate) {
+            ledger.once(key, self.stands, || fate.outcome())?;
+            self.knows =
+                self.knows.map(|(last, held)| (last.max(key), held + fate.outcome().map_or(0, |done| done.units)));
+        }
+        Ok(fate)
+    }
+}
+
+impl World for Outside {
+    fn manifest(&self) -> Manifest {
+        let said = self.program.as_ref().map(|program| program.manifest.clone());
+        said.or_else(|| self.born.clone()).unwrap_or_default()
+    }
+
+    fn start(&self) -> Time {
+        self.start
+    }
+
+    fn end(&self) -> Option<Time> {
+        self.end
+    }
+
+    fn seek(&mut self, until: Time) -> Result<(), world::Error> {
+        self.stands = until;
+        if self.program.is_none() && self.born.is_some() {
+            // It is brought there when it is started.
+            return Ok(());
+        }
+        let knows = self.knows;
+        self.ask(|program| program.seek(until, knows))
+    }
+
+    fn observe(&mut self, since: Time, now: Time, into: &mut Observation) -> Result<(), world::Error> {
+        let told = into.bars.len();
+        let seen = self.ask(|program| program.observe(since, now, into));
+        if seen.is_err() {
+            into.bars.truncate(told);
+        }
+        seen?;
+        self.stands = into.bars.last().map_or(since, |bar| bar.closed);
+        Ok(())
+    }
+
+    fn preview(&mut self, order: &Order) -> Result<Option<Quote>, world::Error> {
+        self.ask(|program| program.preview(order))
+    }
+
+    fn commit(&mut self, key: u64, order: &Order) -> Result<Fate, world::Error> {
+        if let Some(fate) = self.known(key) {
+            return Ok(fate);
+        }
+        if self.unsure == Some(key) {
+            return self.reconcile(key);
+        }
+        self.unsure = Some(key);
+        self.knows = self.knows.map(|(last, held)| (last.max(key), held));
+        let asked = self.ask(|program| program.commit(key, order));
+        match asked {
+            Ok(fate) => self.keep(key, fate),
+            // What it stands for could not be reached, it says itself; and what does not run was told nothing.
+            Err(why) => {
+                if !self.told || self.falls == 0 && matches!(why, world::Error::Away { .. }) {
+                    self.unsure = None;
+                }
+                Err(why)
+            }
+        }
+    }
+
+    fn reconcile(&mut self, key: u64) -> Result<Fate, world::Error> {
+        if let Some(fate) = self.known(key) {
+            return Ok(fate);
+        }
+        self.knows = self.knows.map(|(last, held)| (last.max(key), held));
+        let fate = self.ask(|program| program.reconcile(key))?;
+        self.keep(key, fate)
+    }
+}
+
+impl Drop for Outside {
+    fn drop(&mut self) {
+        if let Some(program) = self.program.take() {
+            program.end();
+        }
+    }
+}

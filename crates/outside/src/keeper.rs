@@ -1,0 +1,93 @@
+//! Whoever keeps a program: a small process between it and its host, so that nothing of it is left when its host is gone,
+//! however that went. Its standard input is a line to the host on which nothing is ever said; when that breaks, everything
+//! that was started here is ended. Its standard output is the conversation itself, which it hands on and never reads.
+
+use std::io::{self, Read};
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::PathBuf;
+use std::process::{Command, ExitCode, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use rustix::process::{Resource, Rlimit, setrlimit};
+use serde::{Deserialize, Serialize};
+
+use crate::family;
+use crate::fence::{self, Fence};
+
+/// It could not be started, by convention.
+const NOT_STARTED: u8 = 127;
+/// Files a program may have open.
+const FILES: u64 = 1_024;
+
+/// How a program is started.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Launch {
+    /// The program and what it is told.
+    pub command: Vec<String>,
+    /// Where it runs.
+    pub folder: PathBuf,
+    /// What of the environment it is given, by name.
+    #[serde(default)]
+    pub environment: Vec<(String, String)>,
+    /// What is kept from it; none, if it may do as it likes.
+    #[serde(default)]
+    pub fence: Option<Fence>,
+    /// Bytes of memory it may ask for.
+    #[serde(default)]
+    pub memory: Option<u64>,
+}
+
+/// Keeps the program that is described in one argument, until it ends or the host does.
+pub fn keep(text: &str) -> ExitCode {
+    let started = serde_json::from_str(text).map_err(io::Error::other).and_then(|launch: Launch| start(&launch));
+    let mut child = match started {
+        Ok(child) => child,
+        Err(why) => {
+            eprintln!("{why}");
+            return ExitCode::from(NOT_STARTED);
+        }
+    };
+    static LEFT: AtomicBool = AtomicBool::new(false);
+    std::thread::spawn(|| {
+        // Nothing is ever said here; it is only there as long as the host is.
+        let _ = io::copy(&mut io::stdin(), &mut io::sink());
+        LEFT.store(true, Ordering::SeqCst);
+        family::end();
+        std::process::exit(0);
+    });
+    let status = child.wait();
+    if !LEFT.load(Ordering::SeqCst) {
+        family::end();
+    }
+    let code = status.ok().map_or(1, |status| {
+        use std::os::unix::process::ExitStatusExt;
+        status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0))
+    });
+    ExitCode::from(u8::try_from(code).unwrap_or(1))
+}
+
+fn start(launch: &Launch) -> io::Result<std::process::Child> {
+    family::adopt();
+    let limit = |resource, most| setrlimit(resource, Rlimit { current: Some(most), maximum: Some(most) });
+    limit(Resource::Nofile, FILES)?;
+    limit(Resource::Core, 0)?;
+    if let Some(memory) = launch.memory {
+        limit(Resource::As, memory)?;
+    }
+    #[cfg(target_os = "linux")]
+    rustix::thread::set_no_new_privs(true)?;
+    let (program, told) = launch.command.split_first().ok_or_else(|| io::Error::other("no command"))?;
+    let socket = |fd: &dyn Fn() -> io::Result<OwnedFd>| fd().map(Stdio::from);
+    let conversation = || io::stdout().as_fd().try_clone_to_owned();
+    let mut command = Command::new(program);
+    command.args(told).current_dir(&launch.folder).stdin(socket(&conversation)?).stdout(socket(&conversation)?);
+    match &launch.fence {
+        Some(fence) => fence::start(&mut command, fence).map(|(child, _)| child),
+        None => command.spawn(),
+    }
+}
+
+/// Reads what is left to read, for nobody.
+pub(crate) fn drain(mut from: impl Read) {
+    let _ = io::copy(&mut from, &mut io::sink());
+}

@@ -1,0 +1,21 @@
+//! Programs that are not ours. A world or a mind can be a program in any language: it is started in a group of its own,
+//! told one JSON message a line on its standard input, and answers with one on its standard output.
+//!
+//! Here is what is said ([`wire`]), how a program is started, asked, bounded and ended ([`Program`]), who sees to it that
+//! nothing of it is left when its host is gone ([`keeper`]), and the fence that may stand around it ([`fence`]). What a
+//! world or a mind makes of it is for whoever asks.
+
+pub mod family;
+pub mod fence;
+pub mod keeper;
+mod page;
+mod program;
+mod trouble;
+pub mod wire;
+mod worlds;
+
+pub use keeper::Launch;
+pub use page::page;
+pub use program::{Limits, Program};
+pub use trouble::Trouble;
+pub use worlds::{Settled, WorldProgram};

@@ -1,0 +1,258 @@
+//! A series of candles that still grows. Rows are only ever added, each on disk before anybody sees it, and none is ever
+//! changed: whatever was told once stays so, and whoever goes through the whole file later sees what was seen at the time.
+//!
+//! One process adds, under a lock; any number read. A last line without its newline is being written, or was cut short, and
+//! is nobody's yet.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use golem::time::{Span, Time};
+
+use super::candles::{Candle, Candles};
+use crate::Error;
+
+const HEADER: &str = "ts,open,high,low,close,volume,venue\n";
+
+/// What has come so far, for whoever reads; one serves all who watch the same file.
+#[derive(Debug)]
+pub struct Series {
+    path: PathBuf,
+    known: Mutex<Known>,
+}
+
+#[derive(Debug)]
+struct Known {
+    candles: Candles,
+    /// Bytes of the file that are in them.
+    read: u64,
+}
+
+impl Series {
+    pub fn open(path: impl Into<PathBuf>, interval: Span) -> Result<Series, Error> {
+        let path = path.into();
+        let series = Series { path, known: Mutex::new(Known { candles: Candles::of(Vec::new(), interval), read: 0 }) };
+        let known = series.latest()?;
+        match known.bars().len() {
+            0 => Err(series.wrong("nothing is in it yet".to_owned())),
+            _ => Ok(series),
+        }
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Everything that has come by now.
+    pub fn latest(&self) -> Result<Candles, Error> {
+        let failed = |source| Error::Io { what: "cannot read", path: self.path.clone(), source };
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let length = std::fs::metadata(&self.path).map_err(failed)?.len();
+        if length < known.read {
+            return Err(self.wrong("what was told of it is not there any more; bring the old file back".to_owned()));
+        }
+        if length > known.read {
+            let rest = read_from(&self.path, known.read).map_err(failed)?;
+            let whole = rest.iter().rposition(|byte| *byte == b'\n').map_or(0, |newline| newline + 1);
+            let bars = parse(&rest[..whole], &known.candles).map_err(|why| self.wrong(why))?;
+            if !bars.is_empty() {
+                let all = known.candles.bars().iter().copied().chain(bars).collect();
+                known.candles = Candles::of(all, known.candles.interval());
+            }
+            known.read += whole as u64;
+        }
+        Ok(known.candles.clone())
+    }
+
+    fn wrong(&self, why: String) -> Error {
+        Error::Candles { path: self.path.clone(), why }
+    }
+}
+
+/// Whoever adds to a series; only one can.
+#[derive(Debug)]
+pub struct Writer {
+    file: File,
+    path: PathBuf,
+    candles: Candles,
+    /// A write failed half-way: what the file holds is unknown until it is read again.
+    stuck: bool,
+}
+
+impl Writer {
+    /// Opens or begins the file, and cuts off what was never whole.
+    pub fn open(path: impl Into<PathBuf>, interval: Span) -> Result<Writer, Error> {
+        let path = path.into();
+        let failed = |what| {
+            let path = path.clone();
+            move |source| Error::Io { what, path, source }
+        };
+        let mut options = OpenOptions::new();
+        let mut file = options.read(true).append(true).create(true).open(&path).map_err(failed("cannot open"))?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Err(Error::Busy { path: path.clone() }),
+            Err(TryLockError::Error(source)) => return Err(failed("cannot lock")(source)),
+        }
+        let mut text = Vec::new();
+        file.read_to_end(&mut text).map_err(failed("cannot read"))?;
+        let whole = text.iter().rposition(|byte| *byte == b'\n').map_or(0, |newline| newline + 1);
+        if whole < text.len() {
+            file.set_len(whole as u64).map_err(failed("cannot cut the torn end off"))?;
+        }
+        if whole == 0 {
+            file.write_all(HEADER.as_bytes()).map_err(failed("cannot write"))?;
+        }
+        file.sync_all().map_err(failed("cannot sync"))?;
+        let none = Candles::of(Vec::new(), interval);
+        let bars = parse(&text[..whole], &none).map_err(|why| Error::Candles { path: path.clone(), why })?;
+        Ok(Writer { file, candles: Candles::of(bars, interval), path, stuck: false })
+    }
+
+    pub fn candles(&self) -> &Candles {
+        &self.candles
+    }
+
+    /// When the last bar closed.
+    pub fn until(&self) -> Option<Time> {
+        self.candles.bars().last().map(|bar| bar.opened + self.candles.interval())
+    }
+
+    /// Adds bars that closed after the last, in order, from whom they came; all of them are on disk before it returns.
+    pub fn add(&mut self, bars: &[Candle], venue: &str) -> Result<(), Error> {
+        if self.stuck {
+            return Err(Error::Stuck { path: self.path.clone() });
+        }
+        let mut text = String::new();
+        for bar in bars {
+            let Candle { opened, open, high, low, close, volume } = bar;
+            text += &format!("{},{open},{high},{low},{close},{volume},{venue}\n", opened.as_seconds());
+        }
+        // As a reader will have it, or not at all.
+        let wrong = |why| Error::Candles { path: self.path.clone(), why };
+        let added = parse(text.as_bytes(), &self.candles).map_err(wrong)?;
+        self.stuck = true;
+        let wrote = self.file.write_all(text.as_bytes()).and_then(|()| self.file.sync_data());
+        wrote.map_err(|source| Error::Io { what: "cannot write", path: self.path.clone(), source })?;
+        self.stuck = false;
+        let all = self.candles.bars().iter().copied().chain(added).collect();
+        self.candles = Candles::of(all, self.candles.interval());
+        Ok(())
+    }
+}
+
+fn read_from(path: &Path, at: u64) -> io::Result<Vec<u8>> {
+    let (mut file, mut rest) = (File::open(path)?, Vec::new());
+    file.seek(SeekFrom::Start(at))?;
+    file.read_to_end(&mut rest)?;
+    Ok(rest)
+}
+
+/// Whole lines that follow what is known.
+fn parse(text: &[u8], known: &Candles) -> Result<Vec<Candle>, String> {
+    let text = std::str::from_utf8(text).map_err(|_| "it is not text".to_owned())?;
+    let mut last = known.bars().last().map(|bar| bar.opened + known.interval());
+    let mut bars = Vec::new();
+    for line in text.strip_prefix(HEADER).unwrap_or(text).lines() {
+        let candle = row(line).ok_or_else(|| format!("'{}' is no row of it", golem::plain::line(line, 80)))?;
+        let sound = candle.check().and_then(|()| {
+            let in_order = last.is_none_or(|last| candle.opened >= last);
+            if in_order { Ok(()) } else { Err("it opens before the bar before it has closed") }
+        });
+        sound.map_err(|why| format!("'{}': {why}", golem::plain::line(line, 80)))?;
+        last = Some(candle.opened + known.interval());
+        bars.push(candle);
+    }
+    Ok(bars)
+}
+
+fn row(line: &str) -> Option<Candle> {
+    let mut fields = line.split(',');
+    let opened = Time::seconds(fields.next()?.parse().ok().filter(|seconds| *seconds < 100_000_000_000)?);
+    let mut number = || fields.next()?.parse::<f64>().ok();
+    let candle =
+        Candle { opened, open: number()?, high: number()?, low: number()?, close: number()?, volume: number()? };
+    fields.next()?;
+    fields.next().is_none().then_some(candle)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HOUR: Span = Span::seconds(3_600);
+
+    fn bar(hour: u64) -> Candle {
+        let close = 10.0 + hour as f64 / 3.0;
+        Candle { opened: Time::seconds(hour * 3_600), open: 10.0, high: 900.0, low: 1.0, close, volume: 0.1 + 0.2 }
+    }
+
+    #[test]
+    fn what_was_added_is_read_as_it_was_and_by_everyone_who_watches() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("eth.csv");
+        let mut writer = Writer::open(&path, HOUR).unwrap();
+        assert!(Series::open(&path, HOUR).is_err(), "nothing is in it yet");
+        writer.add(&[bar(5), bar(6)], "kraken").unwrap();
+        let series = Series::open(&path, HOUR).unwrap();
+        assert_eq!(series.latest().unwrap().bars(), [bar(5), bar(6)]);
+        writer.add(&[bar(9)], "coinbase").unwrap();
+        assert_eq!(series.latest().unwrap().bars(), [bar(5), bar(6), bar(9)]);
+        assert_eq!(writer.until(), Some(Time::seconds(10 * 3_600)));
+        // It is a file of candles like any other.
+        let (candles, report) = Candles::read(&path).unwrap();
+        assert_eq!((candles.bars(), report.gaps.len()), (series.latest().unwrap().bars(), 1));
+    }
+
+    #[test]
+    fn nothing_is_ever_put_before_what_is_there() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("eth.csv");
+        let mut writer = Writer::open(&path, HOUR).unwrap();
+        writer.add(&[bar(5), bar(7)], "kraken").unwrap();
+        for late in [vec![bar(6)], vec![bar(7)], vec![bar(9), bar(8)], vec![Candle { low: 0.0, ..bar(8) }]] {
+            assert!(writer.add(&late, "kraken").is_err(), "{late:?}");
+        }
+        let minutes = Candle { opened: Time::seconds(7 * 3_600 + 60), ..bar(7) };
+        assert!(writer.add(&[minutes], "kraken").is_err());
+        writer.add(&[bar(8)], "kraken").unwrap();
+        assert_eq!(Series::open(&path, HOUR).unwrap().latest().unwrap().bars().len(), 3);
+    }
+
+    #[test]
+    fn wherever_a_row_is_torn_it_is_nobodys_and_whoever_adds_goes_on() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("eth.csv");
+        let mut writer = Writer::open(&path, HOUR).unwrap();
+        writer.add(&[bar(5), bar(6)], "kraken").unwrap();
+        drop(writer);
+        let text = std::fs::read(&path).unwrap();
+        for cut in 0..text.len() {
+            std::fs::write(&path, &text[..cut]).unwrap();
+            let whole = text[..cut].iter().filter(|byte| **byte == b'\n').count().saturating_sub(1);
+            let read = Series::open(&path, HOUR).map(|series| series.latest().unwrap().bars().len());
+            assert_eq!(read.unwrap_or(0), whole, "cut at {cut}");
+            let mut writer = Writer::open(&path, HOUR).unwrap();
+            writer.add(&[bar(9)], "kraken").unwrap();
+            drop(writer);
+            assert_eq!(Series::open(&path, HOUR).unwrap().latest().unwrap().bars().len(), whole + 1, "cut at {cut}");
+        }
+    }
+
+    #[test]
+    fn one_adds_and_what_was_cut_away_is_noticed() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("eth.csv");
+        let mut writer = Writer::open(&path, HOUR).unwrap();
+        writer.add(&[bar(5), bar(6)], "kraken").unwrap();
+        assert!(matches!(Writer::open(&path, HOUR), Err(Error::Busy { .. })));
+        let series = Series::open(&path, HOUR).unwrap();
+        std::fs::write(&path, HEADER).unwrap();
+        assert!(series.latest().unwrap_err().to_string().contains("not there any more"));
+        std::fs::write(&path, format!("{HEADER}1,2,3\n")).unwrap();
+        drop(writer);
+        assert!(Writer::open(&path, HOUR).unwrap_err().to_string().contains("'1,2,3' is no row of it"));
+    }
+}

@@ -1,0 +1,23 @@
+"""Where the program itself is."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from typing import Optional, Sequence
+
+
+def find(bardo: Optional[str] = None) -> str:
+    """``bardo`` as it was named, by ``$BARDO``, or on the path."""
+    found = bardo or os.environ.get("BARDO") or shutil.which("bardo")
+    if not found:
+        raise FileNotFoundError("there is no `bardo` on the path; install it, or say where it is with $BARDO")
+    return found
+
+
+def run(arguments: Sequence[str], bardo: Optional[str] = None, home: Optional[str] = None) -> "subprocess.CompletedProcess[str]":
+    environment = dict(os.environ)
+    if home is not None:
+        environment["BARDO_HOME"] = str(home)
+    return subprocess.run([find(bardo), *arguments], capture_output=True, text=True, env=environment, check=False)
