@@ -3,7 +3,7 @@
 //! that was started here is ended. Its standard output is the conversation itself, which it hands on and never reads.
 
 use std::io::{self, Read};
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::AsFd;
 use std::path::PathBuf;
 use std::process::{Command, ExitCode, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -77,10 +77,9 @@ fn start(launch: &Launch) -> io::Result<std::process::Child> {
     #[cfg(target_os = "linux")]
     rustix::thread::set_no_new_privs(true)?;
     let (program, told) = launch.command.split_first().ok_or_else(|| io::Error::other("no command"))?;
-    let socket = |fd: &dyn Fn() -> io::Result<OwnedFd>| fd().map(Stdio::from);
-    let conversation = || io::stdout().as_fd().try_clone_to_owned();
+    let conversation = || io::stdout().as_fd().try_clone_to_owned().map(Stdio::from);
     let mut command = Command::new(program);
-    command.args(told).current_dir(&launch.folder).stdin(socket(&conversation)?).stdout(socket(&conversation)?);
+    command.args(told).current_dir(&launch.folder).stdin(conversation()?).stdout(conversation()?);
     match &launch.fence {
         Some(fence) => fence::start(&mut command, fence).map(|(child, _)| child),
         None => command.spawn(),

@@ -98,20 +98,21 @@ fn follow(home: &Home, args: &FollowArgs, json: bool) -> Result<ExitCode, Error>
     if known.as_ref().is_some_and(|known| known.bar_ms != plan.bar_ms) {
         return Err(Error::Usage(format!("{} has bars of another length; choose another name", plan.name)));
     }
-    if let Some(file) = &args.history {
-        begin_with(home, &plan, file)?;
-    }
     // A mistyped market is found out before anything is written.
     if known.as_ref() != Some(&plan) {
         for source in [Some(&plan.first), plan.second.as_ref()].into_iter().flatten() {
             if let Err(why) = feeds::sound(&plan, source) {
-                let why = format!("{source}: {why}");
+                let hint = if why.is_for_good() { "; --product says what the venue calls it" } else { "" };
+                let why = format!("{source}: {why}{hint}");
                 if known.is_none() && source == &plan.first {
-                    return Err(Error::Usage(format!("{why}; --product says what the venue calls it")));
+                    return Err(Error::Usage(why));
                 }
                 output::complain(why);
             }
         }
+    }
+    if let Some(file) = &args.history {
+        begin_with(home, &plan, file)?;
     }
     plan.write(home)?;
     let name = plan.name.clone();

@@ -16,7 +16,7 @@ use world::series::Writer;
 
 use super::follower::{Follower, News, Which};
 use super::plan::{Plan, Source};
-use super::venue::{Answer, Venue};
+use super::venue::{Answer, Trouble, Venue};
 use crate::home::Home;
 use crate::{Error, wall};
 
@@ -187,14 +187,16 @@ pub fn follow(
 
 /// Asks a venue once, as somebody who only wants to know how it is: when its newest bar opened, and how far its clock is
 /// from this one, in milliseconds.
-pub fn sound(plan: &Plan, source: &Source) -> Result<(golem::Time, Option<i64>), String> {
+pub fn sound(plan: &Plan, source: &Source) -> Result<(golem::Time, Option<i64>), Trouble> {
     let now = wall::now_ms();
     let from = golem::Time::millis((now as u64).saturating_sub(plan.bar_ms * 100));
-    let asks = Asks::new().map_err(|why| why.to_string())?;
-    let answer = asks.ask(&source.venue.url(source.address(), &source.product, plan.bar(), from))?;
+    let asks = Asks::new().map_err(|why| Trouble::Away(why.to_string()))?;
+    let answer =
+        asks.ask(&source.venue.url(source.address(), &source.product, plan.bar(), from)).map_err(Trouble::Away)?;
     let off = answer.date_ms.map(|theirs| now - theirs);
-    let bars = source.venue.read(&answer).map_err(|trouble| trouble.to_string())?;
-    let newest = bars.iter().map(|bar| bar.opened).max().ok_or("it answers, and shows no bars")?;
+    let bars = source.venue.read(&answer)?;
+    let newest = bars.iter().map(|bar| bar.opened).max();
+    let newest = newest.ok_or_else(|| Trouble::Away("it answers, and shows no bars".to_owned()))?;
     Ok((newest, off))
 }
 

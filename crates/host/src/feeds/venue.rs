@@ -40,6 +40,13 @@ pub enum Trouble {
     Wrong(String),
 }
 
+impl Trouble {
+    /// Asking again will not help.
+    pub fn is_for_good(&self) -> bool {
+        matches!(self, Trouble::Wrong(_))
+    }
+}
+
 impl fmt::Display for Trouble {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -22,8 +22,8 @@ use crate::{Error, durable, program};
 pub const LIMIT: Duration = Duration::from_secs(60);
 /// Characters of what a check said that are kept.
 const KEPT: usize = 200;
-/// What a check is told of the place it runs in.
-const PASSED_ON: [&str; 9] = ["PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "TZ", "TMPDIR"];
+/// What a check, or another program of the owner's, is told of the place it runs in.
+pub(super) const PASSED_ON: [&str; 9] = ["PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "TZ", "TMPDIR"];
 
 /// What is run for a golem, as its owner wrote it here.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

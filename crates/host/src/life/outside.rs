@@ -5,7 +5,7 @@
 //! breaks its word or does not answer is ended, rests a while and is started anew; whatever it may have been told to do by
 //! then is asked about, and never told again.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use golem::Life;
@@ -16,11 +16,10 @@ use outside::{Launch, Limits, Settled, Trouble, WorldProgram};
 use serde::{Deserialize, Serialize};
 use world::{Ledger, World};
 
+use super::checks::PASSED_ON;
 use crate::home::GolemHome;
 use crate::{Error, durable, private};
 
-/// What a program is told of the place it runs in.
-const PASSED_ON: [&str; 9] = ["PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "TZ", "TMPDIR"];
 /// How long a program that fell over rests before it is started again, at first and at most.
 const RESTS: (Duration, Duration) = (Duration::from_millis(500), Duration::from_secs(60));
 
@@ -80,7 +79,7 @@ impl Programs {
 
 impl Run {
     /// How it is started, for whom it keeps what it has to remember in this folder of a home.
-    fn launch(&self, home: &std::path::Path, own: &std::path::Path) -> Launch {
+    fn launch(&self, home: &Path, own: &Path) -> Launch {
         let named = |name: &str| std::env::var(name).ok().map(|value| (name.to_owned(), value));
         let others = self.environment.iter().map(String::as_str);
         let everything = if self.confined { vec![PathBuf::from("/")] } else { Vec::new() };
@@ -149,13 +148,7 @@ pub struct Outside {
 
 impl Outside {
     /// For somebody who is not born yet, or a check: it runs, and has to remember everything by itself.
-    pub fn bare(
-        home: &std::path::Path,
-        own: &std::path::Path,
-        run: Run,
-        golem: &str,
-        seed: u64,
-    ) -> Result<Outside, Error> {
+    pub fn bare(home: &Path, own: &Path, run: Run, golem: &str, seed: u64) -> Result<Outside, Error> {
         private::folder(own).map_err(Error::io("cannot create", own))?;
         let settled = Settled { golem: golem.to_owned(), folder: own.display().to_string(), seed };
         let mut outside = Outside {
