@@ -52,6 +52,7 @@ fn dispatch(home: &Home, verb: Verb, json: bool) -> Result<ExitCode, Error> {
         Verb::Golem(verb) => commands::golem::dispatch(home, verb, json),
         Verb::Keep { .. } => unreachable!("it has no home"),
         Verb::World(verb) => commands::outside::dispatch(home, &verb, json),
+        Verb::Mind(args::MindVerb::Check { how, command }) => commands::outside::check_mind(&how, &command, json),
         Verb::Mcp => commands::mcp::mcp(home),
         Verb::Wrap(args) => commands::wrap::wrap(home, &args, json),
         Verb::Up(args) => commands::up::up(home, &args, json),

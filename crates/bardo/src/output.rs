@@ -202,6 +202,7 @@ pub(crate) fn portrait(life: &Life, running: bool) -> String {
     rows.extend(host::view::words::phages(life).map(|said| ("phages", said)));
     rows.extend(host::view::words::calls(life).map(|said| ("calls", said)));
     rows.extend(host::view::words::thoughts(life).map(|said| ("thoughts", said)));
+    rows.extend(host::view::words::mind(life).map(|said| ("mind", said)));
     if !life.is_dead() {
         rows.push(("load", words::summary(life)));
         rows.push(("mood", mood(life)));
@@ -344,6 +345,7 @@ pub(crate) fn sentence(message: &Message<'_>) -> String {
         Message::CallsHeld { key, why, .. } => format!("asks its owner: may it go on calling after {why} (ask {key})"),
         Message::CallsReleased { .. } => "may call again".to_owned(),
         Message::Said { text, done: true } => format!("is done, says its agent: {text}"),
+        Message::Noted { text } => format!("hears from its mind: {text}"),
         Message::Said { text, done: false } => format!("has a question of its agent's for its owner: {text}"),
         Message::Finished { goal, domain, ended, .. } => {
             let goal = match goal {

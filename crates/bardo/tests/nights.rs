@@ -4,20 +4,14 @@
 mod common;
 
 use std::collections::BTreeSet;
-use std::ops::ControlFlow;
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
+use common::memory::{must_be_the_same, records, rehearse};
 use common::{Dice, Tent, full, text};
 use golem::grimoire::{Entry, How, Kind};
-use golem::mortality;
-use golem::owner;
-use golem::{Event, Golem, What};
-use host::chance::Secret;
-use host::life::rehearsal::Rehearsal;
+use vault::Reader;
 use vault::codec::Hash;
-use vault::{Line, Reader};
-use world::Ledger;
 
 const TICKS: u64 = 12_000;
 
@@ -32,30 +26,6 @@ fn born(seed: u64, more: &[&str]) -> Tent {
 
 fn run(tent: &Tent, ticks: u64) {
     tent.ok(["golem", "run", "ada", "--speed", "max", "--ticks", &ticks.to_string()]);
-}
-
-/// The hash of every record, and the ticks they tell of.
-fn records(tent: &Tent) -> (Vec<Hash>, u64) {
-    let reader = Reader::open(&tent.golem("ada").database()).unwrap();
-    let (mut last, mut ticks) = (0, 0);
-    reader
-        .replay(|record| {
-            last = record.seq;
-            ticks += record
-                .events
-                .iter()
-                .filter(|event| matches!(event, Event::Mortality(mortality::Event::Aged { .. })))
-                .count() as u64;
-            Ok::<_, vault::Error>(ControlFlow::Continue(()))
-        })
-        .unwrap();
-    ((1..=last).map(|seq| reader.hash_at(seq).unwrap().unwrap()).collect(), ticks)
-}
-
-fn must_be_the_same(whole: &[Hash], other: &[Hash], how: &str) {
-    let both = whole.len().min(other.len());
-    let differs = (0..both).find(|at| whole[*at] != other[*at]);
-    assert_eq!(differs.map(|at| at + 1), None, "{how}: the first record that differs");
 }
 
 /// Lived by SIGKILL and starting again.
@@ -109,40 +79,7 @@ fn stop(child: Child) {
 
 /// Lived in memory, from its birth record and its secret.
 fn rehearsed(tent: &Tent) -> Vec<Hash> {
-    let place = tent.golem("ada");
-    let reader = Reader::open(&place.database()).unwrap();
-    let (mut birth, mut funds) = (None, None);
-    reader
-        .replay(|record| {
-            for event in &record.events {
-                match event {
-                    Event::Born(born) => birth = Some(((**born).clone(), record.at)),
-                    Event::Owner(owner::Event::Funded { transfer, credit, capital }) => {
-                        funds.get_or_insert(What::Funded { transfer: *transfer, credit: *credit, capital: *capital });
-                    }
-                    _ => {}
-                }
-            }
-            let enough = birth.is_some() && funds.is_some();
-            Ok::<_, vault::Error>(if enough { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
-        })
-        .unwrap();
-    let (birth, at) = birth.unwrap();
-    let world =
-        host::life::worlds::open(&tent.home(), &host::life::worlds::read(&birth.world.spec).unwrap(), Ledger::memory())
-            .unwrap();
-    let (id, mut hashes) = (birth.id, vec![reader.hash_at(1).unwrap().unwrap()]);
-    let (golem, _) = Golem::born(birth, at);
-    let mut life = Rehearsal::new(golem, world, Secret::load(&place.secret()).unwrap());
-    let mut hear = |record: &golem::Record, life: &golem::Life| {
-        let tip = *hashes.last().unwrap();
-        hashes.push(Line::of(id, &tip, record, life).hash);
-    };
-    life.feed(funds.unwrap(), &mut hear).unwrap();
-    while !life.is_over() && life.life().tick < TICKS {
-        life.tick(&mut hear).unwrap();
-    }
-    hashes
+    rehearse(tent, TICKS, |life| life).0
 }
 
 /// A night saw what its golem knew only where that happened to lie in memory: in the middle of a run, never after a start,

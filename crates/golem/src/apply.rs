@@ -11,6 +11,7 @@ use crate::grimoire;
 use crate::heartbeat;
 use crate::life::Life;
 use crate::mortality;
+use crate::outside;
 use crate::owner;
 use crate::phage;
 use crate::policy;
@@ -43,5 +44,6 @@ pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
         Event::Phage(event) => phage::apply(life, event),
         Event::Thought(event) => thought::apply(life, at, event),
         Event::Call(event) => call::apply(life, at, event),
+        Event::Outside(event) => outside::apply(life, event),
     }
 }

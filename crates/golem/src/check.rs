@@ -48,6 +48,9 @@ pub(crate) fn check(life: &Life, input: &Input) -> Result<(), Fault> {
                 false => Err(Fault::Thought),
             }
         }
+        // Of another moment it could move what runs out by time.
+        What::Spoken(_) if input.now != life.now => Err(Fault::Untimely),
+        What::Spoken(word) => word.check(&life.birth.world).map_err(Fault::Word),
         What::Called(call) if call.most < Usdc::ZERO || call.most > Usdc::MOST => Err(Fault::Amount),
         What::Settled { cost, used, .. } => {
             let sound = *cost >= Usdc::ZERO && sane(*cost) && used.model.chars().count() <= limits::MODEL;

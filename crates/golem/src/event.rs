@@ -14,6 +14,7 @@ use crate::grimoire;
 use crate::heartbeat;
 use crate::life::Birth;
 use crate::mortality;
+use crate::outside;
 use crate::owner;
 use crate::phage;
 use crate::policy;
@@ -46,6 +47,7 @@ pub enum Event {
     Phage(phage::Event),
     Thought(thought::Event),
     Call(call::Event),
+    Outside(outside::Event),
 }
 
 macro_rules! chapters {
@@ -58,7 +60,7 @@ macro_rules! chapters {
     };
 }
 
-chapters!(owner: Owner, heartbeat: Heartbeat, prediction: Prediction, rule: Rule, policy: Policy, goal: Goal, mortality: Mortality, regime: Regime, episode: Episode, grimoire: Grimoire, stress: Stress, clade: Clade, dream: Dream, thanatopsis: Thanatopsis, phage: Phage, thought: Thought, call: Call);
+chapters!(owner: Owner, heartbeat: Heartbeat, prediction: Prediction, rule: Rule, policy: Policy, goal: Goal, mortality: Mortality, regime: Regime, episode: Episode, grimoire: Grimoire, stress: Stress, clade: Clade, dream: Dream, thanatopsis: Thanatopsis, phage: Phage, thought: Thought, call: Call, outside: Outside);
 
 /// What one input came to: the unit of durability.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

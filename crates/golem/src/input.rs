@@ -7,6 +7,7 @@ use crate::dream::Found;
 use crate::grimoire::Answer;
 use crate::id::{CommandId, GolemId};
 use crate::money::Usdc;
+use crate::outside::Word;
 use crate::policy::Proposal;
 use crate::stress::Assessment;
 use crate::thought::{self, Silence};
@@ -52,6 +53,8 @@ pub enum What {
     Told { number: u64, peers: u32 },
     /// What a model said, or why it said nothing; and what whoever was asked wants for it.
     Answered { key: u64, cost: Usdc, said: Result<Box<thought::Answer>, Silence> },
+    /// What a mind outside makes of what its golem is about to see.
+    Spoken(Box<Word>),
     /// An answer that nobody can bring any more.
     Forfeited { key: u64 },
     /// An agent would call a model.
@@ -86,6 +89,8 @@ pub enum Fault {
     Knowledge,
     #[error("an answer of a model is out of bounds")]
     Thought,
+    #[error("a word of a mind outside cannot be taken: {0}")]
+    Word(String),
     #[error("what a night brought is out of bounds")]
     Dream,
     #[error("the world says action {key} came to something that was never asked for")]

@@ -25,6 +25,7 @@ pub mod life;
 pub mod limits;
 pub mod money;
 pub mod mortality;
+pub mod outside;
 mod owed;
 pub mod owner;
 pub mod phage;

@@ -24,10 +24,11 @@ use crate::money::Usdc;
 use crate::mortality::death::Death;
 use crate::mortality::phase::Phase;
 use crate::mortality::{Epistemic, Purse, Vitality};
+use crate::outside::Outside;
 use crate::owner::{Deposit, Say};
 use crate::phage::Phages;
 use crate::policy::{Capital, Day, Execution, Flight, Held, Intent, Permit, Refusal};
-use crate::prediction::{Claim, Dated, Prediction, Seen};
+use crate::prediction::{Claim, Dated, Prediction, Seen, Voice};
 use crate::prose::Prose;
 use crate::regime::Regimes;
 use crate::rule::{Heuristic, Stake, text};
@@ -139,6 +140,7 @@ pub struct Life {
     pub phages: Phages,
     pub thoughts: Thoughts,
     pub calls: Calls,
+    pub outside: Outside,
     /// What its owner would have it keep in mind.
     pub strategy: String,
     /// What whoever acts for it last told its owner, and when.
@@ -232,6 +234,7 @@ impl Life {
             phages: Phages::default(),
             thoughts: Thoughts::new(&birth.constitution.thought),
             calls: Calls::default(),
+            outside: Outside::default(),
             strategy: String::new(),
             said: None,
             policy: Box::new(birth.constitution.policy.clone()),
@@ -307,6 +310,12 @@ impl Life {
     pub(crate) fn looks_ahead(&self, domain: usize) -> u32 {
         let looks = self.horizon(domain).as_millis() / self.constitution().interval.as_millis().max(1);
         looks.clamp(1, u64::from(limits::HORIZON)) as u32
+    }
+
+    /// The part a voice had of what was said of a domain when its newest claim was made.
+    pub fn say(&self, domain: usize, voice: Voice) -> f64 {
+        let newest = self.open.get(domain).and_then(VecDeque::back);
+        newest.map_or(0.0, |claim| self.trust[domain].part(voice, &claim.said))
     }
 
     /// What was given and gained, less everything it became: zero, always.

@@ -13,6 +13,7 @@ use crate::heartbeat;
 use crate::input::{Fault, Input, What};
 use crate::life::Life;
 use crate::mortality;
+use crate::outside;
 use crate::owner;
 use crate::phage;
 use crate::policy;
@@ -59,7 +60,11 @@ pub(crate) fn step(
         }
         What::Called(call) => call::called(draft, call),
         What::Settled { key, cost, how, used } => call::settled(draft, *key, *cost, *how, used),
-        // Nothing is looked at again that was not looked at anyway.
+        // It is for the tick that comes; nothing is looked at again that was not looked at anyway.
+        What::Spoken(word) => {
+            outside::spoken(draft, word);
+            return Ok(());
+        }
         What::Assessed(said) => {
             stress::assessed(draft, said);
             return Ok(());

@@ -117,6 +117,13 @@ impl Trust {
         1.0 / (1.0 + self.naive)
     }
 
+    /// The part that one voice had of what these said.
+    pub fn part(&self, voice: Voice, said: &Departures) -> f64 {
+        let spoke = |at: &usize| said.0[*at].is_some();
+        let all: f64 = (0..Voice::ALL.len()).filter(spoke).map(|at| self.voices[at]).sum();
+        if spoke(&(voice as usize)) { self.voices[voice as usize] / all } else { 0.0 }
+    }
+
     /// The part that one voice has of what all of them say.
     pub fn of(&self, voice: Voice) -> f64 {
         self.voices[voice as usize] / self.voices.iter().sum::<f64>()

@@ -231,7 +231,7 @@ fn every_answer_settles_its_money_once_and_only_a_fresh_one_settles_behaviour() 
                     assert_eq!(life.thoughts.spent, if lost { MOST } else { COST }, "{what}: {events:?}");
                     assert_eq!(life.thoughts.promised(), Usdc::ZERO, "{what}");
                     let fresh = matches!(case, Case::InTime | Case::Twice | Case::AfterAKill);
-                    let thinks = life.thoughts.standing.iter().any(|standing| standing.opinion.is_some());
+                    let thinks = life.thoughts.opinions.iter().any(Option::is_some);
                     assert_eq!(thinks, fresh, "{what}: behaviour only by a fresh answer; {events:?}");
                 }
                 Sent::Tell => assert_eq!(life.clade.news.is_some(), case == Case::AfterADeath, "{what}: {events:?}"),

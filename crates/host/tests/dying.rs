@@ -278,16 +278,7 @@ fn a_death_cut_off_at_any_acknowledgement_completes_once() {
         let fate = Fate::of(seed, *next.entry(CAUSES[seed as usize % 5]).or_insert(1));
         let name = format!("g{seed}").parse().unwrap();
         let (settings, spec) = (fate.settings(), fate.world());
-        let wish = Wish {
-            name,
-            spec,
-            seed: Some(seed),
-            settings,
-            descent: None,
-            bundle: None,
-            checks: None,
-            programs: Default::default(),
-        };
+        let wish = Wish::of(name, spec, Some(seed), settings);
         let before = all_money(&place);
         let mut living = birth(&place, wish).unwrap();
         let golem = living.place().clone();

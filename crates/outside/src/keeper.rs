@@ -6,7 +6,6 @@ use std::io::{self, Read};
 use std::os::fd::AsFd;
 use std::path::PathBuf;
 use std::process::{Command, ExitCode, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use rustix::process::{Resource, Rlimit, setrlimit};
 use serde::{Deserialize, Serialize};
@@ -47,18 +46,15 @@ pub fn keep(text: &str) -> ExitCode {
             return ExitCode::from(NOT_STARTED);
         }
     };
-    static LEFT: AtomicBool = AtomicBool::new(false);
     std::thread::spawn(|| {
         // Nothing is ever said here; it is only there as long as the host is.
         let _ = io::copy(&mut io::stdin(), &mut io::sink());
-        LEFT.store(true, Ordering::SeqCst);
         family::end();
         std::process::exit(0);
     });
     let status = child.wait();
-    if !LEFT.load(Ordering::SeqCst) {
-        family::end();
-    }
+    // It may have started others, also while it was being ended.
+    family::end();
     let code = status.ok().map_or(1, |status| {
         use std::os::unix::process::ExitStatusExt;
         status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0))

@@ -8,14 +8,18 @@
 pub mod family;
 pub mod fence;
 pub mod keeper;
+mod minds;
 mod page;
 mod program;
+mod talk;
 mod trouble;
 pub mod wire;
 mod worlds;
 
 pub use keeper::Launch;
+pub use minds::MindProgram;
 pub use page::page;
 pub use program::{Limits, Program};
+pub use talk::Settled;
 pub use trouble::Trouble;
-pub use worlds::{Settled, WorldProgram};
+pub use worlds::WorldProgram;

@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::wire;
 
 /// Every message and what is in it, in the order in which somebody meets them.
-const ORDER: [&str; 15] = [
+const ORDER: [&str; 27] = [
     "Hello",
     "Welcome",
     "Manifest",
@@ -23,6 +23,18 @@ const ORDER: [&str; 15] = [
     "Quote",
     "Outcome",
     "Fate",
+    "Shown",
+    "Look",
+    "Resolved",
+    "Stands",
+    "Pressure",
+    "Refused",
+    "Standing",
+    "Word",
+    "Proposed",
+    "Assessment",
+    "Named",
+    "Passed",
 ];
 
 /// A heading and a table for each message.

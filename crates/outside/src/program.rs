@@ -53,6 +53,18 @@ pub struct Program {
     /// The last line it wrote to standard error, which often says why it ends.
     words: Arc<Mutex<String>>,
     limits: Limits,
+    asking: Option<Asking>,
+}
+
+/// What it is being asked.
+#[derive(Debug)]
+struct Asking {
+    line: Vec<u8>,
+    /// So much of it has been taken.
+    told: usize,
+    what: &'static str,
+    limit: Duration,
+    until: Instant,
 }
 
 impl Program {
@@ -86,7 +98,7 @@ impl Program {
                 });
             });
         }
-        Ok(Program { keeper, lifeline, talk: ours, heard: Vec::new(), words, limits })
+        Ok(Program { keeper, lifeline, talk: ours, heard: Vec::new(), words, limits, asking: None })
     }
 
     pub fn limits(&self) -> &Limits {
@@ -94,11 +106,31 @@ impl Program {
     }
 
     /// Tells it one line, and gives the line it answers with.
-    pub fn ask(&mut self, line: &[u8], what: &str, limit: Duration) -> Result<Vec<u8>, Trouble> {
+    pub fn ask(&mut self, line: Vec<u8>, what: &'static str, limit: Duration) -> Result<Vec<u8>, Trouble> {
+        self.begin(line, what, limit)?;
+        loop {
+            if let Some(line) = self.go_on(limit)? {
+                return Ok(line);
+            }
+        }
+    }
+
+    /// Begins to ask it something, for which it has so long.
+    pub fn begin(&mut self, line: Vec<u8>, what: &'static str, limit: Duration) -> Result<(), Trouble> {
         self.unasked()?;
-        let until = Instant::now() + limit;
-        self.tell(line, what, limit, until)?;
-        self.hear(what, limit, until)
+        self.asking = Some(Asking { line, told: 0, what, limit, until: Instant::now() + limit });
+        Ok(())
+    }
+
+    /// Tells it the rest and listens, as long as there is patience; the line it answers with, if it has.
+    pub fn go_on(&mut self, patience: Duration) -> Result<Option<Vec<u8>>, Trouble> {
+        let Some(mut asking) = self.asking.take() else { return Ok(None) };
+        let until = asking.until.min(Instant::now() + patience);
+        let answer = if self.tell(&mut asking, until)? { self.hear(&asking, until)? } else { None };
+        if answer.is_none() {
+            self.asking = Some(asking);
+        }
+        Ok(answer)
     }
 
     /// Whether it has said anything that nobody asked for.
@@ -120,29 +152,32 @@ impl Program {
         }
     }
 
-    fn tell(&mut self, line: &[u8], what: &str, limit: Duration, until: Instant) -> Result<(), Trouble> {
-        let mut rest = line;
-        while !rest.is_empty() {
+    /// Tells it the rest; false if there is some left by then.
+    fn tell(&mut self, asking: &mut Asking, until: Instant) -> Result<bool, Trouble> {
+        while asking.told < asking.line.len() {
             let left = until.saturating_duration_since(Instant::now()).max(Duration::from_millis(1));
             let _ = self.talk.set_write_timeout(Some(left));
-            match self.talk.write(rest) {
-                Ok(written) => rest = &rest[written..],
+            match self.talk.write(&asking.line[asking.told..]) {
+                Ok(written) => asking.told += written,
                 Err(why) if why.kind() == ErrorKind::Interrupted => {}
                 Err(why) if matches!(why.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
-                    return Err(Trouble::Deaf { what: what.to_owned(), limit });
+                    let Asking { what, limit, .. } = *asking;
+                    let deaf = Trouble::Deaf { what: what.to_owned(), limit };
+                    return if Instant::now() >= asking.until { Err(deaf) } else { Ok(false) };
                 }
-                Err(_) => return Err(self.ended(what)),
+                Err(_) => return Err(self.ended(asking.what)),
             }
         }
-        Ok(())
+        Ok(true)
     }
 
-    fn hear(&mut self, what: &str, limit: Duration, until: Instant) -> Result<Vec<u8>, Trouble> {
+    /// The line it answers with, if it has by then.
+    fn hear(&mut self, asking: &Asking, until: Instant) -> Result<Option<Vec<u8>>, Trouble> {
         let (mut chunk, mut looked) = ([0; 16 * 1024], 0);
         loop {
             if let Some(at) = self.heard[looked..].iter().position(|byte| *byte == b'\n') {
                 let rest = self.heard.split_off(looked + at + 1);
-                return Ok(std::mem::replace(&mut self.heard, rest));
+                return Ok(Some(std::mem::replace(&mut self.heard, rest)));
             }
             looked = self.heard.len();
             if looked > self.limits.line {
@@ -150,15 +185,17 @@ impl Program {
             }
             let left = until.saturating_duration_since(Instant::now());
             if left.is_zero() {
-                return Err(Trouble::Silent { what: what.to_owned(), limit });
+                let Asking { what, limit, .. } = *asking;
+                let silent = Trouble::Silent { what: what.to_owned(), limit };
+                return if Instant::now() >= asking.until { Err(silent) } else { Ok(None) };
             }
             let _ = self.talk.set_read_timeout(Some(left.max(Duration::from_millis(1))));
             match self.talk.read(&mut chunk) {
-                Ok(0) => return Err(self.ended(what)),
+                Ok(0) => return Err(self.ended(asking.what)),
                 Ok(read) => self.heard.extend_from_slice(&chunk[..read]),
                 Err(why) if why.kind() == ErrorKind::Interrupted => {}
                 Err(why) if matches!(why.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {}
-                Err(_) => return Err(self.ended(what)),
+                Err(_) => return Err(self.ended(asking.what)),
             }
         }
     }

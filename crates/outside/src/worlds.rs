@@ -1,35 +1,22 @@
 //! A world outside, asked: every answer is held against what was asked and what the world declared before anybody sees it.
 
-use std::time::Duration;
-
 use golem::limits;
 use golem::time::Time;
 use golem::world::{Fate, Manifest, Observation, Order, Quote};
-use serde::Serialize;
-use serde::de::DeserializeOwned;
-use serde_json::error::Category;
 
 use crate::keeper::Launch;
 use crate::program::{Limits, Program};
-use crate::trouble::{Trouble, quoted};
-use crate::wire::{self, Answer, Ask, Hello, Question, VERSION, Welcome};
+use crate::talk::{Settled, Talk};
+use crate::trouble::Trouble;
+use crate::wire::{self, Answer, Ask, Question};
 
 /// A world outside that has said who it is.
 #[derive(Debug)]
 pub struct WorldProgram {
-    program: Program,
-    asked: u64,
+    talk: Talk,
     pub manifest: Manifest,
     pub start: Time,
     pub end: Option<Time>,
-}
-
-/// What a program has to be told about whom it is for.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Settled {
-    pub golem: String,
-    pub folder: String,
-    pub seed: u64,
 }
 
 impl WorldProgram {
@@ -41,22 +28,14 @@ impl WorldProgram {
         settled: &Settled,
         log: impl FnMut(&str) + Send + 'static,
     ) -> Result<WorldProgram, Trouble> {
-        let mut program = Program::start(keeper, launch, limits, log)?;
-        let hello = Hello {
-            bardo: "world".to_owned(),
-            version: VERSION,
-            golem: settled.golem.clone(),
-            folder: settled.folder.clone(),
-            seed: settled.seed,
-            world: None,
-        };
-        let welcome = greet(&mut program, &hello)?;
+        let program = Program::start(keeper, launch, limits, log)?;
+        let (talk, welcome) = Talk::greet(program, settled.hello("world", None))?;
         let what = || "say who it is".to_owned();
         let lacks = |lacks| Trouble::Lacks { what: what(), lacks };
         let manifest = welcome.world.ok_or_else(|| lacks("world"))?;
         let manifest = manifest.read().map_err(|why| Trouble::Unsound { what: what(), why })?;
         let start = Time::millis(welcome.start.ok_or_else(|| lacks("start"))?);
-        Ok(WorldProgram { program, asked: 0, manifest, start, end: welcome.end.map(Time::millis) })
+        Ok(WorldProgram { talk, manifest, start, end: welcome.end.map(Time::millis) })
     }
 
     /// Its golem last looked then, has used no key above this one, and holds so much, where anybody knows.
@@ -114,58 +93,12 @@ impl WorldProgram {
         Ok(fate.read())
     }
 
-    fn ask(&mut self, what: &str, ask: Ask) -> Result<Answer, Trouble> {
-        self.asked += 1;
-        let limit = self.program.limits().answer;
-        let line = self.program.ask(&line(&Question { id: self.asked, ask }), what, limit)?;
-        let answer: Answer = read(&line, what)?;
-        if answer.id != self.asked {
-            return Err(Trouble::OtherQuestion { asked: self.asked, answered: answer.id });
-        }
-        if let Some(error) = answer.error {
-            return Err(Trouble::Says(golem::plain::line(&error, 200)));
-        }
-        if let Some(away) = answer.away {
-            let again = answer.again_ms.map(|ms| Duration::from_millis(ms.min(3_600_000)));
-            return Err(Trouble::Away { what: golem::plain::line(&away, 200), again });
-        }
-        Ok(answer)
+    fn ask(&mut self, what: &'static str, ask: Ask) -> Result<Answer, Trouble> {
+        self.talk.ask(what, |id| Question { id, ask })
     }
 
     /// Asks it to end, and ends it if it does not.
     pub fn end(self) {
-        let last = line(&Question { id: self.asked + 1, ask: Ask::Bye });
-        self.program.end(&last);
+        self.talk.end(|id| Question { id, ask: Ask::Bye });
     }
-}
-
-/// The first words.
-pub(crate) fn greet(program: &mut Program, hello: &Hello) -> Result<Welcome, Trouble> {
-    let limit = program.limits().hello;
-    let said = program.ask(&line(hello), "say who it is", limit)?;
-    let welcome: Welcome = read(&said, "say who it is")?;
-    if welcome.version == 0 || welcome.version > VERSION {
-        return Err(Trouble::Version { theirs: welcome.version, ours: VERSION });
-    }
-    if welcome.bardo != hello.bardo {
-        let ours = if hello.bardo == "world" { "world" } else { "mind" };
-        return Err(Trouble::Kind { theirs: golem::plain::line(&welcome.bardo, 40), ours });
-    }
-    Ok(welcome)
-}
-
-/// A message of this kind, or what is wrong with it: that it is none, or what of it cannot be.
-fn read<T: DeserializeOwned>(line: &[u8], what: &str) -> Result<T, Trouble> {
-    serde_json::from_slice(line).map_err(|why| match why.classify() {
-        Category::Data => Trouble::Unsound { what: what.to_owned(), why: why.to_string() },
-        Category::Io | Category::Syntax | Category::Eof => {
-            Trouble::NoMessage { said: quoted(line), why: why.to_string() }
-        }
-    })
-}
-
-pub(crate) fn line(message: &impl Serialize) -> Vec<u8> {
-    let mut line = serde_json::to_vec(message).expect("plain data");
-    line.push(b'\n');
-    line
 }

@@ -1,11 +1,14 @@
 //! Programs that were written for the first version go on working. Their half of this conversation is read as it was meant,
 //! and everything they were told then is told today; more may be said, and nothing less.
 
-use outside::wire::{Answer, Ask, Fate, Hello, Question, Welcome};
+use outside::wire::{Answer, Ask, Fate, Hello, Question, Shown, Welcome, Word};
 use serde_json::Value;
 
-fn lines(side: &str) -> Vec<Value> {
-    let all = include_str!("first_version.jsonl").lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+const WORLDS: &str = include_str!("first_version.jsonl");
+const MINDS: &str = include_str!("first_version_of_minds.jsonl");
+
+fn lines(conversation: &str, side: &str) -> Vec<Value> {
+    let all = conversation.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
     all.filter_map(|mut line| line.get_mut(side).map(Value::take)).collect()
 }
 
@@ -22,8 +25,8 @@ fn check_still_said(then: &Value, now: &Value) {
 }
 
 #[test]
-fn what_a_program_was_told_then_it_is_told_today() {
-    let told = lines("to");
+fn what_a_world_was_told_then_it_is_told_today() {
+    let told = lines(WORLDS, "to");
     let hello: Hello = serde_json::from_value(told[0].clone()).unwrap();
     check_still_said(&told[0], &serde_json::to_value(&hello).unwrap());
     let mut asks = std::collections::BTreeSet::new();
@@ -36,8 +39,8 @@ fn what_a_program_was_told_then_it_is_told_today() {
 }
 
 #[test]
-fn what_a_program_said_then_is_understood_today() {
-    let said = lines("from");
+fn what_a_world_said_then_is_understood_today() {
+    let said = lines(WORLDS, "from");
     let welcome: Welcome = serde_json::from_value(said[0].clone()).unwrap();
     let manifest = welcome.world.unwrap().read().unwrap();
     assert_eq!((manifest.world.as_str(), manifest.lot, manifest.paper), ("tides", 1, true));
@@ -55,4 +58,26 @@ fn what_a_program_said_then_is_understood_today() {
         r#"{"id":3,"ask":"preview","order":{"action":0,"units":1,"most":0,"least":0,"gas":0,"until":0,"x":1},"y":2}"#;
     let question: Question = serde_json::from_str(more).unwrap();
     assert!(matches!(question.ask, Ask::Preview { .. }));
+}
+
+#[test]
+fn what_a_mind_was_told_and_said_then_holds_today() {
+    let (told, said) = (lines(MINDS, "to"), lines(MINDS, "from"));
+    let hello: Hello = serde_json::from_value(told[0].clone()).unwrap();
+    check_still_said(&told[0], &serde_json::to_value(&hello).unwrap());
+    for line in &told[1..] {
+        let shown: Shown = serde_json::from_value(line.clone()).unwrap();
+        check_still_said(line, &serde_json::to_value(&shown).unwrap());
+    }
+    let world = hello.world.unwrap().read().unwrap();
+    assert_eq!(serde_json::from_value::<Welcome>(said[0].clone()).unwrap().name.as_deref(), Some("moon"));
+    let words: Vec<Word> = said[1..].iter().map(|line| serde_json::from_value(line.clone()).unwrap()).collect();
+    let word = words[0].clone().read(&world).unwrap();
+    assert_eq!((word.claims.len(), word.claims[0].value, word.rules.len()), (1, 1.5, 1));
+    assert_eq!(word.proposal.map(|proposal| (proposal.action, proposal.size)), Some((0, 0.25)));
+    let assessment = word.assessment.unwrap();
+    assert_eq!((assessment.new[0].name.as_str(), assessment.claims[0].reason.as_str()), ("storm", "it turned"));
+    assert_eq!(word.note, "the moon is full");
+    assert_eq!(words[1].clone().read(&world).unwrap(), golem::outside::Word::default(), "nothing is an answer");
+    assert_eq!(words[2].error.as_deref(), Some("the moon is gone"));
 }

@@ -1,5 +1,6 @@
-"""Worlds for Bardo golems, in Python. Subclass :class:`World`, call ``run()``, and nothing else."""
+"""Worlds and minds for Bardo golems, in Python. Subclass :class:`World` or :class:`Mind`, call ``run()``, and nothing else."""
 
+from .mind import Look, Mind, Seen, Stands, Word
 from .world import (
     Action,
     Away,
@@ -13,5 +14,21 @@ from .world import (
     micros,
 )
 
-__all__ = ["Action", "Away", "Bar", "Domain", "Order", "Outcome", "Quote", "World", "dollars", "micros"]
+__all__ = [
+    "Action",
+    "Away",
+    "Bar",
+    "Domain",
+    "Look",
+    "Mind",
+    "Order",
+    "Outcome",
+    "Quote",
+    "Seen",
+    "Stands",
+    "Word",
+    "World",
+    "dollars",
+    "micros",
+]
 __version__ = "0.1.0"

@@ -1,9 +1,12 @@
-"""Holds a world of yours against every promise a world makes, from a test of yours.
+"""Holds a world of yours against every promise a world makes, and tries out a mind, from a test of yours.
 
-    from bardo.testing import check_world
+    from bardo.testing import check_mind, check_world
 
     def test_my_world():
         assert check_world("my_world.py") == []
+
+    def test_my_mind():
+        assert check_mind("my_mind.py") == []
 """
 
 from __future__ import annotations
@@ -15,17 +18,26 @@ from typing import List, Optional, Sequence, Union
 
 from . import _binary
 
-__all__ = ["check_world"]
+__all__ = ["check_mind", "check_world"]
+
+Command = Union[str, "os.PathLike[str]", Sequence[str]]
 
 
-def check_world(
-    command: Union[str, "os.PathLike[str]", Sequence[str]],
-    bardo: Optional[str] = None,
-) -> List[str]:
+def check_world(command: Command, bardo: Optional[str] = None) -> List[str]:
     """What it breaks, in sentences; an empty list if it keeps every promise. A path is run with this Python."""
+    return _checked("world", command, bardo)
+
+
+def check_mind(command: Command, bardo: Optional[str] = None) -> List[str]:
+    """What is wrong with it after a hundred looks at a paper life; an empty list if nothing is. A path is run with this
+    Python."""
+    return _checked("mind", command, bardo)
+
+
+def _checked(what: str, command: Command, bardo: Optional[str]) -> List[str]:
     if isinstance(command, (str, os.PathLike)):
         command = [sys.executable, os.fspath(command)]
-    arguments = ["--json", "world", "check"]
+    arguments = ["--json", what, "check"]
     for name in ("PYTHONPATH", "VIRTUAL_ENV"):
         if name in os.environ:
             arguments += ["--env", name]

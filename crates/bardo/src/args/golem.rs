@@ -270,6 +270,12 @@ pub(crate) struct ProgramArgs {
     /// One line for the shell, such as './my_world.py --fast'
     #[arg(long, value_name = "COMMAND")]
     pub(crate) world: Option<String>,
+    /// The same for its mind
+    #[arg(long, value_name = "COMMAND")]
+    pub(crate) mind: Option<String>,
+    /// It has no mind outside from now on
+    #[arg(long, conflicts_with = "mind")]
+    pub(crate) no_mind: bool,
     #[command(flatten)]
     pub(crate) how: HowArgs,
 }
@@ -314,8 +320,8 @@ pub(crate) struct New {
     /// How often it looks, such as 40s or 1h
     #[arg(long)]
     pub(crate) interval: Option<String>,
-    /// Model it may ask, such as ollama/qwen3 or openai/gpt-5-mini; the same as --set mind.cheap=MODEL
-    #[arg(long, value_name = "MODEL")]
+    /// Model it may ask, such as ollama/qwen3 (the same as --set mind.cheap=MODEL), or a program of yours such as ./my_mind.py
+    #[arg(long, value_name = "MIND")]
     pub(crate) mind: Option<String>,
     /// Money to live on
     #[arg(long, value_name = "USDC")]

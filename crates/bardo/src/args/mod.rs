@@ -73,6 +73,9 @@ pub(crate) enum Verb {
     /// Worlds that are programs of yours
     #[command(subcommand)]
     World(WorldVerb),
+    /// Minds that are programs of yours
+    #[command(subcommand)]
+    Mind(MindVerb),
     /// Live whole populations in memory, to find out
     #[command(subcommand)]
     Lab(LabVerb),
@@ -437,6 +440,18 @@ pub(crate) struct FollowArgs {
     /// Fetch what there is by now, and leave the rest to the host
     #[arg(long)]
     pub(crate) once: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum MindVerb {
+    /// Show a program a hundred looks of a paper life, and say what it made of them or what is wrong with it
+    Check {
+        #[command(flatten)]
+        how: HowArgs,
+        /// The program, and what it is told
+        #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "COMMAND")]
+        command: Vec<String>,
+    },
 }
 
 #[derive(Debug, Subcommand)]

@@ -11,8 +11,8 @@ use host::care::restore::{self, Consent};
 use host::config::{File, Settings};
 use host::home::loan;
 use host::life::birth::{Wish, birth};
-use host::life::outside::Programs;
 use host::life::playbook;
+use host::life::programs::Programs;
 use host::orders::fleet::Brake;
 use host::view::herald::Herald;
 use host::{Error, GolemHome, Home, Living, chance::Secret};
@@ -97,10 +97,10 @@ pub(crate) fn birth_of(home: &Home, new: New) -> Result<Living, Error> {
     let replay = new.data.as_ref().map(kind);
     let checks = checks::plan(&new.check, &new.number)?;
     let checked = checks.is_some().then_some(WorldKind::Checks);
-    let programs = match &new.world {
-        Some(Chosen::Program(command)) => Programs { world: Some(outside::run(command, &new.how)?) },
-        _ => Programs::default(),
-    };
+    let world = if let Some(Chosen::Program(command)) = &new.world { Some(command) } else { None };
+    let run = |command: &String| outside::run(command, &new.how);
+    let (mind, model) = new.mind.into_iter().partition::<Vec<_>, _>(|mind| outside::is_program(mind));
+    let programs = Programs { world: world.map(run).transpose()?, mind: mind.first().map(run).transpose()? };
     if let Some(run) = &programs.world {
         flag("world.bar", Some(format!("{}ms", outside::bar(home, run)?.as_millis())));
         flag("world.kind", Some("outside".to_owned()));
@@ -113,7 +113,7 @@ pub(crate) fn birth_of(home: &Home, new: New) -> Result<Living, Error> {
     flag("world.seed", new.seed.map(|seed| seed.to_string()));
     flag("world.data", new.data.clone());
     flag("heartbeat.interval", new.interval);
-    flag("mind.cheap", new.mind);
+    flag("mind.cheap", model.into_iter().next());
     flag("funds.credit", new.credit.map(plain));
     flag("funds.capital", new.capital.map(plain));
     let settings = settings(home, new.config.as_deref(), flags)?;

@@ -1,19 +1,25 @@
-//! Programs of the owner's as worlds: naming one, holding one against what a world promises, and what is said to it.
+//! Programs of the owner's as worlds and minds: naming one, trying one out, and what is said to it.
 
 use std::io::BufRead;
 use std::path::Path;
 use std::process::ExitCode;
 
 use ::outside::wire::{self, Answer, Ask, Hello, Question, VERSION, Welcome};
+use golem::Name;
 use golem::time::{Span, Time};
 use golem::world::Observation;
+use host::config::{File, Settings};
+use host::life::birth::{Wish, birth};
 use host::life::checks;
-use host::life::outside::{Outside, Programs, Run};
+use host::life::outside::Outside;
+use host::life::programs::{Programs, Run};
+use host::life::{Listener, Pace};
 use host::{Error, GolemHome, Home};
 use serde_json::json;
 use world::{Ledger, Spec, World};
 
 use crate::args::{HowArgs, ProgramArgs, Served, WorldVerb};
+use crate::commands::newborn;
 use crate::exit;
 use crate::output::{self, line};
 
@@ -96,6 +102,10 @@ fn answer(world: &mut dyn World, ask: &Ask) -> Result<Answer, world::Error> {
 /// How a program is run from this folder.
 pub(crate) fn run(command: &str, how: &HowArgs) -> Result<Run, Error> {
     let folder = checks::folder(Path::new("."))?;
+    let first = command.split_whitespace().next().unwrap_or_default();
+    if (first.contains('/') || first.ends_with(".py")) && !folder.join(first).exists() {
+        return Err(Error::Usage(format!("the program {first} cannot be started: there is no such file")));
+    }
     Ok(Run {
         command: started(command, &folder),
         folder,
@@ -104,6 +114,12 @@ pub(crate) fn run(command: &str, how: &HowArgs) -> Result<Run, Error> {
         memory: how.memory,
         answers_within: how.answers_within.unwrap_or(10),
     })
+}
+
+/// A file, or words for the shell: no model is called like that.
+pub(crate) fn is_program(mind: &str) -> bool {
+    let first = mind.split_whitespace().next().unwrap_or_default();
+    mind.contains(char::is_whitespace) || first.starts_with(['.', '/', '~']) || first.ends_with(".py")
 }
 
 /// A file of Python need not be made executable first.
@@ -158,6 +174,60 @@ fn check(home: &Home, run: &Run, json: bool) -> Result<ExitCode, Error> {
     Ok(if found.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(exit::ERROR) })
 }
 
+/// Looks that a mind is shown when it is checked.
+const LOOKS: u64 = 100;
+
+/// A paper life with this mind as its only voice, somewhere aside.
+pub(crate) fn check_mind(how: &HowArgs, command: &[String], json: bool) -> Result<ExitCode, Error> {
+    let (folder, run) = (temporary()?, run(&shell(command), how)?);
+    let home = Home::at(folder.path().join("home"));
+    home.init(&Settings::load(File::Bardo, None, std::iter::empty(), &[])?)?;
+    let flags = ["world.seed=1", "mind.kind=outside", "mortality.mode=immortal", "dream.enabled=false"];
+    let settings = newborn::settings(&home, None, flags.map(str::to_owned).to_vec())?;
+    let spec = newborn::spec(&home, &settings, Some(1))?;
+    let programs = Programs { mind: Some(run.clone()), ..Programs::default() };
+    let name: Name = "nobody".parse().expect("a name");
+    let mut living = birth(&home, Wish { programs, ..Wish::of(name, spec, Some(1), settings) })?;
+    let mut ear = Ear::default();
+    living.run(host::life::Run { pace: Pace::Max, ticks: Some(LOOKS), batch: LOOKS }, &mut ear)?;
+    let (words, life) = (living.life().outside.words, living.life());
+    let held: u64 = life.outside.standing.iter().map(|standing| standing.resolved).sum();
+    if json {
+        let found: Vec<&String> = ear.lacks.iter().collect();
+        output::json(
+            &json!({ "command": run.command, "looks": LOOKS, "words": words, "claims": held, "breaks": found }),
+        );
+    } else if let Some(why) = &ear.lacks {
+        line(format!("  {why}"));
+        line(format!("it spoke {words} times at {LOOKS} looks"));
+    } else {
+        line(format!(
+            "{} spoke {words} times at {LOOKS} looks; {held} of its claims have met their answer",
+            run.command
+        ));
+        line(format!("next: bardo golem new NAME --mind {}", shell(std::slice::from_ref(&run.command))));
+    }
+    Ok(if ear.lacks.is_none() { ExitCode::SUCCESS } else { ExitCode::from(exit::ERROR) })
+}
+
+/// Hears what is wrong with a mind, and ends its life then.
+#[derive(Default)]
+struct Ear {
+    lacks: Option<String>,
+}
+
+impl Listener for Ear {
+    fn acknowledged(&mut self, _: &[golem::Record], _: &golem::Life) -> Result<(), Error> {
+        Ok(())
+    }
+    fn stop(&mut self) -> bool {
+        self.lacks.is_some()
+    }
+    fn lacks(&mut self, why: &str) {
+        self.lacks = Some(why.to_owned());
+    }
+}
+
 /// A world that did not come up again.
 struct Gone(String);
 
@@ -202,22 +272,33 @@ impl World for Gone {
 /// Shows the programs of a golem, or names another.
 pub(crate) fn program(place: &GolemHome, args: &ProgramArgs, json: bool) -> Result<ExitCode, Error> {
     let mut programs = Programs::read(place)?;
+    let changes = args.world.is_some() || args.mind.is_some() || args.no_mind;
     if let Some(command) = &args.world {
         programs.world = Some(run(command, &args.how)?);
+    }
+    if let Some(command) = &args.mind {
+        programs.mind = Some(run(command, &args.how)?);
+    }
+    if args.no_mind {
+        programs.mind = None;
+    }
+    if changes {
         programs.write(place)?;
     }
     if json {
         output::json(&programs);
         return Ok(ExitCode::SUCCESS);
     }
-    match &programs.world {
-        Some(Run { command, folder, confined, .. }) => {
+    for (what, run) in [("world", &programs.world), ("mind", &programs.mind)] {
+        if let Some(Run { command, folder, confined, .. }) = run {
             let kept = if *confined { ", confined" } else { "" };
-            line(format!("world      {command} (in {}{kept})", folder.display()));
+            line(format!("{what:<10} {command} (in {}{kept})", folder.display()));
         }
-        None => line(format!("{} has no program of yours", place.name)),
     }
-    if args.world.is_some() {
+    if programs == Programs::default() {
+        line(format!("{} has no program of yours", place.name));
+    }
+    if changes {
         line("it is used from the next time its golem is opened");
     }
     Ok(ExitCode::SUCCESS)

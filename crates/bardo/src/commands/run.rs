@@ -213,4 +213,9 @@ impl Listener for Crier {
             output::complain(format!("it waits: {why}"));
         }
     }
+
+    fn lacks(&mut self, why: &str) {
+        self.clear_progress();
+        output::complain(format!("it goes on without its mind: {why}"));
+    }
 }

@@ -145,6 +145,7 @@ pub(crate) fn sentence(heard: &Heard) -> String {
         "call.held" => format!("asks its owner: may it go on calling after {}", text("why")),
         "call.released" => "may call again".to_owned(),
         "agent.said" if told["done"] == true => format!("is done, says its agent: {}", text("text")),
+        "mind.noted" => format!("hears from its mind: {}", text("text")),
         "agent.said" => format!("has a question of its agent's for its owner: {}", text("text")),
         "claim.made" => format!("is held to {} {}", text("domain"), text("value")),
         "claim.met" => format!("what was said of {} met {}", text("domain"), text("actual")),

@@ -2,6 +2,8 @@
 #![allow(dead_code, unreachable_pub)]
 
 pub mod host;
+pub(crate) mod memory;
+pub(crate) mod processes;
 
 use std::ffi::OsStr;
 use std::fs;

@@ -214,20 +214,7 @@ fn born(home: &Home, spec: &Spec) -> Living {
         "heartbeat.interval=1h",
     ]);
     let name = "ada".parse().unwrap();
-    birth(
-        home,
-        Wish {
-            name,
-            spec: spec.clone(),
-            seed: Some(3),
-            settings,
-            descent: None,
-            bundle: None,
-            checks: None,
-            programs: Default::default(),
-        },
-    )
-    .unwrap()
+    birth(home, Wish::of(name, spec.clone(), Some(3), settings)).unwrap()
 }
 
 /// Lives all that is there.

@@ -8,11 +8,12 @@ use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::ops::ControlFlow;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use common::host::Host;
+use common::processes::{complains, none_is_left};
 use common::{Tent, full, text};
 use golem::Record;
 use vault::Reader;
@@ -70,50 +71,6 @@ fn our_own_worlds_keep_every_promise_from_outside_too() {
     assert!(bare.ok(["world", "check", "--", "python3", example]).contains("keeps every promise a world makes"));
     let schema: serde_json::Value = serde_json::from_str(&bare.ok(["world", "schema"])).unwrap();
     assert!(schema["$defs"]["Answer"]["properties"]["fate"].is_object());
-}
-
-/// Everything that still runs and has this in its command line.
-fn left(mark: &str) -> Vec<String> {
-    let lines = fs::read_dir("/proc").unwrap().flatten().filter_map(|entry| {
-        let line = fs::read(entry.path().join("cmdline")).ok()?;
-        let line = String::from_utf8_lossy(&line).replace('\0', " ");
-        let state = fs::read_to_string(entry.path().join("stat")).ok()?;
-        let dead = state.rsplit_once(')').is_some_and(|(_, rest)| rest.trim_start().starts_with('Z'));
-        (line.contains(mark) && !dead && !line.contains("bardo golem") && !line.contains("bardo up")).then_some(line)
-    });
-    lines.collect()
-}
-
-fn none_is_left(mark: &str, after: &str) {
-    let until = Instant::now() + Duration::from_secs(15);
-    while !left(mark).is_empty() {
-        assert!(Instant::now() < until, "{after}: {:?}", left(mark));
-        std::thread::sleep(Duration::from_millis(50));
-    }
-}
-
-/// Reads what a program complains until one of these has been said.
-fn complains(child: &mut Child, wanted: &str) -> (bool, String) {
-    let mut said = String::new();
-    let mut lines = BufReader::new(child.stderr.take().unwrap());
-    let mut line = String::new();
-    let (over, late) = (std::sync::mpsc::channel::<()>(), child.id().to_string());
-    std::thread::spawn(move || {
-        // Whoever says nothing is not waited for.
-        if over.1.recv_timeout(Duration::from_secs(30)) == Err(std::sync::mpsc::RecvTimeoutError::Timeout) {
-            let _ = Command::new("kill").args(["-KILL", &late]).status();
-        }
-    });
-    while lines.read_line(&mut line).unwrap_or(0) > 0 {
-        said += &line;
-        if said.contains(wanted) {
-            std::thread::spawn(move || std::io::copy(&mut lines, &mut std::io::sink()));
-            return (true, said);
-        }
-        line.clear();
-    }
-    drop(over.0);
-    (false, said)
 }
 
 /// What each does wrong, and what is said of it.
@@ -249,14 +206,11 @@ fn its_book(tent: &Tent) -> Ledger {
     Ledger::look(tent.golem("ada").own().join("world.log")).unwrap()
 }
 
-/// The program that is the world of a run, if it has been started.
-fn program_of(mark: &str) -> Option<i32> {
+/// The program of a run that has all of this in its command line, if it has been started.
+fn program_of(marks: &[&str]) -> Option<i32> {
     fs::read_dir("/proc").unwrap().flatten().find_map(|entry| {
         let line = String::from_utf8_lossy(&fs::read(entry.path().join("cmdline")).ok()?).replace('\0', " ");
-        let is = line.contains("world serve sim")
-            && line.contains(mark)
-            && !line.contains(" keep ")
-            && !line.contains("golem");
+        let is = marks.iter().all(|mark| line.contains(mark)) && !line.contains(" keep ") && !line.contains("golem");
         if is { entry.file_name().to_str()?.parse().ok() } else { None }
     })
 }
@@ -270,29 +224,39 @@ fn however_host_and_program_are_killed_each_thing_is_done_once_or_never() {
     let mark = bin.display().to_string();
     let set =
         ["mind.kind=reflex", "reflex.act_every=1", "policy.max_drawdown=0", "policy.stop=0", "mortality.immortal=true"];
+    // A world and a mind, either of which may be killed beside their host.
     let world = format!("{mark} world serve sim");
-    let mut args = vec!["golem", "new", "ada", "--seed", "9806", "--world", &world];
+    let script = tent.folder.path().join("mind-of-ada.py");
+    fs::copy(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/minds/plain.py"), &script).unwrap();
+    let mind = format!("python3 {}", script.display());
+    let mut args = vec!["golem", "new", "ada", "--seed", "9806", "--world", &world, "--mind", &mind];
     set.iter().for_each(|set| args.extend(["--set", set]));
     tent.ok(&args);
-    let (mut hosts, mut programs) = (0, 0);
+    let (mut hosts, mut worlds, mut minds) = (0, 0, 0);
     let mut seed = 9_806_u64;
     for kill in 0..kills {
         seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         let mut run = tent.command(["golem", "run", "ada", "--speed", "max"]);
         let mut run = run.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         std::thread::sleep(Duration::from_micros(40_000 + (seed >> 40) % 120_000));
-        if kill % 2 == 0 {
+        let (of, killed) = match kill % 4 {
+            1 => (vec!["world serve sim", &mark], &mut worlds),
+            3 => (vec!["mind-of-ada.py"], &mut minds),
+            _ => (Vec::new(), &mut hosts),
+        };
+        if of.is_empty() {
             run.kill().unwrap();
-            hosts += 1;
-        } else if let Some(program) = program_of(&mark) {
+            *killed += 1;
+        } else if let Some(program) = program_of(&of) {
             let _ = Command::new("kill").args(["-KILL", &program.to_string()]).status();
-            programs += 1;
+            *killed += 1;
             std::thread::sleep(Duration::from_millis((seed >> 33) % 700));
             let _ = Command::new("kill").args(["-INT", &run.id().to_string()]).status();
         }
         let _ = run.kill();
         run.wait().unwrap();
         none_is_left(&mark, "after a kill");
+        none_is_left("mind-of-ada.py", "after a kill");
     }
     tent.ok(["golem", "run", "ada", "--speed", "max", "--ticks", "50"]);
     tent.ok(["doctor"]);
@@ -306,11 +270,12 @@ fn however_host_and_program_are_killed_each_thing_is_done_once_or_never() {
     let extra: Vec<u64> =
         theirs.entries().map(|(key, _)| key).filter(|key| !ours.iter().any(|(own, _)| own == key)).collect();
     println!(
-        "counted: {hosts} kills of the host, {programs} of the program; {done} actions done of {}, all once",
+        "counted: {hosts} kills of the host, {worlds} of the world, {minds} of the mind; {done} actions done of {}, all once",
         ours.len()
     );
     assert!(extra.is_empty(), "done and never told: {extra:?}");
-    assert!(done > kills as usize / 2 && hosts > 0 && programs > 0, "{done} {hosts} {programs}");
+    assert!(done > kills as usize / 2 && hosts > 0 && worlds > 0 && minds > 0, "{done} {hosts} {worlds} {minds}");
+    assert!(tent.verified("ada").life().outside.words > kills, "it was heard");
 }
 
 #[test]
@@ -323,9 +288,17 @@ fn neighbours_of_programs_that_do_wrong_are_on_time() {
         let program = format!("python3 {HOSTILE} {mode} {mark}");
         tent.ok(["golem", "new", &format!("bad-{n}"), "--world", &program, "--capital", "1", "--credit", "1"]);
     }
+    let minds = ["hangs", "dies", "floods", "a_chance_of_two", "floods_aside", "ignores_term", "forks", "errs"];
+    for (n, mode) in minds.iter().enumerate() {
+        let hostile = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/minds/hostile.py");
+        let program = format!("python3 {hostile} {mode} {mark}");
+        tent.ok(["golem", "new", &format!("mad-{n}"), "--mind", &program, "--capital", "1", "--credit", "1"]);
+    }
     for n in 0..many {
         tent.ok(["golem", "new", &format!("good-{n}"), "--capital", "0", "--credit", "1"]);
     }
+    let plain = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/minds/plain.py");
+    tent.ok(["golem", "new", "wise", "--mind", &format!("python3 {plain} {mark}"), "--capital", "1", "--credit", "1"]);
     let mut host = Host::up(&tent, "40");
     std::thread::sleep(Duration::from_secs(2));
     let ticks = || {
@@ -340,10 +313,16 @@ fn neighbours_of_programs_that_do_wrong_are_on_time() {
     assert_eq!((before.len(), after.len()), (many as usize, many as usize));
     let lived: Vec<u64> = before.iter().zip(&after).map(|(before, after)| after - before).collect();
     let (least, most) = (lived.iter().min().unwrap(), lived.iter().max().unwrap());
-    println!("counted: {many} neighbours of {} that do wrong: {least} to {most} ticks in 20 s", wrongs.len());
+    let wrong = wrongs.len() + minds.len();
+    println!("counted: {many} neighbours of {wrong} that do wrong: {least} to {most} ticks in 20 s");
     assert!(*least >= 18, "{lived:?}");
     let told = text(&tent.run(["golem", "list"]).stdout);
     assert!(told.contains("bad-0"), "{told}");
+    // A mind that does nothing wrong is heard at a host too.
+    let wise = text(&tent.run(["golem", "show", "wise"]).stdout);
+    let words =
+        wise.split("spoke ").nth(1).and_then(|rest| rest.split(' ').next()).and_then(|words| words.parse().ok());
+    assert!(words.is_some_and(|words: u64| words >= 15), "{wise}");
     host.child.kill().unwrap();
     host.child.wait().unwrap();
     none_is_left(&mark, "its host was killed");

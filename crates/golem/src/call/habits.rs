@@ -70,6 +70,8 @@ pub struct Alike {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Habits {
     pub minutes: u32,
+    /// Those of them that cost something.
+    pub paid: u32,
     /// What was paid for calls in the busiest minute, and how many were under way at once at most; both fade by an eighth a
     /// day.
     pub busiest: Usdc,
@@ -95,12 +97,11 @@ impl Habits {
             return self;
         }
         self.minutes = self.minutes.saturating_add(1);
+        let costs = u32::from(self.minute.taken > Usdc::ZERO);
+        self.paid = self.paid.saturating_add(costs);
         // One minute changes habits by so much at most, or the first of a loop would make the rest of it usual.
-        let (most, wide) = if self.are_settled() {
-            (self.busiest.share(5, 4), self.widest.saturating_mul(2))
-        } else {
-            (Usdc::MOST, u32::MAX)
-        };
+        let most = if self.pay_is_settled() { self.busiest.share(5, 4) } else { Usdc::MOST };
+        let wide = if self.are_settled() { self.widest.saturating_mul(2) } else { u32::MAX };
         self.busiest = self.busiest.max(self.minute.taken.min(most));
         self.widest = self.widest.max(self.wide.min(wide));
         for _ in day_of_minute(self.minute.number)..day_of_minute(number).min(day_of_minute(self.minute.number) + 64) {
@@ -113,5 +114,10 @@ impl Habits {
 
     pub(super) fn are_settled(&self) -> bool {
         self.minutes >= SETTLED
+    }
+
+    /// What is free says nothing about what is usually paid.
+    pub(super) fn pay_is_settled(&self) -> bool {
+        self.paid >= SETTLED
     }
 }

@@ -72,6 +72,9 @@ pub(super) fn crossed(life: &Life, at: Time, most: Usdc, alike: u64) -> Option<(
     if wide > NARROW.max(habits.widest.saturating_mul(leap)).max(habits.allowed) && promised > of(LITTLE) {
         return Some((Runaway::Fan, wide, promised));
     }
+    if !habits.pay_is_settled() {
+        return None;
+    }
     let (asked, taken) = (habits.minute.asked + 1, habits.minute.taken);
     let usual = habits.busiest.share(i64::from(leap), 1).min(habits.busiest + of(BEYOND));
     let rest = taken - habits.dearest;

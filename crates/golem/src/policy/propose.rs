@@ -11,6 +11,7 @@ use crate::money::Usdc;
 use crate::mortality::Partition;
 use crate::mortality::economic;
 use crate::mortality::phase::Phase;
+use crate::outside;
 use crate::rule::vote;
 use crate::rule::vote::Evidence;
 use crate::stress;
@@ -179,9 +180,9 @@ pub(crate) fn decide(draft: &mut Draft<'_>) {
         return close_all(draft);
     }
     let proposal = match draft.constitution().mind.kind {
-        MindKind::Rules => by_vote(draft),
+        MindKind::Rules => by_vote(draft).or_else(|| outside::proposal(draft)),
         MindKind::Reflex => by_calendar(draft),
-        MindKind::Outside => None,
+        MindKind::Outside => outside::proposal(draft).or_else(|| overdue(draft)),
     };
     let Some(proposal) = proposal else { return };
     if let Err(rule) = propose(draft, &proposal) {
@@ -209,6 +210,13 @@ fn by_vote(draft: &mut Draft<'_>) -> Option<Proposal> {
     }
     let action = draft.birth.world.action(Effect::Reduces)?;
     (turned || due).then_some(Proposal { action, size: 1.0 })
+}
+
+/// What is held is given up when its time is over and nobody says otherwise.
+fn overdue(life: &Life) -> Option<Proposal> {
+    let due = life.held.is_none_or(|held| held.until <= life.now);
+    let action = life.birth.world.action(Effect::Reduces)?;
+    (life.capital.holding > 0 && due).then_some(Proposal { action, size: 1.0 })
 }
 
 /// The reflex's idea of acting: take up exposure, give it up again, in turn.

@@ -3,6 +3,7 @@
 use super::{Dated, Event};
 use crate::constitution::{Measure, MindKind};
 use crate::life::Life;
+use crate::outside;
 use crate::phage;
 use crate::rule::{self, learning};
 use crate::time::Time;
@@ -19,6 +20,7 @@ pub(crate) fn apply(life: &mut Life, event: &Event) {
                 life.regimes.observe(level, laws);
             }
             phage::looked(life);
+            outside::looked(life);
             rule::pay_out(life, *until, *unit);
             let worth = life.capital.worth(*unit);
             life.capital.peak = life.capital.peak.max(worth);

@@ -1,13 +1,14 @@
 //! Resolving claims, each at exactly its own bar, and making new ones.
 //!
-//! Two minds make them. The rules are in [`crate::rule`]. The reflex is here: it expects the next value to be the last,
-//! pulled towards the mean, and adds a little noise; a yardstick for the other.
+//! Three minds make them. The rules are in [`crate::rule`], one outside in [`crate::outside`]. The reflex is here: it expects the next value to be the last,
+//! pulled towards the mean, and adds a little noise; a yardstick for the others.
 
 use super::{Claim, Event, dated};
 use crate::constitution::MindKind;
 use crate::draft::Draft;
 use crate::episode;
 use crate::life::Life;
+use crate::outside;
 use crate::regime;
 use crate::rule;
 use crate::world::{Bar, Observation};
@@ -63,8 +64,7 @@ pub(crate) fn forecast(draft: &mut Draft<'_>, observation: &Observation) {
     match draft.constitution().mind.kind {
         MindKind::Rules => rule::think(draft, bar),
         MindKind::Reflex => expect_more_of_the_same(draft),
-        // Whoever it is says so when it has something to say.
-        MindKind::Outside => {}
+        MindKind::Outside => outside::think(draft, bar),
     }
 }
 

@@ -4,6 +4,7 @@ mod apply;
 mod dated;
 mod decide;
 mod event;
+mod standing;
 mod state;
 mod voice;
 
@@ -11,5 +12,6 @@ pub(crate) use apply::apply;
 pub(crate) use dated::claim;
 pub(crate) use decide::{forecast, sense};
 pub use event::Event;
+pub use standing::Standing;
 pub use state::{Chain, Claim, Dated, Prediction, Seen, Share};
 pub use voice::{Departures, Voice};

@@ -22,6 +22,14 @@ impl Voice {
 #[serde(from = "Spoken", into = "Spoken")]
 pub struct Departures(pub [Option<f32>; Voice::ALL.len()]);
 
+impl Departures {
+    /// What everyone else says.
+    pub(crate) fn without(mut self, voice: Voice) -> Departures {
+        self.0[voice as usize] = None;
+        self
+    }
+}
+
 type Spoken = ArrayVec<(Voice, f32), { Voice::ALL.len() }>;
 
 impl From<Spoken> for Departures {

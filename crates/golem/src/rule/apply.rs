@@ -1,11 +1,12 @@
 //! What heuristics, their claims and their stakes come to. It calculates and never decides.
 
 use super::{Event, Heuristic, Stake, holding, learning, slots};
-use crate::constitution::Measure;
+use crate::constitution::{Measure, MindKind};
 use crate::daimon::{self, Felt};
 use crate::dream::{self, Change};
 use crate::life::Life;
 use crate::money::Usdc;
+use crate::outside;
 use crate::phage;
 use crate::prediction::Prediction;
 use crate::thought;
@@ -15,10 +16,7 @@ pub(crate) fn apply(life: &mut Life, event: &Event) {
     match event {
         Event::Adopted { slot, heuristic, night } => adopt(life, usize::from(*slot), heuristic, *night),
         Event::Predicted { domain, naive, far, fired, said, terms } => {
-            if life.awake_at != life.seen.until {
-                (life.awake, life.awake_at) = (0, life.seen.until);
-                stake(life);
-            }
+            begin_look(life);
             life.awake |= *fired;
             if let Some(stake) = life.stakes.back_mut().filter(|stake| stake.made == life.seen.until) {
                 stake.awake |= *fired;
@@ -44,6 +42,7 @@ pub(crate) fn apply(life: &mut Life, event: &Event) {
             dream::said(life, at, made, staged, naive, fired);
             phage::said(life, at, made, naive, fired, terms.as_deref());
             thought::said(life, at, made, naive, said);
+            outside::said(life, at, made, naive, said);
             let (ahead, said) = (life.looks_ahead(at), *said);
             let mixed = life.trust[at].mixed(&said) as f32;
             life.open[at].push_back(Prediction { due, made, base, value, naive, fired, staged, ahead, said, mixed });
@@ -59,12 +58,20 @@ pub(crate) fn apply(life: &mut Life, event: &Event) {
     }
 }
 
+/// Nobody is awake yet at a new look.
+pub(crate) fn begin_look(life: &mut Life) {
+    if life.awake_at != life.seen.until {
+        (life.awake, life.awake_at) = (0, life.seen.until);
+        stake(life);
+    }
+}
+
 /// A look begins to be followed, unless one was just before.
 fn stake(life: &mut Life) {
     let (made, holding) = (life.seen.until, holding(life));
     let stride = Span::millis(holding.as_millis() / life.laws().stakes);
     if life.stakes.back().is_none_or(|last| last.made + stride <= made) {
-        life.stakes.push_back(Stake { made, due: made + holding, unit: life.seen.unit, awake: 0 });
+        life.stakes.push_back(Stake { made, due: made + holding, unit: life.seen.unit, awake: 0, outside: false });
     }
 }
 
@@ -78,6 +85,9 @@ pub(crate) fn pay_out(life: &mut Life, at: Time, unit: Usdc) {
             let gain = unit.change_from(stake.unit);
             for slot in slots(stake.awake) {
                 life.playbook[slot].paid.learn(&stake, gain, cost, laws);
+            }
+            if stake.outside {
+                life.outside.paid.learn(&stake, gain, cost, laws);
             }
         }
     }
@@ -120,6 +130,11 @@ fn score(life: &mut Life, domain: usize, actual: f64) {
     if usual.weight >= laws.domain_minimum {
         life.episodes.surprise.add(error, usual.error / usual.weight, laws.surprise_most);
     }
+    // Whoever speaks when it has something to say is forgotten by what it says since.
+    if life.birth.constitution.mind.kind == MindKind::Outside {
+        let window = life.fitness_window();
+        life.epistemic.domains[domain].fade(window);
+    }
     life.epistemic.score(domain, error, naive_error, departure, life.tick);
     life.stress.ledger.score(domain, error, naive_error);
     if life.birth.constitution.epistemic.measure == Measure::R2 {
@@ -133,6 +148,7 @@ fn score(life: &mut Life, domain: usize, actual: f64) {
         }
         phage::scored(life, domain, &claim, actual);
         thought::scored(life, domain, &claim, actual);
+        outside::scored(life, domain, &claim, actual);
         if claim.staged != 0 {
             dream::tried(life, domain, &claim, actual);
         }

@@ -3,13 +3,14 @@
 use super::slots::{ideas_every, is_tried};
 use super::{
     Comparison, Condition, Dice, Event, Heuristic, Is, Provenance, Stance, Term, Terms, free_slot, learning,
-    room_for_blends, rounded, slots,
+    room_for_blends, rounded, slots, text,
 };
 use crate::draft::Draft;
 use crate::dream;
 use crate::goal::{self, Ended, Goal};
 use crate::life::Life;
 use crate::limits;
+use crate::outside;
 use crate::phage;
 use crate::prediction::{Departures, Voice};
 use crate::stress::{self, Kind};
@@ -28,13 +29,11 @@ pub(crate) fn think(draft: &mut Draft<'_>, bar: &Bar) {
         draft.emit(phage::Event::Watched { holds });
     }
     for (domain, &fired) in awake.iter().enumerate().take(draft.birth.world.domains.len()) {
-        let apart = u64::from(draft.looks_ahead(domain)).div_ceil(limits::OPEN as u64);
-        if draft.open[domain].len() >= limits::OPEN || !draft.tick.is_multiple_of(apart) {
+        if !claims_now(draft, domain) {
             continue;
         }
-        let spec = &draft.birth.world.domains[domain];
-        let (kind, scale) = (spec.kind, spec.scale);
-        let naive = naive(draft, domain, kind, scale, &bar.features);
+        let kind = draft.birth.world.domains[domain].kind;
+        let naive = naive(draft, domain, &bar.features);
         let blends = slots(fired).filter_map(|slot| draft.playbook[slot].blend.as_deref());
         let terms = Terms::of(blends.chain(phage::blends(draft, domain)), naive, &bar.features);
         let awake = || slots(fired).map(|slot| &draft.playbook[slot]);
@@ -47,6 +46,7 @@ pub(crate) fn think(draft: &mut Draft<'_>, bar: &Bar) {
             said.0[Voice::Blends as usize] = blended.map(|blended| trust.heard(kind, naive, blended - naive));
             let thought = thought::departure(draft, domain, kind, naive);
             said.0[Voice::Model as usize] = thought.map(|far| trust.heard(kind, naive, far));
+            said.0[Voice::Outside as usize] = outside::departure(draft, domain, kind, naive);
             naive + trust.together(&said)
         } else {
             naive + rules
@@ -68,17 +68,23 @@ fn awake(life: &Life, features: &Features) -> [u64; limits::DOMAINS] {
     masks
 }
 
+/// There is room for another claim, and its turn has come: where claims look far ahead, not every look makes one.
+pub(crate) fn claims_now(life: &Life, domain: usize) -> bool {
+    let apart = u64::from(life.looks_ahead(domain)).div_ceil(limits::OPEN as u64);
+    life.open[domain].len() < limits::OPEN && life.tick.is_multiple_of(apart)
+}
+
 /// What someone would say who knows nothing but the last value and what is usual.
-fn naive(life: &Life, domain: usize, kind: DomainKind, scale: Option<u8>, features: &Features) -> f64 {
-    let last = life.seen.values[domain];
-    match kind {
+pub(crate) fn naive(life: &Life, domain: usize, features: &Features) -> f64 {
+    let (spec, last) = (&life.birth.world.domains[domain], life.seen.values[domain]);
+    match spec.kind {
         DomainKind::Value => last,
-        DomainKind::Direction => match life.birth.world.domains[domain].level {
+        DomainKind::Direction => match spec.level {
             Some(level) => life.seen.chance(domain, level, u64::from(life.looks_ahead(domain))),
             None => life.seen.rises[domain],
         },
         DomainKind::Range => {
-            let share = scale.and_then(|at| features.get(usize::from(at))).copied().unwrap_or(0.0);
+            let share = spec.scale.and_then(|at| features.get(usize::from(at))).copied().unwrap_or(0.0);
             (last * share).abs()
         }
     }
@@ -98,6 +104,22 @@ fn explore(draft: &mut Draft<'_>, features: &Features) {
     }
     let Some(slot) = free_slot(draft) else { return };
     let heuristic = mixture(draft, features).unwrap_or_else(|| idea(draft, features));
+    draft.emit(Event::Adopted { slot: slot as u8, heuristic: Box::new(heuristic), night: None });
+}
+
+/// What somebody outside would have it go by begins in the shadow, if there is a place for it.
+pub(crate) fn suggested(draft: &mut Draft<'_>, rule: &str, provenance: Provenance) {
+    let world = &draft.birth.world;
+    let Ok(parsed) = text::parse(rule, world) else { return };
+    let known = draft.playbook.iter().any(|own| text::Parsed::from(own).is_about_the_same(&parsed));
+    let Some(slot) = free_slot(draft).filter(|_| !known && draft.learns()) else { return };
+    if parsed.blend.is_some() && room_for_blends(draft) == 0 {
+        return;
+    }
+    let kind = world.domains[usize::from(parsed.domain)].kind;
+    let (id, since) = (draft.heuristics_made + 1, draft.tick);
+    let new = Heuristic::new(id, parsed.condition, parsed.domain, kind, parsed.stance, provenance, since);
+    let heuristic = Heuristic { effect: parsed.effect, voice: false, ..new }.of(parsed.blend.as_ref());
     draft.emit(Event::Adopted { slot: slot as u8, heuristic: Box::new(heuristic), night: None });
 }
 

@@ -17,9 +17,9 @@ mod state;
 pub mod text;
 pub mod vote;
 
-pub(crate) use apply::{apply, pay_out};
+pub(crate) use apply::{apply, begin_look, pay_out};
 pub use blend::{Blend, Mix, Term, Terms};
-pub(crate) use decide::think;
+pub(crate) use decide::{claims_now, naive, suggested, think};
 pub(crate) use dice::Dice;
 pub use event::Event;
 pub(crate) use instincts::instincts;

@@ -235,6 +235,8 @@ pub struct Stake {
     pub unit: Usdc,
     /// Which slots of the playbook were awake.
     pub awake: u64,
+    /// A mind outside would have taken up exposure.
+    pub outside: bool,
 }
 
 /// What holding paid while a heuristic's condition held.

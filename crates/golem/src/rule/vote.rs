@@ -5,8 +5,9 @@
 //! time, so that a number of samples is a number of independent ones. Nobody is asked what they believe: a
 //! vote weighs what was shown, beyond what luck could have.
 
-use super::{Heuristic, Stance, slots};
+use super::{Heuristic, Paid, Stance, slots};
 use crate::life::Life;
+use crate::outside;
 use crate::time::Span;
 use crate::world::DomainKind;
 
@@ -55,9 +56,22 @@ pub fn evidence(life: &Life) -> Option<Evidence> {
             }
         }
     }
+    if outside::adds(life) {
+        let paid = &life.outside.paid;
+        let weight = if paid.samples < samples { 0.0 } else { beyond_luck(paid) };
+        if weight > 0.0 {
+            weights += weight;
+            gain += weight * paid.mean();
+            error += weight * paid.error();
+            hits += weight * paid.hits();
+            if weight > loudest.0 {
+                loudest = (weight, life.outside.domain());
+            }
+        }
+    }
     // Those awake together have seen much the same, so their errors do not average out.
     let (gain, error) = (gain / weights, sureness * error / weights);
-    (voters != 0).then(|| Evidence {
+    (weights > 0.0).then(|| Evidence {
         gain,
         lower: gain - error,
         upper: gain + error,
@@ -67,7 +81,7 @@ pub fn evidence(life: &Life) -> Option<Evidence> {
     })
 }
 
-/// By how many deviations beyond the first its mean is away from nothing; those that take a side only on it.
+/// By how many deviations beyond the first its mean is away from nothing; those that take a side, only on it.
 fn weight(life: &Life, heuristic: &Heuristic, samples: f64) -> f64 {
     let paid = &heuristic.paid;
     if paid.samples < samples || !heuristic.voice {
@@ -81,6 +95,10 @@ fn weight(life: &Life, heuristic: &Heuristic, samples: f64) -> f64 {
     if !asked {
         return 0.0;
     }
+    beyond_luck(paid)
+}
+
+fn beyond_luck(paid: &Paid) -> f64 {
     let error = paid.error();
     if error > 0.0 { (paid.mean().abs() / error - 1.0).max(0.0) } else { 0.0 }
 }

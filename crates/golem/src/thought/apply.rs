@@ -3,14 +3,11 @@
 use super::ask::month;
 use super::decide::FLOOR;
 use super::kind::TOLD;
-use super::state::Spoken;
-use super::{Answer, Event, Purpose, Question, Silence, Standing, Thought, Told, bits_per_dollar};
-use crate::grimoire::Shown;
+use super::worth::alone;
+use super::{Answer, Event, Purpose, Question, Silence, Thought, Told, bits_per_dollar};
 use crate::life::Life;
-use crate::limits;
 use crate::money::Usdc;
-use crate::prediction::{Departures, Prediction, Voice};
-use crate::rule::{forecast, learning};
+use crate::prediction::{Departures, Prediction, Standing, Voice};
 use crate::spell::day;
 use crate::time::{Span, Time};
 
@@ -114,49 +111,31 @@ fn tell(life: &mut Life, question: &Question, cost: Usdc, said: Result<&Answer, 
 fn hold(life: &mut Life, question: &Question, answer: &Answer) {
     while life.thoughts.standing.len() < life.birth.world.domains.len() {
         life.thoughts.standing.push(Standing::default());
+        life.thoughts.opinions.push(None);
     }
     for claim in &answer.claims {
         let domain = usize::from(claim.domain);
         let base = question.values.get(domain).copied().unwrap_or(0.0);
         let (asked, until) = (question.asked, question.asked + life.horizon(domain));
-        life.thoughts.standing[domain].opinion = Some(Thought { effect: claim.effect, base, asked, until });
+        life.thoughts.opinions[domain] = Some(Thought { effect: claim.effect, base, asked, until });
     }
 }
 
 /// A claim is made: what is thought of it, beside what everyone else says.
 pub(crate) fn said(life: &mut Life, domain: usize, tick: u64, naive: f64, said: &Departures) {
     let kind = life.birth.world.domains[domain].kind;
-    let Some(standing) = life.thoughts.standing.get_mut(domain) else { return };
-    let Some(effect) = standing.effect(kind, life.seen.until, naive) else { return };
-    let mut others = *said;
-    others.0[Voice::Model as usize] = None;
-    let others = life.trust[domain].together(&others) as f32;
-    if standing.said.len() >= limits::OPEN {
-        standing.said.pop_front();
-    }
-    standing.said.push_back(Spoken { tick: tick as u16, effect: effect as f32, others });
+    let Some(far) = alone(life, domain, kind, naive) else { return };
+    let others = life.trust[domain].together(&said.without(Voice::Model)) as f32;
+    life.thoughts.standing[domain].say(tick, far as f32, others);
 }
 
 /// A claim met its bar: what was thought of it then is held to it, and what asking is worth follows.
 pub(crate) fn scored(life: &mut Life, domain: usize, claim: &Prediction, actual: f64) {
     let (laws, kind) = (life.laws(), life.birth.world.domains[domain].kind);
     let Some(standing) = life.thoughts.standing.get_mut(domain) else { return };
-    let age = |spoken: &Spoken| (claim.made as u16).wrapping_sub(spoken.tick) as i16;
-    while standing.said.front().is_some_and(|spoken| age(spoken) > 0) {
-        standing.said.pop_front();
+    if !standing.score(kind, claim, actual, laws) {
+        return;
     }
-    let Some(spoken) = standing.said.pop_front_if(|spoken| age(spoken) == 0) else { return };
-    let wrong = |said: f64| learning::error(kind, claim.base, said, actual, laws);
-    let own = forecast(kind, claim.naive, f64::from(spoken.effect));
-    let others = claim.naive + f64::from(spoken.others);
-    let keep = 1.0 - 1.0 / laws.heuristic_memory;
-    let shown = standing.shown.get_or_insert(Shown { claims: 0.0, error: 0.0, naive_error: 0.0 });
-    shown.claims = shown.claims * keep + 1.0;
-    shown.error = shown.error * keep + wrong(own);
-    shown.naive_error = shown.naive_error * keep + wrong(claim.naive);
-    standing.without = standing.without * keep + wrong(others);
-    standing.with = standing.with * keep + wrong((others + own) / 2.0);
-    standing.resolved += 1;
     let pace = PACE / claim.ahead.max(1) as f32;
     let share = life.thoughts.share * if earns(life) { 1.0 + pace } else { 1.0 - pace };
     life.thoughts.share = share.clamp(FLOOR, life.constitution().thought.most_asking.max(f64::from(FLOOR)) as f32);

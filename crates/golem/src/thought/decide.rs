@@ -12,7 +12,7 @@ use crate::money::Usdc;
 use crate::mortality::death::Cause;
 use crate::mortality::phase::{Phase, Tier};
 use crate::policy::{self, Refusal};
-use crate::rule::{self, Heuristic, Provenance, free_slot, room_for_blends};
+use crate::rule::{self, Provenance};
 use crate::stress;
 use crate::time::Time;
 use crate::world::Features;
@@ -147,7 +147,7 @@ fn take_up(draft: &mut Draft<'_>, asked: &Question, answer: &Answer) {
     if asked.purpose.is_nightly() {
         return conceive(draft, asked, answer);
     }
-    answer.rules.iter().for_each(|rule| try_rule(draft, rule));
+    answer.rules.iter().for_each(|rule| rule::suggested(draft, rule, Provenance::Thought));
     if let Some(proposal) = &answer.proposal {
         policy::proposed(draft, proposal);
     }
@@ -163,20 +163,4 @@ fn take_up(draft: &mut Draft<'_>, asked: &Question, answer: &Answer) {
             ask(draft, Wish { why: asked.why | why::DEEPER, seen: &seen, ..Wish::of(asked.purpose, stronger) });
         }
     }
-}
-
-/// What a model would have it go by begins in the shadow, like anything from outside, if there is a place for it.
-fn try_rule(draft: &mut Draft<'_>, text: &str) {
-    let world = &draft.birth.world;
-    let Ok(parsed) = rule::text::parse(text, world) else { return };
-    let known = draft.playbook.iter().any(|own| rule::text::Parsed::from(own).is_about_the_same(&parsed));
-    let Some(slot) = free_slot(draft).filter(|_| !known && draft.learns()) else { return };
-    if parsed.blend.is_some() && room_for_blends(draft) == 0 {
-        return;
-    }
-    let kind = world.domains[usize::from(parsed.domain)].kind;
-    let (id, since) = (draft.heuristics_made + 1, draft.tick);
-    let new = Heuristic::new(id, parsed.condition, parsed.domain, kind, parsed.stance, Provenance::Thought, since);
-    let heuristic = Heuristic { effect: parsed.effect, voice: false, ..new }.of(parsed.blend.as_ref());
-    draft.emit(rule::Event::Adopted { slot: slot as u8, heuristic: Box::new(heuristic), night: None });
 }

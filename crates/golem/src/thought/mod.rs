@@ -29,6 +29,6 @@ pub use kind::{FRAGMENTS, Held, Purpose, TOLD};
 pub(crate) use night::tonight;
 pub use prompt::{PROMPT, Prompt, prompt};
 pub use read::{ANSWER, Unusable, read};
-pub use state::{Question, Standing, Thought, Thoughts, Told};
+pub use state::{Question, Thought, Thoughts, Told};
 pub use worth::bits_per_dollar;
 pub(crate) use worth::departure;

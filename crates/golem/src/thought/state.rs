@@ -1,18 +1,16 @@
 //! Questions under way, what they have cost, and what they have been worth.
 
-use std::collections::VecDeque;
-
 use arrayvec::ArrayVec;
 use serde::{Deserialize, Serialize};
 
 use super::answer::{FACTORS, Silence};
 use super::kind::{Held, Purpose};
 use crate::constitution::ThoughtFigures;
-use crate::grimoire::Shown;
 use crate::id::CommandId;
 use crate::limits;
 use crate::money::Usdc;
 use crate::mortality::phase::Tier;
+use crate::prediction::Standing;
 use crate::rule::neutral;
 use crate::spell::Spell;
 use crate::time::Time;
@@ -86,22 +84,9 @@ pub struct Thoughts {
     pub waiting: Option<(CommandId, String)>,
     /// What its owner has asked and been told, newest last.
     pub told: Vec<Told>,
-    /// What their claims came to, by domain, from the first answer on.
+    /// What is thought of each domain, and what that has come to, from the first answer on.
+    pub opinions: ArrayVec<Option<Thought>, { limits::DOMAINS }>,
     pub standing: ArrayVec<Standing, { limits::DOMAINS }>,
-}
-
-/// What models have had to say of a domain, and what it came to.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Standing {
-    pub opinion: Option<Thought>,
-    pub(super) said: VecDeque<Spoken>,
-    /// What it came to against naive; a say is by this alone.
-    pub shown: Option<Shown>,
-    /// The same of everyone else together, and of everyone else gone half way to meet it: what it adds.
-    pub without: f64,
-    pub with: f64,
-    /// Claims it was held to.
-    pub resolved: u64,
 }
 
 /// What is thought of a domain, and until when.
@@ -114,32 +99,20 @@ pub struct Thought {
     pub until: Time,
 }
 
-/// What was thought when a claim was made that is still open.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct Spoken {
-    /// The last bits of it.
-    pub(super) tick: u16,
-    pub(super) effect: f32,
-    /// Where everyone else would have gone from naive.
-    pub(super) others: f32,
-}
-
-impl Standing {
+impl Thought {
     /// What is thought of it now, beside this naive forecast. A value was expected to come to so much, and may have gone a
     /// part of the way since; and whatever was thought is of an earlier moment, and fades until the time that it speaks of.
     pub(super) fn effect(&self, kind: DomainKind, now: Time, naive: f64) -> Option<f64> {
-        let Thought { effect, base, asked, until } = self.opinion.filter(|thought| now < thought.until)?;
+        let Thought { effect, base, asked, until } = *self;
+        if now >= until {
+            return None;
+        }
         let effect = match kind {
             DomainKind::Value if base > 0.0 && naive > 0.0 => (effect * base / naive).clamp(FACTORS.0, FACTORS.1),
             DomainKind::Value | DomainKind::Direction | DomainKind::Range => effect,
         };
         let left = until.since(now).as_millis() as f64 / until.since(asked).as_millis().max(1) as f64;
         Some(neutral(kind) + (effect - neutral(kind)) * left.min(1.0))
-    }
-
-    /// The share of error that going half way to meet it saves.
-    pub fn gain(&self) -> f64 {
-        if self.without > 0.0 { 1.0 - self.with / self.without } else { 0.0 }
     }
 }
 

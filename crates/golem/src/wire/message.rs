@@ -109,6 +109,9 @@ pub enum Message<'a> {
     /// A word of whoever acts for it to its owner.
     #[serde(rename = "agent.said")]
     Said { text: &'a str, done: bool },
+    /// A word of its mind outside to its owner.
+    #[serde(rename = "mind.noted")]
+    Noted { text: &'a str },
     /// What whoever acts for it says will be; `naive` is what anyone would have said.
     #[serde(rename = "claim.made")]
     Claimed { number: u64, domain: &'a str, value: f64, naive: f64, due: Time },

@@ -11,6 +11,7 @@ use crate::life::Life;
 use crate::money::Usdc;
 use crate::mortality::economic;
 use crate::mortality::{self, stochastic};
+use crate::outside;
 use crate::owner::{self};
 use crate::policy::{self, Refusal};
 use crate::prediction;
@@ -39,6 +40,7 @@ pub fn message<'a>(event: &'a Event, life: &'a Life) -> Option<Message<'a>> {
         Event::Dream(event) => of_dream(event, life),
         Event::Thought(event) => of_thought(event),
         Event::Call(event) => of_call(event),
+        Event::Outside(outside::Event::Noted { text }) => Some(Message::Noted { text }),
         Event::Goal(goal::Event::Finished { goal, domain, ended }) => {
             let number = life.goals.get(usize::from(*domain)).map_or(0, |tally| tally.finished);
             let domain = life.birth.world.domains.get(usize::from(*domain)).map_or("", |spec| &spec.name);

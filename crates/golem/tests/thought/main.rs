@@ -161,7 +161,7 @@ fn what_a_model_says_begins_in_the_shadow_and_only_while_it_is_fresh() {
         let rules: Vec<bool> = rules.map(|rule| rule.voice).collect();
         assert_eq!(rules, if stale { vec![] } else { vec![false] }, "without a say");
         assert_eq!(lived.life().thoughts.spent, Usdc::micros(7), "money is settled whatever it says");
-        assert_eq!(lived.life().thoughts.standing.iter().any(|s| s.opinion.is_some()), !stale);
+        assert_eq!(lived.life().thoughts.opinions.iter().any(Option::is_some), !stale);
         lived.killed();
     }
 }

@@ -12,7 +12,8 @@ use world::{Ledger, Spec, World};
 
 use super::checks::Plan;
 use super::living::Living;
-use super::outside::{Outside, Programs};
+use super::outside::Outside;
+use super::programs::Programs;
 use super::worlds;
 use crate::Error;
 use crate::chance::{self, Secret};
@@ -36,6 +37,14 @@ pub struct Wish {
     pub checks: Option<Plan>,
     /// Which programs are its world and its mind here.
     pub programs: Programs,
+}
+
+impl Wish {
+    /// A golem of its own: the first of its line, with nothing of its owner's around it.
+    pub fn of(name: Name, spec: Spec, seed: Option<u64>, settings: Settings) -> Wish {
+        let (descent, bundle, checks, programs) = (None, None, None, Programs::default());
+        Wish { name, spec, seed, settings, descent, bundle, checks, programs }
+    }
 }
 
 /// Brings a golem into the world and funds it.

@@ -18,7 +18,7 @@ use vault::lines::End;
 use super::birth::{Wish, birth};
 use super::checks::Plan;
 use super::living::Living;
-use super::outside::Programs;
+use super::programs::Programs;
 use crate::Error;
 use crate::config::{File, Settings};
 use crate::home::{GolemHome, Home};

@@ -11,6 +11,8 @@ pub trait Listener {
     fn stop(&mut self) -> bool;
     /// Its world cannot be reached, and it waits; told again as long as that is so.
     fn waits(&mut self, _why: &str) {}
+    /// Its mind outside is of no use now, and it goes on without.
+    fn lacks(&mut self, _why: &str) {}
 }
 
 /// A listener that hears nothing and never stops anyone.

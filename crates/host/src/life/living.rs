@@ -16,7 +16,9 @@ use vault::{Treasury, Vault};
 use world::Ledger;
 
 use super::body::{Body, Shelled};
+use super::ground::Ground;
 use super::listener::{Listener, Silent};
+use super::mind::Minding;
 use super::writing::Writing;
 use super::{playbook, worlds};
 use crate::Error;
@@ -33,6 +35,7 @@ pub struct Living {
     pub(super) body: Body,
     /// Since when a look is awaited, in a world that goes by the wall clock.
     looking: Option<Instant>,
+    pub(super) minding: Minding,
 }
 
 impl Living {
@@ -80,7 +83,7 @@ impl Living {
             memory,
             rewritten,
         };
-        Ok(Living { golem, body, looking: None })
+        Ok(Living { golem, body, looking: None, minding: Minding::default() })
     }
 
     pub fn place(&self) -> &GolemHome {
@@ -118,6 +121,9 @@ impl Living {
         if let Some(thinking) = &self.body.thinking {
             thinking.wakes(Arc::clone(&waker));
         }
+        if let Some(mind) = self.minding.mind() {
+            mind.wakes(Arc::clone(&waker));
+        }
         self.body.waker = Some(waker);
     }
 
@@ -144,7 +150,10 @@ impl Living {
         loop {
             let since = self.life().seen.until.max(self.life().born);
             let memory = std::mem::take(&mut self.body.observation);
-            let Some((seen_at, seen)) = self.body.ground.look(since, now, memory)? else {
+            let shown = self.minding.take_shown();
+            let look = |ground: &mut Ground| ground.look(since, now, memory);
+            let Some((seen_at, seen)) = shown.map_or_else(|| look(&mut self.body.ground), |shown| Ok(Some(shown)))?
+            else {
                 let moment = self.wall().now();
                 let asked = *self.looking.get_or_insert(moment);
                 if !wall || moment.saturating_duration_since(asked) < GRACE {
@@ -157,6 +166,7 @@ impl Living {
             };
             let more = seen.bars.len() >= golem::limits::BARS;
             let now = if wall { now.max(seen_at) } else { seen_at };
+            let Some(seen) = self.is_spoken_for(now, seen, listener)? else { return Ok(false) };
             if let What::Observed(observation) = self.feed(now, What::Observed(seen), listener)? {
                 self.body.observation = observation;
             }

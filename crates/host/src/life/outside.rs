@@ -1,121 +1,19 @@
-//! A world that is a program of its owner's. Which program that is stands in a file of this home and in no birth record, so
-//! that whatever comes here from elsewhere runs nothing its owner has not written here.
-//!
-//! What it says it has done is kept beside the life as for every world, and is not asked again. A program that breaks off,
+//! A world that is a program of its owner's. What it says it has done is kept beside the life as for every world, and is not asked again. A program that breaks off,
 //! breaks its word or does not answer is ended, rests a while and is started anew; whatever it may have been told to do by
 //! then is asked about, and never told again.
 
-use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::path::Path;
+use std::time::Instant;
 
 use golem::Life;
 use golem::time::Time;
 use golem::world::{Fate, Manifest, Observation, Order, Quote};
-use outside::fence::Fence;
-use outside::{Launch, Limits, Settled, Trouble, WorldProgram};
-use serde::{Deserialize, Serialize};
+use outside::{Launch, Settled, Trouble, WorldProgram};
 use world::{Ledger, World};
 
-use super::checks::PASSED_ON;
+use super::programs::{Programs, Run, keeper, rests};
 use crate::home::GolemHome;
-use crate::{Error, durable, private};
-
-/// How long a program that fell over rests before it is started again, at first and at most.
-const RESTS: (Duration, Duration) = (Duration::from_millis(500), Duration::from_secs(60));
-
-/// A program of the owner's, as it was written here.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Run {
-    /// One line for the shell.
-    pub command: String,
-    /// Where it runs.
-    pub folder: PathBuf,
-    /// What else of the environment it is given, by name.
-    #[serde(default)]
-    pub environment: Vec<String>,
-    /// It may write to its own folder alone, and nowhere else.
-    #[serde(default)]
-    pub confined: bool,
-    /// Mebibytes of memory it may ask for.
-    #[serde(default)]
-    pub memory: Option<u64>,
-    /// Seconds it may take for an answer.
-    #[serde(default = "ten")]
-    pub answers_within: u64,
-}
-
-fn ten() -> u64 {
-    10
-}
-
-/// The programs of one golem.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Programs {
-    #[serde(default)]
-    pub world: Option<Run>,
-}
-
-impl Programs {
-    pub fn read(place: &GolemHome) -> Result<Programs, Error> {
-        let path = place.programs();
-        let text = match std::fs::read_to_string(&path) {
-            Ok(text) => text,
-            Err(missing) if missing.kind() == std::io::ErrorKind::NotFound => return Ok(Programs::default()),
-            Err(other) => return Err(Error::io("cannot read", &path)(other)),
-        };
-        serde_json::from_str(&text).map_err(|why| Error::Damaged(format!("{} names no program: {why}", path.display())))
-    }
-
-    pub fn write(&self, place: &GolemHome) -> Result<(), Error> {
-        durable::write(&place.programs(), self.text().as_bytes())
-    }
-
-    pub(super) fn text(&self) -> String {
-        serde_json::to_string_pretty(self).expect("plain data") + "\n"
-    }
-}
-
-impl Run {
-    /// How it is started, for whom it keeps what it has to remember in this folder of a home.
-    fn launch(&self, home: &Path, own: &Path) -> Launch {
-        let named = |name: &str| std::env::var(name).ok().map(|value| (name.to_owned(), value));
-        let others = self.environment.iter().map(String::as_str);
-        let everything = if self.confined { vec![PathBuf::from("/")] } else { Vec::new() };
-        let mut given = vec![own.to_owned()];
-        if self.confined {
-            given.extend(["/dev/null", "/dev/shm", "/tmp"].map(PathBuf::from).into_iter().filter(|path| path.exists()));
-        }
-        Launch {
-            command: vec!["sh".to_owned(), "-c".to_owned(), format!("exec {}", self.command)],
-            folder: self.folder.clone(),
-            environment: PASSED_ON.into_iter().chain(others).filter_map(named).collect(),
-            // Whoever only checks a program may have no home yet.
-            fence: Some(Fence {
-                hidden: home.exists().then(|| home.to_owned()).into_iter().collect(),
-                protected: everything,
-                given,
-            }),
-            memory: self.memory.map(|mebibytes| mebibytes << 20),
-        }
-    }
-
-    fn limits(&self) -> Limits {
-        let answer = Duration::from_secs(self.answers_within.clamp(1, 600));
-        Limits { answer, hello: answer * 3, ..Limits::default() }
-    }
-}
-
-/// Who keeps programs: this executable, whatever has become of its file.
-fn keeper() -> Vec<String> {
-    let here = if cfg!(target_os = "linux") {
-        "/proc/self/exe".to_owned()
-    } else {
-        std::env::current_exe().unwrap_or_default().display().to_string()
-    };
-    vec![here, "keep".to_owned()]
-}
+use crate::{Error, private};
 
 /// A program as a world.
 #[derive(Debug)]
@@ -178,11 +76,9 @@ impl Outside {
             let name = &place.name;
             Error::Usage(format!("{name} lives in a program that is not named here; `bardo golem program {name} --world COMMAND` names it"))
         })?;
-        let own = place.own();
-        private::folder(&own).map_err(Error::io("cannot create", &own))?;
-        let settled = Settled { golem: life.birth.name.to_string(), folder: own.display().to_string(), seed };
+        let (launch, settled) = run.settle(place, life, seed)?;
         Ok(Outside {
-            launch: run.launch(place.home().root(), &own),
+            launch,
             run,
             settled,
             born: Some(Manifest { spec: String::new(), ..life.birth.world.clone() }),
@@ -251,7 +147,7 @@ impl Outside {
         if trouble.is_for_good() || !trouble.ends_it() {
             return world::Error::Outside(what);
         }
-        let rest = (RESTS.0 * 2_u32.pow(self.falls.min(10))).min(RESTS.1);
+        let rest = rests(self.falls);
         self.falls += 1;
         self.rests = Some(Instant::now() + rest);
         self.why.clone_from(&what);

@@ -4,6 +4,7 @@
 use golem::dream::{self, Memory};
 use golem::grimoire::{self, Grimoire, How, Turned};
 use golem::heartbeat::State;
+use golem::outside::Word;
 use golem::shell::{self, Shell};
 use golem::thought::{Question, Silence};
 use golem::world::Observation;
@@ -17,6 +18,7 @@ pub struct Rehearsal {
     golem: Golem,
     stage: Stage,
     observation: Observation,
+    mind: Option<Mind>,
 }
 
 /// Everything around it.
@@ -31,6 +33,9 @@ struct Stage {
     /// Whoever answers its questions.
     thinker: Option<Thinker>,
 }
+
+/// Says on the spot what it makes of what its golem is about to see.
+pub type Mind = Box<dyn FnMut(&Life, &Observation) -> Option<Word> + Send>;
 
 /// Answers a question on the spot.
 pub type Thinker = Box<dyn FnMut(&Life, &Question) -> What + Send>;
@@ -87,12 +92,18 @@ impl Rehearsal {
     pub fn new(golem: Golem, world: Box<dyn World + Send>, secret: Secret) -> Rehearsal {
         let memory = Memory::of(golem.life());
         let stage = Stage { world, secret, grimoire: Grimoire::new([]), memory, returned: Usdc::ZERO, thinker: None };
-        Rehearsal { golem, stage, observation: Observation::default() }
+        Rehearsal { golem, stage, observation: Observation::default(), mind: None }
     }
 
     /// With somebody to ask.
     pub fn thinking(mut self, thinker: Thinker) -> Rehearsal {
         self.stage.thinker = Some(thinker);
+        self
+    }
+
+    /// With a mind beside its own, or for it.
+    pub fn minded(mut self, mind: Mind) -> Rehearsal {
+        self.mind = Some(mind);
         self
     }
 
@@ -138,6 +149,13 @@ impl Rehearsal {
         observation.bars.clear();
         self.stage.world.observe(since, now, &mut observation)?;
         let shell = &mut Watched { stage: &mut self.stage, each };
+        let awake = self.golem.life().heartbeat.state == State::Sleeping && !observation.bars.is_empty();
+        if let Some(mind) = self.mind.as_mut().filter(|_| awake)
+            && let Some(word) = mind(self.golem.life(), &observation)
+        {
+            let then = self.golem.life().now;
+            shell::feed(&mut self.golem, shell, then, What::Spoken(Box::new(word)))?;
+        }
         if let What::Observed(observation) = shell::feed(&mut self.golem, shell, now, What::Observed(observation))? {
             self.observation = observation;
         }

@@ -112,6 +112,9 @@ impl Living {
                 self.wait_for_world(listener)?;
                 continue;
             }
+            if let Some(why) = self.mind_fell() {
+                listener.lacks(&why);
+            }
             alarm = None;
             pending += 1;
             if pending >= run.batch {
@@ -133,6 +136,11 @@ impl Living {
 
     /// What there is to see has not come yet.
     fn wait_for_world(&mut self, listener: &mut impl Listener) -> Result<(), Error> {
+        if self.is_minding() {
+            self.flush(listener)?;
+            self.wait_for_mind(INBOX_EVERY);
+            return Ok(());
+        }
         // One that answers soon is not worth a write of its own.
         if self.body.ground.is_far() {
             self.body.ground.wait(SOON);

@@ -64,6 +64,11 @@ impl Body {
         Ok((thought::prompt(life, question, &recalled), shown))
     }
 
+    /// What it remembers that fits the moment.
+    pub(super) fn recalled(&mut self, life: &Life) -> Result<Vec<String>, Error> {
+        Ok(recalled(self.grimoire()?, life, ""))
+    }
+
     fn grimoire(&mut self) -> Result<&Grimoire, Error> {
         if self.grimoire.is_none() {
             self.grimoire = Some(self.known()?);
@@ -178,7 +183,7 @@ fn recalled(grimoire: &Grimoire, life: &Life, about: &str) -> Vec<String> {
     let fits = |entry: &&Entry| here(entry) && elsewhere(entry);
     let weigh = |entry: &Entry| {
         let confidence = entry.confidence(life.now);
-        let common = words(&entry.text).intersection(&about).count() as f64;
+        let common = if about.is_empty() { 0 } else { words(&entry.text).intersection(&about).count() } as f64;
         (confidence + IN_COMMON * common, confidence)
     };
     let mut known: Vec<((f64, f64), &Entry)> =

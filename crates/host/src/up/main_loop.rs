@@ -451,6 +451,7 @@ impl Up {
         if (was_kept || turn == Turn::Lived) && self.desk.board.files_troubled(None) {
             info!("golems can be written again");
         }
+        self.supervisor.mindless(&mut self.slots[at]);
         match turn {
             Turn::Dead => self.show_out(at),
             Turn::WorldOver => {

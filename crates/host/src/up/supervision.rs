@@ -169,6 +169,15 @@ impl Supervisor {
         }
     }
 
+    /// Its mind outside is of no use now; its owner hears of it, once an hour at most.
+    pub(super) fn mindless(&self, slot: &mut Slot) {
+        if let Some(why) = slot.living.as_mut().and_then(|living| living.mind_fell()) {
+            let name = slot.place.name.as_str();
+            let key = format!("{}:mind:{}", slot.id, self.desk.wall.now_ms() / HOUR_MS);
+            self.desk.tell_owner(key, "model", Some(name), format!("{name} goes on without its mind: {why}"));
+        }
+    }
+
     /// Its world has come to its end; said when that begins.
     pub(super) fn world_over(&self, slot: &Slot) {
         let seen = slot.living.as_ref().map_or(0, |living| living.life().now.as_millis());

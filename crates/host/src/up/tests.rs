@@ -39,20 +39,7 @@ fn home(golems: u64, sets: impl Fn(u64) -> &'static [&'static str]) -> (tempfile
         let settings = Settings::load(File::Golem, None, std::iter::empty(), &flags).unwrap();
         let spec = sim(seed);
         let name = format!("g{seed}").parse().unwrap();
-        birth(
-            &home,
-            Wish {
-                name,
-                spec,
-                seed: Some(seed),
-                settings,
-                descent: None,
-                bundle: None,
-                checks: None,
-                programs: Default::default(),
-            },
-        )
-        .unwrap();
+        birth(&home, Wish::of(name, spec, Some(seed), settings)).unwrap();
         if !sets(seed).is_empty() {
             let (mut living, _) = Living::open(home.golem(&format!("g{seed}")).unwrap(), 5_000).unwrap();
             living.run(run(1_000), &mut Silent).unwrap();
@@ -276,16 +263,7 @@ fn a_hundred_worlds_that_sleep_at_every_call_hold_up_nobody() {
         let world = Box::new(sim(seed));
         let spec = world::Spec::Slow { world, latency_ms: latency.as_millis() as u64, settle_bars: 2 };
         let name = format!("slow{seed}").parse().unwrap();
-        let wish = Wish {
-            name,
-            spec,
-            seed: Some(seed),
-            settings,
-            descent: None,
-            bundle: None,
-            checks: None,
-            programs: Default::default(),
-        };
+        let wish = Wish::of(name, spec, Some(seed), settings);
         let born = birth(&home, wish).unwrap();
         fs::write(born.place().released_marker(), "").unwrap();
     }
@@ -358,20 +336,7 @@ fn a_model_that_is_away_holds_up_nobody_and_is_told_of_once() {
             let flags = ["mortality.epistemic.enabled=false", "dream.enabled=false", "thought.most_asking=1", &model];
             let settings = Settings::load(File::Golem, None, std::iter::empty(), &flags.map(str::to_owned)).unwrap();
             let (name, spec) = (format!("g{seed}").parse().unwrap(), sim(seed));
-            birth(
-                &home,
-                Wish {
-                    name,
-                    spec,
-                    seed: Some(seed),
-                    settings,
-                    descent: None,
-                    bundle: None,
-                    checks: None,
-                    programs: Default::default(),
-                },
-            )
-            .unwrap();
+            birth(&home, Wish::of(name, spec, Some(seed), settings)).unwrap();
         }
         let host = Running::come(&home, speed, None);
         std::thread::sleep(Duration::from_secs(2));

@@ -11,6 +11,7 @@ use golem::mortality::stochastic;
 use golem::mortality::vitality::Parts;
 use golem::mortality::{Senescence, economic, epistemic::domain_fitness};
 use golem::phage::{Fate, a_day};
+use golem::prediction::Voice;
 use golem::rule::ideas_every;
 use golem::stress::{self, Stressor, words};
 use golem::thought::{self, Held};
@@ -43,6 +44,8 @@ pub struct Words {
     pub phages: Option<String>,
     /// What thinking cost and what it earned, where there is a model to ask.
     pub thoughts: Option<String>,
+    /// What its mind outside has said and come to, where it has one.
+    pub mind: Option<String>,
     pub memory: String,
 }
 
@@ -116,6 +119,31 @@ pub fn thoughts(life: &Life) -> Option<String> {
     let caps = [Held::Day, Held::Month, Held::Allowance, Held::Partition];
     if let Some((by, _)) = thoughts.kept.filter(|(by, tick)| caps.contains(by) && tick + 500 > life.tick) {
         let _ = write!(text, "; kept from asking by its cap: {}", by.name());
+    }
+    Some(text)
+}
+
+/// What its mind outside has said, what that came to, and the part it has beside the others.
+pub fn mind(life: &Life) -> Option<String> {
+    let outside = &life.outside;
+    if outside.words == 0 {
+        return None;
+    }
+    let mut text = format!("spoke {} times", outside.words);
+    let record = outside.standing.iter().zip(&life.birth.world.domains).enumerate();
+    for (at, (standing, domain)) in record.filter(|(_, (standing, _))| standing.resolved > 0) {
+        let (name, claims, skill) = (&domain.name, standing.resolved, 100.0 * standing.skill());
+        let _ = write!(text, "; {name}: {skill:+.1} % on naive over {claims} claims, ");
+        let say = |voice| 100.0 * life.say(at, voice);
+        let _ = match say(Voice::Outside) {
+            0.0 => write!(text, "no say"),
+            own => write!(
+                text,
+                "{own:.0} % of the say (rules {:.0} %, blends {:.0} %)",
+                say(Voice::Rules),
+                say(Voice::Blends)
+            ),
+        };
     }
     Some(text)
 }
@@ -227,6 +255,7 @@ impl Words {
             phase: phase(life),
             phages: phages(life),
             thoughts: thoughts(life),
+            mind: mind(life),
             memory: format!("{known} entries, {} episodes", life.episodes.made),
         }
     }

@@ -101,16 +101,7 @@ fn live(home: &Home, seed: u64, screen: &mut Screen) -> Result<Option<(GolemHome
     let settings = Settings::load(File::Golem, None, std::iter::empty(), &flags)?;
     let spec = super::newborn::spec(home, &settings, Some(seed))?;
     let name: Name = NAME.parse().expect("a name");
-    let wish = Wish {
-        name,
-        spec,
-        seed: Some(seed),
-        settings,
-        descent: None,
-        bundle: None,
-        checks: None,
-        programs: Default::default(),
-    };
+    let wish = Wish::of(name, spec, Some(seed), settings);
     let place = birth(home, wish)?.place().clone();
     let (mut living, _) = Living::open(place.clone(), SNAPSHOTS)?;
     let life = living.life();

@@ -152,6 +152,7 @@ fn mood_lines(told: &Words, look: Look, width: usize) -> Vec<Line<'static>> {
     told_of.extend(look.rows("phase", &told.phase, width));
     told_of.extend(told.phages.iter().flat_map(|said| look.rows("phages", said, width)));
     told_of.extend(told.thoughts.iter().flat_map(|said| look.rows("thoughts", said, width)));
+    told_of.extend(told.mind.iter().flat_map(|said| look.rows("mind", said, width)));
     told_of.extend(look.rows("world", &told.world, width));
     told_of
 }

@@ -67,16 +67,7 @@ fn settle(root: PathBuf, town: u64) {
     for (name, spec, set, past) in golems {
         let flags: Vec<String> = set.iter().map(|flag| (*flag).to_owned()).collect();
         let settings = Settings::load(File::Golem, None, std::iter::empty(), &flags).unwrap();
-        let wish = Wish {
-            name: name.parse().unwrap(),
-            spec,
-            seed: Some(town),
-            settings,
-            descent: None,
-            bundle: None,
-            checks: None,
-            programs: Default::default(),
-        };
+        let wish = Wish::of(name.parse().unwrap(), spec, Some(town), settings);
         let mut living = birth(&home, wish).unwrap();
         while living.life().tick < past {
             living.turn(&mut Silent).unwrap();

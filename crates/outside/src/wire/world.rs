@@ -1,8 +1,4 @@
-//! What is said, one JSON message a line. Times are milliseconds since 1970 UTC, money is whole millionths of a dollar, and
-//! units of holding are whole millionths of one.
-//!
-//! Whoever reads a message ignores what it does not know, on both ends, so that things can be added. What is said to a
-//! program that is not in the first version is said only if the program has declared that it can.
+//! What a world is asked, and what it answers.
 
 use arrayvec::ArrayVec;
 use golem::time::{Span, Time};
@@ -10,9 +6,6 @@ use golem::world as core;
 use golem::{Usdc, limits};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-
-/// The version that is spoken here.
-pub const VERSION: u32 = 1;
 
 /// Said first, to every program.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -292,21 +285,6 @@ fn unit() -> String {
 
 fn yes() -> bool {
     true
-}
-
-/// All of it, as one schema: what is said to a program, and what it answers.
-pub fn schema() -> serde_json::Value {
-    /// Everything that is said.
-    #[derive(JsonSchema)]
-    #[allow(dead_code)]
-    struct Protocol {
-        hello: Hello,
-        welcome: Welcome,
-        question: Question,
-        answer: Answer,
-    }
-    let schema = schemars::schema_for!(Protocol);
-    serde_json::to_value(schema).expect("a schema is plain data")
 }
 
 impl Manifest {
