@@ -215,6 +215,17 @@ fn program_of(marks: &[&str]) -> Option<i32> {
     })
 }
 
+/// The same, once it has been.
+fn started(marks: &[&str]) -> Option<i32> {
+    let until = Instant::now() + Duration::from_secs(5);
+    loop {
+        match program_of(marks) {
+            None if Instant::now() < until => std::thread::sleep(Duration::from_millis(2)),
+            program => return program,
+        }
+    }
+}
+
 #[test]
 fn however_host_and_program_are_killed_each_thing_is_done_once_or_never() {
     let kills = full(2_000, 24);
@@ -238,16 +249,18 @@ fn however_host_and_program_are_killed_each_thing_is_done_once_or_never() {
         seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         let mut run = tent.command(["golem", "run", "ada", "--speed", "max"]);
         let mut run = run.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        std::thread::sleep(Duration::from_micros(40_000 + (seed >> 40) % 120_000));
+        let moment = Duration::from_micros((seed >> 40) % 120_000);
         let (of, killed) = match kill % 4 {
             1 => (vec!["world serve sim", &mark], &mut worlds),
             3 => (vec!["mind-of-ada.py"], &mut minds),
             _ => (Vec::new(), &mut hosts),
         };
         if of.is_empty() {
+            std::thread::sleep(Duration::from_millis(40) + moment);
             run.kill().unwrap();
             *killed += 1;
-        } else if let Some(program) = program_of(&of) {
+        } else if let Some(program) = started(&of) {
+            std::thread::sleep(moment);
             let _ = Command::new("kill").args(["-KILL", &program.to_string()]).status();
             *killed += 1;
             std::thread::sleep(Duration::from_millis((seed >> 33) % 700));
@@ -275,7 +288,8 @@ fn however_host_and_program_are_killed_each_thing_is_done_once_or_never() {
     );
     assert!(extra.is_empty(), "done and never told: {extra:?}");
     assert!(done > kills as usize / 2 && hosts > 0 && worlds > 0 && minds > 0, "{done} {hosts} {worlds} {minds}");
-    assert!(tent.verified("ada").life().outside.words > kills, "it was heard");
+    assert!(hosts + worlds + minds >= kills * 19 / 20, "{hosts} {worlds} {minds}");
+    assert!(tent.verified("ada").life().outside.words > 20, "it was heard");
 }
 
 #[test]
