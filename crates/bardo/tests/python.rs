@@ -1,5 +1,5 @@
 //! The Python package: built as it would be sent out, installed where nothing else is, and its examples run from there. And
-//! the way of somebody new: from an empty machine with Python to a golem that lives in a world of their own.
+//! the way of somebody new: from an empty machine with Python to a golem that lives in a world, or with a mind, of their own.
 
 mod common;
 
@@ -72,8 +72,9 @@ fn somebody_new_has_a_golem_in_a_world_of_their_own_within_minutes() {
     run(Command::new(fresh.join("bin/pip")).args(["install", "--quiet", "--no-index"]).arg(&wheel));
     // The world of the README, as somebody would paste it.
     let readme = std::fs::read_to_string(package().join("README.md")).unwrap();
-    let world = readme.split("```python\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
-    std::fs::write(folder.join("tides.py"), world).unwrap();
+    let pasted = |nth: usize| readme.split("```python\n").nth(nth).and_then(|rest| rest.split("```").next()).unwrap();
+    std::fs::write(folder.join("tides.py"), pasted(1)).unwrap();
+    std::fs::write(folder.join("usual.py"), pasted(2)).unwrap();
     let path = format!("{}:{}", fresh.join("bin").display(), std::env::var("PATH").unwrap());
     let bardo = |args: &[&str]| run(tent.command(args).env("PATH", &path).current_dir(folder));
     bardo(&["init"]);
@@ -81,6 +82,11 @@ fn somebody_new_has_a_golem_in_a_world_of_their_own_within_minutes() {
     assert!(bardo(&["golem", "new", "ada", "--world", "tides.py"]).contains("ada is born"));
     assert!(bardo(&["golem", "run", "ada", "--speed", "max", "--ticks", "500"]).contains("ada is"));
     assert!(bardo(&["golem", "show", "ada"]).contains("tides"));
+    // And its mind.
+    assert!(bardo(&["mind", "check", "--", "python3", "usual.py"]).contains("spoke 100 times"));
+    bardo(&["golem", "new", "bob", "--mind", "usual.py"]);
+    bardo(&["golem", "run", "bob", "--speed", "max", "--ticks", "300"]);
+    assert!(bardo(&["golem", "show", "bob"]).contains("mind       spoke"));
     println!("counted: {:.0} s from nothing to a golem in a world of one's own", began.elapsed().as_secs_f64());
     assert!(began.elapsed().as_secs() < 600);
 }
