@@ -113,7 +113,7 @@ pub(crate) enum GolemVerb {
         #[arg(long)]
         limit: Option<String>,
     },
-    /// The programs that are its world or its mind here; with --world, another from now on, run in this folder
+    /// The programs that are its world or its mind here; with --world or --mind, another from now on, run in this folder
     Program(ProgramArgs),
     /// Say what will be, to be held against it: the chance that a check passes, or what number it gives
     Claim {

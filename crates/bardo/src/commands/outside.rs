@@ -141,6 +141,15 @@ fn shell(words: &[String]) -> String {
     words.iter().map(quoted).collect::<Vec<_>>().join(" ")
 }
 
+/// How it would be named for a golem, with whatever it was given here.
+fn again(run: &Run) -> String {
+    let mut words = shell(std::slice::from_ref(&run.command));
+    run.environment.iter().for_each(|name| words += &format!(" --env {name}"));
+    words += if run.confined { " --confined" } else { "" };
+    run.memory.iter().for_each(|memory| words += &format!(" --memory {memory}"));
+    words
+}
+
 /// How long a bar of its lasts.
 pub(crate) fn bar(home: &Home, run: &Run) -> Result<Span, Error> {
     let folder = temporary()?;
@@ -164,7 +173,7 @@ fn check(home: &Home, run: &Run, json: bool) -> Result<ExitCode, Error> {
         output::json(&json!({ "command": run.command, "keeps_every_promise": found.is_empty(), "breaks": found }));
     } else if found.is_empty() {
         line(format!("{} keeps every promise a world makes", run.command));
-        line(format!("next: bardo golem new NAME --world {}", shell(std::slice::from_ref(&run.command))));
+        line(format!("next: bardo golem new NAME --world {}", again(run)));
     } else {
         for sentence in &found {
             line(format!("  {sentence}"));
@@ -205,7 +214,7 @@ pub(crate) fn check_mind(how: &HowArgs, command: &[String], json: bool) -> Resul
             "{} spoke {words} times at {LOOKS} looks; {held} of its claims have met their answer",
             run.command
         ));
-        line(format!("next: bardo golem new NAME --mind {}", shell(std::slice::from_ref(&run.command))));
+        line(format!("next: bardo golem new NAME --mind {}", again(&run)));
     }
     Ok(if ear.lacks.is_none() { ExitCode::SUCCESS } else { ExitCode::from(exit::ERROR) })
 }
@@ -299,7 +308,7 @@ pub(crate) fn program(place: &GolemHome, args: &ProgramArgs, json: bool) -> Resu
         line(format!("{} has no program of yours", place.name));
     }
     if changes {
-        line("it is used from the next time its golem is opened");
+        line("so it is from the next time its golem is opened");
     }
     Ok(ExitCode::SUCCESS)
 }
