@@ -5,8 +5,9 @@ mode = sys.argv[1] if len(sys.argv) > 1 else "fine"
 out, inp = sys.stdout, sys.stdin
 
 
-def say(message):
-    out.write(json.dumps(message) + "\n")
+def say(*messages):
+    """Says them all in one go: nobody can ask anything in between."""
+    out.write("".join(json.dumps(message) + "\n" for message in messages))
     out.flush()
 
 
@@ -49,9 +50,7 @@ if mode == "version_99":
     welcome["version"] = 99
 if mode == "is_a_world":
     welcome["bardo"] = "world"
-say(welcome)
-if mode == "answers_early":
-    say({"id": 1, "claims": {}})
+say(welcome, {"id": 1, "claims": {}}) if mode == "answers_early" else say(welcome)
 
 while True:
     look = heard()
@@ -107,12 +106,7 @@ while True:
     if mode == "floods_aside":
         for _ in range(2_000):
             sys.stderr.write("thinking " * 20 + "\n")
-    say(word)
-    if mode == "answers_twice":
-        say(word)
-    if mode == "floods":
-        for _ in range(10_000):
-            say(word)
+    say(*[word] * {"answers_twice": 2, "floods": 10_000}.get(mode, 1))
     if mode == "closes_its_output":
         os.close(1)
         hang()

@@ -7,8 +7,9 @@ MINUTE = 60_000
 BORN = 1_700_000_040_000
 
 
-def say(message):
-    out.write(json.dumps(message) + "\n")
+def say(*messages):
+    """Says them all in one go: nobody can ask anything in between."""
+    out.write("".join(json.dumps(message) + "\n" for message in messages))
     out.flush()
 
 
@@ -107,11 +108,8 @@ elif mode == "drips":
         raw(" ")
         time.sleep(0.2)
 else:
-    say(welcome)
-if mode == "answers_early":
-    say({"id": 1})
-if mode == "says_who_twice":
-    say(welcome)
+    early = {"answers_early": [{"id": 1}], "says_who_twice": [welcome]}
+    say(welcome, *early.get(mode, []))
 if mode == "floods_aside":
     for n in range(200_000):
         sys.stderr.write(f"line {n} " + "z" * 100 + "\n")
@@ -177,9 +175,7 @@ while True:
             hang()
         if mode == "forks_then_dies":
             os._exit(9)
-        say(answer)
-        if mode == "answers_twice":
-            say(answer)
+        say(*[answer] * {"answers_twice": 2, "floods": 100}.get(mode, 1))
         if mode == "floods":
             try:
                 while True:
