@@ -57,7 +57,7 @@ full: local otlp beside
 beside:
     cache="${XDG_CACHE_HOME:-$HOME/.cache}/bardo"; [ -x "$cache/litellm/bin/litellm" ] || { python3 -m venv "$cache/litellm" && "$cache/litellm/bin/pip" install --quiet "litellm[proxy]==1.106.2"; }
 
-# One line of docs/results.md at its full size: honest, field, phages, thoughts, information, deaths, estates, mind, realdata, acting, flip, arms, dreams or lineages.
+# One line of docs/results.md at its full size: honest, field, phages, thoughts, information, deaths, estates, mind, realdata, acting, flip, arms, dreams, lineages or clades.
 result name:
     BARDO_FULL=1 cargo nextest run --release -p bardo-lab --test {{name}} --locked --profile full --success-output final
 

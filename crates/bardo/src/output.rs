@@ -371,10 +371,18 @@ pub(crate) fn sentence(message: &Message<'_>) -> String {
         }
         Message::Suspended => "three cycles of crisis: what presses is set aside for a day".to_owned(),
         Message::CalledOut { load } => format!("is in crisis (load {load:.2}) and tells its peers"),
-        Message::Heard { from, news: News::Crisis { load } } => {
-            format!("heard that {from} is in crisis (load {load:.2})")
+        Message::Heard { from, news: News::Crisis { load, pressed_by } } => {
+            let kinds: Vec<&str> = pressed_by.iter().flatten().map(|kind| kind.name()).collect();
+            format!("heard that {from} is in crisis (load {load:.2}: {})", kinds.join(", "))
         }
         Message::Heard { from, news: News::Death } => format!("heard that {from} has died"),
+        Message::Heard { from, news: News::Regime { to } } => format!("heard from {from} that the world is {to}"),
+        Message::Heard { from, news: News::Knowledge { entries } } => {
+            format!("was told by {from} of {entries} things it has found out")
+        }
+        Message::Shared { entries } => format!("tells its siblings of {entries} things it has found out"),
+        Message::Near { died: Some(died) } => format!("stands where {died} died, and risks half as much"),
+        Message::Near { died: None } => "has left the place where a sibling died".to_owned(),
         Message::Assessed { assessed } => {
             format!("spoke of its state: {} named, {} claims", assessed.named.len(), assessed.claims.len())
         }

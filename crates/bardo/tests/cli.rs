@@ -333,7 +333,9 @@ fn configuration_mistakes_name_the_line_and_the_nearest_key() {
     fs::write(&file, "[mortality.epistemic]\nfitnes_window = 300\n").unwrap();
     let wrong = tent.fails(3, ["golem", "new", "ada", "--config", file.to_str().unwrap()]);
     assert!(wrong.contains("golem.toml:2") && wrong.contains("fitness_window"), "{wrong}");
-    assert!(tent.fails(3, ["golem", "new", "ada", "--set", "clade.enabled=true"]).contains("not available yet"));
+    assert!(
+        tent.fails(3, ["golem", "new", "ada", "--set", "clade.sharing_threshold=0.5"]).contains("not available yet")
+    );
     let both = ["--set", "mortality.mode=hosted", "--set", "mortality.immortal=true"];
     let immortal = tent.fails(3, [&["golem", "new", "ada"][..], &both].concat());
     assert!(immortal.contains("self_hosted"), "{immortal}");

@@ -54,7 +54,7 @@ fn a_letter_nobody_can_mean_is_refused_and_the_golem_lives_on() {
     let pipe = tent.golem("ada").inbox().join("3-pipe.letter");
     assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
     tent.ok(["golem", "run", "ada", "--speed", "max", "--ticks", "1"]);
-    assert!(inbox::waiting(&tent.golem("ada").inbox()).unwrap().is_empty());
+    assert!(inbox::waiting(&tent.golem("ada").inbox(), |_| true).unwrap().is_empty());
     tent.ok(["golem", "fund", "ada", "3"]);
     assert_eq!(tent.all_money(), total);
     tent.ok(["golem", "retire", "ada", "--confirm", "ada"]);
@@ -102,7 +102,7 @@ fn letters_keep_their_order_when_clocks_go_back() {
     let stopped = Stopped::live(&tent, "ada");
     back.stdout(Stdio::null()).status().unwrap();
     stopped.go_on();
-    let waiting = inbox::waiting(&place.inbox()).unwrap();
+    let waiting = inbox::waiting(&place.inbox(), |_| true).unwrap();
     let orders: Vec<&Body> = waiting.iter().map(|(_, letter)| &letter.body).collect();
     assert_eq!(orders.last(), Some(&&Body::Command(Order::Resume)), "what was said last comes last");
     tent.ok(["golem", "run", "ada", "--speed", "max", "--ticks", "1"]);

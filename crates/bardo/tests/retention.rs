@@ -122,7 +122,7 @@ fn a_life_without_its_archive_opens_in_a_version_that_knows_life_by_another_shap
     };
     rewrite(&|life| {
         life.insert("humour".into(), "dry".into());
-        life.remove("clade").unwrap();
+        life.remove("outside").unwrap();
         life.get_mut("purse").unwrap().as_object_mut().unwrap().remove("promised").unwrap();
         life.get_mut("heartbeat").unwrap().as_object_mut().unwrap().insert("dream_until".into(), 7.into());
     });

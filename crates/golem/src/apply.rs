@@ -38,7 +38,7 @@ pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
         Event::Episode(event) => episode::apply(life, event),
         Event::Grimoire(event) => grimoire::apply(life, at, event),
         Event::Stress(event) => stress::apply(life, event),
-        Event::Clade(event) => clade::apply(life, event),
+        Event::Clade(event) => clade::apply(life, at, event),
         Event::Dream(event) => dream::apply(life, event),
         Event::Thanatopsis(event) => thanatopsis::apply(life, event),
         Event::Phage(event) => phage::apply(life, event),

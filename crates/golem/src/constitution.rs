@@ -48,6 +48,21 @@ pub struct Constitution {
     pub mandate: MandateFigures,
     #[serde(default)]
     pub succession: SuccessionFigures,
+    #[serde(default)]
+    pub clade: CladeFigures,
+}
+
+/// What it has to do with its owner's other golems.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CladeFigures {
+    /// It lets them know what it finds out, and tries what they do.
+    pub share: bool,
+}
+
+impl Default for CladeFigures {
+    fn default() -> CladeFigures {
+        CladeFigures { share: true }
+    }
 }
 
 /// Whether and how its line goes on.
@@ -597,6 +612,7 @@ impl Default for Constitution {
             thought: ThoughtFigures::default(),
             mandate: MandateFigures::default(),
             succession: SuccessionFigures::default(),
+            clade: CladeFigures::default(),
         }
     }
 }

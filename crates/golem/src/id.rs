@@ -109,6 +109,24 @@ pub(crate) mod as_text {
     }
 }
 
+/// The same where there may be none.
+pub(crate) mod as_text_if_any {
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+
+    use super::GolemId;
+
+    pub(crate) fn serialize<S: Serializer>(id: &Option<GolemId>, serializer: S) -> Result<S::Ok, S::Error> {
+        match id {
+            Some(id) => serializer.collect_str(id),
+            None => serializer.serialize_none(),
+        }
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<GolemId>, D::Error> {
+        Option::<String>::deserialize(deserializer)?.map(|id| id.parse().map_err(D::Error::custom)).transpose()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -2,7 +2,7 @@
 
 use crate::Command;
 use crate::call::{How, Used, Wanted};
-use crate::clade::News;
+use crate::clade::{News, Stain};
 use crate::dream::Found;
 use crate::grimoire::Answer;
 use crate::id::{CommandId, GolemId};
@@ -47,8 +47,8 @@ pub enum What {
     Bequeathed { hash: [u8; 32], entries: u32 },
     /// The golem's own word about its state; it speaks of now.
     Assessed(Box<Assessment>),
-    /// A word of a peer's. A peer numbers its letters, and each counts once.
-    Heard { from: GolemId, number: u64, news: News },
+    /// A word of a peer's, and where it died if that is what it says. A peer numbers its letters, and each counts once.
+    Heard { from: GolemId, number: u64, news: News, stain: Option<Box<Stain>> },
     /// A word to its peers was passed on to so many of them.
     Told { number: u64, peers: u32 },
     /// What a model said, or why it said nothing; and what whoever was asked wants for it.

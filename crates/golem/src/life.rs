@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::call::Calls;
 use crate::clade::Clade;
-use crate::constitution::{Constitution, PolicyFigures};
+use crate::constitution::{Constitution, MindKind, PolicyFigures};
 use crate::daimon::Daimon;
 use crate::dream::Dreams;
 use crate::episode::Episodes;
@@ -290,6 +290,12 @@ impl Life {
     /// When the next look is due.
     pub fn due(&self) -> Time {
         self.lived_until + self.interval()
+    }
+
+    /// What its siblings find out is of use to it.
+    pub fn digests(&self) -> bool {
+        let constitution = self.constitution();
+        constitution.clade.share && constitution.mind.kind == MindKind::Rules && !self.is_dead()
     }
 
     /// Whether heuristics still learn from what comes of their claims.

@@ -61,6 +61,10 @@ pub const MODEL: usize = 80;
 pub const DEPOSITS: usize = 8;
 /// Owner's commands remembered, so that one delivered twice is obeyed once.
 pub const COMMANDS: usize = 32;
+/// Words to its peers that wait to be passed on.
+pub const UNTOLD: usize = 8;
+/// Places where siblings died that are remembered.
+pub const STAINS: usize = 4;
 /// Peers whose newest letter is remembered by its number, so that one delivered twice is heard once.
 pub const PEERS: usize = 64;
 /// Others' golems whose knowledge is taken in within one hour.

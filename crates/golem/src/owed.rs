@@ -114,7 +114,7 @@ pub(crate) fn owed(life: &Life) -> impl Iterator<Item = Owed> + '_ {
         _ => None,
     };
     let flights = life.flights.iter().filter_map(|flight| errand(life, flight));
-    let tell = life.clade.news.map(|(number, news)| Errand::Tell { number, news });
+    let tell = life.clade.untold.first().map(|(number, news)| Errand::Tell { number: *number, news: *news });
     let first = curate.into_iter().chain(dream).map(Owed::Duty);
     let thoughts = life.thoughts.open.iter().map(|question| Errand::Ask { key: question.key });
     let calls = life.calls.open.iter().map(|open| Errand::Call { key: open.key });

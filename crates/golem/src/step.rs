@@ -44,8 +44,8 @@ pub(crate) fn step(
         What::Dreamt(found) => dream::dreamt(draft, found),
         What::Reflected { hash } => thanatopsis::reflected(draft, *hash),
         What::Bequeathed { hash, entries } => thanatopsis::bequeathed(draft, *hash, *entries),
-        What::Heard { from, number, news } => {
-            if clade::heard(draft, *from, *number, *news) {
+        What::Heard { from, number, news, stain } => {
+            if clade::heard(draft, *from, *number, *news, stain.as_deref()) {
                 dream::heard(draft, *news);
             }
         }
@@ -93,6 +93,7 @@ fn observed(draft: &mut Draft<'_>, observation: &Observation, roll: u64) {
         if let Some(bar) = observation.bars.last() {
             episode::remember(draft, bar);
             stress::look_at_named(draft, &bar.features);
+            clade::look_around(draft, &bar.features);
             phage::run(draft, &bar.features);
             thought::consider(draft, &bar.features);
         }

@@ -343,8 +343,8 @@ fn owners_peers_a_moving_world_and_death_end_a_night_and_it_counts_as_wasted() {
     sleeper.command(1, Command::Wake);
     assert_eq!(woken(&sleeper), Some(Waker::Owner));
     let mut sleeper = asleep();
-    let news = News::Crisis { load: 0.95 };
-    sleeper.feed(What::Heard { from: GolemId([2; 16]), number: 1, news });
+    let news = News::Crisis { load: 0.95, pressed_by: [None; 3] };
+    sleeper.feed(What::Heard { from: GolemId([2; 16]), number: 1, news, stain: None });
     assert_eq!(woken(&sleeper), Some(Waker::Clade));
     let mut sleeper = asleep();
     sleeper.unit = 10_990_000;

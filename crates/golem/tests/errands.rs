@@ -92,7 +92,10 @@ fn sends(sent: Sent) -> (Rig, What) {
         c.thought.a_day = Usdc::ZERO;
     });
     if sent == Sent::Tell {
-        let word = Event::Clade(clade::Event::CalledOut { number: 1, news: News::Crisis { load: 0.95 } });
+        let word = Event::Clade(clade::Event::CalledOut {
+            number: 1,
+            news: News::Crisis { load: 0.95, pressed_by: [None; 3] },
+        });
         rig.take(word);
         return (rig, What::Told { number: 1, peers: 2 });
     }
@@ -234,7 +237,9 @@ fn every_answer_settles_its_money_once_and_only_a_fresh_one_settles_behaviour() 
                     let thinks = life.thoughts.opinions.iter().any(Option::is_some);
                     assert_eq!(thinks, fresh, "{what}: behaviour only by a fresh answer; {events:?}");
                 }
-                Sent::Tell => assert_eq!(life.clade.news.is_some(), case == Case::AfterADeath, "{what}: {events:?}"),
+                Sent::Tell => {
+                    assert_eq!(!life.clade.untold.is_empty(), case == Case::AfterADeath, "{what}: {events:?}")
+                }
             }
             assert_eq!(rig.folded(), rig.golem, "{what}: the record is the life");
         }
@@ -365,7 +370,7 @@ fn a_tick_comes_with_nothing_to_see_and_what_was_missed_is_seen_later() {
 fn a_letter_of_a_peer_counts_once_however_many_others_have_written_since() {
     let mut rig = Rig::with(|_| {});
     let from = |n: u8| golem::GolemId([n; 16]);
-    let letter = |n: u8, number| What::Heard { from: from(n), number, news: News::Death };
+    let letter = |n: u8, number| What::Heard { from: from(n), number, news: News::Death, stain: None };
     for peer in 0..60 {
         assert_eq!(rig.feed(letter(peer, 3)).unwrap().len(), 1, "{peer}");
     }

@@ -187,7 +187,7 @@ fn the_same_again_is_one_entry_with_both_provenances() {
     // In another order, with a comparison the other implies, and in other words.
     let mut again = insight("quite another wording", &[(0, false, 1.0), (1, true, 2.0), (1, true, 1.5)], 1, 1.3, NOW);
     let sibling = Source { golem: GolemId([2; 16]), generation: 1, how: How::Clade };
-    again.provenance = Provenance { sources: vec![sibling], crossings: 0 };
+    again.provenance = Provenance { sources: vec![sibling], crossings: 0, hops: 0, brought: None };
     let before = grimoire.get(1).unwrap().clone();
     learn(&mut grimoire, seen(again, 0.0, 0.0), NOW + Span::DAY);
     let after = grimoire.get(1).unwrap();

@@ -32,7 +32,8 @@ fn any(id: u64, dice: &mut Dice) -> Entry {
     entry.quality = dice.of(&[0.0, 0.3, 0.9, 1.0, f64::NAN, -1.0, f64::INFINITY]);
     entry.initial = dice.of(&[0.0, 0.2, 0.7, 0.95]);
     entry.born = START + golem::Span::seconds(dice.below(1_000));
-    entry.provenance = Provenance { sources: vec![source(dice.below(6) as u32, How::Observed)], crossings: 0 };
+    entry.provenance =
+        Provenance { sources: vec![source(dice.below(6) as u32, How::Observed)], crossings: 0, hops: 0, brought: None };
     entry
 }
 

@@ -493,16 +493,16 @@ fn a_crisis_is_told_to_peers_as_something_owed_and_a_siblings_death_is_felt() {
         _ => None,
     });
     let (number, news) = told.expect("a word is owed");
-    assert!(matches!(news, News::Crisis { load } if load >= 0.9));
+    assert!(matches!(news, News::Crisis { load, .. } if load >= 0.9));
     golem.feed(What::Told { number: number + 1, peers: 1 });
-    assert!(golem.life().clade.news.is_some(), "another word is not this one");
+    assert!(!golem.life().clade.untold.is_empty(), "another word is not this one");
     golem.feed(What::Told { number, peers: 3 });
-    assert!(golem.life().clade.news.is_none());
+    assert!(golem.life().clade.untold.is_empty());
     golem.ticks(10);
-    assert!(golem.life().clade.news.is_none(), "once a day is enough");
+    assert!(golem.life().clade.untold.is_empty(), "once a day is enough");
 
     let mut golem = Pressed::new(|_| {});
-    let word = || What::Heard { from: golem::GolemId([1; 16]), number: 7, news: News::Death };
+    let word = || What::Heard { from: golem::GolemId([1; 16]), number: 7, news: News::Death, stain: None };
     assert_eq!((golem.feed(word()).len(), golem.feed(word()).len()), (1, 0), "a letter counts once");
     golem.ticks(1);
     let mood = golem.life().daimon.mood;

@@ -1,6 +1,7 @@
 //! Populations: many whole lives in memory, on the same step as a single one, and what they come to.
 
 pub mod arms;
+pub mod clades;
 pub mod lineages;
 pub mod lives;
 mod quantiles;

@@ -32,7 +32,7 @@ fn line(kind: Kind, text: &str, confidence: f64) -> Line {
         born: then,
         validated_at: then,
         bloodstain: false,
-        provenance: Provenance { sources: Vec::new(), crossings: 0 },
+        provenance: Provenance { sources: Vec::new(), crossings: 0, hops: 0, brought: None },
     }
 }
 

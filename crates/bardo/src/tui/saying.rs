@@ -80,6 +80,8 @@ pub(crate) fn is_small(heard: &Heard) -> bool {
         | "stress.cleared"
         | "stress.assessed"
         | "clade.heard"
+        | "clade.shared"
+        | "clade.near"
         | "regime.changed"
         | "DreamPhase"
         | "DreamStart"
@@ -169,8 +171,23 @@ pub(crate) fn sentence(heard: &Heard) -> String {
         "stress.crisis" => format!("is in crisis (load {:.2}) and tells its peers", number("load")),
         "stress.assessed" => "spoke of its state".to_owned(),
         "clade.heard" => {
-            let word = if told["word"] == "death" { "has died" } else { "is in crisis" };
-            format!("heard that {} {word}", text("from").chars().take(8).collect::<String>())
+            let from: String = text("from").chars().take(8).collect();
+            let news = &told["news"];
+            match news.as_str().or(news.as_object().and_then(|news| news.keys().next().map(String::as_str))) {
+                Some("death") => format!("heard that {from} has died"),
+                Some("regime") => {
+                    format!("heard from {from} that the world is {}", news["regime"]["to"].as_str().unwrap_or("?"))
+                }
+                Some("knowledge") => {
+                    format!("was told by {from} of {} things it has found out", news["knowledge"]["entries"])
+                }
+                _ => format!("heard that {from} is in crisis"),
+            }
+        }
+        "clade.shared" => format!("tells its siblings of {} things it has found out", number("entries")),
+        "clade.near" if told["died"].is_null() => "has left the place where a sibling died".to_owned(),
+        "clade.near" => {
+            format!("stands where {} died, and risks half as much", text("died").chars().take(8).collect::<String>())
         }
         "DreamStart" => "fell asleep".to_owned(),
         "DreamPhase" => format!("dreams on: {}", text("phase")),

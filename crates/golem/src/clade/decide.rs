@@ -1,26 +1,70 @@
-//! Calling out to siblings.
+//! Calling out to siblings, and hearing them.
 
-use super::{Event, News};
+use super::{Event, News, Stain};
 use crate::draft::Draft;
 use crate::id::GolemId;
+use crate::regime::Regime;
+use crate::time::Span;
+use crate::world::Features;
+
+/// How long it is remembered where a sibling died.
+const REMEMBERED: Span = Span::DAY.times(7);
+/// Deviations, over all features that are known, within which one place is like another.
+const NEAR: f32 = 0.8;
+/// No feature counts for more, however far it is.
+const FAR: f32 = 4.0;
 
 /// News for its peers, to be passed on by the host.
 pub(crate) fn call_out(draft: &mut Draft<'_>, news: News) {
     draft.emit(Event::CalledOut { number: draft.clade.told + 1, news });
 }
 
-/// News of a peer's, unless it was heard before; whether it counts.
-pub(crate) fn heard(draft: &mut Draft<'_>, from: GolemId, number: u64, news: News) -> bool {
-    let counts = !draft.is_dead() && !draft.clade.has_heard(from, number);
+/// The world has turned, which its siblings may not have seen yet.
+pub(crate) fn turned(draft: &mut Draft<'_>, to: Regime) {
+    if draft.constitution().clade.share && !draft.is_dead() {
+        call_out(draft, News::Regime { to });
+    }
+}
+
+/// News of a peer's, unless it was heard before or is none; whether it counts.
+pub(crate) fn heard(draft: &mut Draft<'_>, from: GolemId, number: u64, news: News, stain: Option<&Stain>) -> bool {
+    let known = matches!(news, News::Regime { to } if to == draft.regimes.now);
+    let counts = !draft.is_dead() && !known && draft.clade.newest_of(from) < number;
     if counts {
         draft.emit(Event::Heard { from, number, news });
+        if let (News::Death, Some(stain)) = (news, stain) {
+            draft.emit(Event::Stained(Box::new(Stain { from, heard: draft.at(), ..stain.clone() })));
+        }
     }
     counts
 }
 
 /// What it had to say has been passed on to so many.
 pub(crate) fn told(draft: &mut Draft<'_>, number: u64, peers: u32) {
-    if draft.clade.news.is_some_and(|(waiting, _)| waiting == number) {
+    if draft.clade.untold.iter().any(|(waiting, _)| *waiting == number) {
         draft.emit(Event::Told { number, peers });
+    }
+}
+
+/// Whether it stands where a sibling died: what the world shows is as it was then, in the same regime.
+pub(crate) fn look_around(draft: &mut Draft<'_>, features: &Features) {
+    let (now, regime, moves) = (draft.at(), draft.regimes.now, &draft.knowing.moves);
+    let like = |stain: &&Stain| {
+        let (mut apart, mut known) = (0.0, 0.0_f32);
+        for (at, then) in stain.features.iter().enumerate() {
+            let (Some(value), Some(square), Some(then)) = (features.get(at), moves.square.get(at), then) else {
+                continue;
+            };
+            if *square > 0.0 {
+                let away = (*value as f32 - then) * (*value as f32 - then) / square;
+                apart += away.min(FAR);
+                known += 1.0;
+            }
+        }
+        known > 0.0 && stain.regime == regime && now < stain.heard + REMEMBERED && apart / known <= NEAR * NEAR
+    };
+    let near = draft.clade.stains.iter().rev().find(like).map(|stain| stain.from);
+    if near != draft.clade.near {
+        draft.emit(Event::Near { stain: near });
     }
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::News;
+use super::{News, Stain};
 use crate::id::GolemId;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -22,5 +22,11 @@ pub enum Event {
         from: GolemId,
         number: u64,
         news: News,
+    },
+    /// Where a peer died.
+    Stained(Box<Stain>),
+    /// It has come to stand where this one died, or has left there.
+    Near {
+        stain: Option<GolemId>,
     },
 }

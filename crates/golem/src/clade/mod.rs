@@ -3,9 +3,11 @@
 mod apply;
 mod decide;
 mod event;
+mod parcel;
 mod state;
 
 pub(crate) use apply::apply;
-pub(crate) use decide::{call_out, heard, told};
+pub(crate) use decide::{call_out, heard, look_around, told, turned};
 pub use event::Event;
-pub use state::{Clade, News};
+pub use parcel::Parcel;
+pub use state::{Clade, Died, News, Stain};

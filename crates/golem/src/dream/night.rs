@@ -129,7 +129,8 @@ pub(crate) fn stirs(draft: &mut Draft<'_>, observation: &Observation) {
 }
 
 pub(crate) fn heard(draft: &mut Draft<'_>, news: News) {
-    if matches!(news, News::Crisis { .. }) && draft.constitution().dream.wakes {
+    let urgent = matches!(news, News::Crisis { .. } | News::Regime { .. });
+    if urgent && draft.constitution().dream.wakes {
         wake(draft, Waker::Clade);
     }
 }

@@ -221,7 +221,8 @@ pub fn draft(kind: Kind, text: &str, source: Source, now: Time) -> Entry {
         quality: 0.0,
         strength: 0.0,
         retrievals: 0,
-        provenance: Provenance { sources: vec![source], crossings: 0 },
+        provenance: Provenance { sources: vec![source], crossings: 0, hops: 0, brought: None },
+        shared: None,
         contradicts: Vec::new(),
     }
 }

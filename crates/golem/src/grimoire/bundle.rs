@@ -81,7 +81,7 @@ pub fn export(entry: &Entry, life: &Life) -> Line {
         born: entry.born,
         validated_at: entry.validated_at,
         bloodstain: entry.bloodstain,
-        provenance: entry.provenance.clone(),
+        provenance: Provenance { brought: None, ..entry.provenance.clone() },
     }
 }
 

@@ -1,6 +1,7 @@
 //! Taking in what a round of the Curator came to.
 
 use super::{Answer, Event};
+use crate::clade::{self, News};
 use crate::draft::Draft;
 use crate::limits;
 use crate::rule::{self, Heuristic, room_for_blends};
@@ -32,6 +33,9 @@ pub(crate) fn curated(draft: &mut Draft<'_>, answer: &Answer) {
         draft.emit(Event::TookIn { from: *from, entries: *entries });
     }
     draft.emit(Event::Curated { alive: answer.alive, archived: answer.archived });
+    if answer.shares > 0 {
+        clade::call_out(draft, News::Knowledge { entries: answer.shares });
+    }
     if answer.watch != draft.knowing.watched {
         draft.emit(Event::Watching(Box::new(answer.watch.clone())));
     }

@@ -78,12 +78,25 @@ pub struct Source {
     pub how: How,
 }
 
+/// Siblings that anything is passed on by.
+pub const PASSED_ON: u32 = 3;
+
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Provenance {
     /// Oldest first; merging keeps all of them, as far as there is room.
     pub sources: Vec<Source>,
     /// Deaths crossed since a holder last validated it.
     pub crossings: u32,
+    /// Siblings it went through on its way here.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub hops: u32,
+    /// The sibling who told it, whoever it says it is from.
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "crate::id::as_text_if_any")]
+    pub brought: Option<GolemId>,
+}
+
+fn is_none(hops: &u32) -> bool {
+    *hops == 0
 }
 
 /// What is expected when the condition holds; the same that a heuristic expects.
@@ -157,6 +170,9 @@ pub struct Entry {
     pub strength: f64,
     pub retrievals: u32,
     pub provenance: Provenance,
+    /// The word to its siblings that it went out with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shared: Option<u64>,
     /// Entries that say the opposite, until evidence has decided.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub contradicts: Vec<u64>,

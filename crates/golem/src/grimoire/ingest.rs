@@ -8,10 +8,11 @@
 use super::admission::{Candidate, clip, draft};
 use super::bundle::Line;
 use super::confidence::inherited;
-use super::entry::{Class, Decision, Entry, Expectation, How, Kind, Shown, Source, Status};
+use super::entry::{Class, Decision, Entry, Expectation, How, Kind, PASSED_ON, Shown, Source, Status};
 use super::knowing::Intake;
 use super::round::{Answer, DECISIONS, Left, source, words};
 use super::{Grimoire, Key, SOURCES, bundle, round};
+use crate::clade::Parcel;
 use crate::id::GolemId;
 use crate::inheritance::BALDWIN;
 use crate::life::Life;
@@ -23,6 +24,10 @@ use crate::world::DomainKind;
 pub const AN_HOUR: u32 = 200;
 /// Entries taken in an hour of world time from one source.
 pub const AN_HOUR_EACH: u32 = 100;
+/// Ticks after which a golem has seen enough to tell what could be true here from what could not.
+const SEASONED: u64 = 200;
+/// Entries of one sibling that wait for their trial at once: who brings much of what comes to nothing fills no memory with it.
+const WAITING: usize = 50;
 /// Notes of whoever acts for it that wait in quarantine at once.
 const NOTES: usize = 500;
 /// An expectation beyond these is a mistake or a trap.
@@ -44,8 +49,12 @@ pub enum Turned {
     Anomalous(String),
     #[error("already known")]
     Known,
+    #[error("it has seen too little of its world to judge what others say of theirs")]
+    TooSoon,
     #[error("more than {AN_HOUR_EACH} an hour from one source or {AN_HOUR} from all; try again later")]
     TooMany,
+    #[error("it has gone through {PASSED_ON} siblings, and nobody knows any more what it was")]
+    TooFar,
     #[error("not worth keeping")]
     Worthless,
 }
@@ -54,49 +63,37 @@ impl Grimoire {
     /// What to do about a line that came this way. Whoever calls says how it came; the line does not get to.
     pub fn ingest(&self, line: &Line, how: How, life: &Life, intake: &mut Intake) -> Result<Vec<Decision>, Turned> {
         let origin = line.provenance.sources.last().map_or(GolemId([0; 16]), |source| source.golem);
-        // An estate comes once, and by its owner's will; everyone else is let in by the hour.
-        if how != How::Inherited && !intake.admit(origin, life.now, (AN_HOUR, AN_HOUR_EACH)) {
+        self.ingest_from(origin, line, how, life, intake)
+    }
+
+    /// The same of whoever brings it, whom it need not be from: who brings too much is not helped by other names.
+    pub fn ingest_from(
+        &self,
+        bringer: GolemId,
+        line: &Line,
+        how: How,
+        life: &Life,
+        intake: &mut Intake,
+    ) -> Result<Vec<Decision>, Turned> {
+        let origin = line.provenance.sources.last().map_or(GolemId([0; 16]), |source| source.golem);
+        if how == How::Clade && life.tick < SEASONED {
+            return Err(Turned::TooSoon);
+        }
+        // What it has told itself comes back from nobody.
+        if how == How::Clade && (line.provenance.hops >= PASSED_ON || origin == life.id()) {
+            return Err(if origin == life.id() { Turned::Known } else { Turned::TooFar });
+        }
+        // An estate comes once, and by its owner's will; everyone else is let in by the hour. Warnings are not kept waiting:
+        // what one letter holds bounds them.
+        let warns = how == How::Clade && line.kind == Kind::Warning;
+        if how != How::Inherited && !warns && !intake.admit(bringer, life.now, (AN_HOUR, AN_HOUR_EACH)) {
             return Err(Turned::TooMany);
         }
-        let (rule, link) = line.meaning(&life.birth.world).map_err(Turned::Unreadable)?;
-        let generation = line.provenance.sources.last().map_or(0, |source| source.generation);
-        let mut entry = draft(
-            line.kind,
-            &without_addresses(&clip(&line.text)),
-            Source { golem: origin, generation, how },
-            life.now,
-        );
-        if let Some(rule) = &rule {
-            plausible(rule.domain, rule.effect, life)?;
-            for comparison in &rule.condition.0 {
-                familiar(usize::from(comparison.feature), comparison.than, life)?;
-            }
-            entry.domain = Some(rule.domain);
-            entry.condition = Some(rule.condition.clone());
-            entry.claim = Some(Expectation { domain: rule.domain, effect: rule.effect, stance: rule.stance });
-            entry.blend.clone_from(&rule.blend);
+        if how == How::Clade && self.waiting_of(bringer, warns) >= WAITING {
+            return Err(Turned::TooMany);
         }
-        (entry.link, entry.regime) = (link, line.regime);
-        // Nobody else's word for what it has shown is taken.
-        entry.shown = line.shown.filter(|shown| how == How::Inherited && shown.is_sound());
-        entry.status = Status::Candidate;
-        // Only what came down one's own line may say that it was learned in dying.
-        entry.bloodstain = line.bloodstain && how == How::Inherited;
-        let crossings = line.provenance.crossings.saturating_add(u32::from(how == How::Inherited));
-        entry.provenance.crossings = crossings;
-        let sender = if line.confidence.is_finite() { line.confidence } else { 0.0 };
-        // What the sender had left has the earlier deaths in it already.
-        entry.initial = inherited(how, sender, 1, false);
-        if how == How::Inherited {
-            let came = entry.provenance.sources[0];
-            entry.provenance.sources = line.provenance.sources.iter().copied().take(SOURCES - 1).collect();
-            if !entry.provenance.sources.contains(&came) {
-                entry.provenance.sources.push(came);
-            }
-            if innate(line, life) {
-                entry.class = Class::Structural;
-            }
-        }
+        let mut entry = candidate(line, origin, how, life)?;
+        entry.provenance.brought = (how == How::Clade).then_some(bringer);
         if let Some(known) = self.by_key(&Key::of(&entry)) {
             return also(known, entry.provenance.sources[0]);
         }
@@ -120,6 +117,12 @@ impl Grimoire {
         Ok(decisions)
     }
 
+    /// What of one sibling is still to be tried; warnings do not stand in line with the rest.
+    fn waiting_of(&self, bringer: GolemId, warnings: bool) -> usize {
+        let of_it = |entry: &&Entry| entry.provenance.brought == Some(bringer) && entry.status == Status::Candidate;
+        self.in_use().filter(of_it).filter(|entry| (entry.kind == Kind::Warning) == warnings).count()
+    }
+
     /// What whoever acts for it says is kept to be looked up, not weighed; it is told apart by where it comes from.
     fn noted(&self, mut entry: Entry) -> Result<Vec<Decision>, Turned> {
         if self.entries().filter(|known| is_agents(known)).count() >= NOTES {
@@ -130,25 +133,93 @@ impl Grimoire {
     }
 }
 
+/// What a line says, as something to be tried here.
+fn candidate(line: &Line, origin: GolemId, how: How, life: &Life) -> Result<Entry, Turned> {
+    let (rule, link) = line.meaning(&life.birth.world).map_err(Turned::Unreadable)?;
+    let generation = line.provenance.sources.last().map_or(0, |source| source.generation);
+    let mut entry =
+        draft(line.kind, &without_addresses(&clip(&line.text)), Source { golem: origin, generation, how }, life.now);
+    if let Some(rule) = &rule {
+        plausible(rule.domain, rule.effect, life)?;
+        for comparison in &rule.condition.0 {
+            familiar(usize::from(comparison.feature), comparison.than, life)?;
+        }
+        entry.domain = Some(rule.domain);
+        entry.condition = Some(rule.condition.clone());
+        entry.claim = Some(Expectation { domain: rule.domain, effect: rule.effect, stance: rule.stance });
+        entry.blend.clone_from(&rule.blend);
+    }
+    (entry.link, entry.regime) = (link, line.regime);
+    // Nobody else's word for what it has shown is taken.
+    entry.shown = line.shown.filter(|shown| how == How::Inherited && shown.is_sound());
+    entry.status = Status::Candidate;
+    // Only what came down one's own line may say that it was learned in dying.
+    entry.bloodstain = line.bloodstain && how == How::Inherited;
+    let crossings = line.provenance.crossings.saturating_add(u32::from(how == How::Inherited));
+    entry.provenance.crossings = crossings;
+    entry.provenance.hops = line.provenance.hops.saturating_add(u32::from(how == How::Clade));
+    let sender = if line.confidence.is_finite() { line.confidence } else { 0.0 };
+    // What the sender had left has the earlier deaths in it already.
+    entry.initial = inherited(how, sender, 1, false);
+    if how == How::Inherited {
+        let came = entry.provenance.sources[0];
+        entry.provenance.sources = line.provenance.sources.iter().copied().take(SOURCES - 1).collect();
+        if !entry.provenance.sources.contains(&came) {
+            entry.provenance.sources.push(came);
+        }
+        if innate(line, life) {
+            entry.class = Class::Structural;
+        }
+    }
+    Ok(entry)
+}
+
 /// Takes in as many lines as one round has room for, and says of each what became of it.
 pub fn take_in(grimoire: &mut Grimoire, life: &Life, lines: &[&str], how: How) -> (Answer, Vec<Result<(), Turned>>) {
-    let mut answer = round(grimoire, life);
-    let mut intake = life.knowing.intake.clone();
-    let mut told = Vec::with_capacity(lines.len());
-    for line in lines {
-        let room = answer.decisions.len() + SOURCES < DECISIONS;
-        let decisions = bundle::read(line)
-            .map_err(Turned::Unreadable)
-            .and_then(|line| if room { grimoire.ingest(&line, how, life, &mut intake) } else { Err(Turned::TooMany) });
-        told.push(decisions.map(|decisions| {
-            decisions.iter().for_each(|decision| grimoire.apply(decision));
-            answer.decisions.extend(decisions);
-        }));
-    }
-    answer.taken = life.knowing.intake.grown_to(&intake);
+    let (mut answer, mut told) = admit(grimoire, life, &[(None, lines.to_vec())], how);
     if how == How::Inherited {
         answer.adopt.extend(round::recollect(&expectations(lines, life), life));
     }
+    (answer, told.remove(0))
+}
+
+/// The round that is due, with what siblings have told since the last; and what of each is to wait for another: an hour lets
+/// in no more, or it is too young to judge.
+pub fn digest(grimoire: &mut Grimoire, life: &Life, parcels: &[&Parcel]) -> (Answer, Vec<Vec<String>>) {
+    let told = parcels.iter().map(|parcel| (Some(parcel.from), parcel.lines.iter().map(String::as_str).collect()));
+    let brought: Vec<(_, Vec<&str>)> = told.collect();
+    let (answer, came) = admit(grimoire, life, &brought, How::Clade);
+    let rest = parcels.iter().zip(came).map(|(parcel, came)| {
+        let late =
+            parcel.lines.iter().zip(came).filter(|(_, came)| matches!(came, Err(Turned::TooMany | Turned::TooSoon)));
+        late.map(|(line, _)| line.clone()).collect()
+    });
+    (answer, rest.collect())
+}
+
+fn admit(
+    grimoire: &mut Grimoire,
+    life: &Life,
+    parcels: &[(Option<GolemId>, Vec<&str>)],
+    how: How,
+) -> (Answer, Vec<Vec<Result<(), Turned>>>) {
+    let mut answer = round(grimoire, life);
+    let mut intake = life.knowing.intake.clone();
+    let mut take = |bringer: Option<GolemId>, line: &str| {
+        let line = bundle::read(line).map_err(Turned::Unreadable)?;
+        if answer.decisions.len() + SOURCES >= DECISIONS {
+            return Err(Turned::TooMany);
+        }
+        let decisions = match bringer {
+            Some(bringer) => grimoire.ingest_from(bringer, &line, how, life, &mut intake),
+            None => grimoire.ingest(&line, how, life, &mut intake),
+        }?;
+        decisions.iter().for_each(|decision| grimoire.apply(decision));
+        answer.decisions.extend(decisions);
+        Ok(())
+    };
+    let told = parcels.iter().map(|(bringer, lines)| lines.iter().map(|line| take(*bringer, line)).collect()).collect();
+    answer.taken = life.knowing.intake.grown_to(&intake);
     (answer, told)
 }
 

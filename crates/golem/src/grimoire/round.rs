@@ -1,11 +1,14 @@
 //! One round: what Life has learned since the last goes into the Grimoire, the Curator goes through it, and what
 //! fits the present comes back to be used or tried. Whoever keeps the entries runs it; the answer is an input.
 
+use std::collections::BTreeMap;
+
 use super::admission::{Candidate, draft};
-use super::entry::{Decision, Entry, Expectation, How, Kind, Link, Shown, Source, Status};
+use super::entry::{Decision, Entry, Expectation, How, Kind, Link, PASSED_ON, Shown, Source, Status};
 use super::knowing::WATCHED;
 use super::{Grimoire, Watched};
 use crate::id::GolemId;
+use crate::inheritance::{Way, has_tried, may_leave};
 use crate::life::Life;
 use crate::limits;
 use crate::phage;
@@ -41,6 +44,9 @@ const SHADOWS: usize = 16;
 const HELPED: f64 = 1.0;
 /// What a night that replays it counts for beside a case that is lived.
 const REPLAYED: f64 = 0.5;
+/// Entries that go out in one word, and in an hour of its world.
+const SHARED: usize = 40;
+const SHARED_AN_HOUR: u32 = 100;
 /// Decisions one round may come to.
 pub const DECISIONS: usize = 512;
 
@@ -56,6 +62,8 @@ pub struct Answer {
     pub adopt: Vec<(u8, Heuristic)>,
     /// How much of it came from whom outside.
     pub taken: Vec<(GolemId, u32)>,
+    /// Entries for its siblings, which are marked with the number of the word that they go out with.
+    pub shares: u32,
 }
 
 /// Runs the round that is due. The Grimoire is as if the answer had already been written.
@@ -96,9 +104,47 @@ pub fn round(grimoire: &mut Grimoire, life: &Life) -> Answer {
             answer.decisions.push(decision);
         }
     }
+    answer.shares = share(grimoire, life, &mut answer.decisions);
     answer.decisions.truncate(DECISIONS);
     answer.watch = if rewatch { watch(grimoire, life) } else { life.knowing.watched.clone() };
     answer
+}
+
+/// Entries for its siblings: what passes the gate of its phase and was not told before, warnings first, then the surest.
+fn share(grimoire: &mut Grimoire, life: &Life, decisions: &mut Vec<Decision>) -> u32 {
+    let room = DECISIONS.saturating_sub(decisions.len()).min(SHARED);
+    if !life.constitution().clade.share || life.is_dead() || room == 0 {
+        return 0;
+    }
+    let may = |entry: &Entry| {
+        entry.provenance.hops < PASSED_ON
+            && matches!(entry.status, Status::Active | Status::Dormant)
+            && has_tried(entry, life)
+            && may_leave(entry, life, Way::Clade)
+    };
+    // What a heuristic at work has learned is Life's; what everyone is born with is nobody's to tell.
+    let innate = |entry: &Entry| entry.provenance.sources.iter().all(|source| source.how == How::Instinct);
+    let now = |entry: &Entry| match life.playbook.iter().find(|heuristic| heuristic.id == entry.id) {
+        Some(heuristic) => entry_of(heuristic, life, Some(entry)),
+        None => entry.clone(),
+    };
+    let untold = grimoire.entries().filter(|entry| entry.shared.is_none() && !innate(entry));
+    let mut ripe: Vec<Entry> = untold.map(now).filter(may).collect();
+    let urgent = |entry: &Entry| entry.kind == Kind::Warning;
+    ripe.sort_by(|a, b| {
+        let surer = b.confidence(life.now).total_cmp(&a.confidence(life.now));
+        urgent(b).cmp(&urgent(a)).then(surer).then(a.id.cmp(&b.id))
+    });
+    let warnings = ripe.iter().filter(|entry| urgent(entry)).count();
+    let left = SHARED_AN_HOUR.saturating_sub(life.clade.shared_at(life.now)) as usize;
+    ripe.truncate(room.min(warnings + left));
+    let number = life.clade.told + 1;
+    for entry in &ripe {
+        let decision = Decision::Put(Box::new(Entry { shared: Some(number), ..entry.clone() }));
+        grimoire.apply(&decision);
+        decisions.push(decision);
+    }
+    ripe.len() as u32
 }
 
 struct Learn<'a> {
@@ -439,7 +485,11 @@ fn come_back(grimoire: &Grimoire, life: &Life) -> Vec<(u8, Heuristic)> {
         blends -= usize::from(entry.blend.is_some() && fits);
         fits
     };
-    let trying = grimoire.in_use().filter(tried).filter(|entry| !here(entry.id)).take(room).map(|entry| (entry, false));
+    let mut queue: Vec<&Entry> = grimoire.in_use().filter(tried).filter(|entry| !here(entry.id)).collect();
+    let futile = futile(grimoire);
+    // Whoever has brought little that came to nothing is heard first.
+    queue.sort_by_key(|entry| entry.provenance.brought.map_or(0, |bringer| futile[&bringer]));
+    let trying = queue.into_iter().take(room).map(|entry| (entry, false));
     let free = life.playbook.len()..limits::HEURISTICS;
     let chosen = waking.filter(|(entry, _)| !here(entry.id)).take(BACK).chain(trying);
     chosen
@@ -448,6 +498,17 @@ fn come_back(grimoire: &Grimoire, life: &Life) -> Vec<(u8, Heuristic)> {
         .zip(free)
         .map(|(h, slot)| (slot as u8, h))
         .collect()
+}
+
+/// How much of what each sibling has brought has no say, or no longer.
+fn futile(grimoire: &Grimoire) -> BTreeMap<GolemId, usize> {
+    let mut futile = BTreeMap::new();
+    for entry in grimoire.entries() {
+        if let Some(bringer) = entry.provenance.brought {
+            *futile.entry(bringer).or_default() += usize::from(entry.status != Status::Active);
+        }
+    }
+    futile
 }
 
 /// A rule among what was left.

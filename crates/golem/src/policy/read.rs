@@ -45,12 +45,16 @@ pub fn gate(life: &Life, effect: Effect) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// How much of the usual size is left, in per cent: phase, load, mood and warnings each have a say, and the strictest
-/// wins.
+/// Where a sibling died half as much is risked.
+const STAINED: i64 = 50;
+
+/// How much of the usual size is left, in per cent: phase, load, mood, warnings and the dead each have a say, and the
+/// strictest wins.
 pub fn caution(life: &Life, domain: Option<u8>) -> i64 {
     let phase = (life.phase().behaviour().risk * 100.0) as i64;
     let warned = domain.map_or(100, |domain| stress::heeded_percent(life, domain));
-    phase.min(stress::allowed(life).size_percent).min(life.daimon.mood.size_percent()).min(warned)
+    let stained = if life.clade.near.is_some() { STAINED } else { 100 };
+    phase.min(stress::allowed(life).size_percent).min(life.daimon.mood.size_percent()).min(warned).min(stained)
 }
 
 /// Intervals an ask may take.

@@ -1,6 +1,7 @@
 //! Noticing another regime.
 
 use super::Event;
+use crate::clade;
 use crate::draft::Draft;
 
 /// Says so when the level is no longer what it was, and speaks of another kind.
@@ -8,5 +9,6 @@ pub(crate) fn watch(draft: &mut Draft<'_>) {
     let (from, to) = (draft.regimes.now, draft.regimes.kind());
     if from != to && draft.regimes.detector.changed() {
         draft.emit(Event::Changed { from, to });
+        clade::turned(draft, to);
     }
 }

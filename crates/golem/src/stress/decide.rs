@@ -3,7 +3,9 @@
 
 use super::hearing::hear;
 use super::read::{places, severity};
-use super::{Assessment, BREAKER_CYCLES, BREAKER_REST, Band, Event, Evidence, Kind, band, find, load, serves};
+use super::{
+    Assessment, BREAKER_CYCLES, BREAKER_REST, Band, Event, Evidence, Kind, band, find, heaviest, load, serves,
+};
 use crate::clade::{self, News};
 use crate::constitution::StressMode;
 use crate::draft::Draft;
@@ -120,7 +122,7 @@ fn examine(draft: &mut Draft<'_>) {
 fn call_out(draft: &mut Draft<'_>) {
     let lately = draft.clade.called_out.is_some_and(|last| draft.age < last + Span::DAY);
     if !lately && band(draft) == Band::Crisis {
-        let news = News::Crisis { load: load(draft) };
+        let news = News::Crisis { load: load(draft), pressed_by: heaviest(draft) };
         clade::call_out(draft, news);
     }
 }

@@ -25,6 +25,6 @@ pub use event::Event;
 pub use evidence::Evidence;
 pub use kind::{Allowed, BREAKER_CYCLES, BREAKER_REST, Band, Kind, ONSET, RELAPSE};
 pub use ledger::{Ledger, Mark};
-pub use read::{Finding, allowed, band, enforced, find, load, load_as_told, signals};
+pub use read::{Finding, allowed, band, enforced, find, heaviest, load, load_as_told, signals};
 pub(crate) use read::{heeded_percent, serves};
 pub use state::{Past, Stress, Stressor};

@@ -12,6 +12,22 @@ pub fn load(life: &Life) -> f64 {
     life.stress.active.iter().fold(0.0, |sum, stressor| sum + stressor.severity(figures)).min(1.0)
 }
 
+/// What presses it most, each kind once.
+pub fn heaviest(life: &Life) -> [Option<Kind>; 3] {
+    let figures = &life.constitution().stress;
+    let mut active: Vec<(f64, Kind)> = life.stress.active.iter().map(|s| (s.severity(figures), s.kind)).collect();
+    active.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let mut kinds = [None; 3];
+    for (_, kind) in active {
+        if !kinds.contains(&Some(kind))
+            && let Some(free) = kinds.iter_mut().find(|kind| kind.is_none())
+        {
+            *free = Some(kind);
+        }
+    }
+    kinds
+}
+
 /// The same with what the golem has named itself.
 pub fn load_as_told(life: &Life) -> f64 {
     let rate = life.constitution().stress.named_rate;

@@ -1,7 +1,6 @@
 //! Where a death stands, read off Life.
 
 use super::{Left, Rite};
-use crate::clade::News;
 use crate::constitution::OnDeath;
 use crate::heartbeat::State;
 use crate::life::Life;
@@ -33,7 +32,7 @@ pub fn phase(life: &Life) -> Option<Rite> {
     let death = life.death.as_ref()?;
     Some(if life.heartbeat.state == State::Dead {
         Rite::Over
-    } else if matches!(life.clade.news, Some((_, News::Death))) {
+    } else if life.clade.mourns() {
         Rite::Acceptance
     } else if !is_settled(life) {
         Rite::Settlement

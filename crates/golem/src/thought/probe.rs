@@ -41,6 +41,10 @@ pub(super) fn probe(draft: &Draft<'_>) -> (f32, u8) {
             _ => 0,
         }
     });
+    // What a sibling has seen of the world may be about to come here.
+    if draft.clade.turned.is_some_and(|(_, tick)| tick + 1 >= draft.tick) {
+        why |= why::REGIME;
+    }
     let surprise = &draft.episodes.surprise;
     let deviation = (surprise.square - surprise.mean * surprise.mean).max(0.0).sqrt();
     let away = if deviation > 0.0 { ((surprise.last - surprise.mean) / deviation).clamp(0.0, LARGEST) } else { 0.0 };

@@ -132,6 +132,12 @@ pub enum Message<'a> {
     Suspended,
     #[serde(rename = "stress.crisis")]
     CalledOut { load: f64 },
+    /// What it has found out goes to its siblings.
+    #[serde(rename = "clade.shared")]
+    Shared { entries: u32 },
+    /// It stands where a sibling died, or does not any more.
+    #[serde(rename = "clade.near")]
+    Near { died: Option<String> },
     #[serde(rename = "clade.heard")]
     Heard { from: String, news: News },
     #[serde(rename = "stress.assessed")]
@@ -192,6 +198,8 @@ impl Message<'_> {
                 | Raised { .. }
                 | Cleared { .. }
                 | Heard { .. }
+                | Shared { .. }
+                | Near { .. }
                 | Asked { .. }
                 | EpistemicWarned { .. }
                 | ModeChanged { mode: "dreaming" | "waking" }

@@ -47,9 +47,13 @@ pub fn message<'a>(event: &'a Event, life: &'a Life) -> Option<Message<'a>> {
             Some(Message::Finished { goal: *goal, domain, number, ended: *ended })
         }
         Event::Regime(regime::Event::Changed { from, to }) => Some(Message::RegimeChanged { from: *from, to: *to }),
-        Event::Clade(clade::Event::CalledOut { news: News::Crisis { load }, .. }) => {
+        Event::Clade(clade::Event::CalledOut { news: News::Crisis { load, .. }, .. }) => {
             Some(Message::CalledOut { load: *load })
         }
+        Event::Clade(clade::Event::CalledOut { news: News::Knowledge { entries }, .. }) => {
+            Some(Message::Shared { entries: *entries })
+        }
+        Event::Clade(clade::Event::Near { stain }) => Some(Message::Near { died: stain.map(|died| died.to_string()) }),
         Event::Clade(clade::Event::Heard { from, news, .. }) => {
             Some(Message::Heard { from: from.to_string(), news: *news })
         }

@@ -177,7 +177,8 @@ impl Rig {
             ((z >> 40) as f64 / (1 << 24) as f64) * 2.0 - 1.0
         };
         let values = [100.0 + wander(1), 50.0 + wander(2)].into_iter().collect();
-        Bar { closed, values, features: [].into_iter().collect(), unit: Usdc::dollars(10) }
+        let features = (0..self.golem.life().birth.world.features.len()).map(|at| wander(3 + at as u64)).collect();
+        Bar { closed, values, features, unit: Usdc::dollars(10) }
     }
 
     /// One ordinary tick when it is due.

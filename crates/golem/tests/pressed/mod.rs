@@ -104,7 +104,7 @@ impl Pressed {
                 _ => {}
             }
         }
-        if let (true, Some((number, _))) = (self.hear, self.life().clade.news) {
+        if let (true, Some((number, _))) = (self.hear, self.life().clade.untold.first().copied()) {
             self.feed(What::Told { number, peers: 0 });
         }
         events

@@ -5,7 +5,7 @@ use golem::Usdc;
 use std::collections::BTreeMap;
 
 use golem::constitution::{
-    AffectFigures, Appraisal, Clocks, Constitution, DreamFigures, DreamMethod, DreamSchedule, DreamTier,
+    AffectFigures, Appraisal, CladeFigures, Clocks, Constitution, DreamFigures, DreamMethod, DreamSchedule, DreamTier,
     EconomicFigures, EpistemicFigures, Intensity, MandateFigures, Measure, Mind, MindKind, Mode, OnDeath,
     PolicyFigures, Reflex, ReplayOrder, StochasticFigures, StressFigures, StressMode, SuccessionFigures,
     ThoughtFigures, VitalityFigures,
@@ -66,6 +66,7 @@ impl Settings {
                 min_divergence: self.number("succession.min_divergence"),
                 evidence: self.number("succession.evidence"),
             },
+            clade: CladeFigures { share: self.flag("clade.enabled") },
             affect: AffectFigures {
                 appraisal: match self.text("mortality.affect.appraisal_model") {
                     Some("rule_based") if self.flag("mortality.affect.enabled") => Appraisal::RuleBased,

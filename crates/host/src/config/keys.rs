@@ -241,7 +241,7 @@ keys! {
     Golem "succession.min_question_ratio", UNIT, "0.1", "share of questions in what a life should leave";
     Golem "death.bloodstain_retrieval_boost", Kind::NotYet, "", "how much sooner knowledge paid for by a death is recalled";
     Golem "death.bloodstain_decay_multiplier", Kind::NotYet, "", "how much slower such knowledge fades";
-    Golem "clade.enabled", Kind::NotYet, "", "it shares what it learns with its owner's other golems";
+    Golem "clade.enabled", Kind::Bool, "true", "it shares what it learns with its owner's other golems";
     Golem "clade.sharing_threshold", Kind::NotYet, "", "confidence from which an entry is shared";
     Golem "styx.vault.ttl", Kind::NotYet, "", "how long the relay keeps its backups";
 }

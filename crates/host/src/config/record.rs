@@ -5,7 +5,7 @@
 use golem::Birth;
 use golem::Usdc;
 use golem::constitution::{
-    AffectFigures, Appraisal, Clocks, Constitution, DreamFigures, DreamMethod, DreamSchedule, DreamTier,
+    AffectFigures, Appraisal, CladeFigures, Clocks, Constitution, DreamFigures, DreamMethod, DreamSchedule, DreamTier,
     EconomicFigures, EpistemicFigures, Intensity, MandateFigures, Measure, Mind, MindKind, Mode, OnDeath,
     PolicyFigures, Reflex, ReplayOrder, StochasticFigures, StressFigures, StressMode, SuccessionFigures,
     ThoughtFigures, VitalityFigures, Window,
@@ -176,6 +176,7 @@ impl Flags {
             thought,
             mandate: MandateFigures { novel, invalidated, questions },
             succession: SuccessionFigures { auto, budget, inherit, min_divergence, evidence },
+            clade: CladeFigures { share },
         } = constitution;
         let mode = match mode {
             Mode::Hosted => "hosted",
@@ -209,6 +210,7 @@ impl Flags {
         self.flag("succession.inherit_grimoire", *inherit);
         self.number("succession.min_divergence", *min_divergence);
         self.number("succession.evidence", *evidence);
+        self.flag("clade.enabled", *share);
     }
 
     fn vitality(&mut self, figures: &VitalityFigures) {

@@ -112,7 +112,9 @@ mod tests {
             }
         }
         let golem = schema(File::Golem);
-        for refused in ["[clade]\nenabled = true", "world.seed = -1", "policy.on_death = \"sell\"", "reflex.pull = 2"] {
+        for refused in
+            ["[clade]\nsharing_threshold = 0.5", "world.seed = -1", "policy.on_death = \"sell\"", "reflex.pull = 2"]
+        {
             assert!(accepts(&golem, refused).is_err(), "{refused}");
         }
         assert_eq!(accepts(&golem, "mortality.vitality.reference_lifespan = 1000"), Ok(()));

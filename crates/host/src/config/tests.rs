@@ -260,18 +260,19 @@ fn unknown_sections_and_far_off_keys_are_told_once() {
 fn a_key_in_the_wrong_file_or_before_its_time_is_told_so() {
     check_problems("[run]\nbatch = 1", &["golem.toml:2: 'run.batch' belongs in bardo.toml"]);
     check_problems(
-        "\n[clade]\nenabled = true",
-        &["golem.toml:3: 'clade.enabled' is not available yet in this version"],
+        "\n[clade]\nsharing_threshold = 0.5",
+        &["golem.toml:3: 'clade.sharing_threshold' is not available yet in this version"],
     );
     check_problems(
         "\ndreamInferenceProvider = \"venice\"",
         &["golem.toml:2: 'dream.inference_provider': the model has no name that a server could know; write it like \
            ollama/qwen3"],
     );
-    let error = check_text(File::Bardo, "bardo.toml", "[clade]\nenabled = true\n[world]\nseed = 1").unwrap_err();
+    let error =
+        check_text(File::Bardo, "bardo.toml", "[clade]\nsharing_threshold = 0.5\n[world]\nseed = 1").unwrap_err();
     assert_eq!(
         error.to_string(),
-        "bardo.toml:2: 'clade.enabled' belongs in golem.toml, and is not available yet in this version\n\
+        "bardo.toml:2: 'clade.sharing_threshold' belongs in golem.toml, and is not available yet in this version\n\
          bardo.toml:4: 'world.seed' belongs in golem.toml"
     );
 }
@@ -356,8 +357,11 @@ fn a_wrong_variable_or_flag_is_named() {
         "environment variable BARDO__WORLD__SED: unknown key 'world.sed'; did you mean 'world.seed'?"
     );
     assert_eq!(
-        told(&[("BARDO__FUNDS__CREDIT", "ten"), ("BARDO__CLADE__ENABLED", "core")], &["world.bar=40", "seed"]),
-        "environment variable BARDO__CLADE__ENABLED: 'clade.enabled' is not available yet in this version\n\
+        told(
+            &[("BARDO__FUNDS__CREDIT", "ten"), ("BARDO__CLADE__SHARING_THRESHOLD", "core")],
+            &["world.bar=40", "seed"]
+        ),
+        "environment variable BARDO__CLADE__SHARING_THRESHOLD: 'clade.sharing_threshold' is not available yet in this version\n\
          environment variable BARDO__FUNDS__CREDIT: 'funds.credit' is \"ten\"; expected dollars from 0 to 1000000000 with at most six decimals, such as 10.00\n\
          flag world.bar=40: 'world.bar' is \"40\"; expected a length of time from 1s to 30d, such as 40s\n\
          flag seed: expected key=value, such as world.seed=7"

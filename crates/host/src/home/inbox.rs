@@ -5,8 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use golem::clade::News;
-use golem::{Command, CommandId, GolemId, Usdc};
+use golem::clade::Parcel;
+use golem::{Command, CommandId, Usdc};
 use serde::{Deserialize, Serialize};
 use vault::disk;
 
@@ -14,7 +14,7 @@ use super::place::GolemHome;
 use crate::Error;
 
 /// No letter is longer; whatever is, is none.
-const LONGEST: u64 = 64 << 10;
+const LONGEST: u64 = 512 << 10;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Letter {
@@ -38,12 +38,7 @@ pub enum Body {
     /// Whoever reads its own file wants to find everything there.
     CatchUp,
     /// A word of another golem of the same owner. Nobody waits for an answer.
-    News {
-        from: GolemId,
-        /// Its letters are numbered, and each counts once.
-        number: u64,
-        news: News,
-    },
+    News(Parcel),
 }
 
 /// What came of a letter.
@@ -68,9 +63,7 @@ impl Letter {
             Body::Fund { credit, capital } if !(*credit + *capital).is_positive() => {
                 Err("an amount must be more than nothing".to_owned())
             }
-            Body::News { news: News::Crisis { load }, .. } if !(0.0..=1.0).contains(load) => {
-                Err("a load lies between 0 and 1".to_owned())
-            }
+            Body::News(parcel) if !parcel.is_sound() => Err("a load lies between 0 and 1".to_owned()),
             _ => Ok(()),
         }
     }
@@ -151,10 +144,10 @@ pub fn await_reply(reply: &Path, patience: Duration) -> Result<Option<Reply>, Er
     }
 }
 
-/// The letters waiting, oldest first. One that cannot be read is set aside, not obeyed.
-pub fn waiting(inbox: &Path) -> Result<Vec<(PathBuf, Letter)>, Error> {
+/// The letters waiting that are wanted, oldest first. One that cannot be read is set aside, not obeyed.
+pub fn waiting(inbox: &Path, wanted: impl Fn(&Path) -> bool) -> Result<Vec<(PathBuf, Letter)>, Error> {
     let mut letters = Vec::new();
-    for path in named(inbox)? {
+    for path in named(inbox)?.into_iter().filter(|path| wanted(path)) {
         match read(&path) {
             Some(letter) => letters.push((path, letter)),
             None => {
@@ -190,6 +183,14 @@ fn number(path: &Path) -> u128 {
 fn read(path: &Path) -> Option<Letter> {
     let plain = fs::symlink_metadata(path).is_ok_and(|file| file.is_file() && file.len() <= LONGEST);
     plain.then(|| fs::read(path).ok()).flatten().and_then(|bytes| serde_json::from_slice(&bytes).ok())
+}
+
+/// Leaves the rest of a letter for later. Called only once what came of it so far is durable.
+pub fn leave_rest(path: &Path, letter: &Letter) -> Result<(), Error> {
+    let draft = path.with_extension("draft");
+    let bytes = serde_json::to_vec(letter).expect("a letter is plain data");
+    fs::write(&draft, bytes).map_err(Error::io("cannot write", &draft))?;
+    fs::rename(&draft, path).map_err(Error::io("cannot write", path))
 }
 
 /// Takes a letter out that wants no answer. Called only once what came of it is durable.

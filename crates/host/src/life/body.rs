@@ -1,15 +1,16 @@
 //! What stands around one golem while it is lived: where it is written down, its world, its purse and what it knows. It
 //! is the shell of that life: what the golem owes is done here, and its records go out from here.
 
+use std::collections::BTreeSet;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use golem::clade::News;
 use golem::dream::{self, Memory};
 use golem::grimoire::{self, Grimoire};
 use golem::shell::Shell;
 use golem::world::{Effect, Observation};
-use golem::{CommandId, Duty, Errand, Event, Life, Record, What};
-use vault::{Head, Reader, Seal, Treasury};
+use golem::{Duty, Errand, Event, GolemId, Life, Record, What};
+use vault::Treasury;
 
 use super::ground::Ground;
 use super::listener::Listener;
@@ -19,11 +20,7 @@ use crate::Error;
 use crate::chance::Secret;
 use crate::errands::{Act, Served, Thinking, Waker};
 use crate::home::GolemHome;
-use crate::home::inbox::{self, Body as Text};
 use crate::legacy::testament;
-
-/// The most of a host's golems that one of them speaks to.
-const PEERS: usize = 32;
 
 pub(crate) struct Body {
     pub(super) place: GolemHome,
@@ -47,6 +44,12 @@ pub(crate) struct Body {
     pub(super) memory: Option<Memory>,
     /// Its playbook may have changed since it was last written down.
     pub(super) rewritten: bool,
+    /// Words whose lines have gone through the last round, by teller and number, and what of them is left for another.
+    pub(super) digested: Vec<((GolemId, u64), Vec<String>)>,
+    /// Letters that wait for a round, and need not be read again before it.
+    pub(super) put_off: BTreeSet<PathBuf>,
+    /// It has looked for what siblings told before it was here.
+    pub(super) caught_up: bool,
 }
 
 /// A body, with whoever listens to it.
@@ -137,13 +140,15 @@ impl Body {
         Ok(Grimoire::new(self.writing.entries(&self.place)?))
     }
 
-    /// Goes through what it knows.
+    /// Goes through what it knows, with what siblings have brought.
     fn curate(&mut self, life: &Life) -> Result<What, Error> {
         if self.grimoire.is_none() {
             self.grimoire = Some(self.known()?);
         }
+        let parcels = if life.digests() { self.taught(life)? } else { Vec::new() };
         let Some(grimoire) = &mut self.grimoire else { unreachable!("just read") };
-        let answer = grimoire::round(grimoire, life);
+        let (answer, rest) = grimoire::digest(grimoire, life, &parcels.iter().collect::<Vec<_>>());
+        self.digested = parcels.iter().map(|parcel| (parcel.from, parcel.number)).zip(rest).collect();
         self.rewritten = true;
         Ok(What::Curated(Box::new(answer)))
     }
@@ -182,33 +187,5 @@ impl Body {
         let grimoire = self.known()?;
         let (hash, entries) = testament::bequeath(&self.place, life, &grimoire)?;
         Ok(What::Bequeathed { hash, entries })
-    }
-
-    /// A letter to every living golem of the same home. Sent twice after a crash, each is the same letter.
-    fn tell_peers(&self, life: &Life, number: u64, news: News) -> Result<u32, Error> {
-        let from = life.id();
-        let mut hasher = blake3::Hasher::new();
-        hasher.update(&from.0).update(&number.to_le_bytes());
-        let id = CommandId(hasher.finalize().as_bytes()[..8].try_into().expect("eight of thirty-two"));
-        // A neighbour that cannot be read or written to is its owner's to see to; nothing here waits for it.
-        let text = Text::News { from, number, news };
-        let told = self.peers()?.iter().filter(|peer| inbox::send_as(peer, id, text.clone()).is_ok()).count();
-        Ok(told as u32)
-    }
-
-    /// The living of the same home; of very many, the next few by name.
-    fn peers(&self) -> Result<Vec<GolemHome>, Error> {
-        let (home, me) = (self.place.home(), &self.place.name);
-        if let Some(near) = self.writing.neighbours(me.as_str(), PEERS) {
-            return Ok(near.iter().filter_map(|name| home.golem(name).ok()).collect());
-        }
-        let lives = |place: &GolemHome| {
-            let woken = Reader::open(&place.database()).and_then(|reader| reader.wake());
-            woken.is_ok_and(|(golem, _)| {
-                let here = Head::peek(&home.heads(), golem.life().id()).is_some_and(|head| head.seal == Seal::Open);
-                here && !golem.life().is_dead()
-            })
-        };
-        Ok(home.list()?.into_iter().filter(|place| place.name != *me && lives(place)).collect())
     }
 }

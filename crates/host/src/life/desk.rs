@@ -12,6 +12,7 @@ use golem::GolemId;
 use tracing::{debug, debug_span, error, info};
 use vault::{Batch, Line, Log, LogReader, Note, Treasury, Waiting};
 
+use super::post::Post;
 use crate::view::board::Board;
 use crate::view::notes::host_note;
 use crate::wall::Wall;
@@ -30,6 +31,8 @@ pub(crate) struct Desk {
     /// The owner's ledger, of which one connection serves all.
     pub(crate) treasury: Arc<Mutex<Treasury>>,
     pub(crate) board: Arc<Board>,
+    /// What golems tell each other.
+    pub(crate) post: Post,
     pub(crate) wall: Wall,
     /// Where there is no scribe, whoever brings something writes it down.
     pen: Option<Mutex<Log>>,
@@ -78,6 +81,7 @@ impl Desk {
             reader: Mutex::new(reader.ok_or_else(|| Error::Host("the host log cannot be read".into()))?),
             treasury: Arc::new(Mutex::new(home.treasury()?)),
             board: Arc::new(Board::on(home.wall())),
+            post: Post::default(),
             wall: home.wall().clone(),
             pen: None,
             root: home.root().to_owned(),

@@ -13,7 +13,7 @@ impl Living {
     /// Whoever wrote to the dead before it was known hears of it; nothing of its life is touched.
     pub(crate) fn turn_away_letters(&self) {
         if self.life().is_dead() {
-            for (path, _) in inbox::waiting(&self.body.place.inbox()).unwrap_or_default() {
+            for (path, _) in inbox::waiting(&self.body.place.inbox(), |_| true).unwrap_or_default() {
                 let _ = inbox::answer(&path, &Reply::Dead(self.cause()));
             }
         }
@@ -34,17 +34,30 @@ impl Living {
             self.obey(self.own_id(), Command::Freeze { reason }, listener)?;
         }
         self.take_money(listener)?;
-        for (path, letter) in inbox::waiting(&self.body.place.inbox())? {
+        self.look_into_post(listener)?;
+        if !self.body.digested.is_empty() {
+            self.body.put_off.clear();
+        }
+        let put_off = std::mem::take(&mut self.body.put_off);
+        let waiting = inbox::waiting(&self.body.place.inbox(), |path| !put_off.contains(path))?;
+        self.body.put_off = put_off;
+        for (path, letter) in waiting {
             let order = order_of(&letter.body);
-            let is_news = matches!(letter.body, Body::News { .. });
+            let letter = match letter {
+                Letter { id, body: Body::News(parcel) } if parcel.is_sound() => {
+                    self.hear_letter(path, id, parcel, listener)?;
+                    continue;
+                }
+                Letter { body: Body::News(_), .. } => {
+                    inbox::discard(&path)?;
+                    continue;
+                }
+                letter => letter,
+            };
             let reply = match letter.check() {
                 Ok(()) => self.heed(letter, listener)?,
                 Err(why) => Reply::Refused(why),
             };
-            if is_news {
-                inbox::discard(&path)?;
-                continue;
-            }
             inbox::answer(&path, &reply)?;
             if let Some(order) = order {
                 let golem = self.body.place.name.as_str();
@@ -55,6 +68,7 @@ impl Living {
                 }
             }
         }
+        self.body.digested.clear();
         Ok(())
     }
 
@@ -65,10 +79,7 @@ impl Living {
             Body::Command(command) => self.obey(letter.id, command, listener),
             Body::Remember { text } => self.remember(&text, listener),
             Body::CatchUp => self.body.writing.carry_over(&self.body.place).map(|()| Reply::Done),
-            Body::News { from, number, news } => {
-                self.feed(self.life().now, What::Heard { from, number, news }, listener)?;
-                self.flush(listener).map(|()| Reply::Done)
-            }
+            Body::News(_) => unreachable!("peers are heard elsewhere"),
         }
     }
 
@@ -169,6 +180,6 @@ fn order_of(body: &Body) -> Option<&'static str> {
             Command::Propose(_) => "propose",
             Command::Say(_) => "say",
         },
-        Body::News { .. } | Body::CatchUp => return None,
+        Body::News(_) | Body::CatchUp => return None,
     })
 }

@@ -2,6 +2,7 @@
 //! durable; only then is it acknowledged and only then is anything it owes performed, whose answer is the next input.
 //! A commit that was on its way when the process died is never sent again: the world is asked what became of it.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -82,6 +83,9 @@ impl Living {
             grimoire,
             memory,
             rewritten,
+            digested: Vec::new(),
+            put_off: BTreeSet::new(),
+            caught_up: false,
         };
         Ok(Living { golem, body, looking: None, minding: Minding::default() })
     }

@@ -1,6 +1,9 @@
 //! A life in memory: the same step, the same world, the same chance, no disk. For experiments, benchmarks
 //! and tests; nothing that happens here is promised to anyone.
 
+use std::sync::Arc;
+
+use golem::clade::Parcel;
 use golem::dream::{self, Memory};
 use golem::grimoire::{self, Grimoire, How, Turned};
 use golem::heartbeat::State;
@@ -32,7 +35,21 @@ struct Stage {
     returned: Usdc,
     /// Whoever answers its questions.
     thinker: Option<Thinker>,
+    siblings: Siblings,
 }
+
+/// Those it is among, if any.
+#[derive(Default)]
+struct Siblings {
+    number: u32,
+    /// What it has said to them since somebody last asked.
+    said: Vec<Parcel>,
+    /// What they have said to it, and whether its lines have been through a round.
+    heard: Vec<(Arc<Parcel>, bool)>,
+}
+
+/// Words of one sibling that wait to be heard.
+const HELD: usize = 8;
 
 /// Says on the spot what it makes of what its golem is about to see.
 pub type Mind = Box<dyn FnMut(&Life, &Observation) -> Option<Word> + Send>;
@@ -55,7 +72,7 @@ impl<F: FnMut(&Record, &Life)> Shell for Watched<'_, F> {
 
     fn duty(&mut self, life: &Life, duty: Duty) -> Result<What, Error> {
         Ok(match duty {
-            Duty::Curate => What::Curated(Box::new(grimoire::round(&mut self.stage.grimoire, life))),
+            Duty::Curate => What::Curated(Box::new(self.stage.curate(life))),
             Duty::Dream { .. } => What::Dreamt(Box::new(dream::work(&self.stage.memory, &self.stage.grimoire, life))),
             Duty::Deposit { deposit, amount } => {
                 self.stage.returned += amount;
@@ -67,10 +84,14 @@ impl<F: FnMut(&Record, &Life)> Shell for Watched<'_, F> {
     }
 
     fn errand(&mut self, life: &Life, errand: &Errand) -> Result<Option<What>, Error> {
-        // It lives alone.
-        let alone = |number| What::Told { number, peers: 0 };
         match errand {
-            Errand::Tell { number, .. } => Ok(Some(alone(*number))),
+            Errand::Tell { number, news } => {
+                let Stage { grimoire, siblings, .. } = &mut *self.stage;
+                if siblings.number > 0 {
+                    siblings.said.push(Parcel::of(life, grimoire.entries(), *number, *news));
+                }
+                Ok(Some(What::Told { number: *number, peers: siblings.number }))
+            }
             Errand::Ask { key } => {
                 let question = life.thoughts.find(*key).expect("a question that is owed is open");
                 let nobody = || What::Answered { key: *key, cost: Usdc::ZERO, said: Err(Silence::Unknown) };
@@ -88,10 +109,31 @@ impl<F: FnMut(&Record, &Life)> Shell for Watched<'_, F> {
     }
 }
 
+impl Stage {
+    /// Goes through what it knows, with what siblings have brought.
+    fn curate(&mut self, life: &Life) -> grimoire::Answer {
+        let heard = &mut self.siblings.heard;
+        if heard.is_empty() || !life.digests() {
+            return grimoire::round(&mut self.grimoire, life);
+        }
+        let parcels: Vec<&Parcel> = heard.iter().map(|(parcel, _)| &**parcel).collect();
+        let (answer, rest) = grimoire::digest(&mut self.grimoire, life, &parcels);
+        for ((parcel, digested), rest) in heard.iter_mut().zip(rest) {
+            if rest.is_empty() {
+                *digested = true;
+            } else if rest.len() < parcel.lines.len() {
+                *parcel = Arc::new(Parcel { lines: rest, ..Parcel::clone(parcel) });
+            }
+        }
+        answer
+    }
+}
+
 impl Rehearsal {
     pub fn new(golem: Golem, world: Box<dyn World + Send>, secret: Secret) -> Rehearsal {
         let memory = Memory::of(golem.life());
-        let stage = Stage { world, secret, grimoire: Grimoire::new([]), memory, returned: Usdc::ZERO, thinker: None };
+        let (grimoire, returned, siblings) = (Grimoire::new([]), Usdc::ZERO, Siblings::default());
+        let stage = Stage { world, secret, grimoire, memory, returned, thinker: None, siblings };
         Rehearsal { golem, stage, observation: Observation::default(), mind: None }
     }
 
@@ -105,6 +147,25 @@ impl Rehearsal {
     pub fn minded(mut self, mind: Mind) -> Rehearsal {
         self.mind = Some(mind);
         self
+    }
+
+    /// With so many to talk to; whoever runs them all passes on what they say.
+    pub fn among(mut self, siblings: u32) -> Rehearsal {
+        self.stage.siblings.number = siblings;
+        self
+    }
+
+    /// What it has said to its siblings since it was last asked.
+    pub fn said(&mut self) -> Vec<Parcel> {
+        std::mem::take(&mut self.stage.siblings.said)
+    }
+
+    /// A sibling's word, which it hears before its next look. Beyond what can wait it is lost.
+    pub fn tell(&mut self, parcel: Arc<Parcel>) {
+        let heard = &mut self.stage.siblings.heard;
+        if heard.iter().filter(|(one, _)| one.from == parcel.from).count() < HELD {
+            heard.push((parcel, false));
+        }
     }
 
     pub fn life(&self) -> &Life {
@@ -141,8 +202,23 @@ impl Rehearsal {
         self.life().heartbeat.state == State::Dead || end.is_some_and(|end| self.life().due() > end)
     }
 
+    /// Hears what has been said to it, apart from what a round is still to look at.
+    fn hear(&mut self, each: &mut impl FnMut(&Record, &Life)) -> Result<(), Error> {
+        let digests = self.life().digests();
+        let heard = &mut self.stage.siblings.heard;
+        let (now, later) = std::mem::take(heard)
+            .into_iter()
+            .partition(|(parcel, digested)| *digested || parcel.lines.is_empty() || !digests);
+        *heard = later;
+        let now: Vec<(Arc<Parcel>, bool)> = now;
+        now.iter().try_for_each(|(parcel, _)| self.feed(parcel.heard_in(&self.life().birth.world), each))
+    }
+
     /// One look at the world and everything that follows from it.
     pub fn tick(&mut self, each: &mut impl FnMut(&Record, &Life)) -> Result<(), Error> {
+        if !self.stage.siblings.heard.is_empty() {
+            self.hear(each)?;
+        }
         let now = self.life().due();
         let since = self.life().seen.until.max(self.life().born);
         let mut observation = std::mem::take(&mut self.observation);

@@ -75,7 +75,8 @@ impl Living {
                 self.flush(listener)?;
                 return Ok(Ending::Ticks);
             }
-            if looked.elapsed() >= INBOX_EVERY {
+            // What a round has made of siblings' words is said at once.
+            if looked.elapsed() >= INBOX_EVERY || !self.body.digested.is_empty() {
                 self.look_into_inbox(listener)?;
                 looked = Instant::now();
                 continue;

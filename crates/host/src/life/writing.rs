@@ -41,7 +41,8 @@ pub(crate) struct Lodging {
 
 impl Lodging {
     pub(crate) fn new(desk: Arc<Desk>, golem: &Golem, tip: Hash) -> Lodging {
-        let (name, next) = (golem.life().birth.name.as_str().into(), golem.seq() + 1);
+        let (name, next): (Arc<str>, _) = (golem.life().birth.name.as_str().into(), golem.seq() + 1);
+        desk.post.arrive(&name, golem.life().id(), golem.life().clade.taught);
         let (lines, messages, notes) = (Vec::new(), Vec::new(), Vec::new());
         Lodging { desk, name, tip, next, lines, messages, notes, carried: true, refusals: 0 }
     }
@@ -86,6 +87,12 @@ impl Lodging {
         carry_over(place, &self.desk)?;
         self.carried = true;
         Ok(())
+    }
+}
+
+impl Drop for Lodging {
+    fn drop(&mut self) {
+        self.desk.post.leave(&self.name);
     }
 }
 
@@ -164,11 +171,11 @@ impl Writing {
         }
     }
 
-    /// The living who come next by name, where a host knows of all of them.
-    pub(crate) fn neighbours(&self, name: &str, most: usize) -> Option<Vec<String>> {
+    /// The host it lodges at, if it does, and its name there.
+    pub(crate) fn lodged(&self) -> Option<(&Desk, &str)> {
         match self {
             Writing::Own(_) => None,
-            Writing::Lodged(lodging) => Some(lodging.desk.board.after(name, most)),
+            Writing::Lodged(lodging) => Some((&lodging.desk, &lodging.name)),
         }
     }
 

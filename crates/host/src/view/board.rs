@@ -130,6 +130,15 @@ impl Board {
         living.take(most).map(|(name, _)| name.clone()).collect()
     }
 
+    /// The living who come before this one by name, and before the first the last.
+    pub fn before(&self, name: &str, most: usize) -> Vec<String> {
+        let all = self.statuses.read().unwrap_or_else(PoisonError::into_inner);
+        let earlier = all.range::<str, _>((Bound::Unbounded, Bound::Excluded(name))).rev();
+        let later = all.range::<str, _>((Bound::Excluded(name), Bound::Unbounded)).rev();
+        let living = earlier.chain(later).filter(|(_, status)| status.state.is_here());
+        living.take(most).map(|(name, _)| name.clone()).collect()
+    }
+
     fn write(&self) -> std::sync::RwLockWriteGuard<'_, BTreeMap<String, Status>> {
         self.statuses.write().unwrap_or_else(PoisonError::into_inner)
     }

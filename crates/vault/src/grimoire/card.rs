@@ -104,7 +104,8 @@ pub(super) fn nothing_known() -> Entry {
         quality: 0.0,
         strength: 0.0,
         retrievals: 0,
-        provenance: Provenance { sources: Vec::new(), crossings: 0 },
+        provenance: Provenance { sources: Vec::new(), crossings: 0, hops: 0, brought: None },
+        shared: None,
         contradicts: Vec::new(),
     }
 }

@@ -220,7 +220,10 @@ pub(crate) fn entry(id: u64, text: impl Into<String>) -> Entry {
         provenance: Provenance {
             sources: vec![Source { golem: golem::GolemId([7; 16]), generation: 0, how: How::Observed }],
             crossings: 0,
+            hops: 0,
+            brought: None,
         },
+        shared: None,
         contradicts: Vec::new(),
     }
 }

@@ -15,7 +15,7 @@ use super::laws::{self, Heard};
 use super::owner::Owner;
 use super::process::Process;
 use super::town::{Towns, in_memory};
-use crate::home::inbox;
+use crate::home::inbox::{self, Body, Letter};
 use crate::up::main_loop::{Plan, Up};
 use crate::up::notify::{Target, Telling, Way};
 use crate::up::wake::{Fall, Job, Outcome, Wake};
@@ -287,8 +287,10 @@ impl Run {
     }
 
     fn nobody_waits(&self, home: &Home) -> bool {
-        let waiting = |place: &GolemHome| inbox::waiting(&place.inbox()).unwrap().len();
-        home.list().unwrap().iter().all(|place| waiting(place) == 0)
+        // A sibling's word waits for a round, of which somebody who is paused has none.
+        let waits = |(_, letter): &(_, Letter)| !matches!(letter.body, Body::News(_));
+        let waiting = |place: &GolemHome| inbox::waiting(&place.inbox(), |_| true).unwrap().iter().any(waits);
+        !home.list().unwrap().iter().any(waiting)
     }
 
     /// On a copy, so that looking changes nothing for whoever comes next.
