@@ -5,6 +5,8 @@
 //! not that it was paid for with a life. Only down one's own line does evidence cross, at a discount. Text is kept to be read, cleaned of anything that could be taken for an
 //! address; nothing anywhere takes an amount or a permission from it.
 
+use std::collections::BTreeSet;
+
 use super::admission::{Candidate, clip, draft};
 use super::bundle::Line;
 use super::confidence::inherited;
@@ -28,6 +30,8 @@ pub const AN_HOUR_EACH: u32 = 100;
 const SEASONED: u64 = 200;
 /// Entries of one sibling that wait for their trial at once: who brings much of what comes to nothing fills no memory with it.
 const WAITING: usize = 50;
+/// How a line says that it is a warning, as every golem writes it.
+const WARNS: &str = "\"kind\":\"warning\"";
 /// Notes of whoever acts for it that wait in quarantine at once.
 const NOTES: usize = 500;
 /// An expectation beyond these is a mistake or a trap.
@@ -205,15 +209,24 @@ fn admit(
 ) -> (Answer, Vec<Vec<Result<(), Turned>>>) {
     let mut answer = round(grimoire, life);
     let mut intake = life.knowing.intake.clone();
-    let mut take = |bringer: Option<GolemId>, line: &str| {
-        let line = bundle::read(line).map_err(Turned::Unreadable)?;
+    // Of whom nothing more is let in: what it says is not even read, however much that is. Only its warnings are.
+    let mut full = BTreeSet::new();
+    let mut take = |bringer: Option<GolemId>, text: &str| {
+        if bringer.is_some_and(|bringer| full.contains(&bringer)) && !text.contains(WARNS) {
+            return Err(Turned::TooMany);
+        }
+        let line = bundle::read(text).map_err(Turned::Unreadable)?;
         if answer.decisions.len() + SOURCES >= DECISIONS {
             return Err(Turned::TooMany);
         }
         let decisions = match bringer {
             Some(bringer) => grimoire.ingest_from(bringer, &line, how, life, &mut intake),
             None => grimoire.ingest(&line, how, life, &mut intake),
-        }?;
+        };
+        if decisions == Err(Turned::TooMany) && line.kind != Kind::Warning {
+            full.extend(bringer);
+        }
+        let decisions = decisions?;
         decisions.iter().for_each(|decision| grimoire.apply(decision));
         answer.decisions.extend(decisions);
         Ok(())
