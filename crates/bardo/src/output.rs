@@ -378,9 +378,9 @@ pub(crate) fn sentence(message: &Message<'_>) -> String {
         Message::Heard { from, news: News::Death } => format!("heard that {from} has died"),
         Message::Heard { from, news: News::Regime { to } } => format!("heard from {from} that the world is {to}"),
         Message::Heard { from, news: News::Knowledge { entries } } => {
-            format!("was told by {from} of {entries} things it has found out")
+            format!("was told by {from} what it has found out ({entries})")
         }
-        Message::Shared { entries } => format!("tells its siblings of {entries} things it has found out"),
+        Message::Shared { entries } => format!("tells its siblings what it has found out ({entries})"),
         Message::Near { died: Some(died) } => format!("stands where {died} died, and risks half as much"),
         Message::Near { died: None } => "has left the place where a sibling died".to_owned(),
         Message::Assessed { assessed } => {

@@ -59,7 +59,10 @@ fn what_one_finds_out_its_sibling_tries_in_the_shadow() {
         assert!(!golem::inheritance::may_leave(entry, bob.life(), Way::Clade) || entry.evidence_for > 0.0);
     }
     assert!(bob.life().clade.heard.iter().any(|(from, _)| *from == ada.life().id()));
-    assert!(text(&tent.run(["golem", "events", "ada", "--all"]).stdout).contains("tells its siblings of"));
+    assert!(
+        text(&tent.run(["golem", "events", "ada", "--all"]).stdout)
+            .contains("tells its siblings what it has found out")
+    );
     // Who wants nothing of it neither tells nor hears.
     run(&tent, "eve", 400);
     let eve = tent.verified("eve");

@@ -179,12 +179,12 @@ pub(crate) fn sentence(heard: &Heard) -> String {
                     format!("heard from {from} that the world is {}", news["regime"]["to"].as_str().unwrap_or("?"))
                 }
                 Some("knowledge") => {
-                    format!("was told by {from} of {} things it has found out", news["knowledge"]["entries"])
+                    format!("was told by {from} what it has found out ({})", news["knowledge"]["entries"])
                 }
                 _ => format!("heard that {from} is in crisis"),
             }
         }
-        "clade.shared" => format!("tells its siblings of {} things it has found out", number("entries")),
+        "clade.shared" => format!("tells its siblings what it has found out ({})", number("entries")),
         "clade.near" if told["died"].is_null() => "has left the place where a sibling died".to_owned(),
         "clade.near" => {
             format!("stands where {} died, and risks half as much", text("died").chars().take(8).collect::<String>())
