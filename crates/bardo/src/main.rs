@@ -1,6 +1,7 @@
 //! The command line. It parses, calls the host, and prints; every decision is made elsewhere.
 
 mod args;
+mod clade;
 mod commands;
 mod draw;
 mod exit;
@@ -67,6 +68,7 @@ fn dispatch(home: &Home, verb: Verb, json: bool) -> Result<ExitCode, Error> {
         Verb::Halt(halt) => commands::owner::halt(home, &halt, json),
         Verb::Treasury(treasury) => commands::home::treasury(home, &treasury, json),
         Verb::Data(data) => commands::data::data(home, &data, json),
+        Verb::Styx(verb) => commands::styx::dispatch(home, verb, json),
         Verb::Lab(args::LabVerb::Lives(lives)) => commands::lab::lives(home, &lives, json),
         Verb::Lab(args::LabVerb::Lineages { plan, generations }) => {
             commands::lab::lineages(home, &plan, generations, json)

@@ -373,15 +373,17 @@ pub(crate) fn sentence(message: &Message<'_>) -> String {
         Message::CalledOut { load } => format!("is in crisis (load {load:.2}) and tells its peers"),
         Message::Heard { from, news: News::Crisis { load, pressed_by } } => {
             let kinds: Vec<&str> = pressed_by.iter().flatten().map(|kind| kind.name()).collect();
-            format!("heard that {from} is in crisis (load {load:.2}: {})", kinds.join(", "))
+            format!("heard that {} is in crisis (load {load:.2}: {})", short(from), kinds.join(", "))
         }
-        Message::Heard { from, news: News::Death } => format!("heard that {from} has died"),
-        Message::Heard { from, news: News::Regime { to } } => format!("heard from {from} that the world is {to}"),
+        Message::Heard { from, news: News::Death } => format!("heard that {} has died", short(from)),
+        Message::Heard { from, news: News::Regime { to } } => {
+            format!("heard from {} that the world is {to}", short(from))
+        }
         Message::Heard { from, news: News::Knowledge { entries } } => {
-            format!("was told by {from} what it has found out ({entries})")
+            format!("was told by {} what it has found out ({entries})", short(from))
         }
         Message::Shared { entries } => format!("tells its siblings what it has found out ({entries})"),
-        Message::Near { died: Some(died) } => format!("stands where {died} died, and risks half as much"),
+        Message::Near { died: Some(died) } => format!("stands where {} died, and risks half as much", short(died)),
         Message::Near { died: None } => "has left the place where a sibling died".to_owned(),
         Message::Assessed { assessed } => {
             format!("spoke of its state: {} named, {} claims", assessed.named.len(), assessed.claims.len())
@@ -457,4 +459,9 @@ pub(crate) fn sentence(message: &Message<'_>) -> String {
 /// What somebody wants beyond what was set aside.
 fn beyond(over: Usdc) -> String {
     if over.is_positive() { format!(" (its server wants {over} more, and does not get it)") } else { String::new() }
+}
+
+/// As much of an id as tells one golem from another.
+fn short(id: &str) -> &str {
+    id.get(..8).unwrap_or(id)
 }

@@ -58,7 +58,7 @@ fn what_one_finds_out_its_sibling_tries_in_the_shadow() {
         assert!(believed, "nothing is believed on anybody's word: {entry:?}");
         assert!(!golem::inheritance::may_leave(entry, bob.life(), Way::Clade) || entry.evidence_for > 0.0);
     }
-    assert!(bob.life().clade.heard.iter().any(|(from, _)| *from == ada.life().id()));
+    assert!(bob.life().clade.heard.iter().any(|peer| peer.id == ada.life().id()));
     assert!(
         text(&tent.run(["golem", "events", "ada", "--all"]).stdout)
             .contains("tells its siblings what it has found out")
@@ -100,7 +100,7 @@ fn a_newborn_hears_what_was_told_before_it_was_born() {
     born(&tent, "bob", &[]);
     run(&tent, "bob", 400);
     let bob = tent.verified("bob");
-    assert_eq!(bob.life().clade.newest_of(ada.life().id()), ada.life().clade.taught);
+    assert_eq!(bob.life().clade.heard_of(ada.life().id()).taught, ada.life().clade.taught);
     let (_, from_ada) = known_from(&tent, "bob", ada.life().id());
     assert!(from_ada > 0, "told {}", ada.life().clade.shared);
 }
@@ -136,7 +136,7 @@ fn at_a_host_nothing_is_lost_to_a_kill() {
     host.child.wait().unwrap();
     for name in ["bob", "cy"] {
         let life = tent.verified(name).life().clone();
-        assert!(life.clade.newest_of(ada.id()) >= ada.clade.taught, "{name}: {:?}", life.clade.heard);
+        assert!(life.clade.heard_of(ada.id()).taught >= ada.clade.taught, "{name}: {:?}", life.clade.heard);
         let (known, from_ada) = known_from(&tent, name, ada.id());
         println!(
             "counted: {name} knows {known} things, {from_ada} of them from ada, who had told {}",

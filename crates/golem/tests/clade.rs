@@ -210,6 +210,11 @@ fn a_word_counts_once_in_whatever_order_it_comes() {
     for number in [1, 2] {
         assert!(rig.feed(word(number, News::Death)).unwrap().is_empty(), "{number} is old");
     }
+    // What it taught before that has waited for a round, and is not passed over for it.
+    let taught = word(1, News::Knowledge { entries: 3 });
+    assert!(!rig.feed(taught.clone()).unwrap().is_empty() && rig.feed(taught).unwrap().is_empty());
+    let heard = rig.golem.life().clade.heard_of(sibling(2));
+    assert_eq!((heard.taught, heard.said), (1, 2));
     let features = vec![("level".to_owned(), 0.5), ("nowhere".to_owned(), 2.0), ("wind".to_owned(), f32::NAN)];
     let died = Parcel { died: Some(Died { regime: to, features }), ..parcel(sibling(2), 3, Vec::new()) };
     let death = Parcel { news: News::Death, ..died };

@@ -20,6 +20,8 @@ pub mod view;
 pub mod feeds;
 
 pub mod legacy;
+pub mod river;
+
 pub mod life;
 
 pub mod care;

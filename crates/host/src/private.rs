@@ -11,7 +11,7 @@ use std::sync::OnceLock;
 use rustix::fs::Mode;
 
 /// Everything a home has; whatever else lies in its folder is not ours to judge.
-const OURS: [&str; 14] = [
+const OURS: [&str; 15] = [
     "bardo.toml",
     "home-id",
     "treasury.db",
@@ -21,6 +21,7 @@ const OURS: [&str; 14] = [
     "gateway",
     "tokens",
     "owner.key",
+    "clade.key",
     "heads",
     "bells",
     "data",

@@ -32,7 +32,7 @@ pub use head::{Anchor, Head, Seal};
 pub use holder::Holder;
 pub use journal::Vault;
 pub use library::Library;
-pub use log::{Batch, Line, Log, LogReader, Note, Tip, Waiting, follow, live_on};
+pub use log::{Batch, Kept, Line, Log, LogReader, Note, Tip, Waiting, follow, live_on};
 pub use pieces::Bookmark;
 pub use reader::{Check, Notice, Reader};
 pub use treasury::{Passing, Treasury};

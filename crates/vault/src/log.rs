@@ -52,6 +52,9 @@ pub struct Waiting {
     pub note: Note,
 }
 
+/// What a home remembers of the river, under a key.
+pub type Kept = (Vec<u8>, Vec<u8>);
+
 /// What becomes durable in one sync.
 #[derive(Debug, Default)]
 pub struct Batch {
@@ -63,6 +66,8 @@ pub struct Batch {
     pub told: Vec<(u64, String)>,
     /// Who is lived here from now on, and who no longer.
     pub lodgers: Vec<(GolemId, bool)>,
+    /// What the home remembers of the river, row by row in order; nothing is in a row that goes.
+    pub river: Vec<(Vec<u8>, Option<Vec<u8>>)>,
 }
 
 /// What is in the log after a group.
@@ -164,7 +169,8 @@ impl Tip {
 impl Batch {
     pub fn is_empty(&self) -> bool {
         let told = self.notes.is_empty() && self.told.is_empty();
-        told && self.lines.is_empty() && self.carried.is_empty() && self.lodgers.is_empty()
+        let lives = self.lines.is_empty() && self.carried.is_empty() && self.lodgers.is_empty();
+        told && lives && self.river.is_empty()
     }
 
     pub fn append(&mut self, other: &mut Batch) {
@@ -173,6 +179,7 @@ impl Batch {
         self.carried.append(&mut other.carried);
         self.told.append(&mut other.told);
         self.lodgers.append(&mut other.lodgers);
+        self.river.append(&mut other.river);
     }
 }
 
@@ -241,6 +248,7 @@ impl Log {
             write_lines(&tx, batch, &mut rows)?;
             write_notes(&tx, batch, targets, &mut rows)?;
             write_lodgers(&tx, batch, &mut rows)?;
+            write_river(&tx, batch, &mut rows)?;
             let tip = before.next(rows);
             let sql = "INSERT OR REPLACE INTO tip(one, number, before, rows, hash) VALUES(1, ?1, ?2, ?3, ?4)";
             tx.prepare_cached(sql)?.execute(params![tip.number as i64, tip.before, tip.rows, tip.hash])?;
@@ -316,6 +324,16 @@ impl LogReader {
         Ok(found.map_err(Error::store("cannot read the host log"))?.is_some())
     }
 
+    /// What the home remembers of the river.
+    pub fn river(&self) -> Result<Vec<Kept>, Error> {
+        let read = || -> rusqlite::Result<Vec<Kept>> {
+            let mut query = self.db.prepare("SELECT key, value FROM river ORDER BY key")?;
+            let rows = query.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            rows.collect()
+        };
+        read().map_err(Error::store("cannot read the host log"))
+    }
+
     /// What this target has not been told yet, oldest first.
     pub fn waiting(&self, target: &str, most: usize) -> Result<Vec<Waiting>, Error> {
         let read = || -> rusqlite::Result<Vec<Waiting>> {
@@ -377,6 +395,7 @@ fn prepare(db: &Connection) -> rusqlite::Result<()> {
             kind TEXT NOT NULL, golem TEXT, text TEXT NOT NULL, at INTEGER NOT NULL) STRICT;
          CREATE TABLE IF NOT EXISTS untold(note INTEGER NOT NULL, target TEXT NOT NULL,
             PRIMARY KEY(target, note)) STRICT, WITHOUT ROWID;
+         CREATE TABLE IF NOT EXISTS river(key BLOB PRIMARY KEY, value BLOB NOT NULL) STRICT, WITHOUT ROWID;
          CREATE TABLE IF NOT EXISTS tip(one INTEGER PRIMARY KEY CHECK(one = 1), number INTEGER NOT NULL,
             before BLOB NOT NULL, rows BLOB NOT NULL, hash BLOB NOT NULL) STRICT;",
     )
@@ -435,6 +454,9 @@ fn verify(db: &Connection) -> Result<Tip, Error> {
             each("SELECT note, target FROM untold", &|row| {
                 Ok(seal_untold(row.get::<_, i64>(0)? as u64, &row.get::<_, String>(1)?))
             })?;
+            each("SELECT key, value FROM river", &|row| {
+                Ok(seal(b"river", &[&row.get::<_, Vec<u8>>(0)?, &row.get::<_, Vec<u8>>(1)?]))
+            })?;
         }
         Ok((tip, sound, rows))
     };
@@ -480,6 +502,21 @@ fn write_lodgers(tx: &Transaction<'_>, batch: &Batch, rows: &mut Hash) -> rusqli
     Ok(())
 }
 
+fn write_river(tx: &Transaction<'_>, batch: &Batch, rows: &mut Hash) -> rusqlite::Result<()> {
+    for (key, value) in &batch.river {
+        let sql = "DELETE FROM river WHERE key = ?1 RETURNING value";
+        let old = tx.prepare_cached(sql)?.query_row([key], |row| row.get::<_, Vec<u8>>(0)).optional()?;
+        if let Some(old) = old {
+            turn(rows, &seal(b"river", &[key, &old]));
+        }
+        if let Some(value) = value {
+            tx.prepare_cached("INSERT INTO river(key, value) VALUES(?1, ?2)")?.execute(params![key, value])?;
+            turn(rows, &seal(b"river", &[key, value]));
+        }
+    }
+    Ok(())
+}
+
 fn write_notes(tx: &Transaction<'_>, batch: &Batch, targets: &[String], rows: &mut Hash) -> rusqlite::Result<()> {
     for note in &batch.notes {
         let sql = "INSERT OR IGNORE INTO note(key, kind, golem, text, at) VALUES(?1, ?2, ?3, ?4, ?5)";
@@ -519,6 +556,10 @@ mod tests {
 
     fn note(key: &str) -> Note {
         Note { key: key.into(), kind: "death".into(), golem: Some("ada".into()), text: "it died".into(), at: 0 }
+    }
+
+    fn river(key: &str, value: Option<&str>) -> (Vec<u8>, Option<Vec<u8>>) {
+        (key.into(), value.map(|value| value.as_bytes().to_vec()))
     }
 
     #[test]
@@ -578,17 +619,24 @@ mod tests {
             Batch { carried: vec![(ada, 1), (bob, 9)], told: vec![(1, "a".into())], ..Batch::default() },
             Batch { told: vec![(1, "b".into()), (1, "b".into())], lodgers: vec![(ada, false)], ..Batch::default() },
             Batch { notes: vec![note("two")], lodgers: vec![(ada, false), (bob, true)], ..Batch::default() },
+            Batch { river: vec![river("a", Some("1")), river("b", Some("2")), river("c", None)], ..Batch::default() },
+            Batch { river: vec![river("a", None), river("b", Some("3")), river("a", Some("4"))], ..Batch::default() },
         ];
+        let kept = |key: &str, value: &str| (key.as_bytes().to_vec(), value.as_bytes().to_vec());
+
         for batch in &batches {
             log.commit(batch).unwrap();
             log.verify().unwrap();
         }
+        let reader = Log::reader(dir.path(), dir.path()).unwrap().unwrap();
+        assert_eq!(reader.river().unwrap(), [kept("a", "4"), kept("b", "3")]);
         let damage = [
             "UPDATE line SET body = x'00'",
             "DELETE FROM line",
             "DELETE FROM lodger",
             "DELETE FROM note",
             "UPDATE untold SET target = 'c' WHERE target = 'b'",
+            "UPDATE river SET value = x'00' WHERE key = x'62'",
         ];
         for sql in damage {
             let db = Connection::open(Log::path(dir.path())).unwrap();

@@ -67,6 +67,9 @@ pub(crate) enum Verb {
     Halt(Halt),
     /// Show the treasury, or add paper money to it
     Treasury(TreasuryArgs),
+    /// Golems of yours in several homes, and the relay between them (Styx)
+    #[command(subcommand)]
+    Styx(StyxVerb),
     /// Bring in candles to replay
     #[command(subcommand)]
     Data(DataVerb),
@@ -289,6 +292,66 @@ pub(crate) enum LibraryVerb {
     },
 }
 
+#[derive(Debug, Subcommand)]
+pub(crate) enum StyxVerb {
+    /// Begin a clade here, or change where its relay and its archive are
+    Init {
+        /// Address of the relay, such as ws://relay:7171/v1
+        #[arg(long, value_name = "URL")]
+        relay: Option<String>,
+        /// Where what your golems know is kept, sealed: a folder, or s3://bucket/prefix
+        #[arg(long, value_name = "PLACE")]
+        archive: Option<String>,
+        /// Write an invitation for another home of yours into this file
+        #[arg(long, value_name = "FILE")]
+        invite: Option<PathBuf>,
+    },
+    /// Join a clade with its invitation, and bring back what its archive has
+    Join {
+        from: PathBuf,
+        /// Another address of the relay than the invitation has
+        #[arg(long, value_name = "URL")]
+        relay: Option<String>,
+        /// Another archive than the invitation has
+        #[arg(long, value_name = "PLACE")]
+        archive: Option<String>,
+    },
+    /// Run a relay in front of NATS JetStream; it can read nothing of what it passes on
+    Serve(ServeArgs),
+    /// Who is there, when each was last heard of, what was sent, held and refused
+    Status,
+    /// Examine key, relay, archive and siblings
+    Doctor,
+}
+
+#[derive(Clone, Debug, ClapArgs)]
+pub(crate) struct ServeArgs {
+    /// Where homes connect
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7171")]
+    pub(crate) listen: String,
+    /// NATS with JetStream; several, with commas, for a cluster
+    #[arg(long, value_name = "URLS", default_value = "nats://127.0.0.1:4222")]
+    pub(crate) nats: String,
+    /// A clade that may use it, as `bardo styx status` calls it; may be given again
+    #[arg(long, value_name = "CLADE")]
+    pub(crate) owner: Vec<String>,
+    /// A list of them, one a line; whoever is taken off it is shown out
+    #[arg(long, value_name = "FILE")]
+    pub(crate) owners: Option<PathBuf>,
+    /// Let in whoever comes
+    #[arg(long)]
+    pub(crate) anyone: bool,
+    /// A proxy in front of it, such as one that ends TLS, which is believed where homes connect from
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) proxy: Option<std::net::IpAddr>,
+    /// How many servers of the cluster keep each word [default: 3, or 1 where only one is named]
+    #[arg(long)]
+    pub(crate) replicas: Option<usize>,
+    /// Streams that owners are spread over; cannot be changed later
+    #[arg(long, default_value_t = 16, value_parser = clap::value_parser!(u16).range(1..=64))]
+    pub(crate) partitions: u16,
+}
+
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum Origin {
     Inherited,
@@ -350,7 +413,7 @@ pub(crate) struct DemoArgs {
 pub(crate) struct Backup {
     /// Folder to make, or one that holds earlier rounds
     pub(crate) folder: PathBuf,
-    /// Also owner.key and the token of the API, encrypted with a passphrase
+    /// Also owner.key, clade.key and the tokens of the API, encrypted with a passphrase
     #[arg(long)]
     pub(crate) with_keys: bool,
     /// A file with the passphrase in its first line, instead of BARDO_PASSPHRASE

@@ -89,13 +89,18 @@ pub(crate) fn doctor(home: &Home, json: bool) -> Result<ExitCode, Error> {
     let mut fine = true;
     examination::examine(home, |finding| {
         fine &= finding.fine;
-        if json {
-            output::json(&finding);
-        } else {
-            line(format!("{} {:<24} {}", if finding.fine { "ok   " } else { "WRONG" }, finding.what, finding.detail));
-        }
+        told(&finding, json);
     })?;
     Ok(if fine { ExitCode::SUCCESS } else { ExitCode::from(exit::ERROR) })
+}
+
+/// One finding of an examination.
+pub(crate) fn told(finding: &examination::Finding, json: bool) {
+    if json {
+        output::json(finding);
+    } else {
+        line(format!("{} {:<24} {}", if finding.fine { "ok   " } else { "WRONG" }, finding.what, finding.detail));
+    }
 }
 
 pub(crate) fn recover(home: &Home, yes: bool, json: bool) -> Result<ExitCode, Error> {

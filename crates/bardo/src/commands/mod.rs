@@ -22,6 +22,7 @@ pub(crate) mod owner;
 pub(crate) mod plot;
 pub(crate) mod report;
 pub(crate) mod run;
+pub(crate) mod styx;
 pub(crate) mod talk;
 pub(crate) mod token;
 pub(crate) mod up;

@@ -7,9 +7,10 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use host::care::backups::Backups;
+use host::config::Settings;
 use host::gateway;
 use host::up::notify::Telling;
-use host::up::{Plan, Up, api};
+use host::up::{Archiving, Plan, Up, api};
 use host::view::board::Board;
 use host::{Error, Home};
 use serde_json::json;
@@ -17,6 +18,13 @@ use serde_json::json;
 use crate::args::UpArgs;
 use crate::output::{self, line};
 use crate::{exit, logs};
+
+/// Where siblings elsewhere are reached, and where what golems know is kept.
+fn river(settings: &Settings) -> (Option<String>, Option<Archiving>) {
+    let given = |key: &str| settings.text(key).filter(|text| !text.is_empty()).map(str::to_owned);
+    let keep = Duration::from_millis(settings.span("styx.keep").as_millis());
+    (given("styx.url"), given("styx.archive").map(|place| Archiving { place, keep }))
+}
 
 pub(crate) fn up(home: &Home, args: &UpArgs, json: bool) -> Result<ExitCode, Error> {
     home.require()?;
@@ -45,7 +53,13 @@ pub(crate) fn up(home: &Home, args: &UpArgs, json: bool) -> Result<ExitCode, Err
             line(text);
         }
     };
-    let up = Up::come(home, Plan { speed: args.speed, telling, api, gateway, backups: Backups::of(&settings) }, say)?;
+    let (relay, archive) = river(&settings);
+    if (relay.is_some() || archive.is_some()) && !host::river::is_joined(home) {
+        say("styx.url and styx.archive are not used: this home is of no clade; `bardo styx init` begins one");
+    }
+    let backups = Backups::of(&settings);
+    let plan = Plan { speed: args.speed, telling, api, gateway, backups, relay, archive };
+    let up = Up::come(home, plan, say)?;
     // Before anything is said: whoever reads it may ask for a stop at once.
     let stopper = up.stopper();
     let asked = AtomicU32::new(0);

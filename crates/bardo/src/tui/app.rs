@@ -6,6 +6,7 @@ use std::collections::VecDeque;
 use golem::thanatopsis::Testament;
 use host::life::heirs::Offer;
 use host::life::heirs::Relative;
+use host::river::Report;
 use host::view::status::{State, Status};
 use ratatui::crossterm::event::KeyEvent;
 
@@ -39,13 +40,14 @@ pub(crate) enum Screen {
     Events,
     Graveyard,
     Family,
+    Clade,
     Testament,
     Successor,
 }
 
 impl Screen {
     /// Those with a number of their own.
-    pub(crate) const TABS: [(Screen, &str); 7] = [
+    pub(crate) const TABS: [(Screen, &str); 8] = [
         (Screen::Golems, "golems"),
         (Screen::Life, "life"),
         (Screen::Memory, "memory"),
@@ -53,6 +55,7 @@ impl Screen {
         (Screen::Events, "events"),
         (Screen::Graveyard, "graves"),
         (Screen::Family, "family"),
+        (Screen::Clade, "clade"),
     ];
 }
 
@@ -121,6 +124,8 @@ pub(crate) struct App {
     pub(crate) nights: Option<Nights>,
     pub(crate) testament: Option<Box<Testament>>,
     pub(crate) family: Option<Vec<Relative>>,
+    /// Golems elsewhere, and when that was told; nothing where this home is of no clade.
+    pub(crate) clade: Option<Option<(Box<Report>, u64)>>,
     pub(crate) offer: Option<Result<Box<Offer>, String>>,
     pub(crate) wizard: Wizard,
     /// Which line of a list is marked, on screens that have one of their own.
@@ -156,6 +161,7 @@ impl App {
             nights: None,
             testament: None,
             family: None,
+            clade: None,
             offer: None,
             wizard: Wizard::default(),
             at: 0,
@@ -187,6 +193,7 @@ impl App {
                 asks.push(Ask::Testament(name));
             }
             Screen::Family => asks.push(Ask::Family(name)),
+            Screen::Clade => asks.push(Ask::Clade),
             Screen::Successor if self.offer.is_none() => asks.push(Ask::Estate(name)),
             _ => {}
         }
@@ -286,6 +293,7 @@ impl App {
             Told::Nights(name, nights) if self.is_about(&name) => self.nights = Some(nights),
             Told::Testament(name, testament) if self.is_about(&name) => self.testament = testament,
             Told::Family(name, family) if self.is_about(&name) => self.family = Some(in_order(family)),
+            Told::Clade(clade) => self.clade = Some(clade),
             Told::Estate(name, offer) if self.is_about(&name) => {
                 if let Ok(offer) = &offer {
                     self.wizard.prefill(offer);

@@ -1,5 +1,6 @@
 //! What each key does. Orders are asked about first; everything else only changes what is shown.
 
+use host::river::Report;
 use host::view::status::Status;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
@@ -10,7 +11,7 @@ use super::wizard::Field;
 
 /// For the help screen: the key, and what it does.
 pub(crate) const HELP: [(&str, &str); 20] = [
-    ("1 … 7", "golems, life, memory, dreams, events, graveyard, family"),
+    ("1 … 8", "golems, life, memory, dreams, events, graveyard, family, clade"),
     ("Tab, Shift-Tab", "the next screen, the one before"),
     ("j k ↑ ↓", "down and up in a list or a text; PgUp PgDn by more"),
     ("g G", "to the top, to the bottom"),
@@ -55,7 +56,7 @@ pub(crate) fn press(app: &mut App, key: KeyEvent) -> Vec<Ask> {
     match key.code {
         KeyCode::Char('q') => app.quit = true,
         KeyCode::Char('?') => app.over = Some(Over::Help),
-        KeyCode::Char(digit @ '1'..='7') => return app.go(Screen::TABS[digit as usize - '1' as usize].0),
+        KeyCode::Char(digit @ '1'..='8') => return app.go(Screen::TABS[digit as usize - '1' as usize].0),
         KeyCode::Tab => return turn(app, 1),
         KeyCode::BackTab => return turn(app, Screen::TABS.len() - 1),
         KeyCode::Char('j') | KeyCode::Down => return step(app, 1),
@@ -153,6 +154,11 @@ fn step(app: &mut App, by: isize) -> Vec<Ask> {
         Screen::Life => {
             let pressing = app.seen.as_ref().map_or(0, |seen| seen.told.load.stressors.len());
             app.scroll = moved(app.scroll, by, 3 * pressing + 1);
+        }
+        Screen::Clade => {
+            let others =
+                |clade: &Option<(Box<Report>, u64)>| clade.as_ref().map_or(0, |(report, _)| report.siblings.len());
+            app.scroll = moved(app.scroll, by, app.clade.as_ref().map_or(0, others) + 10);
         }
         Screen::Testament => app.scroll = moved(app.scroll, by, super::screens::testament::last(app) + 1),
         Screen::Successor => {}

@@ -162,6 +162,10 @@ impl Door {
                 testament => Told::Testament(name, Some(testament?)),
             },
             Ask::Family(name) => Told::Family(name.clone(), self.get(&of(&name, "/lineage"))?),
+            Ask::Clade => match self.get("/v1/clade") {
+                Err(Failed::Refused(_)) => Told::Clade(None),
+                report => Told::Clade(Some((report?, host::wall::now_ms().unsigned_abs()))),
+            },
             Ask::Estate(name) => match self.get(&of(&name, "/estate")) {
                 Err(Failed::Refused(why)) => Told::Estate(name, Err(why)),
                 offer => Told::Estate(name, Ok(offer?)),

@@ -159,6 +159,15 @@ fn the_graveyard_has_everyone_who_died() {
 }
 
 #[test]
+fn golems_elsewhere_are_listed() {
+    let mut app = at("ada", Screen::Clade);
+    tell(&mut app, Told::Clade(None));
+    check("clade-none", &app);
+    tell(&mut app, Told::Clade(Some((sample("clade"), 1_800_000_060_000))));
+    check("clade", &app);
+}
+
+#[test]
 fn a_family_is_a_tree() {
     check("family", &at("ada", Screen::Family));
 }

@@ -7,6 +7,7 @@ use golem::thanatopsis::Testament;
 use golem::world::Manifest;
 use host::life::heirs::Offer;
 use host::life::heirs::Relative;
+use host::river::Report;
 use host::view::nights::Night;
 use host::view::status::Status;
 use host::view::words::Words;
@@ -24,6 +25,8 @@ pub(crate) enum Told {
     Nights(String, Nights),
     Testament(String, Option<Box<Testament>>),
     Family(String, Vec<Relative>),
+    /// How it stood with golems elsewhere at this moment, if this home is of a clade.
+    Clade(Option<(Box<Report>, u64)>),
     Estate(String, Result<Box<Offer>, String>),
     /// Something happened to somebody.
     Heard(Heard),
@@ -46,6 +49,7 @@ pub(crate) enum Ask {
     Nights(String),
     Testament(String),
     Family(String),
+    Clade,
     Estate(String),
     /// All that happens to this one, from this record on.
     Follow {

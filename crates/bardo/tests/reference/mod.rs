@@ -104,7 +104,12 @@ pub(crate) fn keys_to_come() -> String {
         let of = host::config::KEYS.iter().filter(move |key| key.file == file && !key.is_available());
         of.map(|key| format!("`{}`", key.path)).collect::<Vec<_>>().join(", ")
     };
-    format!("In `bardo.toml`: {}.\n\nIn `golem.toml`: {}.\n", names(File::Bardo), names(File::Golem))
+    let of = |(file, called): (File, &str)| {
+        Some(names(file)).filter(|names| !names.is_empty()).map(|names| format!("In `{called}`: {names}.\n"))
+    };
+    let all: Vec<String> =
+        [(File::Bardo, "bardo.toml"), (File::Golem, "golem.toml")].into_iter().filter_map(of).collect();
+    all.join("\n")
 }
 
 /// What the API can be asked, from its description.

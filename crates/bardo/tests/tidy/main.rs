@@ -18,10 +18,11 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("vault", &["golem"]),
     ("mind", &[]),
     ("outside", &["golem"]),
+    ("styx", &["golem"]),
     ("world", &["golem"]),
-    ("host", &["golem", "vault", "world", "mind", "outside"]),
+    ("host", &["golem", "vault", "world", "mind", "outside", "styx"]),
     ("lab", &["golem", "world", "host"]),
-    ("bardo", &["golem", "vault", "world", "host", "lab", "mind", "outside"]),
+    ("bardo", &["golem", "vault", "world", "host", "lab", "mind", "outside", "styx"]),
 ];
 
 /// Everything the core may stand on: nothing here can tell time, draw chance or touch a file.

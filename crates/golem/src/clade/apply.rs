@@ -12,7 +12,7 @@ pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
         Event::CalledOut { number, news } => call_out(life, at, *number, *news),
         Event::Told { number, .. } => life.clade.untold.retain(|(waiting, _)| waiting != number),
         Event::Heard { from, number, news } => {
-            hear(life, *from, *number);
+            hear(life, *from, *number, news);
             match news {
                 News::Death => daimon::feel(life, Felt::SiblingDeath),
                 News::Regime { to } => life.clade.turned = Some((*to, life.tick)),
@@ -55,13 +55,13 @@ fn call_out(life: &mut Life, at: Time, number: u64, news: News) {
     }
 }
 
-/// The newest letter of a peer. Whoever has been silent longest makes room.
-fn hear(life: &mut Life, from: GolemId, number: u64) {
-    let kept = life.laws().peers_kept;
+/// The newest word of a peer. Whoever has been silent longest makes room.
+fn hear(life: &mut Life, from: GolemId, number: u64, news: &News) {
+    let (kept, peer) = (life.laws().peers_kept, life.clade.heard_of(from).hear(number, news));
     let heard = &mut life.clade.heard;
-    heard.retain(|(peer, _)| *peer != from);
+    heard.retain(|peer| peer.id != from);
     if heard.len() >= kept {
         heard.remove(0);
     }
-    heard.push((from, number));
+    heard.push(peer);
 }

@@ -29,7 +29,7 @@ pub(crate) fn turned(draft: &mut Draft<'_>, to: Regime) {
 /// News of a peer's, unless it was heard before or is none; whether it counts.
 pub(crate) fn heard(draft: &mut Draft<'_>, from: GolemId, number: u64, news: News, stain: Option<&Stain>) -> bool {
     let known = matches!(news, News::Regime { to } if to == draft.regimes.now);
-    let counts = !draft.is_dead() && !known && draft.clade.newest_of(from) < number;
+    let counts = !draft.is_dead() && !known && !draft.clade.has_heard(from, number, &news);
     if counts {
         draft.emit(Event::Heard { from, number, news });
         if let (News::Death, Some(stain)) = (news, stain) {

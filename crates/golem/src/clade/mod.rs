@@ -10,4 +10,4 @@ pub(crate) use apply::apply;
 pub(crate) use decide::{call_out, heard, look_around, told, turned};
 pub use event::Event;
 pub use parcel::Parcel;
-pub use state::{Clade, Died, News, Stain};
+pub use state::{Clade, Died, News, Peer, Stain};

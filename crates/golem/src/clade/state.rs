@@ -54,6 +54,17 @@ impl Died {
     }
 }
 
+/// How far a peer was heard. What it has found out waits for a round while its other words are heard at once, so the two
+/// are counted apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Peer {
+    pub id: GolemId,
+    /// The number of the newest word in which it taught something.
+    pub taught: u64,
+    /// The number of the newest of its other words.
+    pub said: u64,
+}
+
 /// Between a golem and its siblings.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Clade {
@@ -63,8 +74,8 @@ pub struct Clade {
     pub untold: ArrayVec<(u64, News), { limits::UNTOLD }>,
     /// The age at which it last called out in a crisis.
     pub called_out: Option<Span>,
-    /// The number of the newest letter of each peer, newest last.
-    pub heard: ArrayVec<(GolemId, u64), { limits::PEERS }>,
+    /// How far each peer was heard, newest last.
+    pub heard: ArrayVec<Peer, { limits::PEERS }>,
     /// What it has let its siblings know, in all and in the present hour of its world.
     pub shared: u64,
     /// The number of the newest word that did.
@@ -79,9 +90,15 @@ pub struct Clade {
 }
 
 impl Clade {
-    /// The newest word that was heard of this peer; 0 if none was.
-    pub fn newest_of(&self, from: GolemId) -> u64 {
-        self.heard.iter().find(|(peer, _)| *peer == from).map_or(0, |(_, newest)| *newest)
+    /// How far this peer was heard.
+    pub fn heard_of(&self, from: GolemId) -> Peer {
+        let known = self.heard.iter().find(|peer| peer.id == from);
+        known.copied().unwrap_or(Peer { id: from, taught: 0, said: 0 })
+    }
+
+    /// Whether a word of this number, of this peer's, was heard before, or one of the same sort that came after it.
+    pub fn has_heard(&self, from: GolemId, number: u64, news: &News) -> bool {
+        self.heard_of(from).has_heard(number, news)
     }
 
     /// It has died, and its siblings are still to hear of it.
@@ -92,6 +109,20 @@ impl Clade {
     /// What it has let its siblings know in the hour of this moment.
     pub(crate) fn shared_at(&self, now: Time) -> u32 {
         if self.hour.0 == hour(now) { self.hour.1 } else { 0 }
+    }
+}
+
+impl Peer {
+    /// Whether a word of this number was heard of it, or one of the same sort that came after it.
+    pub fn has_heard(&self, number: u64, news: &News) -> bool {
+        number <= if matches!(news, News::Knowledge { .. }) { self.taught } else { self.said }
+    }
+
+    pub(super) fn hear(self, number: u64, news: &News) -> Peer {
+        match news {
+            News::Knowledge { .. } => Peer { taught: number, ..self },
+            News::Crisis { .. } | News::Death | News::Regime { .. } => Peer { said: number, ..self },
+        }
     }
 }
 

@@ -44,11 +44,11 @@ pub struct Finding {
 }
 
 impl Finding {
-    fn fine(what: impl Into<String>, detail: impl Into<String>) -> Finding {
+    pub(super) fn fine(what: impl Into<String>, detail: impl Into<String>) -> Finding {
         Finding { what: what.into(), fine: true, detail: detail.into() }
     }
 
-    fn wrong(what: impl Into<String>, detail: impl Into<String>) -> Finding {
+    pub(super) fn wrong(what: impl Into<String>, detail: impl Into<String>) -> Finding {
         Finding { what: what.into(), fine: false, detail: detail.into() }
     }
 }

@@ -8,5 +8,6 @@ pub mod label;
 mod parcel;
 pub mod recover;
 pub mod restore;
+pub mod river;
 pub mod sealed;
 pub mod whole;

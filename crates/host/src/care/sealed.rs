@@ -15,7 +15,7 @@ use crate::home::Home;
 use crate::private;
 
 /// What goes along with a backup only if its owner wants it to, and then encrypted.
-const KEYS: &[&str] = &["owner.key", "api-token", "tokens"];
+const KEYS: &[&str] = &["owner.key", "clade.key", "api-token", "tokens"];
 /// How much work a guess is.
 const ITERATIONS: u32 = 600_000;
 /// More than anyone means, and less than anyone can wait for.

@@ -39,6 +39,7 @@ const TICKS: Kind = Kind::Integer { min: 1, max: 10_000_000 };
 const COUNT: Kind = Kind::Integer { min: 0, max: 10_000_000 };
 const RETENTION: Kind = Kind::Choice(&["whole", "span", "archived"]);
 const BEAT: Kind = Kind::Span { min: Span::seconds(1), max: Span::DAY.times(30) };
+const KEPT: Kind = Kind::Span { min: Span::DAY, max: Span::DAY.times(36_500) };
 const GATHER: Kind = Kind::Span { min: Span::ZERO, max: Span::DAY.times(30) };
 const LIFESPAN: Kind = Kind::Span { min: Span::seconds(60), max: Span::DAY.times(36_500) };
 /// Actions a day are counted no further.
@@ -67,7 +68,9 @@ keys! {
     Bardo "models.slots", Kind::Integer { min: 1, max: 512 }, "8", "questions that one provider is asked at once by all golems of this home; the others wait their turn";
     Bardo "models.keep_days", Kind::Integer { min: 0, max: 3_650 }, "7", "days that questions to models and their answers are kept word for word, in each golem's folder; 0 for not at all";
     Bardo "models.prices", Kind::Text, "", "what models cost that the price book does not know or has wrong, in dollars for a million tokens, in and out, with commas between, such as openai/gpt-5-mini=0.25/2.00";
-    Bardo "styx.url", Kind::NotYet, "", "address of the relay between golems";
+    Bardo "styx.url", Kind::Text, "", "address of the relay to your golems elsewhere, such as wss://relay.example/v1; empty for none";
+    Bardo "styx.archive", Kind::Text, "", "where what your golems know is kept, sealed: a folder, or s3://bucket/prefix; empty for none";
+    Bardo "styx.keep", KEPT, "90d", "how long the archive keeps what it has of a golem";
     Bardo "api.listen", Kind::Text, "127.0.0.1:7373", "address the HTTP API of `bardo up` listens on; empty for no API";
     Bardo "api.origins", Kind::Text, "", "origins, with commas between, whose pages a browser may let talk to the API";
     Bardo "api.metrics_golems", Kind::Integer { min: 0, max: 100_000 }, "1000", "how many living golems have series of their own in /metrics";
@@ -243,7 +246,6 @@ keys! {
     Golem "death.bloodstain_decay_multiplier", Kind::NotYet, "", "how much slower such knowledge fades";
     Golem "clade.enabled", Kind::Bool, "true", "it shares what it learns with its owner's other golems";
     Golem "clade.sharing_threshold", Kind::NotYet, "", "confidence from which an entry is shared";
-    Golem "styx.vault.ttl", Kind::NotYet, "", "how long the relay keeps its backups";
 }
 
 impl Key {

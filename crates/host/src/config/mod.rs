@@ -18,6 +18,7 @@ mod spelling;
 #[cfg(test)]
 mod tests;
 mod windows;
+mod write;
 
 pub use keys::{KEYS, Key, available};
 pub use kind::{Kind, Value, read_moment, read_span};
@@ -25,3 +26,4 @@ pub use layers::{Origin, Settings, check_text};
 pub use problem::{ConfigError, File, Problem};
 pub use schema::schema;
 pub use show::template;
+pub(crate) use write::put;

@@ -21,7 +21,7 @@ use world::series::Series;
 use crate::config::{self, File, Settings};
 use crate::errands::{Counters, FarWorlds, Minds};
 use crate::wall::Wall;
-use crate::{Error, chance, private};
+use crate::{Error, chance, durable, private};
 
 #[derive(Clone, Debug)]
 pub struct Home {
@@ -83,6 +83,18 @@ impl Home {
         let path = self.config();
         let path = path.exists().then_some(path.as_path());
         Ok(Settings::load(File::Bardo, path, std::env::vars(), &[])?)
+    }
+
+    /// Sets a key of bardo.toml.
+    pub fn set(&self, key: &str, to: &str) -> Result<(), Error> {
+        let path = self.config();
+        let text = if path.exists() {
+            fs::read_to_string(&path).map_err(Error::io("cannot read", &path))?
+        } else {
+            String::new()
+        };
+        let text = config::put(File::Bardo, &path.display().to_string(), &text, key, to).map_err(Error::Usage)?;
+        durable::write(&path, text.as_bytes())
     }
 
     /// How much of its journal a life keeps in its file here.

@@ -13,6 +13,7 @@ use tracing::{debug, debug_span, error, info};
 use vault::{Batch, Line, Log, LogReader, Note, Treasury, Waiting};
 
 use super::post::Post;
+use crate::river::Shore;
 use crate::view::board::Board;
 use crate::view::notes::host_note;
 use crate::wall::Wall;
@@ -33,11 +34,18 @@ pub(crate) struct Desk {
     pub(crate) board: Arc<Board>,
     /// What golems tell each other.
     pub(crate) post: Post,
+    /// What they tell siblings elsewhere, if this home is of a clade.
+    pub(crate) shore: Option<Shore>,
     pub(crate) wall: Wall,
     /// Where there is no scribe, whoever brings something writes it down.
     pen: Option<Mutex<Log>>,
     root: PathBuf,
 }
+
+/// Something that was put on the desk: the number of the batch that it is in.
+#[derive(Debug)]
+#[must_use = "it is durable only once it was waited for"]
+pub(crate) struct Brought(u64);
 
 #[derive(Default)]
 struct Queue {
@@ -74,14 +82,20 @@ impl Desk {
         // Until there is a first group nobody can tell an empty log from none.
         log.commit(&Batch::default())?;
         let reader = Log::reader(home.root(), &home.heads())?;
+        let reader = reader.ok_or_else(|| Error::Host("the host log cannot be read".into()))?;
+        let (shore, anew) = Shore::of(home, reader.river()?)?;
+        if !anew.is_empty() {
+            log.commit(&Batch { river: anew, ..Batch::default() })?;
+        }
         Ok(Desk {
             queue: Mutex::new(Queue { collecting: 1, ..Queue::default() }),
             work: Condvar::new(),
             written: Condvar::new(),
-            reader: Mutex::new(reader.ok_or_else(|| Error::Host("the host log cannot be read".into()))?),
+            reader: Mutex::new(reader),
             treasury: Arc::new(Mutex::new(home.treasury()?)),
             board: Arc::new(Board::on(home.wall())),
             post: Post::default(),
+            shore,
             wall: home.wall().clone(),
             pen: None,
             root: home.root().to_owned(),
@@ -89,19 +103,25 @@ impl Desk {
     }
 
     /// Makes this durable, together with whatever else is brought meanwhile, and only then returns.
-    pub(crate) fn commit(&self, mut batch: Batch) -> Result<(), Error> {
-        if batch.is_empty() {
-            return Ok(());
+    pub(crate) fn commit(&self, batch: Batch) -> Result<(), Error> {
+        if batch.is_empty() { Ok(()) } else { self.wait(self.bring(batch)) }
+    }
+
+    /// Puts something on the desk, in its order, to be waited for.
+    pub(crate) fn bring(&self, mut batch: Batch) -> Brought {
+        let mut queue = self.queue();
+        queue.batch.append(&mut batch);
+        self.work.notify_one();
+        Brought(queue.collecting)
+    }
+
+    /// Returns once that is durable, together with whatever else was brought meanwhile.
+    pub(crate) fn wait(&self, Brought(mine): Brought) -> Result<(), Error> {
+        if let Some(pen) = &self.pen {
+            return self.write_alone(&mut pen.lock().unwrap_or_else(PoisonError::into_inner));
         }
         let began = Instant::now();
         let mut queue = self.queue();
-        queue.batch.append(&mut batch);
-        let mine = queue.collecting;
-        if let Some(pen) = &self.pen {
-            drop(queue);
-            return self.write_alone(&mut pen.lock().unwrap_or_else(PoisonError::into_inner));
-        }
-        self.work.notify_one();
         while queue.durable < mine {
             if let Some(why) = &queue.gone {
                 return Err(Error::Host(format!("nothing can be written down any more: {why}")));
@@ -141,6 +161,11 @@ impl Desk {
     /// Has the owner told something about the host, or about one of its golems that its life knows nothing of.
     pub(crate) fn tell_owner(&self, key: String, kind: &str, golem: Option<&str>, text: String) {
         self.note(host_note(key, kind, golem, text, self.wall.now_ms()));
+    }
+
+    /// Milliseconds since 1970.
+    pub(crate) fn now_ms(&self) -> u64 {
+        self.wall.now_ms().unsigned_abs()
     }
 
     /// Lets everyone go who waits for what the disk does not take.

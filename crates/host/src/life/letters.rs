@@ -1,11 +1,13 @@
 //! What is said and sent to a golem by its owner and its peers: letters in its inbox, and money from the treasury.
 
+use golem::clade::Parcel;
 use golem::policy::Refusal;
 use golem::{Command, CommandId, Usdc, What, grimoire};
 use tracing::info;
 
 use super::listener::Listener;
 use super::living::Living;
+use super::siblings::is_outdated;
 use crate::Error;
 use crate::home::inbox::{self, Body, Letter, Reply};
 
@@ -41,10 +43,15 @@ impl Living {
         let put_off = std::mem::take(&mut self.body.put_off);
         let waiting = inbox::waiting(&self.body.place.inbox(), |path| !put_off.contains(path))?;
         self.body.put_off = put_off;
+        let news = waiting.iter().filter_map(|(_, letter)| match &letter.body {
+            Body::News(parcel) => Some(parcel.clone()),
+            _ => None,
+        });
+        let news: Vec<Parcel> = news.filter(|parcel| parcel.lines.is_empty()).collect();
         for (path, letter) in waiting {
             let order = order_of(&letter.body);
             let letter = match letter {
-                Letter { id, body: Body::News(parcel) } if parcel.is_sound() => {
+                Letter { id, body: Body::News(parcel) } if parcel.is_sound() && !is_outdated(&parcel, &news) => {
                     self.hear_letter(path, id, parcel, listener)?;
                     continue;
                 }

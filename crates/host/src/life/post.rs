@@ -10,6 +10,11 @@ use golem::clade::Parcel;
 /// Words of one teller that wait for one golem: whoever says more than is taken in keeps nobody else from being heard.
 const HELD: usize = 8;
 
+/// The same of one that is elsewhere, whose record cannot be read; and how many may wait for one golem in all before those from
+/// elsewhere are put off.
+const AFAR: usize = 64;
+const ALL: usize = 256;
+
 #[derive(Debug, Default)]
 pub(crate) struct Post(Mutex<HashMap<Arc<str>, Shelf>>);
 
@@ -25,8 +30,10 @@ struct Shelf {
 }
 
 impl Post {
-    pub(crate) fn arrive(&self, name: &Arc<str>, id: GolemId, taught: u64) {
-        self.shelves().insert(Arc::clone(name), Shelf { id, taught, waiting: Vec::new(), missed: true });
+    /// Somebody is here to hear from now on; this is what has come from elsewhere before.
+    pub(crate) fn arrive(&self, name: &Arc<str>, id: GolemId, taught: u64, waiting: Vec<Arc<Parcel>>) {
+        let waiting = waiting.into_iter().take(ALL).collect();
+        self.shelves().insert(Arc::clone(name), Shelf { id, taught, waiting, missed: true });
     }
 
     pub(crate) fn leave(&self, name: &str) {
@@ -42,7 +49,7 @@ impl Post {
         let parcel = Arc::new(parcel);
         for name in to {
             if let Some(shelf) = shelves.get_mut(name.as_str()) {
-                shelf.put(Arc::clone(&parcel));
+                shelf.put(Arc::clone(&parcel), HELD);
                 told += 1;
             }
         }
@@ -52,7 +59,15 @@ impl Post {
     /// Puts a word with the others that wait for somebody.
     pub(crate) fn put(&self, name: &str, parcel: Parcel) {
         if let Some(shelf) = self.shelves().get_mut(name) {
-            shelf.put(Arc::new(parcel));
+            shelf.put(Arc::new(parcel), HELD);
+        }
+    }
+
+    /// A word from elsewhere, for everybody. Whoever has more waiting than that is offered it again when it next comes up.
+    pub(crate) fn spread(&self, parcel: &Arc<Parcel>) {
+        let other = |shelf: &&mut Shelf| shelf.id != parcel.from && shelf.waiting.len() < ALL;
+        for shelf in self.shelves().values_mut().filter(other) {
+            shelf.put(Arc::clone(parcel), AFAR);
         }
     }
 
@@ -87,8 +102,8 @@ impl Post {
 }
 
 impl Shelf {
-    fn put(&mut self, parcel: Arc<Parcel>) {
-        if self.waiting.iter().filter(|one| one.from == parcel.from).count() < HELD {
+    fn put(&mut self, parcel: Arc<Parcel>, most: usize) {
+        if self.waiting.iter().filter(|one| one.from == parcel.from).count() < most {
             self.waiting.push(parcel);
         } else {
             self.missed = true;
@@ -111,8 +126,8 @@ mod tests {
     fn what_is_told_waits_until_it_is_heard_and_what_finds_no_room_is_read_elsewhere() {
         let post = Post::default();
         let (ada, bob): (Arc<str>, Arc<str>) = ("ada".into(), "bob".into());
-        post.arrive(&ada, GolemId([1; 16]), 0);
-        post.arrive(&bob, GolemId([2; 16]), 0);
+        post.arrive(&ada, GolemId([1; 16]), 0, Vec::new());
+        post.arrive(&bob, GolemId([2; 16]), 0, Vec::new());
         let others = ["ada".to_owned(), "bob".to_owned(), "gone".to_owned()];
         assert!(post.missed("bob", &others).is_empty(), "nobody has taught anything yet");
         assert_eq!(post.send("ada", &others[1..], parcel(1, 1, &["a", "b"])), 1, "whoever is not here is not told");

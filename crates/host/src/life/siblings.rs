@@ -5,9 +5,10 @@ use std::path::PathBuf;
 use golem::clade::{News, Parcel};
 use golem::grimoire::Grimoire;
 use golem::{CommandId, Life};
-use vault::{Glance, Head, Reader, Seal};
+use vault::{Batch, Glance, Head, Reader, Seal};
 
 use super::body::Body;
+use super::desk::Desk;
 use super::listener::Listener;
 use super::living::Living;
 use crate::Error;
@@ -26,6 +27,7 @@ impl Body {
         };
         let entries = known.as_ref().or(self.grimoire.as_ref()).into_iter().flat_map(Grimoire::entries);
         let parcel = Parcel::of(life, entries, number, news);
+        self.say_afar(&parcel)?;
         // A death is the one word that nobody could be asked for again, so it is written down for each of them.
         if let Some((desk, name)) = self.writing.lodged().filter(|_| news != News::Death) {
             return Ok(desk.post.send(name, &desk.board.after(name, PEERS), parcel));
@@ -33,6 +35,24 @@ impl Body {
         // A neighbour that cannot be read or written to is its owner's to see to; nothing here waits for it.
         let told = self.peers()?.iter().filter(|peer| write_to(peer, &parcel).is_ok()).count();
         Ok(told as u32)
+    }
+
+    /// Says it to siblings elsewhere too, once: it is in the host's book before anything else happens, and sent from there.
+    fn say_afar(&self, parcel: &Parcel) -> Result<(), Error> {
+        let Some((desk, name)) = self.writing.lodged() else { return Ok(()) };
+        let Some(shore) = &desk.shore else { return Ok(()) };
+        let bring = |rows| desk.bring(Batch { river: rows, ..Batch::default() });
+        shore.say(name, parcel, desk.now_ms(), bring).map_or(Ok(()), |brought| desk.wait(brought))
+    }
+
+    /// What it told while no host was up, siblings elsewhere have not heard.
+    fn say_rest_afar(&mut self, life: &Life) -> Result<(), Error> {
+        let said = |(desk, _): (&Desk, _)| desk.shore.as_ref().map(|shore| shore.said(life.id()));
+        let Some(said) = self.writing.lodged().and_then(said).filter(|said| *said < life.clade.taught) else {
+            return Ok(());
+        };
+        let known = self.known()?;
+        Parcel::since(life, known.entries(), said).map_or(Ok(()), |parcel| self.say_afar(&parcel))
     }
 
     /// The living of the same home; of very many, the next few by name.
@@ -69,6 +89,9 @@ impl Body {
 
     /// What siblings have found out and told since the last round.
     pub(super) fn taught(&mut self, life: &Life) -> Result<Vec<Parcel>, Error> {
+        if !self.caught_up {
+            self.say_rest_afar(life)?;
+        }
         self.catch_up(life);
         Ok(self.waiting()?.into_iter().filter(|parcel| !parcel.lines.is_empty()).collect())
     }
@@ -82,7 +105,7 @@ impl Body {
         };
         if let Some((desk, name)) = self.writing.lodged() {
             for (peer, id, taught) in desk.post.missed(name, &desk.board.before(name, PEERS)) {
-                let heard = life.clade.newest_of(id);
+                let heard = life.clade.heard_of(id).taught;
                 if let (true, Ok(place)) = (taught > heard, self.place.home().golem(&peer))
                     && let Some(parcel) = told_since(&place, heard)
                 {
@@ -105,10 +128,23 @@ impl Living {
     /// Hears what waits for it at the host's post.
     pub(super) fn look_into_post(&mut self, listener: &mut impl Listener) -> Result<(), Error> {
         let held = self.body.writing.lodged().map(|(desk, name)| desk.post.waiting(name)).unwrap_or_default();
-        for parcel in held {
-            let Some(rest) = self.hear_word(&parcel, listener)? else { continue };
-            if let Some((desk, name)) = self.body.writing.lodged() {
-                desk.post.heard(name, &parcel, rest);
+        // What one has taught is heard in its order: a later word that is done before an earlier one would hide, after a kill,
+        // what was still to come of that.
+        let mut unfinished = Vec::new();
+        for parcel in &held {
+            if unfinished.contains(&parcel.from) && !parcel.lines.is_empty() {
+                continue;
+            }
+            let rest = if is_outdated(parcel, held.iter().map(|other| &**other)) {
+                Some(Vec::new())
+            } else {
+                self.hear_word(parcel, listener)?
+            };
+            if rest.as_ref().is_none_or(|rest| !rest.is_empty()) {
+                unfinished.push(parcel.from);
+            }
+            if let (Some(rest), Some((desk, name))) = (rest, self.body.writing.lodged()) {
+                desk.post.heard(name, parcel, rest);
             }
         }
         Ok(())
@@ -148,6 +184,12 @@ impl Living {
         self.flush(listener)?;
         Ok(Some(Vec::new()))
     }
+}
+
+/// Of how its world turned only the newest that one says is news.
+pub(super) fn is_outdated<'a>(parcel: &Parcel, others: impl IntoIterator<Item = &'a Parcel>) -> bool {
+    let turn = |one: &Parcel| matches!(one.news, News::Regime { .. });
+    turn(parcel) && others.into_iter().any(|one| turn(one) && one.from == parcel.from && one.number > parcel.number)
 }
 
 /// A letter that is the same however often it is sent.

@@ -12,6 +12,7 @@ use vault::{Batch, Line, Note, Reader, Vault};
 use super::desk::Desk;
 use crate::Error;
 use crate::home::GolemHome;
+use crate::river::Shore;
 use crate::view::herald::each;
 use crate::view::notes;
 use crate::view::status::Status;
@@ -42,7 +43,10 @@ pub(crate) struct Lodging {
 impl Lodging {
     pub(crate) fn new(desk: Arc<Desk>, golem: &Golem, tip: Hash) -> Lodging {
         let (name, next): (Arc<str>, _) = (golem.life().birth.name.as_str().into(), golem.seq() + 1);
-        desk.post.arrive(&name, golem.life().id(), golem.life().clade.taught);
+        let life = golem.life();
+        let unheard = |shore: &Shore| shore.unheard_by(life.id(), &life.clade);
+        let unheard = desk.shore.as_ref().map(unheard).unwrap_or_default();
+        desk.post.arrive(&name, life.id(), life.clade.taught, unheard);
         let (lines, messages, notes) = (Vec::new(), Vec::new(), Vec::new());
         Lodging { desk, name, tip, next, lines, messages, notes, carried: true, refusals: 0 }
     }

@@ -14,8 +14,10 @@ use tracing::{debug, info, warn};
 use vault::{Log, Reader};
 
 use super::api;
+use super::archiving::{Archiving, keep_archive};
 use super::copying::keep_copies;
 use super::crew::Crew;
+use super::link::Link;
 use super::notify::{self, Telling};
 use super::pace::Pace;
 use super::slots::{Slots, Stand};
@@ -51,6 +53,9 @@ pub struct Plan {
     pub api: Option<api::Listen>,
     pub gateway: Option<gateway::Listen>,
     pub backups: Option<Backups>,
+    /// Where the relay is to siblings elsewhere.
+    pub relay: Option<String>,
+    pub archive: Option<Archiving>,
 }
 
 /// What coming up came to.
@@ -86,6 +91,7 @@ pub struct Up {
     api: Option<api::Running>,
     gateway: Option<gateway::Running>,
     feeds: Option<Feeds>,
+    river: Option<Link>,
     pub boot: Boot,
 }
 
@@ -134,12 +140,17 @@ impl Up {
             let (home, desk, stop) = (home.clone(), Arc::clone(&up.desk), Arc::clone(&up.stop));
             up.tellers.push(std::thread::spawn(move || keep_copies(&backups, &home, &desk, &stop)));
         }
+        if let Some(plan) = plan.archive {
+            let (home, desk, stop) = (home.clone(), Arc::clone(&up.desk), Arc::clone(&up.stop));
+            up.tellers.push(std::thread::spawn(move || keep_archive(&plan, &home, &desk, &stop)));
+        }
         if let Some(listen) = plan.api {
             up.api = Some(api::serve(listen, home.clone(), Arc::clone(&up.desk))?);
         }
         if let Some(listen) = plan.gateway {
             up.gateway = Some(gateway::serve(listen, home)?);
         }
+        up.river = Link::begin(&up.desk, plan.relay)?;
         up.feeds = Some(Feeds::begin(home, None, Arc::new(Bell(Mutex::new(up.waker.clone())))));
         let Boot { living, dead, not_up, released, took } = up.boot;
         info!(target: SAID, living, dead, not_up, released, after_ms = took.as_millis() as u64, "up");
@@ -181,6 +192,7 @@ impl Up {
             api: None,
             gateway: None,
             feeds: None,
+            river: None,
             boot: Boot::default(),
         }
     }
@@ -374,8 +386,9 @@ impl Up {
             slot.away = true;
             let job = if slot.waits { Job::Turn(at, living, None) } else { Job::Hear(at, living) };
             self.crew.give(job);
-        } else if rung {
-            // Its owner had it, and may be done with it.
+        } else if rung && slot.stand != Stand::Down {
+            // Its owner had it, and may be done with it. One that is down is woken when it is due and finds its letters
+            // then: the bell may belong to the very letter that brought it down.
             slot.stand = Stand::Out;
             slot.falls.clear();
             self.slots.schedule(at, self.home.wall().now());
@@ -496,6 +509,9 @@ impl Up {
             gateway.close();
         }
         self.feeds = None;
+        if let Some(river) = &self.river {
+            river.stop();
+        }
         self.leave_everyone();
         let (mut left, mut patience) = (0, self.home.wall().now() + PATIENCE);
         while self.slots.anyone_away() {
@@ -514,6 +530,9 @@ impl Up {
         info!(target: SAID, golems = left, "stopped cleanly");
         tell(&format!("{left} stopped cleanly"));
         self.crew.close();
+        if self.desk.board.trouble().is_some() {
+            self.desk.give_up();
+        }
         for teller in self.tellers.drain(..) {
             let _ = teller.join();
         }

@@ -5,8 +5,10 @@
 //! over is woken again from its journal, and one that keeps falling is stopped, and its owner told.
 
 pub mod api;
+mod archiving;
 mod copying;
 mod crew;
+mod link;
 mod main_loop;
 pub mod notify;
 mod pace;
@@ -21,5 +23,6 @@ mod tests;
 mod wake;
 mod workers;
 
+pub use archiving::Archiving;
 pub use main_loop::{Boot, Plan, Stopper, Up};
 pub use supervision::SAID;

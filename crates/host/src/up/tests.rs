@@ -65,7 +65,12 @@ impl Running {
         let target = Target { way: Way::Command("exit 1".into()), kinds: Vec::new() };
         let telling = Telling { targets: vec![target], heartbeat: None, daily, gather: Duration::ZERO, here: None };
         Running::begin(
-            Up::come(home, Plan { speed, telling, api: None, gateway: None, backups: None }, |_| {}).unwrap(),
+            Up::come(
+                home,
+                Plan { speed, telling, api: None, gateway: None, backups: None, relay: None, archive: None },
+                |_| {},
+            )
+            .unwrap(),
         )
     }
 
@@ -517,8 +522,12 @@ fn whoever_comes_while_the_host_is_busy_is_told_when_to_come_again() {
     let settings = Settings::load(File::Bardo, None, std::iter::empty(), &[]).unwrap();
     let listen = api::Listen::of(&home, "127.0.0.1:0", &settings).unwrap();
     let telling = Telling { targets: Vec::new(), heartbeat: None, daily: None, gather: Duration::ZERO, here: None };
-    let up = Up::come(&home, Plan { speed: 40.0, telling, api: Some(listen), gateway: None, backups: None }, |_| {})
-        .unwrap();
+    let up = Up::come(
+        &home,
+        Plan { speed: 40.0, telling, api: Some(listen), gateway: None, backups: None, relay: None, archive: None },
+        |_| {},
+    )
+    .unwrap();
     let line = newest(&home.golem("g0").unwrap());
     up.desk.commit(Batch { lines: vec![line], ..Batch::default() }).unwrap();
     let (url, token) = (format!("http://{}/v1/golems/g0/dreams", up.address().unwrap()), tokens::local(&home).unwrap());

@@ -9,9 +9,9 @@ use vault::Note;
 use super::herald::Told;
 
 /// Every kind of note there is.
-pub(crate) const KINDS: [&str; 18] = [
-    "agent", "approval", "backup", "breaker", "cap", "crash", "daily", "death", "disk", "feed", "freeze", "head",
-    "heir", "lock", "model", "money", "stop", "unread",
+pub(crate) const KINDS: [&str; 19] = [
+    "agent", "approval", "backup", "breaker", "cap", "clade", "crash", "daily", "death", "disk", "feed", "freeze",
+    "head", "heir", "lock", "model", "money", "stop", "unread",
 ];
 /// Characters of a note: it goes to telephones and terminals, and may hold what somebody else wrote.
 const LONGEST: usize = 1_000;

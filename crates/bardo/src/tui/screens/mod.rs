@@ -1,6 +1,7 @@
 //! What is drawn, a file for each screen. `view` looks at the state and never changes it.
 
 mod away;
+mod clade;
 pub(crate) mod death;
 mod dreams;
 mod events;
@@ -56,6 +57,7 @@ fn draw(app: &App, look: Look, frame: &mut Frame<'_>, body: Rect) {
         Screen::Events => events::draw(app, look, frame, body),
         Screen::Graveyard => graveyard::draw(app, look, frame, body),
         Screen::Family => family::draw(app, look, frame, body),
+        Screen::Clade => clade::draw(app, look, frame, body),
         Screen::Testament => testament::draw(app, look, frame, body),
         Screen::Successor => successor::draw(app, look, frame, body),
     }
@@ -74,7 +76,7 @@ fn tabs(app: &App, look: Look, frame: &mut Frame<'_>, area: Rect) {
     for (at, (screen, name)) in Screen::TABS.iter().enumerate() {
         let style = if *screen == open { look.marked() } else { Style::new() };
         spans.push(Span::styled(format!(" {}", at + 1), if *screen == open { style } else { look.quiet() }));
-        spans.push(Span::styled(format!(" {name} "), style));
+        spans.push(Span::styled(format!(" {name}"), style));
     }
     frame.render_widget(Paragraph::new(Line::from(spans)), area);
 }
@@ -116,6 +118,7 @@ fn hints(app: &App) -> &'static str {
         Screen::Events => "/ find  ← → topic  a one or all  Esc back  ? help",
         Screen::Graveyard => "j k choose  Enter its end  t testament  s heir",
         Screen::Family => "j k choose  Enter open  Esc back  ? help",
+        Screen::Clade => "j k scroll  Esc back  ? help",
         Screen::Testament => "j k scroll  Esc back  ? help",
         Screen::Successor => "↑ ↓ field  type  Enter next  Esc back",
     }

@@ -15,6 +15,7 @@ use super::state::AppState;
 use crate::Error;
 use crate::legacy::testament;
 use crate::life::heirs::{self, Offer, Relative};
+use crate::river::{self, Report};
 use crate::view::costs::Costs;
 use crate::view::nights::{self, Night};
 use crate::view::shapes;
@@ -204,6 +205,14 @@ pub(super) async fn testament(
             }
         })
         .await
+}
+
+/// Your golems elsewhere: who is there, what was sent, held and refused, and who knows of a death.
+#[utoipa::path(get, path = "/v1/clade",
+    responses((status = 200, body = Report), (status = 409, description = "this home is of no clade", body = Problem)))]
+pub(super) async fn clade(State(app): State<AppState>) -> Result<Json<Report>, Problem> {
+    let none = || Error::Refused("this home is of no clade; `bardo styx init` begins one".into());
+    app.clone().pools.read(move || river::report(&app.home)?.map(Json).ok_or_else(none)).await
 }
 
 /// Its family, the oldest generation first.

@@ -28,6 +28,7 @@ fn described() -> (Router<AppState>, OpenApi) {
         .routes(routes!(reading::testament))
         .routes(routes!(reading::lineage))
         .routes(routes!(reading::estate))
+        .routes(routes!(reading::clade))
         .routes(routes!(orders::successor))
         .routes(routes!(orders::fund))
         .routes(routes!(orders::withdraw))

@@ -318,7 +318,7 @@ impl Stepped {
 fn plan() -> Plan {
     let here = Target { way: Way::Command("true".into()), kinds: Vec::new() };
     let telling = Telling { targets: vec![here], heartbeat: None, daily: None, gather: Duration::ZERO, here: None };
-    Plan { speed: 400.0, telling, api: None, gateway: None, backups: None }
+    Plan { speed: 400.0, telling, api: None, gateway: None, backups: None, relay: None, archive: None }
 }
 
 fn named(job: &Job) -> &'static str {

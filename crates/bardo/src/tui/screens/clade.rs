@@ -1,0 +1,26 @@
+//! Golems elsewhere: who is there, what was sent, held and refused.
+
+use ratatui::Frame;
+use ratatui::layout::Rect;
+
+use crate::clade::told;
+use crate::tui::app::App;
+use crate::tui::look::{Look, lines, nothing};
+
+pub(super) fn draw(app: &App, look: Look, frame: &mut Frame<'_>, area: Rect) {
+    let (report, now_ms) = match &app.clade {
+        None => return nothing(frame, area, "asking for golems elsewhere …"),
+        Some(None) => {
+            return nothing(
+                frame,
+                area,
+                "all your golems are here; `bardo styx init` connects this home with others of yours",
+            );
+        }
+        Some(Some((report, now_ms))) => (report, *now_ms),
+    };
+    let inner = look.panel(frame, area, &format!("clade: {} elsewhere", report.siblings.len()));
+    let width = usize::from(inner.width);
+    let rows = told(report, now_ms).into_iter().flat_map(|(about, text)| look.rows(about, &text, width));
+    lines(frame, inner, rows.skip(app.scroll).collect());
+}

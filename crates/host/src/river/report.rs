@@ -1,0 +1,107 @@
+//! How the river is for a home, read from what it has written down: for its owner, on any screen, whether a host is up or not.
+
+use std::sync::Arc;
+
+use golem::GolemId;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+use vault::Log;
+
+use super::key;
+use super::shore::{Books, RECEIPTS, Stand};
+use crate::Error;
+use crate::hash::hex;
+use crate::home::Home;
+
+/// Everything there is to say.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+pub struct Report {
+    /// By what the clade is known to relays; no secret.
+    pub clade: String,
+    /// By what this home is known to its siblings, once a host was up.
+    pub home: Option<String>,
+    pub relay: Option<String>,
+    pub archive: Option<String>,
+    #[serde(flatten)]
+    pub stand: Stand,
+    /// Words that not every other home has confirmed, and words that wait for some before them.
+    pub unconfirmed: usize,
+    pub held: usize,
+    pub homes: Vec<Other>,
+    pub siblings: Vec<Sibling>,
+    pub deaths: Vec<Death>,
+}
+
+/// Another home.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+pub struct Other {
+    pub home: String,
+    /// When it was last heard of, in milliseconds since 1970.
+    pub at_ms: u64,
+}
+
+/// A golem elsewhere.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+pub struct Sibling {
+    pub golem: String,
+    pub name: Option<String>,
+    pub home: String,
+    /// Words that were heard of it.
+    pub heard: u64,
+    /// The word of which there are two.
+    pub forked: Option<u64>,
+}
+
+/// A golem of this home that has died, and who knows of it.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+pub struct Death {
+    pub golem: String,
+    pub name: String,
+    pub homes: usize,
+    pub archived: bool,
+    /// It is in two other places.
+    pub transmitted: bool,
+}
+
+/// What is known, if this home is of a clade.
+pub fn report(home: &Home) -> Result<Option<Report>, Error> {
+    let Some(clade) = key::read(home)?.map(Arc::new) else { return Ok(None) };
+    let settings = home.settings()?;
+    let given = |key: &str| settings.text(key).filter(|text| !text.is_empty()).map(str::to_owned);
+    let rows = match Log::reader(home.root(), &home.heads())? {
+        Some(log) => log.river()?,
+        None => Vec::new(),
+    };
+    let me = rows.iter().find(|(key, _)| key == b"m").and_then(|(_, value)| value.get(..16)?.try_into().ok());
+    let up = Log::is_taken(&home.heads());
+    let since =
+        rows.iter().find(|(key, _)| key == b"s").and_then(|(_, value)| serde_json::from_slice::<Stand>(value).ok());
+    let books = Books::of(&clade, me.unwrap_or_default(), rows);
+    let sibling = |(speaker, heard, forked): (styx::Speaker, u64, Option<u64>)| Sibling {
+        golem: speaker.golem.to_string(),
+        name: books.name(speaker.golem).map(str::to_owned),
+        home: hex(&speaker.home),
+        heard,
+        forked,
+    };
+    let death = |(golem, ended): (&GolemId, &super::shore::Ended)| Death {
+        golem: golem.to_string(),
+        name: ended.name.clone(),
+        homes: ended.homes,
+        archived: ended.archived,
+        transmitted: ended.receipts() >= RECEIPTS,
+    };
+    let since_ms = since.filter(|_| up).and_then(|stand| stand.since_ms);
+    Ok(Some(Report {
+        clade: clade.owner().to_string(),
+        home: me.map(|me: [u8; 16]| hex(&me)),
+        relay: given("styx.url"),
+        archive: given("styx.archive"),
+        unconfirmed: books.bank.waiting(),
+        held: books.bank.held(),
+        homes: books.bank.homes().map(|(home, at_ms)| Other { home: hex(&home), at_ms }).collect(),
+        siblings: books.bank.heads().map(sibling).collect(),
+        deaths: books.ended.iter().map(death).collect(),
+        stand: Stand { since_ms, ..books.stand },
+    }))
+}

@@ -1,0 +1,30 @@
+//! The river between golems: envelopes that no relay can read or change, chains by which a receiver sees what a relay left
+//! out, and the relay itself.
+
+pub mod archive;
+pub mod bank;
+pub mod chain;
+pub mod client;
+#[cfg(feature = "relay")]
+mod door;
+pub mod envelope;
+#[cfg(feature = "relay")]
+pub mod gateway;
+pub mod key;
+#[cfg(feature = "relay")]
+pub mod limits;
+#[cfg(feature = "relay")]
+pub mod river;
+#[cfg(feature = "relay")]
+mod session;
+pub mod wire;
+
+pub use chain::{Chain, Place};
+pub use envelope::{Class, Envelope, Flaw, Hash, Header, Speaker};
+#[cfg(feature = "relay")]
+pub use gateway::{Gateway, Guests};
+pub use key::{Clade, Owner};
+#[cfg(feature = "relay")]
+pub use limits::Limits;
+#[cfg(feature = "relay")]
+pub use river::{River, Shape};
