@@ -71,6 +71,11 @@ local:
     BARDO_REALPARTS=1 cargo nextest run -p bardo-mind --features local --locked
     BARDO_REALPARTS=1 cargo nextest run -p bardo-host --features local --locked --test recall --success-output final
 
+# Everything a release has, from a clean checkout into FOLDER, then each file installed on a bare system; needs root and a Debian mirror.
+release version folder="dist" address="" older="":
+    packaging/release {{version}} {{folder}} {{address}}
+    packaging/check {{folder}} {{older}}
+
 # Speed, as ratios in one run.
 bench:
     cargo run --release -p bardo --example bench

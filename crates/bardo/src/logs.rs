@@ -10,7 +10,7 @@ use host::Error;
 use host::config::{ConfigError, Origin, Problem, Settings};
 use tracing::{error, warn};
 use tracing_subscriber::layer::SubscriberExt;
-use tracing_subscriber::{EnvFilter, Layer, Registry, fmt};
+use tracing_subscriber::{EnvFilter, Layer, Registry, fmt, reload};
 
 use crate::args::LogFormat;
 
@@ -20,12 +20,14 @@ const USUAL: &str = "warn,host::said=off";
 /// A log that is being kept; dropped when there is nothing more to say.
 #[derive(Debug)]
 pub(crate) struct Logs {
+    pub(crate) level: Level,
     #[cfg(feature = "otlp")]
     _spans: Option<crate::otlp::Spans>,
 }
 
 pub(crate) fn begin(settings: &Settings, format: Option<LogFormat>) -> Result<Logs, Error> {
-    let lines = lines(settings, format).with_filter(filter(settings)?);
+    let (filter, level) = reload::Layer::new(filter(settings)?);
+    let lines = lines(settings, format).with_filter(filter);
     let subscriber = Registry::default().with(lines);
     #[cfg(feature = "otlp")]
     let (subscriber, spans) = {
@@ -38,9 +40,20 @@ pub(crate) fn begin(settings: &Settings, format: Option<LogFormat>) -> Result<Lo
         warn!("a collector is named in OTEL_EXPORTER_OTLP_ENDPOINT, but this bardo was built without the feature otlp");
     }
     Ok(Logs {
+        level: Level(level),
         #[cfg(feature = "otlp")]
         _spans: spans,
     })
+}
+
+/// How much is logged, which may change while it is.
+#[derive(Clone, Debug)]
+pub(crate) struct Level(reload::Handle<EnvFilter, Registry>);
+
+impl Level {
+    pub(crate) fn set(&self, settings: &Settings) -> Result<(), Error> {
+        self.0.reload(filter(settings)?).map_err(|why| Error::Host(format!("cannot change what is logged: {why}")))
+    }
 }
 
 /// Somebody has named a collector and not switched it off.

@@ -1,16 +1,15 @@
 //! The command line. It parses, calls the host, and prints; every decision is made elsewhere.
 
 mod args;
-mod clade;
 mod commands;
 mod draw;
 mod exit;
-mod history;
 mod logs;
 #[cfg(feature = "otlp")]
 mod otlp;
 mod output;
 mod page;
+mod signals;
 mod tui;
 
 use std::path::PathBuf;
@@ -57,6 +56,7 @@ fn dispatch(home: &Home, verb: Verb, json: bool) -> Result<ExitCode, Error> {
         Verb::Mcp => commands::mcp::mcp(home),
         Verb::Wrap(args) => commands::wrap::wrap(home, &args, json),
         Verb::Up(args) => commands::up::up(home, &args, json),
+        Verb::Page { listen } => commands::up::page(home, listen, json),
         Verb::Tui(args) => tui::tui(home, &args, json),
         Verb::Dream(verb) => commands::dream::dispatch(home, verb, json),
         Verb::Grimoire(verb) => commands::grimoire::dispatch(home, verb, json),
@@ -79,6 +79,8 @@ fn dispatch(home: &Home, verb: Verb, json: bool) -> Result<ExitCode, Error> {
         Verb::Restore(args) => commands::copies::restore(home, &args, json),
         Verb::Drill { folder } => commands::copies::drill(&folder, json),
         Verb::Doctor => commands::home::doctor(home, json),
+        Verb::Bench(bench) => commands::bench::bench(home, &bench, json),
+        Verb::Upgrade(args::UpgradeVerb::Check) => commands::home::foresee(home, json),
         Verb::Recover { yes } => commands::home::recover(home, yes, json),
         Verb::Config(config) => commands::config::dispatch(home, &config, json),
         Verb::Completions { shell } => {

@@ -39,8 +39,8 @@ pub(crate) struct Series {
 
 #[derive(Debug, Default)]
 pub(crate) struct Chart {
-    pub(crate) title: &'static str,
-    pub(crate) note: &'static str,
+    pub(crate) title: String,
+    pub(crate) note: String,
     pub(crate) range: (f64, f64),
     /// Lines across, with their figures.
     pub(crate) marks: Vec<(f64, String)>,

@@ -44,6 +44,20 @@ fn wait_until(what: &str, mut done: impl FnMut() -> bool) {
 }
 
 #[test]
+fn a_machine_is_tried_out_in_a_folder_that_is_gone_afterwards() {
+    let tent = Tent::new();
+    let before = std::fs::read_dir(tent.folder.path()).unwrap().count();
+    let told: serde_json::Value =
+        serde_json::from_str(&tent.ok(["bench", "--golems", "3", "--seconds", "1", "--json"])).unwrap();
+    let figure = |name: &str| told[name].as_f64().unwrap_or_else(|| panic!("no {name} in {told}"));
+    assert!(figure("ticks_per_second") > 10.0 && figure("bytes_of_disk_a_tick") > 10.0, "{told}");
+    let expected = figure("ticks_per_second") * 40.0 / 2.0;
+    assert!((figure("by_speed") - expected).abs() <= 1.0, "half of what it does, at a tick every 40 s: {told}");
+    assert_eq!(std::fs::read_dir(tent.folder.path()).unwrap().count(), before, "it left something behind");
+    assert_eq!(tent.ok(["golem", "list", "--json"]), "", "no golem of its owner's was made");
+}
+
+#[test]
 fn from_an_empty_home_to_a_death_with_its_cause() {
     let tent = Tent::bare();
     assert!(tent.fails(1, ["golem", "list"]).contains("bardo init"), "says what to do next");

@@ -21,7 +21,7 @@ fn what_is_known_is_found_and_shown_and_every_row_is_held_against_the_journal() 
     let json = tent.ok(["--json", "grimoire", "search", "ada", "gas \" OR NEAR(*", "--limit", "1"]);
     let hit: serde_json::Value = serde_json::from_str(json.trim()).unwrap();
     let id = hit["entry"]["id"].as_u64().unwrap();
-    assert!(tent.ok(["grimoire", "show", "ada", &id.to_string()]).contains("by evidence"));
+    assert!(tent.ok(["grimoire", "show", "ada", &id.to_string()]).contains(" against"));
     assert!(tent.ok(["grimoire", "verify", "ada"]).contains("as the journal says"));
 
     let db = rusqlite::Connection::open(tent.golem("ada").database()).unwrap();

@@ -130,9 +130,9 @@ fn many_notes_at_once_are_one_note_that_names_them() {
     wait("it comes up", &|| printed().contains("up after"));
     tent.ok(["golem", "freeze", "--all", "--reason", "looking into it"]);
     let to = |path: &str| posts.lock().unwrap().iter().filter(|post| post.path == path).cloned().collect::<Vec<_>>();
-    let told = |path: &str| (0..6).all(|n| to(path).iter().any(|post| post.body.contains(&format!("g{n} is frozen"))));
+    let told = |path: &str| (0..6).all(|n| to(path).iter().any(|post| post.body.contains(&format!("g{n} was frozen"))));
     wait("all are told of", &|| told("/hook") && told("/topic"));
-    wait("and it is printed", &|| printed().matches("is frozen (looking into it)").count() == 6);
+    wait("and it is printed", &|| printed().matches("was frozen: no new exposure (looking into it)").count() == 6);
     let hook = to("/hook");
     assert!(hook.len() <= 2, "six freezes are one note, or two where one was in time for neither: {hook:?}");
     let group: Value = hook
@@ -146,7 +146,7 @@ fn many_notes_at_once_are_one_note_that_names_them() {
     // A death is for the topic and not for this webhook.
     tent.ok(["golem", "retire", "g0", "--confirm", "g0"]);
     wait("a death is told", &|| to("/topic").iter().any(|post| post.body.contains("g0 died")));
-    wait("a death is printed", &|| printed().contains("g0 died at tick"));
+    wait("a death is printed", &|| printed().contains("g0 died after"));
     std::thread::sleep(Duration::from_millis(500));
     assert!(!to("/hook").iter().any(|post| post.body.contains("died")), "{:?}", to("/hook"));
     host.kill().unwrap();

@@ -55,7 +55,7 @@ fn a_new_user_gets_from_the_demo_to_a_golem_in_another_home() {
     says(&tent, "golem run ada --speed max --ticks 495", &["at tick 500", "vitality"]);
     says(&tent, "golem list", &["ada", "500"]);
     says(&tent, "golem show ada", &["skill", "capital", "as good as naive", "memory"]);
-    says(&tent, "golem events ada", &["ada was born", "was given"]);
+    says(&tent, "golem events ada", &["was born", "was given"]);
     says(&tent, "golem stress ada", &["load"]);
     says(&tent, "grimoire stats ada", &["heuristic"]);
 

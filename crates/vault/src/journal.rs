@@ -282,7 +282,7 @@ fn bring_up_to_date(db: &mut Connection, life: &Life) -> Result<(), Error> {
     let whole = episodes::count(db).is_ok_and(|rows| rows == life.episodes.made)
         && calls::exist(db).map_err(Error::sqlite(what))?
         && grimoire::exists(db).map_err(Error::sqlite(what))?
-        && meta(db, DERIVED).is_ok_and(|made| made == TABLES);
+        && is_derived(db);
     if whole {
         return grimoire::prepare(db).map_err(Error::sqlite(what));
     }
@@ -300,6 +300,11 @@ fn bring_up_to_date(db: &mut Connection, life: &Life) -> Result<(), Error> {
     called.rebuild(db).map_err(Error::sqlite(what))?;
     grimoire::rebuild(db, &known).map_err(Error::sqlite(what))?;
     grimoire::prepare(db).and_then(|()| set_meta(db, DERIVED, TABLES)).map_err(Error::sqlite(what))
+}
+
+/// Whether what is made from the records was made as this version makes it.
+pub(crate) fn is_derived(db: &Connection) -> bool {
+    meta(db, DERIVED).is_ok_and(|made| made == TABLES)
 }
 
 /// The number of the newest record.

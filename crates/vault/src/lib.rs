@@ -21,6 +21,7 @@ mod reader;
 mod reading;
 mod salvage;
 mod snapshot;
+mod standing;
 pub mod treasury;
 
 pub use calls::{Call, Refused};
@@ -35,6 +36,7 @@ pub use library::Library;
 pub use log::{Batch, Kept, Line, Log, LogReader, Note, Tip, Waiting, follow, live_on};
 pub use pieces::Bookmark;
 pub use reader::{Check, Notice, Reader};
+pub use standing::Standing;
 pub use treasury::{Passing, Treasury};
 
 /// The SQLite that everything is kept by.

@@ -68,6 +68,8 @@ pub struct Batch {
     pub lodgers: Vec<(GolemId, bool)>,
     /// What the home remembers of the river, row by row in order; nothing is in a row that goes.
     pub river: Vec<(Vec<u8>, Option<Vec<u8>>)>,
+    /// Who is told of notes, from this group on.
+    pub targets: Option<Vec<String>>,
 }
 
 /// What is in the log after a group.
@@ -170,7 +172,7 @@ impl Batch {
     pub fn is_empty(&self) -> bool {
         let told = self.notes.is_empty() && self.told.is_empty();
         let lives = self.lines.is_empty() && self.carried.is_empty() && self.lodgers.is_empty();
-        told && lives && self.river.is_empty()
+        told && lives && self.river.is_empty() && self.targets.is_none()
     }
 
     pub fn append(&mut self, other: &mut Batch) {
@@ -180,6 +182,7 @@ impl Batch {
         self.told.append(&mut other.told);
         self.lodgers.append(&mut other.lodgers);
         self.river.append(&mut other.river);
+        self.targets = other.targets.take().or(self.targets.take());
     }
 }
 
@@ -242,6 +245,9 @@ impl Log {
     }
 
     fn write(&mut self, batch: &Batch) -> Result<Tip, Error> {
+        if let Some(targets) = &batch.targets {
+            self.targets.clone_from(targets);
+        }
         let (db, targets, before) = (&mut self.db, &self.targets, self.tip);
         let mut write = || -> rusqlite::Result<Tip> {
             let (tx, mut rows) = (db.transaction()?, before.rows);

@@ -299,7 +299,8 @@ pub(crate) struct HowArgs {
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct New {
-    pub(crate) name: Name,
+    /// What to call it; without a name everything is asked for
+    pub(crate) name: Option<Name>,
     /// What to live in: sim, replay, live, queue, checks, or a program of yours such as ./my_world.py
     #[arg(long, value_name = "WORLD", value_parser = world)]
     pub(crate) world: Option<Chosen>,
@@ -341,10 +342,19 @@ pub(crate) struct New {
 }
 
 impl New {
+    /// Whether nothing at all was said.
+    pub(crate) fn is_bare(&self) -> bool {
+        let said = [&self.data, &self.interval, &self.mind].iter().any(|text| text.is_some());
+        let lists = [&self.check, &self.number, &self.set, &self.how.env].iter().any(|list| !list.is_empty());
+        let money = self.credit.is_some() || self.capital.is_some();
+        let files = self.config.is_some() || self.from.is_some();
+        self.name.is_none() && self.world.is_none() && self.seed.is_none() && !(said || lists || money || files)
+    }
+
     /// One of which nothing is said but its name.
     pub(crate) fn named(name: Name) -> New {
         New {
-            name,
+            name: Some(name),
             world: None,
             seed: None,
             data: None,

@@ -43,6 +43,12 @@ pub(crate) enum Verb {
     Mcp,
     /// Run all golems here in one process, with an API, until stopped
     Up(UpArgs),
+    /// A link that opens the page of a host that is up, in a browser; it is good once
+    Page {
+        /// Where the browser finds the host, instead of api.listen
+        #[arg(long, value_name = "ADDRESS")]
+        listen: Option<String>,
+    },
     /// Watch a host that is up: its golems, their lives, memories, dreams and deaths, on screen
     Tui(TuiArgs),
     /// Dreams: order a night, or read what came of one
@@ -82,6 +88,8 @@ pub(crate) enum Verb {
     /// Live whole populations in memory, to find out
     #[command(subcommand)]
     Lab(LabVerb),
+    /// Find out how many golems this machine carries, by running some for a few seconds in a folder of their own
+    Bench(BenchArgs),
     /// Being told of what happens
     #[command(subcommand)]
     Notify(NotifyVerb),
@@ -95,6 +103,9 @@ pub(crate) enum Verb {
     Drill { folder: PathBuf },
     /// Examine the whole home: every record, every roll, every cent
     Doctor,
+    /// What another version will do to this home
+    #[command(subcommand)]
+    Upgrade(UpgradeVerb),
     /// Set right what can be when a file is lost, cut or old; tells first what is lost, and changes nothing without --yes
     Recover {
         /// Do it
@@ -114,6 +125,22 @@ pub(crate) enum Verb {
         /// Folder to write them into, such as ~/.local/share/man/man1
         folder: PathBuf,
     },
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct BenchArgs {
+    /// How many to run
+    #[arg(long, default_value_t = 50, value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..=10_000))]
+    pub(crate) golems: usize,
+    /// How long to watch them
+    #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=3_600))]
+    pub(crate) seconds: u64,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum UpgradeVerb {
+    /// Tell what this version will do to a home that an earlier one made, and what it cannot; changes nothing
+    Check,
 }
 
 #[derive(Debug, Subcommand)]
@@ -393,7 +420,7 @@ impl std::str::FromStr for KindArg {
 #[derive(Debug, ClapArgs)]
 pub(crate) struct DemoArgs {
     /// Which life: market, chance and end all follow from this number
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = 13)]
     pub(crate) seed: u64,
     /// How fast it is shown: 1x takes about a minute, max does not wait
     #[arg(long, default_value = "1x", value_parser = pace)]

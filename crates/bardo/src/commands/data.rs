@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
 
-use golem::{Name, Time};
+use golem::Time;
 use host::feeds::{self, Follower, Plan, Source, Venue};
 use host::home::data as imported;
 use host::{Error, Home, wall};
@@ -197,9 +197,4 @@ fn begin_with(home: &Home, plan: &Plan, file: &Path) -> Result<(), Error> {
     writer.add(&over, "history")?;
     output::complain(format!("{}: {} bars of history", plan.name, count(report.bars)));
     Ok(())
-}
-
-/// Whether this name is followed here.
-pub(crate) fn is_followed(home: &Home, name: &str) -> bool {
-    name.parse::<Name>().is_ok() && Plan::read(home, name).is_ok_and(|plan| plan.is_some())
 }

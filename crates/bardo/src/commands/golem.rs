@@ -9,23 +9,23 @@ use golem::stress::{self, words};
 use host::care::copies;
 use host::care::restore::{self, Consent};
 use host::config::{File, Settings};
+use host::feeds::is_followed;
 use host::home::loan;
-use host::life::birth::{Wish, birth};
+use host::life::birth::{self as births, Wish};
+use host::life::newborn::{settings, spec};
 use host::life::playbook;
 use host::life::programs::Programs;
 use host::orders::fleet::Brake;
 use host::view::herald::Herald;
+use host::view::history::History;
 use host::{Error, GolemHome, Home, Living, chance::Secret};
 use serde_json::json;
 use vault::Reader;
 
 use crate::args::{Chosen, GolemVerb, New, Restore, WorldKind};
 use crate::commands::checks::Claim;
-use crate::commands::data::is_followed;
-use crate::commands::newborn::{next, plain, settings, spec};
-use crate::commands::{checks, connect, costs, heirs, list, outside, owner, plot, report, run, talk};
-use crate::history::History;
-use crate::output::{self, count, date, line, portrait, sentence};
+use crate::commands::{birth, checks, connect, costs, heirs, list, outside, owner, plot, report, run, talk};
+use crate::output::{self, count, date, line, plain, portrait, sentence};
 
 pub(crate) fn dispatch(home: &Home, verb: GolemVerb, json: bool) -> Result<ExitCode, Error> {
     match verb {
@@ -74,7 +74,8 @@ pub(crate) fn dispatch(home: &Home, verb: GolemVerb, json: bool) -> Result<ExitC
 }
 
 fn create(home: &Home, new: New, json: bool) -> Result<ExitCode, Error> {
-    let living = birth_of(home, new)?;
+    let living = if new.is_bare() { birth::ask(home, json)? } else { Some(birth_of(home, new)?) };
+    let Some(living) = living else { return Ok(ExitCode::SUCCESS) };
     let life = living.life();
     if json {
         output::json(&json!({ "name": life.birth.name, "id": life.id().to_string(), "seeded": life.birth.seeded }));
@@ -83,13 +84,14 @@ fn create(home: &Home, new: New, json: bool) -> Result<ExitCode, Error> {
             "{} is born: {} to live on, {} to act with",
             life.birth.name, life.purse.credit, life.capital.cash
         ));
-        line(next(home, life.birth.name.as_str()));
+        line(birth::next(home, life.birth.name.as_str()));
     }
     Ok(ExitCode::SUCCESS)
 }
 
 /// Flags are keys by another name, so they are checked and shown like any other.
 pub(crate) fn birth_of(home: &Home, new: New) -> Result<Living, Error> {
+    let name = new.name.ok_or_else(|| Error::Usage("a golem needs a name: bardo golem new NAME".into()))?;
     let mut flags = new.set;
     let mut flag = |key: &str, value: Option<String>| flags.extend(value.map(|value| format!("{key}={value}")));
     // Data is for replaying, or for following; nobody who names it wants anything else.
@@ -133,8 +135,8 @@ pub(crate) fn birth_of(home: &Home, new: New) -> Result<Living, Error> {
         None => None,
     };
     let spec = spec(home, &settings, seed)?;
-    let wish = Wish { name: new.name, spec, seed, settings, descent: None, bundle, checks, programs };
-    birth(home, wish)
+    let wish = Wish { name, spec, seed, settings, descent: None, bundle, checks, programs };
+    births::birth(home, wish)
 }
 
 fn bury(place: &GolemHome, away: bool, json: bool) -> Result<ExitCode, Error> {

@@ -9,13 +9,14 @@ use golem::grimoire::{Entry, How, Kind, Status, bundle, entry_of};
 use golem::inheritance::{Way, may_leave};
 use golem::{Golem, Life};
 use host::life::recall;
+use host::view::known;
 use host::{Error, GolemHome, Home, Living};
 use serde_json::json;
 use vault::Reader;
 use vault::grimoire::{Hit, Query};
 
 use crate::args::{GrimoireVerb, Origin, Search};
-use crate::output::{self, count, date, line};
+use crate::output::{self, count, line};
 
 pub(crate) fn dispatch(home: &Home, verb: GrimoireVerb, json: bool) -> Result<ExitCode, Error> {
     match verb {
@@ -78,7 +79,7 @@ fn search(home: &Home, place: &GolemHome, args: &Search, json: bool) -> Result<E
             entry.id,
             entry.kind.name(),
             entry.confidence(life.now),
-            quoted(&entry, life)
+            known::says(&entry, life)
         ));
         if args.explain {
             let likeness = parts.likeness.map_or("no vector".to_owned(), |likeness| format!("{likeness:.2}"));
@@ -114,13 +115,6 @@ fn embed(home: &Home, place: &GolemHome, json: bool) -> Result<ExitCode, Error> 
     Ok(ExitCode::SUCCESS)
 }
 
-/// What came from someone else is theirs to say.
-fn quoted(entry: &Entry, life: &Life) -> String {
-    let own = entry.provenance.sources.iter().any(|source| source.golem == life.id());
-    let text = output::rounded(&entry.text);
-    if own { text } else { format!("\"{text}\"") }
-}
-
 fn show(place: &GolemHome, id: u64, json: bool) -> Result<ExitCode, Error> {
     let (_, golem, entries) = known(place)?;
     let life = golem.life();
@@ -134,28 +128,8 @@ fn show(place: &GolemHome, id: u64, json: bool) -> Result<ExitCode, Error> {
         return Ok(ExitCode::SUCCESS);
     }
     line(format!("{} {}, {}", entry.kind.name(), entry.id, entry.status.name()));
-    line(format!("  says       {}", quoted(&entry, life)));
-    let (seen_for, against) = (entry.evidence_for, entry.evidence_against);
-    line(format!(
-        "  confidence {:.2} now, {:.2} by evidence ({seen_for:.1} for, {against:.1} against)",
-        entry.confidence(life.now),
-        entry.by_evidence()
-    ));
-    let half = entry.class.half_life().map_or("does not fade".to_owned(), |half| format!("halves every {half}"));
-    line(format!("  fades      {half}, last validated {}", date(entry.validated_at)));
-    line(format!("  regime     {}", entry.regime.map_or("any".to_owned(), |regime| regime.to_string())));
-    for source in &entry.provenance.sources {
-        let who = if source.golem == life.id() { "itself".to_owned() } else { source.golem.to_string() };
-        line(format!("  from       {who}, generation {}, {:?}", source.generation, source.how).to_lowercase());
-    }
-    if !entry.contradicts.is_empty() {
-        let ids: Vec<String> = entry.contradicts.iter().map(u64::to_string).collect();
-        line(format!("  against    {}", ids.join(", ")));
-    }
-    line(format!(
-        "  quality    {:.2}, strength {:.1}, recalled {} times",
-        entry.quality, entry.strength, entry.retrievals
-    ));
+    line(format!("  {:<10} {}", "says", known::says(&entry, life)));
+    known::rows(&entry, life).iter().for_each(|row| line(format!("  {:<10} {}", row.about, row.says)));
     Ok(ExitCode::SUCCESS)
 }
 

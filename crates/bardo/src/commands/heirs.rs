@@ -13,8 +13,8 @@ use serde::Serialize;
 use vault::Reader;
 
 use crate::args::{Successor, TestamentArgs};
-use crate::commands::newborn::{next, plain};
-use crate::output::{self, count, date, line};
+use crate::commands::birth::next;
+use crate::output::{self, count, date, line, plain};
 
 pub(crate) fn successor(home: &Home, args: &Successor, json: bool) -> Result<ExitCode, Error> {
     let dead = home.read_golem(&args.dead)?;

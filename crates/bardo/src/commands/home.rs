@@ -1,10 +1,11 @@
-//! `init`, `treasury`, `doctor`, `recover`: verbs about the home as a whole.
+//! `init`, `treasury`, `doctor`, `upgrade`, `recover`: verbs about the home as a whole.
 
 use std::process::ExitCode;
 
 use golem::Usdc;
 use host::care::doctor as examination;
 use host::care::recover as recovery;
+use host::care::upgrade;
 use host::{Error, Home};
 use mind::AtHand;
 use serde_json::json;
@@ -91,6 +92,23 @@ pub(crate) fn doctor(home: &Home, json: bool) -> Result<ExitCode, Error> {
         fine &= finding.fine;
         told(&finding, json);
     })?;
+    Ok(if fine { ExitCode::SUCCESS } else { ExitCode::from(exit::ERROR) })
+}
+
+/// `upgrade check`: nothing is done, so that it can still be decided.
+pub(crate) fn foresee(home: &Home, json: bool) -> Result<ExitCode, Error> {
+    let mut fine = true;
+    let touched = upgrade::foresee(home, |finding| {
+        fine &= finding.fine;
+        told(&finding, json);
+    })?;
+    if !json {
+        line(match (fine, touched) {
+            (false, _) => "this version cannot go on with what is marked WRONG; nothing was changed",
+            (true, 0) => "this version changes nothing here",
+            (true, _) => "nothing has been changed yet; each golem is brought up to date when it next runs",
+        });
+    }
     Ok(if fine { ExitCode::SUCCESS } else { ExitCode::from(exit::ERROR) })
 }
 

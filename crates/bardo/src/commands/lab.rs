@@ -12,10 +12,10 @@ use lab::lineages::{self, Kin, Way};
 use lab::{Outcome, Plan, Quantiles, Summary, lives};
 use world::Spec;
 
-use super::newborn::{settings, spec};
 use crate::args::{LivesArgs, PlanArgs, WorldKind};
 use crate::output::{self, count, line};
 use crate::page::{self, BLACK, Chart, INKS, Series, escape, percent, round_marks, span};
+use host::life::newborn::{settings, spec};
 
 pub(crate) fn lives(home: &Home, args: &LivesArgs, json: bool) -> Result<ExitCode, Error> {
     if let Some(vary) = &args.vary {
@@ -315,23 +315,23 @@ fn picture(summary: &Summary, outcomes: &[Outcome], interval: Span, figures: &[S
     let ((low, high), (worst, best)) = (span(&returns, (-0.01, 0.01)), span(&skills, (0.45, 0.55)));
     let charts = [
         Chart {
-            title: "Who is left",
-            note: "The share of lives that have not ended.",
+            title: "Who is left".to_owned(),
+            note: "The share of lives that have not ended.".to_owned(),
             marks: [0.0, 0.25, 0.5, 0.75, 1.0].map(|at| (at, format!("{:.0} %", at * 100.0))).to_vec(),
             series: vec![Series { name: String::new(), ink: BLACK, points: alive }],
             ..Chart::over(end, None)
         },
         Chart {
-            title: "Skill of those who are left",
-            note: "0.50 is as good as the naive forecast; one life in twenty is above the upper line, one below the lower.",
+            title: "Skill of those who are left".to_owned(),
+            note: "0.50 is as good as the naive forecast; one life in twenty is above the upper line, one below the lower.".to_owned(),
             range: (worst, best),
             marks: round_marks(worst, best, |value| format!("{value:.2}")),
             series: skills,
             ..Chart::over(end, None)
         },
         Chart {
-            title: "Returns, each sorted from worst to best",
-            note: "What became of capital, and buy-and-hold on the same paths.",
+            title: "Returns, each sorted from worst to best".to_owned(),
+            note: "What became of capital, and buy-and-hold on the same paths.".to_owned(),
             range: (low, high),
             marks: round_marks(low, high, percent),
             series: returns,

@@ -1,5 +1,7 @@
 //! One file per family of verbs.
 
+pub(crate) mod bench;
+mod birth;
 pub(crate) mod checks;
 pub(crate) mod config;
 pub(crate) mod connect;
@@ -16,7 +18,6 @@ pub(crate) mod lab;
 pub(crate) mod library;
 pub(crate) mod list;
 pub(crate) mod mcp;
-pub(crate) mod newborn;
 pub(crate) mod outside;
 pub(crate) mod owner;
 pub(crate) mod plot;

@@ -11,6 +11,7 @@ use golem::world::Observation;
 use host::config::{File, Settings};
 use host::life::birth::{Wish, birth};
 use host::life::checks;
+use host::life::newborn;
 use host::life::outside::Outside;
 use host::life::programs::{Programs, Run};
 use host::life::{Listener, Pace};
@@ -19,7 +20,6 @@ use serde_json::json;
 use world::{Ledger, Spec, World};
 
 use crate::args::{HowArgs, ProgramArgs, Served, WorldVerb};
-use crate::commands::newborn;
 use crate::exit;
 use crate::output::{self, line};
 

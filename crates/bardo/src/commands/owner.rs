@@ -1,9 +1,7 @@
 //! The owner's word: `policy`, `approve`, `fund`, `withdraw`, `pause`, `resume`, `freeze`, `retire`, `halt`.
 
 use std::io::IsTerminal;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
-use std::time::Instant;
 
 use golem::owner::Account;
 use golem::{Command, Usdc, thanatopsis};
@@ -223,38 +221,22 @@ pub(crate) fn halt(home: &Home, args: &Halt, json: bool) -> Result<ExitCode, Err
         output::complain("nothing was changed; to end every golem, repeat with --yes");
         return Ok(ExitCode::from(exit::USAGE));
     }
-    // The owner's own book first: whatever becomes of anyone here, nobody comes after them by itself.
-    let ended = home.treasury().and_then(|mut treasury| Ok(treasury.end_all()?));
+    let snapshot_every = home.settings()?.integer("run.snapshot_every") as u64;
+    let fleet::Halted { ended, answers } = fleet::halt_all(home, "bardo halt", snapshot_every, PATIENCE)?;
     if let Err(why) = &ended {
         output::complain(format!("heirs may still be born by themselves: {why}"));
     }
-    // Everyone is told before anyone is waited for, and whatever happens at one of them happens to no other.
-    let command = || Body::Command(Command::Halt { trigger: "bardo halt".into() });
-    let orders: Vec<_> = home
-        .list()?
-        .into_iter()
-        .map(|place| (catch_unwind(AssertUnwindSafe(|| pass_on(home, &place, command()))), place))
-        .collect();
-    let deadline = Instant::now() + PATIENCE;
     let mut left = Vec::new();
-    for (order, place) in orders {
-        let patience = deadline.saturating_duration_since(Instant::now());
-        let heard = order.map(|order| order.and_then(|order| hear(&place, order, patience)));
+    for (place, heard) in answers {
         match heard {
-            Ok(Ok(heard)) => {
+            Ok(heard) => {
                 if matches!(heard, Heard::Waiting) {
                     left.push(place.name.to_string());
                 }
                 report(&place, &heard, "is dead, by the kill switch", json);
             }
-            // The dead cannot be ended, and what was moved away is another home's to end.
-            Ok(Err(Error::Dead(..) | Error::Vault(vault::Error::Sealed(_)))) => {}
-            Ok(Err(why)) => {
+            Err(why) => {
                 output::complain(format!("{}: {why}", place.name));
-                left.push(place.name.to_string());
-            }
-            Err(_) => {
-                output::complain(format!("{}: it broke while it was told; `bardo doctor` looks at it", place.name));
                 left.push(place.name.to_string());
             }
         }

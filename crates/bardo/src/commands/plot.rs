@@ -2,9 +2,9 @@
 
 use golem::information::Sign;
 use golem::mortality::phase::Phase;
+use host::view::history::{History, Look};
 
 use crate::draw::Dots;
-use crate::history::{History, Look};
 
 const COLUMNS: usize = 68;
 const ROWS: usize = 5;

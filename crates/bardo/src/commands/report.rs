@@ -5,15 +5,14 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use golem::books::Books;
-use golem::mortality::phase::Phase;
-use golem::stress::Band;
 use golem::thanatopsis::Testament;
 use host::legacy::testament;
+use host::view::history::History;
+use host::view::pictures::{Picture, Pictures};
 use host::{Error, GolemHome};
 
-use crate::history::{History, Look};
 use crate::output::{self, line, portrait};
-use crate::page::{self, BLACK, Chart, INKS, Ink, Series, escape, percent, round_marks, span};
+use crate::page::{self, BLACK, Chart, INKS, Series, escape, percent, round_marks, span};
 
 pub(crate) fn report(place: &GolemHome, out: Option<&Path>, json: bool) -> Result<ExitCode, Error> {
     let history = History::read(place)?;
@@ -48,8 +47,9 @@ fn body(history: &History, testament: Option<&Testament>) -> String {
     if history.looks.is_empty() {
         return text + "<p>It has not looked at its world yet.</p>\n";
     }
-    for chart in charts(history) {
-        text += &chart.html();
+    let mut pictures = Pictures::of(history);
+    for picture in std::mem::take(&mut pictures.pictures) {
+        text += &chart(&pictures, picture).html();
     }
     if let Some(testament) = testament {
         text += "<h2>What it left</h2>\n<div class=\"words\">\n";
@@ -64,98 +64,40 @@ fn body(history: &History, testament: Option<&Testament>) -> String {
     text + "<p class=\"note\">Drawn from its journal. One life proves nothing, for it or against it.</p>\n"
 }
 
-fn charts(history: &History) -> Vec<Chart> {
-    vec![life_line(history), parts(history), skills(history), money(history), load(history)]
-}
-
-fn series(history: &History, name: &str, ink: Ink, value: impl Fn(&Look) -> Option<f64>) -> Series {
-    let points = history.looks.iter().filter_map(|look| Some((look.day, value(look)?))).collect();
-    Series { name: name.to_owned(), ink, points }
-}
-
-fn life_line(history: &History) -> Chart {
+/// The same pictures as on the page, with figures beside them.
+fn chart(pictures: &Pictures, picture: Picture) -> Chart {
+    let points = |values: Vec<Option<f64>>| {
+        let pairs = pictures.days.iter().zip(values);
+        pairs.filter_map(|(day, value)| Some((*day, value?))).collect()
+    };
+    let alone = picture.lines.len() == 1;
+    let inks = |at: usize| if alone && !picture.stretches.is_empty() { BLACK } else { INKS[at % INKS.len()] };
+    let lines = picture.lines.into_iter().enumerate();
+    let series: Vec<Series> =
+        lines.map(|(at, line)| Series { name: line.name, ink: inks(at), points: points(line.values) }).collect();
+    let [low, high] = picture.least;
+    let (low, high) = if picture.fixed { (low, high) } else { span(&series, (low, high)) };
+    let figure = |at: f64| if picture.share { percent(at) } else { decimals(at, &picture.marks) };
+    let within = picture.marks.iter().filter(|at| (low..=high).contains(*at));
+    let marks = if picture.marks.is_empty() {
+        round_marks(low, high, figure)
+    } else {
+        within.map(|at| (*at, figure(*at))).collect()
+    };
     Chart {
-        title: "Life line",
-        note: if history.nights.is_empty() {
-            "Vitality, on the phases it went through."
-        } else {
-            "Vitality, on the phases it went through. Marks below: dreams."
-        },
-        range: (0.0, 1.0),
-        marks: [0.1, 0.3, 0.5, 0.7, 1.0].map(|at| (at, format!("{at:.1}"))).to_vec(),
-        series: vec![series(history, "vitality", BLACK, |look| Some(look.vitality))],
-        bands: phases(history),
-        ticks: history.nights.clone(),
-        ..Chart::over(history.end(), history.died)
-    }
-}
-
-fn parts(history: &History) -> Chart {
-    Chart {
-        title: "What vitality is made of",
-        note: "It is the product of these three: none makes up for another.",
-        range: (0.0, 1.0),
-        marks: [0.0, 0.25, 0.5, 0.75, 1.0].map(|at| (at, format!("{at:.2}"))).to_vec(),
-        series: vec![
-            series(history, "money", INKS[0], |look| Some(look.money)),
-            series(history, "skill", INKS[1], |look| Some(look.touch)),
-            series(history, "age", INKS[2], |look| Some(look.age)),
-        ],
-        ..Chart::over(history.end(), history.died)
-    }
-}
-
-fn skills(history: &History) -> Chart {
-    let by_domain = history.domains.iter().enumerate();
-    let skills: Vec<Series> =
-        by_domain.map(|(at, name)| series(history, name, INKS[at % INKS.len()], |look| look.skills[at])).collect();
-    let (worst, best) = span(&skills, (0.35, 0.65));
-    let tenths = (0..=10).map(|tenth| f64::from(tenth) / 10.0).filter(|at| (worst..best).contains(at));
-    Chart {
-        title: "Skill, by domain",
-        note: "0.5 is as good as the naive forecast, 1 is perfect.",
-        range: (worst, best),
-        marks: tenths.map(|at| (at, format!("{at:.1}"))).collect(),
-        series: skills,
-        ..Chart::over(history.end(), history.died)
-    }
-}
-
-fn money(history: &History) -> Chart {
-    let money = [
-        series(history, "what it made", INKS[0], |look| Some(look.returned)),
-        series(history, "buy and hold", INKS[1], |look| Some(look.held)),
-    ];
-    let (low, high) = span(&money, (-0.01, 0.01));
-    Chart {
-        title: "Return vs. buy and hold",
-        note: if history.actions.is_empty() {
-            "What became of what it was given to act with. It never acted."
-        } else {
-            "What became of what it was given to act with. Marks below: its actions."
-        },
+        title: picture.title,
+        note: picture.note,
         range: (low, high),
-        marks: round_marks(low, high, percent),
-        series: money.into(),
-        ticks: history.actions.clone(),
-        ..Chart::over(history.end(), history.died)
+        marks,
+        series,
+        bands: picture.stretches.iter().map(|stretch| (stretch.from, stretch.to, stretch.phase)).collect(),
+        ticks: picture.ticks,
+        ..Chart::over(pictures.end, pictures.died)
     }
 }
 
-fn load(history: &History) -> Chart {
-    let bands = [Band::Elevated, Band::Constrained, Band::Dominant, Band::Crisis];
-    Chart {
-        title: "Load",
-        note: "How much presses on it. From 0.55 it ventures nothing new, from 0.75 it takes on no exposure.",
-        range: (0.0, 1.0),
-        marks: bands.map(|band| (band.from(), format!("{:.2}", band.from()))).to_vec(),
-        series: vec![series(history, "load", INKS[0], |look| Some(look.load))],
-        ..Chart::over(history.end(), history.died)
-    }
-}
-
-/// Each stretch of a phase: from, to, and how it is coloured.
-fn phases(history: &History) -> Vec<(f64, f64, Phase)> {
-    let ends = history.phases.iter().skip(1).map(|(day, _)| *day).chain([history.end()]);
-    history.phases.iter().zip(ends).map(|((from, phase), to)| (*from, to, *phase)).collect()
+/// With one decimal where that says it all.
+fn decimals(value: f64, marks: &[f64]) -> String {
+    let tenths = marks.iter().all(|mark| ((mark * 10.0).round() - mark * 10.0).abs() < 1e-9);
+    if tenths { format!("{value:.1}") } else { format!("{value:.2}") }
 }

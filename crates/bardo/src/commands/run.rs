@@ -15,8 +15,8 @@ use host::{Error, Home};
 use vault::Reader;
 
 use crate::args::RunArgs;
-use crate::exit;
 use crate::output::{self, count, date, line, sentence};
+use crate::{exit, signals};
 
 /// What is to be said of what is followed goes to stderr.
 struct Complains;
@@ -144,12 +144,11 @@ fn summary(life: &Life) -> String {
 pub(crate) fn catch_interrupts() -> Result<Arc<AtomicU32>, Error> {
     let interrupts = Arc::new(AtomicU32::new(0));
     let seen = Arc::clone(&interrupts);
-    ctrlc::set_handler(move || {
+    signals::listen(move |_| {
         if seen.fetch_add(1, Ordering::SeqCst) > 0 {
             std::process::exit(i32::from(exit::INTERRUPTED));
         }
-    })
-    .map_err(|e| Error::Host(format!("cannot listen for Ctrl-C: {e}")))?;
+    })?;
     Ok(interrupts)
 }
 

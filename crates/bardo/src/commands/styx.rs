@@ -6,7 +6,8 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use host::{Error, Home, care, river, wall};
+use host::view::figures::several;
+use host::{Error, Home, care, river};
 use serde_json::json;
 use styx::{Gateway, Guests, Limits, Owner, River, Shape};
 use tokio::net::TcpListener;
@@ -14,7 +15,6 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::time::sleep;
 
 use crate::args::{ServeArgs, StyxVerb};
-use crate::clade::{self, several};
 use crate::exit;
 use crate::output::{self, count, line};
 
@@ -134,9 +134,7 @@ fn status(home: &Home, json: bool) -> Result<ExitCode, Error> {
         output::json(&report);
         return Ok(ExitCode::SUCCESS);
     }
-    for (about, text) in clade::told(&report, wall::now_ms().unsigned_abs()) {
-        line(format!("{about:<9}{text}"));
-    }
+    report.told.iter().for_each(|row| line(format!("{:<9}{}", row.about, row.says)));
     Ok(ExitCode::SUCCESS)
 }
 

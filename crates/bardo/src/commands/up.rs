@@ -1,38 +1,77 @@
 //! `up`: all golems of the home in one process, until Ctrl-C.
 
+use std::io::IsTerminal;
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use host::care::backups::Backups;
 use host::config::Settings;
 use host::gateway;
+use host::home::links::{self, GOOD_FOR};
 use host::up::notify::Telling;
-use host::up::{Archiving, Plan, Up, api};
+use host::up::{Archiving, Asker, Changes, Chores, Plan, Up, api};
 use host::view::board::Board;
 use host::{Error, Home};
 use serde_json::json;
 
 use crate::args::UpArgs;
+use crate::logs::{self, Level};
 use crate::output::{self, line};
-use crate::{exit, logs};
+use crate::{exit, signals};
 
-/// Where siblings elsewhere are reached, and where what golems know is kept.
-fn river(settings: &Settings) -> (Option<String>, Option<Archiving>) {
-    let given = |key: &str| settings.text(key).filter(|text| !text.is_empty()).map(str::to_owned);
+/// What may change while golems run: these sections and keys.
+const CHANGES: [&str; 5] = ["notify.", "backup.", "styx.archive", "styx.keep", "log.level"];
+
+fn given(settings: &Settings, key: &str) -> Option<String> {
+    settings.text(key).filter(|text| !text.is_empty()).map(str::to_owned)
+}
+
+fn chores(settings: &Settings, json: bool) -> Result<Chores, Error> {
+    let here: Option<fn(&vault::Note)> = if json { None } else { Some(print) };
     let keep = Duration::from_millis(settings.span("styx.keep").as_millis());
-    (given("styx.url"), given("styx.archive").map(|place| Archiving { place, keep }))
+    Ok(Chores {
+        telling: Telling { here, ..Telling::of(settings)? },
+        backups: Backups::of(settings),
+        archive: given(settings, "styx.archive").map(|place| Archiving { place, keep }),
+    })
+}
+
+/// What bardo.toml says now, for a host that is up: it takes what it can, and says which keys have to wait. If anything
+/// in it is wrong, all stays as it was.
+fn reread(
+    home: &Home,
+    before: &Settings,
+    json: bool,
+    asker: &Asker,
+    level: &Level,
+) -> Result<(Settings, String), Error> {
+    let now = home.settings()?;
+    let chores = chores(&now, json)?;
+    level.set(&now)?;
+    let changed = now.changed_since(before);
+    let (taken, later): (Vec<&str>, Vec<&str>) =
+        changed.iter().partition(|key| CHANGES.iter().any(|may| key.starts_with(may)));
+    let any = |section: &str| taken.iter().any(|key| key.starts_with(section));
+    asker.change(Changes {
+        telling: any("notify.").then_some(chores.telling),
+        backups: any("backup.").then_some(chores.backups),
+        archive: any("styx.").then_some(chores.archive),
+    });
+    let said =
+        |keys: &[&str], what: &str| if keys.is_empty() { None } else { Some(format!("{} {what}", keys.join(", "))) };
+    let said = [said(&taken, "from now on"), said(&later, "from the next start on")];
+    let said: Vec<String> = said.into_iter().flatten().collect();
+    Ok((now, if said.is_empty() { "nothing in it has changed".to_owned() } else { said.join("; ") }))
 }
 
 pub(crate) fn up(home: &Home, args: &UpArgs, json: bool) -> Result<ExitCode, Error> {
     home.require()?;
     let settings = home.settings()?;
     // Until the very end: what is left to say of coming down goes out when this is dropped.
-    let _logs = logs::begin(&settings, args.log_format)?;
-    let here: Option<fn(&vault::Note)> = if json { None } else { Some(print) };
-    let telling = Telling { here, ..Telling::of(&settings)? };
+    let logs = logs::begin(&settings, args.log_format)?;
+    let chores = chores(&settings, json)?;
     let listen = args.listen.clone().or_else(|| settings.text("api.listen").map(str::to_owned)).unwrap_or_default();
     let api = if listen.is_empty() { None } else { Some(api::Listen::of(home, &listen, &settings)?) };
     let gateway = match (&args.gateway, &args.listen) {
@@ -53,24 +92,14 @@ pub(crate) fn up(home: &Home, args: &UpArgs, json: bool) -> Result<ExitCode, Err
             line(text);
         }
     };
-    let (relay, archive) = river(&settings);
-    if (relay.is_some() || archive.is_some()) && !host::river::is_joined(home) {
+    let relay = given(&settings, "styx.url");
+    if (relay.is_some() || chores.archive.is_some()) && !host::river::is_joined(home) {
         say("styx.url and styx.archive are not used: this home is of no clade; `bardo styx init` begins one");
     }
-    let backups = Backups::of(&settings);
-    let plan = Plan { speed: args.speed, telling, api, gateway, backups, relay, archive };
+    let plan = Plan { speed: args.speed, chores, api, gateway, relay };
     let up = Up::come(home, plan, say)?;
     // Before anything is said: whoever reads it may ask for a stop at once.
-    let stopper = up.stopper();
-    let asked = AtomicU32::new(0);
-    ctrlc::set_handler(move || {
-        // The first asks for a clean stop, the second leaves at once; both lose nothing acknowledged.
-        if asked.fetch_add(1, Ordering::SeqCst) > 0 {
-            std::process::exit(i32::from(exit::INTERRUPTED));
-        }
-        stopper.stop();
-    })
-    .map_err(|e| Error::Host(format!("cannot listen for Ctrl-C: {e}")))?;
+    hear_signals(home.clone(), settings, json, up.asker(), logs.level.clone())?;
     let boot = up.boot;
     let released = if boot.released > 0 { format!(", {} released", boot.released) } else { String::new() };
     say(&format!(
@@ -82,6 +111,7 @@ pub(crate) fn up(home: &Home, args: &UpArgs, json: bool) -> Result<ExitCode, Err
     ));
     if let Some(address) = up.address() {
         say(&format!("listening on http://{address}; the token is in {}", home.token().display()));
+        say(&announced(home, &address.to_string(), json)?);
     }
     if let Some(address) = up.gateway() {
         say(&format!("agents call http://{address}/g/NAME/v1; `bardo golem connect NAME` says how"));
@@ -93,6 +123,71 @@ pub(crate) fn up(home: &Home, args: &UpArgs, json: bool) -> Result<ExitCode, Err
         let _ = crier.join();
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Hears what its owner signals: the first interrupt or termination asks for a clean stop, the second leaves at once, and
+/// both lose nothing acknowledged; a hang-up asks to read bardo.toml again.
+fn hear_signals(home: Home, mut settings: Settings, json: bool, asker: Asker, level: Level) -> Result<(), Error> {
+    // Whoever closes the terminal it runs in wants it to end.
+    let attended = std::io::stdin().is_terminal();
+    let mut asked = 0;
+    signals::listen(move |hung_up| {
+        if hung_up && !attended {
+            let said = match reread(&home, &settings, json, &asker, &level) {
+                Ok((now, said)) => {
+                    settings = now;
+                    format!("bardo.toml was read again: {said}")
+                }
+                Err(why) => format!("bardo.toml is wrong, so all stays as it was: {why}"),
+            };
+            tracing::info!(target: "host::said", "{said}");
+            if json {
+                output::json(&json!({ "told": said }))
+            } else {
+                line(said)
+            }
+            return;
+        }
+        asked += 1;
+        if asked > 1 {
+            std::process::exit(i32::from(exit::INTERRUPTED));
+        }
+        asker.stop();
+    })
+}
+
+/// `page`: a link to sign in with.
+pub(crate) fn page(home: &Home, listen: Option<String>, json: bool) -> Result<ExitCode, Error> {
+    let settings = home.require()?.settings()?;
+    let address = listen.or_else(|| settings.text("api.listen").map(str::to_owned)).unwrap_or_default();
+    if address.is_empty() {
+        return Err(Error::Usage("api.listen is empty; say where the host listens with --listen ADDRESS".into()));
+    }
+    let link = format!("{}{}", place(&address), links::make(home)?);
+    if json {
+        output::json(&json!({ "link": link, "seconds": GOOD_FOR.as_secs() }));
+        return Ok(ExitCode::SUCCESS);
+    }
+    line(link);
+    if !home.is_up() {
+        output::complain("no host is up; `bardo up` serves the page");
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Where its page is. A link is a key: it goes to whoever looks at this terminal, not into a log.
+fn announced(home: &Home, address: &str, json: bool) -> Result<String, Error> {
+    if json || !std::io::stdout().is_terminal() {
+        return Ok("`bardo page` makes a link to its page".to_owned());
+    }
+    let link = format!("{}{}", place(address), links::make(home)?);
+    Ok(format!("the page: {link} (good once, for {} minutes)", GOOD_FOR.as_secs() / 60))
+}
+
+/// An address as a browser on this machine has it.
+fn place(address: &str) -> String {
+    let local = address.replace("0.0.0.0:", "127.0.0.1:").replace("[::]:", "[::1]:");
+    if local.contains("://") { local.trim_end_matches('/').to_owned() } else { format!("http://{local}") }
 }
 
 /// What the owner is told of, as a line; the time is the owner's own.

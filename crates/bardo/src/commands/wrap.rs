@@ -20,8 +20,7 @@ use serde_json::json;
 
 use crate::args::{Chosen, New, WorldKind, WrapArgs};
 use crate::commands::{checks, golem as golems, home as homes};
-use crate::exit;
-use crate::output;
+use crate::{exit, output, signals};
 
 /// How often it is looked whether the program or its golem has ended.
 const EVERY: Duration = Duration::from_millis(50);
@@ -105,7 +104,7 @@ fn golem_for(home: &Home, args: &WrapArgs) -> Result<GolemHome, Error> {
         if checked { CHECKED } else { UNCHECKED }.to_owned()
     });
     let new = New {
-        name: name.clone(),
+        name: Some(name.clone()),
         world: Some(Chosen::Ours(WorldKind::Checks)),
         check: args.check.clone(),
         number: args.number.clone(),
@@ -189,10 +188,9 @@ fn watch(child: &mut Child, keeper: &Keeper, place: &GolemHome, interrupts: &Ato
 fn interrupts() -> Result<Arc<AtomicU32>, Error> {
     let count = Arc::new(AtomicU32::new(0));
     let counted = Arc::clone(&count);
-    let count_one = move || {
+    signals::listen(move |_| {
         counted.fetch_add(1, Ordering::SeqCst);
-    };
-    ctrlc::set_handler(count_one).map_err(|e| Error::Host(format!("cannot listen for Ctrl-C: {e}")))?;
+    })?;
     Ok(count)
 }
 

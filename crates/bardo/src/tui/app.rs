@@ -10,9 +10,12 @@ use host::river::Report;
 use host::view::status::{State, Status};
 use ratatui::crossterm::event::KeyEvent;
 
-use super::saying::{Topic, sentence};
-use super::told::{Ask, Heard, Hit, Nights, Order, Seen, Told};
+use super::told::{Ask, Heard, Order, Told};
 use super::wizard::Wizard;
+use host::view::known::Hit;
+use host::view::nights::Nights;
+use host::view::saying::Topic;
+use host::view::seen::Seen;
 
 /// Messages kept.
 const HEARD: usize = 2_000;
@@ -125,7 +128,7 @@ pub(crate) struct App {
     pub(crate) testament: Option<Box<Testament>>,
     pub(crate) family: Option<Vec<Relative>>,
     /// Golems elsewhere, and when that was told; nothing where this home is of no clade.
-    pub(crate) clade: Option<Option<(Box<Report>, u64)>>,
+    pub(crate) clade: Option<Option<Box<Report>>>,
     pub(crate) offer: Option<Result<Box<Offer>, String>>,
     pub(crate) wizard: Wizard,
     /// Which line of a list is marked, on screens that have one of their own.
@@ -228,8 +231,8 @@ impl App {
             let has_words = wanted.is_empty()
                 || heard.golem.contains(&wanted)
                 || heard.event.to_lowercase().contains(&wanted)
-                || sentence(heard).to_lowercase().contains(&wanted);
-            self.feed.topic.has(&heard.event) && has_words
+                || heard.says.to_lowercase().contains(&wanted);
+            self.feed.topic.has(heard.topic) && has_words
         })
     }
 

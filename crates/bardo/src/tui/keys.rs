@@ -1,13 +1,12 @@
 //! What each key does. Orders are asked about first; everything else only changes what is shown.
 
-use host::river::Report;
 use host::view::status::Status;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
 use super::app::{App, Over, Screen};
-use super::saying::Topic;
 use super::told::{Ask, Order};
 use super::wizard::Field;
+use host::view::saying::Topic;
 
 /// For the help screen: the key, and what it does.
 pub(crate) const HELP: [(&str, &str); 20] = [
@@ -156,9 +155,8 @@ fn step(app: &mut App, by: isize) -> Vec<Ask> {
             app.scroll = moved(app.scroll, by, 3 * pressing + 1);
         }
         Screen::Clade => {
-            let others =
-                |clade: &Option<(Box<Report>, u64)>| clade.as_ref().map_or(0, |(report, _)| report.siblings.len());
-            app.scroll = moved(app.scroll, by, app.clade.as_ref().map_or(0, others) + 10);
+            let rows = app.clade.iter().flatten().map(|report| report.told.len()).sum();
+            app.scroll = moved(app.scroll, by, rows);
         }
         Screen::Testament => app.scroll = moved(app.scroll, by, super::screens::testament::last(app) + 1),
         Screen::Successor => {}

@@ -2,16 +2,18 @@
 //! to the screens and tried again; nothing here ends because a host does.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
 use golem::plain;
+use host::view::status::Status;
 use reqwest::Method;
 use reqwest::blocking::{Client, RequestBuilder, Response};
 use serde::de::DeserializeOwned;
@@ -36,6 +38,15 @@ struct Door {
     /// Read anew each time: the host that makes it may come later.
     token: PathBuf,
     client: Client,
+    known: Arc<Mutex<Known>>,
+}
+
+/// Everyone as the host last told, and how far that goes: it is asked only for those that have changed since.
+#[derive(Debug, Default)]
+struct Known {
+    run: u64,
+    change: u64,
+    golems: BTreeMap<String, Status>,
 }
 
 /// Why an answer did not come.
@@ -60,7 +71,8 @@ impl Link {
         // The one TLS of this program; to build a client one has to be chosen even where none is spoken.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let client = Client::builder().connect_timeout(PATIENCE).timeout(None).no_proxy();
-        let door = Door { address, token, client: client.redirect(reqwest::redirect::Policy::none()).build()? };
+        let client = client.redirect(reqwest::redirect::Policy::none()).build()?;
+        let door = Door { address, token, client, known: Arc::default() };
         let (asks, asked) = channel();
         let (reader, listener, to) = (door.clone(), door.clone(), events.clone());
         let from = events.clone();
@@ -134,9 +146,29 @@ impl Door {
     }
 
     fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, Failed> {
-        let answer = heard(self.request(Method::GET, path)?.timeout(PATIENCE))?;
-        let value: Value = answer.json().map_err(|e| Failed::Away(format!("it answers what cannot be read: {e}")))?;
-        serde_json::from_value(plainly(value)).map_err(|e| Failed::Away(format!("it answers what cannot be read: {e}")))
+        understood(heard(self.request(Method::GET, path)?.timeout(PATIENCE))?)
+    }
+
+    fn golems(&self) -> Result<Vec<Status>, Failed> {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        loop {
+            let path = format!("/v1/golems?run={}&after={}", known.run, known.change);
+            let answer = heard(self.request(Method::GET, &path)?.timeout(PATIENCE))?;
+            let figure = |name: &str| answer.headers().get(name)?.to_str().ok()?.parse::<u64>().ok();
+            let [run, change] = ["bardo-run", "bardo-change"].map(|name| figure(name).unwrap_or_default());
+            let golems = figure("bardo-golems").unwrap_or(u64::MAX);
+            let changed: Vec<Status> = understood(answer)?;
+            if run != known.run {
+                known.golems.clear();
+            }
+            (known.run, known.change) = (run, change);
+            known.golems.extend(changed.into_iter().map(|status| (status.name.clone(), status)));
+            if known.golems.len() as u64 <= golems {
+                return Ok(known.golems.values().cloned().collect());
+            }
+            // Somebody has gone: everyone is asked for once.
+            *known = Known::default();
+        }
     }
 
     fn post(&self, path: &str, body: &Value) -> Result<Value, Failed> {
@@ -147,8 +179,8 @@ impl Door {
     fn answer(&self, ask: Ask) -> Result<Told, Failed> {
         let of = |name: &str, what: &str| format!("/v1/golems/{name}{what}");
         Ok(match ask {
-            Ask::Golems => Told::Golems(self.get("/v1/golems")?),
-            Ask::One(name) => Told::One(name.clone(), self.get(&of(&name, "?inner=true"))?),
+            Ask::Golems => Told::Golems(self.golems()?),
+            Ask::One(name) => Told::One(name.clone(), self.get(&of(&name, ""))?),
             Ask::Memory { name, query } => {
                 let query: String = query.bytes().map(|byte| format!("%{byte:02x}")).collect();
                 Told::Memory(
@@ -162,10 +194,7 @@ impl Door {
                 testament => Told::Testament(name, Some(testament?)),
             },
             Ask::Family(name) => Told::Family(name.clone(), self.get(&of(&name, "/lineage"))?),
-            Ask::Clade => match self.get("/v1/clade") {
-                Err(Failed::Refused(_)) => Told::Clade(None),
-                report => Told::Clade(Some((report?, host::wall::now_ms().unsigned_abs()))),
-            },
+            Ask::Clade => Told::Clade(self.get("/v1/clade")?),
             Ask::Estate(name) => match self.get(&of(&name, "/estate")) {
                 Err(Failed::Refused(why)) => Told::Estate(name, Err(why)),
                 offer => Told::Estate(name, Ok(offer?)),
@@ -213,6 +242,13 @@ impl Door {
         let newborn = self.post(&format!("/v1/golems/{dead}/successor"), wish)?;
         Ok(Told::Born(newborn["name"].as_str().unwrap_or_default().to_owned()))
     }
+}
+
+/// An answer as what it should be.
+fn understood<T: DeserializeOwned>(answer: Response) -> Result<T, Failed> {
+    let cannot = |why: String| Failed::Away(format!("it answers what cannot be read: {why}"));
+    let value: Value = answer.json().map_err(|why| cannot(why.to_string()))?;
+    serde_json::from_value(plainly(value)).map_err(|why| cannot(why.to_string()))
 }
 
 /// Whatever a host passes on of what somebody wrote, the screens only show it.

@@ -5,7 +5,6 @@ mod app;
 mod keys;
 mod link;
 mod look;
-mod saying;
 mod screens;
 #[cfg(test)]
 mod tests;

@@ -12,10 +12,10 @@ use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use serde::de::DeserializeOwned;
 
 use super::app::{App, Event, Link, Screen};
-use super::saying::Topic;
 use super::screens::view;
 use super::told::{Ask, Heard, Order, Told};
 use super::update::update;
+use host::view::saying::Topic;
 
 const SIZES: [(u16, u16); 3] = [(80, 24), (120, 40), (200, 60)];
 
@@ -163,7 +163,7 @@ fn golems_elsewhere_are_listed() {
     let mut app = at("ada", Screen::Clade);
     tell(&mut app, Told::Clade(None));
     check("clade-none", &app);
-    tell(&mut app, Told::Clade(Some((sample("clade"), 1_800_000_060_000))));
+    tell(&mut app, Told::Clade(Some(sample("clade"))));
     check("clade", &app);
 }
 
@@ -293,7 +293,28 @@ fn what_is_typed_narrows_what_is_shown() {
     press(&mut app, "\x1b5/died\n");
     assert!(app.passing().count() > 0 && app.passing().all(|heard| heard.event == "mortality.dead"));
     press(&mut app, "\x1b→");
-    assert!(app.passing().count() > 0 && app.passing().all(|heard| Topic::Mortality.has(&heard.event)));
+    assert!(app.passing().count() > 0 && app.passing().all(|heard| Topic::Mortality.has(heard.topic)));
+}
+
+/// The words for what happens are the host's: whatever it says is shown, and where it says nothing there is nothing.
+#[test]
+fn screens_have_no_words_of_their_own_for_what_happens() {
+    let heard = |says: &str| -> Heard {
+        let told = serde_json::json!({
+            "golem": "ada", "tick": 1, "at": 0, "says": says, "topic": "mortality", "routine": false,
+            "event": "mortality.dead", "cause": { "owner_kill": { "reason": "x" } }, "ticks_alive": 5,
+        });
+        serde_json::from_value(told).unwrap()
+    };
+    for (says, shown) in [("did what nobody has words for", true), ("", false)] {
+        let mut app = new();
+        tell(&mut app, Told::Golems(sample("golems")));
+        tell(&mut app, Told::Heard(heard(says)));
+        press(&mut app, "5");
+        let screen = text(&app, SIZES[1]);
+        assert_eq!(screen.contains("did what nobody has words for"), shown, "{screen}");
+        assert!(!screen.contains("died"), "{screen}");
+    }
 }
 
 #[test]

@@ -1,16 +1,15 @@
 //! What a host tells, as it comes over the wire, and what it can be asked. The types are the host's own, so what it
 //! sends is what is read.
 
-use golem::dream::Dreams;
-use golem::grimoire::Entry;
 use golem::thanatopsis::Testament;
-use golem::world::Manifest;
 use host::life::heirs::Offer;
 use host::life::heirs::Relative;
 use host::river::Report;
-use host::view::nights::Night;
+use host::view::known::Hit;
+use host::view::nights::Nights;
+use host::view::saying::Topic;
+use host::view::seen::Seen;
 use host::view::status::Status;
-use host::view::words::Words;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -25,8 +24,8 @@ pub(crate) enum Told {
     Nights(String, Nights),
     Testament(String, Option<Box<Testament>>),
     Family(String, Vec<Relative>),
-    /// How it stood with golems elsewhere at this moment, if this home is of a clade.
-    Clade(Option<(Box<Report>, u64)>),
+    /// How it stands with golems elsewhere, if this home is of a clade.
+    Clade(Option<Box<Report>>),
     Estate(String, Result<Box<Offer>, String>),
     /// Something happened to somebody.
     Heard(Heard),
@@ -135,40 +134,6 @@ impl Order {
     }
 }
 
-/// One life, as far as screens show it.
-#[derive(Clone, Debug, Deserialize)]
-pub(crate) struct Seen {
-    pub(crate) records: u64,
-    pub(crate) status: Status,
-    pub(crate) told: Words,
-    pub(crate) life: Inner,
-}
-
-/// Of what it is inside, what screens need.
-#[derive(Clone, Debug, Deserialize)]
-pub(crate) struct Inner {
-    pub(crate) birth: Birth,
-    pub(crate) dreams: Dreams,
-}
-
-#[derive(Clone, Debug, Deserialize)]
-pub(crate) struct Birth {
-    pub(crate) world: Manifest,
-}
-
-/// Something it knows.
-#[derive(Clone, Debug, Deserialize)]
-pub(crate) struct Hit {
-    pub(crate) entry: Entry,
-    pub(crate) confidence: f64,
-}
-
-#[derive(Clone, Debug, Default, Deserialize)]
-pub(crate) struct Nights {
-    pub(crate) nights: u64,
-    pub(crate) newest: Vec<Night>,
-}
-
 /// One message of a stream.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Heard {
@@ -177,6 +142,11 @@ pub(crate) struct Heard {
     pub(crate) golem: String,
     pub(crate) tick: u64,
     pub(crate) at: u64,
+    /// The host's words for it.
+    pub(crate) says: String,
+    pub(crate) topic: Topic,
+    /// What hides what it did: it comes every tick, leads up to an action, or says how it feels.
+    pub(crate) routine: bool,
     pub(crate) event: String,
     #[serde(flatten)]
     pub(crate) rest: Value,

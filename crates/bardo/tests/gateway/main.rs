@@ -358,7 +358,7 @@ fn a_loop_is_stopped_and_its_owner_is_asked() {
     let other = json!({ "model": "m", "messages": [{ "role": "user", "content": "another" }] });
     assert_eq!(up.chat(&agency, &other).status, 403);
     let until = Instant::now() + Duration::from_secs(20);
-    while !fs::read_to_string(&told).unwrap_or_default().contains("calls are stopped") {
+    while !fs::read_to_string(&told).unwrap_or_default().contains("may it go on calling") {
         assert!(Instant::now() < until, "its owner was not told");
         std::thread::sleep(Duration::from_millis(50));
     }

@@ -10,4 +10,5 @@ pub mod recover;
 pub mod restore;
 pub mod river;
 pub mod sealed;
+pub mod upgrade;
 pub mod whole;

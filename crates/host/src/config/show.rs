@@ -45,6 +45,12 @@ impl Settings {
         self.entries().iter().map(entry).collect::<serde_json::Map<_, _>>().into()
     }
 
+    /// The keys whose values are others than they were.
+    pub fn changed_since(&self, before: &Settings) -> Vec<&'static str> {
+        let differs = |(now, was): &(&Entry, &Entry)| now.value != was.value;
+        self.entries().iter().zip(before.entries()).filter(differs).map(|(now, _)| now.key.path).collect()
+    }
+
     /// A file that says what was chosen and leaves the rest to the defaults.
     pub fn to_toml(&self) -> String {
         let chosen =

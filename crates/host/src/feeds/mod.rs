@@ -7,6 +7,6 @@ mod running;
 mod venue;
 
 pub use follower::{Follower, News, Question, Which};
-pub use plan::{Plan, Source};
+pub use plan::{Plan, Source, is_followed};
 pub use running::{Asks, Feeds, Hears, follow, sound};
 pub use venue::{Answer, Trouble, Venue};

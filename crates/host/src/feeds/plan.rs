@@ -120,3 +120,8 @@ fn read(path: &Path) -> Result<Option<Plan>, Error> {
     plan.check()?;
     Ok(Some(plan))
 }
+
+/// Whether what is known by this name goes on into the present.
+pub fn is_followed(home: &Home, name: &str) -> bool {
+    name.parse::<Name>().is_ok() && Plan::read(home, name).is_ok_and(|plan| plan.is_some())
+}

@@ -7,6 +7,7 @@ mod catch_up;
 pub mod data;
 pub mod inbox;
 pub mod key;
+pub mod links;
 pub mod loan;
 mod place;
 pub mod tokens;

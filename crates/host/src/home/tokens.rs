@@ -7,6 +7,7 @@ use std::io::Write;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 use blake3::Hash;
 use golem::Name;
@@ -15,6 +16,7 @@ use tracing::warn;
 
 use super::place::Home;
 use crate::Error;
+use crate::wall::Wall;
 
 /// The name of the token in `api-token`.
 pub const LOCAL: &str = "local";
@@ -45,6 +47,9 @@ pub struct Token {
     hash: String,
     /// When it was made, in milliseconds.
     pub made: i64,
+    /// When it ends by itself, in milliseconds.
+    #[serde(default)]
+    pub until: Option<i64>,
 }
 
 /// The tokens of a home as a host that is up knows them: read anew whenever they have changed.
@@ -52,6 +57,7 @@ pub struct Token {
 pub struct Keyring {
     tokens: PathBuf,
     local: PathBuf,
+    wall: Wall,
     known: Mutex<Known>,
 }
 
@@ -59,7 +65,16 @@ pub struct Keyring {
 struct Known {
     /// How the files looked when they were read.
     looks: Option<[Look; 2]>,
-    keys: Vec<(Hash, Scope)>,
+    keys: Vec<Open>,
+}
+
+/// What one token opens, and until when.
+#[derive(Debug)]
+struct Open {
+    hash: Hash,
+    name: String,
+    scope: Scope,
+    until: Option<i64>,
 }
 
 /// What changes with a file, whatever clocks do: it is always written aside and renamed.
@@ -86,7 +101,7 @@ impl std::fmt::Display for Scope {
 
 impl Keyring {
     pub fn of(home: &Home) -> Keyring {
-        Keyring { tokens: path(home), local: home.token(), known: Mutex::default() }
+        Keyring { tokens: path(home), local: home.token(), wall: home.wall().clone(), known: Mutex::default() }
     }
 
     /// What whoever sends this may do; nothing if nobody was given it. Compared as hashes, each with each, which takes
@@ -96,24 +111,38 @@ impl Keyring {
     }
 
     pub(crate) fn scope_of_hash(&self, sent: Hash) -> Option<Scope> {
+        self.holder(sent).map(|(_, scope)| scope)
+    }
+
+    /// Whose token this is, and what it opens.
+    pub(crate) fn holder(&self, sent: Hash) -> Option<(String, Scope)> {
         let looks = [look(&self.tokens), look(&self.local)];
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if known.looks != Some(looks) {
             known.keys = self.read();
             known.looks = Some(looks);
         }
-        known.keys.iter().filter(|(hash, _)| *hash == sent).map(|(_, scope)| *scope).max()
+        let now = self.wall.now_ms();
+        let open = known.keys.iter().filter(|key| key.hash == sent && key.until.is_none_or(|until| now < until));
+        open.max_by_key(|key| key.scope).map(|key| (key.name.clone(), key.scope))
     }
 
     /// What cannot be read opens nothing.
-    fn read(&self) -> Vec<(Hash, Scope)> {
+    fn read(&self) -> Vec<Open> {
         let tokens = read(&self.tokens).unwrap_or_else(|why| {
             warn!(%why, "no token counts but the local one");
             Vec::new()
         });
-        let hashed = tokens.iter().filter_map(|token| Some((Hash::from_hex(&token.hash).ok()?, token.scope)));
+        let hashed = tokens.into_iter().filter_map(|token| {
+            let hash = Hash::from_hex(&token.hash).ok()?;
+            Some(Open { hash, name: token.name.to_string(), scope: token.scope, until: token.until })
+        });
         let local = fs::read_to_string(&self.local).ok().filter(|text| text.trim().len() >= SHORTEST);
-        hashed.chain(local.map(|text| (blake3::hash(text.trim().as_bytes()), Scope::All))).collect()
+        let local = local.map(|text| {
+            let hash = blake3::hash(text.trim().as_bytes());
+            Open { hash, name: LOCAL.to_owned(), scope: Scope::All, until: None }
+        });
+        hashed.chain(local).collect()
     }
 }
 
@@ -133,8 +162,34 @@ pub fn make(home: &Home, name: &Name, scope: Scope) -> Result<String, Error> {
             return Err(Error::Refused(format!("no more than {MOST} tokens are kept; revoke one that is not used")));
         }
         let text = draw();
-        tokens.push(Token { name: name.clone(), scope, hash: hash(&text), made: home.wall().now_ms() });
+        tokens.push(Token { name: name.clone(), scope, hash: hash(&text), made: home.wall().now_ms(), until: None });
         Ok(text)
+    })
+}
+
+/// Makes a token that ends by itself, for a browser; those that have ended make room for it.
+pub(crate) fn sign_in(home: &Home, scope: Scope, span: Duration) -> Result<String, Error> {
+    edit(home, |tokens| {
+        let now = home.wall().now_ms();
+        tokens.retain(|token| token.until.is_none_or(|until| now < until));
+        let taken = |name: &Name| tokens.iter().any(|token| token.name == *name);
+        let name = (1..).map(|nth| format!("page-{nth}").parse().expect("a name")).find(|name| !taken(name));
+        if tokens.len() >= MOST {
+            return Err(Error::Refused(format!("no more than {MOST} tokens are kept; revoke one that is not used")));
+        }
+        let (text, until) = (draw(), now.saturating_add(span.as_millis() as i64));
+        let name = name.expect("there are more numbers than tokens");
+        tokens.push(Token { name, scope, hash: hash(&text), made: now, until: Some(until) });
+        Ok(text)
+    })
+}
+
+/// Whoever holds this one lets go of it: from now on it opens nothing. What opened nothing before is no fault.
+pub(crate) fn sign_out(home: &Home, text: &str) -> Result<(), Error> {
+    let gone = hash(text);
+    edit(home, |tokens| {
+        tokens.retain(|token| token.hash != gone);
+        Ok(())
     })
 }
 

@@ -7,6 +7,7 @@ pub mod checks;
 #[cfg(test)]
 pub(crate) mod curse;
 pub(crate) mod desk;
+pub mod form;
 mod ground;
 pub mod heirs;
 mod letters;
@@ -15,6 +16,7 @@ mod living;
 mod memory;
 mod mind;
 mod minding;
+pub mod newborn;
 mod opening;
 pub mod outside;
 pub mod playbook;

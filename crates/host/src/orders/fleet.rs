@@ -1,6 +1,7 @@
 //! An order to every golem of a home at once: freeze, pause and back. Everyone is told before anyone is waited for, and
 //! a freeze is marked in every folder before the first golem is told, so that it holds while a host hangs or is down.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
 use golem::Command;
@@ -74,4 +75,39 @@ pub fn tell_all(home: &Home, brake: &Brake, snapshot_every: u64, patience: Durat
         }
     });
     Ok(answers.collect())
+}
+
+/// What the kill switch came to.
+#[derive(Debug)]
+pub struct Halted {
+    /// Whether it stands in the owner's own book, so that nobody comes after them by itself.
+    pub ended: Result<(), Error>,
+    /// Everyone who could still be ended.
+    pub answers: Vec<Answer>,
+}
+
+/// Ends every golem here for good. The owner's own book comes first; then everyone is told before anyone is waited for,
+/// and whatever happens at one of them happens to no other.
+pub fn halt_all(home: &Home, trigger: &str, snapshot_every: u64, patience: Duration) -> Result<Halted, Error> {
+    let ended = home.treasury().and_then(|mut treasury| Ok(treasury.end_all()?));
+    let broke = |_| Err(Error::Host("it broke while it was told; `bardo doctor` looks at it".into()));
+    let command = || Body::Command(Command::Halt { trigger: trigger.to_owned() });
+    let told: Vec<(GolemHome, Result<Order, Error>)> = home
+        .list()?
+        .into_iter()
+        .map(|place| {
+            let told = catch_unwind(AssertUnwindSafe(|| order::pass_on(&place, command(), snapshot_every)));
+            (place, told.unwrap_or_else(broke))
+        })
+        .collect();
+    let deadline = Instant::now() + patience;
+    let answers = told.into_iter().filter_map(|(place, told)| {
+        let left = deadline.saturating_duration_since(Instant::now());
+        match told.and_then(|order| order::hear(&place, order, left)) {
+            // The dead cannot be ended, and what was moved away is another home's to end.
+            Err(Error::Dead(..) | Error::Vault(vault::Error::Sealed(_))) => None,
+            answer => Some((place, answer)),
+        }
+    });
+    Ok(Halted { ended, answers: answers.collect() })
 }

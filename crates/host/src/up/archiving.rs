@@ -11,6 +11,7 @@ use tokio::runtime::Runtime;
 use tracing::{info, warn};
 use vault::Batch;
 
+use super::until::Until;
 use crate::life::desk::Desk;
 use crate::river::{Shore, kept, trouble};
 use crate::view::status::{State, Status};
@@ -42,11 +43,11 @@ struct Last {
     at: Instant,
 }
 
-pub(super) fn keep_archive(plan: &Archiving, home: &Home, desk: &Desk, stop: &AtomicBool) {
+pub(super) fn keep_archive(plan: &Archiving, home: &Home, desk: &Desk, until: &Until) {
     let Some(shore) = &desk.shore else { return };
     let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else { return };
     let (mut last, mut look): (BTreeMap<String, Last>, _) = (BTreeMap::new(), Instant::now());
-    while !stop.load(Ordering::SeqCst) {
+    while !until.is_over() {
         std::thread::sleep(LOOK);
         if Instant::now() < look {
             continue;
@@ -54,10 +55,10 @@ pub(super) fn keep_archive(plan: &Archiving, home: &Home, desk: &Desk, stop: &At
         look = Instant::now() + ROUND;
         let due = desk.board.all().into_iter().filter(|status| is_due(status, last.get(&status.name)));
         for status in due.collect::<Vec<_>>() {
-            if stop.load(Ordering::SeqCst) {
+            if until.is_over() {
                 break;
             }
-            match keep(plan, home, desk, shore, (&runtime, stop), &status.name) {
+            match keep(plan, home, desk, shore, (&runtime, &until.now), &status.name) {
                 Ok((tick, dead)) => drop(last.insert(status.name, Last { tick, dead, at: Instant::now() })),
                 Err(why) => {
                     if shore.archive_failed(&why.to_string()) {

@@ -1,10 +1,11 @@
 //! Backups of a host that is up, on a thread that golems do not notice.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant, SystemTime};
 
 use tracing::{info, warn};
 
+use super::until::Until;
 use crate::Home;
 use crate::care::backups::Backups;
 use crate::life::desk::Desk;
@@ -13,13 +14,15 @@ use crate::life::desk::Desk;
 const LOOK: Duration = Duration::from_millis(50);
 
 /// Copies what has no fresh copy; the owner hears if that fails.
-pub(super) fn keep_copies(backups: &Backups, home: &Home, desk: &Desk, stop: &AtomicBool) {
+pub(super) fn keep_copies(backups: &Backups, home: &Home, desk: &Desk, until: &Until) {
     let mut look = Instant::now();
-    while !stop.load(Ordering::SeqCst) {
-        if Instant::now() >= look {
+    desk.board.copies.store(true, Ordering::Relaxed);
+    while !until.is_over() {
+        let wanted = desk.board.copy_now.swap(false, Ordering::Relaxed);
+        if wanted || Instant::now() >= look {
             look = Instant::now() + backups.look_every();
             let now = SystemTime::now();
-            if !backups.is_due(now) {
+            if !wanted && !backups.is_due(now) {
                 continue;
             }
             let failed = match backups.make(home, now) {
@@ -38,4 +41,5 @@ pub(super) fn keep_copies(backups: &Backups, home: &Home, desk: &Desk, stop: &At
         }
         std::thread::sleep(LOOK);
     }
+    desk.board.copies.store(false, Ordering::Relaxed);
 }

@@ -4,27 +4,22 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use tracing::{debug, info, warn};
-use vault::{Log, Reader};
+use vault::{Glance, Log, Reader};
 
 use super::api;
-use super::archiving::{Archiving, keep_archive};
-use super::copying::keep_copies;
+use super::chores::{Busy, Changes, Chores};
 use super::crew::Crew;
 use super::link::Link;
-use super::notify::{self, Telling};
 use super::pace::Pace;
 use super::slots::{Slots, Stand};
 use super::supervision::{ELSEWHERE, Next, RestartAfter, SAID, Supervisor};
 use super::systemd::Systemd;
 use super::wake::{Job, Outcome, Wake};
-use crate::care::backups::Backups;
 use crate::feeds::{Feeds, Hears, News};
 use crate::gateway;
 use crate::life::desk::{Desk, Scribe};
@@ -49,13 +44,11 @@ const UNTOLD: Duration = Duration::from_secs(15);
 pub struct Plan {
     /// World seconds per second of the owner's.
     pub speed: f64,
-    pub telling: Telling,
+    pub chores: Chores,
     pub api: Option<api::Listen>,
     pub gateway: Option<gateway::Listen>,
-    pub backups: Option<Backups>,
     /// Where the relay is to siblings elsewhere.
     pub relay: Option<String>,
-    pub archive: Option<Archiving>,
 }
 
 /// What coming up came to.
@@ -86,8 +79,7 @@ pub struct Up {
     census: Instant,
     /// The last time nobody could be looked for.
     lost: bool,
-    stop: Arc<AtomicBool>,
-    tellers: Vec<JoinHandle<()>>,
+    chores: Busy,
     api: Option<api::Running>,
     gateway: Option<gateway::Running>,
     feeds: Option<Feeds>,
@@ -114,13 +106,19 @@ impl Hears for Bell {
     }
 }
 
-/// Asks a host to come down, from anywhere.
+/// Asks a host for something, from anywhere.
 #[derive(Clone, Debug)]
-pub struct Stopper(Sender<Wake>);
+pub struct Asker(Sender<Wake>);
 
-impl Stopper {
+impl Asker {
+    /// To come down.
     pub fn stop(&self) {
         let _ = self.0.send(Wake::Stop);
+    }
+
+    /// To do otherwise, from now on, what is done beside running golems.
+    pub fn change(&self, changes: Changes) {
+        let _ = self.0.send(Wake::Chores(Box::new(changes)));
     }
 }
 
@@ -135,15 +133,7 @@ impl Up {
         up.scribe = Some(scribe);
         up.wake_everyone(&mut tell)?;
         up.boot.took = home.wall().now() - began;
-        up.tellers = notify::begin(&plan.telling, &up.desk, &up.stop)?;
-        if let Some(backups) = plan.backups {
-            let (home, desk, stop) = (home.clone(), Arc::clone(&up.desk), Arc::clone(&up.stop));
-            up.tellers.push(std::thread::spawn(move || keep_copies(&backups, &home, &desk, &stop)));
-        }
-        if let Some(plan) = plan.archive {
-            let (home, desk, stop) = (home.clone(), Arc::clone(&up.desk), Arc::clone(&up.stop));
-            up.tellers.push(std::thread::spawn(move || keep_archive(&plan, &home, &desk, &stop)));
-        }
+        up.chores = Busy::begin(plan.chores, home, &up.desk)?;
         if let Some(listen) = plan.api {
             up.api = Some(api::serve(listen, home.clone(), Arc::clone(&up.desk))?);
         }
@@ -187,8 +177,7 @@ impl Up {
             bells: now,
             census: now,
             lost: false,
-            stop: Arc::new(AtomicBool::new(false)),
-            tellers: Vec::new(),
+            chores: Busy::default(),
             api: None,
             gateway: None,
             feeds: None,
@@ -201,8 +190,8 @@ impl Up {
         Arc::clone(&self.desk.board)
     }
 
-    pub fn stopper(&self) -> Stopper {
-        Stopper(self.waker.clone())
+    pub fn asker(&self) -> Asker {
+        Asker(self.waker.clone())
     }
 
     /// Where the API is, if there is one.
@@ -227,7 +216,7 @@ impl Up {
                         tell(&format!("{opened} of {} awake", self.slots.len()));
                     }
                 }
-                Ok(Wake::Answered(_) | Wake::Grown(_) | Wake::News(_)) => {}
+                Ok(Wake::Answered(_) | Wake::Grown(_) | Wake::News(_) | Wake::Chores(_)) => {}
                 Ok(Wake::Stop) | Err(_) => break,
             }
         }
@@ -259,7 +248,9 @@ impl Up {
             if self.slots.find(place.name.as_str()).is_some() || place.is_buried() {
                 continue;
             }
-            match Reader::open(&place.database()).and_then(|reader| reader.id()) {
+            // Whoever came to rest has left word of who it is, so that its file is opened once.
+            let known = Glance::read(&place.vault()).map(|glance| Ok(glance.id));
+            match known.unwrap_or_else(|| Reader::open(&place.database()).and_then(|reader| reader.id())) {
                 Ok(id) => {
                     let at = self.slots.add(place.clone(), id, self.home.wall().now());
                     self.crew.give(Job::Open(at, place));
@@ -339,6 +330,7 @@ impl Up {
                 info!(target: SAID, "{text}");
                 self.desk.tell_owner(key, "feed", None, text);
             }
+            Wake::Chores(changes) => self.chores.change(*changes, &self.home, &self.desk),
             Wake::Stop => return ControlFlow::Break(()),
         }
         ControlFlow::Continue(())
@@ -501,7 +493,7 @@ impl Up {
 
     /// Everyone's own file gets everything, and the log is empty.
     fn go_down(mut self, tell: &mut impl FnMut(&str)) -> Result<(), Error> {
-        self.stop.store(true, Ordering::SeqCst);
+        self.chores.stop();
         if let Some(api) = self.api.take() {
             api.close();
         }
@@ -523,7 +515,7 @@ impl Up {
                 // Whoever waits for a disk that takes nothing would wait for ever; the log has all that was acknowledged.
                 Err(RecvTimeoutError::Timeout) if self.desk.board.trouble().is_some() => self.desk.give_up(),
                 Err(RecvTimeoutError::Timeout) if self.home.wall().now() < patience => {}
-                Ok(Wake::Stop | Wake::Answered(_) | Wake::Grown(_) | Wake::News(_)) => {}
+                Ok(Wake::Stop | Wake::Answered(_) | Wake::Grown(_) | Wake::News(_) | Wake::Chores(_)) => {}
                 Err(_) => break,
             }
         }
@@ -533,9 +525,7 @@ impl Up {
         if self.desk.board.trouble().is_some() {
             self.desk.give_up();
         }
-        for teller in self.tellers.drain(..) {
-            let _ = teller.join();
-        }
+        std::mem::take(&mut self.chores).join();
         self.scribe.take().expect("there is one until here").close()?;
         info!("down");
         match self.desk.board.trouble() {
@@ -577,7 +567,7 @@ impl Up {
 /// Takes the log of a home, which must have everything that was acknowledged, if no other host has it.
 fn take_log(home: &Home, plan: &Plan) -> Result<Log, Error> {
     home.require()?;
-    let log = match Log::open(home.root(), &home.heads(), plan.telling.names()) {
+    let log = match Log::open(home.root(), &home.heads(), plan.chores.telling.names()) {
         Ok(log) => log,
         Err(vault::Error::Locked(_)) => return Err(Error::Refused("a host is up in this home already".into())),
         Err(other) => return Err(other.into()),

@@ -6,6 +6,7 @@
 
 pub mod api;
 mod archiving;
+mod chores;
 mod copying;
 mod crew;
 mod link;
@@ -20,9 +21,11 @@ mod systemd;
 mod target;
 #[cfg(test)]
 mod tests;
+mod until;
 mod wake;
 mod workers;
 
 pub use archiving::Archiving;
-pub use main_loop::{Boot, Plan, Stopper, Up};
+pub use chores::{Changes, Chores};
+pub use main_loop::{Asker, Boot, Plan, Up};
 pub use supervision::SAID;

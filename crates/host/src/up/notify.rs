@@ -16,6 +16,7 @@ use vault::{Batch, Note, Waiting};
 
 pub use super::target::{Target, Way};
 use super::target::{accepted, client};
+use super::until::Until;
 use crate::Error;
 use crate::config::Settings;
 use crate::life::desk::Desk;
@@ -136,26 +137,26 @@ fn kinds(settings: &Settings, key: &str) -> Result<Vec<String>, Error> {
 }
 
 /// The threads that tell: one for each target, so that one that is down holds up no other, and one for time.
-pub(crate) fn begin(telling: &Telling, desk: &Arc<Desk>, stop: &Arc<AtomicBool>) -> Result<Vec<JoinHandle<()>>, Error> {
+pub(super) fn begin(telling: &Telling, desk: &Arc<Desk>, until: &Until) -> Result<Vec<JoinHandle<()>>, Error> {
     let mut threads = Vec::new();
     let client = client()?;
     for target in telling.targets.clone() {
-        let (desk, stop, client, gather) = (Arc::clone(desk), Arc::clone(stop), client.clone(), telling.gather);
-        threads.push(std::thread::spawn(move || tell_all(&target, gather, &desk, &client, &stop)));
+        let (desk, until, client, gather) = (Arc::clone(desk), until.clone(), client.clone(), telling.gather);
+        threads.push(std::thread::spawn(move || tell_all(&target, gather, &desk, &client, &until)));
     }
     if let Some(print) = telling.here {
-        let (desk, stop) = (Arc::clone(desk), Arc::clone(stop));
-        threads.push(std::thread::spawn(move || print_all(print, &desk, &stop)));
+        let (desk, until) = (Arc::clone(desk), until.clone());
+        threads.push(std::thread::spawn(move || print_all(print, &desk, &until)));
     }
-    let (telling, desk, stop) = (telling.clone(), Arc::clone(desk), Arc::clone(stop));
-    threads.push(std::thread::spawn(move || keep_time(&telling, &desk, &client, &stop)));
+    let (telling, desk, until) = (telling.clone(), Arc::clone(desk), until.clone());
+    threads.push(std::thread::spawn(move || keep_time(&telling, &desk, &client, &until)));
     Ok(threads)
 }
 
 /// Notes that wait are told in order, each by itself or, where many have come together, all in one.
-fn tell_all(target: &Target, gather: Duration, desk: &Desk, client: &Client, stop: &AtomicBool) {
+fn tell_all(target: &Target, gather: Duration, desk: &Desk, client: &Client, until: &Until) {
     let (mut patience, to) = (AGAIN.0, target.way.name());
-    while !stop.load(Ordering::SeqCst) {
+    while !until.is_over() {
         let waiting = desk.waiting(to, TOGETHER).unwrap_or_default();
         if waiting.first().is_none_or(|first| waiting.len() < TOGETHER && is_young(&first.note, gather)) {
             std::thread::sleep(LOOK);
@@ -169,13 +170,13 @@ fn tell_all(target: &Target, gather: Duration, desk: &Desk, client: &Client, sto
         let size = if wanted.len() >= MANY && gather > Duration::ZERO { wanted.len() } else { 1 };
         for some in wanted.chunks(size) {
             let notes: Vec<&Note> = some.iter().map(|waiting| &waiting.note).collect();
-            if let Err(why) = target.way.tell(client, &notes, stop) {
+            if let Err(why) = target.way.tell(client, &notes, &until.now) {
                 desk.board.notes_failed.fetch_add(1, Ordering::Relaxed);
                 if patience == AGAIN.0 {
                     warn!(to, why, kind = notes[0].kind, "notification failed, will retry");
                 }
                 // In order: nothing overtakes what could not be told.
-                nap(patience, stop);
+                nap(patience, until);
                 patience = (patience * 2).min(AGAIN.1);
                 break;
             }
@@ -204,8 +205,8 @@ fn crossed_out(desk: &Desk, to: &str, numbers: Vec<u64>) -> bool {
 }
 
 /// Every note as a line where the host was started.
-fn print_all(print: fn(&Note), desk: &Desk, stop: &AtomicBool) {
-    while !stop.load(Ordering::SeqCst) {
+fn print_all(print: fn(&Note), desk: &Desk, until: &Until) {
+    while !until.is_over() {
         let waiting = desk.waiting(HERE, TOGETHER).unwrap_or_default();
         if waiting.is_empty() {
             std::thread::sleep(LOOK);
@@ -218,19 +219,19 @@ fn print_all(print: fn(&Note), desk: &Desk, stop: &AtomicBool) {
     }
 }
 
-fn nap(length: Duration, stop: &AtomicBool) {
-    let until = Instant::now() + length;
-    while Instant::now() < until && !stop.load(Ordering::SeqCst) {
-        std::thread::sleep(LOOK.min(until.saturating_duration_since(Instant::now())));
+fn nap(length: Duration, until: &Until) {
+    let end = Instant::now() + length;
+    while Instant::now() < end && !until.is_over() {
+        std::thread::sleep(LOOK.min(end.saturating_duration_since(Instant::now())));
     }
 }
 
 /// The outgoing heartbeat, whose silence tells somebody else that this host is gone; the daily line; and trouble with
 /// the disk, which cannot wait to be written down.
-fn keep_time(telling: &Telling, desk: &Desk, client: &Client, stop: &AtomicBool) {
+fn keep_time(telling: &Telling, desk: &Desk, client: &Client, until: &Until) {
     let mut beat = Instant::now();
     let (mut lined, mut alarm) = (None, DirectAlarm::default());
-    while !stop.load(Ordering::SeqCst) {
+    while !until.is_over() {
         if let Some((url, every)) = &telling.heartbeat
             && Instant::now() >= beat
         {
@@ -248,7 +249,7 @@ fn keep_time(telling: &Telling, desk: &Desk, client: &Client, stop: &AtomicBool)
             lined = Some(today);
             desk.note(note);
         }
-        alarm.raise(desk.board.trouble(), telling, client, stop);
+        alarm.raise(desk.board.trouble(), telling, client, &until.now);
         std::thread::sleep(LOOK);
     }
 }

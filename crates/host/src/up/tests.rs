@@ -13,7 +13,7 @@ use vault::{Batch, Line, Log, Note, Reader};
 
 use super::notify::{Target, Telling, Way};
 use super::supervision::RestartAfter;
-use super::{Plan, Stopper, Up, api};
+use super::{Asker, Chores, Plan, Up, api};
 use crate::config::{File, Settings};
 use crate::errands::tests::provider;
 use crate::home::inbox::{self, Body};
@@ -55,7 +55,7 @@ fn run(ticks: u64) -> Run {
 /// A host that is up, in which one that falls is soon woken again.
 struct Running {
     board: Arc<Board>,
-    stopper: Stopper,
+    asker: Asker,
     thread: JoinHandle<Result<(), Error>>,
 }
 
@@ -67,7 +67,13 @@ impl Running {
         Running::begin(
             Up::come(
                 home,
-                Plan { speed, telling, api: None, gateway: None, backups: None, relay: None, archive: None },
+                Plan {
+                    speed,
+                    chores: Chores { telling, backups: None, archive: None },
+                    api: None,
+                    gateway: None,
+                    relay: None,
+                },
                 |_| {},
             )
             .unwrap(),
@@ -77,12 +83,12 @@ impl Running {
     fn begin(mut up: Up) -> Running {
         up.supervisor.restart_after =
             RestartAfter { first: Duration::from_millis(50), most: Duration::from_millis(400) };
-        let (board, stopper) = (up.board(), up.stopper());
-        Running { board, stopper, thread: std::thread::spawn(move || up.run(|_| {})) }
+        let (board, asker) = (up.board(), up.asker());
+        Running { board, asker, thread: std::thread::spawn(move || up.run(|_| {})) }
     }
 
     fn stop(self) {
-        self.stopper.stop();
+        self.asker.stop();
         self.thread.join().unwrap().unwrap();
     }
 
@@ -497,7 +503,7 @@ fn a_log_that_takes_nothing_more_is_no_golems_fault() {
     }
     assert!(host.board.trouble().is_some(), "whoever asks is told");
     assert_eq!(host.falls(), 0);
-    host.stopper.stop();
+    host.asker.stop();
     let ended = host.thread.join().unwrap();
     assert!(matches!(ended, Err(Error::Host(_))), "{ended:?}");
 }
@@ -524,7 +530,13 @@ fn whoever_comes_while_the_host_is_busy_is_told_when_to_come_again() {
     let telling = Telling { targets: Vec::new(), heartbeat: None, daily: None, gather: Duration::ZERO, here: None };
     let up = Up::come(
         &home,
-        Plan { speed: 40.0, telling, api: Some(listen), gateway: None, backups: None, relay: None, archive: None },
+        Plan {
+            speed: 40.0,
+            chores: Chores { telling, backups: None, archive: None },
+            api: Some(listen),
+            gateway: None,
+            relay: None,
+        },
         |_| {},
     )
     .unwrap();

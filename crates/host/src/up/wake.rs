@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use golem::GolemId;
 
+use super::chores::Changes;
 use crate::feeds::News;
 use crate::home::GolemHome;
 use crate::life::{Living, Turn};
@@ -21,6 +22,8 @@ pub(super) enum Wake {
     Grown(PathBuf),
     /// Something about what is followed.
     News(News),
+    /// What is done beside running golems has changed.
+    Chores(Box<Changes>),
     /// The owner wants it to end.
     Stop,
 }

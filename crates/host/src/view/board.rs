@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Bound;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Duration;
 
@@ -42,8 +42,15 @@ pub struct Board {
     pub notes_failed: AtomicU64,
     /// When the newest copy in the backup folder was made, in seconds; nothing where there is none.
     pub backed_up: AtomicU64,
+    /// Whether somebody makes copies, and whether they are wanted now.
+    pub copies: AtomicBool,
+    pub copy_now: AtomicBool,
+    /// How often a status has changed.
+    changes: AtomicU64,
     deaths: Mutex<BTreeMap<String, u64>>,
     trouble: Mutex<Trouble>,
+    /// When it was put up, by its clock.
+    run: u64,
     wall: Wall,
 }
 
@@ -78,12 +85,22 @@ pub fn named(golem: &str, text: &str) -> String {
 impl Board {
     /// One that goes by this clock.
     pub(crate) fn on(wall: &Wall) -> Board {
-        Board { wall: wall.clone(), ..Board::default() }
+        Board { wall: wall.clone(), run: wall.now_ms() as u64, ..Board::default() }
+    }
+
+    /// Which run of a host this is the board of.
+    pub fn run(&self) -> u64 {
+        self.run
     }
 
     pub fn post(&self, mut status: Status) {
         status.written = self.wall.now_ms() as u64;
-        let (cause, before) = (status.cause.clone(), self.write().insert(status.name.clone(), status));
+        let cause = status.cause.clone();
+        let mut statuses = self.write();
+        // Counted while nobody can read: whoever has asked for all changes up to a number has them.
+        status.change = self.changes.fetch_add(1, Ordering::Relaxed) + 1;
+        let before = statuses.insert(status.name.clone(), status);
+        drop(statuses);
         // Whoever was found dead when the host came up is no news.
         if let (Some(cause), Some(State::Living | State::Asking | State::Dreaming | State::Paused | State::Frozen)) =
             (cause, before.map(|before| before.state))
@@ -106,7 +123,17 @@ impl Board {
     pub fn mark(&self, name: &str, state: State, why: Option<String>) {
         if let Some(status) = self.write().get_mut(name) {
             (status.state, status.why) = (state, why);
+            status.change = self.changes.fetch_add(1, Ordering::Relaxed) + 1;
         }
+    }
+
+    /// Those that have changed since the change with this number of this run, which change is the newest, and how many there
+    /// are. Of another run everyone has changed.
+    pub fn changed_after(&self, run: u64, change: u64) -> (Vec<Status>, u64, usize) {
+        let change = if run == self.run { change } else { 0 };
+        let all = self.statuses.read().unwrap_or_else(PoisonError::into_inner);
+        let changed = all.values().filter(|status| status.change > change).cloned().collect();
+        (changed, self.changes.load(Ordering::Relaxed), all.len())
     }
 
     pub fn forget(&self, name: &str) {

@@ -5,9 +5,10 @@
 
 use golem::wire::{Message, besides, message};
 use golem::{Event, Golem, Life, Record};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use vault::Reader;
 
+use super::saying::{Topic, sentence};
 use crate::Error;
 
 #[derive(Debug)]
@@ -16,13 +17,33 @@ pub struct Herald {
 }
 
 /// A message with its place in the life.
-#[derive(Debug, Serialize)]
+#[derive(Debug)]
 pub struct Told<'a> {
     pub seq: u64,
     pub at: golem::Time,
     pub tick: u64,
-    #[serde(flatten)]
     pub message: Message<'a>,
+}
+
+/// As it goes out: with the words for it, so that nobody has to find any. They are made only for whoever writes it.
+impl Serialize for Told<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Written<'a> {
+            seq: u64,
+            at: golem::Time,
+            tick: u64,
+            says: String,
+            topic: Topic,
+            /// It comes every tick, leads up to an action, or says how it feels.
+            routine: bool,
+            #[serde(flatten)]
+            message: &'a Message<'a>,
+        }
+        let Told { seq, at, tick, message } = self;
+        let (says, topic, routine) = (sentence(message), Topic::of(message), message.is_routine());
+        Written { seq: *seq, at: *at, tick: *tick, says, topic, routine, message }.serialize(serializer)
+    }
 }
 
 impl Herald {

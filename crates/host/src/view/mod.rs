@@ -3,10 +3,19 @@
 
 pub mod board;
 pub mod costs;
+pub mod dreamt;
+pub mod figures;
+pub mod fleet;
 pub mod herald;
 pub mod histogram;
+pub mod history;
+pub mod known;
 pub mod nights;
 pub(crate) mod notes;
+pub mod pictures;
+pub mod portrait;
+pub mod saying;
+pub mod seen;
 pub(crate) mod shapes;
 pub mod status;
 pub mod words;

@@ -9,8 +9,12 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use vault::Reader;
 
+use super::dreamt::{Trial, dreamt, on_trial};
 use crate::Error;
 use crate::home::GolemHome;
+
+/// Nights that are told of at once.
+const SHOWN: usize = 100;
 
 /// One night.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
@@ -31,16 +35,41 @@ pub struct Night {
     pub woken: Option<Waker>,
     #[schema(value_type = Option<Object>)]
     pub found: Option<Found>,
+    /// What it went through, in words; what came of it last.
+    pub told: Vec<String>,
     /// What became of hypotheses until the next night.
     pub promoted: u32,
     pub refuted: u32,
     pub forgotten: u32,
 }
 
+/// Its nights, and what is on trial because of them.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]
+pub struct Nights {
+    /// How many there were.
+    pub nights: u64,
+    /// The newest hundred, the newest last.
+    pub newest: Vec<Night>,
+    pub on_trial: Vec<Trial>,
+}
+
+impl Nights {
+    pub(crate) fn of(place: &GolemHome) -> Result<Nights, Error> {
+        let (golem, _) = place.wake()?;
+        let life = golem.life();
+        let mut all = nights(place)?;
+        let newest = all.split_off(all.len().saturating_sub(SHOWN));
+        let on_trial = life.dreams.staged.iter().map(|staged| on_trial(staged, &life.birth.world)).collect();
+        Ok(Nights { nights: (all.len() + newest.len()) as u64, newest, on_trial })
+    }
+}
+
 pub fn nights(place: &GolemHome) -> Result<Vec<Night>, Error> {
     let mut nights: Vec<Night> = Vec::new();
     let reader = Reader::open(&place.database())?;
     let earlier = reader.beginning()?.map_or(0, |golem| golem.life().dreams.nights);
+    let (golem, _) = reader.wake()?;
+    let world = &golem.life().birth.world;
     reader.replay(|record| {
         for event in &record.events {
             if let Event::Dream(dream::Event::Began { trigger, ticks, .. }) = event {
@@ -53,6 +82,7 @@ pub fn nights(place: &GolemHome) -> Result<Vec<Night>, Error> {
                     ended: false,
                     woken: None,
                     found: None,
+                    told: Vec::new(),
                     promoted: 0,
                     refuted: 0,
                     forgotten: 0,
@@ -74,5 +104,9 @@ pub fn nights(place: &GolemHome) -> Result<Vec<Night>, Error> {
         }
         Ok::<_, Error>(ControlFlow::Continue(()))
     })?;
+    for night in &mut nights {
+        let nothing = || vec!["nothing was looked through".to_owned()];
+        night.told = night.found.as_ref().map_or_else(nothing, |found| dreamt(found, world));
+    }
     Ok(nights)
 }

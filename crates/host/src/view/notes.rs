@@ -7,6 +7,7 @@ use golem::wire::Message;
 use vault::Note;
 
 use super::herald::Told;
+use super::saying::sentence;
 
 /// Every kind of note there is.
 pub(crate) const KINDS: [&str; 19] = [
@@ -19,27 +20,18 @@ const DAY_MS: i64 = 86_400_000;
 
 /// What of a message an owner is told of, if anything.
 pub(crate) fn note(name: &str, life: &Life, told: &Told<'_>, now: i64) -> Option<Note> {
-    let (kind, text) = match &told.message {
-        Message::Died { cause, ticks_alive, .. } => ("death", format!("{name} died at tick {ticks_alive}: {cause}")),
-        Message::Froze { reason: "" } => ("freeze", format!("{name} is frozen: no new exposure")),
-        Message::Froze { reason } => ("freeze", format!("{name} is frozen ({reason}): no new exposure")),
-        Message::Suspended => {
-            ("breaker", format!("{name} was in crisis for three cycles; its stressors are set aside for a day"))
-        }
+    let (kind, advice) = match &told.message {
+        Message::Died { .. } => ("death", String::new()),
+        Message::Froze { .. } => ("freeze", String::new()),
+        Message::Suspended => ("breaker", String::new()),
         Message::ApprovalSought { ask: Some(ask) } => {
             let within = life.policy.approve_within;
-            let yes = format!("bardo golem approve {name} {}", ask.key);
-            ("approval", format!("{name} asks for your yes within {within} of its time: {ask}. `{yes}`, or --deny"))
+            ("approval", format!(". `bardo golem approve {name} {}`, or --deny, within {within} of its time", ask.key))
         }
-        Message::CallsHeld { key, why, .. } => {
-            let yes = format!("bardo golem approve {name} {key}");
-            ("approval", format!("{name}'s calls are stopped: {why}. `{yes}` lets it go on"))
-        }
-        Message::Said { text, done } => {
-            let what = if *done { "says that it is done" } else { "asks you" };
-            ("agent", format!("{name}'s agent {what}: {text}. `bardo golem steer {name} \"…\"` answers"))
-        }
-        Message::Stopped { .. } => ("stop", format!("{name} has hit its stop and gives up what it holds")),
+        Message::CallsHeld { key, .. } => ("approval", format!(". `bardo golem approve {name} {key}` lets it")),
+        Message::Said { .. } => ("agent", format!(". `bardo golem steer {name} \"…\"` answers")),
+        Message::Stopped { .. } => ("stop", String::new()),
+        Message::EconomicCritical { .. } => ("money", format!(". `bardo golem fund {name} AMOUNT` gives it more")),
         Message::Refused {
             rule: rule @ (Refusal::PerDay | Refusal::ActionsPerDay | Refusal::Gas | Refusal::Reserve),
             ..
@@ -51,14 +43,12 @@ pub(crate) fn note(name: &str, life: &Life, told: &Told<'_>, now: i64) -> Option
         Message::Answered { over, .. } | Message::Silent { over, .. } if over.is_positive() => {
             // Once a day: whoever says so once says so again.
             let key = format!("{}:over:{}", life.id(), now / DAY_MS);
-            let text = format!(
-                "{name} was told that an answer cost {over} more than was set aside for it; that is not paid, but look at what your provider charges"
-            );
+            let text = format!("{name} {}; look at what your provider charges", sentence(&told.message));
             return Some(host_note(key, "model", Some(name), text, now));
         }
-        Message::EconomicCritical { remaining, .. } => ("money", format!("{name} has {remaining} left to live on")),
         _ => return None,
     };
+    let text = format!("{name} {}{advice}", sentence(&told.message));
     let key = format!("{}:{}:{kind}", life.id(), told.seq);
     Some(Note { key, kind: kind.into(), golem: Some(name.into()), text: plain::line(&text, LONGEST), at: now })
 }
@@ -67,7 +57,8 @@ pub(crate) fn note(name: &str, life: &Life, told: &Told<'_>, now: i64) -> Option
 fn cap(name: &str, life: &Life, told: &Told<'_>, rule: Refusal, now: i64) -> Note {
     let day = told.at.as_millis() as i64 / DAY_MS;
     let key = format!("{}:cap:{rule:?}:{day}", life.id());
-    let text = format!("{name} has reached a cap: {rule}");
+    let refused = Message::Refused { rule, why: rule.to_string() };
+    let text = format!("{name} {}; it has reached a cap of its policy", sentence(&refused));
     Note { key, kind: "cap".into(), golem: Some(name.into()), text, at: now }
 }
 
@@ -118,7 +109,7 @@ mod tests {
         let cap = told(5, 1, refused(Refusal::PerDay)).unwrap();
         assert_eq!(
             (cap.kind.as_str(), cap.text.as_str()),
-            ("cap", "ada has reached a cap: over the limit of a day (policy.per_day)")
+            ("cap", "ada was refused: over the limit of a day (policy.per_day); it has reached a cap of its policy")
         );
         assert_eq!(cap.key, told(9, 23, refused(Refusal::PerDay)).unwrap().key, "once a day for each rule");
         assert_ne!(cap.key, told(9, 25, refused(Refusal::PerDay)).unwrap().key);
@@ -141,7 +132,7 @@ mod tests {
         assert_eq!(told(5, 1, Message::Suspended).unwrap().kind, "breaker");
         assert_eq!(told(5, 1, Message::Stopped { holding: 1, unit: Usdc::ZERO }).unwrap().kind, "stop");
         let frozen = told(5, 1, Message::Froze { reason: "enough" }).unwrap();
-        assert_eq!(frozen.text, "ada is frozen (enough): no new exposure");
+        assert_eq!(frozen.text, "ada was frozen: no new exposure (enough)");
         assert_ne!(frozen.key, told(6, 1, Message::Froze { reason: "enough" }).unwrap().key);
     }
 }

@@ -1,5 +1,6 @@
 //! One golem at a glance, as a host shows it.
 
+use golem::books::Books;
 use golem::call::{ByModel, Hold};
 use golem::mortality::economic;
 use golem::policy::{self, Ask};
@@ -45,6 +46,17 @@ pub struct Status {
     /// When this was acknowledged, in milliseconds of the host's clock.
     #[serde(default)]
     pub written: u64,
+    /// Which change of the host's board this is, counted from when it came up.
+    #[serde(default)]
+    pub change: u64,
+    /// What its life has cost so far, actions included.
+    #[serde(default)]
+    #[schema(value_type = i64)]
+    pub spent: Usdc,
+    /// What its owner got back and could get back, less what was given.
+    #[serde(default)]
+    #[schema(value_type = i64)]
+    pub net: Usdc,
     /// What waits for its owner's yes or no.
     #[schema(value_type = Option<shapes::Ask>)]
     pub asks: Option<Ask>,
@@ -119,6 +131,7 @@ impl Status {
             life if policy::asks(life).is_some() || life.calls.hold.is_some() => State::Asking,
             _ => State::Living,
         };
+        let books = Books::of(life);
         Status {
             name: life.birth.name.to_string(),
             id: life.id().to_string(),
@@ -139,6 +152,9 @@ impl Status {
             cause: life.death.as_ref().map(|death| death.cause.name().to_owned()),
             runway: economic::projected_life(life).filter(|_| !life.is_dead()).map(|left| left.as_millis() / 1_000),
             written: 0,
+            change: 0,
+            spent: books.spent + books.gas,
+            net: books.net,
             asks: policy::asks(life),
             called: life.calls.models.clone(),
             denied: life.calls.denied,
@@ -174,6 +190,9 @@ impl Status {
             cause: None,
             runway: None,
             written: 0,
+            change: 0,
+            spent: Usdc::ZERO,
+            net: Usdc::ZERO,
             asks: None,
             called: Vec::new(),
             denied: 0,

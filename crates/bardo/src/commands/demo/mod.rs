@@ -1,5 +1,7 @@
-//! `demo`: one whole life in a minute, with nothing to set up and nothing left behind. It runs what `golem run` runs;
-//! only the figures are chosen so that a life is short, and they are ordinary keys of golem.toml.
+//! `demo`: what mortality is for, in a minute, with nothing to set up and nothing left behind. Two golems live in one market;
+//! it turns; the one that has stopped learning dies of being wrong, the other lives on, and so does an heir of the dead one.
+//! It runs what `golem run` runs; only the figures are chosen so that a life is short, and they are ordinary keys of
+//! golem.toml.
 
 mod screen;
 mod story;
@@ -11,26 +13,26 @@ use std::sync::Arc;
 use golem::books::Books;
 use golem::rule::Provenance;
 use golem::{Life, Name, Record};
-use host::care::doctor;
 use host::config::{File, Settings};
 use host::legacy::testament;
 use host::life::birth::{Wish, birth};
 use host::life::heirs::{self, Estate, Heir};
 use host::life::{Ending, Listener, Living, Pace, Run};
+use host::view::figures::several;
 use host::view::herald::Herald;
-use host::{Error, GolemHome, Home, chance::Secret};
+use host::{Error, GolemHome, Home};
 
 use crate::args::DemoArgs;
 use crate::commands::run::catch_interrupts;
 use crate::draw::{cut, spark};
 use crate::exit;
-use crate::output::{self, count};
+use crate::output;
 use screen::Screen;
-use story::{Look, Story, days, line};
+use story::{Look, Story, TURN, days, line};
 
 /// What differs from an ordinary golem: it looks every eight minutes instead of every forty seconds, has half the money
 /// and pays for its machine out of it, dreams long nights, and acts on less proof.
-const CONSTITUTION: [&str; 8] = [
+const CONSTITUTION: [&str; 9] = [
     "mortality.mode=hosted",
     "world.bar=8m",
     "heartbeat.interval=8m",
@@ -39,10 +41,15 @@ const CONSTITUTION: [&str; 8] = [
     "mind.sureness=1",
     "dream.enabled=true",
     "dream.tier=hardened",
+    // The day on which volatility and gas, which used to swing back, begin to go on.
+    "world.flip_days=10",
 ];
+/// The one that is sure of what it has learned by then, and learns no more.
+const STUBBORN: &str = "mind.learn_until=10d";
 const NAME: &str = "ada";
-/// How long the heir is watched: two days.
-const STRETCH: u64 = 360;
+const OTHER: &str = "ben";
+/// How long the others are watched after its death: five days.
+const STRETCH: u64 = 900;
 /// Looks between two breaths of the screen.
 const BATCH: u64 = 16;
 /// Records between two snapshots.
@@ -61,16 +68,18 @@ pub(crate) fn demo(args: &DemoArgs, json: bool) -> Result<ExitCode, Error> {
     home.init(&Settings::load(File::Bardo, None, std::iter::empty(), &[])?)?;
 
     screen.say(&format!(
-        "One whole life, unscripted: a golem on a simulated market, with paper money and with figures that make a life \
-         short. Seed {} repeats it to the byte.",
+        "Two golems in one simulated market, unscripted, with paper money. {NAME} stops learning after ten days; {OTHER} does \
+         not. On day ten the market turns, and nobody is told. Seed {} repeats it to the byte.",
         args.seed
     ))?;
     screen.head("  day  vitality")?;
     let Some((dead, looks)) = live(&home, args.seed, &mut screen)? else { return Ok(stopped()) };
     leave(&dead, &looks, &mut screen)?;
-    if !succeed(&home, args.seed, &dead, &looks, &mut screen)? {
+    let Some(other) = beside(&home, args.seed, &dead, looks.len() as u64 + STRETCH, &mut screen)? else {
         return Ok(stopped());
-    }
+    };
+    let Some(heir) = succeed(&home, args.seed, &dead, &mut screen)? else { return Ok(stopped()) };
+    reckon(&[&dead, &other, &heir], &mut screen)?;
     screen.head("One life proves nothing, for it or against it.")?;
     screen.say("Thousands of runs: docs/results.md, and `bardo lab lives` for your own.")?;
     screen.say(&match &args.keep {
@@ -96,14 +105,7 @@ fn free(folder: &Path) -> Result<&Path, Error> {
 
 /// From birth to the end, if nobody interrupts.
 fn live(home: &Home, seed: u64, screen: &mut Screen) -> Result<Option<(GolemHome, Vec<Look>)>, Error> {
-    let mut flags = CONSTITUTION.map(str::to_owned).to_vec();
-    flags.push(format!("world.seed={seed}"));
-    let settings = Settings::load(File::Golem, None, std::iter::empty(), &flags)?;
-    let spec = super::newborn::spec(home, &settings, Some(seed))?;
-    let name: Name = NAME.parse().expect("a name");
-    let wish = Wish::of(name, spec, Some(seed), settings);
-    let place = birth(home, wish)?.place().clone();
-    let (mut living, _) = Living::open(place.clone(), SNAPSHOTS)?;
+    let (place, mut living) = newborn(home, seed, NAME, &[STUBBORN])?;
     let life = living.life();
     let born = format!(
         "{NAME} is born into a {} and looks at it every {}. It has {} to live on, which will run out, and {} to act with.",
@@ -119,16 +121,25 @@ fn live(home: &Home, seed: u64, screen: &mut Screen) -> Result<Option<(GolemHome
     Ok((ending == Ending::Dead).then_some((place, looks)))
 }
 
-/// What is left of it: its lines, its money, its chance, its words.
+/// One of the two, in the market of this seed.
+fn newborn(home: &Home, seed: u64, name: &str, more: &[&str]) -> Result<(GolemHome, Living), Error> {
+    let mut flags: Vec<String> = CONSTITUTION.iter().chain(more).map(|flag| (*flag).to_owned()).collect();
+    flags.push(format!("world.seed={seed}"));
+    let settings = Settings::load(File::Golem, None, std::iter::empty(), &flags)?;
+    let spec = host::life::newborn::spec(home, &settings, Some(seed))?;
+    let name: Name = name.parse().expect("a name");
+    let place = birth(home, Wish::of(name, spec, Some(seed), settings))?.place().clone();
+    let (living, _) = Living::open(place.clone(), SNAPSHOTS)?;
+    Ok((place, living))
+}
+
+/// What is left of it: its lines, its words.
 fn leave(dead: &GolemHome, looks: &[Look], screen: &mut Screen) -> Result<(), Error> {
     screen.head("Its life, from birth to death")?;
     // Skill moves around one half, so its line shows from 0.3 to 0.7.
     type Part = (&'static str, fn(&Look) -> f64, fn(f64) -> f64);
-    let parts: [Part; 3] = [
-        ("vitality", |look| look.vitality, |share| share),
-        ("skill", |look| look.skill, |skill| (skill - 0.3) / 0.4),
-        ("money", |look| look.money, |share| share),
-    ];
+    let parts: [Part; 2] =
+        [("vitality", |look| look.vitality, |share| share), ("skill", |look| look.skill, |skill| (skill - 0.3) / 0.4)];
     for (name, value, height) in parts {
         let values: Vec<f64> = looks.iter().map(value).collect();
         let heights: Vec<f64> = values.iter().copied().map(height).collect();
@@ -141,53 +152,77 @@ fn leave(dead: &GolemHome, looks: &[Look], screen: &mut Screen) -> Result<(), Er
     let s = &testament.statistics;
     screen.head("What it leaves [testament]")?;
     let mut say = |station, text: String| screen.note(&line(station, life, text));
-    let books = Books::of(life);
-    for (label, text) in [("to live on", books.credit()), ("to act", books.capital()), ("net", books.net())] {
-        say("sweep", format!("  {label:<10} {text}"))?;
-    }
     say(
         "testament",
         format!(
-            "  lived      {} looks, {} predictions, {} actions, {} refusals, {} nights",
-            count(s.ticks),
-            count(s.claims),
-            s.actions,
-            s.refusals,
-            s.nights
+            "  lived      {}, {}, {}, {}, {}",
+            several(s.ticks, "look"),
+            several(s.claims, "prediction"),
+            several(s.actions, "action"),
+            several(s.refusals, "refusal"),
+            several(s.nights, "night")
         ),
     )?;
-    say(
-        "testament",
-        format!("  return     {}; buy and hold {}", output::percent(s.returned, 2), output::percent(s.held, 2)),
-    )?;
-    for (label, title) in [("worked", "what worked"), ("failed", "what failed")] {
-        let section = testament.sections.iter().find(|section| section.title == title);
-        let first = section.and_then(|section| section.lines.first()?.split_once(" ("));
-        if let Some((rule, by)) = first {
-            let by = by.split_once(" against").map_or(by, |(by, _)| by);
-            say("testament", format!("  {label:<10} {}", cut(&format!("{by}: {rule}"), 67)))?;
-        }
+    let worked = testament.sections.iter().find(|section| section.title == "what worked");
+    if let Some((rule, by)) = worked.and_then(|section| section.lines.first()?.split_once(" (")) {
+        let by = by.split_once(" against").map_or(by, |(by, _)| by);
+        say("testament", format!("  worked     {}", cut(&format!("{by}: {rule}"), 67)))?;
     }
     if let Some(advice) = testament.recommendations.first() {
         say("testament", format!("  advises    {}", cut(advice, 67)))?;
     }
-    let rolls = doctor::verify_rolls(dead, &Secret::load(&dead.secret())?)?;
-    say("chance", format!("  chance     all {} rolls follow from the secret it now reveals", count(rolls)))
+    Ok(())
 }
 
-/// An heir, and the first days of it. False if somebody interrupts.
-fn succeed(home: &Home, seed: u64, dead: &GolemHome, looks: &[Look], screen: &mut Screen) -> Result<bool, Error> {
+/// The other one, through the same days and a few more. Nothing if somebody interrupts.
+fn beside(
+    home: &Home,
+    seed: u64,
+    dead: &GolemHome,
+    ticks: u64,
+    screen: &mut Screen,
+) -> Result<Option<GolemHome>, Error> {
+    let (place, mut living) = newborn(home, seed, OTHER, &[])?;
+    screen.head("Beside it, in the same market")?;
+    let born = format!("{OTHER} was born when {} was, with as much money, and never stops learning.", dead.name);
+    screen.tell(&line("beside", living.life(), born))?;
+    screen.begin();
+    let mut teller = Teller { quiet: true, ..Teller::new(&living, screen) };
+    let ending = living.run(Run { pace: Pace::Max, ticks: Some(ticks), batch: BATCH }, &mut teller)?;
+    let looks = teller.story.looks;
+    if ending == Ending::Stopped {
+        return Ok(None);
+    }
+    // How sure it was when the market turned, how far that fell, and what became of it.
+    let since = looks.partition_point(|look| look.day < TURN);
+    let before = looks[..since].last().map_or(0.0, |look| look.skill);
+    let worst = looks[since..].iter().map(|look| look.skill).fold(before, f64::min);
+    let life = living.life();
+    let text = match &life.death {
+        None => format!(
+            "Its skill, {before:.2} on the day the market turned, fell to {worst:.2} and is {:.2} now. {OTHER} lives on.",
+            life.vitality.epistemic
+        ),
+        Some(death) => format!("{OTHER} has died, too, {} old, {}.", life.age, death.cause),
+    };
+    screen.tell(&line("learned", life, text))?;
+    Ok(Some(place))
+}
+
+/// An heir, and the first days of it. Nothing if somebody interrupts.
+fn succeed(home: &Home, seed: u64, dead: &GolemHome, screen: &mut Screen) -> Result<Option<GolemHome>, Error> {
     let estate: Estate = heirs::estate(home, dead)?;
     let name = heirs::next_name(home, &dead.name);
-    let heir = Heir { name, seed: Some(seed), set: Vec::new(), inherit: Some(true), force: false };
+    let set = vec!["mind.learn_until=".to_owned()];
+    let heir = Heir { name, seed: Some(seed), set, inherit: Some(true), force: false };
     let place = heirs::make(home, &estate, heir)?.place().clone();
-    let (mut living, _) = Living::open(place, SNAPSHOTS)?;
+    let (mut living, _) = Living::open(place.clone(), SNAPSHOTS)?;
     let life = living.life();
     let name = life.birth.name.clone();
     screen.head("Its heir")?;
     let born = format!(
-        "{name} is born where {0} died, with as much money. It is left {1} things {0} knew [Grimoire], trusts each {2:.0} % \
-         less, and tests what it was not born with before using it.",
+        "{name} is born where {0} died, with as much money, and learns. It is left {1} things {0} knew [Grimoire], trusts each \
+         {2:.0} % less, and tests what it was not born with before using it.",
         dead.name,
         estate.preview.entries,
         (1.0 - heirs::CROSSING) * 100.0
@@ -197,24 +232,46 @@ fn succeed(home: &Home, seed: u64, dead: &GolemHome, looks: &[Look], screen: &mu
     let mut teller = Teller { quiet: true, ..Teller::new(&living, screen) };
     let ending = living.run(Run { pace: Pace::Max, ticks: Some(STRETCH), batch: BATCH }, &mut teller)?;
     if ending == Ending::Stopped {
-        return Ok(false);
+        return Ok(None);
     }
     let life = living.life();
     let tried = life.playbook.iter().filter(|rule| rule.provenance == Provenance::Recalled);
     let (tried, heard) = tried.fold((0, 0), |(tried, heard), rule| (tried + 1, heard + u32::from(rule.voice)));
-    let age = days(life.age);
-    let then = looks.get(looks.partition_point(|look| look.day < age));
-    let then = then.map_or(String::new(), |look| format!("; {}'s was {:.2} at that age", dead.name, look.skill));
     let text = match &life.death {
         None => format!(
-            "{name} has called {tried} rules back from that memory; {heard} {} in use by now. Skill {:.2}{then}. It lives on.",
+            "{name} has called {tried} rules back from that memory; {heard} {} in use by now. Skill {:.2}. It lives on.",
             if heard == 1 { "is" } else { "are" },
             life.vitality.epistemic
         ),
         Some(death) => format!("{name} has died, too, {} old, {}.", life.age, death.cause),
     };
     screen.tell(&line("first_stretch", life, text))?;
-    Ok(true)
+    Ok(Some(place))
+}
+
+/// What each of them cost and brought.
+fn reckon(all: &[&GolemHome], screen: &mut Screen) -> Result<(), Error> {
+    screen.head("What they cost, and what they brought")?;
+    screen.row(&format!("  {:<8} {:>6} {:>6} {:>9} {:>9}  {}", "", "days", "skill", "cost", "return", "now"))?;
+    for place in all {
+        let (golem, _) = vault::Reader::open(&place.database())?.wake()?;
+        let life = golem.life();
+        let books = Books::of(life);
+        let capital = books.returned.capital + books.left.capital + books.unrealised + books.harvested;
+        let share =
+            if books.given.capital.is_positive() { capital.as_f64() / books.given.capital.as_f64() - 1.0 } else { 0.0 };
+        let now = if life.is_dead() { "dead" } else { "alive" };
+        let text = format!(
+            "  {:<8} {:>6.1} {:>6.2} {:>9} {:>9}  {now}",
+            life.birth.name.as_str(),
+            days(life.age),
+            life.vitality.epistemic,
+            output::cents(books.spent + books.gas),
+            output::percent(share, 2)
+        );
+        screen.figures(&line("reckoning", life, text))?;
+    }
+    Ok(())
 }
 
 /// Tells a life as it is acknowledged.

@@ -121,6 +121,14 @@ impl Screen {
         Ok(())
     }
 
+    /// One row of a table.
+    pub(super) fn figures(&mut self, line: &Line) -> Result<(), Error> {
+        if self.form == Form::Json {
+            output::json(line);
+        }
+        self.row(&line.text)
+    }
+
     /// A line as it is.
     pub(super) fn row(&mut self, text: &str) -> Result<(), Error> {
         if self.form == Form::Json {

@@ -18,6 +18,8 @@ use serde::Serialize;
 use crate::output::{cents, count, units};
 
 const DAY: f64 = 86_400_000.0;
+/// The day on which the market turns, as the figures of the demo have it.
+pub(super) const TURN: f64 = 10.0;
 
 /// A moment worth telling.
 #[derive(Debug, Serialize)]
@@ -52,7 +54,6 @@ pub(super) struct Look {
     pub(super) day: f64,
     pub(super) vitality: f64,
     pub(super) skill: f64,
-    pub(super) money: f64,
 }
 
 impl Story {
@@ -103,9 +104,7 @@ impl Story {
                 let left = economic::projected_life(life).map_or(String::new(), |left| format!(", enough for {left}"));
                 Some(("money", format!("Money is short: {} left{left}.", cents(life.purse.credit))))
             }
-            Event::Mortality(mortality::Event::PhaseChanged { from, to, trigger }) => {
-                self.turned(*from, *to, *trigger, life)
-            }
+            Event::Mortality(mortality::Event::PhaseChanged { to, trigger, .. }) => self.turned(*to, *trigger, life),
             Event::Mortality(mortality::Event::VitalityUpdated { composite }) => self.looked(*composite, life),
             Event::Mortality(mortality::Event::Died(death)) => {
                 Some(("death", format!("Dies, {} old, {}.", life.age, death.cause)))
@@ -211,8 +210,9 @@ impl Story {
         Some(("dream", text))
     }
 
-    fn turned(&mut self, from: Phase, to: Phase, trigger: Clock, life: &Life) -> Option<(&'static str, String)> {
-        if (to == Phase::Stable && to < from) || !self.once(to.to_string()) {
+    fn turned(&mut self, to: Phase, trigger: Clock, life: &Life) -> Option<(&'static str, String)> {
+        // That it is well for a while longer is no news.
+        if to == Phase::Stable || !self.once(to.to_string()) {
             return None;
         }
         let weakest = match trigger {
@@ -222,7 +222,7 @@ impl Story {
         };
         let text = match to {
             Phase::Thriving => format!("Thrives [thriving]: skill {:.2}.", life.vitality.epistemic),
-            Phase::Stable => "Is well again [stable].".to_owned(),
+            Phase::Stable => return None,
             Phase::Conservation => format!(
                 "Saves its strength for want of {weakest} [conservation]: takes on nothing new, looks half as often."
             ),
@@ -233,12 +233,12 @@ impl Story {
     }
 
     fn looked(&mut self, vitality: f64, life: &Life) -> Option<(&'static str, String)> {
-        self.looks.push(Look {
-            day: days(life.age),
-            vitality,
-            skill: life.vitality.epistemic,
-            money: life.vitality.economic,
-        });
+        self.looks.push(Look { day: days(life.age), vitality, skill: life.vitality.epistemic });
+        if days(life.age) >= TURN && self.once("turn") {
+            let text = "The market turns: what used to swing back goes on. What it learned is wrong from now on, and it \
+                        learns no more.";
+            return Some(("turn", text.to_owned()));
+        }
         let week = (life.age.as_millis() as f64 / DAY / 7.0) as u64;
         if week == 0 || life.phase() <= Phase::Declining || !self.once(format!("week {week}")) {
             return None;

@@ -3,12 +3,11 @@
 use ratatui::Frame;
 use ratatui::layout::Rect;
 
-use crate::clade::told;
 use crate::tui::app::App;
 use crate::tui::look::{Look, lines, nothing};
 
 pub(super) fn draw(app: &App, look: Look, frame: &mut Frame<'_>, area: Rect) {
-    let (report, now_ms) = match &app.clade {
+    let report = match &app.clade {
         None => return nothing(frame, area, "asking for golems elsewhere …"),
         Some(None) => {
             return nothing(
@@ -17,10 +16,10 @@ pub(super) fn draw(app: &App, look: Look, frame: &mut Frame<'_>, area: Rect) {
                 "all your golems are here; `bardo styx init` connects this home with others of yours",
             );
         }
-        Some(Some((report, now_ms))) => (report, *now_ms),
+        Some(Some(report)) => report,
     };
     let inner = look.panel(frame, area, &format!("clade: {} elsewhere", report.siblings.len()));
     let width = usize::from(inner.width);
-    let rows = told(report, now_ms).into_iter().flat_map(|(about, text)| look.rows(about, &text, width));
+    let rows = report.told.iter().flat_map(|row| look.rows(&row.about, &row.says, width));
     lines(frame, inner, rows.skip(app.scroll).collect());
 }

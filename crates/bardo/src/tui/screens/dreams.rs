@@ -1,19 +1,18 @@
 //! Nights, and what came of the one that is marked.
 
+use host::view::nights::Nights;
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Rect};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use crate::commands::dream::{dreamt, on_trial};
 use crate::output::{count, date};
 use crate::tui::app::App;
 use crate::tui::look::{Look, columns, first_shown, hang, lines, nothing};
-use crate::tui::told::{Nights, Seen};
 
 pub(super) fn draw(app: &App, look: Look, frame: &mut Frame<'_>, area: Rect) {
     let name = app.chosen.as_deref().unwrap_or("nobody");
-    let (Some(nights), Some(seen)) = (&app.nights, &app.seen) else {
+    let Some(nights) = &app.nights else {
         return nothing(frame, area, &format!("asking {name} for its nights …"));
     };
     if nights.newest.is_empty() {
@@ -34,39 +33,32 @@ pub(super) fn draw(app: &App, look: Look, frame: &mut Frame<'_>, area: Rect) {
         ])
     });
     lines(frame, inner, shown.collect());
-    tell(nights, seen, (app.at, app.scroll), look, frame, report);
+    tell(nights, (app.at, app.scroll), look, frame, report);
 }
 
-fn tell(nights: &Nights, seen: &Seen, (at, scroll): (usize, usize), look: Look, frame: &mut Frame<'_>, area: Rect) {
+fn tell(nights: &Nights, (at, scroll): (usize, usize), look: Look, frame: &mut Frame<'_>, area: Rect) {
     let Some(night) = nights.newest.iter().rev().nth(at) else { return };
     let so_far = if night.ended { "" } else { ", still asleep" };
     let inner = look.panel(frame, area, &format!("night {}{so_far}", night.number));
     let width = usize::from(inner.width);
     let mut told = Vec::new();
-    match &night.found {
-        None => told.push(Line::raw("nothing was looked through")),
-        Some(found) => {
-            // What came of it first; how, for whoever reads on.
-            let mut texts = dreamt(found, &seen.life.birth.world);
-            let came = texts.pop().unwrap_or_default();
-            told.extend(hang(&came, width, "", "  ").into_iter().map(|text| Line::styled(text, look.strong())));
-            for text in texts {
-                told.extend(hang(&text, width, "", "  ").into_iter().map(Line::raw));
-            }
-        }
+    // What came of it first; how, for whoever reads on.
+    let (came, how) = night.told.split_last().map_or(("", [].as_slice()), |(came, how)| (came.as_str(), how));
+    told.extend(hang(came, width, "", "  ").into_iter().map(|text| Line::styled(text, look.strong())));
+    for text in how {
+        told.extend(hang(text, width, "", "  ").into_iter().map(Line::raw));
     }
     told.push(look.row("cost", format!("{}; it slept for {} of its ticks", night.cost, night.ticks)));
     let became = format!("{} borne out, {} refuted, {} forgotten", night.promoted, night.refuted, night.forgotten);
     told.push(look.row("since then", became));
     told.push(Line::raw(""));
     told.push(Line::styled("on trial now", look.title()));
-    if seen.life.dreams.staged.is_empty() {
+    if nights.on_trial.is_empty() {
         told.push(Line::raw("nothing"));
     }
-    for staged in &seen.life.dreams.staged {
-        let [rule, how] = on_trial(staged, &seen.life.birth.world);
-        told.extend(hang(&rule, width, "", "  ").into_iter().map(Line::raw));
-        told.extend(hang(&how, width, "  ", "  ").into_iter().map(|text| Line::styled(text, look.quiet())));
+    for trial in &nights.on_trial {
+        told.extend(hang(&trial.rule, width, "", "  ").into_iter().map(Line::raw));
+        told.extend(hang(&trial.how, width, "  ", "  ").into_iter().map(|text| Line::styled(text, look.quiet())));
     }
     let first = scroll.min(told.len().saturating_sub(1));
     lines(frame, inner, told.into_iter().skip(first).collect());

@@ -10,8 +10,8 @@ use crate::draw::cut;
 use crate::output::{count, date};
 use crate::tui::app::App;
 use crate::tui::look::{Look, lines, nothing, rows};
-use crate::tui::saying::{Topic, sentence};
 use crate::tui::told::Heard;
+use host::view::saying::Topic;
 
 pub(super) fn draw(app: &App, look: Look, frame: &mut Frame<'_>, area: Rect) {
     let [head, list] = rows(area, [Constraint::Length(1), Constraint::Fill(1)]);
@@ -61,6 +61,6 @@ pub(super) fn line(heard: &Heard, look: Look, wide: bool, width: usize) -> Line<
     Line::from(vec![
         Span::styled(head, look.quiet()),
         Span::styled(if heard.event == "mortality.dead" { "† " } else { "  " }, style),
-        Span::styled(cut(&sentence(heard), room), style),
+        Span::styled(cut(&heard.says, room), style),
     ])
 }

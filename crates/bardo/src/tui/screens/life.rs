@@ -12,8 +12,7 @@ use crate::draw::cut;
 use crate::output::{count, units};
 use crate::tui::app::App;
 use crate::tui::look::{Look, cents, columns, hang, lines, nothing, percent, rows, sign, state, trace};
-use crate::tui::saying::{is_small, sentence};
-use crate::tui::told::Seen;
+use host::view::seen::Seen;
 
 pub(super) fn draw(app: &App, look: Look, frame: &mut Frame<'_>, area: Rect) {
     let Some(seen) = &app.seen else {
@@ -206,12 +205,12 @@ fn load(told: &Words, look: Look, frame: &mut Frame<'_>, area: Rect, scroll: usi
 
 /// What happened to it, the newest first, without what comes every tick.
 fn news(app: &App, look: Look, area: Rect) -> Vec<Line<'static>> {
-    let told = app.followed.iter().rev().filter(|heard| !is_small(heard));
+    let told = app.followed.iter().rev().filter(|heard| !heard.routine);
     let width = usize::from(area.width).saturating_sub(10);
     told.take(usize::from(area.height))
         .map(|heard| {
             let when = Span::styled(format!("{:>9} ", count(heard.tick)), look.quiet());
-            Line::from(vec![when, Span::raw(cut(&sentence(heard), width))])
+            Line::from(vec![when, Span::raw(cut(&heard.says, width))])
         })
         .collect()
 }

@@ -1,16 +1,15 @@
 //! What a golem knows, and how surely: a list to search, and the entry that is marked.
 
-use golem::grimoire::{Entry, Status};
+use golem::grimoire::Status;
+use host::view::known::Hit;
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Rect};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use crate::draw::cut;
-use crate::output::{date, rounded};
 use crate::tui::app::App;
 use crate::tui::look::{Look, columns, first_shown, hang, lines, nothing, rows};
-use crate::tui::told::Hit;
 
 pub(super) fn draw(app: &App, look: Look, frame: &mut Frame<'_>, area: Rect) {
     let name = app.chosen.as_deref().unwrap_or("nobody");
@@ -46,7 +45,7 @@ pub(super) fn draw(app: &App, look: Look, frame: &mut Frame<'_>, area: Rect) {
             Span::styled(stain, look.grave()),
             Span::raw(format!("{:.2} ", hit.confidence)),
             Span::styled(format!("{:<17} ", hit.entry.kind.name()), look.quiet()),
-            Span::styled(cut(&rounded(&hit.entry.text), width), style),
+            Span::styled(cut(&hit.says, width), style),
         ])
     });
     lines(frame, inner, shown.collect());
@@ -57,39 +56,7 @@ pub(super) fn draw(app: &App, look: Look, frame: &mut Frame<'_>, area: Rect) {
 }
 
 fn detail(hit: &Hit, look: Look, width: usize) -> Vec<Line<'static>> {
-    let entry = &hit.entry;
-    let mut told: Vec<Line<'static>> = hang(&rounded(&entry.text), width, "", "").into_iter().map(Line::raw).collect();
-    let regime = entry.regime.map_or("any regime".to_owned(), |regime| format!("learned in {regime}"));
-    told.push(look.row("confidence", format!("{:.2}, began with {:.2}", hit.confidence, entry.initial)));
-    told.push(look.row("evidence", format!("{:.1} for, {:.1} against", entry.evidence_for, entry.evidence_against)));
-    let state = format!("{}, {}, {regime}", plain(&entry.status), plain(&entry.class));
-    told.extend(look.rows("state", &state, width));
-    told.extend(look.rows("from", &from(entry), width));
-    let since = format!("{}, last borne out {}", date(entry.born), date(entry.validated_at));
-    told.extend(look.rows("since", &since, width));
-    if entry.bloodstain {
-        let text = "bloodstain: learned in dying, fades at a third of the speed";
-        told.extend(hang(text, width, "† ", "  ").into_iter().map(|text| Line::styled(text, look.grave())));
-    }
-    if entry.dream_validated {
-        told.push(Line::raw("a dream confirmed it: fades at half speed"));
-    }
+    let mut told: Vec<Line<'static>> = hang(&hit.says, width, "", "").into_iter().map(Line::raw).collect();
+    told.extend(hit.told.iter().flat_map(|row| look.rows(&row.about, &row.says, width)));
     told
-}
-
-fn from(entry: &Entry) -> String {
-    let sources = &entry.provenance.sources;
-    let newest = sources.last().map_or("nobody knows".to_owned(), |source| {
-        format!("{}, generation {}", plain(&source.how), source.generation)
-    });
-    match entry.provenance.crossings {
-        0 => newest,
-        crossings => format!("{newest}, {crossings} deaths crossed"),
-    }
-}
-
-/// A name from the wire, readable.
-fn plain(value: &impl serde::Serialize) -> String {
-    let name = serde_json::to_value(value).ok();
-    name.as_ref().and_then(|name| name.as_str()).unwrap_or("?").replace('_', " ")
 }

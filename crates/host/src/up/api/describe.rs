@@ -31,7 +31,7 @@ pub(super) fn complete(api: &mut OpenApi) {
             operation.security = if locked { Some(needed(&Method::GET)) } else { operation.security.take() };
         }
         for operation in item.post.iter_mut() {
-            operation.security = Some(needed(&Method::POST));
+            operation.security = locked.then(|| needed(&Method::POST));
             finish(operation, &[400, 401, 403, 408, 409, 413, 415, 422, 500, 503]);
             operation.parameters.get_or_insert_default().push(key().into());
             if let (Some(RefOr::T(body)), true) = (&mut operation.request_body, BODILESS.contains(&path.as_str())) {
@@ -75,6 +75,7 @@ fn key() -> Parameter {
 fn meaning(code: &str) -> &'static str {
     match code {
         "200" => "done",
+        "201" => "born",
         "202" => "begun; nobody has answered yet, and it can be asked about under its key",
         "400" => "the request is not right",
         "401" => "no token, or a wrong one",

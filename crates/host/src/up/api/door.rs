@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 use std::future::Future;
 use std::io::{self, IoSlice};
+use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
@@ -60,7 +61,7 @@ pub(super) async fn open(listener: TcpListener, router: Router) {
     let room: Arc<Room> = Arc::default();
     let mut number = 0;
     loop {
-        let Ok((socket, _)) = listener.accept().await else {
+        let Ok((socket, peer)) = listener.accept().await else {
             // Out of descriptors, most likely; others will let go of theirs.
             room.make_room();
             tokio::time::sleep(AGAIN).await;
@@ -70,7 +71,7 @@ pub(super) async fn open(listener: TcpListener, router: Router) {
             tokio::time::sleep(AGAIN).await;
         }
         number += 1;
-        room.let_in(number, socket, &router);
+        room.let_in(number, socket, Peer(peer), &router);
     }
 }
 
@@ -79,11 +80,11 @@ impl Room {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn let_in(self: &Arc<Room>, number: u64, socket: TcpStream, router: &Router) {
+    fn let_in(self: &Arc<Room>, number: u64, socket: TcpStream, peer: Peer, router: &Router) {
         let doing = Arc::new(Mutex::new(Doing { asked: 0, taking: None, idle: Instant::now() }));
         let limit = Box::pin(tokio::time::sleep(DEAF));
         let line = Line { socket, doing: Arc::clone(&doing), limit, behind: None };
-        let service = Watched { inner: TowerToHyperService::new(router.clone()), doing: Arc::clone(&doing) };
+        let service = Watched { inner: TowerToHyperService::new(router.clone()), doing: Arc::clone(&doing), peer };
         self.guests().insert(number, Guest { doing, connection: None });
         let leaving = Leaving(Arc::clone(self), number);
         let served = tokio::spawn(async move {
@@ -136,14 +137,20 @@ fn lock(doing: &Mutex<Doing>) -> MutexGuard<'_, Doing> {
 struct Watched {
     inner: TowerToHyperService<Router>,
     doing: Arc<Mutex<Doing>>,
+    peer: Peer,
 }
+
+/// Where somebody has come from.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Peer(pub(super) SocketAddr);
 
 impl Service<hyper::Request<Incoming>> for Watched {
     type Response = Response<Answer>;
     type Error = std::convert::Infallible;
     type Future = Pin<Box<dyn Future<Output = Result<Response<Answer>, Self::Error>> + Send>>;
 
-    fn call(&self, request: hyper::Request<Incoming>) -> Self::Future {
+    fn call(&self, mut request: hyper::Request<Incoming>) -> Self::Future {
+        request.extensions_mut().insert(self.peer);
         let asked = Asked::begin(&self.doing);
         let answer = self.inner.call(request);
         Box::pin(async move { Ok(answer.await?.map(|body| Answer { body, _asked: asked })) })

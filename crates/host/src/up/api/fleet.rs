@@ -23,6 +23,17 @@ pub(super) struct Braked {
     error: Option<String>,
 }
 
+impl Braked {
+    pub(super) fn of((place, came): fleet::Answer) -> Braked {
+        Braked {
+            name: place.name.to_string(),
+            done: matches!(came, Ok(Heard::Done)),
+            waiting: matches!(came, Ok(Heard::Waiting)),
+            error: came.err().map(|why| why.to_string()),
+        }
+    }
+}
+
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Reason {
@@ -56,14 +67,7 @@ pub(super) async fn resume_all(State(app): State<AppState>) -> Result<Json<Vec<B
 
 async fn brake(app: AppState, brake: Brake) -> Result<Json<Vec<Braked>>, Problem> {
     let (pools, home) = (app.pools.clone(), app.home.clone());
-    let told = pools.order(move || {
-        let came = fleet::tell_all(&home, &brake, 1, PATIENCE)?.into_iter().map(|(place, came)| Braked {
-            name: place.name.to_string(),
-            done: matches!(came, Ok(Heard::Done)),
-            waiting: matches!(came, Ok(Heard::Waiting)),
-            error: came.err().map(|why| why.to_string()),
-        });
-        Ok(Json(came.collect()))
-    });
+    let told = pools
+        .order(move || Ok(Json(fleet::tell_all(&home, &brake, 1, PATIENCE)?.into_iter().map(Braked::of).collect())));
     told.await
 }

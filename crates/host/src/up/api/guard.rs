@@ -18,13 +18,14 @@ use futures_util::StreamExt;
 
 use super::problem::Problem;
 use super::state::{AppState, Listen};
+use super::{page, session};
 use crate::home::tokens::{Keyring, Scope};
 use crate::mcp::Who;
 
 /// How often it is looked whether who listens to a stream may still do so.
 const LOOK: Duration = Duration::from_secs(2);
 /// What anyone may ask.
-pub(super) const OPEN: [&str; 3] = ["/health", "/ready", "/openapi.json"];
+pub(super) const OPEN: [&str; 4] = ["/health", "/ready", "/openapi.json", "/v1/session"];
 /// What a page may send along.
 const HEADERS: &str = "authorization, content-type, idempotency-key, last-event-id";
 /// What a browser asks before a page may reach into a private network, and what it wants to hear.
@@ -41,6 +42,10 @@ enum Pass {
     Token(Hash),
 }
 
+/// Whose token a request came with, by name.
+#[derive(Clone, Debug)]
+pub(super) struct Holder(pub(super) String);
+
 /// What a token must open for this to be done. What is not named here needs everything.
 pub(super) fn needed(method: &Method, path: &str) -> Scope {
     // What an assistant may call is looked at call by call.
@@ -48,6 +53,8 @@ pub(super) fn needed(method: &Method, path: &str) -> Scope {
         return Scope::Read;
     }
     match path.rsplit('/').next().unwrap_or_default() {
+        // Both change nothing: what something would cost, and that somebody leaves.
+        "quote" | "end" => Scope::Read,
         "approve" => Scope::Answer,
         "pause" | "resume" | "freeze" | "fund" | "withdraw" | "dream" | "wake" | "ask" => Scope::Order,
         _ => Scope::All,
@@ -72,13 +79,19 @@ pub(super) async fn check(State(app): State<AppState>, request: Request, next: N
 }
 
 async fn answer(listen: &Listen, pass: Pass, mut request: Request, next: Next) -> Response {
+    let mut holder = None;
     if let Pass::Token(token) = pass
-        && let Some(scope) = listen.tokens.scope_of_hash(token)
+        && let Some((name, scope)) = listen.tokens.holder(token)
     {
         request.extensions_mut().insert(Who::Owner { scope, changes: listen.changes });
+        holder = Some(Holder(name));
     }
     let stream = request.uri().path().ends_with("/events");
-    let answer = next.run(request).await;
+    let mut answer = next.run(request).await;
+    // Whoever writes the log sees the answer, not what was found out about who asked.
+    if let Some(holder) = holder {
+        answer.extensions_mut().insert(holder);
+    }
     match pass {
         Pass::Token(token) if stream => until_revoked(answer, Arc::clone(&listen.tokens), token),
         Pass::Token(_) | Pass::Open | Pass::Preflight => answer,
@@ -116,19 +129,24 @@ fn may_enter(listen: &Listen, method: &Method, path: &str, headers: &HeaderMap) 
     let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
     // A page elsewhere may make a browser call us; a name that points here may make it think we are that page.
     let page = headers.get(ORIGIN);
-    if page.is_some_and(|origin| !is_welcome(listen, origin)) {
+    let host = text(HOST).unwrap_or_default();
+    if page.is_some_and(|origin| !is_welcome(listen, origin) && !is_own(origin, host)) {
         return Err(Problem::new(StatusCode::FORBIDDEN, "pages of this origin may not talk to bardo; see api.origins"));
     }
-    if !text(HOST).is_some_and(|host| is_ours(listen, host)) {
+    if host.is_empty() || !is_ours(listen, host) {
         return Err(Problem::new(StatusCode::FORBIDDEN, "this is not the host you asked for"));
     }
     if page.is_some() && method == Method::OPTIONS && headers.contains_key(ACCESS_CONTROL_REQUEST_METHOD) {
         return Ok(Pass::Preflight);
     }
-    if OPEN.contains(&path) {
+    if OPEN.contains(&path) || page::is_of_it(path) {
         return Ok(Pass::Open);
     }
-    let given = text(AUTHORIZATION).and_then(|value| value.strip_prefix("Bearer ")).unwrap_or_default();
+    let given = match text(AUTHORIZATION).and_then(|value| value.strip_prefix("Bearer ")) {
+        Some(token) => token.to_owned(),
+        None if is_of_our_page(listen, method, headers, host) => session::token(headers, &listen.cookie),
+        None => String::new(),
+    };
     let token = blake3::hash(given.as_bytes());
     let (scope, needed) = (listen.tokens.scope_of_hash(token), needed(method, path));
     match scope {
@@ -138,15 +156,35 @@ fn may_enter(listen: &Listen, method: &Method, path: &str, headers: &HeaderMap) 
             Err(Problem::new(StatusCode::FORBIDDEN, why))
         }
         None => {
-            let why = "send a token of this home as `Authorization: Bearer TOKEN`; `bardo token new` makes one";
+            let why = "send a token of this home as `Authorization: Bearer TOKEN` (`bardo token new` makes one), or sign in with a link (`bardo page` makes one)";
             Err(Problem::new(StatusCode::UNAUTHORIZED, why))
         }
     }
 }
 
-/// On this machine only names of this machine count; who listens to the world answers to any name.
+/// Whether this origin is the very address that was asked.
+fn is_own(origin: &HeaderValue, host: &str) -> bool {
+    let origin = origin.to_str().unwrap_or_default();
+    let name = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
+    name.is_some_and(|name| name.eq_ignore_ascii_case(host))
+}
+
+/// A cookie is sent by the browser, whoever made it ask; so it counts only where nobody but our own page can have, and
+/// for whatever changes anything the browser must say so. Behind a proxy that is the page of an origin that is welcome.
+fn is_of_our_page(listen: &Listen, method: &Method, headers: &HeaderMap, host: &str) -> bool {
+    let from = headers.get("sec-fetch-site").map(|site| site.as_bytes());
+    let near = from.is_none_or(|site| matches!(site, b"same-origin" | b"none"));
+    match headers.get(ORIGIN) {
+        Some(origin) => near && (is_own(origin, host) || is_welcome(listen, origin)),
+        None => near && method.is_safe(),
+    }
+}
+
+/// On this machine only names of this machine count, and those under which its owner lets pages ask; who listens to the
+/// world answers to any name.
 fn is_ours(listen: &Listen, host: &str) -> bool {
-    if !listen.address.ip().is_loopback() {
+    let welcome = |origin: &String| origin.split_once("://").is_some_and(|(_, name)| name.eq_ignore_ascii_case(host));
+    if !listen.address.ip().is_loopback() || listen.origins.iter().any(welcome) {
         return true;
     }
     let (name, rest) = match host.strip_prefix('[') {
@@ -173,11 +211,9 @@ mod tests {
         let home = crate::Home::at(folder.path().to_owned());
         std::fs::write(home.token(), "t".repeat(64)).unwrap();
         let tokens = Arc::new(Keyring::of(&home));
-        let address = "127.0.0.1:1".parse().unwrap();
-        (
-            folder,
-            Listen { address, tokens, origins: vec!["https://mine.example".into()], golems_shown: 0, changes: false },
-        )
+        let (address, cookie) = ("127.0.0.1:1".parse().unwrap(), "bardo-0".to_owned());
+        let origins = vec!["https://mine.example".into()];
+        (folder, Listen { address, tokens, origins, cookie, golems_shown: 0, changes: false })
     }
 
     fn status(listen: &Listen, method: &Method, headers: &[(&str, &str)], path: &str) -> u16 {
@@ -222,6 +258,35 @@ mod tests {
             (vec![host, asks], 401),
         ] {
             assert_eq!(status(&listen, &Method::OPTIONS, &headers, "/v1/golems/ada/fund"), expected, "{headers:?}");
+        }
+    }
+
+    /// A cookie goes to every port of a machine, so whoever listens on another has seen it: by itself it is nothing.
+    #[test]
+    fn a_browser_needs_both_halves_and_to_be_on_our_page() {
+        let (_folder, listen) = listen();
+        let half = "t".repeat(32);
+        let cookie = format!("bardo-0={half}");
+        let (host, cookie, key) = (("host", "localhost:1"), ("cookie", cookie.as_str()), ("bardo-page", half.as_str()));
+        let whole = format!("bardo-0={}", "t".repeat(64));
+        let (own, site) = (("origin", "http://localhost:1"), ("sec-fetch-site", "same-origin"));
+        let proxied = [("host", "mine.example"), ("origin", "https://mine.example"), cookie, key];
+        for (headers, expected) in [
+            (vec![host, cookie, key, own, site], 200),
+            (vec![host, cookie, key, own], 200),
+            (vec![host, cookie, own, site], 401),
+            (vec![host, key, own, site], 401),
+            (vec![host, ("cookie", whole.as_str()), own, site], 401),
+            (vec![host, cookie, key, site], 401),
+            (vec![host, cookie, key, own, ("sec-fetch-site", "same-site")], 401),
+            (vec![host, cookie, key, ("origin", "http://localhost:3000")], 403),
+            (vec![host, ("authorization", &format!("Bearer {half}")), own], 401),
+            (vec![host, cookie, key, own, ("authorization", "Basic x")], 200),
+            (proxied.to_vec(), 200),
+            (vec![host, ("origin", "https://mine.example"), cookie, key], 200),
+            (vec![("host", "evil.example"), ("origin", "https://mine.example"), cookie, key], 403),
+        ] {
+            assert_eq!(status(&listen, &Method::POST, &headers, "/v1/golems/ada/fund"), expected, "{headers:?}");
         }
     }
 

@@ -2,18 +2,22 @@
 //! of what happens. It runs on a thread of its own and never touches a golem: it reads the board and the files, and
 //! writes letters. Whatever a client does or fails to do, golems do not notice.
 
+mod births;
 mod body;
 mod describe;
 mod door;
 mod fleet;
 mod guard;
+mod house;
 mod metrics;
 mod orders;
+mod page;
 mod pools;
 mod problem;
 mod reading;
 mod routes;
 mod serve;
+mod session;
 mod state;
 mod stream;
 mod witness;

@@ -10,6 +10,7 @@ use axum::http::header::LOCATION;
 use axum::http::request::Parts;
 use axum::http::{HeaderName, StatusCode};
 use axum::response::{IntoResponse, Response};
+use golem::life::Birth;
 use golem::owner::Account;
 use golem::thought::Silence;
 use golem::{Command, Name, Time, Usdc};
@@ -23,6 +24,7 @@ use crate::home::inbox::Body;
 use crate::life::heirs::{self, Heir};
 use crate::orders::book::{Answer, Deed, Entry, Key, Request};
 use crate::orders::order;
+use crate::view::figures::plain;
 use crate::{Error, GolemHome};
 
 /// The header that says which order this is.
@@ -223,6 +225,12 @@ pub(super) struct Newborn {
     generation: u32,
 }
 
+impl Newborn {
+    pub(super) fn of(birth: &Birth) -> Newborn {
+        Newborn { name: birth.name.to_string(), id: birth.id.to_string(), generation: birth.generation }
+    }
+}
+
 /// Make an heir of a dead golem, from what it left.
 #[utoipa::path(post, path = "/v1/golems/{name}/successor", params(("name" = String, Path)), request_body = Succession,
     responses((status = 200, body = Newborn), (status = 400, body = Problem), (status = 404, body = Problem), (status = 409, body = Problem)))]
@@ -254,16 +262,10 @@ pub(super) async fn successor(
     let pools = app.pools.clone();
     let born = pools.read(move || {
         let (golem, _) = app.home.golem(heir.as_str())?.wake()?;
-        let birth = &golem.life().birth;
-        Ok(Newborn { name: birth.name.to_string(), id: birth.id.to_string(), generation: birth.generation })
+        Ok(Newborn::of(&golem.life().birth))
     });
     let born = born.await?;
     answer(&name, entry, |_| Json(born).into_response())
-}
-
-/// An amount as configuration text.
-fn plain(amount: Usdc) -> String {
-    amount.to_string().trim_start_matches('$').to_owned()
 }
 
 /// Money, in micro-USDC.

@@ -2,11 +2,11 @@
 
 use axum::Json;
 use axum::extract::{Path, Query, State};
+use axum::response::{AppendHeaders, IntoResponse, Response};
 use golem::Time;
 use golem::thanatopsis::Testament;
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
-use utoipa::{IntoParams, ToSchema};
+use serde::Deserialize;
+use utoipa::IntoParams;
 use vault::Reader;
 use vault::grimoire::Query as Recall;
 
@@ -17,34 +17,22 @@ use crate::legacy::testament;
 use crate::life::heirs::{self, Offer, Relative};
 use crate::river::{self, Report};
 use crate::view::costs::Costs;
-use crate::view::nights::{self, Night};
+use crate::view::fleet::Fleet;
+use crate::view::history::History;
+use crate::view::known::Hit;
+use crate::view::nights::Nights;
+use crate::view::pictures::Pictures;
+use crate::view::seen::Seen;
 use crate::view::shapes;
 use crate::view::status::Status;
-use crate::view::words::Words;
 
-/// All golems at a glance.
-#[utoipa::path(get, path = "/v1/golems", responses((status = 200, body = Vec<Status>)))]
-pub(super) async fn golems(State(app): State<AppState>) -> Json<Vec<Status>> {
-    Json(app.desk.board.all())
-}
-
-/// One golem.
-#[derive(Debug, Serialize, ToSchema)]
-pub(super) struct Seen {
-    name: String,
-    id: String,
-    generation: u32,
-    /// World time of its birth, in milliseconds.
-    born: u64,
-    records: u64,
-    /// Somebody is living it now.
-    running: bool,
-    status: Status,
-    told: Words,
-    /// Everything it is, as its journal has it; with `inner` alone, and for whoever knows the core.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<Object>)]
-    life: Option<Value>,
+/// All golems at a glance; with `run` and `after` only those that have changed since. The answer's headers `bardo-run`,
+/// `bardo-change` and `bardo-golems` say what to ask for next time, and how many there are.
+#[utoipa::path(get, path = "/v1/golems", params(Since), responses((status = 200, body = Vec<Status>)))]
+pub(super) async fn golems(State(app): State<AppState>, Query(since): Query<Since>) -> Response {
+    let (changed, change, golems) = app.desk.board.changed_after(since.run, since.after);
+    let figures = [("bardo-run", app.desk.board.run()), ("bardo-change", change), ("bardo-golems", golems as u64)];
+    (AppendHeaders(figures.map(|(name, figure)| (name, figure.to_string()))), Json(changed)).into_response()
 }
 
 #[derive(Debug, Deserialize, IntoParams)]
@@ -53,6 +41,23 @@ pub(super) struct Depth {
     /// Also everything it is inside, under `life`.
     #[serde(default)]
     inner: bool,
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(super) struct Since {
+    /// The run of the host that `after` belongs to.
+    #[serde(default)]
+    run: u64,
+    /// The newest change that is known.
+    #[serde(default)]
+    after: u64,
+}
+
+/// All golems in rows of a list: everything at first, and then only those that have changed.
+#[utoipa::path(get, path = "/v1/fleet", params(Since), responses((status = 200, body = Fleet)))]
+pub(super) async fn fleet(State(app): State<AppState>, Query(since): Query<Since>) -> Json<Fleet> {
+    Json(Fleet::after(&app.desk.board, since.run, since.after))
 }
 
 /// One golem at this moment, and under `told` in words.
@@ -69,30 +74,10 @@ pub(super) async fn one(
         .read(move || {
             let place = app.home.golem(&name)?;
             let (golem, _) = place.wake()?;
-            let life = golem.life();
-            Ok(Json(Seen {
-                name: life.birth.name.to_string(),
-                id: life.id().to_string(),
-                generation: life.birth.generation,
-                born: life.born.as_millis(),
-                records: golem.seq(),
-                running: place.is_lived(life.id()),
-                status: status.unwrap_or_else(|| Status::of(life)),
-                told: Words::of(life, &place),
-                life: depth.inner.then(|| serde_json::to_value(life).expect("plain data")),
-            }))
+            let status = status.unwrap_or_else(|| Status::of(golem.life()));
+            Ok(Json(Seen::of(&place, &golem, status, depth.inner)))
         })
         .await
-}
-
-/// Something it knows.
-#[derive(Debug, Serialize, ToSchema)]
-pub(super) struct Hit {
-    /// How well it fits what was asked.
-    score: f64,
-    confidence: f64,
-    #[schema(value_type = shapes::Entry)]
-    entry: golem::grimoire::Entry,
 }
 
 /// How far back.
@@ -104,6 +89,13 @@ pub(super) struct Back {
     since: u64,
 }
 
+/// Its life in pictures: what there is to draw of it, and how to read that.
+#[utoipa::path(get, path = "/v1/golems/{name}/pictures", params(("name" = String, Path)),
+    responses((status = 200, body = Pictures), (status = 404, body = Problem)))]
+pub(super) async fn pictures(State(app): State<AppState>, Path(name): Path<String>) -> Result<Json<Pictures>, Problem> {
+    app.clone().pools.read(move || Ok(Json(Pictures::of(&History::read(&app.home.read_golem(&name)?)?)))).await
+}
+
 /// What its agent's calls have cost, by day and model, and what was refused.
 #[utoipa::path(get, path = "/v1/golems/{name}/costs", params(("name" = String, Path), Back),
     responses((status = 200, body = Costs), (status = 404, body = Problem)))]
@@ -113,15 +105,6 @@ pub(super) async fn costs(
     Query(back): Query<Back>,
 ) -> Result<Json<Costs>, Problem> {
     app.clone().pools.read(move || Ok(Json(Costs::of(&app.home.golem(&name)?, Time::millis(back.since))?))).await
-}
-
-/// Its nights.
-#[derive(Debug, Serialize, ToSchema)]
-pub(super) struct Nights {
-    /// How many there were.
-    nights: usize,
-    /// The newest hundred.
-    newest: Vec<Night>,
 }
 
 #[derive(Debug, Deserialize, IntoParams)]
@@ -163,11 +146,7 @@ pub(super) async fn memory(
                 query.statuses = Vec::new();
             }
             let hits = reader.search(None, &query)?;
-            let told = |hit: vault::grimoire::Hit| {
-                let confidence = hit.entry.confidence(life.now);
-                Hit { score: hit.score, confidence, entry: hit.entry }
-            };
-            Ok(Json(hits.into_iter().map(told).collect()))
+            Ok(Json(hits.into_iter().map(|hit| Hit::of(hit.score, hit.entry, life)).collect()))
         })
         .await
 }
@@ -176,15 +155,7 @@ pub(super) async fn memory(
 #[utoipa::path(get, path = "/v1/golems/{name}/dreams", params(("name" = String, Path)),
     responses((status = 200, body = Nights), (status = 404, body = Problem)))]
 pub(super) async fn dreams(State(app): State<AppState>, Path(name): Path<String>) -> Result<Json<Nights>, Problem> {
-    app.clone()
-        .pools
-        .read(move || {
-            let mut all = nights::nights(&app.home.read_golem(&name)?)?;
-            let nights = all.len();
-            let newest = all.split_off(nights.saturating_sub(100));
-            Ok(Json(Nights { nights, newest }))
-        })
-        .await
+    app.clone().pools.read(move || Ok(Json(Nights::of(&app.home.read_golem(&name)?)?))).await
 }
 
 /// What a dead golem has left in words.
@@ -207,12 +178,11 @@ pub(super) async fn testament(
         .await
 }
 
-/// Your golems elsewhere: who is there, what was sent, held and refused, and who knows of a death.
-#[utoipa::path(get, path = "/v1/clade",
-    responses((status = 200, body = Report), (status = 409, description = "this home is of no clade", body = Problem)))]
-pub(super) async fn clade(State(app): State<AppState>) -> Result<Json<Report>, Problem> {
-    let none = || Error::Refused("this home is of no clade; `bardo styx init` begins one".into());
-    app.clone().pools.read(move || river::report(&app.home)?.map(Json).ok_or_else(none)).await
+/// Your golems elsewhere: who is there, what was sent, held and refused, and who knows of a death. Nothing where this
+/// home is of no clade.
+#[utoipa::path(get, path = "/v1/clade", responses((status = 200, body = Option<Report>)))]
+pub(super) async fn clade(State(app): State<AppState>) -> Result<Json<Option<Report>>, Problem> {
+    app.clone().pools.read(move || river::report(&app.home).map(Json)).await
 }
 
 /// Its family, the oldest generation first.

@@ -12,7 +12,7 @@ use utoipa_axum::routes;
 
 use super::problem::Problem;
 use super::state::AppState;
-use super::{describe, fleet, guard, metrics, orders, reading, stream, witness};
+use super::{births, describe, fleet, guard, house, metrics, orders, page, reading, session, stream, witness};
 
 /// The largest body anyone may send.
 const BODY: usize = 64 << 10;
@@ -21,14 +21,21 @@ const BODY: usize = 64 << 10;
 fn described() -> (Router<AppState>, OpenApi) {
     let (router, mut api) = OpenApiRouter::new()
         .routes(routes!(reading::golems))
+        .routes(routes!(session::sign_in))
+        .routes(routes!(session::sign_out))
+        .routes(routes!(reading::fleet))
         .routes(routes!(reading::one))
         .routes(routes!(reading::memory))
+        .routes(routes!(reading::pictures))
         .routes(routes!(reading::costs))
         .routes(routes!(reading::dreams))
         .routes(routes!(reading::testament))
         .routes(routes!(reading::lineage))
         .routes(routes!(reading::estate))
         .routes(routes!(reading::clade))
+        .routes(routes!(births::form))
+        .routes(routes!(births::quote))
+        .routes(routes!(births::bear))
         .routes(routes!(orders::successor))
         .routes(routes!(orders::fund))
         .routes(routes!(orders::withdraw))
@@ -44,6 +51,9 @@ fn described() -> (Router<AppState>, OpenApi) {
         .routes(routes!(orders::dream))
         .routes(routes!(orders::wake))
         .routes(routes!(orders::order))
+        .routes(routes!(house::treasury))
+        .routes(routes!(house::halt))
+        .routes(routes!(house::backup))
         .routes(routes!(fleet::freeze_all))
         .routes(routes!(fleet::pause_all))
         .routes(routes!(fleet::resume_all))
@@ -63,6 +73,8 @@ pub(super) fn router(app: AppState) -> Router {
     let written = Bytes::from(api.to_json().expect("a description is plain data"));
     let described = move || async move { ([(CONTENT_TYPE, "application/json")], written) };
     router
+        .route("/", axum::routing::get(page::index))
+        .route("/page/{file}", axum::routing::get(page::file))
         .route("/openapi.json", axum::routing::get(described))
         .route("/mcp", axum::routing::any(spoken))
         .fallback(|| async { Problem::new(StatusCode::NOT_FOUND, "there is nothing here; see /openapi.json") })

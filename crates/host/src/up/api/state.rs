@@ -17,6 +17,8 @@ pub struct Listen {
     pub address: SocketAddr,
     pub(super) tokens: Arc<Keyring>,
     pub(super) origins: Vec<String>,
+    /// What the cookie of its page is called: another in each home, because browsers send it to every port.
+    pub(super) cookie: String,
     /// How many golems have series of their own.
     pub(super) golems_shown: usize,
     /// Whether assistants may change anything.
@@ -51,6 +53,7 @@ impl Listen {
             address: address.parse().map_err(|_| wrong())?,
             tokens: Arc::new(Keyring::of(home)),
             origins: origins.split(',').map(|one| one.trim().to_owned()).filter(|one| !one.is_empty()).collect(),
+            cookie: format!("bardo-{}", home.identity()?.chars().take(8).collect::<String>()),
             golems_shown: settings.integer("api.metrics_golems") as usize,
             changes: settings.flag("mcp.changes"),
         })

@@ -47,6 +47,11 @@ pub(super) struct Which {
     /// Also what happens every tick.
     #[serde(default)]
     all: bool,
+    /// Leave the name of each event to its data: what a browser calls EventSource hears everything only then.
+    #[serde(default)]
+    unnamed: bool,
+    /// The same as Last-Event-ID, for whoever cannot send one.
+    after: Option<String>,
 }
 
 /// What happens to all golems, as it becomes durable.
@@ -55,9 +60,11 @@ pub(super) struct Which {
 pub(super) async fn events(State(app): State<AppState>, Query(which): Query<Which>, headers: HeaderMap) -> Response {
     let board = Arc::clone(&app.desk.board);
     // Numbers begin anew with each host; one that no host of this run has given is not gone on from.
-    let from = last_id(&headers).and_then(|id| id.parse::<u64>().ok()).map_or(board.next(), |id| id.saturating_add(1));
+    let from =
+        last_id(&headers, &which).and_then(|id| id.parse::<u64>().ok()).map_or(board.next(), |id| id.saturating_add(1));
     let from = if from > board.next() { 0 } else { from };
-    serve(&app, Listener { from, all: which.all, golem: None, after: None, past: None, full: false })
+    let (all, unnamed) = (which.all, which.unnamed);
+    serve(&app, Listener { from, all, unnamed, golem: None, after: None, past: None, full: false })
 }
 
 /// What happens to one golem, from any record of its journal on.
@@ -69,27 +76,29 @@ pub(super) async fn golem_events(
     Query(which): Query<Which>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let after = last_id(&headers).and_then(|id| {
+    let after = last_id(&headers, &which).and_then(|id| {
         let (seq, index) = id.split_once('.')?;
         Some((seq.parse::<u64>().ok()?, index.parse::<u32>().ok()?))
     });
     let (home, golem) = (app.home.clone(), name.clone());
     app.pools.read(move || home.golem(&golem).map(|_| ())).await?;
     let golem: Arc<str> = Arc::from(name.as_str());
-    let mut listener =
-        Listener { from: app.desk.board.next(), all: which.all, golem: Some(golem), after, past: None, full: false };
+    let (from, all, unnamed) = (app.desk.board.next(), which.all, which.unnamed);
+    let mut listener = Listener { from, all, unnamed, golem: Some(golem), after, past: None, full: false };
     listener.look_back(&app.home);
     Ok(serve(&app, listener))
 }
 
-fn last_id(headers: &HeaderMap) -> Option<&str> {
-    headers.get("last-event-id").and_then(|value| value.to_str().ok())
+/// Whoever calls again knows better than the address it began with.
+fn last_id<'a>(headers: &'a HeaderMap, which: &'a Which) -> Option<&'a str> {
+    headers.get("last-event-id").and_then(|value| value.to_str().ok()).or(which.after.as_deref())
 }
 
 struct Listener {
     /// The next message of the board.
     from: u64,
     all: bool,
+    unnamed: bool,
     /// Only of this golem.
     golem: Option<Arc<str>>,
     /// The last message of one golem that is known, by record and place in it.
@@ -105,6 +114,7 @@ struct Past {
     home: Home,
     name: Arc<str>,
     all: bool,
+    unnamed: bool,
     after: (u64, u32),
     at: Option<(Herald, Bookmark)>,
 }
@@ -121,7 +131,7 @@ impl Past {
     /// Tells the next piece. Whoever begins, or has come to an end that was not the end, sees to it first that the file
     /// has everything.
     fn page(mut self: Box<Past>) -> Result<Page, Error> {
-        let (mut text, after, all) = (String::new(), self.after, self.all);
+        let (mut text, after, all, unnamed) = (String::new(), self.after, self.all, self.unnamed);
         let place = self.home.golem(&self.name)?;
         let (mut herald, mut bookmark) = match self.at.take() {
             Some(at) => at,
@@ -142,7 +152,7 @@ impl Past {
                     index += 1;
                     if here > after && (all || !told.message.is_routine()) {
                         let json = serde_json::to_string(&told).expect("a message is plain data");
-                        push(&mut text, &format!("{}.{}", here.0, here.1), &named(&self.name, &json));
+                        push(&mut text, &format!("{}.{}", here.0, here.1), &named(&self.name, &json), unnamed);
                     }
                     self.after = self.after.max(here);
                 })
@@ -225,7 +235,8 @@ impl Listener {
     /// Begins with the journal of the one golem, if it is known from where on.
     fn look_back(&mut self, home: &Home) {
         if let (Some(name), Some(after)) = (&self.golem, self.after) {
-            let past = Past { home: home.clone(), name: Arc::clone(name), all: self.all, after, at: None };
+            let (name, all, unnamed) = (Arc::clone(name), self.all, self.unnamed);
+            let past = Past { home: home.clone(), name, all, unnamed, after, at: None };
             self.past = Some(Box::new(past));
         }
     }
@@ -248,7 +259,7 @@ impl Listener {
                     Some(_) => format!("{}.{}", frame.seq, frame.index),
                     None => frame.number.to_string(),
                 };
-                push(text, &id, &frame.text_with_name());
+                push(text, &id, &frame.text_with_name(), self.unnamed);
             }
             if self.golem.as_ref() == Some(&frame.golem) {
                 self.after = Some((frame.seq, frame.index)).max(self.after);
@@ -268,12 +279,14 @@ impl Listener {
 }
 
 /// One event as it goes over the wire; its name stands in its data.
-fn push(text: &mut String, id: &str, json: &str) {
+fn push(text: &mut String, id: &str, json: &str, unnamed: bool) {
     let name = json.split_once("\"event\":\"").and_then(|(_, rest)| rest.split('"').next()).unwrap_or("message");
     text.push_str("id: ");
     text.push_str(id);
-    text.push_str("\nevent: ");
-    text.push_str(name);
+    if !unnamed {
+        text.push_str("\nevent: ");
+        text.push_str(name);
+    }
     text.push_str("\ndata: ");
     text.push_str(json);
     text.push_str("\n\n");
@@ -286,7 +299,7 @@ mod tests {
     #[test]
     fn an_event_goes_out_under_its_name() {
         let mut text = String::new();
-        push(&mut text, "7", r#"{"seq":7,"event":"mortality.dead","cause":"x"}"#);
+        push(&mut text, "7", r#"{"seq":7,"event":"mortality.dead","cause":"x"}"#, false);
         assert_eq!(
             text,
             "id: 7\nevent: mortality.dead\ndata: {\"seq\":7,\"event\":\"mortality.dead\",\"cause\":\"x\"}\n\n"

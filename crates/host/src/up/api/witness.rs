@@ -9,25 +9,37 @@ use axum::response::Response;
 use tracing::field::Empty;
 use tracing::{Instrument, debug, debug_span, info, warn};
 
-use super::guard::OPEN;
+use super::door::Peer;
+use super::guard::{Holder, OPEN};
 
 pub(super) async fn watch(request: Request, next: Next) -> Response {
     let began = Instant::now();
     let (reads, method) = (request.method().is_safe(), request.method().to_string());
     let matched = request.extensions().get::<MatchedPath>().cloned();
     let route = matched.as_ref().map_or("none", MatchedPath::as_str);
+    // Who, from where and to whom: an order is somebody's. A name that is none is not written down.
+    let from = request.extensions().get::<Peer>().map(|peer| peer.0.ip().to_string()).unwrap_or_default();
+    let golem = named(request.uri().path()).unwrap_or_default();
     let span = debug_span!("request", method, route, status = Empty);
     let answer = next.run(request).instrument(span.clone()).await;
+    let by = answer.extensions().get::<Holder>().map_or("nobody", |holder| holder.0.as_str()).to_owned();
     let (code, ms) = (answer.status(), began.elapsed().as_millis() as u64);
     let status = code.as_u16();
     span.record("status", status);
-    // Probes and screens ask all day long; orders and refusals are news.
-    if OPEN.contains(&route) || (reads && code.is_success()) {
+    // Probes and screens ask all day long; orders, refusals and whoever signs in are news.
+    let usual = OPEN.contains(&route) && route != "/v1/session";
+    if usual || (reads && code.is_success()) {
         debug!(method, route, status, ms, "asked");
     } else if code.is_server_error() {
-        warn!(method, route, status, ms, "could not be answered");
+        warn!(method, route, golem, by, from, status, ms, "could not be answered");
     } else {
-        info!(method, route, status, ms, "asked");
+        info!(method, route, golem, by, from, status, ms, "asked");
     }
     answer
+}
+
+/// The golem a path is about, if it can be one.
+fn named(path: &str) -> Option<String> {
+    let name: golem::Name = path.strip_prefix("/v1/golems/")?.split('/').next()?.parse().ok()?;
+    Some(name.to_string())
 }

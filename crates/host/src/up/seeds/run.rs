@@ -16,6 +16,7 @@ use super::owner::Owner;
 use super::process::Process;
 use super::town::{Towns, in_memory};
 use crate::home::inbox::{self, Body, Letter};
+use crate::up::chores::Chores;
 use crate::up::main_loop::{Plan, Up};
 use crate::up::notify::{Target, Telling, Way};
 use crate::up::wake::{Fall, Job, Outcome, Wake};
@@ -318,7 +319,8 @@ impl Stepped {
 fn plan() -> Plan {
     let here = Target { way: Way::Command("true".into()), kinds: Vec::new() };
     let telling = Telling { targets: vec![here], heartbeat: None, daily: None, gather: Duration::ZERO, here: None };
-    Plan { speed: 400.0, telling, api: None, gateway: None, backups: None, relay: None, archive: None }
+    let chores = Chores { telling, backups: None, archive: None };
+    Plan { speed: 400.0, chores, api: None, gateway: None, relay: None }
 }
 
 fn named(job: &Job) -> &'static str {
@@ -343,6 +345,7 @@ fn seen(wake: &Wake) -> String {
         Wake::Answered(slot) => format!("{slot} is answered"),
         Wake::Grown(series) => format!("{} has grown", series.display()),
         Wake::News(news) => news.text.clone(),
+        Wake::Chores(_) => "other chores".to_owned(),
         Wake::Stop => "stop".to_owned(),
     }
 }

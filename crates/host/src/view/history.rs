@@ -11,31 +11,32 @@ use golem::mortality::phase::Phase;
 use golem::mortality::vitality::Parts;
 use golem::policy;
 use golem::{Life, Usdc, stress};
-use host::view::herald::Herald;
-use host::{Error, GolemHome};
 use serde::Serialize;
 use vault::Reader;
+
+use super::herald::Herald;
+use crate::{Error, GolemHome};
 
 const DAY: f64 = 86_400_000.0;
 /// Looks kept; a longer life is thinned out evenly.
 const MOST: usize = 1_000;
 
 #[derive(Debug, Default, Serialize)]
-pub(crate) struct History {
-    pub(crate) looks: Vec<Look>,
+pub struct History {
+    pub looks: Vec<Look>,
     /// From which day on it was in which phase.
-    pub(crate) phases: Vec<(f64, Phase)>,
+    pub phases: Vec<(f64, Phase)>,
     /// The days on which nights began.
-    pub(crate) nights: Vec<f64>,
+    pub nights: Vec<f64>,
     /// When exposure was taken up or given up.
-    pub(crate) actions: Vec<f64>,
-    pub(crate) died: Option<f64>,
+    pub actions: Vec<f64>,
+    pub died: Option<f64>,
     /// What its claims were worth, in bits, as it went.
-    pub(crate) information: Vec<Window>,
-    pub(crate) sign: Option<Sign>,
-    pub(crate) domains: Vec<String>,
+    pub information: Vec<Window>,
+    pub sign: Option<Sign>,
+    pub domains: Vec<String>,
     #[serde(skip)]
-    pub(crate) life: Option<Life>,
+    pub life: Option<Life>,
     #[serde(skip)]
     every: u64,
     #[serde(skip)]
@@ -44,25 +45,25 @@ pub(crate) struct History {
 
 /// How it stood at one look.
 #[derive(Clone, Debug, Serialize)]
-pub(crate) struct Look {
-    pub(crate) day: f64,
-    pub(crate) vitality: f64,
+pub struct Look {
+    pub day: f64,
+    pub vitality: f64,
     /// What vitality is the product of.
-    pub(crate) money: f64,
-    pub(crate) touch: f64,
-    pub(crate) age: f64,
-    pub(crate) skill: f64,
+    pub money: f64,
+    pub touch: f64,
+    pub age: f64,
+    pub skill: f64,
     /// Skill by domain; none where too little was claimed.
-    pub(crate) skills: Vec<Option<f64>>,
+    pub skills: Vec<Option<f64>>,
     /// What became of its capital so far, as a share.
-    pub(crate) returned: f64,
+    pub returned: f64,
     /// The same of simply holding.
-    pub(crate) held: f64,
-    pub(crate) load: f64,
+    pub held: f64,
+    pub load: f64,
 }
 
 impl History {
-    pub(crate) fn read(place: &GolemHome) -> Result<History, Error> {
+    pub fn read(place: &GolemHome) -> Result<History, Error> {
         let reader = Reader::open(&place.database())?;
         let (mut history, mut herald) = (History { every: 1, ..History::default() }, Herald::before(&reader)?);
         let mut heard = Heard::default();
@@ -84,7 +85,7 @@ impl History {
     }
 
     /// How many days old it is, or became.
-    pub(crate) fn end(&self) -> f64 {
+    pub fn end(&self) -> f64 {
         self.life.as_ref().map_or(0.0, |life| life.age.as_millis() as f64 / DAY)
     }
 

@@ -4,19 +4,12 @@ use std::path::Path;
 
 use golem::Name;
 use golem::time::Span;
-use host::config::{File, Origin, Settings};
-use host::{Error, Home};
 use world::series::Series;
 use world::{Candles, Check, Says, Spec};
 
-/// What to do with a newborn: nothing, where a host is up that runs it.
-pub(crate) fn next(home: &Home, name: &str) -> String {
-    if home.is_up() {
-        format!("the host that is up runs it; see bardo golem show {name}")
-    } else {
-        format!("next: bardo golem run {name} --speed max")
-    }
-}
+use crate::config::{File, Origin, Settings};
+use crate::home::data;
+use crate::{Error, Home, chance};
 
 /// What goes without saying where an agent of the owner's is held to checks: it lives on what it spends, acts elsewhere,
 /// and nobody but itself speaks for it.
@@ -32,7 +25,7 @@ const CHECKED: [(&str, &str); 8] = [
 ];
 
 /// A golem's settings: file, environment, flags; and for a replay the pace of its data.
-pub(crate) fn settings(home: &Home, file: Option<&Path>, mut flags: Vec<String>) -> Result<Settings, Error> {
+pub fn settings(home: &Home, file: Option<&Path>, mut flags: Vec<String>) -> Result<Settings, Error> {
     let load = |flags: &[String]| Settings::load(File::Golem, file, std::env::vars(), flags);
     let settings = load(&flags)?;
     if settings.text("world.kind") == Some("checks") {
@@ -50,13 +43,8 @@ pub(crate) fn settings(home: &Home, file: Option<&Path>, mut flags: Vec<String>)
     Ok(load(&flags)?)
 }
 
-/// An amount as configuration text.
-pub(crate) fn plain(amount: golem::Usdc) -> String {
-    amount.to_string().trim_start_matches('$').to_owned()
-}
-
 /// Which world, from the settings. A world without a seed gets a random one.
-pub(crate) fn spec(home: &Home, settings: &Settings, seed: Option<u64>) -> Result<Spec, Error> {
+pub fn spec(home: &Home, settings: &Settings, seed: Option<u64>) -> Result<Spec, Error> {
     let seed = seed.unwrap_or_else(random);
     let bar_ms = settings.span("world.bar").as_millis();
     let world = match settings.text("world.kind") {
@@ -72,7 +60,7 @@ pub(crate) fn spec(home: &Home, settings: &Settings, seed: Option<u64>) -> Resul
         }
         Some("replay") => {
             let path = Path::new("data").join(data_file(home, settings)?);
-            let sha256 = Some(host::home::data::digest(&home.root().join(&path))?);
+            let sha256 = Some(data::digest(&home.root().join(&path))?);
             Spec::Replay { path, start: settings.moment("world.start").map(|at| at.as_seconds()), sha256 }
         }
         Some("live") => {
@@ -82,7 +70,7 @@ pub(crate) fn spec(home: &Home, settings: &Settings, seed: Option<u64>) -> Resul
             let newest = Series::open(&file, bar)?.latest()?.bars().last().map_or(0, |bar| bar.opened.as_seconds());
             let start = settings.moment("world.start").map_or(newest, |at| at.as_seconds());
             let length = std::fs::metadata(&file).map_or(0, |file| file.len());
-            let before = Some((length, host::home::data::digest_of(&file, length)?));
+            let before = Some((length, data::digest_of(&file, length)?));
             Spec::Live { path, bar_ms, start, before }
         }
         _ => Spec::Sim {
@@ -112,6 +100,6 @@ fn data_file(home: &Home, settings: &Settings) -> Result<String, Error> {
 }
 
 fn random() -> u64 {
-    let id = host::chance::identity(None, "");
+    let id = chance::identity(None, "");
     u64::from_le_bytes(id.0[..8].try_into().expect("eight of sixteen bytes"))
 }

@@ -1,0 +1,121 @@
+// Births and heirs: forms with every field filled in, what that costs, and the command that would do the same.
+
+import { action, field, fill, golem, h, money } from "./dom.js";
+import { get, of, post } from "./host.js";
+
+const dollars = (micros) => (micros / 1e6).toFixed(2);
+
+function micros(input) {
+  const amount = Math.round(Number(input.value) * 1e6);
+  if (input.value === "" || !Number.isSafeInteger(amount) || amount < 0) throw new Error(`${input.value || "nothing"} is no amount of money`);
+  return amount;
+}
+
+function select(choices, chosen) {
+  return h("select", {}, choices.map(({ value, says }) => h("option", { value, selected: value === chosen }, says ? `${value || "nobody"}: ${says}` : value)));
+}
+
+export function birth(place) {
+  const draw = async () => {
+    const { form, worlds, care, left, treasury } = await get("/v1/births");
+    const name = h("input", { type: "text", value: form.name, maxlength: 32, spellcheck: "false", autocomplete: "off" });
+    const world = select(worlds, form.world);
+    const model = h("input", { type: "text", value: form.model, placeholder: "none", spellcheck: "false" });
+    const credit = h("input", { type: "number", min: 0, step: "0.01", value: dollars(form.credit) });
+    const capital = h("input", { type: "number", min: 0, step: "0.01", value: dollars(form.capital) });
+    const pays = h("input", { type: "checkbox", checked: form.pays });
+    const careful = select(care, form.care);
+    const from = select([{ value: "", says: "begins with what every golem is born with" }, ...left], form.from);
+    const quote = h("section", { class: "quote", role: "status" });
+    const filled = () => ({
+      name: name.value,
+      world: world.value,
+      model: model.value,
+      credit: micros(credit),
+      capital: micros(capital),
+      pays: pays.checked,
+      care: careful.value,
+      from: from.value,
+    });
+    let asked = 0;
+    const reckon = async () => {
+      const mine = (asked += 1);
+      try {
+        const told = await post("/v1/births/quote", filled());
+        if (mine !== asked) return;
+        fill(quote, h("h2", {}, "What that means"), h("ul", {}, told.says.map((text) => h("li", {}, text))), h("p", {}, "The same on the command line:"), h("pre", {}, told.command));
+      } catch (why) {
+        if (mine === asked) fill(quote, h("p", { class: "wrong" }, why.message));
+      }
+    };
+    const inputs = [name, world, model, credit, capital, pays, careful, from];
+    inputs.forEach((input) => input.addEventListener("input", reckon));
+    fill(
+      place,
+      h("h1", {}, "A new golem"),
+      h("p", { class: "lead" }, `All money is paper; there is ${money(treasury)} in the treasury.`),
+      h(
+        "form",
+        { onsubmit: (event) => event.preventDefault() },
+        field("Name", name),
+        field("World", world, "What it watches, makes claims about and acts in."),
+        field("Model it may ask", model, "Such as ollama/qwen3. Without one it goes by rules that learn, which cost nothing."),
+        field("To live on, in dollars", credit, "Thinking, acting and, if you say so, its machine are paid from this. When it is gone, so is the golem."),
+        field("To act with, in dollars", capital, "Its policy says how much of it may be committed at once."),
+        field("It pays for its machine", pays),
+        field("How careful", careful),
+        field("Knowledge it is left", from, "Tried like anything from outside before it is believed."),
+        quote,
+        action("Bring it into the world", async () => {
+          const born = await post("/v1/golems", filled());
+          location.hash = golem(born.name);
+        }, { class: "strong" }),
+      ),
+    );
+    await reckon();
+  };
+  fill(place, h("p", { class: "quiet" }, "Loading …"));
+  draw().catch((why) => fill(place, h("p", { class: "wrong" }, why.message)));
+}
+
+export function heir(place, dead) {
+  const draw = async () => {
+    const offer = await get(of(dead, "/estate"));
+    const name = h("input", { type: "text", value: offer.next_name, maxlength: 32, spellcheck: "false", autocomplete: "off" });
+    const credit = h("input", { type: "number", min: 0.01, step: "0.01", value: dollars(offer.credit) });
+    const inherit = h("input", { type: "checkbox", checked: offer.inherit });
+    fill(
+      place,
+      h("h1", {}, `An heir of ${dead}`),
+      offer.ended ? h("p", { class: "wrong" }, `${dead} was ended (${offer.ended}); an heir begins the line again.`) : null,
+      offer.frozen ? h("p", { class: "wrong" }, "It was frozen when it died, and so would its heir be born.") : null,
+      h(
+        "div",
+        { class: "beside" },
+        h(
+          "form",
+          { onsubmit: (event) => event.preventDefault() },
+          field("Name", name),
+          field("To live on, in dollars", credit),
+          field("It inherits what its predecessor knew", inherit),
+          h("p", { class: "quiet" }, `Generation ${offer.generation}. Everything else is as ${dead} had it.`),
+          action("Make the heir", async () => {
+            const born = await post(of(dead, "/successor"), { name: name.value, credit: micros(credit), inherit: inherit.checked });
+            location.hash = golem(born.name);
+          }, { class: "strong" }),
+        ),
+        h(
+          "section",
+          {},
+          h("h2", {}, `What ${dead} advises`),
+          h("ul", {}, offer.recommendations.map((text) => h("li", {}, text))),
+          h("h2", {}, "What it would be left"),
+          h("p", {}, `${offer.entries} entries, ${offer.bloodstains} of them learned in dying; each is believed less than before, and tried before it is used.`),
+          offer.unfinished.length ? h("ul", {}, offer.unfinished.map((text) => h("li", {}, text))) : null,
+        ),
+      ),
+    );
+  };
+  fill(place, h("p", { class: "quiet" }, "Opening what it left …"));
+  draw().catch((why) => fill(place, h("h1", {}, `An heir of ${dead}`), h("p", { class: "wrong" }, why.message), h("p", {}, h("a", { href: golem(dead) }, dead))));
+}

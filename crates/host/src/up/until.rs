@@ -1,0 +1,17 @@
+//! When those who work beside the loop are to end.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// At the next pause, because others take over, or at once, because the host goes down.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Until {
+    pub(super) pause: Arc<AtomicBool>,
+    pub(super) now: Arc<AtomicBool>,
+}
+
+impl Until {
+    pub(super) fn is_over(&self) -> bool {
+        self.pause.load(Ordering::SeqCst) || self.now.load(Ordering::SeqCst)
+    }
+}

@@ -1,0 +1,89 @@
+//! All golems at a glance, and again only those that have changed: ten thousand of them are not fetched each second.
+
+use golem::Usdc;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::board::Board;
+use super::status::{State, Status};
+
+/// What has changed since somebody last looked.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+pub struct Fleet {
+    /// Which run of the host this is: changes are counted anew in each.
+    pub run: u64,
+    /// The newest change; ask for those after it.
+    pub change: u64,
+    /// How many golems there are. Whoever knows of more asks for all again.
+    pub golems: usize,
+    pub changed: Vec<Glance>,
+}
+
+/// One golem in a row of a list.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+pub struct Glance {
+    pub name: String,
+    pub state: State,
+    pub phase: String,
+    pub generation: u32,
+    pub tick: u64,
+    pub vitality: f64,
+    pub skill: f64,
+    pub load: f64,
+    /// How long its money lasts, in seconds of world time; none while it spends nothing.
+    pub runway: Option<u64>,
+    #[schema(value_type = i64)]
+    pub credit: Usdc,
+    #[schema(value_type = i64)]
+    pub worth: Usdc,
+    #[schema(value_type = i64)]
+    pub spent: Usdc,
+    /// What its agent's calls have cost.
+    #[schema(value_type = i64)]
+    pub calls: Usdc,
+    #[schema(value_type = i64)]
+    pub net: Usdc,
+    /// Why it is stopped, or of what it died.
+    pub why: Option<String>,
+    pub waits: Option<Waiting>,
+}
+
+/// What waits for its owner's yes or no.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct Waiting {
+    /// What an answer must name.
+    pub key: u64,
+    pub says: String,
+}
+
+impl Fleet {
+    pub fn after(board: &Board, run: u64, change: u64) -> Fleet {
+        let (changed, newest, golems) = board.changed_after(run, change);
+        Fleet { run: board.run(), change: newest, golems, changed: changed.into_iter().map(Glance::of).collect() }
+    }
+}
+
+impl Glance {
+    fn of(status: Status) -> Glance {
+        let waits = status.waits().map(|(key, says)| Waiting { key, says });
+        let calls = status.called.iter().fold(Usdc::ZERO, |sum, by| sum + by.cost);
+        Glance {
+            name: status.name,
+            state: status.state,
+            phase: status.phase,
+            generation: status.generation,
+            tick: status.tick,
+            vitality: status.vitality,
+            skill: status.skill,
+            load: status.load,
+            runway: status.runway,
+            credit: status.credit,
+            worth: status.worth,
+            spent: status.spent,
+            calls,
+            net: status.net,
+            why: status.why,
+            waits,
+        }
+    }
+}

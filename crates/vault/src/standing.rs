@@ -1,0 +1,51 @@
+//! What this program would do to a file before it runs the life in it, found out without touching it.
+
+use rusqlite::{Connection, OptionalExtension};
+use serde::Serialize;
+
+use crate::codec;
+use crate::error::Error;
+use crate::file::{self, meta};
+use crate::journal::is_derived;
+use crate::reader::Reader;
+
+/// How a file stands to this program.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Standing {
+    pub records: u64,
+    /// The first record that will be applied anew when the life is next woken; none if only what came after the newest
+    /// snapshot is.
+    pub anew: bool,
+    /// Its description of itself is of an earlier version, and is written anew when the life is next run.
+    pub layout: bool,
+    /// What can be made from its records (episodes, memory, calls) was made by an earlier version, and is made anew.
+    pub tables: bool,
+}
+
+impl Standing {
+    pub fn of(reader: &Reader) -> Result<Standing, Error> {
+        let db = &reader.db;
+        let what = "cannot read how the file stands";
+        let newest = "SELECT COALESCE(MAX(seq), 0) FROM journal";
+        let records: i64 = db.query_row(newest, [], |row| row.get(0)).map_err(Error::sqlite(what))?;
+        let snapshot = "SELECT layout FROM snapshot ORDER BY seq DESC LIMIT 1";
+        let snapshot: Option<u16> =
+            db.query_row(snapshot, [], |row| row.get(0)).optional().map_err(Error::sqlite(what))?;
+        Ok(Standing {
+            records: records as u64,
+            anew: snapshot.is_some_and(|layout| layout != codec::LIFE),
+            layout: meta(db, "layout")? != codec::layout_now() || !is_of_today(db)?,
+            tables: !is_derived(db),
+        })
+    }
+
+    /// Nothing is done to it.
+    pub fn is_todays(&self) -> bool {
+        !(self.anew || self.layout || self.tables)
+    }
+}
+
+/// Whether the file as a whole is of today's format, or of the one for files that do not begin with a birth.
+fn is_of_today(db: &Connection) -> Result<bool, Error> {
+    Ok(meta(db, "format")?.parse().is_ok_and(|format: u32| format >= file::FORMAT))
+}

@@ -1,0 +1,26 @@
+#!/bin/sh
+# Installs bardo @VERSION@ for Linux on x86-64 or arm64: one program, into ~/.local/bin or the folder that is named.
+#   sh install.sh [FOLDER]
+# The archive is held against the checksum in this script before anything is unpacked. To remove it, remove the program.
+set -eu
+version='@VERSION@' from="${BARDO_FROM:-@FROM@}" into="${1:-$HOME/.local/bin}"
+case "$(uname -s) $(uname -m)" in
+    "Linux x86_64") name=bardo-$version-linux-x86_64 sum='@SUM_X86_64@' ;;
+    "Linux aarch64" | "Linux arm64") name=bardo-$version-linux-aarch64 sum='@SUM_AARCH64@' ;;
+    *) echo "there is no program for $(uname -s) on $(uname -m); build it from source" >&2; exit 1 ;;
+esac
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+if command -v curl >/dev/null; then curl -fsSL -o "$work/$name.tar.gz" "$from/$name.tar.gz"
+else wget -qO "$work/$name.tar.gz" "$from/$name.tar.gz"; fi
+if ! echo "$sum  $work/$name.tar.gz" | sha256sum -c - >/dev/null 2>&1; then
+    echo "$from/$name.tar.gz is not what was released; nothing was installed" >&2
+    exit 1
+fi
+tar -xzf "$work/$name.tar.gz" -C "$work"
+mkdir -p "$into"
+# Into its place in one step: one that runs meanwhile goes on with the old.
+cp "$work/$name/bardo" "$into/.bardo-$$"
+mv "$into/.bardo-$$" "$into/bardo"
+echo "$into/bardo: $("$into/bardo" --version)"
+case ":$PATH:" in *":$into:"*) echo "next: bardo demo" ;; *) echo "next: $into/bardo demo, and put $into into PATH" ;; esac
