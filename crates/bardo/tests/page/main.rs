@@ -27,7 +27,7 @@ fn parts() -> Option<PathBuf> {
 /// A browser that does what it is told.
 struct Browser {
     child: Child,
-    to: ChildStdin,
+    to: Option<ChildStdin>,
     from: BufReader<ChildStdout>,
 }
 
@@ -41,13 +41,13 @@ impl Browser {
         let mut command = Command::new("node");
         command.arg(script).args([parts, shots]).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.spawn().expect("node is there");
-        let (to, from) = (child.stdin.take().unwrap(), BufReader::new(child.stdout.take().unwrap()));
+        let (to, from) = (child.stdin.take(), BufReader::new(child.stdout.take().unwrap()));
         Some(Browser { child, to, from })
     }
 
     fn tell(&mut self, what: &str, mut with: Value) -> Value {
         with["do"] = json!(what);
-        writeln!(self.to, "{with}").unwrap();
+        writeln!(self.to.as_mut().unwrap(), "{with}").unwrap();
         let mut line = String::new();
         self.from.read_line(&mut line).unwrap();
         let mut answer: Value = serde_json::from_str(&line).unwrap_or_else(|why| panic!("{what}: {why}: {line}"));
@@ -74,7 +74,8 @@ impl Browser {
 
 impl Drop for Browser {
     fn drop(&mut self) {
-        let _ = self.child.kill();
+        // Whoever drives it closes it when there is nothing more to hear; killed, it would leave the browser behind.
+        self.to = None;
         let _ = self.child.wait();
     }
 }
