@@ -5,7 +5,7 @@ mod common;
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::ops::ControlFlow;
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use common::{Tent, files, text};
@@ -51,8 +51,15 @@ fn a_machine_is_tried_out_in_a_folder_that_is_gone_afterwards() {
         serde_json::from_str(&tent.ok(["bench", "--golems", "3", "--seconds", "1", "--json"])).unwrap();
     let figure = |name: &str| told[name].as_f64().unwrap_or_else(|| panic!("no {name} in {told}"));
     assert!(figure("ticks_per_second") > 10.0 && figure("bytes_of_disk_a_tick") > 10.0, "{told}");
-    let expected = figure("ticks_per_second") * 40.0 / 2.0;
-    assert!((figure("by_speed") - expected).abs() <= 1.0, "half of what it does, at a tick every 40 s: {told}");
+    let cores = std::thread::available_parallelism().unwrap().get() as f64;
+    let expected = cores / figure("cpu_seconds_a_tick") * 40.0 / 2.0;
+    assert!((figure("by_speed") / expected - 1.0).abs() < 0.01, "half of the machine, at a tick every 40 s: {told}");
+    assert!(figure("bytes_of_memory_each") > 0.0 && figure("by_memory") > 0.0, "{told}");
+    // Whoever has seen enough leaves nothing behind either.
+    let mut bench = tent.command(["bench", "--golems", "3", "--seconds", "600"]).spawn().unwrap();
+    std::thread::sleep(std::time::Duration::from_secs(3));
+    Command::new("kill").args(["-INT", &bench.id().to_string()]).status().unwrap();
+    assert_eq!(bench.wait().unwrap().code(), Some(130));
     assert_eq!(std::fs::read_dir(tent.folder.path()).unwrap().count(), before, "it left something behind");
     assert_eq!(tent.ok(["golem", "list", "--json"]), "", "no golem of its owner's was made");
 }

@@ -3,7 +3,8 @@
 use std::fs;
 use std::path::Path;
 use std::process::ExitCode;
-use std::sync::atomic::Ordering;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use host::config::{File, Settings};
@@ -16,13 +17,17 @@ use host::view::figures::count;
 use host::{Error, Home};
 use serde::Serialize;
 
+use super::run::catch_interrupts;
 use crate::args::BenchArgs;
+use crate::exit;
 use crate::output::{self, line};
 
 /// Far more than any machine keeps up with, so that what is measured is the machine.
 const FAST: f64 = 1e6;
 /// What a host does in the first moments is not what it does all day.
 const WARM: Duration = Duration::from_secs(2);
+/// How often it is looked whether its owner has seen enough.
+const LOOK: Duration = Duration::from_millis(50);
 /// Nights, requests and bad moments need room too.
 const SHARE: f64 = 0.5;
 /// How often a golem looks at its world unless its owner says otherwise.
@@ -34,41 +39,47 @@ struct Carried {
     golems: usize,
     seconds: f64,
     ticks_per_second: f64,
+    /// Each golem waits for its tick to be on disk, so few of them leave most of the machine idle: this is what counts.
+    cpu_seconds_a_tick: f64,
     syncs_per_second: f64,
     bytes_of_memory_each: f64,
     bytes_of_disk_a_tick: f64,
-    /// With a tick every 40 s and half of the machine left free.
-    by_speed: u64,
+    /// With a tick every 40 s and half of the machine left free; none where the system does not say what a process takes.
+    by_speed: Option<u64>,
     /// None where the system does not say how much memory there is.
     by_memory: Option<u64>,
 }
 
 pub(crate) fn bench(home: &Home, args: &BenchArgs, json: bool) -> Result<ExitCode, Error> {
+    let interrupted = catch_interrupts()?;
     // On the disk that golems would be written to, and in nobody's way.
     let beside = home.root().parent().filter(|folder| folder.is_dir());
-    let folder = beside.map_or_else(tempfile::tempdir, tempfile::tempdir_in);
+    let mut named = tempfile::Builder::new();
+    let named = named.prefix("bardo-bench-");
+    let folder = beside.map_or_else(|| named.tempdir(), |beside| named.tempdir_in(beside));
     let folder = folder.map_err(|why| Error::Host(format!("cannot make a folder to try it in: {why}")))?;
     let tried = Home::at(folder.path().join("home"));
     if !json {
         line(format!("making {} golems in {}", args.golems, folder.path().display()));
     }
-    populate(&tried, args.golems)?;
+    populate(&tried, args.golems, &interrupted)?;
     if !json {
         line(format!("running them as fast as they go, for {} s", args.seconds));
     }
-    let carried = measure(&tried, args)?;
-    if json {
-        output::json(&carried);
-    } else {
-        tell(&carried);
+    let nobody = Home::at(folder.path().join("nobody"));
+    populate(&nobody, 0, &interrupted)?;
+    match measure(&tried, &nobody, args, &interrupted)? {
+        None => return Ok(ExitCode::from(exit::INTERRUPTED)),
+        Some(carried) if json => output::json(&carried),
+        Some(carried) => tell(&carried),
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn populate(home: &Home, golems: usize) -> Result<(), Error> {
+fn populate(home: &Home, golems: usize, interrupted: &AtomicU32) -> Result<(), Error> {
     let opening = format!("treasury.opening={}", 200 * golems);
     home.init(&Settings::load(File::Bardo, None, std::iter::empty(), &[opening])?)?;
-    for number in 0..golems {
+    for number in (0..golems).take_while(|_| interrupted.load(Ordering::SeqCst) == 0) {
         let settings = newborn::settings(home, None, Vec::new())?;
         let seed = Some(number as u64);
         let spec = newborn::spec(home, &settings, seed)?;
@@ -78,60 +89,97 @@ fn populate(home: &Home, golems: usize) -> Result<(), Error> {
     Ok(())
 }
 
-fn measure(home: &Home, args: &BenchArgs) -> Result<Carried, Error> {
-    let telling = Telling { here: None, ..Telling::of(&Settings::load(File::Bardo, None, std::iter::empty(), &[])?)? };
-    let before = resident();
-    let chores = Chores { telling, backups: None, archive: None };
-    let plan = Plan { speed: FAST, chores, api: None, gateway: None, relay: None };
-    let up = Up::come(home, plan, |_| {})?;
-    let (board, asker, root) = (up.board(), up.asker(), home.root().to_owned());
-    let length = Duration::from_secs(args.seconds);
-    let measured = std::thread::spawn(move || {
-        std::thread::sleep(WARM);
-        let (first, bytes, began) = (counts(&board), size(&root), Instant::now());
-        std::thread::sleep(length);
-        let (last, took, grown) = (counts(&board), began.elapsed().as_secs_f64(), size(&root).saturating_sub(bytes));
-        let memory = resident();
-        asker.stop();
-        ((last.0 - first.0) as f64, (last.1 - first.1) as f64, took, grown as f64, memory)
-    });
-    up.run(|_| {})?;
-    let (ticks, syncs, seconds, grown, after) = measured.join().expect("it only counts");
-    let each =
-        after.zip(before).map_or(0.0, |(after, before)| after.saturating_sub(before) as f64) / args.golems as f64;
-    let by_memory = free_memory().filter(|_| each > 0.0).map(|free| (free as f64 * SHARE / each) as u64);
-    Ok(Carried {
+/// What a process has done and taken so far.
+struct Taken {
+    ticks: u64,
+    syncs: u64,
+    cpu: Option<f64>,
+    memory: Option<u64>,
+    bytes: u64,
+}
+
+impl Taken {
+    fn by(board: &Board, root: &Path) -> Taken {
+        let (ticks, syncs) = (board.ticks.load(Ordering::Relaxed), board.syncs.load(Ordering::Relaxed));
+        Taken { ticks, syncs, cpu: cpu_seconds(), memory: resident(), bytes: size(root) }
+    }
+}
+
+/// None if it was interrupted.
+fn measure(
+    home: &Home,
+    nobody: &Home,
+    args: &BenchArgs,
+    interrupted: &Arc<AtomicU32>,
+) -> Result<Option<Carried>, Error> {
+    // What a host takes by itself is no golem's.
+    let (empty, _) = watched(nobody, Duration::ZERO, interrupted)?;
+    let (first, last) = watched(home, Duration::from_secs(args.seconds), interrupted)?;
+    if interrupted.load(Ordering::SeqCst) > 0 {
+        return Ok(None);
+    }
+    let (seconds, ticks) = (args.seconds as f64, (last.ticks - first.ticks).max(1) as f64);
+    let cpu = last.cpu.zip(first.cpu).map(|(last, first)| (last - first).max(0.01) / ticks);
+    let cores = std::thread::available_parallelism().map_or(1, usize::from) as f64;
+    let grown = last.memory.zip(empty.memory).map(|(last, empty)| last.saturating_sub(empty).max(1));
+    let each = grown.map(|grown| grown as f64 / args.golems as f64);
+    Ok(Some(Carried {
         golems: args.golems,
         seconds,
         ticks_per_second: ticks / seconds,
-        syncs_per_second: syncs / seconds,
-        bytes_of_memory_each: each,
-        bytes_of_disk_a_tick: grown / ticks.max(1.0),
-        by_speed: (ticks / seconds * INTERVAL * SHARE) as u64,
-        by_memory,
-    })
+        cpu_seconds_a_tick: cpu.unwrap_or_default(),
+        syncs_per_second: (last.syncs - first.syncs) as f64 / seconds,
+        bytes_of_memory_each: each.unwrap_or_default(),
+        bytes_of_disk_a_tick: last.bytes.saturating_sub(first.bytes) as f64 / ticks,
+        by_speed: cpu.map(|cpu| (cores / cpu * INTERVAL * SHARE) as u64),
+        by_memory: free_memory().zip(each).map(|(free, each)| (free as f64 * SHARE / each) as u64),
+    }))
 }
 
-fn counts(board: &Board) -> (u64, u64) {
-    (board.ticks.load(Ordering::Relaxed), board.syncs.load(Ordering::Relaxed))
+/// A host with whoever is in this home, before and after so long.
+fn watched(home: &Home, length: Duration, interrupted: &Arc<AtomicU32>) -> Result<(Taken, Taken), Error> {
+    let telling = Telling::of(&Settings::load(File::Bardo, None, std::iter::empty(), &[])?)?;
+    let chores = Chores { telling, backups: None, archive: None };
+    let up = Up::come(home, Plan { speed: FAST, chores, api: None, gateway: None, relay: None }, |_| {})?;
+    let (board, asker, root, interrupted) = (up.board(), up.asker(), home.root().to_owned(), Arc::clone(interrupted));
+    let wait = move |length: Duration| {
+        let end = Instant::now() + length;
+        while Instant::now() < end && interrupted.load(Ordering::SeqCst) == 0 {
+            std::thread::sleep(LOOK.min(end.saturating_duration_since(Instant::now())));
+        }
+    };
+    let watching = std::thread::spawn(move || {
+        wait(WARM);
+        let first = Taken::by(&board, &root);
+        wait(length);
+        let last = Taken::by(&board, &root);
+        asker.stop();
+        (first, last)
+    });
+    up.run(|_| {})?;
+    Ok(watching.join().expect("it only counts"))
 }
 
 fn tell(carried: &Carried) {
-    let many = carried.by_memory.unwrap_or(u64::MAX).min(carried.by_speed);
     line(format!(
-        "{} ticks a second, {} syncs a second, {:.1} MB of memory for each golem, {} bytes of disk for each tick",
+        "{} ticks a second with {:.2} ms of a processor each, {} syncs a second, at most {} kB of memory for each golem, {} bytes of disk \
+         for each tick",
         count(carried.ticks_per_second as u64),
+        carried.cpu_seconds_a_tick * 1_000.0,
         count(carried.syncs_per_second as u64),
-        carried.bytes_of_memory_each / 1e6,
+        count((carried.bytes_of_memory_each / 1e3) as u64),
         count(carried.bytes_of_disk_a_tick as u64),
     ));
+    let limits = [("processors go", carried.by_speed), ("memory goes, at the least", carried.by_memory)];
+    let Some(many) = limits.iter().filter_map(|(_, most)| *most).min() else {
+        return line("how many it carries cannot be said: this system does not tell what a process takes");
+    };
     line(format!(
         "with a tick every {INTERVAL} s and half of the machine left free: about {} golems",
         count(round(many))
     ));
-    line(format!("  as far as speed goes   {:>10}", count(round(carried.by_speed))));
-    if let Some(by_memory) = carried.by_memory {
-        line(format!("  as far as memory goes  {:>10}", count(round(by_memory))));
+    for (what, most) in limits {
+        line(format!("  as far as {what:<25} {:>10}", most.map_or("unknown".to_owned(), |most| count(round(most)))));
     }
     let day = many as f64 * 86_400.0 / INTERVAL * carried.bytes_of_disk_a_tick / 1e9;
     line(format!("they would write {day:.1} GB a day; journal.retention in bardo.toml says how much of it stays"));
@@ -141,6 +189,14 @@ fn tell(carried: &Carried) {
 fn round(number: u64) -> u64 {
     let unit = 10u64.pow(number.max(1).ilog10().saturating_sub(1));
     number / unit * unit
+}
+
+/// Seconds of a processor this process has taken, where the system says.
+fn cpu_seconds() -> Option<f64> {
+    let stat = fs::read_to_string("/proc/self/stat").ok()?;
+    let after = stat.rsplit(')').next()?;
+    let ticks: Vec<f64> = after.split_whitespace().skip(11).take(2).filter_map(|word| word.parse().ok()).collect();
+    (ticks.len() == 2).then(|| (ticks[0] + ticks[1]) / 100.0)
 }
 
 /// Bytes of memory this process holds, where the system says.
