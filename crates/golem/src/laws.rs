@@ -309,13 +309,78 @@ pub fn laws(number: u16) -> Option<&'static Laws> {
     match number {
         1 => Some(&const { FIRST }),
         2 => Some(&const { SECOND }),
-        _ => None,
+        _ => TRIALS.get(usize::from(number.checked_sub(Trial::FIRST)?)),
+    }
+}
+
+/// A set of the laboratory's: how fast a mind learns and how fast it forgets, turned up or down beside the newest laws.
+/// Nobody is born under one elsewhere, and no journal promises to be read under one for ever.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Trial {
+    /// Learns as if answers that share time were one answer, and remembers four times as long.
+    pub slow: bool,
+    /// Which of [`Trial::MEMORY`], [`Trial::STARTS_OVER`] and [`Trial::PACE`].
+    pub memory: usize,
+    pub starts_over: usize,
+    pub pace: usize,
+}
+
+static TRIALS: [Laws; Trial::ALL] = Trial::sets();
+
+impl Trial {
+    const FIRST: u16 = 1_000;
+    const ALL: usize = 2 * Self::MEMORY.len() * Self::STARTS_OVER.len() * Self::PACE.len();
+    /// How many times as long what was shown is remembered.
+    pub const MEMORY: [f64; 5] = [0.25, 0.5, 1.0, 2.0, 4.0];
+    /// How many times as much of trust starts over at every answer.
+    pub const STARTS_OVER: [f64; 3] = [1.0, 4.0, 16.0];
+    /// How many times as fast effects move for ever after.
+    pub const PACE: [f64; 2] = [1.0, 4.0];
+
+    /// The number of the set.
+    pub fn number(self) -> Option<u16> {
+        let room = self.memory < Self::MEMORY.len() && self.starts_over < Self::STARTS_OVER.len();
+        let at = (usize::from(self.slow) * Self::MEMORY.len() + self.memory) * Self::STARTS_OVER.len();
+        let at = (at + self.starts_over) * Self::PACE.len() + self.pace;
+        (room && self.pace < Self::PACE.len()).then(|| Self::FIRST + u16::try_from(at).expect("sixty sets"))
+    }
+
+    const fn sets() -> [Laws; Self::ALL] {
+        let mut sets = [const { SECOND }; Self::ALL];
+        let mut at = 0;
+        while at < Self::ALL {
+            let (rest, pace) = (at / Self::PACE.len(), Self::PACE[at % Self::PACE.len()]);
+            let (rest, share) = (rest / Self::STARTS_OVER.len(), Self::STARTS_OVER[rest % Self::STARTS_OVER.len()]);
+            let (slow, memory) = (rest / Self::MEMORY.len() > 0, Self::MEMORY[rest % Self::MEMORY.len()]);
+            let (ease, last, kept) = if slow { (30.0, 0.001, 2_000.0) } else { (6.0, 0.004, 500.0) };
+            sets[at] = Laws {
+                learning_ease: ease,
+                learning_last: last * pace,
+                heuristic_memory: kept * memory,
+                trust_memory: kept * memory,
+                trust_share: SECOND.trust_share * share,
+                ..SECOND
+            };
+            at += 1;
+        }
+        sets
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_trial_turns_what_it_says_and_nothing_else() {
+        let same = Trial { memory: 2, ..Trial::default() }.number().unwrap();
+        assert_eq!(format!("{:?}", laws(same).unwrap()), format!("{:?}", laws(NEWEST).unwrap()));
+        let other = Trial { slow: true, memory: 4, starts_over: 2, pace: 1 };
+        let set = laws(other.number().unwrap()).unwrap();
+        assert_eq!((set.learning_ease, set.learning_last, set.heuristic_memory), (30.0, 0.004, 8_000.0));
+        assert_eq!(set.trust_share, 16.0 * laws(NEWEST).unwrap().trust_share);
+        assert!(laws(other.number().unwrap() + 1).is_none() && Trial { memory: 5, ..other }.number().is_none());
+    }
 
     #[test]
     fn released_laws_are_frozen() {

@@ -2,10 +2,12 @@
 
 pub mod arms;
 pub mod clades;
+pub mod experiment;
 pub mod lineages;
 pub mod lives;
 mod quantiles;
 mod skill;
+pub mod tables;
 
 pub use lives::{Moment, Outcome, Plan, Summary};
 pub use quantiles::Quantiles;

@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::lives::{Error, Lately, Paths, Plan};
 use crate::skill::{Errors, Listener};
+use crate::tables::Table;
 
 /// What becomes of a line at each death.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -107,6 +108,36 @@ pub fn run(plan: &Plan, way: Way, threads: usize, each: impl Fn() + Sync) -> Res
         parts.into_iter().collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect();
     numbered.sort_by_key(|(number, _)| *number);
     Ok(numbered.into_iter().map(|(_, kin)| kin).collect())
+}
+
+/// A row for each line of each way, and one for each note.
+pub fn tables(lines: &[(&str, Vec<Kin>)], note_every: u64) -> (Table, Table) {
+    let (mut all, mut notes) = (Table::default(), Table::default());
+    for (way, kin) in lines {
+        for (number, line) in kin.iter().enumerate() {
+            let number = number as u64;
+            all.push([
+                ("way", (*way).into()),
+                ("path", number.into()),
+                ("early", line.early.into()),
+                ("skill", line.later.into()),
+                ("died_early", line.deaths.into()),
+                ("return", line.returned.into()),
+                ("own_rules", line.own_rules.into()),
+                ("crossed", line.crossed.into()),
+            ]);
+            for (note, skill) in line.skill_lately.iter().enumerate() {
+                let tick = (note as u64 + 1) * note_every;
+                notes.push([
+                    ("way", (*way).into()),
+                    ("path", number.into()),
+                    ("tick", tick.into()),
+                    ("skill", (*skill).into()),
+                ]);
+            }
+        }
+    }
+    (all, notes)
 }
 
 /// One line, from the first to the last.

@@ -23,6 +23,7 @@ use world::{Candles, Ledger, Replay, ReplayConfig, Spec, World};
 
 use crate::quantiles::Quantiles;
 use crate::skill::{Errors, Listener};
+use crate::tables::Table;
 
 /// Everything a run depends on: what it writes down so that it can be repeated.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -435,6 +436,38 @@ fn outcome(rehearsal: &Rehearsal, capital: Usdc, first_unit: Option<Usdc>) -> Ou
         stranded: if life.is_dead() { (life.purse.credit - reserve(life)).max(Usdc::ZERO).as_micros() } else { 0 },
         phages: life.phages.ends,
     }
+}
+
+/// A row for each life, and one for each note.
+pub fn tables(outcomes: &[Outcome], note_every: u64) -> (Table, Table) {
+    let (mut lives, mut notes) = (Table::default(), Table::default());
+    for (number, life) in outcomes.iter().enumerate() {
+        let number = number as u64;
+        lives.push([
+            ("life", number.into()),
+            ("ending", life.ending.as_str().into()),
+            ("ticks", life.ticks.into()),
+            ("fitness", life.fitness.into()),
+            ("skill", life.skill.into()),
+            ("return", life.returned.into()),
+            ("return_holding", life.held.into()),
+            ("trading_cost", life.trading_cost.into()),
+            ("drawdown", life.drawdown.into()),
+            ("actions", life.actions.into()),
+            ("failures", life.failures.into()),
+            ("load", life.load.into()),
+            ("constrained", life.constrained.into()),
+            ("nights", life.nights.into()),
+        ]);
+        let noted = life.fitness_over_time.iter().zip(&life.skill_lately).enumerate();
+        noted.for_each(|(note, (fitness, skill))| {
+            let tick = (note as u64 + 1) * note_every;
+            let row = [("life", number.into()), ("tick", tick.into()), ("fitness", (*fitness).into())];
+            let [life, tick, fitness] = row;
+            notes.push([life, tick, fitness, ("skill", (*skill).into())]);
+        });
+    }
+    (lives, notes)
 }
 
 /// At most so many, evenly spread, so that a long run still fits on a screen.

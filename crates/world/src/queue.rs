@@ -13,6 +13,7 @@ use golem::{Usdc, limits};
 use crate::chance::{Chance, Odds};
 use crate::paper::{self, Model, Paper};
 use crate::running::Slow;
+use crate::shifting::DAY_MS;
 use crate::walk::{self, Walk};
 use crate::{Error, Ledger, Order};
 
@@ -44,6 +45,8 @@ const BURST_HALF_LIFE_HOURS: f64 = 0.5;
 const STRAY: f64 = 0.10;
 /// It does so for about this long.
 const STRAY_HALF_LIFE_HOURS: f64 = 3.0;
+/// Hours that the day's course jumps by, either way.
+const JUMPS: (f64, f64) = (3.0, 9.0);
 /// Whoever has waited this long gives up.
 const PATIENCE_MINUTES: f64 = 30.0;
 
@@ -84,15 +87,17 @@ when hour > 4.5 and hour < 9.5 expect wait over 15
 when hour > 19.5 expect wait over 15
 ";
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct QueueConfig {
     pub seed: u64,
     pub bar: Span,
+    /// Days in which the busy hours jump once, on average, and stray as far by drifting; 0 is never.
+    pub drift_days: f64,
 }
 
 impl Default for QueueConfig {
     fn default() -> QueueConfig {
-        QueueConfig { seed: 1, bar: REFERENCE_TICK }
+        QueueConfig { seed: 1, bar: REFERENCE_TICK, drift_days: 0.0 }
     }
 }
 
@@ -116,6 +121,10 @@ struct Pace {
     burst_keep: f64,
     stray_keep: f64,
     stray_noise: f64,
+    /// Of the busy hours.
+    jump: Odds,
+    /// Hours that they drift in a bar.
+    drift: f64,
 }
 
 #[derive(Clone, Debug)]
@@ -134,7 +143,11 @@ struct State {
     waiting: f64,
     /// The part of what the servers could do that they had to.
     busy: f64,
+    /// Hours by which the day's course has moved.
+    shift: f64,
     chance: Chance,
+    /// Apart from the rest, so that a queue that drifts has the bursts of one that does not.
+    drifts: Chance,
 }
 
 impl Queue {
@@ -142,7 +155,10 @@ impl Queue {
         if config.bar == Span::ZERO || config.bar > Span::DAY {
             return Err(Error::Config { what: "the bar", why: "must last at least a millisecond and at most a day" });
         }
-        let (changes, pace, state) = (Vec::new(), Pace::new(config.bar), State::new(&config));
+        if !(config.drift_days >= 0.0 && config.drift_days.is_finite()) {
+            return Err(Error::Config { what: "change_days", why: "must be a number of days, 0 for never" });
+        }
+        let (changes, pace, state) = (Vec::new(), Pace::new(&config), State::new(&config));
         Ok(paper::open(Service { config, changes, pace, state }, ledger))
     }
 
@@ -254,7 +270,7 @@ impl Walk for Service {
             state.servers += change;
             state.changed += 1;
         }
-        state.advance(&self.pace, self.config.bar);
+        let _jumped = state.advance(&self.pace, self.config.bar);
     }
 
     fn rewind(&mut self) {
@@ -297,19 +313,23 @@ impl State {
             usual,
             waiting: 0.0,
             busy: DEMAND[0] / (OWN_SERVERS as f64 * JOBS_A_MINUTE_A_SERVER),
+            shift: 0.0,
             chance: Chance::new(config.seed, 3),
+            drifts: Chance::new(config.seed, 7),
         }
     }
 
-    fn advance(&mut self, pace: &Pace, bar: Span) {
+    /// On to the next bar; whether the busy hours jumped with it.
+    fn advance(&mut self, pace: &Pace, bar: Span) -> bool {
         let [stray, own] = self.chance.normals();
         self.closed = self.closed + bar;
+        let jumped = pace.drift > 0.0 && self.drift(pace);
         self.stray = self.stray * pace.stray_keep + pace.stray_noise * stray;
         self.burst *= pace.burst_keep;
         if self.chance.happens(pace.burst) {
             self.burst += self.chance.between(0.3, 1.5);
         }
-        self.demand = daily(self.closed) * (1.0 + self.stray + self.burst).max(0.1);
+        self.demand = daily(self.closed, self.shift) * (1.0 + self.stray + self.burst).max(0.1);
         let expected = self.demand * pace.minutes;
         let jobs = (expected + libm::sqrt(expected) * own).max(0.0);
         self.arrivals = jobs / pace.minutes;
@@ -317,12 +337,30 @@ impl State {
         let capacity = self.servers as f64 * JOBS_A_MINUTE_A_SERVER;
         self.busy = ((self.waiting + jobs) / (capacity * pace.minutes)).min(1.0);
         self.waiting = (self.waiting + jobs - capacity * pace.minutes).clamp(0.0, capacity * PATIENCE_MINUTES);
+        jumped
+    }
+
+    fn drift(&mut self, pace: &Pace) -> bool {
+        let [strays] = self.drifts.normals();
+        self.shift += pace.drift * strays;
+        let jumps = self.drifts.happens(pace.jump);
+        if jumps {
+            self.shift += self.drifts.either_way(JUMPS.0, JUMPS.1);
+        }
+        jumps
     }
 }
 
+/// When the busy hours jumped, of the first so many bars: what no golem is told.
+pub(crate) fn jumps(config: &QueueConfig, bars: u64) -> Vec<Time> {
+    let (pace, mut state) = (Pace::new(config), State::new(config));
+    (0..bars).filter_map(|_| state.advance(&pace, config.bar).then_some(state.closed)).collect()
+}
+
 impl Pace {
-    fn new(bar: Span) -> Pace {
-        let millis = bar.as_millis() as f64;
+    fn new(config: &QueueConfig) -> Pace {
+        let millis = config.bar.as_millis() as f64;
+        let drifts = if config.drift_days > 0.0 { millis / DAY_MS / config.drift_days } else { 0.0 };
         let keep = |hours: f64| libm::exp(-std::f64::consts::LN_2 * millis / (hours * HOUR_MS as f64));
         let stray_keep = keep(STRAY_HALF_LIFE_HOURS);
         Pace {
@@ -331,6 +369,8 @@ impl Pace {
             burst_keep: keep(BURST_HALF_LIFE_HOURS),
             stray_keep,
             stray_noise: STRAY * libm::sqrt(1.0 - stray_keep * stray_keep),
+            jump: Odds::new(drifts),
+            drift: JUMPS.0 * libm::sqrt(drifts),
         }
     }
 }
@@ -340,10 +380,12 @@ fn holding(bar: Span) -> u32 {
     u32::try_from(bars.max(1)).map_or(limits::HORIZON, |bars| bars.min(limits::HORIZON))
 }
 
-/// Jobs a minute at this time of day, between the full hours in a straight line.
-fn daily(time: Time) -> f64 {
-    let hours = time.as_millis() / HOUR_MS;
-    let past = (time.as_millis() % HOUR_MS) as f64 / HOUR_MS as f64;
+/// Jobs a minute at this time of day, between the full hours in a straight line; with a day whose course has moved.
+fn daily(time: Time, shift: f64) -> f64 {
+    let moved = (shift * HOUR_MS as f64) as i64;
+    let millis = (time.as_millis() as i64 + moved).rem_euclid(24 * HOUR_MS as i64) as u64;
+    let hours = millis / HOUR_MS;
+    let past = (millis % HOUR_MS) as f64 / HOUR_MS as f64;
     let (from, to) = (DEMAND[(hours % 24) as usize], DEMAND[((hours + 1) % 24) as usize]);
     from + (to - from) * past
 }

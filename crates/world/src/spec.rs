@@ -8,8 +8,11 @@ use golem::time::{Span, Time};
 use golem::{limits, plain};
 use serde::{Deserialize, Serialize};
 
+use crate::gauge::Gauge;
 use crate::paper::settling;
+use crate::queue;
 use crate::series::Series;
+use crate::shifting::{self, How, Shifting, ShiftingConfig};
 use crate::{Candles, Check, Checks, Error, Ledger, Queue, QueueConfig, Replay, ReplayConfig, Sim, SimConfig, World};
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -40,6 +43,15 @@ pub enum Spec {
         #[serde(default)]
         sha256: Option<String>,
     },
+    /// A recorded series of something that is no market, in the same kind of file.
+    Gauge {
+        path: PathBuf,
+        /// Seconds since the epoch.
+        #[serde(default)]
+        start: Option<u64>,
+        #[serde(default)]
+        sha256: Option<String>,
+    },
     /// Candles of a series that still grows: the present, and whatever came before it.
     Live {
         path: PathBuf,
@@ -64,6 +76,15 @@ pub enum Spec {
     Checks { checks: Vec<Check>, bar_ms: u64 },
     /// A program of the owner's. Which it is, is no part of it, as with checks.
     Outside { seed: u64 },
+    /// A world of the laboratory's, whose relations change in one of several ways.
+    Shifting {
+        seed: u64,
+        #[serde(default = "forty_seconds")]
+        bar_ms: u64,
+        how: How,
+        /// Days from one change to the next, on average; 0 is never.
+        change_days: f64,
+    },
     /// A job queue and its servers.
     Queue {
         seed: u64,
@@ -76,12 +97,15 @@ impl Spec {
     /// The same kind of world with other chance in it; candles have none.
     pub fn with_seed(mut self, new: u64) -> Spec {
         match &mut self {
-            Spec::Sim { seed, .. } | Spec::Queue { seed, .. } | Spec::Outside { seed } => *seed = new,
+            Spec::Sim { seed, .. }
+            | Spec::Queue { seed, .. }
+            | Spec::Shifting { seed, .. }
+            | Spec::Outside { seed } => *seed = new,
             Spec::Slow { world, latency_ms, settle_bars } => {
                 let world = Box::new(world.as_ref().clone().with_seed(new));
                 return Spec::Slow { world, latency_ms: *latency_ms, settle_bars: *settle_bars };
             }
-            Spec::Replay { .. } | Spec::Live { .. } | Spec::Checks { .. } => {}
+            Spec::Replay { .. } | Spec::Gauge { .. } | Spec::Live { .. } | Spec::Checks { .. } => {}
         }
         self
     }
@@ -94,6 +118,16 @@ impl Spec {
         }
     }
 
+    /// When what holds in it changed, of its first so many bars: what nobody in it is told. None where nobody knows.
+    pub fn changes(&self, bars: u64) -> Option<Vec<Time>> {
+        let Spec::Shifting { seed, bar_ms, how, change_days } = self else { return None };
+        let (seed, bar, change_days) = (*seed, Span::millis(*bar_ms), *change_days);
+        Some(match how {
+            How::Queue => queue::jumps(&QueueConfig { seed, bar, drift_days: change_days }, bars),
+            how => shifting::changes(&ShiftingConfig { seed, bar, how: *how, change_days }, bars),
+        })
+    }
+
     /// What it is, how fast or slow aside.
     pub fn plain(&self) -> &Spec {
         if let Spec::Slow { world, .. } = self { world.plain() } else { self }
@@ -103,10 +137,8 @@ impl Spec {
     pub fn candles(&mut self) -> Option<(&mut PathBuf, &Option<String>)> {
         match self {
             Spec::Slow { world, .. } => world.candles(),
-            Spec::Replay { path, sha256, .. } => Some((path, sha256)),
-            Spec::Sim { .. } | Spec::Live { .. } | Spec::Queue { .. } | Spec::Checks { .. } | Spec::Outside { .. } => {
-                None
-            }
+            Spec::Replay { path, sha256, .. } | Spec::Gauge { path, sha256, .. } => Some((path, sha256)),
+            _ => None,
         }
     }
 
@@ -141,6 +173,10 @@ impl Spec {
                 let config = ReplayConfig { start: start.map(Time::seconds), name: called(path) };
                 Box::new(settling(Replay::new(candles, config, ledger)?, settle_bars))
             }
+            Spec::Gauge { path, start, .. } => {
+                let candles = if let From::Candles(candles) = from { candles } else { Candles::read(path)?.0 };
+                Box::new(Gauge::new(candles, start.map(Time::seconds), ledger)?)
+            }
             Spec::Live { path, bar_ms, start, .. } => {
                 let opened = || Series::open(path, Span::millis(*bar_ms)).map(Arc::new);
                 let series = if let From::Series(series) = from { series } else { opened()? };
@@ -156,8 +192,17 @@ impl Spec {
                 Box::new(Checks::new(checks.clone(), Span::millis(*bar_ms), Time::default(), None, None)?)
             }
             Spec::Queue { seed, bar_ms } => {
-                let config = QueueConfig { seed: *seed, bar: Span::millis(*bar_ms) };
+                let config = QueueConfig { seed: *seed, bar: Span::millis(*bar_ms), drift_days: 0.0 };
                 Box::new(settling(Queue::new(config, ledger)?, settle_bars))
+            }
+            Spec::Shifting { seed, bar_ms, how: How::Queue, change_days } => {
+                let config = QueueConfig { seed: *seed, bar: Span::millis(*bar_ms), drift_days: *change_days };
+                Box::new(settling(Queue::new(config, ledger)?, settle_bars))
+            }
+            Spec::Shifting { seed, bar_ms, how, change_days } => {
+                let config =
+                    ShiftingConfig { seed: *seed, bar: Span::millis(*bar_ms), how: *how, change_days: *change_days };
+                Box::new(settling(Shifting::new(config, ledger)?, settle_bars))
             }
         })
     }

@@ -28,6 +28,13 @@ pub(crate) enum GolemVerb {
         #[arg(long, value_name = "FILE")]
         out: Option<PathBuf>,
     },
+    /// Its life as rows, as JSON lines, CSV and Parquet
+    Export {
+        name: String,
+        /// Every claim it made, what naive would have said, and what came of it, into this folder
+        #[arg(long, value_name = "FOLDER")]
+        claims: PathBuf,
+    },
     /// What happened, from birth on
     Events {
         name: String,

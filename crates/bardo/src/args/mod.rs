@@ -571,6 +571,10 @@ pub(crate) enum Served {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum LabVerb {
+    /// An experiment that is a file: run it, or go on with it, and write what came of it
+    Run(RunExperiment),
+    /// Take paths of experiments from a work queue and run them here
+    Work(WorkArgs),
     /// So many whole lives, each on a path of its own
     Lives(LivesArgs),
     /// Lines of golems on the same paths, by what crosses each death
@@ -581,6 +585,36 @@ pub(crate) enum LabVerb {
         #[arg(long, default_value_t = 5, conflicts_with = "plan", value_parser = clap::value_parser!(u64).range(2..=100))]
         generations: u64,
     },
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct RunExperiment {
+    /// The experiment: what is asked, where, which ways are held against each other, and how it is read
+    pub(crate) file: PathBuf,
+    /// Where everything goes; a run that was interrupted goes on there [default: a folder named like the experiment]
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) out: Option<PathBuf>,
+    /// Only as many paths as it says a quick look needs
+    #[arg(long)]
+    pub(crate) quick: bool,
+    /// Threads to run on [default: one for each core]
+    #[arg(long)]
+    pub(crate) threads: Option<usize>,
+    /// Hand the paths out to whoever runs `bardo lab work` at this work queue, such as nats://127.0.0.1:4222
+    #[arg(long, value_name = "ADDRESS", conflicts_with = "threads")]
+    pub(crate) workers: Option<String>,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct WorkArgs {
+    /// Where the work queue is, such as nats://127.0.0.1:4222
+    pub(crate) url: String,
+    /// Paths to run at a time [default: one for each core]
+    #[arg(long)]
+    pub(crate) threads: Option<usize>,
+    /// Where recorded data lies here, if not where it lies for whoever began the experiment
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) data: Option<PathBuf>,
 }
 
 #[derive(Debug, ClapArgs)]
@@ -632,6 +666,9 @@ pub(crate) struct PlanArgs {
     /// The laws they are born under, to compare with those of today
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u16).range(1..=i64::from(::golem::laws::NEWEST)))]
     pub(crate) laws: Option<u16>,
+    /// Write a row for each life and each note into this folder too, as JSON lines, CSV and Parquet
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) rows: Option<PathBuf>,
     /// Write the plan here, to be repeated with --plan
     #[arg(long, value_name = "FILE")]
     pub(crate) manifest: Option<PathBuf>,

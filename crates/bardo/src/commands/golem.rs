@@ -24,7 +24,7 @@ use vault::Reader;
 
 use crate::args::{Chosen, GolemVerb, New, Restore, WorldKind};
 use crate::commands::checks::Claim;
-use crate::commands::{birth, checks, connect, costs, heirs, list, outside, owner, plot, report, run, talk};
+use crate::commands::{birth, checks, connect, costs, export, heirs, list, outside, owner, plot, report, run, talk};
 use crate::output::{self, count, date, line, plain, portrait, sentence};
 
 pub(crate) fn dispatch(home: &Home, verb: GolemVerb, json: bool) -> Result<ExitCode, Error> {
@@ -35,6 +35,7 @@ pub(crate) fn dispatch(home: &Home, verb: GolemVerb, json: bool) -> Result<ExitC
         GolemVerb::Show { name, plot: true } => show(&home.read_golem(&name)?, true, json),
         GolemVerb::Show { name, .. } => show(&home.golem(&name)?, false, json),
         GolemVerb::Report { name, out } => report::report(&home.read_golem(&name)?, out.as_deref(), json),
+        GolemVerb::Export { name, claims } => export::claims(&home.read_golem(&name)?, &claims, json),
         GolemVerb::Events { name, all } => events(&home.read_golem(&name)?, all || json, json),
         GolemVerb::Episodes { name, last } => episodes(&home.read_golem(&name)?, last, json),
         GolemVerb::Stress { name } => stress(&home.golem(&name)?, json),

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::{IsTerminal, Write};
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -9,6 +10,7 @@ use golem::Span;
 use host::{Error, Home};
 use lab::arms::{self, Cell};
 use lab::lineages::{self, Kin, Way};
+use lab::tables::Table;
 use lab::{Outcome, Plan, Quantiles, Summary, lives};
 use world::Spec;
 
@@ -27,6 +29,10 @@ pub(crate) fn lives(home: &Home, args: &LivesArgs, json: bool) -> Result<ExitCod
     drop(progress);
     let (summary, outcomes) = told.map_err(said)?;
     let figures = figures(&summary, plan.constitution.interval);
+    if let Some(folder) = &args.plan.rows {
+        let (lives, notes) = lives::tables(&outcomes, plan.note_every);
+        write_rows(folder, [("lives", lives), ("notes", notes)])?;
+    }
     if let Some(path) = &args.html {
         let page = picture(&summary, &outcomes, plan.constitution.interval, &figures);
         output::save(path, page.as_bytes())?;
@@ -65,6 +71,13 @@ fn repeated_or(args: &PlanArgs, new: impl FnOnce() -> Result<Plan, Error>) -> Re
     Ok(plan)
 }
 
+/// Each table three times over, in this folder.
+fn write_rows<const N: usize>(folder: &Path, tables: [(&str, Table); N]) -> Result<(), Error> {
+    let cannot = |source| Error::Io { what: "cannot write", path: folder.to_owned(), source };
+    fs::create_dir_all(folder).map_err(cannot)?;
+    tables.into_iter().try_for_each(|(name, table)| table.write(folder, name)).map_err(cannot)
+}
+
 /// A figure of a line, by name.
 type Measure = (&'static str, fn(&Kin) -> Option<f64>);
 
@@ -82,6 +95,10 @@ pub(crate) fn lineages(home: &Home, args: &PlanArgs, generations: u64, json: boo
         lines.push((way.name(), told.map_err(said)?));
     }
     drop(progress);
+    if let Some(folder) = &args.rows {
+        let (lines_of, notes) = lineages::tables(&lines, plan.note_every);
+        write_rows(folder, [("lines", lines_of), ("notes", notes)])?;
+    }
     let measures: [Measure; 5] = [
         ("skill, first tenth", |kin| kin.early),
         ("skill, whole lives", |kin| kin.later),

@@ -155,6 +155,8 @@ impl Flags {
             }
             Spec::Outside { seed: _ } => self.word("world.kind", "outside"),
             Spec::Queue { seed: _, bar_ms: _ } => self.word("world.kind", "queue"),
+            // Of the laboratory: nobody is born into one from settings.
+            Spec::Shifting { .. } | Spec::Gauge { .. } => {}
         }
     }
 

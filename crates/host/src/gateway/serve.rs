@@ -107,11 +107,14 @@ pub fn serve(listen: Listen, home: &Home) -> Result<Running, Error> {
     listener.set_nonblocking(true).map_err(cannot)?;
     let address = listener.local_addr().map_err(cannot)?;
     let _ = rustls::crypto::ring::default_provider().install_default();
-    let client = reqwest::Client::builder()
-        .redirect(reqwest::redirect::Policy::none())
-        .connect_timeout(Duration::from_secs(10))
-        .pool_max_idle_per_host(256)
+    let builder = || {
+        let builder = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none());
+        builder.connect_timeout(Duration::from_secs(10)).pool_max_idle_per_host(256)
+    };
+    // Which models will be asked is not known yet: a machine without certificates can still ask its own.
+    let client = builder()
         .build()
+        .or_else(|_| builder().tls_certs_only([]).build())
         .map_err(|e| Error::Host(format!("cannot make a client: {e}")))?;
     let gateway = Arc::new(Gateway { home: home.clone(), models: listen.models, client, mcp: mcp::http(home) });
     let runtime =

@@ -105,9 +105,9 @@ fn provider(spec: &Spec, id: GolemId) -> String {
     let shared = match spec.plain() {
         Spec::Outside { .. } => return format!("world:outside:{id}"),
         Spec::Sim { .. } | Spec::Slow { .. } => "world:sim",
-        Spec::Replay { .. } => "world:replay",
+        Spec::Replay { .. } | Spec::Gauge { .. } => "world:replay",
         Spec::Live { .. } => "world:live",
-        Spec::Queue { .. } => "world:queue",
+        Spec::Queue { .. } | Spec::Shifting { .. } => "world:queue",
         Spec::Checks { .. } => "world:checks",
     };
     shared.to_owned()

@@ -103,7 +103,7 @@ impl Telling {
 
     /// Tells every target and the heartbeat something that means nothing, and says what came of each.
     pub fn test(&self) -> Result<Vec<Tried>, Error> {
-        let client = client()?;
+        let client = client(self.urls())?;
         let note = host_note(
             format!("test:{}", now_ms()),
             "test",
@@ -139,7 +139,7 @@ fn kinds(settings: &Settings, key: &str) -> Result<Vec<String>, Error> {
 /// The threads that tell: one for each target, so that one that is down holds up no other, and one for time.
 pub(super) fn begin(telling: &Telling, desk: &Arc<Desk>, until: &Until) -> Result<Vec<JoinHandle<()>>, Error> {
     let mut threads = Vec::new();
-    let client = client()?;
+    let client = client(telling.urls())?;
     for target in telling.targets.clone() {
         let (desk, until, client, gather) = (Arc::clone(desk), until.clone(), client.clone(), telling.gather);
         threads.push(std::thread::spawn(move || tell_all(&target, gather, &desk, &client, &until)));

@@ -543,7 +543,7 @@ fn whoever_comes_while_the_host_is_busy_is_told_when_to_come_again() {
     let line = newest(&home.golem("g0").unwrap());
     up.desk.commit(Batch { lines: vec![line], ..Batch::default() }).unwrap();
     let (url, token) = (format!("http://{}/v1/golems/g0/dreams", up.address().unwrap()), tokens::local(&home).unwrap());
-    let ask = || super::target::client().unwrap().get(&url).bearer_auth(&token).send().unwrap();
+    let ask = || super::target::client(std::iter::empty()).unwrap().get(&url).bearer_auth(&token).send().unwrap();
 
     // It is up and has not begun to read letters.
     let answer = ask();

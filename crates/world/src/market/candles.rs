@@ -75,7 +75,7 @@ impl Candles {
     }
 
     /// Those of a series that still grows.
-    pub(super) fn of(bars: Vec<Candle>, interval: Span) -> Candles {
+    pub(crate) fn of(bars: Vec<Candle>, interval: Span) -> Candles {
         Candles { bars: bars.into(), interval, volume_known: true }
     }
 

@@ -148,7 +148,8 @@ fn instincts_that_would_rent_or_hand_back_are_right_to_do_so_by_more_than_the_fe
 
 #[test]
 fn a_server_is_kept_for_three_hours_or_as_long_as_anything_may_be_held() {
-    let holding = |bar| Queue::new(QueueConfig { seed: 1, bar }, Ledger::memory()).unwrap().manifest().holding;
+    let holding =
+        |bar| Queue::new(QueueConfig { bar, ..QueueConfig::default() }, Ledger::memory()).unwrap().manifest().holding;
     assert_eq!(
         [Span::millis(1), Span::seconds(60), Span::seconds(3_600), Span::DAY].map(holding),
         [limits::HORIZON, 180, 3, 1]
