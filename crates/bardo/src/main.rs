@@ -69,6 +69,7 @@ fn dispatch(home: &Home, verb: Verb, json: bool) -> Result<ExitCode, Error> {
         Verb::Treasury(treasury) => commands::home::treasury(home, &treasury, json),
         Verb::Data(data) => commands::data::data(home, &data, json),
         Verb::Styx(verb) => commands::styx::dispatch(home, verb, json),
+        Verb::Lab(args::LabVerb::Reproduce(reproduce)) => commands::reproduce::run(&reproduce, json),
         Verb::Lab(args::LabVerb::Run(run)) => commands::experiment::run(&run, json),
         Verb::Lab(args::LabVerb::Work(work)) => commands::hands::work(&work),
         Verb::Lab(args::LabVerb::Lives(lives)) => commands::lab::lives(home, &lives, json),

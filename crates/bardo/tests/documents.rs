@@ -10,6 +10,7 @@ mod reference;
 #[path = "../src/args/mod.rs"]
 mod args;
 
+use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -121,6 +122,48 @@ fn the_reference_of_keys_is_what_can_be_set() {
     check_written("docs/configuration.md", "keys of bardo.toml", &reference::keys(File::Bardo));
     check_written("docs/configuration.md", "keys of golem.toml", &reference::keys(File::Golem));
     check_written("docs/configuration.md", "keys to come", &reference::keys_to_come());
+}
+
+/// Every line of the results has a figure by its name, and every figure its seeds in the very code that makes it.
+#[test]
+fn every_figure_can_be_made_again() {
+    let told = run("bardo --json lab reproduce", tempfile::tempdir().unwrap().path());
+    let figures: Vec<serde_json::Value> = told.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let mut table =
+        String::from("| figure | made by | seeds | data beside the repository |\n| --- | --- | --- | --- |\n");
+    for figure in &figures {
+        let of = |key: &str| figure[key].as_str().unwrap_or_default().to_owned();
+        let words: Vec<String> = of("command").split_whitespace().map(str::to_owned).collect();
+        let after = |word: &str| words.iter().position(|other| other == word).map(|at| words[at + 1].clone());
+        let folder = |package: String| page("crates").join(package.strip_prefix("bardo-").unwrap_or("bardo"));
+        let sources: Vec<PathBuf> = match (after("--test"), after("-p"), after("--example")) {
+            (Some(test), Some(package), _) => {
+                let tests = folder(package).join("tests");
+                vec![tests.join(format!("{test}.rs")), tests.join(&test).join("main.rs")]
+            }
+            (_, Some(package), Some(example)) => {
+                let examples = folder(package).join("examples");
+                vec![examples.join(format!("{example}.rs")), examples.join(&example).join("main.rs")]
+            }
+            (_, Some(package), _) => vec![folder(package).join("src/lib.rs")],
+            _ => vec![page(&words[3])],
+        };
+        let source = sources.iter().find_map(|file| fs::read_to_string(file).ok());
+        let source = source.unwrap_or_else(|| panic!("nothing makes {}: {sources:?}", of("name")));
+        let seeds: Vec<&str> = figure["seeds"].as_array().unwrap().iter().map(|seed| seed.as_str().unwrap()).collect();
+        seeds.iter().for_each(|seed| assert!(source.contains(seed), "{} has no seed {seed}", of("name")));
+        let seeds: Vec<String> = seeds.iter().map(|seed| seed.replace('_', "").replace("seed: ", "")).collect();
+        let _ = writeln!(table, "| `{}` | `{}` | {} | {} |", of("name"), of("command"), seeds.join(", "), of("data"));
+    }
+    check_written("docs/lab.md", "figures", &table);
+    let results = fs::read_to_string(page("docs/results.md")).unwrap();
+    let known = |name: &str| figures.iter().any(|figure| figure["name"] == name);
+    let rows = results.lines().filter(|line| line.starts_with("| ") && line.ends_with('|')).skip(2);
+    for row in rows {
+        let (_, name) =
+            row.split_once("`bardo lab reproduce ").unwrap_or_else(|| panic!("nothing makes this again: {row}"));
+        assert!(known(name.split('`').next().unwrap()), "{row}");
+    }
 }
 
 #[test]

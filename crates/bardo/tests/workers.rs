@@ -19,8 +19,8 @@ fn small(folder: &Path, paths: u64) -> String {
     let mut text = std::fs::read_to_string(book).unwrap();
     for (from, to) in [
         ("ticks = 20000\nfrom = 4000\nnote_every = 1000", "ticks = 800\nfrom = 200\nnote_every = 100".to_owned()),
-        ("paths = 240\ndial_paths = 60", format!("paths = {paths}")),
-        ("seed = 71\npaths = 12", "seed = 71\npaths = 1".to_owned()),
+        ("paths = 240\ndial_paths = 24", format!("paths = {paths}")),
+        ("seed = 71\npaths = 8", "seed = 71\npaths = 1".to_owned()),
         ("\n[again]\nseed = 9320\npaths = 240\n", String::new()),
     ] {
         assert!(text.contains(from), "{from}");

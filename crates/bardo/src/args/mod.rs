@@ -575,6 +575,8 @@ pub(crate) enum LabVerb {
     Run(RunExperiment),
     /// Take paths of experiments from a work queue and run them here
     Work(WorkArgs),
+    /// Make a figure of the book again, or list all there are
+    Reproduce(ReproduceArgs),
     /// So many whole lives, each on a path of its own
     Lives(LivesArgs),
     /// Lines of golems on the same paths, by what crosses each death
@@ -615,6 +617,18 @@ pub(crate) struct WorkArgs {
     /// Where recorded data lies here, if not where it lies for whoever began the experiment
     #[arg(long, value_name = "FOLDER")]
     pub(crate) data: Option<PathBuf>,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct ReproduceArgs {
+    /// Which; without a name all are listed
+    pub(crate) name: Option<String>,
+    /// At the size that is run whenever the program is changed, which takes minutes instead of hours
+    #[arg(long)]
+    pub(crate) quick: bool,
+    /// Only say what would be run, on which seeds and data
+    #[arg(long, requires = "name")]
+    pub(crate) show: bool,
 }
 
 #[derive(Debug, ClapArgs)]

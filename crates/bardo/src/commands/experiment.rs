@@ -4,8 +4,6 @@ use std::fmt::Write as _;
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use host::Error;
@@ -16,11 +14,10 @@ use lab::experiment::work::Bench;
 use lab::experiment::{Experiment, Phase};
 
 use crate::args::RunExperiment;
-use crate::commands::hands::{Queue, said, this_program};
+use crate::commands::hands::{Queue, said, this_program, told_to_stop};
 use crate::exit;
 use crate::output::{self, count, line};
 use crate::page::{self, escape};
-use crate::signals;
 
 pub(crate) fn run(args: &RunExperiment, json: bool) -> Result<ExitCode, Error> {
     let mut experiment = Experiment::read(&args.file).map_err(said)?;
@@ -33,14 +30,7 @@ pub(crate) fn run(args: &RunExperiment, json: bool) -> Result<ExitCode, Error> {
     });
     let mut bench = Bench::new(experiment).map_err(said)?;
     bench.program = this_program();
-    let stop = Arc::new(AtomicBool::new(false));
-    let told = Arc::clone(&stop);
-    signals::listen(move |hang_up| {
-        // The second time somebody means it.
-        if !hang_up && told.swap(true, Ordering::Relaxed) {
-            std::process::exit(i32::from(exit::INTERRUPTED));
-        }
-    })?;
+    let stop = told_to_stop()?;
     let threads = args.threads.or_else(|| std::thread::available_parallelism().ok().map(Into::into)).unwrap_or(1);
     let mut hands: Box<dyn Hands> = match &args.workers {
         Some(url) => Box::new(Queue { url: url.clone() }),

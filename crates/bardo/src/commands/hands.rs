@@ -23,6 +23,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::args::WorkArgs;
+use crate::exit;
 use crate::output::{complain, count, line};
 use crate::signals;
 
@@ -68,6 +69,18 @@ struct Task {
     unit: Unit,
 }
 
+/// Whether somebody has said that this is to end; what is under way may be finished first, unless they say it again.
+pub(super) fn told_to_stop() -> Result<Arc<AtomicBool>, Error> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let told = Arc::clone(&stop);
+    signals::listen(move |hang_up| {
+        if !hang_up && told.swap(true, Ordering::Relaxed) {
+            std::process::exit(i32::from(exit::INTERRUPTED));
+        }
+    })?;
+    Ok(stop)
+}
+
 /// What the lab says in its own words is about what was asked of it.
 pub(super) fn said(error: experiment::Error) -> Error {
     match error {
@@ -107,6 +120,19 @@ async fn connect(url: &str) -> Result<Context, Error> {
     Ok(context)
 }
 
+/// The same, unless somebody says that this is to end before there is anything to finish.
+async fn connect_unless(url: &str, stop: &AtomicBool) -> Result<Option<Context>, Error> {
+    let told = async {
+        while !stop.load(Ordering::Relaxed) {
+            tokio::time::sleep(Duration::from_millis(200)).await;
+        }
+    };
+    tokio::select! {
+        context = connect(url) => context.map(Some),
+        () = told => Ok(None),
+    }
+}
+
 /// Asks until there is an answer: a server that is being restarted comes back.
 async fn patiently<T, E: std::fmt::Display, F: Future<Output = Result<T, E>>>(
     mut ask: impl FnMut() -> F,
@@ -115,7 +141,12 @@ async fn patiently<T, E: std::fmt::Display, F: Future<Output = Result<T, E>>>(
     for _ in 0..60 {
         match ask().await {
             Ok(answer) => return Ok(answer),
-            Err(why) => told = why.to_string(),
+            Err(why) => {
+                if told.is_empty() {
+                    complain(format!("the work queue does not answer ({why}); asking it again for a few minutes"));
+                }
+                told = why.to_string();
+            }
         }
         tokio::time::sleep(Duration::from_secs(1)).await;
     }
@@ -161,7 +192,7 @@ async fn hand_out(
     stop: &AtomicBool,
     each: &mut dyn FnMut(Done) -> Result<(), experiment::Error>,
 ) -> Result<(), experiment::Error> {
-    let context = connect(url).await?;
+    let Some(context) = connect_unless(url, stop).await? else { return Ok(()) };
     let digest = bench.experiment.digest()?;
     let run = run_of(&digest, &bench.program);
     let (work, done) = (format!("bardo.lab.work.{run}"), format!("bardo.lab.done.{run}"));
@@ -235,13 +266,13 @@ async fn next(consumer: &PullConsumer, within: Duration) -> Option<Message> {
 
 /// `lab work`: takes paths from a queue and runs them, until it is told to stop.
 pub(crate) fn work(args: &WorkArgs) -> Result<ExitCode, Error> {
-    let stop = Arc::new(AtomicBool::new(false));
-    let told = Arc::clone(&stop);
-    signals::listen(move |_| told.store(true, Ordering::Relaxed))?;
+    let stop = told_to_stop()?;
     let threads = args.threads.or_else(|| std::thread::available_parallelism().ok().map(Into::into)).unwrap_or(1);
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().map_err(broken)?;
     runtime.block_on(async {
-        let context = connect(&args.url).await?;
+        let Some(context) = connect_unless(&args.url, &stop).await? else {
+            return Ok(ExitCode::from(exit::INTERRUPTED));
+        };
         line(format!("waiting for work at {}; Ctrl-C ends it", args.url));
         let shop = Arc::new(Shop { context, data: args.data.clone(), plans: tokio::sync::Mutex::default() });
         let slots = (0..threads.max(1)).map(|_| tokio::spawn(serve(Arc::clone(&shop), Arc::clone(&stop))));

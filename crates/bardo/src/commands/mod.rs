@@ -25,6 +25,7 @@ pub(crate) mod outside;
 pub(crate) mod owner;
 pub(crate) mod plot;
 pub(crate) mod report;
+pub(crate) mod reproduce;
 pub(crate) mod run;
 pub(crate) mod styx;
 pub(crate) mod talk;

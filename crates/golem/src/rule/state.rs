@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use arrayvec::ArrayVec;
 use serde::{Deserialize, Serialize};
 
+use super::blend::UNSURE;
 use super::{Blend, Mix};
 use crate::laws::Laws;
 use crate::limits;
@@ -197,6 +198,25 @@ impl Heuristic {
         heuristic.said.clear();
         heuristic.blend.iter_mut().for_each(|blend| blend.forget_open());
         heuristic
+    }
+
+    /// With what it has come to expect, and as if nothing had ever spoken for it or against it.
+    pub fn unproven(&self) -> Heuristic {
+        let mix = self.blend.as_ref().map(|blend| Mix { sure: UNSURE, ..blend.mix() });
+        let heuristic = Heuristic {
+            effect: self.expects(),
+            weight: 0.0,
+            error: 0.0,
+            naive_error: 0.0,
+            evidence_for: 0,
+            evidence_against: 0,
+            paid: Paid::default(),
+            judged: false,
+            tried_in: [0.0; 3],
+            said: Said::default(),
+            ..self.clone()
+        };
+        heuristic.of(mix.as_ref())
     }
 
     /// The factor or the probability it has come to expect.

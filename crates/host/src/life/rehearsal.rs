@@ -5,9 +5,11 @@ use std::sync::Arc;
 
 use golem::clade::Parcel;
 use golem::dream::{self, Memory};
-use golem::grimoire::{self, Grimoire, How, Turned};
+use golem::event::Event;
+use golem::grimoire::{self, Decision, Grimoire, How, Turned};
 use golem::heartbeat::State;
 use golem::outside::Word;
+use golem::rule::{self, Heuristic};
 use golem::shell::{self, Shell};
 use golem::thought::{Question, Silence};
 use golem::world::Observation;
@@ -195,6 +197,22 @@ impl Rehearsal {
         let (answer, told) = grimoire::take_in(&mut self.stage.grimoire, self.golem.life(), lines, how);
         self.feed(What::Curated(Box::new(answer)), each)?;
         Ok(told)
+    }
+
+    /// Goes by what another one goes by, in the same places, and knows all it has written down. Nobody is born like this;
+    /// experiments ask what that is worth.
+    pub fn take_over(&mut self, rules: impl IntoIterator<Item = Heuristic>, grimoire: &Grimoire) {
+        let adopted = |(slot, heuristic)| {
+            Event::Rule(rule::Event::Adopted { slot: slot as u8, heuristic: Box::new(heuristic), night: None })
+        };
+        // The newest entry, for nothing is to be numbered like one of them again.
+        let newest =
+            grimoire.entries().max_by_key(|entry| entry.id).map(|entry| Decision::Put(Box::new(entry.clone())));
+        let kept = newest.map(|decision| Event::Grimoire(grimoire::Event::Kept(Box::new(decision))));
+        let events = rules.into_iter().enumerate().map(adopted).chain(kept).collect();
+        let record = Record { seq: self.golem.seq() + 1, at: self.golem.life().now, events };
+        self.golem.fold(&record).expect("the next record");
+        self.stage.grimoire = grimoire.clone();
     }
 
     pub fn is_over(&self) -> bool {

@@ -13,6 +13,9 @@ use super::fault::Error;
 /// Keys of golem.toml, and a few of the laboratory's own; see [`Knobs`].
 pub type Keys = BTreeMap<String, Value>;
 
+/// What each arm was tuned to, by world, mind and arm.
+pub type Tuned = BTreeMap<String, Keys>;
+
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Arm {
@@ -22,7 +25,7 @@ pub struct Arm {
     pub ends: Ends,
     #[serde(default)]
     pub crosses: Crosses,
-    /// Whoever goes on is the one who was there before: the same dice, and no newborn.
+    /// Whoever goes on is the one who was there before: no newborn, and it has seen what it has seen.
     #[serde(default)]
     pub same_soul: bool,
     /// Dice of its own on the same paths.
@@ -62,9 +65,9 @@ pub enum Ends {
 pub enum Crosses {
     #[default]
     Nothing,
-    /// Playbook, evidence and trust as they were.
+    /// Playbook, evidence, trust and Grimoire as they were.
     Everything,
-    /// What its rules expect, and nothing of why.
+    /// What its rules expect and what it has written down, and nothing of how far its rules have been borne out.
     Effects,
     /// What passes the bottleneck.
     Estate,

@@ -74,7 +74,7 @@ pub fn conduct(
         return Ok(None);
     }
     done.sort_by(|a, b| a.unit.cmp(&b.unit));
-    let tuned = bench.tuned(&of(&done, Phase::Tuning));
+    let tuned = bench.tuned(&of(&done, Phase::Tuning))?;
     let power = power(bench, &bench.units(Phase::Reporting)?, &done, &tuned);
     let seal = Seal { experiment: digest, program: bench.program.clone(), power, tuned: tuned.clone() };
     same(folder, "seal.json", &serde_json::to_value(&seal).expect("plain data"))?;

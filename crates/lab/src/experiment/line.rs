@@ -1,8 +1,7 @@
 //! One path, and how each arm fared on it. A line is whoever goes on one after another; where siblings share the
 //! ticks there are several at once.
 
-use golem::event::{Event, Record};
-use golem::grimoire::How;
+use golem::grimoire::{Grimoire, How};
 use golem::inheritance::{BUDGET, Descent, estate, whole};
 use golem::life::{Birth, Endowment};
 use golem::rule::{self, Heuristic};
@@ -22,6 +21,9 @@ const EARLY: u64 = 400;
 const AFTER: u64 = 600;
 /// Nobody notices two changes within so many ticks.
 const APART: u64 = 200;
+/// Whoever starts over without dying still has before it what it has seen lately: it looks at so many ticks again, which are
+/// counted once.
+const AGAIN: u64 = 100;
 
 /// The stretch of a world that all arms are held to.
 #[allow(missing_debug_implementations)]
@@ -77,7 +79,7 @@ impl Fared {
 
     /// What is looked at while tuning.
     pub(crate) fn bare(self) -> Fared {
-        Fared { skill: self.skill, ticks: self.ticks, ..Fared::default() }
+        Fared { skill: self.skill, ticks: self.ticks, counted: self.counted, ..Fared::default() }
     }
 
     pub(crate) fn average(&mut self) {
@@ -111,6 +113,7 @@ pub struct Lived {
 /// What goes on after an end.
 struct Legacy {
     before: Life,
+    grimoire: Grimoire,
     lines: Vec<String>,
 }
 
@@ -210,7 +213,7 @@ pub fn run(path: &Path<'_>, arm: &Settled, cuts: &[Time]) -> Result<(Fared, Vec<
         let mut heirs: Vec<(Rehearsal, Lived)> = Vec::new();
         for sibling in 0..siblings {
             let mut life = next(path, arm, sibling, generation, legacy.as_ref())?;
-            let from = Stretch { start, cut, sibling, generation, weights: &weights, budget: &budget };
+            let from = Stretch { start, from: born, cut, sibling, generation, weights: &weights, budget: &budget };
             let lived = live(&mut life, arm, &from, &mut tally, legacy.as_ref())?;
             heirs.push((life, lived));
         }
@@ -243,6 +246,8 @@ pub fn run(path: &Path<'_>, arm: &Settled, cuts: &[Time]) -> Result<(Fared, Vec<
 /// Where in a line a life stands.
 struct Stretch<'a> {
     start: Time,
+    /// Where it begins to count.
+    from: Time,
     cut: Time,
     sibling: u64,
     generation: u64,
@@ -260,14 +265,19 @@ fn live(
 ) -> Result<Lived, Error> {
     let interval = arm.constitution.interval;
     let place = |at: Time| at.since(within.start).as_millis() / interval.as_millis().max(1);
-    let (born, mut all) = (place(life.life().now), Errors::default());
+    let (mut all, mut again) = (Errors::default(), 0);
     let (mut claims, mut watch, mut noticed) = (Listener::even(), Watch::default(), false);
     let newborn = within.generation > 0 && !arm.same_soul;
     while !life.is_over() && life.life().due() <= within.cut && !noticed {
         let mut errors = Errors::default();
         life.tick(&mut |record, life| claims.hear(record, life, &mut errors))?;
-        let age = life.life().tick;
-        tally.add(&errors, place(life.life().now), age, newborn, within.budget);
+        let now = life.life().now;
+        if now <= within.from {
+            again = life.life().tick;
+            continue;
+        }
+        let age = life.life().tick - again;
+        tally.add(&errors, place(now), age, newborn, within.budget);
         all.add(&errors);
         if arm.ends == Ends::Detected {
             noticed = watch.notices(&errors, within.weights, &arm.detector) && age >= APART;
@@ -284,8 +294,8 @@ fn live(
         strand: 0,
         generation: within.generation,
         sibling: within.sibling,
-        born,
-        ticks: now.tick,
+        born: place(within.from),
+        ticks: now.tick - again,
         ending: ending.to_owned(),
         skill: all.weighed(within.weights),
         fitness: now.vitality.epistemic,
@@ -323,7 +333,7 @@ fn leave(arm: &Settled, life: &Rehearsal) -> Legacy {
         _ => Vec::new(),
     };
     let lines = lines.iter().map(|line| serde_json::to_string(line).expect("a line is plain data")).collect();
-    Legacy { before: now.clone(), lines }
+    Legacy { before: now.clone(), grimoire: life.grimoire().clone(), lines }
 }
 
 /// The next of a line: born where the one before left the world, and given what crosses.
@@ -345,11 +355,12 @@ fn next(
     if let (Some(descent), Crosses::Nothing | Crosses::Effects) = (descent.as_mut(), arm.crosses) {
         descent.lineage.trust.clear();
     }
-    let born = descent.as_ref().map_or(world.start(), |descent| descent.begins);
+    let again = if arm.same_soul { arm.constitution.interval.times(AGAIN) } else { Span::default() };
+    let begins = |descent: &Descent| (descent.begins - again).max(world.start());
+    let born = descent.as_ref().map_or(world.start(), begins);
     world.seek(born)?;
     // Dice go on: nobody throws the same again, whether it is born or goes on.
-    let own = generation.rotate_left(20) ^ u64::from(arm.same_soul).rotate_left(50);
-    let soul = path.seed ^ arm.twin.rotate_left(40) ^ own ^ sibling.rotate_left(30);
+    let soul = path.seed ^ arm.twin.rotate_left(40) ^ generation.rotate_left(20) ^ sibling.rotate_left(30);
     let secret = Secret::from_seed(soul, "line");
     let birth = Birth {
         id: identity(Some(soul), "line"),
@@ -364,11 +375,14 @@ fn next(
         lineage: descent.map(|descent| descent.lineage),
         unfinished: Vec::new(),
     };
-    let (mut golem, _) = Golem::born(birth, born);
-    if let (Crosses::Everything | Crosses::Effects, Some(legacy)) = (arm.crosses, legacy) {
-        copy(&mut golem, &legacy.before, arm.crosses == Crosses::Everything);
+    let mut life = Rehearsal::new(Golem::born(birth, born).0, world, secret);
+    if let Some(Legacy { before, grimoire, .. }) = legacy {
+        match arm.crosses {
+            Crosses::Everything => life.take_over(before.playbook.iter().map(Heuristic::unasked), grimoire),
+            Crosses::Effects => life.take_over(before.playbook.iter().map(Heuristic::unproven), grimoire),
+            Crosses::Nothing | Crosses::Estate => {}
+        }
     }
-    let mut life = Rehearsal::new(golem, world, secret);
     life.feed(What::Funded { transfer: 1, credit: arm.credit, capital: Usdc::ZERO }, &mut |_, _| {})?;
     if let Some(legacy) = legacy.filter(|legacy| !legacy.lines.is_empty()) {
         for some in legacy.lines.chunks(200) {
@@ -377,20 +391,4 @@ fn next(
         }
     }
     Ok(life)
-}
-
-/// Everything the one before went by, in the same places; with all its evidence, or as if it had shown nothing yet.
-fn copy(golem: &mut Golem, before: &Life, evidence: bool) {
-    let adopted = |(slot, heuristic): (usize, &Heuristic)| {
-        let mut heuristic = heuristic.unasked();
-        if !evidence {
-            (heuristic.weight, heuristic.error, heuristic.naive_error) = (0.0, 0.0, 0.0);
-            (heuristic.evidence_for, heuristic.evidence_against, heuristic.tried_in) = (0, 0, [0.0; 3]);
-            (heuristic.paid, heuristic.judged) = (Default::default(), false);
-        }
-        Event::Rule(rule::Event::Adopted { slot: slot as u8, heuristic: Box::new(heuristic), night: None })
-    };
-    let events: Vec<Event> = before.playbook.iter().enumerate().map(adopted).collect();
-    let record = Record { seq: golem.seq() + 1, at: golem.life().now, events };
-    golem.fold(&record).expect("the next record");
 }

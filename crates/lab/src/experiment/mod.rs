@@ -22,7 +22,7 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 use world::Spec;
 
-pub use arm::{Arm, Crosses, Ends, Heir, Keys};
+pub use arm::{Arm, Crosses, Ends, Heir, Keys, Tuned};
 pub use fault::Error;
 use fault::{io, wrong};
 
@@ -40,6 +40,9 @@ pub struct Experiment {
     /// What somebody has time for who wants to see it with their own eyes.
     #[serde(default)]
     pub quick: Option<Quick>,
+    /// Settings that were found before; nobody tunes anything then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tuned: Option<Tuned>,
     pub analysis: Analysis,
     /// Keys of golem.toml, for everybody.
     #[serde(default)]
@@ -81,11 +84,15 @@ pub struct Sample {
     pub dial_paths: u64,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Quick {
     pub paths: u64,
+    #[serde(default)]
     pub tuning_paths: u64,
+    /// The seal of a whole run, whose settings are taken instead of tuning.
+    #[serde(default)]
+    pub sealed: Option<PathBuf>,
 }
 
 /// How the answer is read from the figures, said before there are any.
@@ -188,6 +195,8 @@ impl Experiment {
             let files = place.spec.candles().map(|(file, _)| file).into_iter().chain(&mut place.files);
             files.for_each(|file| *file = folder.join(&*file));
         }
+        let sealed = experiment.quick.as_mut().and_then(|quick| quick.sealed.as_mut());
+        sealed.into_iter().for_each(|file| *file = folder.join(&*file));
         experiment.check()?;
         Ok(experiment)
     }
@@ -209,6 +218,8 @@ impl Experiment {
     pub fn anywhere(&self) -> Experiment {
         let mut plain = self.clone();
         plain.find_data_in(Path::new(""));
+        // What somebody in a hurry would do has no bearing on what comes out.
+        plain.quick = None;
         plain
     }
 
@@ -223,11 +234,21 @@ impl Experiment {
 
     /// With as many paths as somebody has time for.
     pub fn quickly(mut self) -> Result<Experiment, Error> {
-        let Some(quick) = self.quick else { return wrong("this experiment has no quick version") };
+        let Some(quick) = self.quick.take() else { return wrong("this experiment has no quick version") };
         self.reporting.paths = quick.paths;
         self.reporting.dial_paths = 0;
         self.again = None;
         self.tuning.paths = quick.tuning_paths;
+        if let Some(file) = quick.sealed {
+            #[derive(Deserialize)]
+            struct Seal {
+                tuned: Tuned,
+            }
+            let text = std::fs::read_to_string(&file).map_err(io("cannot read", &file))?;
+            let seal: Seal = serde_json::from_str(&text)
+                .map_err(|e| Error::File(format!("{} is no seal of an experiment: {e}", file.display())))?;
+            self.tuned = Some(seal.tuned);
+        }
         Ok(self)
     }
 

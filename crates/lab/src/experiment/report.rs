@@ -483,8 +483,9 @@ pub fn markdown(experiment: &Experiment, findings: &Findings, seal: &Seal) -> St
     let _ = writeln!(
         text,
         "\nClaimed: *{}* does better than each of {controls}. Skill is the share of naive's error that was saved, over every \
-         claim from tick {} on. The unit is a path; intervals are of 95 in 100 of {} draws of paths. A claim counts against \
-         its hardest control, and over all worlds by Holm at {}. Sealed before the first reported path was opened: `{}`.\n",
+         claim from tick {} on. The unit is a path; intervals hold 95 in 100 of {} draws of paths, or are Student's where \
+         there are fewer than thirty. A claim counts against its hardest control, and over all worlds by Holm at {}. Sealed before \
+         the first reported path was opened: `{}`.\n",
         findings.thesis, experiment.budget.from, analysis.draws, analysis.alpha, findings.seal
     );
     for found in findings.places.iter().filter(|found| found.main) {
@@ -501,7 +502,7 @@ pub fn markdown(experiment: &Experiment, findings: &Findings, seal: &Seal) -> St
     }
     let _ = writeln!(
         text,
-        "\n## What it was able to show, said beforehand\n\n| world, mind | paths | widest deviation on a path | chance to find {} |\n| --- | --- | --- | --- |",
+        "\n## What it was able to show, said beforehand\n\nFrom the tuning paths, on which those who end with mortal are not run.\n\n| world, mind | paths | widest deviation on a path | chance to find {} |\n| --- | --- | --- | --- |",
         analysis.smallest
     );
     for p in &seal.power {

@@ -13,8 +13,9 @@ use golem::{Span, Time};
 use serde::{Deserialize, Serialize};
 use world::{Candles, Gauge, Ledger, Replay, ReplayConfig, Spec, World};
 
+pub use super::arm::Tuned;
 use super::arm::{Ends, Settled};
-use super::fault::io;
+use super::fault::{io, wrong};
 use super::line::{self, Fared};
 use super::{Arm, Error, Experiment, Keys, Mind, Phase, Place};
 use crate::skill::Errors;
@@ -39,9 +40,6 @@ pub struct Done {
     /// How long it took whoever did it. Nothing that is reported depends on it.
     pub seconds: f64,
 }
-
-/// What each arm was tuned to, by world, mind and arm.
-pub type Tuned = BTreeMap<String, Keys>;
 
 pub fn place_of(world: &str, mind: &str, arm: &str) -> String {
     format!("{world}|{mind}|{arm}")
@@ -82,7 +80,9 @@ impl Bench {
                 let paths = match sample {
                     Some(sample) if dial == 0 => sample.paths,
                     Some(sample) => sample.dial_paths,
-                    None if phase == Phase::Tuning && dial == 0 => experiment.tuning.paths,
+                    None if phase == Phase::Tuning && dial == 0 && experiment.tuned.is_none() => {
+                        experiment.tuning.paths
+                    }
                     None => 0,
                 };
                 let paths = self.room(place, phase)?.map_or(paths, |room| paths.min(room));
@@ -274,8 +274,11 @@ impl Bench {
     }
 
     /// The best setting of every arm that had any to choose from: the highest mean skill on the tuning paths.
-    pub fn tuned(&self, done: &[Done]) -> Tuned {
+    pub fn tuned(&self, done: &[Done]) -> Result<Tuned, Error> {
         let experiment = &self.experiment;
+        if let Some(tuned) = &experiment.tuned {
+            return Ok(tuned.clone());
+        }
         let mut tuned = Tuned::new();
         for (world, place) in experiment.worlds.iter().enumerate() {
             for (mind, setting) in experiment.minds.iter().enumerate() {
@@ -285,21 +288,22 @@ impl Bench {
                     let mean = |number: usize| {
                         let skills = here.iter().filter_map(|d| d.fared.get(&format!("{}|{number}", arm.name))?.skill);
                         let skills: Vec<f64> = skills.collect();
-                        // Nothing measured is nothing shown.
-                        if skills.is_empty() {
-                            f64::NEG_INFINITY
-                        } else {
-                            skills.iter().sum::<f64>() / skills.len() as f64
-                        }
+                        (!skills.is_empty()).then(|| skills.iter().sum::<f64>() / skills.len() as f64)
                     };
+                    let measured = (0..choices.len()).filter_map(|number| Some((number, mean(number)?)));
                     // The first of equals.
-                    let best = (0..choices.len()).max_by(|a, b| mean(*a).total_cmp(&mean(*b)).then(b.cmp(a)));
+                    let best = measured.max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)));
                     let key = place_of(&place.name, &setting.name, &arm.name);
-                    tuned.insert(key, choices[best.unwrap_or(0)].clone());
+                    let Some((best, _)) = best else {
+                        return wrong(format!(
+                            "nothing came due while {key} was tuned; give it more ticks or more paths"
+                        ));
+                    };
+                    tuned.insert(key, choices[best].clone());
                 }
             }
         }
-        tuned
+        Ok(tuned)
     }
 }
 
