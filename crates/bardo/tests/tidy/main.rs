@@ -18,6 +18,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("vault", &["golem"]),
     ("mind", &[]),
     ("outside", &["golem"]),
+    ("chain", &["golem"]),
     ("styx", &["golem"]),
     ("world", &["golem"]),
     ("host", &["golem", "vault", "world", "mind", "outside", "styx"]),

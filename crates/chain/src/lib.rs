@@ -1,0 +1,17 @@
+//! A real EVM chain. The golem's key owns nothing but its gas: the money is in a purse on the chain that caps what the key
+//! can spend and where. Whatever is signed passes a list first, whatever is read is agreed by a majority of endpoints, and
+//! whatever is sent is on record before it leaves.
+
+pub mod amount;
+pub mod contracts;
+pub mod devnet;
+mod error;
+pub mod outbox;
+pub mod pool;
+pub mod rpc;
+pub mod signer;
+pub mod tx;
+pub mod venue;
+
+pub use alloy_primitives::{Address, B256, Bytes, U256, keccak256};
+pub use error::Error;

@@ -1,0 +1,146 @@
+//! What was meant and what was sent, on disk before it leaves: one line each, and synced. The chain says what came of it;
+//! this says which bytes might still land there.
+
+use std::collections::BTreeMap;
+use std::fs::{File, OpenOptions};
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+
+use alloy_primitives::{Address, B256, Bytes};
+use golem::world::{Fate, Order};
+use serde::{Deserialize, Serialize};
+
+use crate::Error;
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Line {
+    /// Whose it is, and how many transactions the key had sent when it was begun, at which time of the chain.
+    Begun {
+        address: Address,
+        purse: Address,
+        sent: u64,
+        time: u64,
+    },
+    Meant {
+        key: u64,
+        order: Order,
+    },
+    Sent {
+        key: u64,
+        attempt: Attempt,
+    },
+    Over {
+        key: u64,
+        fate: Fate,
+    },
+}
+
+/// One signed transaction.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Attempt {
+    pub nonce: u64,
+    pub hash: B256,
+    pub raw: Bytes,
+    /// The newest block when it was signed.
+    pub block: u64,
+    /// The most a unit of its gas may cost, in wei.
+    pub most: u128,
+    /// Micro-dollars an ether was worth then: what its gas is reckoned with.
+    pub ether: i64,
+    /// It does nothing but take the place of one that is too late.
+    pub cancels: bool,
+}
+
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Flight {
+    /// None where somebody asked about it who had never sent it.
+    pub order: Option<Order>,
+    pub attempts: Vec<Attempt>,
+    pub fate: Option<Fate>,
+}
+
+#[derive(Debug)]
+pub struct Outbox {
+    path: PathBuf,
+    file: File,
+    flights: BTreeMap<u64, Flight>,
+    /// How many the key had sent when this was begun, and when.
+    pub begun: Option<(u64, u64)>,
+    broken: bool,
+}
+
+impl Outbox {
+    /// Opens it, for this key and this purse; a line that a crash cut off was never acted on.
+    pub fn open(path: &Path, address: Address, purse: Address) -> Result<Outbox, Error> {
+        let failed = |what| move |source| Error::Io { what, path: path.to_owned(), source };
+        let file = OpenOptions::new().create(true).append(true).read(true).open(path).map_err(failed("cannot open"))?;
+        let mut outbox = Outbox { path: path.to_owned(), file, flights: BTreeMap::new(), begun: None, broken: false };
+        let mut reader = BufReader::new(File::open(path).map_err(failed("cannot read"))?);
+        let (mut line, mut whole, mut number) = (Vec::new(), 0, 0);
+        while reader.read_until(b'\n', &mut line).map_err(failed("cannot read"))? > 0 && line.ends_with(b"\n") {
+            number += 1;
+            let told: Line = serde_json::from_slice(&line)
+                .map_err(|why| Error::Wrong(format!("line {number} of {} is damaged: {why}", path.display())))?;
+            if let Line::Begun { address: whose, purse: of, .. } = &told
+                && (*whose, *of) != (address, purse)
+            {
+                return Err(Error::Wrong(format!("{} is of another key or purse", path.display())));
+            }
+            outbox.take(told);
+            whole += line.len() as u64;
+            line.clear();
+        }
+        outbox.file.set_len(whole).map_err(failed("cannot write"))?;
+        Ok(outbox)
+    }
+
+    fn take(&mut self, line: Line) {
+        match line {
+            Line::Begun { sent, time, .. } => self.begun = Some((sent, time)),
+            Line::Meant { key, order } => self.flights.entry(key).or_default().order = Some(order),
+            Line::Sent { key, attempt } => self.flights.entry(key).or_default().attempts.push(attempt),
+            Line::Over { key, fate } => self.flights.entry(key).or_default().fate = Some(fate),
+        }
+    }
+
+    fn add(&mut self, line: Line) -> Result<(), Error> {
+        if self.broken {
+            return Err(Error::Wrong(format!("an earlier write to {} failed; open it again", self.path.display())));
+        }
+        let mut text = serde_json::to_vec(&line).expect("plain data");
+        text.push(b'\n');
+        let written = self.file.write_all(&text).and_then(|()| self.file.sync_data());
+        self.broken = written.is_err();
+        written.map_err(|source| Error::Io { what: "cannot write", path: self.path.clone(), source })?;
+        self.take(line);
+        Ok(())
+    }
+
+    pub fn begin(&mut self, address: Address, purse: Address, sent: u64, time: u64) -> Result<(), Error> {
+        self.add(Line::Begun { address, purse, sent, time })
+    }
+
+    pub fn meant(&mut self, key: u64, order: Order) -> Result<(), Error> {
+        self.add(Line::Meant { key, order })
+    }
+
+    pub fn sent(&mut self, key: u64, attempt: Attempt) -> Result<(), Error> {
+        self.add(Line::Sent { key, attempt })
+    }
+
+    pub fn over(&mut self, key: u64, fate: Fate) -> Result<Fate, Error> {
+        self.add(Line::Over { key, fate })?;
+        Ok(fate)
+    }
+
+    pub fn get(&self, key: u64) -> Option<&Flight> {
+        self.flights.get(&key)
+    }
+
+    /// Whoever has something out that may still land.
+    pub fn under_way(&self) -> impl Iterator<Item = u64> + '_ {
+        let open = |flight: &&Flight| flight.fate.is_none() && !flight.attempts.is_empty();
+        self.flights.iter().filter(move |(_, flight)| open(flight)).map(|(key, _)| *key)
+    }
+}

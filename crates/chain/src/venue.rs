@@ -1,0 +1,370 @@
+//! One venue: a pool in which a golem's purse exchanges money for a thing and back.
+//!
+//! An order has a name on the chain, and the purse does nothing twice by the same name. Everything that is signed is on disk
+//! before it is sent. Nothing counts as done before it is deep enough in the chain, and nothing as never done before that is
+//! settled there too: because its nonce is spent on something else, or because its time is over and nothing of it is out.
+
+use std::path::Path;
+
+use alloy_primitives::{Address, B256, Bytes, U256, keccak256};
+use alloy_sol_types::{SolCall, SolEvent};
+use golem::Usdc;
+use golem::world::{Fate, Order, Outcome, Quote};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use crate::Error;
+use crate::amount::{self, Scale};
+use crate::contracts::{Pool, Purse, Quoter, Token};
+use crate::outbox::{Attempt, Flight, Outbox};
+use crate::rpc::{Block, Endpoints, Receipt};
+use crate::signer::Signer;
+use crate::tx::{Fee, Transaction};
+
+/// Gas that an exchange may take; what it does not need is not paid.
+pub const GAS: u64 = 400_000;
+/// What an exchange usually takes.
+pub const USUAL: u64 = 240_000;
+/// What doing nothing takes.
+const NOTHING: u64 = 21_000;
+/// For whoever makes the block, in wei a unit of gas.
+const TIP: u128 = 1_000_000_000;
+/// Blocks that something waits before more is offered for it.
+const PATIENCE: u64 = 3;
+/// An order is never good for longer: after this nothing of it can land.
+const LONGEST: u64 = 3_600;
+
+/// Where it is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Place {
+    pub chain: u64,
+    pub purse: Address,
+    pub pool: Address,
+    pub quoter: Address,
+    pub money: Address,
+    pub money_decimals: u8,
+    /// Wrapped ether: gas is reckoned at its price.
+    pub thing: Address,
+    pub thing_decimals: u8,
+    /// In millionths.
+    pub fee: u32,
+    /// Blocks on top of one until it counts.
+    pub depth: u64,
+    /// The block in which the purse was made.
+    pub since: u64,
+}
+
+pub struct Venue {
+    place: Place,
+    chain: Endpoints,
+    signer: Box<dyn Signer>,
+    outbox: Outbox,
+    money: Scale,
+    thing: Scale,
+    /// The thing is the first of the pool's two tokens.
+    thing_first: bool,
+}
+
+impl std::fmt::Debug for Venue {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Venue").field("place", &self.place).finish_non_exhaustive()
+    }
+}
+
+impl Venue {
+    pub fn open(place: Place, chain: Endpoints, signer: Box<dyn Signer>, file: &Path) -> Result<Venue, Error> {
+        let outbox = Outbox::open(file, signer.address(), place.purse)?;
+        let (money, thing) = (Scale::of(place.money_decimals)?, Scale::of(place.thing_decimals)?);
+        let thing_first = place.thing < place.money;
+        let mut venue = Venue { place, chain, signer, outbox, money, thing, thing_first };
+        if venue.outbox.begun.is_none() {
+            let said = venue.chain.chain()?;
+            if said != venue.place.chain {
+                return Err(Error::Wrong(format!("the endpoints are of chain {said}, not {}", venue.place.chain)));
+            }
+            let head = venue.chain.head()?;
+            let address = venue.signer.address();
+            let sent = venue.chain.sent_by(address, &head)?;
+            venue.outbox.begin(address, venue.place.purse, sent, head.time)?;
+        }
+        Ok(venue)
+    }
+
+    pub fn chain(&self) -> &Endpoints {
+        &self.chain
+    }
+
+    pub fn place(&self) -> &Place {
+        &self.place
+    }
+
+    pub fn address(&self) -> Address {
+        self.signer.address()
+    }
+
+    /// What an order is called on the chain.
+    pub fn name_of(&self, key: u64) -> B256 {
+        let Place { chain, purse, .. } = &self.place;
+        let own = self.signer.address();
+        let parts = [&chain.to_be_bytes()[..], purse.as_slice(), own.as_slice(), &key.to_be_bytes()[..]];
+        keccak256(parts.concat())
+    }
+
+    fn ask<C: SolCall>(&self, to: Address, call: &C, at: &Block) -> Result<C::Return, Error> {
+        let said = self.chain.call(to, &call.abi_encode(), at)?;
+        C::abi_decode_returns(&said).map_err(|why| Error::Wrong(format!("{to} answers what nobody asked: {why}")))
+    }
+
+    /// What the purse holds: money, and the thing in millionths.
+    pub fn held(&self, at: &Block) -> Result<(Usdc, i64), Error> {
+        let owner = self.place.purse;
+        let money = self.ask(self.place.money, &Token::balanceOfCall { owner }, at)?;
+        let thing = self.ask(self.place.thing, &Token::balanceOfCall { owner }, at)?;
+        Ok((Usdc::micros(self.money.down(money)), self.thing.down(thing)))
+    }
+
+    /// Micro-dollars that an ether is worth.
+    fn ether(&self, at: &Block) -> Result<i64, Error> {
+        let slot = self.ask(self.place.pool, &Pool::slot0Call {}, at)?;
+        let one = U256::from(10_u64).pow(U256::from(self.place.thing_decimals));
+        Ok(self.money.up(amount::worth(one, U256::from(slot.sqrtPriceX96), self.thing_first)))
+    }
+
+    /// What an exchange would come to at the newest block; none where the pool would not have it.
+    pub fn preview(&self, buys: bool, units: i64) -> Result<Option<Quote>, Error> {
+        let head = self.chain.head()?;
+        let Some(all) = self.quoted(buys, units, &head)? else { return Ok(None) };
+        let (cash, fee) = self.parted(buys, all);
+        let gas = amount::gas(USUAL, head.base_fee + TIP, self.ether(&head)?);
+        Ok(Some(Quote { cash, fee, gas }))
+    }
+
+    /// What is paid for it, or comes in for it, fee included.
+    fn quoted(&self, buys: bool, units: i64, at: &Block) -> Result<Option<Usdc>, Error> {
+        let Place { money, thing, quoter, .. } = self.place;
+        let (amount, fee) = (self.thing.parts(units), self.place.fee.try_into().expect("checked"));
+        let limit = Default::default();
+        let told = if buys {
+            let params = Quoter::ExactOutput { tokenIn: money, tokenOut: thing, amount, fee, sqrtPriceLimitX96: limit };
+            self.ask(quoter, &Quoter::quoteExactOutputSingleCall { params }, at)
+                .map(|told| self.money.up(told.amountIn))
+        } else {
+            let params =
+                Quoter::ExactInput { tokenIn: thing, tokenOut: money, amountIn: amount, fee, sqrtPriceLimitX96: limit };
+            self.ask(quoter, &Quoter::quoteExactInputSingleCall { params }, at)
+                .map(|told| self.money.down(told.amountOut))
+        };
+        match told {
+            Ok(micros) => Ok(Some(Usdc::micros(micros)).filter(|all| *all > Usdc::ZERO && *all <= Usdc::MOST)),
+            // The pool cannot do it, and says so.
+            Err(Error::Said(_)) => Ok(None),
+            Err(other) => Err(other),
+        }
+    }
+
+    /// Money that moves, and what of it is the pool's fee.
+    fn parted(&self, buys: bool, all: Usdc) -> (Usdc, Usdc) {
+        let (fee, whole) = (i128::from(self.place.fee), 1_000_000_i128);
+        let micros = i128::from(all.as_micros());
+        // It is taken from what goes in; where that is the thing, money that comes out is what is left.
+        let fee = if buys { micros * fee / whole } else { micros * fee / (whole - fee) };
+        let fee = Usdc::micros(fee as i64);
+        if buys { (fee - all, fee) } else { (all + fee, fee) }
+    }
+
+    /// Does it, once and within its bounds.
+    pub fn commit(&mut self, key: u64, buys: bool, order: &Order) -> Result<Fate, Error> {
+        if self.outbox.get(key).is_none() {
+            let head = self.chain.head()?;
+            // Somebody may have sent it whose record is lost.
+            if !self.is_done(key, &head)? {
+                self.outbox.meant(key, *order)?;
+            }
+        }
+        self.settle(key, Some(buys))
+    }
+
+    /// What became of it.
+    pub fn reconcile(&mut self, key: u64) -> Result<Fate, Error> {
+        self.settle(key, None)
+    }
+
+    fn is_done(&self, key: u64, at: &Block) -> Result<bool, Error> {
+        self.ask(self.place.purse, &Purse::doneCall { id: self.name_of(key) }, at)
+    }
+
+    fn settle(&mut self, key: u64, buys: Option<bool>) -> Result<Fate, Error> {
+        let flight = self.outbox.get(key).cloned().unwrap_or_default();
+        if let Some(fate) = flight.fate {
+            return Ok(fate);
+        }
+        let head = self.chain.head()?;
+        let deep = self.chain.block(head.number.saturating_sub(self.place.depth))?;
+        if deep.number >= self.place.since && self.is_done(key, &deep)? {
+            let outcome = self.outcome(key, &deep, &flight)?;
+            return self.outbox.over(key, Fate::Done(outcome));
+        }
+        // Done somewhere that is not deep enough yet.
+        if self.is_done(key, &head)? {
+            return Ok(Fate::Pending);
+        }
+        if let Some(nonce) = flight.attempts.first().map(|attempt| attempt.nonce) {
+            if self.chain.sent_by(self.signer.address(), &deep)? > nonce {
+                return self.in_vain(key, &flight);
+            }
+            // Long past its end the purse would not do it, whether or not anybody takes it off the way.
+            let over = flight.order.is_some_and(|order| deep.time > order.until.as_millis() / 1_000 + LONGEST);
+            return if over { self.outbox.over(key, Fate::Never) } else { self.keep_at_it(key, &flight, &head) };
+        }
+        let Some(order) = flight.order else { return self.unheard_of(key, &head) };
+        // One at a time, and only whoever commits it sends it: nothing of this one is out.
+        let waits = self.outbox.under_way().next().is_some();
+        match buys {
+            Some(buys) if !waits && !past(&order, &head) => self.send(key, buys, &order, &head),
+            _ => self.outbox.over(key, Fate::Never),
+        }
+    }
+
+    /// Nobody here has sent it. Unless the record was lost, that is for good.
+    fn unheard_of(&mut self, key: u64, head: &Block) -> Result<Fate, Error> {
+        let lost = self.outbox.begun.is_some_and(|(sent, time)| sent > 0 && head.time < time + LONGEST);
+        if lost { Ok(Fate::Pending) } else { self.outbox.over(key, Fate::Never) }
+    }
+
+    /// The first attempt, if its bounds still hold.
+    fn send(&mut self, key: u64, buys: bool, order: &Order, head: &Block) -> Result<Fate, Error> {
+        let all = self.quoted(buys, order.units, head)?;
+        let within = |all: Usdc| if buys { all <= order.most } else { all >= order.least };
+        let ether = self.ether(head)?;
+        let (most, least) = (most_for_gas(order, GAS, ether), head.base_fee + TIP);
+        if !all.is_some_and(within) || most < least {
+            return self.outbox.over(key, Fate::Never);
+        }
+        let (id, units) = (self.name_of(key), self.thing.parts(order.units));
+        let deadline = U256::from(deadline(order, head));
+        let input = if buys {
+            Purse::buyCall { id, units, most: self.money.parts(order.most.as_micros()), deadline }.abi_encode()
+        } else {
+            Purse::sellCall { id, units, least: self.money.parts(order.least.as_micros()), deadline }.abi_encode()
+        };
+        let nonce = self.chain.sent_by(self.signer.address(), head)?;
+        let offered = (head.base_fee * 2 + TIP).min(most);
+        let tx = Transaction {
+            chain: self.place.chain,
+            nonce,
+            fee: Fee::Dynamic { most: offered, tip: TIP.min(offered) },
+            gas: GAS,
+            to: self.place.purse,
+            value: U256::ZERO,
+            input: input.into(),
+        };
+        self.put(key, &tx, head, ether, false)
+    }
+
+    /// Signs it, writes it down, and only then sends it.
+    fn put(&mut self, key: u64, tx: &Transaction, head: &Block, ether: i64, cancels: bool) -> Result<Fate, Error> {
+        let raw = self.signer.sign(tx)?;
+        let attempt = Attempt {
+            nonce: tx.nonce,
+            hash: keccak256(&raw),
+            raw: Bytes::from(raw),
+            block: head.number,
+            most: tx.fee.most(),
+            ether,
+            cancels,
+        };
+        let raw = attempt.raw.clone();
+        self.outbox.sent(key, attempt)?;
+        // Whether anybody took it is seen the next time somebody asks.
+        let _ = self.chain.send(&raw);
+        Ok(Fate::Pending)
+    }
+
+    /// What became of a transaction in the chain as it is now: a node may still have a receipt from blocks that were taken back.
+    fn landed(&self, hash: B256) -> Result<Option<Receipt>, Error> {
+        let Some(receipt) = self.chain.receipt(hash)? else { return Ok(None) };
+        let there = self.chain.block(receipt.block)?.hash == receipt.block_hash;
+        Ok(Some(receipt).filter(|_| there))
+    }
+
+    /// It is out and not settled: the same bytes again, more for gas, or nothing at all in its place.
+    fn keep_at_it(&mut self, key: u64, flight: &Flight, head: &Block) -> Result<Fate, Error> {
+        let last = flight.attempts.last().expect("there is one").clone();
+        if self.landed(last.hash)?.is_some() {
+            return Ok(Fate::Pending);
+        }
+        let Some(order) = flight.order else { return Ok(Fate::Pending) };
+        let late = past(&order, head);
+        let gas = if late { NOTHING } else { GAS };
+        let most = most_for_gas(&order, gas, last.ether);
+        // Nodes want a tenth more before they let one take the place of another.
+        let more = (last.most + last.most / 8 + 1).max(head.base_fee * 2 + TIP).min(most);
+        let waited = head.number >= last.block + PATIENCE;
+        if (late && !last.cancels || waited) && more > last.most + last.most / 10 {
+            let (tx, _) = Transaction::read(&last.raw).map_err(Error::Wrong)?;
+            // As much more for whoever makes the block, or nodes keep the one before.
+            let tip = if let Fee::Dynamic { tip, .. } = tx.fee { tip + tip / 8 + 1 } else { more };
+            let fee = Fee::Dynamic { most: more, tip: tip.min(more) };
+            let tx = if late {
+                Transaction { fee, gas, to: self.signer.address(), value: U256::ZERO, input: Bytes::new(), ..tx }
+            } else {
+                Transaction { fee, ..tx }
+            };
+            return self.put(key, &tx, head, last.ether, late);
+        }
+        let _ = self.chain.send(&last.raw);
+        Ok(Fate::Pending)
+    }
+
+    /// Its nonce is spent, and it was not done: it never will be. What it cost to try is paid.
+    fn in_vain(&mut self, key: u64, flight: &Flight) -> Result<Fate, Error> {
+        let mut gas = Usdc::ZERO;
+        for attempt in &flight.attempts {
+            if let Some(receipt) = self.landed(attempt.hash)? {
+                gas += amount::gas(receipt.gas, receipt.price, attempt.ether);
+            }
+        }
+        let fate = if gas > Usdc::ZERO { Fate::Done(Outcome { gas, ..Outcome::default() }) } else { Fate::Never };
+        self.outbox.over(key, fate)
+    }
+
+    /// What came of it, as the chain says.
+    fn outcome(&self, key: u64, deep: &Block, flight: &Flight) -> Result<Outcome, Error> {
+        let topics = json!([Purse::Exchanged::SIGNATURE_HASH, self.name_of(key)]);
+        let logs = self.chain.logs(self.place.purse, topics, self.place.since, deep.number)?;
+        let [log] = &logs[..] else {
+            return Err(Error::Wrong(format!("the purse says {} times what became of order {key}", logs.len())));
+        };
+        let told = Purse::Exchanged::decode_raw_log(log.topics.iter().copied(), &log.data)
+            .map_err(|why| Error::Wrong(format!("the purse says what nobody understands: {why}")))?;
+        let receipt = self.landed(log.transaction)?;
+        let receipt = receipt.ok_or_else(|| Error::Wrong("a transaction without a receipt".to_owned()))?;
+        let attempt = flight.attempts.iter().find(|attempt| attempt.hash == log.transaction);
+        let ether = attempt.map_or_else(|| self.ether(deep), |attempt| Ok(attempt.ether))?;
+        let gas = amount::gas(receipt.gas, receipt.price, ether);
+        let (units, all) = if told.bought {
+            (self.thing.down(told.got), Usdc::micros(self.money.up(told.paid)))
+        } else {
+            (-self.thing.up(told.paid), Usdc::micros(self.money.down(told.got)))
+        };
+        let (cash, fee) = self.parted(told.bought, all);
+        Ok(Outcome { units, cash, fee, gas })
+    }
+}
+
+/// Seconds of the chain after which it must not be done any more.
+fn deadline(order: &Order, head: &Block) -> u64 {
+    (order.until.as_millis() / 1_000).min(head.time + LONGEST)
+}
+
+fn past(order: &Order, head: &Block) -> bool {
+    head.time > order.until.as_millis() / 1_000
+}
+
+/// The most that a unit of gas may cost within what was set aside, in wei.
+fn most_for_gas(order: &Order, gas: u64, ether: i64) -> u128 {
+    let micros = order.gas.as_micros().max(0) as u128;
+    let wei = U256::from(micros) * U256::from(10_u64.pow(18)) / U256::from(ether.max(1));
+    u128::try_from(wei / U256::from(gas)).unwrap_or(u128::MAX)
+}

@@ -1,0 +1,91 @@
+//! A real node, the venue's real contracts, a real purse.
+
+mod common;
+
+use common::{Ground, bounded, buys_for};
+use golem::world::{Fate, Order, Outcome};
+use golem::{Time, Usdc};
+use serde_json::json;
+
+#[test]
+fn what_is_bought_and_sold_is_what_the_chain_says() {
+    let Some(ground) = Ground::new() else { return };
+    let mut venue = ground.venue();
+    let half = 500_000;
+    let quote = venue.preview(true, half).unwrap().expect("the pool has it");
+    // Half an ether at 2,000, with the pool's fee and a little for having moved it.
+    assert!((-1_000_900_000..=-1_000_000_000).contains(&quote.cash.as_micros()), "{quote:?}");
+    assert!((3_000_000..3_100_000).contains(&quote.fee.as_micros()), "{quote:?}");
+    assert!(quote.gas > Usdc::ZERO && quote.gas < Usdc::dollars(5), "{quote:?}");
+
+    let order = bounded(half, 1_010, 0, ground.until(600));
+    assert_eq!(venue.commit(1, true, &order).unwrap(), Fate::Pending);
+    ground.mine(1);
+    // It is in a block, and not deep enough to count.
+    assert_eq!(venue.reconcile(1).unwrap(), Fate::Pending);
+    ground.mine(3);
+    let Fate::Done(bought) = venue.reconcile(1).unwrap() else { panic!("it is not done") };
+    assert_eq!((bought.units, bought.cash, bought.fee), (half, quote.cash, quote.fee));
+    assert!(bought.gas > Usdc::ZERO && bought.gas <= order.gas, "{bought:?}");
+    let head = venue.chain().head().unwrap();
+    assert_eq!(venue.held(&head).unwrap(), (Usdc::dollars(10_000) + bought.cash - bought.fee, half));
+
+    // The same key again is the same answer, and nothing more is sent.
+    assert_eq!(venue.commit(1, true, &order).unwrap(), Fate::Done(bought));
+    let order = Order { action: 1, ..bounded(half, 0, 990, ground.until(600)) };
+    assert_eq!(venue.commit(2, false, &order).unwrap(), Fate::Pending);
+    ground.mine(4);
+    let Fate::Done(sold) = venue.reconcile(2).unwrap() else { panic!("it is not done") };
+    assert!(sold.units == -half && sold.cash - sold.fee >= Usdc::dollars(990), "{sold:?}");
+    let head = venue.chain().head().unwrap();
+    let all = Usdc::dollars(10_000) + bought.cash - bought.fee + sold.cash - sold.fee;
+    assert_eq!(venue.held(&head).unwrap(), (all, 0));
+    // Whoever comes back, even without its record, hears the same.
+    drop(venue);
+    assert_eq!(ground.venue().reconcile(1).unwrap(), Fate::Done(bought));
+    std::fs::remove_file(ground.folder.path().join("outbox")).unwrap();
+    let Fate::Done(again) = ground.venue().reconcile(2).unwrap() else { panic!("it was done") };
+    assert_eq!(Outcome { gas: sold.gas, ..again }, sold);
+}
+
+#[test]
+fn what_cannot_be_had_within_its_bounds_is_never_done() {
+    let Some(ground) = Ground::new() else { return };
+    let mut venue = ground.venue();
+    // More than the pool holds.
+    assert_eq!(venue.preview(true, 2_000_000_000).unwrap(), None);
+    assert_eq!(venue.commit(1, true, &bounded(2_000_000_000, 1_000_000, 0, ground.until(600))).unwrap(), Fate::Never);
+    // Dearer than it may be, cheaper than it must be, without gas, too late.
+    assert_eq!(venue.commit(2, true, &bounded(500_000, 900, 0, ground.until(600))).unwrap(), Fate::Never);
+    assert_eq!(venue.commit(3, false, &bounded(500_000, 0, 1_100, ground.until(600))).unwrap(), Fate::Never);
+    let poor = Order { gas: Usdc::micros(1), ..bounded(500_000, 1_010, 0, ground.until(600)) };
+    assert_eq!(venue.commit(4, true, &poor).unwrap(), Fate::Never);
+    ground.mine(1);
+    assert_eq!(venue.commit(5, true, &bounded(500_000, 1_010, 0, Time::seconds(1))).unwrap(), Fate::Never);
+    // Nobody has heard of it, and nobody will.
+    assert_eq!(venue.reconcile(6).unwrap(), Fate::Never);
+    assert_eq!(venue.commit(6, true, &bounded(500_000, 1_010, 0, ground.until(600))).unwrap(), Fate::Never);
+    let head = venue.chain().head().unwrap();
+    assert_eq!(venue.held(&head).unwrap(), (Usdc::dollars(10_000), 0));
+}
+
+/// The price moves after it was sent: the purse does not pay more, and what it cost to try is told.
+#[test]
+fn a_price_that_moves_on_the_way_is_bounded() {
+    let Some(ground) = Ground::new() else { return };
+    let mut venue = ground.venue();
+    ground.net.wire().ask("evm_setAutomine", json!([false])).unwrap();
+    let order = bounded(500_000, 1_006, 0, ground.until(600));
+    assert_eq!(venue.commit(1, true, &order).unwrap(), Fate::Pending);
+    // Somebody pays more for gas and is before it.
+    let front = json!([{ "from": ground.net.who.trader, "to": ground.net.router, "gas": "0x7a120",
+        "maxFeePerGas": "0x174876e800", "maxPriorityFeePerGas": "0x174876e800",
+        "input": buys_for(&ground.net, 200_000_000_000) }]);
+    ground.net.wire().ask("eth_sendTransaction", front).unwrap();
+    ground.mine(4);
+    let Fate::Done(tried) = venue.reconcile(1).unwrap() else { panic!("it is settled") };
+    assert_eq!((tried.units, tried.cash, tried.fee), (0, Usdc::ZERO, Usdc::ZERO));
+    assert!(tried.gas > Usdc::ZERO && tried.gas <= order.gas);
+    let head = venue.chain().head().unwrap();
+    assert_eq!(venue.held(&head).unwrap(), (Usdc::dollars(10_000), 0));
+}
