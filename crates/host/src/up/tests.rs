@@ -186,7 +186,7 @@ fn listen(board: Arc<Board>, cursed: BTreeSet<String>) -> JoinHandle<BTreeMap<St
 
 #[test]
 fn a_world_a_mind_or_a_dream_that_panics_leaves_199_neighbours_on_time() {
-    const ROUNDS: u64 = 3;
+    const ROUNDS: u64 = 6;
     const PARTS: [Part; 3] = [Part::World, Part::Mind, Part::Dream];
     let dreams = |seed: u64| (2 * ROUNDS..3 * ROUNDS).contains(&seed);
     // Who is to be broken in a dream is old enough to have something to dream of.
