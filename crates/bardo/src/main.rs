@@ -68,6 +68,8 @@ fn dispatch(home: &Home, verb: Verb, json: bool) -> Result<ExitCode, Error> {
         Verb::Halt(halt) => commands::owner::halt(home, &halt, json),
         Verb::Treasury(treasury) => commands::home::treasury(home, &treasury, json),
         Verb::Data(data) => commands::data::data(home, &data, json),
+        #[cfg(feature = "chain")]
+        Verb::Chain(verb) => commands::chain::dispatch(home, verb, json),
         Verb::Styx(verb) => commands::styx::dispatch(home, verb, json),
         Verb::Lab(args::LabVerb::Reproduce(reproduce)) => commands::reproduce::run(&reproduce, json),
         Verb::Lab(args::LabVerb::Run(run)) => commands::experiment::run(&run, json),

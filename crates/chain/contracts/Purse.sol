@@ -171,7 +171,7 @@ contract Purse {
 
     /// What may leave now.
     function left(address token) external view returns (uint256) {
-        return refilled(allowances[token]);
+        return frozen || block.timestamp >= until ? 0 : refilled(allowances[token]);
     }
 
     // How.

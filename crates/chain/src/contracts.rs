@@ -15,6 +15,7 @@ sol! {
         function freeze(bool frozen) external;
         function sweep(address token) external;
         function left(address token) external view returns (uint256);
+        function allowances(address token) external view returns (uint256 aDay, uint256 left, uint64 since);
         function done(bytes32 id) external view returns (bool);
         function key() external view returns (address);
         function until() external view returns (uint64);

@@ -51,9 +51,41 @@ pub struct Devnet {
 pub struct Wire {
     url: String,
     client: Client,
+    /// It need not wait for a block: it has one made.
+    mines: bool,
 }
 
 impl Wire {
+    /// To a node whose blocks come when they come.
+    pub fn to(url: &str) -> Result<Wire, Error> {
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let client = Client::builder().no_proxy().tls_certs_only([]).build();
+        let client = client.map_err(|why| Error::Wrong(why.to_string()))?;
+        Ok(Wire { url: url.to_owned(), client, mines: false })
+    }
+
+    /// Gives this key a purse, `money` in it and `a_day` to spend of either, and gas.
+    pub fn give(
+        &self,
+        place: &Place,
+        owner: Address,
+        key: Address,
+        money: u64,
+        a_day: (u64, U256),
+    ) -> Result<(), Error> {
+        let head = self.ask("eth_getBlockByNumber", json!(["latest", false]))?;
+        let now = head["timestamp"].as_str().and_then(|text| u64::from_str_radix(&text[2..], 16).ok()).unwrap_or(0);
+        let told = |call: Vec<u8>| self.send(owner, Some(place.purse), U256::ZERO, call).map(drop);
+        told(Purse::setAllowanceCall { token: place.money, aDay: U256::from(a_day.0) }.abi_encode())?;
+        told(Purse::setAllowanceCall { token: place.thing, aDay: a_day.1 }.abi_encode())?;
+        let mint = Token::mintCall { to: place.purse, value: U256::from(money) }.abi_encode();
+        self.send(owner, Some(place.money), U256::ZERO, mint)?;
+        // A transfer: what is only set is gone when blocks are taken back.
+        self.send(owner, Some(key), U256::from(10_u64).pow(U256::from(19)), Vec::new())?;
+        // Last of all: whoever has the key has everything else.
+        told(Purse::setKeyCall { key, until: now + 400 * 86_400 }.abi_encode())
+    }
+
     pub fn ask(&self, method: &str, params: Value) -> Result<Value, Error> {
         let body = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
         let away = |why: reqwest::Error| Error::Away(format!("the node: {why}"));
@@ -81,7 +113,11 @@ impl Wire {
                     Err(Error::Said(format!("{hash} was reverted")))
                 };
             }
-            self.ask("evm_mine", json!([]))?;
+            if self.mines {
+                self.ask("evm_mine", json!([]))?;
+            } else {
+                std::thread::sleep(Duration::from_millis(100));
+            }
         }
         Err(Error::Away(format!("{hash} is not mined")))
     }
@@ -127,10 +163,7 @@ impl Devnet {
             .spawn()
             .map_err(|source| Error::Io { what: "cannot run", path: program, source })?;
         let url = format!("http://127.0.0.1:{port}");
-        let _ = rustls::crypto::ring::default_provider().install_default();
-        let client = Client::builder().no_proxy().tls_certs_only([]).build();
-        let client = client.map_err(|why| Error::Wrong(why.to_string()))?;
-        let wire = Wire { url: url.clone(), client };
+        let wire = Wire { mines: true, ..Wire::to(&url)? };
         // Whatever fails from here on, the node is not left behind.
         let mut begun = Begun(Some(node));
         let until = Instant::now() + Duration::from_secs(30);
@@ -155,22 +188,25 @@ impl Devnet {
 
     /// Gives this key the purse for a day, `money` in it and `a_day` to spend of either, and gas.
     pub fn give(&self, key: Address, money: u64, a_day: (u64, U256)) -> Result<(), Error> {
-        let (wire, place) = (&self.wire, &self.place);
-        let head = wire.ask("eth_getBlockByNumber", json!(["latest", false]))?;
-        let now = head["timestamp"].as_str().and_then(|text| u64::from_str_radix(&text[2..], 16).ok()).unwrap_or(0);
-        let told = |call: Vec<u8>| wire.send(self.who.owner, Some(place.purse), U256::ZERO, call).map(drop);
-        told(Purse::setKeyCall { key, until: now + 400 * 86_400 }.abi_encode())?;
-        told(Purse::setAllowanceCall { token: place.money, aDay: U256::from(a_day.0) }.abi_encode())?;
-        told(Purse::setAllowanceCall { token: place.thing, aDay: a_day.1 }.abi_encode())?;
-        let mint = Token::mintCall { to: place.purse, value: U256::from(money) }.abi_encode();
-        wire.send(self.who.maker, Some(place.money), U256::ZERO, mint)?;
-        // A transfer, and some blocks upon it: what is only set is gone when blocks are taken back.
-        wire.send(self.who.maker, Some(key), U256::from(10_u64).pow(U256::from(19)), Vec::new())?;
-        wire.ask("anvil_mine", json!(["0x10", "0xc"])).map(drop)
+        self.wire.give(&self.place, self.who.owner, key, money, a_day)?;
+        // Some blocks upon it, so that it is not taken back.
+        self.wire.ask("anvil_mine", json!(["0x10", "0xc"])).map(drop)
+    }
+
+    /// What somebody says who buys the thing with so much money, or sells so much of it; it lands when it lands.
+    pub fn trade_soon(&self, buys: bool, amount: U256) -> Result<(), Error> {
+        let call = Bytes::from(self.traded(buys, amount));
+        let tx = json!({ "from": self.who.trader, "to": self.router, "input": call, "gas": "0x7a120" });
+        self.wire.ask("eth_sendTransaction", json!([tx])).map(drop)
     }
 
     /// Somebody buys the thing with so much money, or sells so much of it, and moves the price.
     pub fn trade(&self, buys: bool, amount: U256) -> Result<(), Error> {
+        let call = self.traded(buys, amount);
+        self.wire.send(self.who.trader, Some(self.router), U256::ZERO, call).map(drop)
+    }
+
+    fn traded(&self, buys: bool, amount: U256) -> Vec<u8> {
         let Place { money, thing, .. } = self.place;
         let (token_in, token_out) = if buys { (money, thing) } else { (thing, money) };
         let params = Router::ExactInputSingleParams {
@@ -183,8 +219,7 @@ impl Devnet {
             amountOutMinimum: U256::ZERO,
             sqrtPriceLimitX96: U160::ZERO,
         };
-        let call = Router::exactInputSingleCall { params }.abi_encode();
-        self.wire.send(self.who.trader, Some(self.router), U256::ZERO, call).map(drop)
+        Router::exactInputSingleCall { params }.abi_encode()
     }
 }
 
@@ -204,6 +239,15 @@ impl Drop for Begun {
             let _ = node.wait();
         }
     }
+}
+
+/// Everything it is made of is there.
+pub fn is_complete(parts: &Path) -> bool {
+    let there = |file: &str| parts.join("node_modules").join(file).exists();
+    anvil(parts).exists()
+        && there("@uniswap/v3-core/artifacts")
+        && there("@uniswap/v3-periphery/artifacts")
+        && there("canonical-weth/build")
 }
 
 /// The node's program, inside the package for this machine.

@@ -10,6 +10,7 @@ pub mod outbox;
 pub mod pool;
 pub mod rpc;
 pub mod signer;
+pub mod site;
 pub mod tx;
 pub mod venue;
 

@@ -15,7 +15,8 @@ use crate::Error;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Line {
-    /// Whose it is, and how many transactions the key had sent when it was begun, at which time of the chain.
+    /// Whose it is, and how many transactions the key had sent when it was begun (one more if another key had the purse), at
+    /// which time of the chain.
     Begun {
         address: Address,
         purse: Address,
@@ -136,6 +137,17 @@ impl Outbox {
 
     pub fn get(&self, key: u64) -> Option<&Flight> {
         self.flights.get(&key)
+    }
+
+    /// The one that offers most for gas, of all that were sent with this nonce.
+    pub fn dearest_at(&self, nonce: u64) -> Option<&Attempt> {
+        let sent = self.flights.values().flat_map(|flight| &flight.attempts);
+        sent.filter(|attempt| attempt.nonce == nonce).max_by_key(|attempt| attempt.most)
+    }
+
+    /// How often something was sent with this nonce.
+    pub fn attempts_at(&self, nonce: u64) -> usize {
+        self.flights.values().flat_map(|flight| &flight.attempts).filter(|attempt| attempt.nonce == nonce).count()
     }
 
     /// Whoever has something out that may still land.

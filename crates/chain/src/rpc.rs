@@ -193,7 +193,7 @@ impl Endpoints {
                     None => said.push((answer, vec![at])),
                 },
                 Came::Complaint(why) => complaints.push((at, why)),
-                Came::Nothing(why) => nothing.push(format!("{}: {why}", self.name(at))),
+                Came::Nothing(why) => nothing.push((at, why)),
             }
         }
         said.sort_by_key(|(_, who)| std::cmp::Reverse(who.len()));
@@ -201,6 +201,8 @@ impl Endpoints {
             let (answer, _) = said.remove(0);
             let others = said.iter().flat_map(|(_, who)| who).chain(complaints.iter().map(|(at, _)| at));
             others.for_each(|at| self.put_aside(*at, format!("it answered {method} otherwise than the others")));
+            // The others are enough, and nobody waits for it at the next question too.
+            nothing.into_iter().for_each(|(at, why)| self.put_aside(at, why));
             return Ok(answer);
         }
         if complaints.len() >= self.most() {
@@ -219,7 +221,8 @@ impl Endpoints {
             )));
         }
         let aside = self.set_aside().into_iter().map(|(who, why)| format!("{who}: set aside, since {why}"));
-        Err(Error::Away(nothing.into_iter().chain(aside).collect::<Vec<_>>().join("; ")))
+        let nothing = nothing.into_iter().map(|(at, why)| format!("{}: {why}", self.name(at)));
+        Err(Error::Away(nothing.chain(aside).collect::<Vec<_>>().join("; ")))
     }
 
     fn plain<T: DeserializeOwned>(value: Value) -> Result<T, String> {
@@ -278,7 +281,12 @@ impl Endpoints {
 
     /// What a contract answers as of this block.
     pub fn call(&self, to: Address, input: &[u8], at: &Block) -> Result<Bytes, Error> {
-        let call = json!({ "to": to, "input": Bytes::copy_from_slice(input) });
+        self.call_as(Address::ZERO, to, input, at)
+    }
+
+    /// What would come of it if this account sent it.
+    pub fn call_as(&self, from: Address, to: Address, input: &[u8], at: &Block) -> Result<Bytes, Error> {
+        let call = json!({ "from": from, "to": to, "input": Bytes::copy_from_slice(input) });
         self.agreed("eth_call", json!([call, { "blockHash": at.hash }]), Self::plain)
     }
 

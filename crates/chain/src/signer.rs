@@ -98,6 +98,30 @@ impl Key {
         Ok(Key { key, address, list })
     }
 
+    /// One that is kept in this file, for whoever may read it; made now, if there is none.
+    pub fn kept(file: &Path, list: List) -> Result<Key, Error> {
+        use std::os::unix::fs::OpenOptionsExt;
+        let failed = |what| move |source| Error::Io { what, path: file.to_owned(), source };
+        match std::fs::read(file) {
+            Ok(secret) => return Key::new(&secret, list),
+            Err(missing) if missing.kind() == std::io::ErrorKind::NotFound => {}
+            Err(other) => return Err(failed("cannot read")(other)),
+        }
+        let key = SigningKey::random(&mut k256::elliptic_curve::rand_core::OsRng);
+        // Whole or not at all: half a key would be nobody's.
+        let aside = file.with_extension("new");
+        let _ = std::fs::remove_file(&aside);
+        let mut options = std::fs::OpenOptions::new();
+        let mut written =
+            options.write(true).create_new(true).mode(0o600).open(&aside).map_err(failed("cannot make"))?;
+        let kept = written.write_all(&key.to_bytes()).and_then(|()| written.sync_all());
+        kept.and_then(|()| std::fs::rename(&aside, file)).map_err(failed("cannot write"))?;
+        // A key that is gone after a cut of the power would take with it what was sent to it.
+        let folder = file.parent().unwrap_or(Path::new("."));
+        std::fs::File::open(folder).and_then(|folder| folder.sync_all()).map_err(failed("cannot sync"))?;
+        Key::new(&key.to_bytes(), list)
+    }
+
     /// From an encrypted file, as wallets write them.
     pub fn open(file: &Path, password: &str, list: List) -> Result<Key, Error> {
         let secret = eth_keystore::decrypt_key(file, password)

@@ -4,12 +4,14 @@
 //! before it is sent. Nothing counts as done before it is deep enough in the chain, and nothing as never done before that is
 //! settled there too: because its nonce is spent on something else, or because its time is over and nothing of it is out.
 
+mod closing;
+
 use std::path::Path;
 
 use alloy_primitives::{Address, B256, Bytes, U256, keccak256};
 use alloy_sol_types::{SolCall, SolEvent};
 use golem::Usdc;
-use golem::world::{Fate, Order, Outcome, Quote};
+use golem::world::{Effect, Fate, Order, Outcome, Quote};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -21,14 +23,12 @@ use crate::rpc::{Block, Endpoints, Receipt};
 use crate::signer::Signer;
 use crate::tx::{Fee, Transaction};
 
-/// Gas that an exchange may take; what it does not need is not paid.
-pub const GAS: u64 = 400_000;
-/// What an exchange usually takes.
-pub const USUAL: u64 = 240_000;
+/// Gas that an exchange may take, and for which money is set aside; what it does not need is not paid.
+pub const GAS: u64 = 320_000;
 /// What doing nothing takes.
 const NOTHING: u64 = 21_000;
 /// For whoever makes the block, in wei a unit of gas.
-const TIP: u128 = 1_000_000_000;
+const TIP: u128 = 100_000_000;
 /// Blocks that something waits before more is offered for it.
 const PATIENCE: u64 = 3;
 /// An order is never good for longer: after this nothing of it can land.
@@ -64,6 +64,8 @@ pub struct Venue {
     thing: Scale,
     /// The thing is the first of the pool's two tokens.
     thing_first: bool,
+    /// Whose orders they are, whichever key signs them: somebody who comes back with another key still finds what it did.
+    whose: B256,
 }
 
 impl std::fmt::Debug for Venue {
@@ -73,11 +75,18 @@ impl std::fmt::Debug for Venue {
 }
 
 impl Venue {
-    pub fn open(place: Place, chain: Endpoints, signer: Box<dyn Signer>, file: &Path) -> Result<Venue, Error> {
+    pub fn open(
+        place: Place,
+        chain: Endpoints,
+        signer: Box<dyn Signer>,
+        whose: &str,
+        file: &Path,
+    ) -> Result<Venue, Error> {
         let outbox = Outbox::open(file, signer.address(), place.purse)?;
         let (money, thing) = (Scale::of(place.money_decimals)?, Scale::of(place.thing_decimals)?);
         let thing_first = place.thing < place.money;
-        let mut venue = Venue { place, chain, signer, outbox, money, thing, thing_first };
+        let whose = keccak256(whose);
+        let mut venue = Venue { place, chain, signer, outbox, money, thing, thing_first, whose };
         if venue.outbox.begun.is_none() {
             let said = venue.chain.chain()?;
             if said != venue.place.chain {
@@ -85,7 +94,10 @@ impl Venue {
             }
             let head = venue.chain.head()?;
             let address = venue.signer.address();
-            let sent = venue.chain.sent_by(address, &head)?;
+            // Whoever else may still spend from the purse may be this golem, from a disk that was lost.
+            let keyed = venue.ask(venue.place.purse, &Purse::keyCall {}, &head)?;
+            let other = keyed != address && keyed != Address::ZERO;
+            let sent = venue.chain.sent_by(address, &head)? + u64::from(other);
             venue.outbox.begin(address, venue.place.purse, sent, head.time)?;
         }
         Ok(venue)
@@ -106,14 +118,12 @@ impl Venue {
     /// What an order is called on the chain.
     pub fn name_of(&self, key: u64) -> B256 {
         let Place { chain, purse, .. } = &self.place;
-        let own = self.signer.address();
-        let parts = [&chain.to_be_bytes()[..], purse.as_slice(), own.as_slice(), &key.to_be_bytes()[..]];
+        let parts = [&chain.to_be_bytes()[..], purse.as_slice(), self.whose.as_slice(), &key.to_be_bytes()[..]];
         keccak256(parts.concat())
     }
 
     fn ask<C: SolCall>(&self, to: Address, call: &C, at: &Block) -> Result<C::Return, Error> {
-        let said = self.chain.call(to, &call.abi_encode(), at)?;
-        C::abi_decode_returns(&said).map_err(|why| Error::Wrong(format!("{to} answers what nobody asked: {why}")))
+        ask(&self.chain, to, call, at)
     }
 
     /// What the purse holds: money, and the thing in millionths.
@@ -135,9 +145,36 @@ impl Venue {
     pub fn preview(&self, buys: bool, units: i64) -> Result<Option<Quote>, Error> {
         let head = self.chain.head()?;
         let Some(all) = self.quoted(buys, units, &head)? else { return Ok(None) };
+        if !self.may_leave(buys, if buys { all.as_micros() } else { units }, &head)? {
+            return Ok(None);
+        }
         let (cash, fee) = self.parted(buys, all);
-        let gas = amount::gas(USUAL, head.base_fee + TIP, self.ether(&head)?);
+        // As much as the first attempt may offer: an order has no more for gas than what is said here.
+        let gas = amount::gas(GAS, head.base_fee * 2 + TIP, self.ether(&head)?);
         Ok(Some(Quote { cash, fee, gas }))
+    }
+
+    /// Whether the purse lets so many millionths of money or of the thing out now: what it would refuse is not paid gas for.
+    fn may_leave(&self, buys: bool, millionths: i64, at: &Block) -> Result<bool, Error> {
+        let (token, scale) = if buys { (self.place.money, self.money) } else { (self.place.thing, self.thing) };
+        let owner = self.place.purse;
+        let left = self.ask(owner, &Purse::leftCall { token }, at)?;
+        Ok(left.min(self.ask(token, &Token::balanceOfCall { owner }, at)?) >= scale.parts(millionths))
+    }
+
+    /// What may leave the purse in a day, of the money or of the thing at its price, whichever is more.
+    pub fn a_day(&self) -> Result<Usdc, Error> {
+        let head = self.chain.head()?;
+        let a_day = |token| self.ask(self.place.purse, &Purse::allowancesCall { token }, &head).map(|told| told.aDay);
+        let slot = self.ask(self.place.pool, &Pool::slot0Call {}, &head)?;
+        let thing = amount::worth(a_day(self.place.thing)?, U256::from(slot.sqrtPriceX96), self.thing_first);
+        Ok(Usdc::micros(self.money.up(a_day(self.place.money)?.max(thing))))
+    }
+
+    /// Whose purse it is to spend from now.
+    pub fn keyed(&self) -> Result<Address, Error> {
+        let head = self.chain.head()?;
+        self.ask(self.place.purse, &Purse::keyCall {}, &head)
     }
 
     /// What is paid for it, or comes in for it, fee included.
@@ -177,12 +214,25 @@ impl Venue {
     pub fn commit(&mut self, key: u64, buys: bool, order: &Order) -> Result<Fate, Error> {
         if self.outbox.get(key).is_none() {
             let head = self.chain.head()?;
-            // Somebody may have sent it whose record is lost.
-            if !self.is_done(key, &head)? {
-                self.outbox.meant(key, *order)?;
+            if self.is_done(key, &head)? {
+                return self.found(key, buys, order, &head);
             }
+            self.outbox.meant(key, *order)?;
         }
         self.settle(key, Some(buys))
+    }
+
+    /// Something was done under this number before, by somebody whose record is lost. It is taken for this order if it could be,
+    /// so that the books say what the purse does; else this one never was.
+    fn found(&mut self, key: u64, buys: bool, order: &Order, head: &Block) -> Result<Fate, Error> {
+        let deep = self.chain.block(head.number.saturating_sub(self.place.depth))?;
+        if !self.is_done(key, &deep)? {
+            return Ok(Fate::Pending);
+        }
+        let outcome = self.outcome(key, &deep, &Flight::default())?;
+        let effect = if buys { Effect::Adds } else { Effect::Reduces };
+        let fate = if order.allows(effect, &outcome) { Fate::Done(outcome) } else { Fate::Never };
+        self.outbox.over(key, fate)
     }
 
     /// What became of it.
@@ -238,7 +288,8 @@ impl Venue {
         let within = |all: Usdc| if buys { all <= order.most } else { all >= order.least };
         let ether = self.ether(head)?;
         let (most, least) = (most_for_gas(order, GAS, ether), head.base_fee + TIP);
-        if !all.is_some_and(within) || most < least {
+        let out = if buys { order.most.as_micros() } else { order.units };
+        if !all.is_some_and(within) || most < least || !self.may_leave(buys, out, head)? {
             return self.outbox.over(key, Fate::Never);
         }
         let (id, units) = (self.name_of(key), self.thing.parts(order.units));
@@ -351,6 +402,45 @@ impl Venue {
         let (cash, fee) = self.parted(told.bought, all);
         Ok(Outcome { units, cash, fee, gas })
     }
+}
+
+/// What is in a purse, and who may spend it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Held {
+    pub key: Option<Address>,
+    /// Seconds since the epoch.
+    pub until: u64,
+    pub frozen: bool,
+    pub money: Usdc,
+    /// In millionths of one.
+    pub things: i64,
+    /// What of each may leave now.
+    pub money_left: Usdc,
+    pub things_left: i64,
+}
+
+/// A purse, as anybody can see it.
+pub fn purse(chain: &Endpoints, place: &Place) -> Result<Held, Error> {
+    let head = chain.head()?;
+    let (money, thing) = (Scale::of(place.money_decimals)?, Scale::of(place.thing_decimals)?);
+    let owner = place.purse;
+    let amount =
+        |token, scale: Scale| ask(chain, token, &Token::balanceOfCall { owner }, &head).map(|all| scale.down(all));
+    let left = |token, scale: Scale| ask(chain, owner, &Purse::leftCall { token }, &head).map(|all| scale.down(all));
+    Ok(Held {
+        key: Some(ask(chain, owner, &Purse::keyCall {}, &head)?).filter(|key| *key != Address::ZERO),
+        until: ask(chain, owner, &Purse::untilCall {}, &head)?,
+        frozen: ask(chain, owner, &Purse::frozenCall {}, &head)?,
+        money: Usdc::micros(amount(place.money, money)?),
+        things: amount(place.thing, thing)?,
+        money_left: Usdc::micros(left(place.money, money)?),
+        things_left: left(place.thing, thing)?,
+    })
+}
+
+fn ask<C: SolCall>(chain: &Endpoints, to: Address, call: &C, at: &Block) -> Result<C::Return, Error> {
+    let said = chain.call(to, &call.abi_encode(), at)?;
+    C::abi_decode_returns(&said).map_err(|why| Error::Wrong(format!("{to} answers what nobody asked: {why}")))
 }
 
 /// Seconds of the chain after which it must not be done any more.

@@ -55,7 +55,8 @@ fn every_order_lands_once_or_never_whoever_is_killed() {
         loop {
             let outbox = ground.folder.path().join("outbox");
             let chain = chain::rpc::Endpoints::new(vec![between.url.clone()]).unwrap();
-            let opened = Venue::open(ground.net.place.clone(), chain, Box::new(common::key(&ground.net)), &outbox);
+            let opened =
+                Venue::open(ground.net.place.clone(), chain, Box::new(common::key(&ground.net)), "ada", &outbox);
             if let Ok(venue) = opened {
                 return venue;
             }

@@ -2,6 +2,11 @@
 
 mod common;
 
+use chain::U256;
+use chain::devnet::key_of;
+use chain::rpc::Endpoints;
+use chain::signer::{Key, List};
+use chain::venue::Venue;
 use common::{Ground, bounded, buys_for};
 use golem::world::{Fate, Order, Outcome};
 use golem::{Time, Usdc};
@@ -88,4 +93,42 @@ fn a_price_that_moves_on_the_way_is_bounded() {
     assert!(tried.gas > Usdc::ZERO && tried.gas <= order.gas);
     let head = venue.chain().head().unwrap();
     assert_eq!(venue.held(&head).unwrap(), (Usdc::dollars(10_000), 0));
+}
+
+/// A disk is lost, with the key on it. Whoever comes back as the same golem has another key, and still finds what it did; and
+/// nothing that may yet land is ruled out.
+#[test]
+fn who_comes_back_with_another_key_finds_what_it_did() {
+    let Some(ground) = Ground::new() else { return };
+    let mut before = ground.venue();
+    let order = bounded(20_000, 60, 20, ground.until(600));
+    let mut done = before.commit(1, true, &order).unwrap();
+    while done == Fate::Pending {
+        ground.mine(1);
+        done = before.reconcile(1).unwrap();
+    }
+    assert!(matches!(done, Fate::Done(_)), "{done:?}");
+    let again = |whose: &str, file: &str| {
+        let list =
+            List { chain: 31_337, purse: ground.net.place.purse, owner: ground.net.who.owner, gas: U256::from(1) };
+        let key = Key::new(key_of("another disk").as_slice(), list).unwrap();
+        let chain = Endpoints::new(vec![ground.net.url.clone()]).unwrap();
+        Venue::open(ground.net.place.clone(), chain, Box::new(key), whose, &ground.folder.path().join(file)).unwrap()
+    };
+    let mut after = again("ada", "second");
+    // What its gas came to in dollars is reckoned at what an ether is worth by now.
+    let found = after.reconcile(1).unwrap().outcome().unwrap();
+    assert_eq!(Fate::Done(Outcome { gas: done.outcome().unwrap().gas, ..found }), done);
+    // The old key still has the purse: something of it may be on its way for as long as any order is good.
+    assert_eq!(after.reconcile(2).unwrap(), Fate::Pending);
+    ground.net.wire().ask("evm_increaseTime", json!([3_700])).unwrap();
+    ground.mine(4);
+    assert_eq!(after.reconcile(2).unwrap(), Fate::Never);
+    // Another golem's orders are other orders, whatever number and whichever key they have.
+    ground.net.wire().ask("evm_increaseTime", json!([3_700])).unwrap();
+    ground.mine(4);
+    let mut heir = again("eve", "third");
+    ground.net.wire().ask("evm_increaseTime", json!([3_700])).unwrap();
+    ground.mine(4);
+    assert_eq!(heir.reconcile(1).unwrap(), Fate::Never);
 }

@@ -15,14 +15,15 @@ use crate::wire::{self, Hello, VERSION, Welcome};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settled {
     pub golem: String,
+    pub id: Option<String>,
     pub folder: String,
     pub seed: u64,
 }
 
 impl Settled {
     pub(crate) fn hello(&self, bardo: &str, world: Option<wire::Manifest>) -> Hello {
-        let (golem, folder) = (self.golem.clone(), self.folder.clone());
-        Hello { bardo: bardo.to_owned(), version: VERSION, golem, folder, seed: self.seed, world }
+        let (golem, id, folder) = (self.golem.clone(), self.id.clone(), self.folder.clone());
+        Hello { bardo: bardo.to_owned(), version: VERSION, golem, id, folder, seed: self.seed, world }
     }
 }
 
@@ -73,7 +74,7 @@ impl Talk {
             return Err(Trouble::Version { theirs: welcome.version, ours: VERSION });
         }
         if welcome.bardo != hello.bardo {
-            let ours = if hello.bardo == "world" { "world" } else { "mind" };
+            let ours = ["world", "orders", "mind"].into_iter().find(|kind| hello.bardo == *kind).unwrap_or_default();
             return Err(Trouble::Kind { theirs: plain::line(&welcome.bardo, 40), ours });
         }
         Ok((Talk { program, asked: 0 }, welcome))

@@ -38,6 +38,20 @@ impl WorldProgram {
         Ok(WorldProgram { talk, manifest, start, end: welcome.end.map(Time::millis) })
     }
 
+    /// The same, where it only carries out the orders of a golem that was born into this.
+    pub fn carry_out(
+        keeper: &[String],
+        launch: &Launch,
+        limits: Limits,
+        settled: &Settled,
+        born: &Manifest,
+        log: impl FnMut(&str) + Send + 'static,
+    ) -> Result<WorldProgram, Trouble> {
+        let program = Program::start(keeper, launch, limits, log)?;
+        let (talk, _) = Talk::greet(program, settled.hello("orders", Some(wire::Manifest::of(born))))?;
+        Ok(WorldProgram { talk, manifest: born.clone(), start: Time::default(), end: None })
+    }
+
     /// Its golem last looked then, has used no key above this one, and holds so much, where anybody knows.
     pub fn seek(&mut self, until: Time, known: Option<(u64, i64)>) -> Result<(), Trouble> {
         let (key, held) = known.unzip();
@@ -85,6 +99,10 @@ impl WorldProgram {
 
     pub fn reconcile(&mut self, key: u64) -> Result<Fate, Trouble> {
         self.fate("say what became of an order", Ask::Reconcile { key })
+    }
+
+    pub fn close(&mut self) -> Result<(), Trouble> {
+        self.ask("send home what is left", Ask::Close).map(|_| ())
     }
 
     fn fate(&mut self, what: &'static str, ask: Ask) -> Result<Fate, Trouble> {

@@ -72,6 +72,8 @@ pub enum Spec {
         #[serde(default)]
         settle_bars: u32,
     },
+    /// Another world whose orders a program of the owner's carries out. Which it is, is no part of it.
+    Ordered { world: Box<Spec> },
     /// Checks of the owner's. The commands are no part of it: what runs on a machine is for its owner to say there.
     Checks { checks: Vec<Check>, bar_ms: u64 },
     /// A program of the owner's. Which it is, is no part of it, as with checks.
@@ -105,6 +107,7 @@ impl Spec {
                 let world = Box::new(world.as_ref().clone().with_seed(new));
                 return Spec::Slow { world, latency_ms: *latency_ms, settle_bars: *settle_bars };
             }
+            Spec::Ordered { world } => return Spec::Ordered { world: Box::new(world.as_ref().clone().with_seed(new)) },
             Spec::Replay { .. } | Spec::Gauge { .. } | Spec::Live { .. } | Spec::Checks { .. } => {}
         }
         self
@@ -128,15 +131,20 @@ impl Spec {
         })
     }
 
-    /// What it is, how fast or slow aside.
+    /// What it is, how fast or slow and who carries out its orders aside.
     pub fn plain(&self) -> &Spec {
-        if let Spec::Slow { world, .. } = self { world.plain() } else { self }
+        if let Spec::Slow { world, .. } | Spec::Ordered { world } = self { world.plain() } else { self }
+    }
+
+    /// Somebody else carries out its orders: what is done there is done.
+    pub fn is_ordered(&self) -> bool {
+        matches!(self, Spec::Ordered { .. })
     }
 
     /// The candles it needs: their file, and its hash where whoever opens it wants to be sure.
     pub fn candles(&mut self) -> Option<(&mut PathBuf, &Option<String>)> {
         match self {
-            Spec::Slow { world, .. } => world.candles(),
+            Spec::Slow { world, .. } | Spec::Ordered { world } => world.candles(),
             Spec::Replay { path, sha256, .. } | Spec::Gauge { path, sha256, .. } => Some((path, sha256)),
             _ => None,
         }
@@ -186,6 +194,8 @@ impl Spec {
             Spec::Slow { world, settle_bars: bars, .. } => {
                 return world.build(from, ledger, settle_bars.saturating_add(*bars));
             }
+            // What it shows; its orders are for whoever runs the program.
+            Spec::Ordered { world } => return world.build(from, ledger, settle_bars),
             Spec::Outside { .. } => return Err(Error::Outside("nobody runs a program here".to_owned())),
             // Nobody runs them here; what they would be like can be seen.
             Spec::Checks { checks, bar_ms } => {

@@ -34,6 +34,12 @@ pub trait World {
     /// What became of a key. `Never` is for good, also where nobody had sent it; `Pending` may still be done or not,
     /// though not after its order's end.
     fn reconcile(&mut self, key: u64) -> Result<Fate, Error>;
+
+    /// Its golem is dead, and nothing is under way any more: whatever is left of it here goes home. An error that says the
+    /// world is away has it asked again.
+    fn close(&mut self) -> Result<(), Error> {
+        Ok(())
+    }
 }
 
 /// Sees to an errand, and gives the input that answers it; none if it is not for a world.

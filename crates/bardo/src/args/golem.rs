@@ -277,6 +277,9 @@ pub(crate) struct ProgramArgs {
     /// One line for the shell, such as './my_world.py --fast'
     #[arg(long, value_name = "COMMAND")]
     pub(crate) world: Option<String>,
+    /// The same for whoever carries out its orders
+    #[arg(long, value_name = "COMMAND")]
+    pub(crate) orders: Option<String>,
     /// The same for its mind
     #[arg(long, value_name = "COMMAND")]
     pub(crate) mind: Option<String>,
@@ -323,6 +326,9 @@ pub(crate) struct New {
     /// A check of yours whose command prints a number, such as tickets='./count-tickets'; may be given again
     #[arg(long, value_name = "NAME=COMMAND")]
     pub(crate) number: Vec<String>,
+    /// A program of yours that carries out its orders where it watches the present; without one they are on paper
+    #[arg(long, value_name = "COMMAND")]
+    pub(crate) orders: Option<String>,
     #[command(flatten)]
     pub(crate) how: HowArgs,
     /// How often it looks, such as 40s or 1h
@@ -351,7 +357,7 @@ pub(crate) struct New {
 impl New {
     /// Whether nothing at all was said.
     pub(crate) fn is_bare(&self) -> bool {
-        let said = [&self.data, &self.interval, &self.mind].iter().any(|text| text.is_some());
+        let said = [&self.data, &self.interval, &self.mind, &self.orders].iter().any(|text| text.is_some());
         let lists = [&self.check, &self.number, &self.set, &self.how.env].iter().any(|list| !list.is_empty());
         let money = self.credit.is_some() || self.capital.is_some();
         let files = self.config.is_some() || self.from.is_some();
@@ -367,6 +373,7 @@ impl New {
             data: None,
             check: Vec::new(),
             number: Vec::new(),
+            orders: None,
             how: HowArgs::default(),
             interval: None,
             mind: None,

@@ -1,5 +1,7 @@
 //! What can be typed.
 
+#[cfg(feature = "chain")]
+mod chain;
 mod golem;
 
 use std::path::PathBuf;
@@ -9,6 +11,8 @@ use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use host::feeds::Venue;
 use host::life::Pace;
 
+#[cfg(feature = "chain")]
+pub(crate) use chain::*;
 pub(crate) use golem::*;
 
 /// A runtime for agents that can die.
@@ -76,6 +80,10 @@ pub(crate) enum Verb {
     /// Golems of yours in several homes, and the relay between them (Styx)
     #[command(subcommand)]
     Styx(StyxVerb),
+    /// A real chain: a golem that exchanges money in a pool, with a purse that caps it
+    #[cfg(feature = "chain")]
+    #[command(subcommand)]
+    Chain(ChainVerb),
     /// Bring in candles to replay
     #[command(subcommand)]
     Data(DataVerb),

@@ -96,14 +96,20 @@ pub(crate) fn birth_of(home: &Home, new: New) -> Result<Living, Error> {
     let mut flags = new.set;
     let mut flag = |key: &str, value: Option<String>| flags.extend(value.map(|value| format!("{key}={value}")));
     // Data is for replaying, or for following; nobody who names it wants anything else.
-    let kind = |name: &String| if is_followed(home, name) { WorldKind::Live } else { WorldKind::Replay };
+    let present = |name: &String| is_followed(home, name) || new.orders.is_some();
+    let kind = |name: &String| if present(name) { WorldKind::Live } else { WorldKind::Replay };
     let replay = new.data.as_ref().map(kind);
     let checks = checks::plan(&new.check, &new.number)?;
     let checked = checks.is_some().then_some(WorldKind::Checks);
     let world = if let Some(Chosen::Program(command)) = &new.world { Some(command) } else { None };
     let run = |command: &String| outside::run(command, &new.how);
     let (mind, model) = new.mind.into_iter().partition::<Vec<_>, _>(|mind| outside::is_program(mind));
-    let programs = Programs { world: world.map(run).transpose()?, mind: mind.first().map(run).transpose()? };
+    let programs = Programs {
+        world: world.map(run).transpose()?,
+        orders: new.orders.as_ref().map(|command| outside::patient(command, &new.how)).transpose()?,
+        mind: mind.first().map(run).transpose()?,
+    };
+    flag("world.orders", programs.orders.as_ref().map(|_| "true".to_owned()));
     if let Some(run) = &programs.world {
         flag("world.bar", Some(format!("{}ms", outside::bar(home, run)?.as_millis())));
         flag("world.kind", Some("outside".to_owned()));

@@ -239,7 +239,7 @@ fn plan(home: &Home, args: &PlanArgs, more: &[String]) -> Result<Plan, Error> {
     if let Spec::Replay { path, .. } = &mut world {
         *path = home.root().join(&*path);
     }
-    if matches!(world, Spec::Live { .. } | Spec::Checks { .. }) {
+    if matches!(world.plain(), Spec::Live { .. } | Spec::Checks { .. }) {
         return Err(Error::Usage("the laboratory has no present; replay what has come with --world replay".to_owned()));
     }
     if args.disjoint && !matches!(world, Spec::Replay { .. }) {

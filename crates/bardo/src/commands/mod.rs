@@ -2,6 +2,8 @@
 
 pub(crate) mod bench;
 mod birth;
+#[cfg(feature = "chain")]
+pub(crate) mod chain;
 pub(crate) mod checks;
 pub(crate) mod config;
 pub(crate) mod connect;

@@ -95,6 +95,7 @@ fn answer(world: &mut dyn World, ask: &Ask) -> Result<Answer, world::Error> {
             Answer { fate: Some(wire::Fate::of(&world.commit(key, &order.read())?)), ..nothing }
         }
         Ask::Reconcile { key } => Answer { fate: Some(wire::Fate::of(&world.reconcile(key)?)), ..nothing },
+        Ask::Close => world.close().map(|()| nothing)?,
         Ask::Bye => nothing,
     })
 }
@@ -114,6 +115,11 @@ pub(crate) fn run(command: &str, how: &HowArgs) -> Result<Run, Error> {
         memory: how.memory,
         answers_within: how.answers_within.unwrap_or(10),
     })
+}
+
+/// The same for whoever carries out orders: that takes as long as those need who are asked there.
+pub(crate) fn patient(command: &str, how: &HowArgs) -> Result<Run, Error> {
+    Ok(Run { answers_within: how.answers_within.unwrap_or(60), ..run(command, how)? })
 }
 
 /// A file, or words for the shell: no model is called like that.
@@ -281,9 +287,12 @@ impl World for Gone {
 /// Shows the programs of a golem, or names another.
 pub(crate) fn program(place: &GolemHome, args: &ProgramArgs, json: bool) -> Result<ExitCode, Error> {
     let mut programs = Programs::read(place)?;
-    let changes = args.world.is_some() || args.mind.is_some() || args.no_mind;
+    let changes = args.world.is_some() || args.orders.is_some() || args.mind.is_some() || args.no_mind;
     if let Some(command) = &args.world {
         programs.world = Some(run(command, &args.how)?);
+    }
+    if let Some(command) = &args.orders {
+        programs.orders = Some(patient(command, &args.how)?);
     }
     if let Some(command) = &args.mind {
         programs.mind = Some(run(command, &args.how)?);
@@ -298,7 +307,7 @@ pub(crate) fn program(place: &GolemHome, args: &ProgramArgs, json: bool) -> Resu
         output::json(&programs);
         return Ok(ExitCode::SUCCESS);
     }
-    for (what, run) in [("world", &programs.world), ("mind", &programs.mind)] {
+    for (what, run) in [("world", &programs.world), ("orders", &programs.orders), ("mind", &programs.mind)] {
         if let Some(Run { command, folder, confined, .. }) = run {
             let kept = if *confined { ", confined" } else { "" };
             line(format!("{what:<10} {command} (in {}{kept})", folder.display()));

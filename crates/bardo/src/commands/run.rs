@@ -84,7 +84,7 @@ fn live(
     let place = home.golem(name)?;
     // The dead need neither lock nor world, unless money is still on its way to them.
     let (golem, _) = Reader::open(&place.database())?.wake()?;
-    if let (Some(death), true) = (&golem.life().death, golem.owes_nothing())
+    if let (Some(death), true) = (&golem.life().death, golem.owes_nothing() && place.has_gone_home(golem.life()))
         && home.treasury()?.undelivered(golem.life().id(), golem.life().transfers_taken)?.is_empty()
     {
         return Err(Error::Dead(place.name, death.cause.to_string()));
@@ -94,7 +94,8 @@ fn live(
     if living.life().is_dead() {
         living.take_money(&mut Silent)?;
     }
-    if let (Some(death), true) = (&living.life().death, living.golem().owes_nothing()) {
+    let ended = living.golem().owes_nothing() && place.has_gone_home(living.life());
+    if let (Some(death), true) = (&living.life().death, ended) {
         return Err(Error::Dead(place.name, death.cause.to_string()));
     }
     if living.life().heartbeat.paused {

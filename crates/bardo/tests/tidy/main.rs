@@ -23,7 +23,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("world", &["golem"]),
     ("host", &["golem", "vault", "world", "mind", "outside", "styx"]),
     ("lab", &["golem", "world", "host"]),
-    ("bardo", &["golem", "vault", "world", "host", "lab", "mind", "outside", "styx"]),
+    ("bardo", &["golem", "chain", "vault", "world", "host", "lab", "mind", "outside", "styx"]),
 ];
 
 /// Everything the core may stand on: nothing here can tell time, draw chance or touch a file.

@@ -53,7 +53,8 @@ impl Ground {
 
     pub(crate) fn venue_through(&self, urls: Vec<String>) -> Venue {
         let outbox = self.folder.path().join("outbox");
-        Venue::open(self.net.place.clone(), Endpoints::new(urls).unwrap(), Box::new(key(&self.net)), &outbox).unwrap()
+        let chain = Endpoints::new(urls).unwrap();
+        Venue::open(self.net.place.clone(), chain, Box::new(key(&self.net)), "ada", &outbox).unwrap()
     }
 
     pub(crate) fn mine(&self, blocks: u64) {

@@ -27,6 +27,7 @@ const ALONG: &[&str] = &[
     "secret",
     "world.log",
     "FROZEN",
+    "GONE_HOME",
     "PLAYBOOK.md",
     "testament.json",
     "testament.md",
@@ -113,7 +114,8 @@ pub fn move_out(place: &GolemHome, to: &Path, addressee: &str, snapshot_every: u
     let mut head = match Living::open(place.clone(), snapshot_every) {
         Ok((mut living, _)) => {
             living.look_into_inbox(&mut Silent)?;
-            if !living.golem().owes_nothing() {
+            let dying = living.life().is_dead() && !place.has_gone_home(living.life());
+            if !living.golem().owes_nothing() || dying {
                 return Err(Error::Busy("something is still under way; run it for a tick and try again".into()));
             }
             arrive(home, living.life().id())?;

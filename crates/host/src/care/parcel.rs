@@ -35,6 +35,8 @@ enum Part {
     Journal,
     /// Made here anew, or of no use elsewhere.
     Left,
+    /// The same, for a folder.
+    LeftFolder,
     Stretches,
     Letters,
 }
@@ -43,12 +45,13 @@ fn part(name: &str) -> Option<Part> {
     Some(match name {
         "life.db" | "life.db-wal" => Part::Journal,
         "world.log" => Part::File(u64::MAX),
-        "secret" | "FROZEN" => Part::File(SMALL),
+        "secret" | "FROZEN" | "GONE_HOME" => Part::File(SMALL),
         LABEL | "golem.toml" | "PLAYBOOK.md" | "testament.json" | "testament.md" => Part::File(TEXT),
         "legacy.bundle" | "inherited.bundle" | "inheritance.bundle" => Part::File(TEXT),
         "life.db-shm" | "glance" | "MOVED" | "MOVED-FROM" | "MOVED-TO" | "RELEASED" | "GIVEN-UP" => Part::Left,
         // What runs on a machine is for its owner to say there.
-        "checks.json" | "checks.log" | "programs.json" | "programs" => Part::Left,
+        "checks.json" | "checks.log" | "programs.json" => Part::Left,
+        "programs" | "orders" => Part::LeftFolder,
         "PLAYBOOK.md.was" | "PLAYBOOK.md.new" => Part::Left,
         "archive" => Part::Stretches,
         "inbox" => Part::Letters,
@@ -101,7 +104,7 @@ impl Crib {
                     takes.push((path, self.folder.join(name)));
                 }
                 Some(Part::Left) if meta.is_file() => {}
-                Some(Part::Letters) if meta.is_dir() => {}
+                Some(Part::Letters | Part::LeftFolder) if meta.is_dir() => {}
                 Some(Part::Stretches) if meta.is_dir() => {
                     let own = self.folder.join("archive");
                     fs::create_dir(&own).map_err(Error::io("cannot create", &own))?;

@@ -104,6 +104,7 @@ keys! {
     Golem "world.flip_days", Kind::Maybe(&Kind::Number { min: 0.0, max: 36_500.0 }), "", "day on which volatility and gas of a simulated market begin to go on instead of turning back; empty for a natural market";
     Golem "world.latency", GATHER, "0s", "how long a paper world takes to answer, to rehearse one that is slow";
     Golem "world.settle_bars", Kind::Integer { min: 0, max: 10_000 }, "0", "bars until a paper world says what became of an order, to rehearse one that is slow";
+    Golem "world.orders", Kind::Bool, "false", "a program of its owner's carries out its orders; `--orders COMMAND` says which";
     Golem "world.data", Kind::Name, "", "name of the data: what was imported for a replay, what is followed for a live one";
     Golem "world.checks", Kind::Names, "", "checks that pass or do not, by name, with commas between; `--check NAME=COMMAND` says what they run";
     Golem "world.numbers", Kind::Names, "", "checks that give a number, by name; `--number NAME=COMMAND` says what they run";

@@ -128,6 +128,10 @@ impl Flags {
                 self.count("world.settle_bars", settle_bars);
                 self.spec(*world);
             }
+            Spec::Ordered { world } => {
+                self.flag("world.orders", true);
+                self.spec(*world);
+            }
             Spec::Sim { seed: _, bar_ms: _, relations_change_days, edge_bps, flip_days } => {
                 self.word("world.kind", "sim");
                 self.number("world.relations_change_days", relations_change_days);

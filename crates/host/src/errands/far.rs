@@ -60,12 +60,14 @@ struct State {
 enum Call {
     Look { since: Time, now: Time },
     Errand(Act),
+    Close,
 }
 
 /// What came of a call, for whoever asks.
 enum Answer {
     Look { since: Time, now: Time, seen: Observation },
     Errand { which: Which, what: What },
+    Closed,
     Failed(world::Error),
 }
 
@@ -157,6 +159,22 @@ impl Far {
         Ok(None)
     }
 
+    /// Whatever is left in it of a golem that is dead has gone home; asked for, if nobody has yet.
+    pub(crate) fn close(self: &Arc<Far>) -> Result<bool, Error> {
+        self.check()?;
+        let mut state = self.state();
+        if let Some(at) = state.answers.iter().position(|answer| matches!(answer, Answer::Closed)) {
+            state.answers.remove(at);
+            return Ok(true);
+        }
+        let asked = state.calls().any(|call| *call == Call::Close);
+        drop(state);
+        if !asked {
+            self.send(Call::Close)?;
+        }
+        Ok(false)
+    }
+
     /// An answer to something that is not owed any more, which may still be about money.
     pub(crate) fn unasked(&self, owed: &[Which]) -> Option<What> {
         let mut state = self.state();
@@ -169,7 +187,7 @@ impl Far {
     pub(crate) fn keep_only(&self, owed: &[Which]) {
         self.state().waiting.retain(|call| match call {
             Call::Errand(act) => owed.contains(&act.errand.which()),
-            Call::Look { .. } => true,
+            Call::Look { .. } | Call::Close => true,
         });
     }
 
@@ -221,7 +239,7 @@ impl Far {
     }
 
     /// Why it cannot be asked anything, if that is so.
-    fn check(&self) -> Result<(), Error> {
+    pub(crate) fn check(&self) -> Result<(), Error> {
         let mut state = self.state();
         if let Some(why) = &state.broken {
             return Err(Error::Broke(why.clone()));
@@ -242,7 +260,7 @@ impl Far {
         // What is to be seen comes before what is to be done: a tick waits for it.
         match call {
             Call::Look { .. } => state.waiting.push_front(call),
-            Call::Errand(_) => state.waiting.push_back(call),
+            Call::Errand(_) | Call::Close => state.waiting.push_back(call),
         }
         if std::mem::replace(&mut state.working, true) {
             drop(state);
@@ -326,6 +344,7 @@ fn make(call: &Call, world: &mut (dyn World + Send), frozen: &Path) -> Result<An
             world.observe(*since, *now, &mut seen)?;
             Answer::Look { since: *since, now: *now, seen }
         }
+        Call::Close => world.close().map(|()| Answer::Closed)?,
         Call::Errand(one) => Answer::Errand { which: one.errand.which(), what: act(world, one, frozen)? },
     })
 }

@@ -12,11 +12,11 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use golem::time::Span;
-use golem::{Golem, GolemId, Name};
+use golem::{Golem, GolemId, Life, Name};
 use vault::archive::{self, Retention};
 use vault::{Batch, Glance, Head, Holder, Line, Log, LogReader, Notice, Place, Reader, Tip, Treasury, Vault};
-use world::Candles;
 use world::series::Series;
+use world::{Candles, Spec};
 
 use crate::config::{self, File, Settings};
 use crate::errands::{Counters, FarWorlds, Minds};
@@ -424,6 +424,11 @@ impl GolemHome {
         self.folder.join("programs")
     }
 
+    /// The same for whoever carries out its orders alone: there may be a key in it, which is nothing for a mind to read.
+    pub fn orders(&self) -> PathBuf {
+        self.folder.join("orders")
+    }
+
     pub fn ledger(&self) -> PathBuf {
         self.folder.join("world.log")
     }
@@ -477,6 +482,19 @@ impl GolemHome {
     /// A plain file, so that freezing needs nobody's cooperation: no lock, no database, no living process.
     pub fn frozen_marker(&self) -> PathBuf {
         self.folder.join("FROZEN")
+    }
+
+    /// There once whoever carried out its orders has sent home what was left.
+    pub(crate) fn gone_home_marker(&self) -> PathBuf {
+        self.folder.join("GONE_HOME")
+    }
+
+    /// Nothing of it is left with whoever carried out its orders, if anybody did. An owner who buries it gives up what is.
+    pub fn has_gone_home(&self, life: &Life) -> bool {
+        let ordered = |spec: Spec| spec.is_ordered();
+        !serde_json::from_str(&life.birth.world.spec).is_ok_and(ordered)
+            || self.gone_home_marker().exists()
+            || self.is_buried()
     }
 
     /// The owner's reason, if it is marked frozen; a marker nobody can read still counts.

@@ -91,7 +91,10 @@ pub fn birth(home: &Home, wish: Wish) -> Result<Living, Error> {
 fn first_look(home: &Home, wish: &Wish) -> Result<(Manifest, Time), Error> {
     let Spec::Outside { seed } = wish.spec else {
         let world = worlds::open(home, &wish.spec, Ledger::memory())?;
-        return Ok((world.manifest(), world.start()));
+        let manifest = world.manifest();
+        // What somebody does elsewhere is done: it cannot be rewound.
+        let paper = manifest.paper && !wish.spec.is_ordered();
+        return Ok((Manifest { paper, ..manifest }, world.start()));
     };
     let run = wish
         .programs

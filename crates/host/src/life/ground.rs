@@ -20,6 +20,8 @@ pub(crate) enum Ground {
         wall: Wall,
         /// What it watches grow, if it does.
         series: Option<PathBuf>,
+        /// Who carries out its orders elsewhere, where it only shows.
+        orders: Option<Arc<Far>>,
     },
     Far(Arc<Far>),
 }
@@ -40,6 +42,9 @@ impl Ground {
         now: Time,
         mut seen: Observation,
     ) -> Result<Option<(Time, Observation)>, Error> {
+        if let Ground::Near { orders: Some(far), .. } = self {
+            far.check()?;
+        }
         match self {
             Ground::Near { away: Some(until), wall, .. } if *until > wall.now() => Ok(None),
             Ground::Near { world, away, wall, .. } => {
@@ -57,26 +62,40 @@ impl Ground {
     /// The answer to an errand; none while it is coming.
     pub(crate) fn errand(&mut self, errand: Act, frozen: &Path) -> Result<Option<What>, Error> {
         match self {
+            Ground::Near { orders: Some(far), .. } => far.errand(errand),
             Ground::Near { away: Some(until), wall, .. } if *until > wall.now() => Ok(None),
             Ground::Near { world, away, wall, .. } => patient(act(world.as_mut(), &errand, frozen), away, wall),
             Ground::Far(far) => far.errand(errand),
         }
     }
 
+    /// Who is asked elsewhere, if anybody is.
+    fn far(&self) -> Option<&Arc<Far>> {
+        match self {
+            Ground::Near { orders, .. } => orders.as_ref(),
+            Ground::Far(far) => Some(far),
+        }
+    }
+
+    /// Whatever is left here of a golem that is dead has gone home; false while that is under way.
+    pub(crate) fn close(&self) -> Result<bool, Error> {
+        if let Ground::Near { orders: Some(far), .. } = self { far.close() } else { Ok(true) }
+    }
+
     /// Forgets what was to be asked and is not owed any more; gives what came back all the same.
     pub(crate) fn keep_only(&self, owed: &[Which]) -> Option<What> {
-        let Ground::Far(far) = self else { return None };
+        let far = self.far()?;
         far.keep_only(owed);
         far.unasked(owed)
     }
 
     /// Something is on its way.
     pub(crate) fn is_busy(&self) -> bool {
-        matches!(self, Ground::Far(far) if far.is_busy())
+        self.far().is_some_and(|far| far.is_busy())
     }
 
     pub(crate) fn is_far(&self) -> bool {
-        matches!(self, Ground::Far(_))
+        self.far().is_some()
     }
 
     /// The series it watches grow: its time goes as fast as that is there, and not faster.
@@ -85,37 +104,37 @@ impl Ground {
     }
 
     pub(crate) fn has_news(&self) -> bool {
-        matches!(self, Ground::Far(far) if far.has_news())
+        self.far().is_some_and(|far| far.has_news())
     }
 
     /// What came of an errand is there.
     pub(crate) fn has_answers(&self) -> bool {
-        matches!(self, Ground::Far(far) if far.has_answers())
+        self.far().is_some_and(|far| far.has_answers())
     }
 
     /// Why it could not be reached when it was last asked; a bar that has not come yet is no reason.
     pub(crate) fn why_away(&self) -> Option<String> {
-        if let Ground::Far(far) = self { far.why_away() } else { None }
+        self.far().and_then(|far| far.why_away())
     }
 
     pub(crate) fn silent_for(&self) -> Option<Duration> {
-        if let Ground::Far(far) = self { far.silent_for() } else { None }
+        self.far().and_then(|far| far.silent_for())
     }
 
     pub(crate) fn wait(&self, most: Duration) {
-        match self {
-            Ground::Far(far) => far.wait(most),
-            Ground::Near { .. } => std::thread::sleep(most),
+        match self.far() {
+            Some(far) => far.wait(most),
+            None => std::thread::sleep(most),
         }
     }
 
     /// Nothing is under way any more; false if that took too long.
     pub(crate) fn rest(&self, most: Duration) -> bool {
-        if let Ground::Far(far) = self { far.rest(most) } else { true }
+        self.far().is_none_or(|far| far.rest(most))
     }
 
     pub(crate) fn wakes(&self, waker: Waker) {
-        if let Ground::Far(far) = self {
+        if let Some(far) = self.far() {
             far.wakes(waker);
         }
     }

@@ -107,7 +107,8 @@ pub fn estate(home: &Home, dead: &GolemHome) -> Result<Estate, Error> {
             dead.name
         )));
     }
-    let Some(testament) = testament::read(dead, &life)?.filter(|_| dead.legacy().exists()) else {
+    let there = dead.legacy().exists() && dead.has_gone_home(&life);
+    let Some(testament) = testament::read(dead, &life)?.filter(|_| there) else {
         let why = format!("{0} has not finished dying; `bardo golem run {0}` takes it to its end", dead.name);
         return Err(Error::Refused(why));
     };
@@ -275,6 +276,10 @@ pub fn automatic(home: &Home, dead: &GolemHome) -> Result<Option<Name>, Error> {
     let (golem, _) = Reader::open(&dead.database())?.wake()?;
     let life = golem.life();
     if !life.constitution().succession.auto || life.tick < SHORTEST || ended(home, life)?.is_some() {
+        return Ok(None);
+    }
+    // What its predecessor had elsewhere comes home first; this is asked again then.
+    if !dead.has_gone_home(life) {
         return Ok(None);
     }
     let treasury = home.treasury()?;

@@ -22,11 +22,11 @@ use super::listener::{Listener, Silent};
 use super::mind::Minding;
 use super::writing::Writing;
 use super::{playbook, worlds};
-use crate::Error;
 use crate::chance::Secret;
 use crate::errands::Waker;
 use crate::home::{GolemHome, books};
 use crate::wall::Wall;
+use crate::{Error, durable};
 
 /// How long a world that goes by the wall clock has to show what it has before a tick comes without it.
 const GRACE: Duration = Duration::from_secs(2);
@@ -192,6 +192,18 @@ impl Living {
 
     pub(super) fn is_wall(&self) -> bool {
         self.life().birth.world.timing == Timing::Wall
+    }
+
+    /// What was left of it with whoever carried out its orders has gone home; it is told to send it, if it was not yet.
+    pub(crate) fn goes_home(&mut self) -> Result<bool, Error> {
+        if self.body.place.has_gone_home(self.life()) {
+            return Ok(true);
+        }
+        let gone = self.body.ground.close()?;
+        if gone {
+            durable::write(&self.body.place.gone_home_marker(), b"")?;
+        }
+        Ok(gone)
     }
 
     /// Steps one input; gives it back so that its memory can be used again.

@@ -84,6 +84,13 @@ pub fn spec(home: &Home, settings: &Settings, seed: Option<u64>) -> Result<Spec,
     let latency_ms = settings.span("world.latency").as_millis();
     let settle_bars = settings.count("world.settle_bars");
     let slow = latency_ms > 0 || settle_bars > 0;
+    if settings.flag("world.orders") {
+        if slow || !matches!(world, Spec::Live { .. }) {
+            let why = "orders are carried out by a program only where a golem watches the present: --data NAME of what is followed";
+            return Err(Error::Usage(why.into()));
+        }
+        return Ok(Spec::Ordered { world: Box::new(world) });
+    }
     Ok(if slow { Spec::Slow { world: Box::new(world), latency_ms, settle_bars } } else { world })
 }
 

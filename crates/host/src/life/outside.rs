@@ -23,6 +23,8 @@ pub struct Outside {
     settled: Settled,
     /// What was declared at birth; none before.
     born: Option<Manifest>,
+    /// It carries out orders, and shows nothing.
+    orders: bool,
     program: Option<WorldProgram>,
     /// What it says it has done; none, where it has to remember by itself.
     ledger: Option<Ledger>,
@@ -48,12 +50,13 @@ impl Outside {
     /// For somebody who is not born yet, or a check: it runs, and has to remember everything by itself.
     pub fn bare(home: &Path, own: &Path, run: Run, golem: &str, seed: u64) -> Result<Outside, Error> {
         private::folder(own).map_err(Error::io("cannot create", own))?;
-        let settled = Settled { golem: golem.to_owned(), folder: own.display().to_string(), seed };
+        let settled = Settled { golem: golem.to_owned(), id: None, folder: own.display().to_string(), seed };
         let mut outside = Outside {
             launch: run.launch(home, own),
             run,
             settled,
             born: None,
+            orders: false,
             program: None,
             ledger: None,
             falls: 0,
@@ -76,12 +79,34 @@ impl Outside {
             let name = &place.name;
             Error::Usage(format!("{name} lives in a program that is not named here; `bardo golem program {name} --world COMMAND` names it"))
         })?;
-        let (launch, settled) = run.settle(place, life, seed)?;
+        Outside::run(run, place, life, seed, ledger, false)
+    }
+
+    /// Whoever carries out the orders of this life.
+    pub(super) fn orders(place: &GolemHome, life: &Life, ledger: Ledger) -> Result<Outside, Error> {
+        let run = Programs::read(place)?.orders.ok_or_else(|| {
+            let name = &place.name;
+            Error::Usage(format!("nobody here carries out the orders of {name}; `bardo golem program {name} --orders COMMAND` names who does"))
+        })?;
+        Outside::run(run, place, life, 0, ledger, true)
+    }
+
+    fn run(
+        run: Run,
+        place: &GolemHome,
+        life: &Life,
+        seed: u64,
+        ledger: Ledger,
+        orders: bool,
+    ) -> Result<Outside, Error> {
+        let own = if orders { place.orders() } else { place.own() };
+        let (launch, settled) = run.settle(place, life, seed, own)?;
         Ok(Outside {
             launch,
             run,
             settled,
             born: Some(Manifest { spec: String::new(), ..life.birth.world.clone() }),
+            orders,
             program: None,
             stands: life.seen.until,
             knows: Some((life.flights_made, ledger.held())),
@@ -100,7 +125,11 @@ impl Outside {
     fn begin(&mut self) -> Result<(), Trouble> {
         let name = self.settled.golem.clone();
         let log = move |line: &str| tracing::info!(golem = name, "its world: {line}");
-        let mut program = WorldProgram::start(&keeper(), &self.launch, self.run.limits(), &self.settled, log)?;
+        let (keeper, limits) = (keeper(), self.run.limits());
+        let mut program = match self.born.as_ref().filter(|_| self.orders) {
+            Some(born) => WorldProgram::carry_out(&keeper, &self.launch, limits, &self.settled, born, log)?,
+            None => WorldProgram::start(&keeper, &self.launch, limits, &self.settled, log)?,
+        };
         if self.born.as_ref().is_some_and(|born| *born != program.manifest) {
             let why = "it is another world than its golem was born into".to_owned();
             return Err(Trouble::Unsound { what: "say who it is".to_owned(), why });
@@ -140,7 +169,8 @@ impl Outside {
     }
 
     fn fell(&mut self, trouble: &Trouble) -> world::Error {
-        let what = format!("the program that is its world: {trouble}");
+        let does = if self.orders { "carries out its orders" } else { "is its world" };
+        let what = format!("the program that {does}: {trouble}");
         if trouble.ends_it() {
             self.program = None;
         }
@@ -240,6 +270,10 @@ impl World for Outside {
         self.knows = self.knows.map(|(last, held)| (last.max(key), held));
         let fate = self.ask(|program| program.reconcile(key))?;
         self.keep(key, fate)
+    }
+
+    fn close(&mut self) -> Result<(), world::Error> {
+        if self.orders { self.ask(WorldProgram::close) } else { Ok(()) }
     }
 }
 

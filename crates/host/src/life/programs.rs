@@ -53,6 +53,9 @@ fn ten() -> u64 {
 pub struct Programs {
     #[serde(default)]
     pub world: Option<Run>,
+    /// Who carries out its orders, where its world only shows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub orders: Option<Run>,
     #[serde(default)]
     pub mind: Option<Run>,
 }
@@ -102,10 +105,16 @@ impl Run {
     }
 
     /// How it is started for this life, and what it is told of its place.
-    pub(super) fn settle(&self, place: &GolemHome, life: &Life, seed: u64) -> Result<(Launch, Settled), Error> {
-        let own = place.own();
+    pub(super) fn settle(
+        &self,
+        place: &GolemHome,
+        life: &Life,
+        seed: u64,
+        own: PathBuf,
+    ) -> Result<(Launch, Settled), Error> {
         private::folder(&own).map_err(Error::io("cannot create", &own))?;
-        let settled = Settled { golem: life.birth.name.to_string(), folder: own.display().to_string(), seed };
+        let (golem, id) = (life.birth.name.to_string(), Some(life.id().to_string()));
+        let settled = Settled { golem, id, folder: own.display().to_string(), seed };
         Ok((self.launch(place.home().root(), &own), settled))
     }
 

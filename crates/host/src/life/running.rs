@@ -61,19 +61,18 @@ impl Living {
         self.look_into_inbox(listener)?;
         loop {
             self.attend(listener)?;
-            if self.life().heartbeat.state == State::Dead {
-                self.flush(listener)?;
-                // What the owner sent while it was dying goes back with the rest.
-                self.take_money(listener)?;
+            let dead = self.life().heartbeat.state == State::Dead;
+            if dead && self.has_ended(listener)? {
                 return Ok(Ending::Dead);
             }
-            if listener.stop() {
+            let stops = listener.stop();
+            if stops || !dead && last_tick.is_some_and(|last| self.life().tick >= last) {
                 self.flush(listener)?;
-                return Ok(Ending::Stopped);
+                return Ok(if stops { Ending::Stopped } else { Ending::Ticks });
             }
-            if last_tick.is_some_and(|last| self.life().tick >= last) {
-                self.flush(listener)?;
-                return Ok(Ending::Ticks);
+            if dead {
+                self.wait_for_world(listener)?;
+                continue;
             }
             // What a round has made of siblings' words is said at once.
             if looked.elapsed() >= INBOX_EVERY || !self.body.digested.is_empty() {
@@ -123,6 +122,13 @@ impl Living {
                 pending = 0;
             }
         }
+    }
+
+    /// Nothing of it is left anywhere; what the owner sent while it was dying goes back with the rest.
+    fn has_ended(&mut self, listener: &mut impl Listener) -> Result<bool, Error> {
+        self.flush(listener)?;
+        self.take_money(listener)?;
+        self.goes_home()
     }
 
     /// What was asked is answered before the next look, as where everything is answered at once.

@@ -48,7 +48,7 @@ impl Living {
         if self.life().heartbeat.state == State::Dead {
             self.take_money(listener)?;
             self.body.writing.carry_over(&self.body.place)?;
-            return Ok(Turn::Dead);
+            return Ok(if self.goes_home()? { Turn::Dead } else { Turn::Waits });
         }
         let paused = self.life().heartbeat.paused;
         Ok(if paused {

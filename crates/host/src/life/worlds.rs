@@ -62,28 +62,38 @@ pub fn open(home: &Home, spec: &Spec, ledger: Ledger) -> Result<Box<dyn World + 
 /// only while something is written, and which nobody else may live.
 pub(crate) fn stand(place: &GolemHome, life: &Life, lodged: bool) -> Result<Ground, Error> {
     let (home, id) = (place.home(), life.id());
-    if let Some(far) = home.far_worlds().busy(id) {
-        far.seek(life.seen.until);
-        return Ok(Ground::Far(far));
-    }
     let spec = read(&life.birth.world.spec)?;
+    let busy = home.far_worlds().busy(id);
+    busy.iter().for_each(|far| far.seek(life.seen.until));
+    if let Some(far) = busy.as_ref().filter(|_| !spec.is_ordered()) {
+        return Ok(Ground::Far(Arc::clone(far)));
+    }
+    let ledger = || if lodged { Ledger::resting(place.ledger()) } else { Ledger::file(place.ledger()) };
     let hurry = Arc::new(AtomicBool::new(false));
-    let far = |world, hurry| {
+    let away = |world, hurry| {
         let far = home.far_worlds().open(id, world, &provider(&spec, id), place.frozen_marker(), hurry);
         far.seek(life.seen.until);
-        Ok(Ground::Far(far))
+        far
     };
+    let far = |world, hurry| Ok(Ground::Far(away(world, hurry)));
     if let Spec::Checks { checks, bar_ms } = &spec {
         let run = checks::runner(place, Arc::clone(&hurry));
         let (bar, file) = (Span::millis(*bar_ms), place.check_results());
         return far(Box::new(Checks::new(checks.clone(), bar, life.born, Some(file), Some(run))?), hurry);
     }
     if let Spec::Outside { seed } = spec {
-        let ledger = if lodged { Ledger::resting(place.ledger())? } else { Ledger::file(place.ledger())? };
-        return far(Box::new(Outside::of(place, life, seed, ledger)?), hurry);
+        return far(Box::new(Outside::of(place, life, seed, ledger()?)?), hurry);
     }
-    let ledger = if lodged { Ledger::resting(place.ledger())? } else { Ledger::file(place.ledger())? };
-    let world = open(home, &spec, ledger)?;
+    // What it shows is seen here; what it is told to do is done elsewhere, and only that is on record.
+    let (shown, orders) = match busy {
+        _ if !spec.is_ordered() => (ledger()?, None),
+        Some(far) => (Ledger::memory(), Some(far)),
+        None => {
+            let orders = Box::new(Outside::orders(place, life, ledger()?)?);
+            (Ledger::memory(), Some(away(orders, Arc::clone(&hurry))))
+        }
+    };
+    let world = open(home, &spec, shown)?;
     #[cfg(test)]
     let world = super::curse::over(place, world);
     match spec.latency() {
@@ -91,7 +101,7 @@ pub(crate) fn stand(place: &GolemHome, life: &Life, lodged: bool) -> Result<Grou
             let mut world = world;
             world.seek(life.seen.until)?;
             let series = if let Spec::Live { path, .. } = spec.plain() { Some(home.root().join(path)) } else { None };
-            Ok(Ground::Near { world, away: None, wall: home.wall().clone(), series })
+            Ok(Ground::Near { world, away: None, wall: home.wall().clone(), series, orders })
         }
         Some(latency) => {
             let slow = Box::new(Slow { world, latency, wall: home.wall().clone() });
@@ -102,9 +112,12 @@ pub(crate) fn stand(place: &GolemHome, life: &Life, lodged: bool) -> Result<Grou
 
 /// Whose slots its calls take: a program that hangs takes its own.
 fn provider(spec: &Spec, id: GolemId) -> String {
+    if spec.is_ordered() {
+        return format!("world:orders:{id}");
+    }
     let shared = match spec.plain() {
         Spec::Outside { .. } => return format!("world:outside:{id}"),
-        Spec::Sim { .. } | Spec::Slow { .. } => "world:sim",
+        Spec::Sim { .. } | Spec::Slow { .. } | Spec::Ordered { .. } => "world:sim",
         Spec::Replay { .. } | Spec::Gauge { .. } => "world:replay",
         Spec::Live { .. } => "world:live",
         Spec::Queue { .. } | Spec::Shifting { .. } => "world:queue",

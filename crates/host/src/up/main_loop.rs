@@ -428,7 +428,8 @@ impl Up {
     }
 
     fn opened(&mut self, at: usize, mut living: Box<Living>, now: Instant) {
-        let ended = living.golem().owes_nothing() && living.life().is_dead();
+        let dead = living.golem().owes_nothing() && living.life().is_dead();
+        let ended = dead && living.place().has_gone_home(living.life());
         self.desk.board.post(Status::of(living.life()));
         let waker = self.waker.clone();
         living.wakes(Arc::new(move || drop(waker.send(Wake::Answered(at)))));

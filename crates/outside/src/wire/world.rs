@@ -10,17 +10,20 @@ use serde::{Deserialize, Serialize};
 /// Said first, to every program.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Hello {
-    /// What is wanted: `world` or `mind`.
+    /// What is wanted: `world`, `orders` or `mind`.
     pub bardo: String,
     /// The newest version that is spoken.
     pub version: u32,
     /// Whom it is for.
     pub golem: String,
+    /// The same for good: no other golem has it, whatever it is called and wherever it is run. Not there before a birth.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
     /// A folder of its own, where it may keep what it has to remember.
     pub folder: String,
     /// Chance that is the same whenever this golem's life is repeated.
     pub seed: u64,
-    /// What the golem was born into, for a mind.
+    /// What the golem was born into, for a mind and for whoever carries out its orders.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub world: Option<Manifest>,
 }
@@ -28,7 +31,7 @@ pub struct Hello {
 /// A program's answer to that.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Welcome {
-    /// What it is: `world` or `mind`.
+    /// What it is: `world`, `orders` or `mind`.
     pub bardo: String,
     /// The version it speaks, at most the one it was told.
     pub version: u32,
@@ -241,6 +244,9 @@ pub enum Ask {
     Commit { key: u64, order: Order },
     /// What became of a key. One that was never sent is ruled out from then on. Answered with `fate`.
     Reconcile { key: u64 },
+    /// The golem is dead and owes nothing any more: whatever is left of it goes home. Answered with the number alone when that
+    /// is done, with `away` until then. Asked of `orders` only.
+    Close,
     /// The end: finish, and exit. Not answered.
     Bye,
 }

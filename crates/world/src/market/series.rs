@@ -111,6 +111,10 @@ impl Writer {
         Ok(Writer { file, candles: Candles::of(bars, interval), path, stuck: false })
     }
 
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
     pub fn candles(&self) -> &Candles {
         &self.candles
     }

@@ -1,0 +1,112 @@
+//! A chain on this machine: a real node, the venue's own contracts, traders from a seed, and its bars among an owner's data.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, Stdio};
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use ::chain::U256;
+use ::chain::devnet::{self as net, PACKAGES};
+use ::chain::site::Site;
+use host::{Error, Home};
+
+use super::place::said;
+use super::traders::Traders;
+use super::watch::Watcher;
+use crate::args::Devnet;
+use crate::commands::hands::told_to_stop;
+use crate::output::{self, line};
+
+/// Seconds from block to block.
+const BLOCK: u64 = 1;
+
+pub(super) fn devnet(home: &Home, args: &Devnet) -> Result<ExitCode, Error> {
+    if Site::file(&args.folder).exists() {
+        let folder = args.folder.display();
+        return Err(Error::Usage(format!(
+            "there was a chain in {folder}, which is over; name another folder, or remove it"
+        )));
+    }
+    let parts = fetched(args.parts.clone())?;
+    let stop = told_to_stop()?;
+    std::fs::create_dir_all(&args.folder).map_err(|source| Error::Io {
+        what: "cannot make",
+        path: args.folder.clone(),
+        source,
+    })?;
+    output::complain("a node, Uniswap v3, two tokens, a pool with liquidity and a purse …");
+    let net = net::Devnet::start(&parts, &["--block-time", &BLOCK.to_string()]).map_err(said)?;
+    let gas = U256::from(10_u64).pow(U256::from(17));
+    let (endpoints, place, owner) = (vec![net.url.clone()], net.place.clone(), net.who.owner);
+    let site = Site { endpoints, place, owner, gas, devnet: true, signer: Vec::new() };
+    site.write(&args.folder).map_err(said)?;
+    let mut watcher = Watcher::open(home, &args.folder, &args.name, args.bar)?;
+    let mut traders = Traders::new(args.seed);
+    let (mut told, mut next) = (false, Instant::now());
+    while !stop.load(Ordering::Relaxed) {
+        // A node that is gone is over, and whoever asked for it should know.
+        traders.trade(&net).and_then(|()| watcher.look()).map_err(said)?;
+        if !told && watcher.bars() >= 3 {
+            told = true;
+            next_steps(args, &net.url);
+        }
+        next += Duration::from_secs(BLOCK);
+        std::thread::sleep(next.saturating_duration_since(Instant::now()));
+    }
+    // What it was is gone with it.
+    let _ = std::fs::remove_file(Site::file(&args.folder));
+    watcher.forget();
+    line("the chain is gone, and so is everything on it");
+    Ok(ExitCode::SUCCESS)
+}
+
+fn next_steps(args: &Devnet, url: &str) {
+    let (folder, name) = (args.folder.display(), &args.name);
+    line(format!("a chain at {url}, its pool among your data as {name}; Ctrl-C ends it, and all that is on it"));
+    line("next, in another terminal:");
+    line(format!(
+        "  bardo golem new ada --data {name} --interval {}s --capital 500 --set mind.kind=reflex --set reflex.act_every=5 \\",
+        args.bar
+    ));
+    line(format!("    --orders 'bardo chain orders {folder}'"));
+    line("  bardo golem run ada");
+    line(format!("  bardo chain purse {folder}"));
+}
+
+/// Where the node and the contracts are; fetched, if they are not there.
+fn fetched(given: Option<PathBuf>) -> Result<PathBuf, Error> {
+    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let cache = || set("XDG_CACHE_HOME").or_else(|| set("HOME").map(|user| user.join(".cache")));
+    let parts = given.or_else(|| cache().map(|cache| cache.join("bardo/chain")));
+    let parts =
+        parts.ok_or_else(|| Error::Usage("name a folder for the node and the contracts: --parts FOLDER".into()))?;
+    if net::is_complete(&parts) {
+        return Ok(parts);
+    }
+    output::complain(format!("fetching {} into {} …", PACKAGES.join(", "), parts.display()));
+    npm(&parts)?;
+    if net::is_complete(&parts) {
+        return Ok(parts);
+    }
+    Err(Error::Host(format!("npm has not brought everything into {}; remove it, and try again", parts.display())))
+}
+
+fn npm(parts: &Path) -> Result<(), Error> {
+    std::fs::create_dir_all(parts).map_err(|source| Error::Io {
+        what: "cannot make",
+        path: parts.to_owned(),
+        source,
+    })?;
+    let fetched = Command::new("npm")
+        .args(["install", "--no-audit", "--no-fund", "--prefix"])
+        .arg(parts)
+        .args(PACKAGES)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .status();
+    match fetched {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(Error::Host(format!("npm could not fetch them: {status}"))),
+        Err(why) => Err(Error::Host(format!("npm is needed to fetch them, and cannot be run: {why}"))),
+    }
+}

@@ -1,0 +1,139 @@
+//! A program that carries out the orders of one golem in a pool. It has the key, or somebody else has it; the golem's host
+//! never does.
+
+use std::io::BufRead;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use ::chain::devnet::Wire;
+use ::chain::site::Site;
+use ::chain::venue::Venue;
+use ::chain::{Error as Wrong, U256};
+use ::outside::wire::{self, Answer, Ask, Effect, Hello, Manifest, Question, VERSION, Welcome};
+use host::Error;
+
+use super::place::{open, said};
+use crate::output;
+
+/// How long somebody who cannot be reached is left alone.
+const AGAIN: u64 = 2_000;
+/// Dollars and ether that a key is given on a chain on which nothing is real.
+const GIVEN: u64 = 5_000;
+
+pub(super) fn orders(folder: &Path, real: Option<&str>) -> Result<ExitCode, Error> {
+    let site = Site::read(folder).map_err(said)?;
+    let most = site.admits(real).map_err(said)?;
+    let mut lines = std::io::stdin().lock().lines();
+    let mut heard = || lines.next().transpose().ok().flatten();
+    let unreadable = |why: serde_json::Error| Error::Usage(format!("that is no message: {why}"));
+    let Some(hello) = heard() else { return Ok(ExitCode::SUCCESS) };
+    let hello: Hello = serde_json::from_str(&hello).map_err(unreadable)?;
+    let (Some(born), Some(whose), "orders") = (hello.world, hello.id, hello.bardo.as_str()) else {
+        return Err(Error::Usage("this carries out orders: `bardo golem new NAME --data POOL --orders …`".into()));
+    };
+    output::json_line(&serde_json::to_string(&welcome()).expect("plain data"));
+    let mut hands = Hands { site, most, born, whose, own: hello.folder.into(), venue: None };
+    while let Some(line) = heard() {
+        let Question { id, ask } = serde_json::from_str(&line).map_err(unreadable)?;
+        if ask == Ask::Bye {
+            break;
+        }
+        // Whatever is wrong here is wrong with the chain or for its owner to mend: the golem waits, and says why.
+        let answer = match hands.answer(ask) {
+            Ok(answer) => Answer { id, ..answer },
+            Err(why) => {
+                // A signer that is gone and a record that cannot be written are taken up anew.
+                if matches!(why, Wrong::Wrong(_) | Wrong::Io { .. }) {
+                    hands.venue = None;
+                }
+                Answer { id, away: Some(why.to_string()), again_ms: Some(AGAIN), ..Answer::default() }
+            }
+        };
+        output::json_line(&serde_json::to_string(&answer).expect("plain data"));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn welcome() -> Welcome {
+    let (bardo, can) = ("orders".to_owned(), Vec::new());
+    Welcome { bardo, version: VERSION, can, world: None, start: None, end: None, name: None }
+}
+
+struct Hands {
+    site: Site,
+    /// Dollars a day, where they are real.
+    most: Option<u64>,
+    born: Manifest,
+    whose: String,
+    own: PathBuf,
+    venue: Option<Venue>,
+}
+
+impl Hands {
+    fn answer(&mut self, ask: Ask) -> Result<Answer, Wrong> {
+        let nothing = Answer::default();
+        Ok(match ask {
+            // The chain knows where it stands.
+            Ask::Seek { .. } | Ask::Bye => nothing,
+            Ask::Observe { .. } => return Err(Wrong::Wrong("it carries out orders and shows nothing".to_owned())),
+            Ask::Preview { order } => {
+                let buys = self.buys(order.action)?;
+                let quote = self.venue(true)?.preview(buys, order.units)?;
+                Answer { quote: Some(quote.as_ref().map(wire::Quote::of)), ..nothing }
+            }
+            Ask::Commit { key, order } => {
+                let buys = self.buys(order.action)?;
+                let fate = self.venue(true)?.commit(key, buys, &order.read())?;
+                Answer { fate: Some(wire::Fate::of(&fate)), ..nothing }
+            }
+            Ask::Reconcile { key } => {
+                Answer { fate: Some(wire::Fate::of(&self.venue(false)?.reconcile(key)?)), ..nothing }
+            }
+            Ask::Close => match self.venue(false)?.close()? {
+                None => nothing,
+                Some(waits) => Answer { away: Some(waits), again_ms: Some(AGAIN / 2), ..nothing },
+            },
+        })
+    }
+
+    fn buys(&self, action: u8) -> Result<bool, Wrong> {
+        let action = self.born.actions.get(usize::from(action));
+        action
+            .map(|action| action.effect == Effect::Adds)
+            .ok_or_else(|| Wrong::Wrong("nobody knows this action".into()))
+    }
+
+    /// The venue, opened when it is first needed; where something is to be spent, with a purse that lets this key.
+    fn venue(&mut self, spends: bool) -> Result<&mut Venue, Wrong> {
+        let mut venue = match self.venue.take() {
+            Some(venue) => venue,
+            None => open(&self.site, &self.whose, &self.own)?,
+        };
+        let may = if spends { self.may_spend(&mut venue) } else { Ok(()) };
+        let venue = self.venue.insert(venue);
+        may.map(|()| venue)
+    }
+
+    fn may_spend(&self, venue: &mut Venue) -> Result<(), Wrong> {
+        let (purse, own) = (self.site.place.purse, venue.address());
+        if let Some(most) = self.most {
+            let a_day = venue.a_day()?;
+            if a_day.as_micros() > i64::try_from(most).unwrap_or(i64::MAX).saturating_mul(1_000_000) {
+                return Err(Wrong::Wrong(format!(
+                    "the purse {purse} lets out more than {most} dollars a day; lower its allowance"
+                )));
+            }
+        }
+        if venue.keyed()? == own {
+            return Ok(());
+        }
+        if self.site.devnet {
+            let (money, thing) = (GIVEN * 1_000_000, U256::from(GIVEN) * U256::from(10_u64).pow(U256::from(15)));
+            let wire = Wire::to(&self.site.endpoints[0])?;
+            return wire.give(&self.site.place, self.site.owner, own, money, (money, thing));
+        }
+        Err(Wrong::Wrong(format!(
+            "the purse {purse} does not know the key {own}; its owner calls setKey({own}, UNTIL) on it and sends the key some gas"
+        )))
+    }
+}

@@ -1,0 +1,115 @@
+//! Follows a pool into a series of candles: one process reads the chain, and any number of golems read its file.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use ::chain::pool::{Bar, Watch};
+use ::chain::rpc::Endpoints;
+use ::chain::site::Site;
+use golem::Name;
+use golem::time::{Span, Time};
+use host::{Error, Home};
+use world::Candle;
+use world::series::Writer;
+
+use super::place::said;
+use crate::commands::hands::told_to_stop;
+use crate::output::{self, count, line};
+
+/// The chain is looked at four times a bar, within these bounds, in seconds: requests are often paid for.
+const EVERY: (u64, u64) = (1, 12);
+
+pub(super) fn watch(home: &Home, folder: &Path, name: &Name, bar: u64) -> Result<ExitCode, Error> {
+    let stop = told_to_stop()?;
+    let mut watcher = Watcher::open(home, folder, name, bar)?;
+    line(format!("following the pool of {} as {name}, in bars of {bar} s; Ctrl-C ends it", folder.display()));
+    watcher.run(&stop)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+pub(super) struct Watcher {
+    chain: Endpoints,
+    site: Site,
+    writer: Writer,
+    watch: Watch,
+    /// Where it says how far it has read; the series itself says what has been told.
+    file: PathBuf,
+}
+
+impl Watcher {
+    pub(super) fn open(home: &Home, folder: &Path, name: &Name, bar: u64) -> Result<Watcher, Error> {
+        let site = Site::read(folder).map_err(said)?;
+        let chain = Endpoints::new(site.endpoints.clone()).map_err(said)?;
+        let path = home.data().join(format!("{name}.csv"));
+        std::fs::create_dir_all(home.data()).map_err(|source| Error::Io {
+            what: "cannot make",
+            path: home.data(),
+            source,
+        })?;
+        let writer = Writer::open(path, Span::seconds(bar.max(1)))?;
+        let file = folder.join(format!("{name}.watch.json"));
+        let kept = std::fs::read_to_string(&file).ok().and_then(|text| serde_json::from_str(&text).ok());
+        // What was read of another chain says nothing of this one.
+        let head = chain.head().map_err(said)?.number;
+        let kept = kept.filter(|watch: &Watch| watch.bar == bar.max(1) && watch.next <= head + 1);
+        let watch = kept.unwrap_or_else(|| Watch::new(bar, site.place.since));
+        Ok(Watcher { chain, site, writer, watch, file })
+    }
+
+    pub(super) fn bars(&self) -> usize {
+        self.writer.candles().bars().len()
+    }
+
+    /// What it has noted is of no use to anybody any more.
+    pub(super) fn forget(self) {
+        let _ = std::fs::remove_file(self.file);
+    }
+
+    /// Until it is told to stop. A chain that is away is asked again.
+    pub(super) fn run(&mut self, stop: &AtomicBool) -> Result<(), Error> {
+        let mut away = false;
+        while !stop.load(Ordering::Relaxed) {
+            match self.look() {
+                Ok(()) if std::mem::take(&mut away) => output::complain("the chain is there again"),
+                Ok(()) => {}
+                Err(::chain::Error::Io { what, path, source }) => return Err(Error::Io { what, path, source }),
+                Err(why) if !std::mem::replace(&mut away, true) => output::complain(why),
+                Err(_) => {}
+            }
+            let seconds = (self.watch.bar / 4).clamp(EVERY.0, EVERY.1);
+            (0..seconds * 4).take_while(|_| !stop.load(Ordering::Relaxed)).for_each(|_| {
+                std::thread::sleep(Duration::from_millis(250));
+            });
+        }
+        line(format!("{} bars; {} questions to the chain", count(self.bars() as u64), count(self.chain.asked())));
+        Ok(())
+    }
+
+    pub(super) fn look(&mut self) -> Result<(), ::chain::Error> {
+        let before = self.watch.clone();
+        let bars = self.watch.read(&self.chain, &self.site.place)?;
+        let until = self.writer.until().unwrap_or_default();
+        let new: Vec<Candle> = bars.iter().map(candle).filter(|candle| candle.opened >= until).collect();
+        if let Err(why) = self.writer.add(&new, "pool") {
+            self.watch = before;
+            let (what, path) = ("cannot add to", self.writer.path().to_owned());
+            return Err(::chain::Error::Io { what, path, source: std::io::Error::other(why.to_string()) });
+        }
+        if self.watch.next > before.next {
+            let text = serde_json::to_vec(&self.watch).expect("plain data");
+            std::fs::write(&self.file, text).map_err(|source| ::chain::Error::Io {
+                what: "cannot write",
+                path: self.file.clone(),
+                source,
+            })?;
+        }
+        Ok(())
+    }
+}
+
+fn candle(bar: &Bar) -> Candle {
+    let Bar { opened, open, high, low, close, volume, gas: _ } = *bar;
+    Candle { opened: Time::seconds(opened), open, high, low, close, volume }
+}

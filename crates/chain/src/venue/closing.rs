@@ -1,0 +1,141 @@
+//! The end of a life on a chain: what its purse still has goes to the owner, the key gives itself up, and what is left of its
+//! gas goes home as well. What is left to do is read off the chain, so that doing something twice does no harm, and whoever
+//! comes back goes on where the chain stands.
+
+use alloy_primitives::{Address, Bytes, U256};
+use alloy_sol_types::SolCall;
+
+use super::{NOTHING, PATIENCE, TIP, Venue};
+use crate::Error;
+use crate::contracts::{Purse, Token};
+use crate::outbox::Attempt;
+use crate::rpc::Block;
+use crate::tx::{Fee, Transaction};
+
+/// What sending a token home and giving up the key may take.
+const HOME: u64 = 150_000;
+/// No order has this number: the outbox keeps under it what was sent at the end.
+const END: u64 = u64::MAX;
+/// How often what is left of the gas is sent, and not taken, before it is left where it is.
+const TRIES: usize = 6;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Step {
+    Send(Address),
+    Retire,
+    Gas,
+    /// Somebody else may spend what is in the purse.
+    Stranger(Address),
+}
+
+impl Venue {
+    /// Goes on with the end, and says what it waits for; nothing, when nothing is left to do.
+    pub fn close(&mut self) -> Result<Option<String>, Error> {
+        let order = self.outbox.under_way().find(|key| *key != END);
+        if let Some(key) = order {
+            self.settle(key, None)?;
+            return Ok(Some("an order is still under way".to_owned()));
+        }
+        let head = self.chain.head()?;
+        let deep = self.chain.block(head.number.saturating_sub(self.place.depth))?;
+        match (self.step(&deep)?, self.step(&head)?) {
+            (None, None) => Ok(None),
+            (_, Some(Step::Stranger(key))) => Ok(Some(format!(
+                "the purse {} still has something in it and another key, {key}; its owner sweeps it, or buries this golem",
+                self.place.purse
+            ))),
+            (before, now) if before != now => Ok(Some("what was sent home is not deep enough yet".to_owned())),
+            (_, Some(step)) => self.take(step, &head).map(Some),
+            (Some(_), None) => unreachable!("they are the same"),
+        }
+    }
+
+    /// What is left to do, as of a block.
+    fn step(&self, at: &Block) -> Result<Option<Step>, Error> {
+        let (owner, own) = (self.place.purse, self.signer.address());
+        let key = self.ask(owner, &Purse::keyCall {}, at)?;
+        if key != Address::ZERO {
+            for token in [self.place.money, self.place.thing] {
+                if self.ask(token, &Token::balanceOfCall { owner }, at)?.is_zero() {
+                    continue;
+                }
+                if key != own {
+                    return Ok(Some(Step::Stranger(key)));
+                }
+                // A token that does not let itself be sent stays, and the rest goes home.
+                match self.chain.call_as(own, owner, &Purse::sendHomeCall { token }.abi_encode(), at) {
+                    Ok(_) => return Ok(Some(Step::Send(token))),
+                    Err(Error::Said(_)) => {}
+                    Err(other) => return Err(other),
+                }
+            }
+        }
+        if key == own {
+            return Ok(Some(Step::Retire));
+        }
+        // What would not pay for its own way stays, and so does what nobody takes.
+        if self.outbox.attempts_at(self.chain.sent_by(own, at)?) >= TRIES {
+            return Ok(None);
+        }
+        let worth_it = U256::from(NOTHING) * U256::from(2 * (at.base_fee * 2 + TIP));
+        Ok((self.chain.ether_of(own, at)? > worth_it).then_some(Step::Gas))
+    }
+
+    fn take(&mut self, step: Step, head: &Block) -> Result<String, Error> {
+        let own = self.signer.address();
+        let (nonce, there) = (self.chain.sent_by(own, head)?, self.chain.ether_of(own, head)?);
+        let before = self.outbox.dearest_at(nonce).cloned();
+        let gas = if step == Step::Gas { NOTHING } else { HOME };
+        let can_pay = u128::try_from(there / U256::from(gas)).unwrap_or(u128::MAX);
+        let fair = head.base_fee + TIP;
+        let (most, tip) = match &before {
+            Some(Attempt { block, raw, .. }) if head.number < block + PATIENCE => {
+                let _ = self.chain.send(raw);
+                return Ok("what was sent home has not landed yet".to_owned());
+            }
+            // Nodes want a tenth more before they let one take the place of another.
+            Some(attempt) => {
+                let (tx, _) = Transaction::read(&attempt.raw).map_err(Error::Wrong)?;
+                let tip = if let Fee::Dynamic { tip, .. } = tx.fee { tip } else { TIP };
+                ((attempt.most + attempt.most / 8 + 1).max(head.base_fee * 2 + TIP), tip + tip / 8 + 1)
+            }
+            None => ((head.base_fee * 2 + TIP).min(can_pay), TIP),
+        };
+        if can_pay < fair || most > can_pay {
+            if let Some(Attempt { raw, .. }) = &before {
+                let _ = self.chain.send(raw);
+            }
+            return Ok(format!(
+                "gas is too dear for what is left of it; it waits. Sending gas to {own} helps, and so does sweeping the purse"
+            ));
+        }
+        let (to, input, value) = match step {
+            Step::Send(token) => (self.place.purse, Purse::sendHomeCall { token }.abi_encode(), U256::ZERO),
+            Step::Retire => (self.place.purse, Purse::retireCall {}.abi_encode(), U256::ZERO),
+            Step::Gas => (self.owner(head)?, Vec::new(), there - U256::from(gas) * U256::from(most)),
+            Step::Stranger(_) => unreachable!("nothing is to be done about it"),
+        };
+        let fee = Fee::Dynamic { most, tip: tip.min(most) };
+        let tx = Transaction { chain: self.place.chain, nonce, fee, gas, to, value, input: Bytes::from(input) };
+        match self.put(END, &tx, head, 0, false) {
+            // More than its list lets it offer: what is out may still land.
+            Err(Error::Refused(why)) => {
+                if let Some(Attempt { raw, .. }) = &before {
+                    let _ = self.chain.send(raw);
+                }
+                return Ok(format!("the signer refuses: {why}"));
+            }
+            other => other?,
+        };
+        Ok(match step {
+            Step::Send(_) => "what is in the purse is on its way to its owner",
+            Step::Retire => "the key gives itself up",
+            Step::Gas | Step::Stranger(_) => "what is left of the gas is on its way to its owner",
+        }
+        .to_owned())
+    }
+
+    fn owner(&self, at: &Block) -> Result<Address, Error> {
+        self.ask(self.place.purse, &Purse::ownerCall {}, at)
+    }
+}
