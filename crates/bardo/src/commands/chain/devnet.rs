@@ -24,7 +24,7 @@ pub(super) fn devnet(home: &Home, args: &Devnet) -> Result<ExitCode, Error> {
     if Site::file(&args.folder).exists() {
         let folder = args.folder.display();
         return Err(Error::Usage(format!(
-            "there was a chain in {folder}, which is over; name another folder, or remove it"
+            "{folder} has a chain.json: of a chain that is up, or of one that was cut off; name another folder, or remove it"
         )));
     }
     let parts = fetched(args.parts.clone())?;
