@@ -36,10 +36,10 @@ struct Net<'a> {
 }
 
 impl<'a> Net<'a> {
-    fn up(tent: &'a Tent) -> Option<Net<'a>> {
+    fn up(tent: &'a Tent, told: &[&str]) -> Option<Net<'a>> {
         let (folder, parts) = (tent.folder.path().join("devnet"), parts()?);
         let mut command = tent.command(["chain", "devnet", "--seed", SEED, "--bar", &BAR.to_string(), "--parts"]);
-        let mut child = command.arg(parts).arg(folder).stdout(Stdio::piped()).spawn().unwrap();
+        let mut child = command.arg(parts).arg(folder).args(told).stdout(Stdio::piped()).spawn().unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
         assert!(lines.any(|line| line.is_ok_and(|line| line.contains("bardo chain purse"))), "it says what to do next");
         Some(Net { tent, child })
@@ -65,7 +65,8 @@ impl<'a> Net<'a> {
         // Profit that has become credit is still in the purse.
         let gained = (life.capital.cash + life.capital.harvested - life.capital.given).as_micros();
         assert_eq!(purse["money"].as_i64().unwrap() - GIVEN, gained, "the money of {name}");
-        assert_eq!(purse["things"].as_i64().unwrap(), life.capital.holding, "what {name} holds");
+        let holds = purse["shares"].as_i64().or(purse["things"].as_i64()).unwrap();
+        assert_eq!(holds, life.capital.holding, "what {name} holds");
     }
 }
 
@@ -161,7 +162,7 @@ fn beside_paper(tent: &Tent, real: &BTreeMap<u64, Trade>, ticks: u64) {
 fn a_golem_swaps_on_a_real_chain_is_killed_dies_and_everything_goes_home() {
     let tent = Tent::new();
     let began = Instant::now();
-    let Some(net) = Net::up(&tent) else { return };
+    let Some(net) = Net::up(&tent, &[]) else { return };
     born(&tent, "ada", &["--orders", &net.orders()]);
     trade(&tent, "ada", 1, 0);
     let first = began.elapsed().as_secs();
@@ -208,4 +209,86 @@ fn heir_has_a_key_of_its_own(tent: &Tent, net: &Net<'_>) {
         std::thread::sleep(Duration::from_millis(500));
     }
     ends(&mut up.child);
+}
+
+/// The same with liquidity: shares of the pool are what it takes up and gives up, and what is left of them comes home.
+#[test]
+fn a_golem_gives_a_pool_liquidity_and_dies_and_everything_goes_home() {
+    let tent = Tent::new();
+    let Some(net) = Net::up(&tent, &["--shares"]) else { return };
+    born(&tent, "ada", &["--orders", &net.orders()]);
+    trade(&tent, "ada", 3, full(20, 1));
+    net.agrees("ada");
+    let given: Vec<Trade> = trades(&tent, "ada").into_values().collect();
+    // A share is worth about a hundred dollars, and what was paid for one is about what was shown of it.
+    let candles = std::fs::read_to_string(tent.root().join("data/devnet.csv")).unwrap();
+    assert!(candles.starts_with("ts,open,high,low,close,volume,venue,gas\n"), "gas is told too");
+    for trade in &given {
+        let each = trade.cash.abs() as f64 / trade.units.abs() as f64;
+        assert!((80.0..120.0).contains(&each), "{each} dollars for a share: {trade:?}");
+    }
+    let domains = tent.ok(["golem", "show", "ada", "--json"]);
+    assert!(domains.contains("\"gas\""), "it makes claims about gas: {domains}");
+    tent.ok(["golem", "retire", "ada", "--confirm", "ada"]);
+    let home = tent.run(["golem", "run", "ada"]);
+    let (said, purse) = (text(&home.stdout) + &text(&home.stderr), net.purse());
+    let left = ["money", "things", "shares"].map(|what| purse[what].as_i64().unwrap());
+    assert_eq!((left, &purse["key"]), ([0, 0, 0], &Value::Null), "{said}");
+}
+
+/// However many golems watch a pool, one process asks about it.
+#[test]
+fn any_number_of_golems_share_one_watcher() {
+    let tent = Tent::new();
+    let Some(net) = Net::up(&tent, &[]) else { return };
+    let (golems, seconds) = (full(1_000, 25), 24);
+    let interval = format!("{BAR}s");
+    // Questions to the chain in so many seconds, as the watcher itself says.
+    let watched = |while_it_does: &dyn Fn()| -> u64 {
+        let mut command = tent.command(["chain", "watch", &net.folder(), "--as", "pool", "--bar", &BAR.to_string()]);
+        let child = command.stdout(Stdio::piped()).spawn().unwrap();
+        while_it_does();
+        Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+        let said = text(&child.wait_with_output().unwrap().stdout);
+        let asked = said
+            .lines()
+            .last()
+            .and_then(|line| line.split("; ").nth(1)?.split(' ').next()?.replace(',', "").parse().ok());
+        asked.unwrap_or_else(|| panic!("it does not say how often it asked: {said}"))
+    };
+    let wait = || std::thread::sleep(Duration::from_secs(seconds));
+    // What there was before is read first, so that both read as much.
+    watched(&wait);
+    let alone = watched(&wait);
+    for nth in 0..golems {
+        tent.ok([
+            "golem",
+            "new",
+            &format!("g{nth}"),
+            "--data",
+            "pool",
+            "--interval",
+            &interval,
+            "--capital",
+            "0.5",
+            "--credit",
+            "0.2",
+        ]);
+    }
+    let ticks = || -> BTreeMap<String, u64> {
+        let list = tent.ok(["golem", "list", "--json"]);
+        let each = list.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        each.map(|golem| (golem["name"].as_str().unwrap().to_owned(), golem["ticks"].as_u64().unwrap())).collect()
+    };
+    let mut up = common::host::Host::up(&tent, "1");
+    watched(&wait);
+    let before = ticks();
+    let shared = watched(&wait);
+    let looked = ticks().iter().filter(|(name, ticks)| **ticks > before[*name]).count();
+    ends(&mut up.child);
+    println!(
+        "counted: in {seconds} s {alone} questions to the chain without a golem and {shared} with {golems}, of which {looked} looked on"
+    );
+    assert_eq!(looked as u64, golems, "everybody saw what the pool did");
+    assert!(shared <= alone + alone / 5, "{shared} questions with {golems} golems, and {alone} without any");
 }

@@ -33,9 +33,20 @@ interface Router {
     function exactOutputSingle(ExactOutputSingleParams calldata params) external payable returns (uint256);
 }
 
-/// An owner's money, and what the key of a golem may do with it: exchange two tokens for each other in one pool, so much
-/// within any 24 hours, until a date. Whatever comes of it stays here or goes to the owner. There is no other way out for the
-/// key, whoever holds it.
+interface Pool {
+    function mint(address recipient, int24 lower, int24 upper, uint128 amount, bytes calldata data)
+        external
+        returns (uint256, uint256);
+    function burn(int24 lower, int24 upper, uint128 amount) external returns (uint256, uint256);
+    function collect(address recipient, int24 lower, int24 upper, uint128 most0, uint128 most1)
+        external
+        returns (uint128, uint128);
+    function positions(bytes32 name) external view returns (uint128, uint256, uint256, uint128, uint128);
+}
+
+/// An owner's money, and what the key of a golem may do with it: exchange two tokens for each other in one pool, or give the
+/// pool liquidity in one range of prices, so much within any 24 hours, until a date. Whatever comes of it stays here or goes to
+/// the owner. There is no other way out for the key, whoever holds it.
 contract Purse {
     /// How much of one token may leave. What is there at once is half of a day's; the other half comes back over 24 hours. So no
     /// 24 hours see more than `aDay` leave, wherever they begin.
@@ -50,6 +61,7 @@ contract Purse {
     address public immutable thing;
     uint24 public immutable fee;
     Router public immutable router;
+    Pool public immutable pool;
 
     /// Who may spend, and when that ends.
     address public key;
@@ -58,6 +70,9 @@ contract Purse {
     mapping(address => Allowance) public allowances;
     /// What was asked for once is never done again, whatever is sent.
     mapping(bytes32 => bool) public done;
+    /// Where liquidity may be given, as the pool counts prices; nowhere, unless the owner says where.
+    int24 public lower;
+    int24 public upper;
     bool private inside;
 
     event Exchanged(bytes32 indexed id, bool bought, uint256 paid, uint256 got);
@@ -75,9 +90,10 @@ contract Purse {
     error Nothing();
     error TokenFailed();
     error WithinItself();
+    error NoRange();
 
-    constructor(address owner_, address money_, address thing_, uint24 fee_, Router router_) {
-        (owner, money, thing, fee, router) = (owner_, money_, thing_, fee_, router_);
+    constructor(address owner_, address money_, address thing_, uint24 fee_, Router router_, Pool pool_) {
+        (owner, money, thing, fee, router, pool) = (owner_, money_, thing_, fee_, router_, pool_);
     }
 
     modifier onlyOwner() {
@@ -105,11 +121,7 @@ contract Purse {
         begin(id, deadline, units, most);
         take(money, most);
         (uint256 money0, uint256 thing0) = balances();
-        approve(money, most);
-        router.exactOutputSingle(
-            Router.ExactOutputSingleParams(money, thing, fee, address(this), deadline, units, most, 0)
-        );
-        if (Token(money).allowance(address(this), address(router)) != 0) approve(money, 0);
+        exchangeFor(units, most);
         (uint256 money1, uint256 thing1) = balances();
         uint256 paid = money0 - money1;
         if (thing1 < thing0 + units) revert TooLittle(thing1 - thing0, units);
@@ -123,14 +135,70 @@ contract Purse {
         begin(id, deadline, units, least);
         take(thing, units);
         (uint256 money0, uint256 thing0) = balances();
-        approve(thing, units);
-        router.exactInputSingle(
-            Router.ExactInputSingleParams(thing, money, fee, address(this), deadline, units, least, 0)
-        );
-        if (Token(thing).allowance(address(this), address(router)) != 0) approve(thing, 0);
+        exchange(units);
         (uint256 money1, uint256 thing1) = balances();
         if (money1 < money0 + least) revert TooLittle(money1 - money0, least);
         emit Exchanged(id, false, thing0 - thing1, money1 - money0);
+    }
+
+    /// Exactly so much liquidity, for `most` of the money at most: `units` of the thing are bought, both are given to the pool,
+    /// and what the pool did not want of the thing is sold again.
+    function provide(bytes32 id, uint128 amount, uint256 units, uint256 most, uint256 deadline)
+        external
+        onlyKey
+        once
+        returns (uint256 paid)
+    {
+        begin(id, deadline, amount, most);
+        if (lower == upper) revert NoRange();
+        take(money, most);
+        (uint256 money0, uint256 thing0) = balances();
+        if (units > 0) exchangeFor(units, most);
+        pool.mint(address(this), lower, upper, amount, "");
+        (, uint256 thing1) = balances();
+        // Only what was bought for it: what was there before is not part of this.
+        if (thing1 < thing0) revert TooLittle(units, units + thing0 - thing1);
+        if (thing1 > thing0) exchange(thing1 - thing0);
+        (uint256 money1,) = balances();
+        paid = money0 > money1 ? money0 - money1 : 0;
+        if (paid > most) revert TooMuch(paid, most);
+        allowances[money].left += most - paid;
+        emit Exchanged(id, true, paid, amount);
+    }
+
+    /// Exactly so much liquidity given up, with all that it has earned, for `least` of the money at least.
+    function withdraw(bytes32 id, uint128 amount, uint256 least, uint256 deadline)
+        external
+        onlyKey
+        once
+        returns (uint256 got)
+    {
+        begin(id, deadline, amount, least);
+        (uint256 money0, uint256 thing0) = balances();
+        bring(amount);
+        (, uint256 thing1) = balances();
+        if (thing1 > thing0) {
+            take(thing, thing1 - thing0);
+            exchange(thing1 - thing0);
+        }
+        (uint256 money1,) = balances();
+        got = money1 - money0;
+        if (got < least) revert TooLittle(got, least);
+        emit Exchanged(id, false, amount, got);
+    }
+
+    /// All that is in the pool comes back here, as it is. At the end of a life, or when the owner says so.
+    function bringIn() external once {
+        if (msg.sender != key && msg.sender != owner) revert NotYours();
+        bring(liquidity());
+    }
+
+    /// What the pool is owed for liquidity that was asked of it just now.
+    function uniswapV3MintCallback(uint256 owed0, uint256 owed1, bytes calldata) external {
+        if (msg.sender != address(pool) || !inside) revert NotYours();
+        (address first, address second) = money < thing ? (money, thing) : (thing, money);
+        if (owed0 > 0) pay(first, msg.sender, owed0);
+        if (owed1 > 0) pay(second, msg.sender, owed1);
     }
 
     /// Everything of a token, to the owner. At the end of a life.
@@ -160,6 +228,12 @@ contract Purse {
         (one.aDay, one.since) = (aDay, uint64(block.timestamp));
     }
 
+    /// Where liquidity may be given from now on; nowhere, if both are the same. What is in the pool comes in first.
+    function setRange(int24 lower_, int24 upper_) external onlyOwner once {
+        if (liquidity() > 0) bring(liquidity());
+        (lower, upper) = (lower_, upper_);
+    }
+
     function freeze(bool frozen_) external onlyOwner {
         frozen = frozen_;
         emit Frozen(frozen_);
@@ -172,6 +246,11 @@ contract Purse {
     /// What may leave now.
     function left(address token) external view returns (uint256) {
         return frozen || block.timestamp >= until ? 0 : refilled(allowances[token]);
+    }
+
+    /// What is in the pool.
+    function liquidity() public view returns (uint128 there) {
+        (there,,,,) = pool.positions(keccak256(abi.encodePacked(address(this), lower, upper)));
     }
 
     // How.
@@ -206,10 +285,39 @@ contract Purse {
         tell(token, abi.encodeWithSignature("approve(address,uint256)", address(router), amount));
     }
 
+    /// So much of the thing, for at most so much money; exactly that is approved, and nothing of it stays so.
+    function exchangeFor(uint256 units, uint256 most) private {
+        approve(money, most);
+        router.exactOutputSingle(
+            Router.ExactOutputSingleParams(money, thing, fee, address(this), block.timestamp, units, most, 0)
+        );
+        if (Token(money).allowance(address(this), address(router)) != 0) approve(money, 0);
+    }
+
+    /// So much of the thing given up; whoever asks for it looks at what came in.
+    function exchange(uint256 units) private {
+        approve(thing, units);
+        router.exactInputSingle(
+            Router.ExactInputSingleParams(thing, money, fee, address(this), block.timestamp, units, 0, 0)
+        );
+        if (Token(thing).allowance(address(this), address(router)) != 0) approve(thing, 0);
+    }
+
+    /// So much liquidity comes back, with everything that it has earned.
+    function bring(uint128 amount) private {
+        if (lower == upper) return;
+        if (amount > 0) pool.burn(lower, upper, amount);
+        pool.collect(address(this), lower, upper, type(uint128).max, type(uint128).max);
+    }
+
     function sweepOf(address token) private {
         uint256 all = Token(token).balanceOf(address(this));
-        if (all > 0) tell(token, abi.encodeWithSignature("transfer(address,uint256)", owner, all));
+        if (all > 0) pay(token, owner, all);
         emit Swept(token, all);
+    }
+
+    function pay(address token, address to, uint256 amount) private {
+        tell(token, abi.encodeWithSignature("transfer(address,uint256)", to, amount));
     }
 
     /// Some tokens say nothing when they have done what they were told.

@@ -18,6 +18,11 @@ impl Scale {
         Ok(Scale(10_u64.pow(u32::from(more))))
     }
 
+    /// Where a millionth is so many.
+    pub fn each(parts: u64) -> Result<Scale, Error> {
+        if parts == 0 { Err(Error::Wrong("a share of nothing is nothing".to_owned())) } else { Ok(Scale(parts)) }
+    }
+
     pub fn parts(self, millionths: i64) -> U256 {
         U256::from(millionths.max(0)) * U256::from(self.0)
     }

@@ -8,14 +8,22 @@ sol! {
     interface Purse {
         function buy(bytes32 id, uint256 units, uint256 most, uint256 deadline) external;
         function sell(bytes32 id, uint256 units, uint256 least, uint256 deadline) external;
+        function provide(bytes32 id, uint128 amount, uint256 units, uint256 most, uint256 deadline) external returns (uint256 paid);
+        function withdraw(bytes32 id, uint128 amount, uint256 least, uint256 deadline) external returns (uint256 got);
+        function bringIn() external;
         function sendHome(address token) external;
         function retire() external;
         function setKey(address key, uint64 until) external;
         function setAllowance(address token, uint256 aDay) external;
         function freeze(bool frozen) external;
+        function setRange(int24 lower, int24 upper) external;
         function sweep(address token) external;
         function left(address token) external view returns (uint256);
         function allowances(address token) external view returns (uint256 aDay, uint256 left, uint64 since);
+        function liquidity() external view returns (uint128);
+        function lower() external view returns (int24);
+        function upper() external view returns (int24);
+        function uniswapV3MintCallback(uint256 owed0, uint256 owed1, bytes data) external;
         function done(bytes32 id) external view returns (bool);
         function key() external view returns (address);
         function until() external view returns (uint64);
@@ -32,6 +40,7 @@ sol! {
         error Nothing();
         error TokenFailed();
         error WithinItself();
+        error NoRange();
     }
 
     #[derive(Debug)]

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use crate::Error;
 use crate::contracts::{Factory, Positions, Purse, Router, Token};
-use crate::venue::Place;
+use crate::venue::{Place, Range};
 
 /// Packages it is made of.
 pub const PACKAGES: [&str; 4] =
@@ -193,6 +193,22 @@ impl Devnet {
         self.wire.ask("anvil_mine", json!(["0x10", "0xc"])).map(drop)
     }
 
+    /// From now on its purse gives liquidity instead of exchanging: a fifth of the price to either side of 2,000, in shares
+    /// that were worth a hundred dollars there.
+    pub fn share(&mut self) -> Result<(), Error> {
+        let (down, up) = if self.place.thing < self.place.money { (1_600.0, 2_400.0) } else { (2_400.0, 1_600.0) };
+        let [lower, upper] = [down, up].map(|price: f64| tick(price, &self.place));
+        let mut range = Range { lower, upper, each: 1_000_000 };
+        range.each = (range.each as f64 * 100.0 / range.worth(2_000.0, &self.place)) as u64;
+        let call = Purse::setRangeCall {
+            lower: I24::try_from(lower).expect("a tick"),
+            upper: I24::try_from(upper).expect("a tick"),
+        };
+        self.wire.send(self.who.owner, Some(self.place.purse), U256::ZERO, call.abi_encode())?;
+        self.place.range = Some(range);
+        Ok(())
+    }
+
     /// What somebody says who buys the thing with so much money, or sells so much of it; it lands when it lands.
     pub fn trade_soon(&self, buys: bool, amount: U256) -> Result<(), Error> {
         let call = Bytes::from(self.traded(buys, amount));
@@ -290,12 +306,13 @@ fn furnish(wire: &Wire, parts: &Path, who: &Who) -> Result<(Place, Address, Addr
     let find = Factory::getPoolCall { a: weth, b: dollar, fee: U24::from(FEE) }.abi_encode();
     let pool = wire.ask("eth_call", json!([{ "to": factory, "input": Bytes::from(find) }, "latest"]))?;
     let pool: B256 = serde_json::from_value(pool).map_err(|why| Error::Wrong(why.to_string()))?;
-    let told = (who.owner, dollar, weth, U256::from(FEE), router).abi_encode_params();
+    let pool = Address::from_word(pool);
+    let told = (who.owner, dollar, weth, U256::from(FEE), router, pool).abi_encode_params();
     let (purse, since) = wire.make(who.maker, with(ours("Purse"), told))?;
     let place = Place {
         chain: CHAIN,
         purse,
-        pool: Address::from_word(pool),
+        pool,
         quoter,
         money: dollar,
         money_decimals: 6,
@@ -304,6 +321,7 @@ fn furnish(wire: &Wire, parts: &Path, who: &Who) -> Result<(Place, Address, Addr
         fee: FEE,
         depth: 2,
         since,
+        range: None,
     };
     Ok((place, router, positions))
 }
@@ -337,6 +355,14 @@ fn make_pool(wire: &Wire, who: &Who, positions: Address, (weth, dollar): (Addres
         deadline: U256::MAX,
     };
     wire.send(who.maker, Some(positions), U256::ZERO, Positions::mintCall { params: mint }.abi_encode()).map(drop)
+}
+
+/// Where a pool counts this price of the thing, on one of those steps at which liquidity may begin.
+fn tick(price: f64, place: &Place) -> i32 {
+    let parts = 10_f64.powi(i32::from(place.money_decimals) - i32::from(place.thing_decimals));
+    let ratio = if place.thing < place.money { price * parts } else { 1.0 / (price * parts) };
+    let step = 60.0;
+    ((ratio.ln() / 1.0001_f64.ln() / step).round() * step) as i32
 }
 
 /// A key from a seed, for a chain on which nothing is real.

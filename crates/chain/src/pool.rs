@@ -8,11 +8,8 @@ use serde_json::json;
 
 use crate::Error;
 use crate::contracts::Pool;
-use crate::rpc::{Block, Endpoints, Log};
+use crate::rpc::{Block, Endpoints, Log, SPAN};
 use crate::venue::Place;
-
-/// Blocks asked for at a time: more is refused by many endpoints.
-const SPAN: u64 = 1_000;
 
 /// One stretch of a pool's time.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -28,6 +25,16 @@ pub struct Bar {
     pub volume: f64,
     /// What a unit of gas cost at its last exchange, in wei.
     pub gas: f64,
+}
+
+impl Bar {
+    /// As it is told to whoever trades there: dollars for the thing, or for a share of liquidity where that is traded.
+    pub fn told(self, place: &Place) -> Bar {
+        let Some(range) = place.range else { return self };
+        let worth = |price: f64| range.worth(price, place);
+        let Bar { open, high, low, close, .. } = self;
+        Bar { open: worth(open), high: worth(high), low: worth(low), close: worth(close), ..self }
+    }
 }
 
 /// Where somebody is who reads a pool.

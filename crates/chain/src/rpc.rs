@@ -23,6 +23,9 @@ const ASIDE: Duration = Duration::from_secs(600);
 /// Blocks behind the others from which on an endpoint lags.
 const LAGS: u64 = 8;
 
+/// Blocks whose logs are asked for at a time: more is refused by many endpoints.
+pub(crate) const SPAN: u64 = 1_000;
+
 /// One chain through several endpoints.
 #[derive(Debug)]
 pub struct Endpoints {
@@ -75,13 +78,22 @@ struct Told {
 #[derive(Deserialize)]
 struct Complaint {
     #[serde(default)]
+    code: i64,
+    #[serde(default)]
     message: String,
+}
+
+impl Complaint {
+    /// A contract would not have it, and whoever asks again hears the same; everything else is the endpoint's own trouble.
+    fn is_of_the_contract(&self) -> bool {
+        matches!(self.code, 3 | -32_015) || self.message.contains("revert")
+    }
 }
 
 /// What one endpoint came to.
 enum Came<T> {
     Answer(T),
-    /// It answers that it will not.
+    /// A contract will not have it.
     Complaint(String),
     Nothing(String),
 }
@@ -146,7 +158,8 @@ impl Endpoints {
         };
         let status = answer.status();
         match answer.json::<Told>() {
-            Ok(Told { error: Some(complaint), .. }) => Came::Complaint(complaint.message),
+            Ok(Told { error: Some(why), .. }) if why.is_of_the_contract() => Came::Complaint(why.message),
+            Ok(Told { error: Some(why), .. }) => Came::Nothing(why.message),
             Ok(Told { result, .. }) => read(result.unwrap_or(Value::Null)).map_or_else(Came::Nothing, Came::Answer),
             Err(_) => Came::Nothing(format!("an answer that is none ({status})")),
         }

@@ -27,8 +27,15 @@ pub struct List {
 }
 
 /// The part of the purse that a key may call.
-const CALLS: [[u8; 4]; 4] =
-    [Purse::buyCall::SELECTOR, Purse::sellCall::SELECTOR, Purse::sendHomeCall::SELECTOR, Purse::retireCall::SELECTOR];
+const CALLS: [[u8; 4]; 7] = [
+    Purse::buyCall::SELECTOR,
+    Purse::sellCall::SELECTOR,
+    Purse::provideCall::SELECTOR,
+    Purse::withdrawCall::SELECTOR,
+    Purse::bringInCall::SELECTOR,
+    Purse::sendHomeCall::SELECTOR,
+    Purse::retireCall::SELECTOR,
+];
 
 impl List {
     /// Why this is not signed with the key of `own`.

@@ -39,10 +39,12 @@ impl Site {
 
     pub fn read(folder: &Path) -> Result<Site, Error> {
         let path = Site::file(folder);
-        let text = std::fs::read_to_string(&path).map_err(|source| Error::Io {
-            what: "cannot read",
-            path: path.clone(),
-            source,
+        let text = std::fs::read_to_string(&path).map_err(|source| match source.kind() {
+            std::io::ErrorKind::NotFound => Error::Wrong(format!(
+                "there is no chain.json in {}: `bardo chain devnet {0}` makes one, with a chain on this machine",
+                folder.display()
+            )),
+            _ => Error::Io { what: "cannot read", path: path.clone(), source },
         })?;
         serde_json::from_str(&text).map_err(|why| Error::Wrong(format!("{} says no chain: {why}", path.display())))
     }

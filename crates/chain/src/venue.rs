@@ -5,6 +5,7 @@
 //! settled there too: because its nonce is spent on something else, or because its time is over and nothing of it is out.
 
 mod closing;
+mod shares;
 
 use std::path::Path;
 
@@ -19,12 +20,14 @@ use crate::Error;
 use crate::amount::{self, Scale};
 use crate::contracts::{Pool, Purse, Quoter, Token};
 use crate::outbox::{Attempt, Flight, Outbox};
-use crate::rpc::{Block, Endpoints, Receipt};
+use crate::rpc::{Block, Endpoints, Log, Receipt, SPAN};
 use crate::signer::Signer;
 use crate::tx::{Fee, Transaction};
 
 /// Gas that an exchange may take, and for which money is set aside; what it does not need is not paid.
 pub const GAS: u64 = 320_000;
+/// The same for liquidity: two exchanges, and the pool's part of it.
+const GAS_SHARES: u64 = 900_000;
 /// What doing nothing takes.
 const NOTHING: u64 = 21_000;
 /// For whoever makes the block, in wei a unit of gas.
@@ -53,6 +56,19 @@ pub struct Place {
     pub depth: u64,
     /// The block in which the purse was made.
     pub since: u64,
+    /// What is traded is not the thing, but shares of liquidity between these prices.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub range: Option<Range>,
+}
+
+/// Where liquidity is given, as the pool counts prices, and what a share of it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Range {
+    pub lower: i32,
+    pub upper: i32,
+    /// Liquidity of a millionth of a share.
+    pub each: u64,
 }
 
 pub struct Venue {
@@ -62,6 +78,8 @@ pub struct Venue {
     outbox: Outbox,
     money: Scale,
     thing: Scale,
+    /// Of what is traded.
+    unit: Scale,
     /// The thing is the first of the pool's two tokens.
     thing_first: bool,
     /// Whose orders they are, whichever key signs them: somebody who comes back with another key still finds what it did.
@@ -84,9 +102,10 @@ impl Venue {
     ) -> Result<Venue, Error> {
         let outbox = Outbox::open(file, signer.address(), place.purse)?;
         let (money, thing) = (Scale::of(place.money_decimals)?, Scale::of(place.thing_decimals)?);
+        let unit = place.range.map_or(Ok(thing), |range| Scale::each(range.each))?;
         let thing_first = place.thing < place.money;
         let whose = keccak256(whose);
-        let mut venue = Venue { place, chain, signer, outbox, money, thing, thing_first, whose };
+        let mut venue = Venue { place, chain, signer, outbox, money, thing, unit, thing_first, whose };
         if venue.outbox.begun.is_none() {
             let said = venue.chain.chain()?;
             if said != venue.place.chain {
@@ -126,12 +145,20 @@ impl Venue {
         ask(&self.chain, to, call, at)
     }
 
-    /// What the purse holds: money, and the thing in millionths.
+    /// What the purse holds: money, and what is traded in millionths.
     pub fn held(&self, at: &Block) -> Result<(Usdc, i64), Error> {
         let owner = self.place.purse;
         let money = self.ask(self.place.money, &Token::balanceOfCall { owner }, at)?;
-        let thing = self.ask(self.place.thing, &Token::balanceOfCall { owner }, at)?;
-        Ok((Usdc::micros(self.money.down(money)), self.thing.down(thing)))
+        let units = match self.place.range {
+            Some(_) => U256::from(self.ask(owner, &Purse::liquidityCall {}, at)?),
+            None => self.ask(self.place.thing, &Token::balanceOfCall { owner }, at)?,
+        };
+        Ok((Usdc::micros(self.money.down(money)), self.unit.down(units)))
+    }
+
+    /// Gas that an order may take.
+    fn gas(&self) -> u64 {
+        if self.place.range.is_some() { GAS_SHARES } else { GAS }
     }
 
     /// Micro-dollars that an ether is worth.
@@ -150,12 +177,16 @@ impl Venue {
         }
         let (cash, fee) = self.parted(buys, all);
         // As much as the first attempt may offer: an order has no more for gas than what is said here.
-        let gas = amount::gas(GAS, head.base_fee * 2 + TIP, self.ether(&head)?);
+        let gas = amount::gas(self.gas(), head.base_fee * 2 + TIP, self.ether(&head)?);
         Ok(Some(Quote { cash, fee, gas }))
     }
 
     /// Whether the purse lets so many millionths of money or of the thing out now: what it would refuse is not paid gas for.
     fn may_leave(&self, buys: bool, millionths: i64, at: &Block) -> Result<bool, Error> {
+        if self.place.range.is_some() && !buys {
+            // Whether it may was part of what it was said to come to.
+            return Ok(true);
+        }
         let (token, scale) = if buys { (self.place.money, self.money) } else { (self.place.thing, self.thing) };
         let owner = self.place.purse;
         let left = self.ask(owner, &Purse::leftCall { token }, at)?;
@@ -179,10 +210,23 @@ impl Venue {
 
     /// What is paid for it, or comes in for it, fee included.
     fn quoted(&self, buys: bool, units: i64, at: &Block) -> Result<Option<Usdc>, Error> {
+        let told = match self.place.range {
+            Some(range) => self.share_quoted(range, buys, units, at),
+            None => self.thing_quoted(buys, units, at),
+        };
+        match told {
+            Ok(micros) => Ok(Some(Usdc::micros(micros)).filter(|all| *all > Usdc::ZERO && *all <= Usdc::MOST)),
+            // The pool cannot do it or the purse does not let it, and says so.
+            Err(Error::Said(_)) => Ok(None),
+            Err(other) => Err(other),
+        }
+    }
+
+    fn thing_quoted(&self, buys: bool, units: i64, at: &Block) -> Result<i64, Error> {
         let Place { money, thing, quoter, .. } = self.place;
         let (amount, fee) = (self.thing.parts(units), self.place.fee.try_into().expect("checked"));
         let limit = Default::default();
-        let told = if buys {
+        if buys {
             let params = Quoter::ExactOutput { tokenIn: money, tokenOut: thing, amount, fee, sqrtPriceLimitX96: limit };
             self.ask(quoter, &Quoter::quoteExactOutputSingleCall { params }, at)
                 .map(|told| self.money.up(told.amountIn))
@@ -191,17 +235,15 @@ impl Venue {
                 Quoter::ExactInput { tokenIn: thing, tokenOut: money, amountIn: amount, fee, sqrtPriceLimitX96: limit };
             self.ask(quoter, &Quoter::quoteExactInputSingleCall { params }, at)
                 .map(|told| self.money.down(told.amountOut))
-        };
-        match told {
-            Ok(micros) => Ok(Some(Usdc::micros(micros)).filter(|all| *all > Usdc::ZERO && *all <= Usdc::MOST)),
-            // The pool cannot do it, and says so.
-            Err(Error::Said(_)) => Ok(None),
-            Err(other) => Err(other),
         }
     }
 
     /// Money that moves, and what of it is the pool's fee.
     fn parted(&self, buys: bool, all: Usdc) -> (Usdc, Usdc) {
+        if self.place.range.is_some() {
+            // What the pool took on the way is in the price of a share: most of what is paid was never exchanged.
+            return (if buys { Usdc::ZERO - all } else { all }, Usdc::ZERO);
+        }
         let (fee, whole) = (i128::from(self.place.fee), 1_000_000_i128);
         let micros = i128::from(all.as_micros());
         // It is taken from what goes in; where that is the thing, money that comes out is what is left.
@@ -230,6 +272,8 @@ impl Venue {
             return Ok(Fate::Pending);
         }
         let outcome = self.outcome(key, &deep, &Flight::default())?;
+        // What an ether is worth by now says nothing of what it was when its gas was set aside.
+        let outcome = Outcome { gas: outcome.gas.min(order.gas), ..outcome };
         let effect = if buys { Effect::Adds } else { Effect::Reduces };
         let fate = if order.allows(effect, &outcome) { Fate::Done(outcome) } else { Fate::Never };
         self.outbox.over(key, fate)
@@ -287,17 +331,18 @@ impl Venue {
         let all = self.quoted(buys, order.units, head)?;
         let within = |all: Usdc| if buys { all <= order.most } else { all >= order.least };
         let ether = self.ether(head)?;
-        let (most, least) = (most_for_gas(order, GAS, ether), head.base_fee + TIP);
+        let (most, least) = (most_for_gas(order, self.gas(), ether), head.base_fee + TIP);
         let out = if buys { order.most.as_micros() } else { order.units };
         if !all.is_some_and(within) || most < least || !self.may_leave(buys, out, head)? {
             return self.outbox.over(key, Fate::Never);
         }
-        let (id, units) = (self.name_of(key), self.thing.parts(order.units));
-        let deadline = U256::from(deadline(order, head));
-        let input = if buys {
-            Purse::buyCall { id, units, most: self.money.parts(order.most.as_micros()), deadline }.abi_encode()
-        } else {
-            Purse::sellCall { id, units, least: self.money.parts(order.least.as_micros()), deadline }.abi_encode()
+        let bound = self.money.parts(if buys { order.most } else { order.least }.as_micros());
+        let (id, deadline) = (self.name_of(key), U256::from(deadline(order, head)));
+        let units = self.unit.parts(order.units);
+        let input = match (self.place.range, buys) {
+            (Some(range), _) => self.share_call(range, buys, id, (order.units, bound, deadline), head)?,
+            (None, true) => Purse::buyCall { id, units, most: bound, deadline }.abi_encode(),
+            (None, false) => Purse::sellCall { id, units, least: bound, deadline }.abi_encode(),
         };
         let nonce = self.chain.sent_by(self.signer.address(), head)?;
         let offered = (head.base_fee * 2 + TIP).min(most);
@@ -305,7 +350,7 @@ impl Venue {
             chain: self.place.chain,
             nonce,
             fee: Fee::Dynamic { most: offered, tip: TIP.min(offered) },
-            gas: GAS,
+            gas: self.gas(),
             to: self.place.purse,
             value: U256::ZERO,
             input: input.into(),
@@ -347,7 +392,7 @@ impl Venue {
         }
         let Some(order) = flight.order else { return Ok(Fate::Pending) };
         let late = past(&order, head);
-        let gas = if late { NOTHING } else { GAS };
+        let gas = if late { NOTHING } else { self.gas() };
         let most = most_for_gas(&order, gas, last.ether);
         // Nodes want a tenth more before they let one take the place of another.
         let more = (last.most + last.most / 8 + 1).max(head.base_fee * 2 + TIP).min(most);
@@ -380,24 +425,44 @@ impl Venue {
         self.outbox.over(key, fate)
     }
 
+    /// What the purse said when it did this: in the block that is known, or wherever it was, newest first.
+    fn told_of(&self, key: u64, block: Option<u64>, deep: &Block) -> Result<Log, Error> {
+        let topics = json!([Purse::Exchanged::SIGNATURE_HASH, self.name_of(key)]);
+        let (mut to, since) = (block.unwrap_or(deep.number), block.unwrap_or(self.place.since));
+        loop {
+            let from = since.max(to.saturating_sub(SPAN - 1));
+            let mut logs = self.chain.logs(self.place.purse, topics.clone(), from, to)?;
+            match logs.len() {
+                0 if from > since => to = from - 1,
+                1 => return Ok(logs.remove(0)),
+                times => {
+                    return Err(Error::Wrong(format!("the purse says {times} times what became of order {key}")));
+                }
+            }
+        }
+    }
+
     /// What came of it, as the chain says.
     fn outcome(&self, key: u64, deep: &Block, flight: &Flight) -> Result<Outcome, Error> {
-        let topics = json!([Purse::Exchanged::SIGNATURE_HASH, self.name_of(key)]);
-        let logs = self.chain.logs(self.place.purse, topics, self.place.since, deep.number)?;
-        let [log] = &logs[..] else {
-            return Err(Error::Wrong(format!("the purse says {} times what became of order {key}", logs.len())));
-        };
+        let mut known = None;
+        for attempt in flight.attempts.iter().rev().filter(|attempt| !attempt.cancels) {
+            known = self.landed(attempt.hash)?.filter(|receipt| receipt.fine);
+            if known.is_some() {
+                break;
+            }
+        }
+        let log = self.told_of(key, known.as_ref().map(|receipt| receipt.block), deep)?;
         let told = Purse::Exchanged::decode_raw_log(log.topics.iter().copied(), &log.data)
             .map_err(|why| Error::Wrong(format!("the purse says what nobody understands: {why}")))?;
-        let receipt = self.landed(log.transaction)?;
+        let receipt = if known.is_some() { known } else { self.landed(log.transaction)? };
         let receipt = receipt.ok_or_else(|| Error::Wrong("a transaction without a receipt".to_owned()))?;
         let attempt = flight.attempts.iter().find(|attempt| attempt.hash == log.transaction);
         let ether = attempt.map_or_else(|| self.ether(deep), |attempt| Ok(attempt.ether))?;
         let gas = amount::gas(receipt.gas, receipt.price, ether);
         let (units, all) = if told.bought {
-            (self.thing.down(told.got), Usdc::micros(self.money.up(told.paid)))
+            (self.unit.down(told.got), Usdc::micros(self.money.up(told.paid)))
         } else {
-            (-self.thing.up(told.paid), Usdc::micros(self.money.down(told.got)))
+            (-self.unit.up(told.paid), Usdc::micros(self.money.down(told.got)))
         };
         let (cash, fee) = self.parted(told.bought, all);
         Ok(Outcome { units, cash, fee, gas })
@@ -414,6 +479,9 @@ pub struct Held {
     pub money: Usdc,
     /// In millionths of one.
     pub things: i64,
+    /// What of it is in the pool, in millionths of a share; none where no shares are traded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shares: Option<i64>,
     /// What of each may leave now.
     pub money_left: Usdc,
     pub things_left: i64,
@@ -426,13 +494,23 @@ pub fn purse(chain: &Endpoints, place: &Place) -> Result<Held, Error> {
     let owner = place.purse;
     let amount =
         |token, scale: Scale| ask(chain, token, &Token::balanceOfCall { owner }, &head).map(|all| scale.down(all));
-    let left = |token, scale: Scale| ask(chain, owner, &Purse::leftCall { token }, &head).map(|all| scale.down(all));
+    let key = Some(ask(chain, owner, &Purse::keyCall {}, &head)?).filter(|key| *key != Address::ZERO);
+    // Nobody is there to spend what nobody has the key to.
+    let left = |token, scale: Scale| match key {
+        Some(_) => ask(chain, owner, &Purse::leftCall { token }, &head).map(|all| scale.down(all)),
+        None => Ok(0),
+    };
+    let shares = place.range.map(|range| {
+        let there = ask(chain, owner, &Purse::liquidityCall {}, &head)?;
+        Ok::<_, Error>(Scale::each(range.each)?.down(U256::from(there)))
+    });
     Ok(Held {
-        key: Some(ask(chain, owner, &Purse::keyCall {}, &head)?).filter(|key| *key != Address::ZERO),
+        key,
         until: ask(chain, owner, &Purse::untilCall {}, &head)?,
         frozen: ask(chain, owner, &Purse::frozenCall {}, &head)?,
         money: Usdc::micros(amount(place.money, money)?),
         things: amount(place.thing, thing)?,
+        shares: shares.transpose()?,
         money_left: Usdc::micros(left(place.money, money)?),
         things_left: left(place.thing, thing)?,
     })

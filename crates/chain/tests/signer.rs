@@ -4,7 +4,7 @@ mod common;
 
 use std::io::Cursor;
 
-use alloy_sol_types::SolCall;
+use alloy_sol_types::{SolCall, SolInterface};
 use chain::contracts::Purse;
 use chain::signer::{Key, List, Program, Signer, serve};
 use chain::tx::{Fee, Transaction};
@@ -22,6 +22,24 @@ fn key() -> Key {
 
 fn buys() -> Transaction {
     let call = Purse::buyCall { id: B256::ZERO, units: U256::from(5), most: U256::from(6), deadline: U256::from(7) };
+    says(call.abi_encode())
+}
+
+/// Everything that a golem may say to its purse.
+fn sayings() -> Vec<Vec<u8>> {
+    let (id, five, token) = (B256::repeat_byte(9), U256::from(5), Address::repeat_byte(0xdd));
+    vec![
+        Purse::buyCall { id, units: five, most: five, deadline: five }.abi_encode(),
+        Purse::sellCall { id, units: five, least: five, deadline: five }.abi_encode(),
+        Purse::provideCall { id, amount: 5, units: five, most: five, deadline: five }.abi_encode(),
+        Purse::withdrawCall { id, amount: 5, least: five, deadline: five }.abi_encode(),
+        Purse::bringInCall {}.abi_encode(),
+        Purse::sendHomeCall { token }.abi_encode(),
+        Purse::retireCall {}.abi_encode(),
+    ]
+}
+
+fn says(input: Vec<u8>) -> Transaction {
     Transaction {
         chain: 31_337,
         nonce: 3,
@@ -29,8 +47,29 @@ fn buys() -> Transaction {
         gas: 400_000,
         to: list().purse,
         value: U256::ZERO,
-        input: call.abi_encode().into(),
+        input: input.into(),
     }
+}
+
+/// Every function that the purse has, with as many words behind its name as it could want: those that a golem may call are
+/// signed, and no other is.
+#[test]
+fn of_all_that_a_purse_does_only_a_golems_part_is_signed() {
+    let mut key = key();
+    let mut signed: Vec<[u8; 4]> = Vec::new();
+    for selector in Purse::PurseCalls::selectors() {
+        for words in 0..8 {
+            let input = [&selector[..], &vec![0; words * 32]].concat();
+            if key.sign(&says(input)).is_ok() {
+                signed.push(selector);
+            }
+        }
+    }
+    let mut golems: Vec<[u8; 4]> = sayings().iter().map(|saying| saying[..4].try_into().unwrap()).collect();
+    signed.sort_unstable();
+    golems.sort_unstable();
+    assert_eq!(signed, golems);
+    println!("counted: {} functions of a purse, {} of them signed", Purse::PurseCalls::COUNT, signed.len());
 }
 
 #[test]
@@ -39,7 +78,7 @@ fn what_is_signed_is_what_was_asked_for() {
     let legacy = Transaction { fee: Fee::Legacy { price: 30_000_000_000 }, ..buys() };
     let home = Transaction { to: list().owner, value: U256::from(12), input: Bytes::new(), gas: 21_000, ..buys() };
     let nothing = Transaction { to: key.address(), input: Bytes::new(), gas: 21_000, ..buys() };
-    for tx in [buys(), legacy, home, nothing] {
+    for tx in sayings().into_iter().map(says).chain([buys(), legacy, home, nothing]) {
         let raw = key.sign(&tx).unwrap();
         assert_eq!(Transaction::read(&raw).unwrap(), (tx, key.address()));
     }
@@ -109,8 +148,9 @@ fn bytes_at_random_are_never_signed_for_anybody_else() {
     let (mut key, mut dice) = (key(), Dice(9_401));
     let (own, list, count) = (key.address(), list(), if full() { 2_000_000 } else { 20_000 });
     let (mut signed, mut refused) = (0, 0);
+    let sayings = sayings();
     for _ in 0..count {
-        let mut tx = buys();
+        let mut tx = says(sayings[dice.below(sayings.len() as u64) as usize].clone());
         for _ in 0..=dice.below(2) {
             match dice.below(8) {
                 0 => tx.chain = dice.below(3) * 31_337 / 2,
@@ -133,10 +173,10 @@ fn bytes_at_random_are_never_signed_for_anybody_else() {
                 signed += 1;
                 assert!(tx.chain == 31_337 && U256::from(tx.gas) * U256::from(tx.fee.most()) <= list.gas, "{tx:?}");
                 let home = tx.input.is_empty() && (tx.to == list.owner || (tx.to == own && tx.value.is_zero()));
-                let buys = tx.to == list.purse
+                let golems = tx.to == list.purse
                     && tx.value.is_zero()
-                    && (tx.input.len() == 132 && tx.input[..4] == Purse::buyCall::SELECTOR);
-                assert!(home || buys, "{tx:?}");
+                    && sayings.iter().any(|said| said.len() == tx.input.len() && said[..4] == tx.input[..4]);
+                assert!(home || golems, "{tx:?}");
                 assert_eq!(Transaction::read(&raw).unwrap().0, tx);
             }
             Err(Error::Refused(_)) => refused += 1,

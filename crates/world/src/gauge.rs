@@ -178,9 +178,9 @@ mod tests {
         let candle = |n: usize| {
             let level = 100.0 + n as f64 * 0.01 + 20.0 * libm::sin(n as f64 * std::f64::consts::TAU / 24.0);
             let opened = Time::seconds(1_704_067_200 + 3_600 * n as u64);
-            Candle { opened, open: level, high: level, low: level, close: level, volume: 0.0 }
+            Candle { opened, open: level, high: level, low: level, close: level, volume: 0.0, gas: 0.0 }
         };
-        Candles::of((0..bars).map(candle).collect(), Span::seconds(3_600))
+        Candles::of((0..bars).map(candle).collect(), Span::seconds(3_600), false)
     }
 
     #[test]

@@ -78,17 +78,20 @@ fn replayed_candles_with_gaps_and_bad_rows_conform() {
 #[test]
 fn a_series_that_still_grows_conforms() {
     let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("candles.csv");
-    let mut writer = world::series::Writer::open(&path, Span::seconds(60)).unwrap();
     let bar = |minute: u64| {
         let close = (100 + minute * 7 % 13) as f64;
-        let volume = (minute % 50) as f64;
-        world::Candle { opened: Time::seconds(minute * 60), open: close, high: close, low: close, close, volume }
+        let (volume, gas) = ((minute % 50) as f64, (1 + minute % 17) as f64);
+        world::Candle { opened: Time::seconds(minute * 60), open: close, high: close, low: close, close, volume, gas }
     };
     let there = |minute: &u64| !matches!(minute, 700..750 | 4_100 | 5_990..5_995);
-    writer.add(&(0..12_000).filter(there).map(bar).collect::<Vec<_>>(), "a venue").unwrap();
-    for start in [0, 60_000, 342_000] {
-        check(&Spec::Live { path: path.clone(), bar_ms: 60_000, start, before: None });
+    for gas in [false, true] {
+        let path = folder.path().join(format!("candles-{gas}.csv"));
+        let open = if gas { world::series::Writer::with_gas } else { world::series::Writer::open };
+        let mut writer = open(path.clone(), Span::seconds(60)).unwrap();
+        writer.add(&(0..12_000).filter(there).map(bar).collect::<Vec<_>>(), "a venue").unwrap();
+        for start in [0, 60_000, 342_000] {
+            check(&Spec::Live { path: path.clone(), bar_ms: 60_000, start, before: None });
+        }
     }
 }
 

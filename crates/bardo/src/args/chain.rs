@@ -53,6 +53,9 @@ pub(crate) struct Devnet {
     /// How long a bar lasts, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 4)]
     pub(crate) bar: u64,
+    /// Let golems give the pool liquidity, in shares of a hundred dollars, instead of buying and selling
+    #[arg(long)]
+    pub(crate) shares: bool,
     /// What the traders do follows from this number
     #[arg(long, default_value_t = 1)]
     pub(crate) seed: u64,

@@ -10,9 +10,13 @@ use host::{Error, Home, Living};
 use crate::output::{self, line, plain};
 
 /// What to do with a newborn: nothing, where a host is up that runs it.
-pub(crate) fn next(home: &Home, name: &str) -> String {
+pub(crate) fn next(home: &Home, newborn: &Living) -> String {
+    let name = &newborn.life().birth.name;
     if home.is_up() {
         format!("the host that is up runs it; see bardo golem show {name}")
+    } else if newborn.watches().is_some() {
+        // The present comes as fast as it comes.
+        format!("next: bardo golem run {name}")
     } else {
         format!("next: bardo golem run {name} --speed max")
     }

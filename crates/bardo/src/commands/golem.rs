@@ -85,7 +85,7 @@ fn create(home: &Home, new: New, json: bool) -> Result<ExitCode, Error> {
             "{} is born: {} to live on, {} to act with",
             life.birth.name, life.purse.credit, life.capital.cash
         ));
-        line(birth::next(home, life.birth.name.as_str()));
+        line(birth::next(home, &living));
     }
     Ok(ExitCode::SUCCESS)
 }

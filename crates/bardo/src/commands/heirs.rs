@@ -49,7 +49,7 @@ pub(crate) fn successor(home: &Home, args: &Successor, json: bool) -> Result<Exi
             "{} is born, generation {}: {} to live on, {} to act with",
             life.birth.name, life.birth.generation, life.purse.credit, life.capital.cash
         ));
-        line(next(home, life.birth.name.as_str()));
+        line(next(home, &heir));
     }
     Ok(ExitCode::SUCCESS)
 }

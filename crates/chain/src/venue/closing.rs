@@ -14,6 +14,8 @@ use crate::tx::{Fee, Transaction};
 
 /// What sending a token home and giving up the key may take.
 const HOME: u64 = 150_000;
+/// The same for what is in the pool.
+const BRING: u64 = 300_000;
 /// No order has this number: the outbox keeps under it what was sent at the end.
 const END: u64 = u64::MAX;
 /// How often what is left of the gas is sent, and not taken, before it is left where it is.
@@ -21,9 +23,17 @@ const TRIES: usize = 6;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Step {
+    BringIn,
     Send(Address),
     Retire,
     Gas,
+}
+
+/// What is left, as of a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Left {
+    Nothing,
+    To(Step),
     /// Somebody else may spend what is in the purse.
     Stranger(Address),
 }
@@ -38,54 +48,60 @@ impl Venue {
         }
         let head = self.chain.head()?;
         let deep = self.chain.block(head.number.saturating_sub(self.place.depth))?;
-        match (self.step(&deep)?, self.step(&head)?) {
-            (None, None) => Ok(None),
-            (_, Some(Step::Stranger(key))) => Ok(Some(format!(
+        match (self.left(&deep)?, self.left(&head)?) {
+            (_, Left::Stranger(key)) => Ok(Some(format!(
                 "the purse {} still has something in it and another key, {key}; its owner sweeps it, or buries this golem",
                 self.place.purse
             ))),
             (before, now) if before != now => Ok(Some("what was sent home is not deep enough yet".to_owned())),
-            (_, Some(step)) => self.take(step, &head).map(Some),
-            (Some(_), None) => unreachable!("they are the same"),
+            (_, Left::To(step)) => self.take(step, &head).map(Some),
+            (_, Left::Nothing) => Ok(None),
         }
     }
 
-    /// What is left to do, as of a block.
-    fn step(&self, at: &Block) -> Result<Option<Step>, Error> {
+    fn left(&self, at: &Block) -> Result<Left, Error> {
         let (owner, own) = (self.place.purse, self.signer.address());
         let key = self.ask(owner, &Purse::keyCall {}, at)?;
+        let or_stranger = |step| if key == own { Left::To(step) } else { Left::Stranger(key) };
         if key != Address::ZERO {
+            if self.ask(owner, &Purse::liquidityCall {}, at)? > 0 {
+                return Ok(or_stranger(Step::BringIn));
+            }
             for token in [self.place.money, self.place.thing] {
                 if self.ask(token, &Token::balanceOfCall { owner }, at)?.is_zero() {
                     continue;
                 }
                 if key != own {
-                    return Ok(Some(Step::Stranger(key)));
+                    return Ok(Left::Stranger(key));
                 }
                 // A token that does not let itself be sent stays, and the rest goes home.
                 match self.chain.call_as(own, owner, &Purse::sendHomeCall { token }.abi_encode(), at) {
-                    Ok(_) => return Ok(Some(Step::Send(token))),
+                    Ok(_) => return Ok(Left::To(Step::Send(token))),
                     Err(Error::Said(_)) => {}
                     Err(other) => return Err(other),
                 }
             }
         }
         if key == own {
-            return Ok(Some(Step::Retire));
+            return Ok(Left::To(Step::Retire));
         }
         // What would not pay for its own way stays, and so does what nobody takes.
         if self.outbox.attempts_at(self.chain.sent_by(own, at)?) >= TRIES {
-            return Ok(None);
+            return Ok(Left::Nothing);
         }
         let worth_it = U256::from(NOTHING) * U256::from(2 * (at.base_fee * 2 + TIP));
-        Ok((self.chain.ether_of(own, at)? > worth_it).then_some(Step::Gas))
+        Ok(if self.chain.ether_of(own, at)? > worth_it { Left::To(Step::Gas) } else { Left::Nothing })
     }
 
     fn take(&mut self, step: Step, head: &Block) -> Result<String, Error> {
         let own = self.signer.address();
         let (nonce, there) = (self.chain.sent_by(own, head)?, self.chain.ether_of(own, head)?);
         let before = self.outbox.dearest_at(nonce).cloned();
-        let gas = if step == Step::Gas { NOTHING } else { HOME };
+        let gas = match step {
+            Step::Gas => NOTHING,
+            Step::BringIn => BRING,
+            Step::Send(_) | Step::Retire => HOME,
+        };
         let can_pay = u128::try_from(there / U256::from(gas)).unwrap_or(u128::MAX);
         let fair = head.base_fee + TIP;
         let (most, tip) = match &before {
@@ -110,10 +126,10 @@ impl Venue {
             ));
         }
         let (to, input, value) = match step {
+            Step::BringIn => (self.place.purse, Purse::bringInCall {}.abi_encode(), U256::ZERO),
             Step::Send(token) => (self.place.purse, Purse::sendHomeCall { token }.abi_encode(), U256::ZERO),
             Step::Retire => (self.place.purse, Purse::retireCall {}.abi_encode(), U256::ZERO),
             Step::Gas => (self.owner(head)?, Vec::new(), there - U256::from(gas) * U256::from(most)),
-            Step::Stranger(_) => unreachable!("nothing is to be done about it"),
         };
         let fee = Fee::Dynamic { most, tip: tip.min(most) };
         let tx = Transaction { chain: self.place.chain, nonce, fee, gas, to, value, input: Bytes::from(input) };
@@ -128,9 +144,10 @@ impl Venue {
             other => other?,
         };
         Ok(match step {
+            Step::BringIn => "what is in the pool is on its way to the purse",
             Step::Send(_) => "what is in the purse is on its way to its owner",
             Step::Retire => "the key gives itself up",
-            Step::Gas | Step::Stranger(_) => "what is left of the gas is on its way to its owner",
+            Step::Gas => "what is left of the gas is on its way to its owner",
         }
         .to_owned())
     }

@@ -42,7 +42,12 @@ pub(crate) struct Ground {
 
 impl Ground {
     pub(crate) fn new() -> Option<Ground> {
-        let net = Devnet::start(&parts()?, &[]).unwrap();
+        Ground::with(&[])
+    }
+
+    /// With a node that is told so.
+    pub(crate) fn with(told: &[&str]) -> Option<Ground> {
+        let net = Devnet::start(&parts()?, told).unwrap();
         net.give(key(&net).address(), 10_000_000_000, (4_000_000_000, U256::from(4) * U256::from(ETHER))).unwrap();
         Some(Ground { net, folder: tempfile::tempdir().unwrap() })
     }
@@ -189,10 +194,11 @@ fn pass(stream: &TcpStream, client: &reqwest::blocking::Client, node: &str, (med
         return None;
     }
     let answer = rewrites.lock().unwrap()(&asked, answer?);
-    let text = serde_json::to_vec(&answer).ok()?;
+    let text = answer.to_string();
     let head = format!("HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n", text.len());
+    // In one piece: in two, the second waits until the first is acknowledged.
     let mut writer = stream;
-    writer.write_all(head.as_bytes()).and_then(|()| writer.write_all(&text)).ok()
+    writer.write_all((head + &text).as_bytes()).ok()
 }
 
 /// Splitmix.

@@ -184,6 +184,7 @@ impl Venue {
                 low: number(low)?,
                 close: number(close)?,
                 volume: number(volume)?,
+                gas: 0.0,
             })
         };
         match self {
@@ -281,6 +282,7 @@ mod tests {
             low: 2_990.25,
             close: 3_001.0,
             volume: 12.5,
+            gas: 0.0,
         };
         let binance =
             r#"[[1700002800000,"3000.50","3010.00","2990.25","3001.00","12.5",1700006399999,"1",9,"1","1","0"]]"#;

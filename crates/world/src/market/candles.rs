@@ -26,6 +26,8 @@ pub struct Candle {
     pub close: f64,
     /// In units, not dollars; nothing if the file does not say.
     pub volume: f64,
+    /// What a unit of gas cost at its end, in gwei; nothing if the file does not say.
+    pub gas: f64,
 }
 
 impl Candle {
@@ -33,7 +35,7 @@ impl Candle {
     pub fn check(&self) -> Result<(), &'static str> {
         let prices = [self.open, self.high, self.low, self.close];
         let inside = |price: f64| self.low <= price && price <= self.high;
-        if !prices.iter().all(|price| price.is_finite()) || !self.volume.is_finite() {
+        if !prices.iter().all(|price| price.is_finite()) || !self.volume.is_finite() || !self.gas.is_finite() {
             Err("a number is not finite")
         } else if prices.iter().any(|price| *price <= 0.0) {
             Err("a price is not above zero")
@@ -41,6 +43,8 @@ impl Candle {
             Err("a price is above a billion dollars")
         } else if self.volume < 0.0 {
             Err("the volume is below zero")
+        } else if self.gas < 0.0 {
+            Err("the gas is below zero")
         } else if self.high < self.low {
             Err("the high is below the low")
         } else if !inside(self.open) {
@@ -59,6 +63,7 @@ pub struct Candles {
     bars: Arc<[Candle]>,
     interval: Span,
     volume_known: bool,
+    gas_known: bool,
 }
 
 impl Candles {
@@ -75,8 +80,13 @@ impl Candles {
     }
 
     /// Those of a series that still grows.
-    pub(crate) fn of(bars: Vec<Candle>, interval: Span) -> Candles {
-        Candles { bars: bars.into(), interval, volume_known: true }
+    pub(crate) fn of(bars: Vec<Candle>, interval: Span, gas_known: bool) -> Candles {
+        Candles { bars: bars.into(), interval, volume_known: true, gas_known }
+    }
+
+    /// The same, and those that came after them.
+    pub(crate) fn and(&self, more: impl IntoIterator<Item = Candle>) -> Candles {
+        Candles::of(self.bars.iter().copied().chain(more).collect(), self.interval, self.gas_known)
     }
 
     pub fn bars(&self) -> &[Candle] {
@@ -89,6 +99,10 @@ impl Candles {
 
     pub fn volume_known(&self) -> bool {
         self.volume_known
+    }
+
+    pub fn gas_known(&self) -> bool {
+        self.gas_known
     }
 }
 
@@ -105,6 +119,7 @@ struct Columns {
     low: usize,
     close: usize,
     volume: Option<usize>,
+    gas: Option<usize>,
 }
 
 struct Row {
@@ -153,9 +168,9 @@ fn parse(text: impl Read) -> Result<(Candles, Report), Wrong> {
         problems,
         gaps: gaps(&rows, interval),
     };
-    let volume_known = columns.volume.is_some();
+    let (volume_known, gas_known) = (columns.volume.is_some(), columns.gas.is_some());
     let bars = rows.into_iter().map(|row| row.candle).collect();
-    Ok((Candles { bars, interval, volume_known }, report))
+    Ok((Candles { bars, interval, volume_known, gas_known }, report))
 }
 
 impl Columns {
@@ -178,14 +193,15 @@ impl Columns {
             low: or_close("low"),
             close,
             volume: find(&["volume"]),
+            gas: find(&["gas"]),
         })
     }
 
     /// By how many there are, where there is no header.
     fn counted(columns: usize) -> Result<Columns, String> {
         match columns {
-            2 => Ok(Columns { time: 0, open: 1, high: 1, low: 1, close: 1, volume: None }),
-            6 | 12 => Ok(Columns { time: 0, open: 1, high: 2, low: 3, close: 4, volume: Some(5) }),
+            2 => Ok(Columns { time: 0, open: 1, high: 1, low: 1, close: 1, volume: None, gas: None }),
+            6 | 12 => Ok(Columns { time: 0, open: 1, high: 2, low: 3, close: 4, volume: Some(5), gas: None }),
             _ => Err(format!("it has no header, and {columns} columns could be anything; 2, 6 or 12 are understood")),
         }
     }
@@ -199,6 +215,7 @@ impl Columns {
             low: number(self.low, "the low is not a number")?,
             close: number(self.close, "the close is not a number")?,
             volume: self.volume.map_or(Ok(0.0), |at| number(at, "the volume is not a number"))?,
+            gas: self.gas.map_or(Ok(0.0), |at| number(at, "the gas is not a number"))?,
         };
         candle.check().map(|()| candle)
     }

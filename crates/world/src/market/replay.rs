@@ -124,7 +124,7 @@ fn seen(candles: &Candles, candle: &Candle, turnover: f64) -> Seen {
         high: candle.high,
         low: candle.low,
         volume: candles.volume_known().then_some(candle.volume),
-        gas: None,
+        gas: candles.gas_known().then_some(candle.gas),
         depth: depth(candles, turnover),
     }
 }
@@ -133,7 +133,7 @@ impl Model for Recording {
     const ACTIONS: &'static [(&'static str, Effect)] = &fill::ACTIONS;
 
     fn manifest(&self) -> Manifest {
-        manifest(&self.name, self.candles.interval(), "unit", false)
+        manifest(&self.name, self.candles.interval(), "unit", self.candles.gas_known())
     }
 
     fn start(&self) -> Time {
@@ -320,7 +320,15 @@ mod tests {
 
     fn bar(hour: u64) -> Candle {
         let close = 10.0 + hour as f64;
-        Candle { opened: Time::seconds(hour * 3_600), open: close + 0.5, high: 900.0, low: 1.0, close, volume: 1e3 }
+        Candle {
+            opened: Time::seconds(hour * 3_600),
+            open: close + 0.5,
+            high: 900.0,
+            low: 1.0,
+            close,
+            volume: 1e3,
+            gas: 0.0,
+        }
     }
 
     fn live(path: &std::path::Path, ledger: Ledger) -> Replay {

@@ -15,6 +15,8 @@ use super::candles::{Candle, Candles};
 use crate::Error;
 
 const HEADER: &str = "ts,open,high,low,close,volume,venue\n";
+/// Of one that says what gas cost as well.
+const WITH_GAS: &str = "ts,open,high,low,close,volume,venue,gas\n";
 
 /// What has come so far, for whoever reads; one serves all who watch the same file.
 #[derive(Debug)]
@@ -33,7 +35,8 @@ struct Known {
 impl Series {
     pub fn open(path: impl Into<PathBuf>, interval: Span) -> Result<Series, Error> {
         let path = path.into();
-        let series = Series { path, known: Mutex::new(Known { candles: Candles::of(Vec::new(), interval), read: 0 }) };
+        let series =
+            Series { path, known: Mutex::new(Known { candles: Candles::of(Vec::new(), interval, false), read: 0 }) };
         let known = series.latest()?;
         match known.bars().len() {
             0 => Err(series.wrong("nothing is in it yet".to_owned())),
@@ -56,10 +59,13 @@ impl Series {
         if length > known.read {
             let rest = read_from(&self.path, known.read).map_err(failed)?;
             let whole = rest.iter().rposition(|byte| *byte == b'\n').map_or(0, |newline| newline + 1);
+            if known.read == 0 {
+                known.candles =
+                    Candles::of(Vec::new(), known.candles.interval(), rest.starts_with(WITH_GAS.as_bytes()));
+            }
             let bars = parse(&rest[..whole], &known.candles).map_err(|why| self.wrong(why))?;
             if !bars.is_empty() {
-                let all = known.candles.bars().iter().copied().chain(bars).collect();
-                known.candles = Candles::of(all, known.candles.interval());
+                known.candles = known.candles.and(bars);
             }
             known.read += whole as u64;
         }
@@ -84,6 +90,15 @@ pub struct Writer {
 impl Writer {
     /// Opens or begins the file, and cuts off what was never whole.
     pub fn open(path: impl Into<PathBuf>, interval: Span) -> Result<Writer, Error> {
+        Writer::with(path, interval, HEADER)
+    }
+
+    /// The same, for bars that say what gas cost. A file that was begun without stays without.
+    pub fn with_gas(path: impl Into<PathBuf>, interval: Span) -> Result<Writer, Error> {
+        Writer::with(path, interval, WITH_GAS)
+    }
+
+    fn with(path: impl Into<PathBuf>, interval: Span, header: &str) -> Result<Writer, Error> {
         let path = path.into();
         let failed = |what| {
             let path = path.clone();
@@ -103,12 +118,13 @@ impl Writer {
             file.set_len(whole as u64).map_err(failed("cannot cut the torn end off"))?;
         }
         if whole == 0 {
-            file.write_all(HEADER.as_bytes()).map_err(failed("cannot write"))?;
+            file.write_all(header.as_bytes()).map_err(failed("cannot write"))?;
         }
         file.sync_all().map_err(failed("cannot sync"))?;
-        let none = Candles::of(Vec::new(), interval);
+        let begun = if whole == 0 { header.as_bytes() } else { &text[..whole] };
+        let none = Candles::of(Vec::new(), interval, begun.starts_with(WITH_GAS.as_bytes()));
         let bars = parse(&text[..whole], &none).map_err(|why| Error::Candles { path: path.clone(), why })?;
-        Ok(Writer { file, candles: Candles::of(bars, interval), path, stuck: false })
+        Ok(Writer { file, candles: none.and(bars), path, stuck: false })
     }
 
     pub fn path(&self) -> &Path {
@@ -131,8 +147,9 @@ impl Writer {
         }
         let mut text = String::new();
         for bar in bars {
-            let Candle { opened, open, high, low, close, volume } = bar;
-            text += &format!("{},{open},{high},{low},{close},{volume},{venue}\n", opened.as_seconds());
+            let Candle { opened, open, high, low, close, volume, gas } = bar;
+            let gas = if self.candles.gas_known() { format!(",{gas}") } else { String::new() };
+            text += &format!("{},{open},{high},{low},{close},{volume},{venue}{gas}\n", opened.as_seconds());
         }
         // As a reader will have it, or not at all.
         let wrong = |why| Error::Candles { path: self.path.clone(), why };
@@ -141,8 +158,7 @@ impl Writer {
         let wrote = self.file.write_all(text.as_bytes()).and_then(|()| self.file.sync_data());
         wrote.map_err(|source| Error::Io { what: "cannot write", path: self.path.clone(), source })?;
         self.stuck = false;
-        let all = self.candles.bars().iter().copied().chain(added).collect();
-        self.candles = Candles::of(all, self.candles.interval());
+        self.candles = self.candles.and(added);
         Ok(())
     }
 }
@@ -159,8 +175,10 @@ fn parse(text: &[u8], known: &Candles) -> Result<Vec<Candle>, String> {
     let text = std::str::from_utf8(text).map_err(|_| "it is not text".to_owned())?;
     let mut last = known.bars().last().map(|bar| bar.opened + known.interval());
     let mut bars = Vec::new();
-    for line in text.strip_prefix(HEADER).unwrap_or(text).lines() {
-        let candle = row(line).ok_or_else(|| format!("'{}' is no row of it", golem::plain::line(line, 80)))?;
+    let header = if known.gas_known() { WITH_GAS } else { HEADER };
+    for line in text.strip_prefix(header).unwrap_or(text).lines() {
+        let candle = row(line, known.gas_known())
+            .ok_or_else(|| format!("'{}' is no row of it", golem::plain::line(line, 80)))?;
         let sound = candle.check().and_then(|()| {
             let in_order = last.is_none_or(|last| candle.opened >= last);
             if in_order { Ok(()) } else { Err("it opens before the bar before it has closed") }
@@ -172,14 +190,14 @@ fn parse(text: &[u8], known: &Candles) -> Result<Vec<Candle>, String> {
     Ok(bars)
 }
 
-fn row(line: &str) -> Option<Candle> {
+fn row(line: &str, gas_known: bool) -> Option<Candle> {
     let mut fields = line.split(',');
     let opened = Time::seconds(fields.next()?.parse().ok().filter(|seconds| *seconds < 100_000_000_000)?);
     let mut number = || fields.next()?.parse::<f64>().ok();
-    let candle =
-        Candle { opened, open: number()?, high: number()?, low: number()?, close: number()?, volume: number()? };
-    fields.next()?;
-    fields.next().is_none().then_some(candle)
+    let [open, high, low, close, volume] = [number()?, number()?, number()?, number()?, number()?];
+    let _venue = fields.next()?;
+    let gas = if gas_known { fields.next()?.parse().ok()? } else { 0.0 };
+    fields.next().is_none().then_some(Candle { opened, open, high, low, close, volume, gas })
 }
 
 #[cfg(test)]
@@ -190,7 +208,40 @@ mod tests {
 
     fn bar(hour: u64) -> Candle {
         let close = 10.0 + hour as f64 / 3.0;
-        Candle { opened: Time::seconds(hour * 3_600), open: 10.0, high: 900.0, low: 1.0, close, volume: 0.1 + 0.2 }
+        Candle {
+            opened: Time::seconds(hour * 3_600),
+            open: 10.0,
+            high: 900.0,
+            low: 1.0,
+            close,
+            volume: 0.1 + 0.2,
+            gas: 0.0,
+        }
+    }
+
+    #[test]
+    fn what_gas_cost_is_kept_where_a_series_was_begun_with_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("pool.csv");
+        let at = |hour, gas| Candle { gas, ..bar(hour) };
+        let mut writer = Writer::with_gas(&path, HOUR).unwrap();
+        writer.add(&[at(5, 31.5)], "pool").unwrap();
+        drop(writer);
+        // Whoever opens it goes on as it was begun.
+        let mut writer = Writer::open(&path, HOUR).unwrap();
+        writer.add(&[at(6, 0.25)], "pool").unwrap();
+        let series = Series::open(&path, HOUR).unwrap().latest().unwrap();
+        assert!(series.gas_known() && series.bars() == [at(5, 31.5), at(6, 0.25)]);
+        let (read, _) = Candles::read(&path).unwrap();
+        assert!(read.gas_known() && read.bars() == series.bars());
+        assert!(writer.add(&[at(7, -1.0)], "pool").is_err());
+        // And one that was begun without stays without.
+        let path = folder.path().join("eth.csv");
+        Writer::open(&path, HOUR).unwrap();
+        let mut writer = Writer::with_gas(&path, HOUR).unwrap();
+        writer.add(&[at(5, 31.5)], "pool").unwrap();
+        let series = Series::open(&path, HOUR).unwrap().latest().unwrap();
+        assert!(!series.gas_known() && series.bars() == [bar(5)]);
     }
 
     #[test]

@@ -35,7 +35,10 @@ pub(super) fn devnet(home: &Home, args: &Devnet) -> Result<ExitCode, Error> {
         source,
     })?;
     output::complain("a node, Uniswap v3, two tokens, a pool with liquidity and a purse …");
-    let net = net::Devnet::start(&parts, &["--block-time", &BLOCK.to_string()]).map_err(said)?;
+    let mut net = net::Devnet::start(&parts, &["--block-time", &BLOCK.to_string()]).map_err(said)?;
+    if args.shares {
+        net.share().map_err(said)?;
+    }
     let gas = U256::from(10_u64).pow(U256::from(17));
     let (endpoints, place, owner) = (vec![net.url.clone()], net.place.clone(), net.who.owner);
     let site = Site { endpoints, place, owner, gas, devnet: true, signer: Vec::new() };

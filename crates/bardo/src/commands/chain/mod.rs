@@ -48,7 +48,7 @@ fn purse(folder: &Path, json: bool) -> Result<ExitCode, Error> {
     if json {
         output::json(&json!({
             "chain": place.chain, "purse": place.purse, "owner": owner, "key": held.key, "until": held.until,
-            "frozen": held.frozen, "money": held.money, "things": held.things,
+            "frozen": held.frozen, "money": held.money, "things": held.things, "shares": held.shares,
             "money_left": held.money_left, "things_left": held.things_left,
         }));
         return Ok(ExitCode::SUCCESS);
@@ -59,7 +59,8 @@ fn purse(folder: &Path, json: bool) -> Result<ExitCode, Error> {
         Some(key) => line(format!("key        {key}, until {}", date(Time::seconds(held.until)))),
         None => line("key        none: nobody but its owner can do anything with it"),
     }
-    line(format!("holds      {} and {} of the thing", held.money, units(held.things)));
+    let shares = held.shares.map_or(String::new(), |shares| format!(", and {} shares in the pool", units(shares)));
+    line(format!("holds      {} and {} of the thing{shares}", held.money, units(held.things)));
     let frozen = if held.frozen { ", for it is frozen" } else { "" };
     line(format!("may leave  {} and {} of the thing now{frozen}", held.money_left, units(held.things_left)));
     Ok(ExitCode::SUCCESS)

@@ -48,7 +48,7 @@ impl Watcher {
             path: home.data(),
             source,
         })?;
-        let writer = Writer::open(path, Span::seconds(bar.max(1)))?;
+        let writer = Writer::with_gas(path, Span::seconds(bar.max(1)))?;
         let file = folder.join(format!("{name}.watch.json"));
         let kept = std::fs::read_to_string(&file).ok().and_then(|text| serde_json::from_str(&text).ok());
         // What was read of another chain says nothing of this one.
@@ -91,7 +91,8 @@ impl Watcher {
         let before = self.watch.clone();
         let bars = self.watch.read(&self.chain, &self.site.place)?;
         let until = self.writer.until().unwrap_or_default();
-        let new: Vec<Candle> = bars.iter().map(candle).filter(|candle| candle.opened >= until).collect();
+        let new: Vec<Candle> =
+            bars.iter().map(|bar| candle(bar.told(&self.site.place))).filter(|candle| candle.opened >= until).collect();
         if let Err(why) = self.writer.add(&new, "pool") {
             self.watch = before;
             let (what, path) = ("cannot add to", self.writer.path().to_owned());
@@ -109,7 +110,7 @@ impl Watcher {
     }
 }
 
-fn candle(bar: &Bar) -> Candle {
-    let Bar { opened, open, high, low, close, volume, gas: _ } = *bar;
-    Candle { opened: Time::seconds(opened), open, high, low, close, volume }
+fn candle(bar: Bar) -> Candle {
+    let Bar { opened, open, high, low, close, volume, gas } = bar;
+    Candle { opened: Time::seconds(opened), open, high, low, close, volume, gas: gas / 1e9 }
 }

@@ -63,7 +63,8 @@ fn zipped_is_as_good_as_plain_whatever_the_name() {
 #[test]
 fn a_file_of_prices_is_candles_without_a_body() {
     let (candles, _) = read("ts,price\n0,1.5\n60,2\n120,3\n");
-    let second = Candle { opened: Time::seconds(60), open: 2.0, high: 2.0, low: 2.0, close: 2.0, volume: 0.0 };
+    let second =
+        Candle { opened: Time::seconds(60), open: 2.0, high: 2.0, low: 2.0, close: 2.0, volume: 0.0, gas: 0.0 };
     assert_eq!(candles.bars()[1], second);
     assert!(!candles.volume_known());
 }
