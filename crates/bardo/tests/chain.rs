@@ -222,7 +222,7 @@ fn a_golem_gives_a_pool_liquidity_and_dies_and_everything_goes_home() {
     let given: Vec<Trade> = trades(&tent, "ada").into_values().collect();
     // A share is worth about a hundred dollars, and what was paid for one is about what was shown of it.
     let candles = std::fs::read_to_string(tent.root().join("data/devnet.csv")).unwrap();
-    assert!(candles.starts_with("ts,open,high,low,close,volume,venue,gas\n"), "gas is told too");
+    assert!(candles.starts_with("ts,open,high,low,close,volume,venue,gas_gwei\n"), "gas is told too");
     for trade in &given {
         let each = trade.cash.abs() as f64 / trade.units.abs() as f64;
         assert!((80.0..120.0).contains(&each), "{each} dollars for a share: {trade:?}");

@@ -157,6 +157,8 @@ impl Devnet {
         let program = anvil(parts);
         let node = Command::new(&program)
             .args(["--host", "127.0.0.1", "--port", &port.to_string(), "--silent", "--code-size-limit", "100000"])
+            // Or it writes down every state it ever had, and a day of it fills a disk.
+            .args(["--prune-history", "128"])
             .args(told)
             .stdin(Stdio::null())
             .stdout(Stdio::null())

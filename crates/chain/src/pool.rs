@@ -8,8 +8,11 @@ use serde_json::json;
 
 use crate::Error;
 use crate::contracts::Pool;
-use crate::rpc::{Block, Endpoints, Log, SPAN};
+use crate::rpc::{Block, Endpoints, Log};
 use crate::venue::Place;
+
+/// Nothing is told of prices beyond these, in dollars.
+const PRICES: (f64, f64) = (1e-6, 1e8);
 
 /// One stretch of a pool's time.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -32,8 +35,10 @@ impl Bar {
     pub fn told(self, place: &Place) -> Bar {
         let Some(range) = place.range else { return self };
         let worth = |price: f64| range.worth(price, place);
-        let Bar { open, high, low, close, .. } = self;
-        Bar { open: worth(open), high: worth(high), low: worth(low), close: worth(close), ..self }
+        let [open, high, low, close] = [self.open, self.high, self.low, self.close].map(worth);
+        // What rises by next to nothing may come out lower by less than that.
+        let (high, low) = (high.max(open).max(close), low.min(open).min(close));
+        Bar { open, high, low, close, ..self }
     }
 }
 
@@ -62,7 +67,7 @@ impl Watch {
         // Whatever cannot be read leaves everything as it was.
         let mut ahead = self.clone();
         while ahead.next <= deep.number {
-            let to = deep.number.min(ahead.next + SPAN - 1);
+            let to = deep.number.min(ahead.next + chain.span() - 1);
             let logs = chain.logs(place.pool, json!([Pool::Swap::SIGNATURE_HASH]), ahead.next, to)?;
             let mut block: Option<Block> = None;
             for log in &logs {
@@ -116,5 +121,7 @@ impl Watch {
 fn price(root: U256, place: &Place) -> f64 {
     let ratio = (f64::from(root) / 2_f64.powi(96)).powi(2);
     let scale = 10_f64.powi(i32::from(place.thing_decimals) - i32::from(place.money_decimals));
-    if place.thing < place.money { ratio * scale } else { scale / ratio }
+    let price = if place.thing < place.money { ratio * scale } else { scale / ratio };
+    // Where nobody has anything left to exchange a pool's price is anything at all.
+    price.clamp(PRICES.0, PRICES.1)
 }

@@ -23,8 +23,8 @@ const ASIDE: Duration = Duration::from_secs(600);
 /// Blocks behind the others from which on an endpoint lags.
 const LAGS: u64 = 8;
 
-/// Blocks whose logs are asked for at a time: more is refused by many endpoints.
-pub(crate) const SPAN: u64 = 1_000;
+/// Blocks whose logs are asked for at a time, where nothing else is said: more is refused by many endpoints.
+pub const SPAN: u64 = 400;
 
 /// One chain through several endpoints.
 #[derive(Debug)]
@@ -33,6 +33,7 @@ pub struct Endpoints {
     client: Client,
     aside: Mutex<BTreeMap<usize, (Instant, String)>>,
     asked: AtomicU64,
+    span: u64,
 }
 
 /// A block that most agree on.
@@ -86,7 +87,7 @@ struct Complaint {
 impl Complaint {
     /// A contract would not have it, and whoever asks again hears the same; everything else is the endpoint's own trouble.
     fn is_of_the_contract(&self) -> bool {
-        matches!(self.code, 3 | -32_015) || self.message.contains("revert")
+        matches!(self.code, 3 | -32_015) || self.message.to_lowercase().contains("revert")
     }
 }
 
@@ -115,7 +116,18 @@ impl Endpoints {
             client = client.tls_certs_only([]).no_proxy();
         }
         let client = client.build().map_err(|why| Error::Wrong(format!("nothing can be asked from here: {why}")))?;
-        Ok(Endpoints { urls, client, aside: Mutex::default(), asked: AtomicU64::new(0) })
+        Ok(Endpoints { urls, client, aside: Mutex::default(), asked: AtomicU64::new(0), span: SPAN })
+    }
+
+    /// The same, with the logs of so many blocks at a time.
+    #[must_use]
+    pub fn spanning(self, span: u64) -> Endpoints {
+        Endpoints { span: span.max(1), ..self }
+    }
+
+    /// Blocks whose logs may be asked for at a time.
+    pub(crate) fn span(&self) -> u64 {
+        self.span
     }
 
     /// Requests that were made so far.
@@ -294,12 +306,13 @@ impl Endpoints {
 
     /// What a contract answers as of this block.
     pub fn call(&self, to: Address, input: &[u8], at: &Block) -> Result<Bytes, Error> {
-        self.call_as(Address::ZERO, to, input, at)
+        let call = json!({ "to": to, "input": Bytes::copy_from_slice(input) });
+        self.agreed("eth_call", json!([call, { "blockHash": at.hash }]), Self::plain)
     }
 
-    /// What would come of it if this account sent it.
-    pub fn call_as(&self, from: Address, to: Address, input: &[u8], at: &Block) -> Result<Bytes, Error> {
-        let call = json!({ "from": from, "to": to, "input": Bytes::copy_from_slice(input) });
+    /// What would come of it if this account sent it with so much gas.
+    pub fn tried(&self, from: Address, to: Address, input: &[u8], gas: u64, at: &Block) -> Result<Bytes, Error> {
+        let call = json!({ "from": from, "to": to, "input": Bytes::copy_from_slice(input), "gas": U64::from(gas) });
         self.agreed("eth_call", json!([call, { "blockHash": at.hash }]), Self::plain)
     }
 

@@ -6,6 +6,7 @@ use alloy_primitives::{Address, U256};
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
+use crate::rpc::{Endpoints, SPAN};
 use crate::signer::List;
 use crate::venue::Place;
 
@@ -24,6 +25,9 @@ pub struct Site {
     pub owner: Address,
     /// The most that the gas of one transaction may cost, in wei.
     pub gas: U256,
+    /// Blocks whose logs an endpoint gives at a time; some give as few as ten.
+    #[serde(default = "span")]
+    pub span: u64,
     /// A node of one's own, which has its owner's key and gives it away.
     #[serde(default)]
     pub devnet: bool,
@@ -32,7 +36,15 @@ pub struct Site {
     pub signer: Vec<String>,
 }
 
+fn span() -> u64 {
+    SPAN
+}
+
 impl Site {
+    pub fn chain(&self) -> Result<Endpoints, Error> {
+        Ok(Endpoints::new(self.endpoints.clone())?.spanning(self.span))
+    }
+
     pub fn file(folder: &Path) -> PathBuf {
         folder.join("chain.json")
     }

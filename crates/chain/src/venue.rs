@@ -20,7 +20,7 @@ use crate::Error;
 use crate::amount::{self, Scale};
 use crate::contracts::{Pool, Purse, Quoter, Token};
 use crate::outbox::{Attempt, Flight, Outbox};
-use crate::rpc::{Block, Endpoints, Log, Receipt, SPAN};
+use crate::rpc::{Block, Endpoints, Log, Receipt};
 use crate::signer::Signer;
 use crate::tx::{Fee, Transaction};
 
@@ -193,13 +193,13 @@ impl Venue {
         Ok(left.min(self.ask(token, &Token::balanceOfCall { owner }, at)?) >= scale.parts(millionths))
     }
 
-    /// What may leave the purse in a day, of the money or of the thing at its price, whichever is more.
+    /// What may leave the purse in a day: the money, and the thing at its price.
     pub fn a_day(&self) -> Result<Usdc, Error> {
         let head = self.chain.head()?;
         let a_day = |token| self.ask(self.place.purse, &Purse::allowancesCall { token }, &head).map(|told| told.aDay);
         let slot = self.ask(self.place.pool, &Pool::slot0Call {}, &head)?;
         let thing = amount::worth(a_day(self.place.thing)?, U256::from(slot.sqrtPriceX96), self.thing_first);
-        Ok(Usdc::micros(self.money.up(a_day(self.place.money)?.max(thing))))
+        Ok(Usdc::micros(self.money.up(a_day(self.place.money)?.saturating_add(thing))))
     }
 
     /// Whose purse it is to spend from now.
@@ -430,7 +430,7 @@ impl Venue {
         let topics = json!([Purse::Exchanged::SIGNATURE_HASH, self.name_of(key)]);
         let (mut to, since) = (block.unwrap_or(deep.number), block.unwrap_or(self.place.since));
         loop {
-            let from = since.max(to.saturating_sub(SPAN - 1));
+            let from = since.max(to.saturating_sub(self.chain.span() - 1));
             let mut logs = self.chain.logs(self.place.purse, topics.clone(), from, to)?;
             match logs.len() {
                 0 if from > since => to = from - 1,

@@ -42,18 +42,15 @@ impl Books {
     }
 }
 
-/// A node that need not remember everything is not slower at the end than it was at the beginning.
-const PRUNED: [&str; 2] = ["--prune-history", "64"];
-
 #[test]
 fn every_order_lands_once_or_never_whoever_is_killed() {
-    let Some(ground) = Ground::with(&PRUNED) else { return };
+    let Some(ground) = Ground::new() else { return };
     lands_once_or_never(&ground, 9_404, if full() { 2_500 } else { 40 }, 20_000);
 }
 
 #[test]
 fn liquidity_is_given_and_taken_once_or_never_too() {
-    let Some(mut ground) = Ground::with(&PRUNED) else { return };
+    let Some(mut ground) = Ground::new() else { return };
     ground.net.share().unwrap();
     lands_once_or_never(&ground, 9_405, if full() { 500 } else { 20 }, 400_000);
 }

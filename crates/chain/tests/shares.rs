@@ -29,7 +29,7 @@ fn settled(ground: &Ground, venue: &mut Venue, key: u64, mut fate: Fate) -> Fate
 }
 
 fn gives(ground: &Ground, venue: &mut Venue, key: u64, shares: i64) -> Outcome {
-    let fate = venue.commit(key, true, &bounded(shares * SHARE, shares * 103, 0, ground.until(600))).unwrap();
+    let fate = venue.commit(key, true, &bounded(shares * SHARE, shares * 120, 0, ground.until(600))).unwrap();
     let Fate::Done(outcome) = settled(ground, venue, key, fate) else { panic!("it is not done") };
     outcome
 }
@@ -148,4 +148,44 @@ fn bars_of_shares_are_what_a_share_comes_to() {
         println!("counted: a share is shown at {shown:.3} dollars and comes to {comes_to:.3}");
         assert!((shown / comes_to - 1.0).abs() < 0.004, "{shown} {comes_to}");
     }
+}
+
+/// Prices go where all of it is the thing, and where none of it is.
+#[test]
+fn liquidity_is_given_and_taken_wherever_the_price_is() {
+    let Some(ground) = ground() else { return };
+    let mut venue = ground.venue();
+    let far = [(false, U256::from(180) * U256::from(ETHER)), (true, U256::from(900_000_000_000_u64))];
+    for (nth, (buys, amount)) in (0..).zip(far) {
+        ground.net.trade(buys, amount).unwrap();
+        let given = gives(&ground, &mut venue, 2 * nth + 1, 3);
+        let order = bounded(3 * SHARE, 0, 200, ground.until(600));
+        let fate = venue.commit(2 * nth + 2, false, &order).unwrap();
+        let Fate::Done(taken) = settled(&ground, &mut venue, 2 * nth + 2, fate) else { panic!("it is not done") };
+        println!("counted: three shares beyond their prices for {} and back for {}", given.cash, taken.cash);
+        assert!(taken.cash + given.cash > Usdc::dollars(-4), "{given:?} {taken:?}");
+    }
+}
+
+/// A range that is not the one that was written down, and somebody who sends it a little of something whenever it is about to go.
+#[test]
+fn nobody_gives_where_it_was_not_meant_or_keeps_it_from_going() {
+    let Some(ground) = ground() else { return };
+    let mut venue = ground.venue();
+    venue.check_range().unwrap();
+    gives(&ground, &mut venue, 1, 1);
+    let (wire, purse, money) = (ground.net.wire(), ground.net.place.purse, ground.net.place.money);
+    let other = Purse::setRangeCall { lower: "-60".parse().unwrap(), upper: "60".parse().unwrap() }.abi_encode();
+    wire.send(ground.net.who.owner, Some(purse), U256::ZERO, other).unwrap();
+    let said = venue.check_range().unwrap_err().to_string();
+    assert!(said.contains("from -60 to 60") && said.contains("setRange"), "{said}");
+    for _ in 0..40 {
+        let Some(_) = venue.close().unwrap() else { break };
+        let dust = Token::transferCall { to: purse, value: U256::from(1) }.abi_encode();
+        wire.send(ground.net.who.trader, Some(money), U256::ZERO, dust).unwrap();
+        ground.mine(1);
+    }
+    assert!(venue.close().unwrap().is_none(), "it goes all the same");
+    let head = venue.chain().head().unwrap();
+    assert!(venue.held(&head).unwrap().0 < Usdc::micros(100));
 }

@@ -321,6 +321,33 @@ fn who_hangs_up_frees_its_place_and_pays_for_what_was_said() {
     up.stop();
 }
 
+/// A client that has heard the last event need not wait for the line to be closed: it has cut nothing off.
+#[test]
+fn who_hangs_up_when_all_is_said_pays_what_it_used() {
+    let upstream = Upstream::start(|_| Act::Lingers(3_000));
+    let agency = Agency::new(&upstream, "1", &[]);
+    let up = agency.up();
+    let body = streamed().to_string();
+    let mut socket = TcpStream::connect(&up.address).unwrap();
+    let request = format!(
+        "POST /g/ada/v1/chat/completions HTTP/1.1\r\nhost: x\r\nx-api-key: {}\r\ncontent-length: {}\r\n\r\n{body}",
+        agency.token,
+        body.len()
+    );
+    socket.write_all(request.as_bytes()).unwrap();
+    let mut heard = Vec::new();
+    while !String::from_utf8_lossy(&heard).contains("[DONE]") {
+        let mut some = [0; 2_000];
+        let read = socket.read(&mut some).unwrap();
+        assert!(read > 0, "it ends before it has said so");
+        heard.extend_from_slice(&some[..read]);
+    }
+    drop(socket);
+    let life = agency.settled();
+    assert_eq!((life.calls.spent, life.calls.cut), (Usdc::micros(upstream.worth() as i64), 0), "{:?}", life.calls);
+    up.stop();
+}
+
 #[test]
 fn a_call_repeated_with_its_key_is_paid_once_even_after_a_kill() {
     let upstream = Upstream::start(|_| Act::Honest);

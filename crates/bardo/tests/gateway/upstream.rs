@@ -32,6 +32,8 @@ pub(crate) enum Act {
     Fails,
     /// One word after the other, so many milliseconds apart.
     Slowly(u64),
+    /// Says everything, and leaves the line open for so many milliseconds.
+    Lingers(u64),
 }
 
 #[derive(Debug, Default)]
@@ -271,6 +273,9 @@ impl Answering<'_> {
                 self.say(&format!("data: {last}\n\n"))?;
             }
             self.say("data: [DONE]\n\n")?;
+        }
+        if let Act::Lingers(milliseconds) = self.act {
+            thread::sleep(Duration::from_millis(milliseconds));
         }
         self.send(b"0\r\n\r\n")?;
         Some(true)

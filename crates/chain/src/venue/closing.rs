@@ -15,7 +15,10 @@ use crate::tx::{Fee, Transaction};
 /// What sending a token home and giving up the key may take.
 const HOME: u64 = 150_000;
 /// The same for what is in the pool.
-const BRING: u64 = 300_000;
+const BRING: u64 = 500_000;
+/// Less than this is left where it is, in millionths of a dollar, of the thing and of a share: anybody could send a purse something
+/// every time its golem is about to be done.
+const DUST: (i64, i64, i64) = (10_000, 10, 100);
 /// No order has this number: the outbox keeps under it what was sent at the end.
 const END: u64 = u64::MAX;
 /// How often what is left of the gas is sent, and not taken, before it is left where it is.
@@ -62,21 +65,23 @@ impl Venue {
     fn left(&self, at: &Block) -> Result<Left, Error> {
         let (owner, own) = (self.place.purse, self.signer.address());
         let key = self.ask(owner, &Purse::keyCall {}, at)?;
-        let or_stranger = |step| if key == own { Left::To(step) } else { Left::Stranger(key) };
         if key != Address::ZERO {
-            if self.ask(owner, &Purse::liquidityCall {}, at)? > 0 {
-                return Ok(or_stranger(Step::BringIn));
+            let in_pool = U256::from(self.ask(owner, &Purse::liquidityCall {}, at)?);
+            // Without a range nobody says what a share would be.
+            let brings = self.place.range.map_or(!in_pool.is_zero(), |_| self.unit.down(in_pool) > DUST.2);
+            let mut steps = Vec::new();
+            steps.extend(brings.then_some((Step::BringIn, Purse::bringInCall {}.abi_encode())));
+            for (token, scale, dust) in [(self.place.money, self.money, DUST.0), (self.place.thing, self.thing, DUST.1)]
+            {
+                let there = self.ask(token, &Token::balanceOfCall { owner }, at)?;
+                let call = Purse::sendHomeCall { token }.abi_encode();
+                steps.extend((scale.down(there) > dust).then_some((Step::Send(token), call)));
             }
-            for token in [self.place.money, self.place.thing] {
-                if self.ask(token, &Token::balanceOfCall { owner }, at)?.is_zero() {
-                    continue;
-                }
-                if key != own {
-                    return Ok(Left::Stranger(key));
-                }
-                // A token that does not let itself be sent stays, and the rest goes home.
-                match self.chain.call_as(own, owner, &Purse::sendHomeCall { token }.abi_encode(), at) {
-                    Ok(_) => return Ok(Left::To(Step::Send(token))),
+            for (step, call) in steps {
+                // What does not let itself be sent stays, and the rest goes home.
+                match self.chain.tried(own, owner, &call, gas_of(step), at) {
+                    _ if key != own => return Ok(Left::Stranger(key)),
+                    Ok(_) => return Ok(Left::To(step)),
                     Err(Error::Said(_)) => {}
                     Err(other) => return Err(other),
                 }
@@ -97,11 +102,7 @@ impl Venue {
         let own = self.signer.address();
         let (nonce, there) = (self.chain.sent_by(own, head)?, self.chain.ether_of(own, head)?);
         let before = self.outbox.dearest_at(nonce).cloned();
-        let gas = match step {
-            Step::Gas => NOTHING,
-            Step::BringIn => BRING,
-            Step::Send(_) | Step::Retire => HOME,
-        };
+        let gas = gas_of(step);
         let can_pay = u128::try_from(there / U256::from(gas)).unwrap_or(u128::MAX);
         let fair = head.base_fee + TIP;
         let (most, tip) = match &before {
@@ -154,5 +155,13 @@ impl Venue {
 
     fn owner(&self, at: &Block) -> Result<Address, Error> {
         self.ask(self.place.purse, &Purse::ownerCall {}, at)
+    }
+}
+
+fn gas_of(step: Step) -> u64 {
+    match step {
+        Step::Gas => NOTHING,
+        Step::BringIn => BRING,
+        Step::Send(_) | Step::Retire => HOME,
     }
 }

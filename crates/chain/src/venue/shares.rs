@@ -15,7 +15,7 @@ const FALLS: f64 = 0.01;
 const TRIED: u64 = u64::MAX;
 
 impl Venue {
-    /// What the purse is told. `bounds`: millionths of a share, the most paid or the least received, and when it is over.
+    /// What the purse is told of an order: millionths of a share, the most paid or the least received, and when it is over.
     pub(super) fn share_call(
         &self,
         range: Range,
@@ -44,9 +44,25 @@ impl Venue {
             U256::from(1)
         };
         let call = self.share_call(range, buys, self.name_of(TRIED), (units, bound, U256::MAX), at)?;
-        let told = self.chain.call_as(self.signer.address(), owner, &call, at)?;
+        let told = self.chain.tried(self.signer.address(), owner, &call, self.gas(), at)?;
         let told = U256::try_from_be_slice(&told).ok_or_else(|| Error::Wrong(format!("{owner} answers nothing")))?;
         Ok(if buys { self.money.up(told) } else { self.money.down(told) })
+    }
+
+    /// The purse gives liquidity where its owner has written down that it does, or it is not asked to.
+    pub fn check_range(&self) -> Result<(), Error> {
+        let Some(range) = self.place.range else { return Ok(()) };
+        let (purse, head) = (self.place.purse, self.chain.head()?);
+        let lower = self.ask(purse, &Purse::lowerCall {}, &head)?.as_i32();
+        let upper = self.ask(purse, &Purse::upperCall {}, &head)?.as_i32();
+        if (lower, upper) == (range.lower, range.upper) {
+            return Ok(());
+        }
+        Err(Error::Wrong(format!(
+            "the purse {purse} gives liquidity from {lower} to {upper}, and chain.json says from {} to {}; its owner calls \
+             setRange, or writes down what is so",
+            range.lower, range.upper
+        )))
     }
 }
 
@@ -72,7 +88,8 @@ impl Range {
         } else {
             self.tokens(liquidity, root / (1.0 - FALLS).sqrt()).1
         };
-        U256::saturating_from(thing.ceil())
+        // And a trace more, for what gets lost in the last digits.
+        U256::saturating_from((thing * (1.0 + 1e-6)).ceil() + 1.0)
     }
 
     /// Dollars that a share is worth where one of the thing is worth so many, without what it has earned.

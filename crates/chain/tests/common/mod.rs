@@ -42,12 +42,7 @@ pub(crate) struct Ground {
 
 impl Ground {
     pub(crate) fn new() -> Option<Ground> {
-        Ground::with(&[])
-    }
-
-    /// With a node that is told so.
-    pub(crate) fn with(told: &[&str]) -> Option<Ground> {
-        let net = Devnet::start(&parts()?, told).unwrap();
+        let net = Devnet::start(&parts()?, &[]).unwrap();
         net.give(key(&net).address(), 10_000_000_000, (4_000_000_000, U256::from(4) * U256::from(ETHER))).unwrap();
         Some(Ground { net, folder: tempfile::tempdir().unwrap() })
     }

@@ -256,6 +256,10 @@ impl Streaming {
                     return Some(Err(std::io::Error::other("the answer of the model was cut off")));
                 }
             };
+            // All has been said: who hangs up on hearing it has cut nothing off.
+            if let (true, Some(usage)) = (self.call.listening.over, self.call.listening.usage) {
+                self.call.told(usage);
+            }
             self.before.extend_from_slice(&passed);
             if self.call.upstream.betrays(&self.before) {
                 let why = "the model's server said what is not to be passed on";

@@ -18,11 +18,13 @@ pub(super) struct Listening {
     pub(super) usage: Option<Usage>,
     /// Bytes of what was said, however they were wrapped.
     pub(super) said: u64,
+    /// Its last event has come. Whoever hears that one may hang up at once.
+    pub(super) over: bool,
 }
 
 impl Listening {
     pub(super) fn new(protocol: Protocol, hides_usage: bool) -> Listening {
-        Listening { protocol, hides_usage, begun: Vec::new(), usage: None, said: 0 }
+        Listening { protocol, hides_usage, begun: Vec::new(), usage: None, said: 0, over: false }
     }
 
     /// What of this is to be passed on now. Where something may have to be kept back, an event goes on when it is whole.
@@ -53,7 +55,10 @@ impl Listening {
     fn heed(&mut self, event: &[u8]) -> bool {
         let text = String::from_utf8_lossy(event);
         let data: String = text.lines().filter_map(|line| line.strip_prefix("data:")).map(str::trim).collect();
+        self.over |= data == "[DONE]";
         let Ok(data) = serde_json::from_str::<Value>(&data) else { return false };
+        let last = ["message_stop", "response.completed", "response.incomplete", "response.failed"];
+        self.over |= data["type"].as_str().is_some_and(|kind| last.contains(&kind));
         self.usage = Usage::hear(self.usage, &data, self.protocol);
         let only_usage = data["choices"].as_array().is_some_and(Vec::is_empty) && data["usage"].is_object();
         self.hides_usage && only_usage
@@ -84,6 +89,7 @@ mod tests {
         for chunk in STREAM.as_bytes().chunks(cut) {
             passed.extend(listening.hear(chunk));
         }
+        assert!(listening.over, "its last event has been heard, before anybody hangs up");
         passed.extend(listening.rest());
         (String::from_utf8(passed).unwrap(), listening.usage)
     }
@@ -107,7 +113,7 @@ mod tests {
             let mut passed = listening.hear(b"data: {\"choices\":[{\"del");
             passed.extend(listening.rest());
             assert_eq!(passed, b"data: {\"choices\":[{\"del", "{hides}");
-            assert_eq!(listening.usage, None);
+            assert!(listening.usage.is_none() && !listening.over);
         }
     }
 }

@@ -193,7 +193,7 @@ impl Columns {
             low: or_close("low"),
             close,
             volume: find(&["volume"]),
-            gas: find(&["gas"]),
+            gas: find(&["gas_gwei"]),
         })
     }
 

@@ -16,7 +16,7 @@ use crate::Error;
 
 const HEADER: &str = "ts,open,high,low,close,volume,venue\n";
 /// Of one that says what gas cost as well.
-const WITH_GAS: &str = "ts,open,high,low,close,volume,venue,gas\n";
+const WITH_GAS: &str = "ts,open,high,low,close,volume,venue,gas_gwei\n";
 
 /// What has come so far, for whoever reads; one serves all who watch the same file.
 #[derive(Debug)]
@@ -83,6 +83,8 @@ pub struct Writer {
     file: File,
     path: PathBuf,
     candles: Candles,
+    /// From whom the last row came.
+    venue: Option<String>,
     /// A write failed half-way: what the file holds is unknown until it is read again.
     stuck: bool,
 }
@@ -124,7 +126,10 @@ impl Writer {
         let begun = if whole == 0 { header.as_bytes() } else { &text[..whole] };
         let none = Candles::of(Vec::new(), interval, begun.starts_with(WITH_GAS.as_bytes()));
         let bars = parse(&text[..whole], &none).map_err(|why| Error::Candles { path: path.clone(), why })?;
-        Ok(Writer { file, candles: none.and(bars), path, stuck: false })
+        let last = text[..whole].split(|byte| *byte == b'\n').rev().find(|line| !line.is_empty());
+        let venue = last.filter(|_| !bars.is_empty()).and_then(|line| line.split(|byte| *byte == b',').nth(6));
+        let venue = venue.map(|venue| String::from_utf8_lossy(venue).into_owned());
+        Ok(Writer { file, candles: none.and(bars), path, venue, stuck: false })
     }
 
     pub fn path(&self) -> &Path {
@@ -133,6 +138,11 @@ impl Writer {
 
     pub fn candles(&self) -> &Candles {
         &self.candles
+    }
+
+    /// From whom its last bar came.
+    pub fn venue(&self) -> Option<&str> {
+        self.venue.as_deref()
     }
 
     /// When the last bar closed.
@@ -159,6 +169,9 @@ impl Writer {
         wrote.map_err(|source| Error::Io { what: "cannot write", path: self.path.clone(), source })?;
         self.stuck = false;
         self.candles = self.candles.and(added);
+        if !bars.is_empty() {
+            self.venue = Some(venue.to_owned());
+        }
         Ok(())
     }
 }
@@ -229,6 +242,7 @@ mod tests {
         drop(writer);
         // Whoever opens it goes on as it was begun.
         let mut writer = Writer::open(&path, HOUR).unwrap();
+        assert_eq!(writer.venue(), Some("pool"));
         writer.add(&[at(6, 0.25)], "pool").unwrap();
         let series = Series::open(&path, HOUR).unwrap().latest().unwrap();
         assert!(series.gas_known() && series.bars() == [at(5, 31.5), at(6, 0.25)]);

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use ::chain::U256;
 use ::chain::devnet::{self as net, PACKAGES};
+use ::chain::rpc::SPAN;
 use ::chain::site::Site;
 use host::{Error, Home};
 
@@ -41,7 +42,7 @@ pub(super) fn devnet(home: &Home, args: &Devnet) -> Result<ExitCode, Error> {
     }
     let gas = U256::from(10_u64).pow(U256::from(17));
     let (endpoints, place, owner) = (vec![net.url.clone()], net.place.clone(), net.who.owner);
-    let site = Site { endpoints, place, owner, gas, devnet: true, signer: Vec::new() };
+    let site = Site { endpoints, place, owner, gas, span: SPAN, devnet: true, signer: Vec::new() };
     site.write(&args.folder).map_err(said)?;
     let mut watcher = Watcher::open(home, &args.folder, &args.name, args.bar)?;
     let mut traders = Traders::new(args.seed);

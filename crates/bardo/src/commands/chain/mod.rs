@@ -9,7 +9,6 @@ mod watch;
 use std::path::Path;
 use std::process::ExitCode;
 
-use ::chain::rpc::Endpoints;
 use ::chain::signer::{Key, serve};
 use ::chain::site::Site;
 use ::chain::venue;
@@ -42,8 +41,9 @@ fn signer(folder: &Path, file: &Path) -> Result<ExitCode, Error> {
 }
 
 fn purse(folder: &Path, json: bool) -> Result<ExitCode, Error> {
-    let Site { endpoints, place, owner, .. } = Site::read(folder).map_err(said)?;
-    let chain = Endpoints::new(endpoints).map_err(said)?;
+    let site = Site::read(folder).map_err(said)?;
+    let chain = site.chain().map_err(said)?;
+    let Site { place, owner, .. } = site;
     let held = venue::purse(&chain, &place).map_err(said)?;
     if json {
         output::json(&json!({

@@ -124,6 +124,7 @@ impl Hands {
                 )));
             }
         }
+        venue.check_range()?;
         if venue.keyed()? == own {
             return Ok(());
         }

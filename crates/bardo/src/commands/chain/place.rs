@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use ::chain::rpc::Endpoints;
 use ::chain::signer::{Key, Program, Signer};
 use ::chain::site::Site;
 use ::chain::venue::Venue;
@@ -25,5 +24,5 @@ pub(super) fn open(site: &Site, whose: &str, own: &Path) -> Result<Venue, ::chai
     } else {
         Box::new(Program::start(&site.signer)?)
     };
-    Venue::open(site.place.clone(), Endpoints::new(site.endpoints.clone())?, signer, whose, &own.join("outbox"))
+    Venue::open(site.place.clone(), site.chain()?, signer, whose, &own.join("outbox"))
 }

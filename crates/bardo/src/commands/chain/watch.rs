@@ -8,6 +8,7 @@ use std::time::Duration;
 use ::chain::pool::{Bar, Watch};
 use ::chain::rpc::Endpoints;
 use ::chain::site::Site;
+use ::chain::venue::Range;
 use golem::Name;
 use golem::time::{Span, Time};
 use host::{Error, Home};
@@ -41,7 +42,7 @@ pub(super) struct Watcher {
 impl Watcher {
     pub(super) fn open(home: &Home, folder: &Path, name: &Name, bar: u64) -> Result<Watcher, Error> {
         let site = Site::read(folder).map_err(said)?;
-        let chain = Endpoints::new(site.endpoints.clone()).map_err(said)?;
+        let chain = site.chain().map_err(said)?;
         let path = home.data().join(format!("{name}.csv"));
         std::fs::create_dir_all(home.data()).map_err(|source| Error::Io {
             what: "cannot make",
@@ -49,6 +50,13 @@ impl Watcher {
             source,
         })?;
         let writer = Writer::with_gas(path, Span::seconds(bar.max(1)))?;
+        let venue = label(&site);
+        // Bars of two things in one series would be a market that never was.
+        if let Some(other) = writer.venue().filter(|other| *other != venue) {
+            return Err(Error::Usage(format!(
+                "{name} has bars of {other} in it, and these are of {venue}; choose another name with --as"
+            )));
+        }
         let file = folder.join(format!("{name}.watch.json"));
         let kept = std::fs::read_to_string(&file).ok().and_then(|text| serde_json::from_str(&text).ok());
         // What was read of another chain says nothing of this one.
@@ -93,7 +101,7 @@ impl Watcher {
         let until = self.writer.until().unwrap_or_default();
         let new: Vec<Candle> =
             bars.iter().map(|bar| candle(bar.told(&self.site.place))).filter(|candle| candle.opened >= until).collect();
-        if let Err(why) = self.writer.add(&new, "pool") {
+        if let Err(why) = self.writer.add(&new, &label(&self.site)) {
             self.watch = before;
             let (what, path) = ("cannot add to", self.writer.path().to_owned());
             return Err(::chain::Error::Io { what, path, source: std::io::Error::other(why.to_string()) });
@@ -108,6 +116,12 @@ impl Watcher {
         }
         Ok(())
     }
+}
+
+/// What its bars are of, as it stands in the series.
+fn label(site: &Site) -> String {
+    let range = |range: Range| format!("shares {}..{} of {}", range.lower, range.upper, range.each);
+    site.place.range.map_or_else(|| "pool".to_owned(), range)
 }
 
 fn candle(bar: Bar) -> Candle {
