@@ -296,11 +296,8 @@ fn a_provider_that_lies_fails_or_hangs_up_is_paid_no_more_than_was_set_aside() {
     agency.tent.verified("ada");
 }
 
-#[test]
-fn who_hangs_up_frees_its_place_and_pays_for_what_was_said() {
-    let upstream = Upstream::start(|_| Act::Slowly(50));
-    let agency = Agency::new(&upstream, "1", &["policy.calls_at_once=1"]);
-    let up = agency.up();
+/// A client that has asked for an answer in pieces and may hang up on it.
+fn listening(up: &Up, agency: &Agency) -> TcpStream {
     let body = streamed().to_string();
     let mut socket = TcpStream::connect(&up.address).unwrap();
     let request = format!(
@@ -309,6 +306,15 @@ fn who_hangs_up_frees_its_place_and_pays_for_what_was_said() {
         body.len()
     );
     socket.write_all(request.as_bytes()).unwrap();
+    socket
+}
+
+#[test]
+fn who_hangs_up_frees_its_place_and_pays_for_what_was_said() {
+    let upstream = Upstream::start(|_| Act::Slowly(50));
+    let agency = Agency::new(&upstream, "1", &["policy.calls_at_once=1"]);
+    let up = agency.up();
+    let mut socket = listening(&up, &agency);
     let mut some = [0; 2_000];
     assert!(socket.read(&mut some).unwrap() > 0);
     let busy = up.chat(&agency, &hello());
@@ -327,14 +333,7 @@ fn who_hangs_up_when_all_is_said_pays_what_it_used() {
     let upstream = Upstream::start(|_| Act::Lingers(3_000));
     let agency = Agency::new(&upstream, "1", &[]);
     let up = agency.up();
-    let body = streamed().to_string();
-    let mut socket = TcpStream::connect(&up.address).unwrap();
-    let request = format!(
-        "POST /g/ada/v1/chat/completions HTTP/1.1\r\nhost: x\r\nx-api-key: {}\r\ncontent-length: {}\r\n\r\n{body}",
-        agency.token,
-        body.len()
-    );
-    socket.write_all(request.as_bytes()).unwrap();
+    let mut socket = listening(&up, &agency);
     let mut heard = Vec::new();
     while !String::from_utf8_lossy(&heard).contains("[DONE]") {
         let mut some = [0; 2_000];

@@ -207,10 +207,10 @@ fn load(told: &Words, look: Look, frame: &mut Frame<'_>, area: Rect, scroll: usi
 fn news(app: &App, look: Look, area: Rect) -> Vec<Line<'static>> {
     let told = app.followed.iter().rev().filter(|heard| !heard.routine);
     let width = usize::from(area.width).saturating_sub(10);
-    told.take(usize::from(area.height))
-        .map(|heard| {
-            let when = Span::styled(format!("{:>9} ", count(heard.tick)), look.quiet());
-            Line::from(vec![when, Span::raw(cut(&heard.says, width))])
-        })
-        .collect()
+    let told = told.take(usize::from(area.height)).map(|heard| {
+        let when = Span::styled(format!("{:>9} ", count(heard.tick)), look.quiet());
+        Line::from(vec![when, Span::raw(cut(&heard.says, width))])
+    });
+    let told: Vec<Line<'static>> = told.collect();
+    if told.is_empty() { vec![Line::raw("nothing out of the ordinary")] } else { told }
 }
