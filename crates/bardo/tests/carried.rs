@@ -5,9 +5,10 @@ mod common;
 use std::fs::OpenOptions;
 use std::io::Write;
 use std::process::{Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use common::Tent;
+use common::host::Host;
+use common::{Tent, text};
 use serde_json::Value;
 
 const BROKER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/broker.py");
@@ -34,6 +35,20 @@ fn born(tent: &Tent, orders: &str) {
         ["--set", "mind.kind=reflex", "--set", "reflex.act_every=3", "--set", "world.start=2024-01-01T02:00:00Z"];
     let new = ["golem", "new", "ada", "--data", "eth", "--seed", "9407", "--interval", "1h", "--orders", orders];
     tent.ok(new.iter().chain(&reflex));
+}
+
+/// What the broker does when its golem is dead.
+const CLOSES: &str = "        print(\"the golem is dead; what is left goes home\", file=sys.stderr)";
+
+/// The same broker with other lines in place of these; the command that runs it.
+fn broker(tent: &Tent, lines: &[(&str, &str)]) -> String {
+    let (mut text, file) = (std::fs::read_to_string(BROKER).unwrap(), tent.folder.path().join("broker.py"));
+    for (line, other) in lines {
+        assert!(text.contains(line), "{line}");
+        text = text.replace(line, other);
+    }
+    std::fs::write(&file, text).unwrap();
+    format!("python3 {}", file.display())
 }
 
 /// What the program says it has done: units and cash, fee included.
@@ -85,25 +100,77 @@ fn a_golem_is_at_its_end_when_everything_is_home_or_its_owner_gives_up() {
     let tent = home(60);
     born(&tent, &format!("python3 {BROKER}"));
     tent.ok(["golem", "run", "ada", "--ticks", "20"]);
-    let closed = tent.folder.path().join("closed.py");
-    let away = std::fs::read_to_string(BROKER).unwrap().replace(
-        "        print(\"the golem is dead; what is left goes home\", file=sys.stderr)",
-        "        answer.update(away=\"the bank is closed\", again_ms=100)",
-    );
-    std::fs::write(&closed, away).unwrap();
-    tent.ok(["golem", "program", "ada", "--orders", &format!("python3 {}", closed.display())]);
-    tent.ok(["golem", "retire", "ada", "--confirm", "ada"]);
+    let closed = broker(&tent, &[(CLOSES, "        answer.update(away=\"the bank is closed\", again_ms=100)")]);
+    tent.ok(["golem", "program", "ada", "--orders", &closed]);
+    let said = tent.ok(["golem", "retire", "ada", "--confirm", "ada"]);
+    assert!(said.contains("while somebody runs it"), "nothing is home yet: {said}");
     let mut run = tent.command(["golem", "run", "ada"]);
-    let mut run = run.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut run = run.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let (said, words) = common::processes::complains(&mut run, "the bank is closed");
     assert!(said, "{words}");
-    let _ = run.kill();
-    let _ = run.wait();
+    Command::new("kill").args(["-INT", &run.id().to_string()]).status().unwrap();
+    let said = text(&run.wait_with_output().unwrap().stdout);
+    assert!(said.contains("ada is dead and has not come to its end yet"), "{said}");
     let golem = tent.verified("ada");
     assert!(golem.owes_nothing() && !tent.golem("ada").has_gone_home(golem.life()));
-    tent.ok(["golem", "bury", "ada"]);
+    assert!(tent.ok(["golem", "show", "ada"]).contains("  home       not yet"));
+    assert!(tent.fails(6, ["golem", "bury", "ada"]).contains("--unfinished"));
+    assert!(!tent.golem("ada").is_buried());
+    tent.ok(["golem", "bury", "ada", "--unfinished"]);
     assert!(tent.golem("ada").has_gone_home(golem.life()));
     assert!(tent.fails(4, ["golem", "run", "ada"]).contains("dead"));
+}
+
+/// Whoever looks at a host sees where the end has got to, and that it has come.
+#[test]
+fn a_host_says_what_the_end_waits_for_until_it_has_come() {
+    let tent = home(60);
+    born(&tent, &format!("python3 {BROKER}"));
+    tent.ok(["golem", "run", "ada", "--ticks", "20"]);
+    // Its answers are read anew each time: what it says changes under a running host.
+    let (says, waits) = (
+        tent.folder.path().join("says"),
+        "        said = open({says}).read()\n        if said: answer.update(away=said, again_ms=100)",
+    );
+    std::fs::write(&says, "the bank is closed").unwrap();
+    let slow = broker(&tent, &[(CLOSES, &waits.replace("{says}", &format!("{:?}", says.display().to_string())))]);
+    tent.ok(["golem", "program", "ada", "--orders", &slow]);
+    tent.ok(["golem", "retire", "ada", "--confirm", "ada"]);
+    let host = Host::up(&tent, "1");
+    let stands = |wanted: &str, why: Option<&str>| {
+        let until = Instant::now() + Duration::from_secs(90);
+        loop {
+            let told = host.get("/v1/golems/ada")["status"].clone();
+            if told["state"] == wanted && why.is_none_or(|why| told["why"] == why) {
+                return;
+            }
+            assert!(Instant::now() < until, "not {wanted} {why:?}: {told}");
+            std::thread::sleep(Duration::from_millis(100));
+        }
+    };
+    stands("waiting", Some("the bank is closed"));
+    std::fs::write(&says, "it is being counted").unwrap();
+    stands("waiting", Some("it is being counted"));
+    std::fs::write(&says, "").unwrap();
+    stands("dead", None);
+    assert!(tent.golem("ada").has_gone_home(tent.verified("ada").life()));
+}
+
+/// Why an order would not be had is told to whoever runs its golem.
+#[test]
+fn a_program_says_why_it_would_not_have_an_order() {
+    let tent = home(60);
+    let quotes = "        answer[\"quote\"] = {";
+    let never =
+        broker(&tent, &[(quotes, "        answer.update(quote=None, why=\"the broker is on strike\")\n        {")]);
+    born(&tent, &never);
+    let mut run = tent.command(["golem", "run", "ada"]);
+    let mut run = run.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let (said, words) = common::processes::complains(&mut run, "the broker is on strike");
+    let _ = run.kill();
+    let _ = run.wait();
+    assert!(said, "{words}");
+    assert_eq!(book(&tent).2, 0);
 }
 
 #[test]

@@ -234,6 +234,69 @@ fn a_golem_gives_a_pool_liquidity_and_dies_and_everything_goes_home() {
     let (said, purse) = (text(&home.stdout) + &text(&home.stderr), net.purse());
     let left = ["money", "things", "shares"].map(|what| purse[what].as_i64().unwrap());
     assert_eq!((left, &purse["key"]), ([0, 0, 0], &Value::Null), "{said}");
+    // Another market does not go on in its series, and a chain that is refused leaves nothing that says it is up.
+    let (folder, parts) = (net.folder(), parts().unwrap());
+    drop(net);
+    let why =
+        tent.fails(1, ["chain", "devnet", &folder, "--bar", &BAR.to_string(), "--parts", parts.to_str().unwrap()]);
+    assert!(why.contains("something else in it") && why.contains("--as"), "{why}");
+    assert_eq!(std::fs::read_dir(folder).unwrap().count(), 0);
+}
+
+/// Books that do not say what is in the purse are not gone on with, whoever has changed it and however; and its owner hears why.
+#[test]
+fn nobody_goes_on_with_a_purse_that_is_not_as_it_believes() {
+    let tent = Tent::new();
+    let Some(net) = Net::up(&tent, &[]) else { return };
+    let (orders, folder) = (net.orders(), net.folder());
+    let owner = |deed: &[&str]| tent.ok(["chain", "owner", &folder].iter().chain(deed));
+    born(&tent, "ada", &["--orders", &orders]);
+    trade(&tent, "ada", 1, 0);
+    let copy = tent.folder.path().join("copy").display().to_string();
+    tent.ok(["golem", "backup", "ada", &copy]);
+    owner(&["freeze"]);
+    waits(&tent, "ada", "its owner has frozen the purse");
+    owner(&["thaw"]);
+    trade(&tent, "ada", 2, 0);
+    // A purse is for one golem: another takes neither the key nor, when it dies, anything that is not its own.
+    born(&tent, "ben", &["--orders", &orders]);
+    waits(&tent, "ben", "a purse is for one golem");
+    let nowhere = orders.replace(&folder, "nowhere");
+    let said = text(&tent.run(["golem", "program", "ben", "--orders", &nowhere]).stderr);
+    assert!(said.contains("there is no chain.json in nowhere"), "it is said at once: {said}");
+    tent.ok(["golem", "program", "ben", "--orders", &orders]);
+    tent.ok(["golem", "retire", "ben", "--confirm", "ben"]);
+    assert!(tent.ok(["golem", "run", "ben"]).contains("everything of ben is home"));
+    net.agrees("ada");
+    // A copy that is older than what was done has another key, and knows too little.
+    tent.ok(["golem", "restore", &copy, "--rewind"]);
+    tent.ok(["golem", "program", "ada", "--orders", &orders]);
+    let why = waits(&tent, "ada", "a purse is for one golem");
+    let key = why.rsplit_once(" key ").unwrap().1.split('`').next().unwrap();
+    owner(&["key", key]);
+    waits(&tent, "ada", "was carried out after this copy of it was made");
+    assert_eq!(trades(&tent, "ada").len(), 1, "it has done nothing more");
+    tent.ok(["golem", "retire", "ada", "--confirm", "ada"]);
+    tent.ok(["golem", "run", "ada"]);
+    let purse = net.purse();
+    assert_eq!((&purse["money"], &purse["things"], &purse["key"]), (&0.into(), &0.into(), &Value::Null));
+    // Another chain in the same place is not the one on which it holds something.
+    born(&tent, "cleo", &["--orders", &orders]);
+    trade(&tent, "cleo", 1, 0);
+    drop(net);
+    let Some(_net) = Net::up(&tent, &[]) else { return };
+    waits(&tent, "cleo", "this is not the chain");
+    assert_eq!(trades(&tent, "cleo").len(), 1);
+}
+
+/// Runs it until its owner is told this, and gives what was said.
+fn waits(tent: &Tent, name: &str, wanted: &str) -> String {
+    let mut run = tent.command(["golem", "run", name]);
+    let mut run = run.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let (said, words) = common::processes::complains(&mut run, wanted);
+    ends(&mut run);
+    assert!(said, "{name}: {words}");
+    words
 }
 
 /// However many golems watch a pool, one process asks about it.

@@ -98,7 +98,8 @@ impl Wire {
 
     /// As one of the node's own accounts, and mined at once; the receipt.
     pub fn send(&self, from: Address, to: Option<Address>, value: U256, input: Vec<u8>) -> Result<Value, Error> {
-        let mut tx = json!({ "from": from, "value": value, "input": Bytes::from(input), "gas": "0x1c9c380" });
+        // Half a block: what asks for a whole one waits as long as anybody else is in it.
+        let mut tx = json!({ "from": from, "value": value, "input": Bytes::from(input), "gas": "0xe4e1c0" });
         if let Some(to) = to {
             tx["to"] = json!(to);
         }
@@ -153,23 +154,36 @@ fn theirs(parts: &Path, file: &str) -> Result<Vec<u8>, Error> {
 impl Devnet {
     /// Starts a node and makes everything on it. `parts` is a folder in which the packages are installed.
     pub fn start(parts: &Path, told: &[&str]) -> Result<Devnet, Error> {
+        let plainly = |command: &[String]| {
+            Command::new(&command[0]).args(&command[1..]).stdin(Stdio::null()).stdout(Stdio::null()).spawn()
+        };
+        Devnet::start_by(parts, told, plainly)
+    }
+
+    /// The same, where somebody keeps the node: whoever they are ends it when they are not spoken to any more.
+    pub fn start_by(
+        parts: &Path,
+        told: &[&str],
+        spawn: impl FnOnce(&[String]) -> std::io::Result<Child>,
+    ) -> Result<Devnet, Error> {
         let port = TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr()).map_or(8_545, |at| at.port());
-        let program = anvil(parts);
-        let node = Command::new(&program)
-            .args(["--host", "127.0.0.1", "--port", &port.to_string(), "--silent", "--code-size-limit", "100000"])
-            // Or it writes down every state it ever had, and a day of it fills a disk.
-            .args(["--prune-history", "128"])
-            .args(told)
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .spawn()
-            .map_err(|source| Error::Io { what: "cannot run", path: program, source })?;
+        let (program, at) = (anvil(parts), port.to_string());
+        let mut command = vec![program.display().to_string()];
+        let usual = ["--host", "127.0.0.1", "--port", &at, "--silent", "--code-size-limit", "100000"];
+        // Or it writes down every state it ever had, and a day of it fills a disk.
+        let kept = ["--prune-history", "128"];
+        command.extend(usual.iter().chain(&kept).chain(told).map(|word| (*word).to_owned()));
+        let node = spawn(&command).map_err(|source| Error::Io { what: "cannot run", path: program, source })?;
         let url = format!("http://127.0.0.1:{port}");
         let wire = Wire { mines: true, ..Wire::to(&url)? };
         // Whatever fails from here on, the node is not left behind.
         let mut begun = Begun(Some(node));
         let until = Instant::now() + Duration::from_secs(30);
         while wire.ask("eth_chainId", json!([])).is_err() {
+            let gone = begun.0.as_mut().and_then(|node| node.try_wait().ok().flatten());
+            if let Some(status) = gone {
+                return Err(Error::Wrong(format!("the node has ended: {status}")));
+            }
             if Instant::now() > until {
                 return Err(Error::Away("the node does not come up".to_owned()));
             }
@@ -243,9 +257,16 @@ impl Devnet {
 
 impl Drop for Devnet {
     fn drop(&mut self) {
-        let _ = self.node.kill();
-        let _ = self.node.wait();
+        end(&mut self.node);
     }
+}
+
+/// A keeper ends when nobody has its line any more, and what it keeps before it.
+fn end(node: &mut Child) {
+    if node.stdin.take().is_none() {
+        let _ = node.kill();
+    }
+    let _ = node.wait();
 }
 
 struct Begun(Option<Child>);
@@ -253,8 +274,7 @@ struct Begun(Option<Child>);
 impl Drop for Begun {
     fn drop(&mut self) {
         if let Some(mut node) = self.0.take() {
-            let _ = node.kill();
-            let _ = node.wait();
+            end(&mut node);
         }
     }
 }

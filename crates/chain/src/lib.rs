@@ -15,4 +15,5 @@ pub mod tx;
 pub mod venue;
 
 pub use alloy_primitives::{Address, B256, Bytes, U256, keccak256};
+pub use alloy_sol_types::SolCall;
 pub use error::Error;

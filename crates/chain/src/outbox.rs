@@ -35,6 +35,10 @@ enum Line {
         key: u64,
         fate: Fate,
     },
+    /// Whether more was done than whoever it is done for knows, and what.
+    Looked {
+        astray: Option<String>,
+    },
 }
 
 /// One signed transaction.
@@ -68,6 +72,8 @@ pub struct Outbox {
     flights: BTreeMap<u64, Flight>,
     /// How many the key had sent when this was begun, and when.
     pub begun: Option<(u64, u64)>,
+    /// Why nothing may be begun any more, once that has been looked for.
+    pub astray: Option<Option<String>>,
     broken: bool,
 }
 
@@ -76,7 +82,8 @@ impl Outbox {
     pub fn open(path: &Path, address: Address, purse: Address) -> Result<Outbox, Error> {
         let failed = |what| move |source| Error::Io { what, path: path.to_owned(), source };
         let file = OpenOptions::new().create(true).append(true).read(true).open(path).map_err(failed("cannot open"))?;
-        let mut outbox = Outbox { path: path.to_owned(), file, flights: BTreeMap::new(), begun: None, broken: false };
+        let mut outbox =
+            Outbox { path: path.to_owned(), file, flights: BTreeMap::new(), begun: None, astray: None, broken: false };
         let mut reader = BufReader::new(File::open(path).map_err(failed("cannot read"))?);
         let (mut line, mut whole, mut number) = (Vec::new(), 0, 0);
         while reader.read_until(b'\n', &mut line).map_err(failed("cannot read"))? > 0 && line.ends_with(b"\n") {
@@ -101,6 +108,7 @@ impl Outbox {
             Line::Begun { sent, time, .. } => self.begun = Some((sent, time)),
             Line::Meant { key, order } => self.flights.entry(key).or_default().order = Some(order),
             Line::Sent { key, attempt } => self.flights.entry(key).or_default().attempts.push(attempt),
+            Line::Looked { astray } => self.astray = Some(astray),
             Line::Over { key, fate } => self.flights.entry(key).or_default().fate = Some(fate),
         }
     }
@@ -135,8 +143,23 @@ impl Outbox {
         Ok(fate)
     }
 
+    pub fn looked(&mut self, astray: Option<String>) -> Result<(), Error> {
+        self.add(Line::Looked { astray })
+    }
+
     pub fn get(&self, key: u64) -> Option<&Flight> {
         self.flights.get(&key)
+    }
+
+    /// The last order that was carried out.
+    pub fn last_done(&self) -> Option<u64> {
+        let moved = |fate: Fate| fate.outcome().is_some_and(|outcome| outcome.units != 0);
+        self.flights.iter().rev().find(|(_, flight)| flight.fate.is_some_and(moved)).map(|(key, _)| *key)
+    }
+
+    /// No order was ever sent from here; what is sent at the end has the highest number, and is none.
+    pub fn has_sent_nothing(&self) -> bool {
+        self.flights.range(..u64::MAX).all(|(_, flight)| flight.attempts.is_empty())
     }
 
     /// The one that offers most for gas, of all that were sent with this nonce.

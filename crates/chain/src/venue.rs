@@ -36,6 +36,8 @@ const TIP: u128 = 100_000_000;
 const PATIENCE: u64 = 3;
 /// An order is never good for longer: after this nothing of it can land.
 const LONGEST: u64 = 3_600;
+/// How many numbers are tried for orders that nobody here remembers.
+const FORGOTTEN: u64 = 128;
 
 /// Where it is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -84,6 +86,8 @@ pub struct Venue {
     thing_first: bool,
     /// Whose orders they are, whichever key signs them: somebody who comes back with another key still finds what it did.
     whose: B256,
+    /// Something of its golem's may be in the purse.
+    ours: bool,
 }
 
 impl std::fmt::Debug for Venue {
@@ -105,7 +109,7 @@ impl Venue {
         let unit = place.range.map_or(Ok(thing), |range| Scale::each(range.each))?;
         let thing_first = place.thing < place.money;
         let whose = keccak256(whose);
-        let mut venue = Venue { place, chain, signer, outbox, money, thing, unit, thing_first, whose };
+        let mut venue = Venue { place, chain, signer, outbox, money, thing, unit, thing_first, whose, ours: true };
         if venue.outbox.begun.is_none() {
             let said = venue.chain.chain()?;
             if said != venue.place.chain {
@@ -206,6 +210,58 @@ impl Venue {
     pub fn keyed(&self) -> Result<Address, Error> {
         let head = self.chain.head()?;
         self.ask(self.place.purse, &Purse::keyCall {}, &head)
+    }
+
+    /// Why a preview came to nothing, where that is for its owner to know; none where the pool would not have it.
+    pub fn why_not(&self, buys: bool, units: i64) -> Result<Option<String>, Error> {
+        let (head, purse) = (self.chain.head()?, self.place.purse);
+        if self.ask(purse, &Purse::frozenCall {}, &head)? {
+            return Ok(Some("its owner has frozen the purse".to_owned()));
+        }
+        if self.ask(purse, &Purse::untilCall {}, &head)? <= head.time {
+            return Ok(Some("the time of its key is over; its owner calls setKey again".to_owned()));
+        }
+        let (money, there) = self.held(&head)?;
+        let [has, wanted] = [there, units].map(|millionths| millionths as f64 / 1e6);
+        Ok(match self.quoted(buys, units, &head)? {
+            _ if !buys && there < units => Some(format!("it would sell {wanted:.6}, and the purse has {has:.6}")),
+            Some(all) if buys && all > money => Some(format!("the purse has no more than {money} in it")),
+            Some(_) => Some("the purse has let out what it may for now".to_owned()),
+            None => None,
+        })
+    }
+
+    /// Why somebody who knows of no order above this one must not begin anything: the chain does not know what it did last, or
+    /// knows more of it than it does itself. Either way its books do not say what is in the purse. It stays so.
+    pub fn astray(&mut self, last: u64) -> Result<Option<String>, Error> {
+        let (head, done) = (self.chain.head()?, self.outbox.last_done());
+        if let Some(done) = done
+            && !self.is_done(done, &head)?
+        {
+            return Ok(Some(format!("this is not the chain on which order {done} was carried out")));
+        }
+        let mut unknown = done.filter(|done| *done > last);
+        if self.outbox.astray.is_none() && self.outbox.has_sent_nothing() {
+            for key in last + 1..=last + FORGOTTEN {
+                unknown = if unknown.is_none() && self.is_done(key, &head)? { Some(key) } else { unknown };
+            }
+            self.outbox.looked(None)?;
+        }
+        if let Some(key) = unknown.filter(|_| !matches!(self.outbox.astray, Some(Some(_)))) {
+            self.outbox.looked(Some(format!("order {key} was carried out after this copy of it was made")))?;
+        }
+        Ok(self.outbox.astray.clone().flatten())
+    }
+
+    /// A purse that is another's, and out of which nothing was ever done for somebody who has used the numbers up to this one, has
+    /// nothing of theirs in it: at their end it is left alone. Where nobody can be sure, it is not.
+    pub fn leave_to_others(&mut self, last: u64) -> Result<(), Error> {
+        let head = self.chain.head()?;
+        self.ours = last > FORGOTTEN || !self.outbox.has_sent_nothing() || self.keyed()? == self.address();
+        for key in 0..=last.saturating_add(FORGOTTEN) {
+            self.ours = self.ours || self.is_done(key, &head)?;
+        }
+        Ok(())
     }
 
     /// What is paid for it, or comes in for it, fee included.
@@ -485,6 +541,11 @@ pub struct Held {
     /// What of each may leave now.
     pub money_left: Usdc,
     pub things_left: i64,
+}
+
+/// Something of a purse is in its pool.
+pub fn in_pool(chain: &Endpoints, place: &Place) -> Result<bool, Error> {
+    Ok(ask(chain, place.purse, &Purse::liquidityCall {}, &chain.head()?)? > 0)
 }
 
 /// A purse, as anybody can see it.

@@ -132,3 +132,74 @@ fn who_comes_back_with_another_key_finds_what_it_did() {
     ground.mine(4);
     assert_eq!(heir.reconcile(1).unwrap(), Fate::Never);
 }
+
+/// A copy that is older than what was done begins nothing more, however often it is opened and whatever numbers it has used up.
+#[test]
+fn an_older_copy_finds_out_and_does_not_forget() {
+    let Some(ground) = Ground::new() else { return };
+    let mut venue = ground.venue();
+    assert_eq!(venue.astray(0).unwrap(), None);
+    let before = ground.net.wire().ask("evm_snapshot", json!([])).unwrap();
+    let mut done = venue.commit(2, true, &bounded(20_000, 60, 20, ground.until(600))).unwrap();
+    while done == Fate::Pending {
+        ground.mine(1);
+        done = venue.reconcile(2).unwrap();
+    }
+    assert!(matches!(done, Fate::Done(_)), "{done:?}");
+    assert_eq!(venue.astray(2).unwrap(), None, "who knows of it goes on");
+    drop(venue);
+    let outbox = ground.folder.path().join("outbox");
+    let known = std::fs::read(&outbox).unwrap();
+    let told = Some("order 2 was carried out after this copy of it was made".to_owned());
+    // With its record and without.
+    for record in [Some(&known), None] {
+        record.map_or_else(|| std::fs::remove_file(&outbox), |known| std::fs::write(&outbox, known)).unwrap();
+        for last in [1, 2, 500] {
+            assert_eq!(ground.venue().astray(last).unwrap(), told, "{last}");
+        }
+    }
+    // Another chain, with everything in the same place.
+    std::fs::write(&outbox, known).unwrap();
+    ground.net.wire().ask("evm_revert", json!([before])).unwrap();
+    ground.mine(4);
+    assert!(ground.venue().astray(2).unwrap().is_some_and(|why| why.contains("not the chain")));
+}
+
+/// Who never did anything has nothing in a purse that is another's, and comes to its end; who may have had something waits.
+#[test]
+fn a_purse_that_was_always_anothers_is_left_alone() {
+    let Some(ground) = Ground::new() else { return };
+    let list = || List { chain: 31_337, purse: ground.net.place.purse, owner: ground.net.who.owner, gas: U256::MAX };
+    let open = |whose: &str| {
+        let key = Key::new(key_of("a stranger").as_slice(), list()).unwrap();
+        let chain = Endpoints::new(vec![ground.net.url.clone()]).unwrap();
+        let file = ground.folder.path().join(whose);
+        Venue::open(ground.net.place.clone(), chain, Box::new(key), whose, &file).unwrap()
+    };
+    // It has some gas, which goes home.
+    let gas = U256::from(10_u64).pow(U256::from(18));
+    let (owner, own) = (ground.net.who.owner, open("eve").address());
+    ground.net.wire().send(owner, Some(own), gas, Vec::new()).unwrap();
+    ground.mine(4);
+    let ends = |whose: &str, last: u64| {
+        (0..20).any(|_| {
+            let mut venue = open(whose);
+            venue.leave_to_others(last).unwrap();
+            ground.mine(1);
+            venue.close().unwrap().is_none()
+        })
+    };
+    assert!(!ends("eve", 500), "nobody can be sure of so many numbers");
+    assert!(ends("eve", 3));
+    let head = open("eve").chain().head().unwrap();
+    assert!(open("eve").chain().ether_of(own, &head).unwrap() < gas / U256::from(100));
+    assert!(ground.venue().held(&head).unwrap().0 > Usdc::ZERO, "what is another's stays");
+    // The same golem as the one that has acted, from a lost disk.
+    let mut ada = ground.venue();
+    let mut done = ada.commit(2, true, &bounded(20_000, 60, 20, ground.until(600))).unwrap();
+    while done == Fate::Pending {
+        ground.mine(1);
+        done = ada.reconcile(2).unwrap();
+    }
+    assert!(!ends("ada", 1));
+}

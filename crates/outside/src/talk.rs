@@ -43,7 +43,7 @@ impl Answered for wire::Answer {
         let says = self.error.take().map(|error| Trouble::Says(plain::line(&error, 200)));
         says.or_else(|| {
             let again = self.again_ms.map(|ms| Duration::from_millis(ms.min(3_600_000)));
-            self.away.take().map(|away| Trouble::Away { what: plain::line(&away, 200), again })
+            self.away.take().map(|away| Trouble::Away { what: plain::line(&away, 400), again })
         })
     }
 }

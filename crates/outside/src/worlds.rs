@@ -1,6 +1,7 @@
 //! A world outside, asked: every answer is held against what was asked and what the world declared before anybody sees it.
 
 use golem::limits;
+use golem::plain;
 use golem::time::Time;
 use golem::world::{Fate, Manifest, Observation, Order, Quote};
 
@@ -17,6 +18,8 @@ pub struct WorldProgram {
     pub manifest: Manifest,
     pub start: Time,
     pub end: Option<Time>,
+    /// Why its last preview came to nothing, in its own words.
+    pub says: Option<String>,
 }
 
 impl WorldProgram {
@@ -35,7 +38,7 @@ impl WorldProgram {
         let manifest = welcome.world.ok_or_else(|| lacks("world"))?;
         let manifest = manifest.read().map_err(|why| Trouble::Unsound { what: what(), why })?;
         let start = Time::millis(welcome.start.ok_or_else(|| lacks("start"))?);
-        Ok(WorldProgram { talk, manifest, start, end: welcome.end.map(Time::millis) })
+        Ok(WorldProgram { talk, manifest, start, end: welcome.end.map(Time::millis), says: None })
     }
 
     /// The same, where it only carries out the orders of a golem that was born into this.
@@ -49,7 +52,7 @@ impl WorldProgram {
     ) -> Result<WorldProgram, Trouble> {
         let program = Program::start(keeper, launch, limits, log)?;
         let (talk, _) = Talk::greet(program, settled.hello("orders", Some(wire::Manifest::of(born))))?;
-        Ok(WorldProgram { talk, manifest: born.clone(), start: Time::default(), end: None })
+        Ok(WorldProgram { talk, manifest: born.clone(), start: Time::default(), end: None, says: None })
     }
 
     /// Its golem last looked then, has used no key above this one, and holds so much, where anybody knows.
@@ -90,6 +93,7 @@ impl WorldProgram {
         let what = "say what an order would do";
         let answer = self.ask(what, Ask::Preview { order: wire::Order::of(order) })?;
         let quote = answer.quote.ok_or_else(|| Trouble::Lacks { what: what.to_owned(), lacks: "quote" })?;
+        self.says = answer.why.filter(|_| quote.is_none()).map(|why| plain::line(&why, 400));
         Ok(quote.map(|quote| quote.read()))
     }
 

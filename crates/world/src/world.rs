@@ -27,6 +27,11 @@ pub trait World {
     /// What the action would do; none if the world would not have it.
     fn preview(&mut self, order: &Order) -> Result<Option<Quote>, Error>;
 
+    /// Why the last preview came to nothing, where that is more than the market: its owner is told.
+    fn says(&mut self) -> Option<String> {
+        None
+    }
+
     /// Does it, once and within its bounds: a key that was committed before gives its own fate again. `Never` if
     /// the world refused, so that nothing happened and nothing will; `Pending` if it is on its way.
     fn commit(&mut self, key: u64, order: &Order) -> Result<Fate, Error>;

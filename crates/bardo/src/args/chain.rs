@@ -16,7 +16,7 @@ pub(crate) enum ChainVerb {
         #[arg(long = "as", value_name = "NAME", default_value = "pool")]
         name: golem::Name,
         /// How long a bar lasts, in seconds
-        #[arg(long, value_name = "SECONDS", default_value_t = 60)]
+        #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=86_400))]
         bar: u64,
     },
     /// Carry out the orders of a golem in a pool: the program for `golem new --orders`
@@ -40,6 +40,30 @@ pub(crate) enum ChainVerb {
         /// Folder with a chain.json
         folder: PathBuf,
     },
+    /// Say which calls the owner of a purse makes to freeze or sweep it or to give it to a key; on a devnet, make them
+    Owner {
+        /// Folder with a chain.json
+        folder: PathBuf,
+        #[command(subcommand)]
+        deed: OwnerDeed,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum OwnerDeed {
+    /// Nothing leaves it any more but to its owner
+    Freeze,
+    /// It may be used again
+    Thaw,
+    /// Everything in it goes to its owner
+    Sweep,
+    /// Give it to this key, and to no other
+    Key {
+        key: String,
+        /// For how long
+        #[arg(long, value_name = "DAYS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=3_650))]
+        days: u64,
+    },
 }
 
 #[derive(Debug, ClapArgs)]
@@ -51,7 +75,7 @@ pub(crate) struct Devnet {
     #[arg(long = "as", value_name = "NAME", default_value = "devnet")]
     pub(crate) name: golem::Name,
     /// How long a bar lasts, in seconds
-    #[arg(long, value_name = "SECONDS", default_value_t = 4)]
+    #[arg(long, value_name = "SECONDS", default_value_t = 4, value_parser = clap::value_parser!(u64).range(1..=86_400))]
     pub(crate) bar: u64,
     /// Let golems give the pool liquidity, in shares of a hundred dollars, instead of buying and selling
     #[arg(long)]

@@ -164,7 +164,12 @@ pub(crate) enum GolemVerb {
     /// Make an heir of a dead golem, from what it left
     Successor(Successor),
     /// Put a dead golem away: out of the list and the screens, with everything it left
-    Bury { name: String },
+    Bury {
+        name: String,
+        /// Also if something of it is not home yet: it stays where it is
+        #[arg(long)]
+        unfinished: bool,
+    },
     /// Put it back into the list
     Unbury { name: String },
     /// Take it out of the host, for as long as you like: no host lives it until it is joined again

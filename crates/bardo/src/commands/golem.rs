@@ -61,8 +61,8 @@ pub(crate) fn dispatch(home: &Home, verb: GolemVerb, json: bool) -> Result<ExitC
         GolemVerb::Pause(whom) => owner::brake(home, whom.name.as_deref(), &Brake::Pause, json),
         GolemVerb::Resume(whom) => owner::brake(home, whom.name.as_deref(), &Brake::Resume, json),
         GolemVerb::Freeze { whom, reason } => owner::brake(home, whom.name.as_deref(), &Brake::Freeze { reason }, json),
-        GolemVerb::Bury { name } => bury(&home.golem(&name)?, true, json),
-        GolemVerb::Unbury { name } => bury(&home.golem(&name)?, false, json),
+        GolemVerb::Bury { name, unfinished } => bury(&home.golem(&name)?, unfinished, json),
+        GolemVerb::Unbury { name } => unbury(&home.golem(&name)?, json),
         GolemVerb::Retire(retire) => owner::retire(home, &retire, json),
         GolemVerb::Successor(args) => heirs::successor(home, &args, json),
         GolemVerb::Release { name } => release(&home.golem(&name)?, json),
@@ -87,6 +87,7 @@ fn create(home: &Home, new: New, json: bool) -> Result<ExitCode, Error> {
         ));
         line(birth::next(home, &living));
     }
+    outside::greet(living.place(), living.life());
     Ok(ExitCode::SUCCESS)
 }
 
@@ -146,12 +147,17 @@ pub(crate) fn birth_of(home: &Home, new: New) -> Result<Living, Error> {
     births::birth(home, wish)
 }
 
-fn bury(place: &GolemHome, away: bool, json: bool) -> Result<ExitCode, Error> {
-    if away {
-        place.bury()?
-    } else {
-        place.unbury()?
-    }
+fn bury(place: &GolemHome, unfinished: bool, json: bool) -> Result<ExitCode, Error> {
+    place.bury(unfinished)?;
+    put_away(place, true, json)
+}
+
+fn unbury(place: &GolemHome, json: bool) -> Result<ExitCode, Error> {
+    place.unbury()?;
+    put_away(place, false, json)
+}
+
+fn put_away(place: &GolemHome, away: bool, json: bool) -> Result<ExitCode, Error> {
     let name = &place.name;
     match away {
         _ if json => output::json(&json!({ "name": name, "buried": away })),
@@ -182,6 +188,14 @@ fn show(place: &GolemHome, plot: bool, json: bool) -> Result<ExitCode, Error> {
         return Ok(ExitCode::SUCCESS);
     }
     line(portrait(life, running));
+    if let Some(orders) = Programs::read(place)?.orders.filter(|_| GolemHome::is_ordered(life)) {
+        line(format!("  orders     carried out by `{}`, not on paper", orders.command));
+        if life.is_dead() && !place.is_buried() {
+            let home =
+                if place.has_gone_home(life) { "everything" } else { "not yet; it is sent while somebody runs it" };
+            line(format!("  home       {home}"));
+        }
+    }
     if let Some(secret) = secret {
         line(format!("  secret     {secret} (verify every roll with `bardo doctor`)"));
     }

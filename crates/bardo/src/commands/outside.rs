@@ -319,7 +319,21 @@ pub(crate) fn program(place: &GolemHome, args: &ProgramArgs, json: bool) -> Resu
     if changes {
         line("so it is from the next time its golem is opened");
     }
+    if args.orders.is_some() {
+        let (golem, _) = place.wake()?;
+        // Where somebody runs it, another one is at it already.
+        if !place.is_lived(golem.life().id()) {
+            greet(place, golem.life());
+        }
+    }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Who would find out in days that its orders are not carried out is told at once.
+pub(crate) fn greet(place: &GolemHome, life: &golem::Life) {
+    if let Err(why) = Outside::greets(place, life) {
+        output::complain(format!("as things stand its orders cannot be carried out: {why}"));
+    }
 }
 
 fn temporary() -> Result<tempfile::TempDir, Error> {

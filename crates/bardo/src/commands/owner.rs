@@ -209,6 +209,11 @@ pub(crate) fn retire(home: &Home, args: &Retire, json: bool) -> Result<ExitCode,
     let heard = tell(home, &place, Body::Command(command))?;
     let left = place.wake()?.0;
     let left = match thanatopsis::left(left.life()) {
+        // Its owner is not told that something is home which is on its way at best.
+        _ if !place.has_gone_home(left.life()) => format!(
+            "what it holds is closed and sent home while somebody runs it: a host, or `bardo golem run {}`",
+            place.name
+        ),
         None => "what it had is back in the treasury".to_owned(),
         Some(left) => format!("its money is back in the treasury; {left}"),
     };

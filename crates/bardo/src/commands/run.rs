@@ -7,11 +7,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
+use golem::policy::Stage;
 use golem::{Golem, Life, Record};
 use host::feeds::{Feeds, Hears, News};
 use host::life::{Ending, Listener, Living, Pace, Run, Silent};
 use host::view::herald::Herald;
-use host::{Error, Home};
+use host::{Error, GolemHome, Home};
 use vault::Reader;
 
 use crate::args::RunArgs;
@@ -116,6 +117,9 @@ fn live(
     crier.clear_progress();
     if !json {
         match ending {
+            Ending::Dead if GolemHome::is_ordered(living.life()) && !place.is_buried() => {
+                line(format!("everything of {name} is home"));
+            }
             Ending::Dead => {}
             Ending::Ticks => line(summary(living.life())),
             Ending::Stopped => line(format!("stopped; {}", summary(living.life()))),
@@ -130,9 +134,14 @@ fn live(
 }
 
 fn summary(life: &Life) -> String {
+    let name = &life.birth.name;
+    if life.is_dead() {
+        return format!("{name} is dead and has not come to its end yet; `bardo golem run {name}` goes on with it");
+    }
+    let out = life.flights.iter().any(|flight| matches!(flight.stage, Stage::Permitted | Stage::Sent));
+    let out = if out { "; an order is out, and what becomes of it is seen when it runs again" } else { "" };
     format!(
-        "{} is {} at tick {}, {} old, vitality {:.2}, {} left",
-        life.birth.name,
+        "{name} is {} at tick {}, {} old, vitality {:.2}, {} left{out}",
         output::phase(life.phase()),
         count(life.tick),
         life.age,

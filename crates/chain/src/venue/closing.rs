@@ -53,7 +53,7 @@ impl Venue {
         let deep = self.chain.block(head.number.saturating_sub(self.place.depth))?;
         match (self.left(&deep)?, self.left(&head)?) {
             (_, Left::Stranger(key)) => Ok(Some(format!(
-                "the purse {} still has something in it and another key, {key}; its owner sweeps it, or buries this golem",
+                "the purse {} still has something in it and another key, {key}; its owner sweeps it, or buries this golem unfinished",
                 self.place.purse
             ))),
             (before, now) if before != now => Ok(Some("what was sent home is not deep enough yet".to_owned())),
@@ -65,7 +65,7 @@ impl Venue {
     fn left(&self, at: &Block) -> Result<Left, Error> {
         let (owner, own) = (self.place.purse, self.signer.address());
         let key = self.ask(owner, &Purse::keyCall {}, at)?;
-        if key != Address::ZERO {
+        if key != Address::ZERO && (self.ours || key == own) {
             let in_pool = U256::from(self.ask(owner, &Purse::liquidityCall {}, at)?);
             // Without a range nobody says what a share would be.
             let brings = self.place.range.map_or(!in_pool.is_zero(), |_| self.unit.down(in_pool) > DUST.2);

@@ -53,6 +53,8 @@ struct State {
     /// It could not be reached, and is left alone until then; and why that was.
     away: Option<Instant>,
     why: Option<String>,
+    /// Why it would not have an order, until somebody is told.
+    says: Option<String>,
     waker: Option<Waker>,
 }
 
@@ -99,6 +101,7 @@ impl Far {
             seek: None,
             away: None,
             why: None,
+            says: None,
             waker: None,
         };
         let state = Mutex::new(state);
@@ -216,6 +219,11 @@ impl Far {
         self.state().why.clone()
     }
 
+    /// Why it would not have an order, told once.
+    pub(crate) fn says(&self) -> Option<String> {
+        self.state().says.take()
+    }
+
     /// Waits for something to come, at most so long.
     pub(crate) fn wait(&self, most: Duration) {
         let state = self.state();
@@ -278,16 +286,17 @@ impl Far {
             let called = catch_unwind(AssertUnwindSafe(|| {
                 let sought = seek.map_or(Ok(()), |until| world.seek(until));
                 let answer = sought.and_then(|()| make(&call, world.as_mut(), &self.frozen));
-                (answer, world.end(), world)
+                (answer, world.end(), world.says(), world)
             }));
             let mut state = self.state();
             state.calling = None;
             match called {
-                Ok((answer, end, world)) => {
+                Ok((answer, end, says, world)) => {
                     (state.world, state.end) = (Some(world), end);
                     match answer {
                         Ok(answer) => {
                             state.why = None;
+                            state.says = says.or(state.says.take());
                             state.answers.push(answer);
                         }
                         // It is asked again later, whatever it was.

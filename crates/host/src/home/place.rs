@@ -489,12 +489,14 @@ impl GolemHome {
         self.folder.join("GONE_HOME")
     }
 
+    /// A program carries out its orders: what it has is with that, and not on paper.
+    pub fn is_ordered(life: &Life) -> bool {
+        serde_json::from_str(&life.birth.world.spec).is_ok_and(|spec: Spec| spec.is_ordered())
+    }
+
     /// Nothing of it is left with whoever carried out its orders, if anybody did. An owner who buries it gives up what is.
     pub fn has_gone_home(&self, life: &Life) -> bool {
-        let ordered = |spec: Spec| spec.is_ordered();
-        !serde_json::from_str(&life.birth.world.spec).is_ok_and(ordered)
-            || self.gone_home_marker().exists()
-            || self.is_buried()
+        !GolemHome::is_ordered(life) || self.gone_home_marker().exists() || self.is_buried()
     }
 
     /// The owner's reason, if it is marked frozen; a marker nobody can read still counts.
@@ -512,8 +514,9 @@ impl GolemHome {
         self.folder.join("BURIED")
     }
 
-    /// Puts the dead away. Whoever lives or is still dying stays where everyone sees it.
-    pub fn bury(&self) -> Result<(), Error> {
+    /// Puts the dead away. Whoever lives or is still dying stays where everyone sees it; so does whoever has something that is
+    /// not home yet, unless its owner gives that up.
+    pub fn bury(&self, unfinished: bool) -> Result<(), Error> {
         let (golem, _) = self.wake()?;
         let name = &self.name;
         if !golem.life().is_dead() {
@@ -522,6 +525,11 @@ impl GolemHome {
         if !golem.owes_nothing() {
             let advice = format!("{name} has not come to its end yet; `bardo golem run {name}` lets it");
             return Err(Error::Refused(advice));
+        }
+        if !unfinished && !self.has_gone_home(golem.life()) {
+            return Err(Error::Refused(format!(
+                "what {name} had is not home yet; `bardo golem run {name}` sends it there, `bardo golem bury {name} --unfinished` leaves it where it is"
+            )));
         }
         let marker = self.buried_marker();
         fs::write(&marker, "").map_err(Error::io("cannot write", &marker))

@@ -117,6 +117,11 @@ impl Ground {
         self.far().and_then(|far| far.why_away())
     }
 
+    /// Why an order would not be had, told once.
+    pub(crate) fn says(&self) -> Option<String> {
+        self.far().and_then(|far| far.says())
+    }
+
     pub(crate) fn silent_for(&self) -> Option<Duration> {
         self.far().and_then(|far| far.silent_for())
     }

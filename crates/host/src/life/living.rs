@@ -136,6 +136,11 @@ impl Living {
         self.body.ground.watches()
     }
 
+    /// Why its world would not have an order, told once.
+    pub fn refused(&self) -> Option<String> {
+        self.body.ground.says()
+    }
+
     /// Why its world could not be reached when it was last asked.
     pub fn why_away(&self) -> Option<String> {
         self.body.ground.why_away()

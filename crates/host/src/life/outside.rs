@@ -91,6 +91,15 @@ impl Outside {
         Outside::run(run, place, life, 0, ledger, true)
     }
 
+    /// Whoever is to carry out the orders of this life can be started and says so, if anybody is.
+    pub fn greets(place: &GolemHome, life: &Life) -> Result<(), Error> {
+        if !GolemHome::is_ordered(life) {
+            return Ok(());
+        }
+        let mut orders = Outside::orders(place, life, Ledger::memory())?;
+        orders.begin().map_err(|why| Error::Usage(format!("the program {}: {why}", orders.run.command)))
+    }
+
     fn run(
         run: Run,
         place: &GolemHome,
@@ -239,6 +248,10 @@ impl World for Outside {
 
     fn preview(&mut self, order: &Order) -> Result<Option<Quote>, world::Error> {
         self.ask(|program| program.preview(order))
+    }
+
+    fn says(&mut self) -> Option<String> {
+        self.program.as_mut().and_then(|program| program.says.take())
     }
 
     fn commit(&mut self, key: u64, order: &Order) -> Result<Fate, world::Error> {

@@ -125,7 +125,7 @@ impl Run {
 }
 
 /// Who keeps programs: this executable, whatever has become of its file.
-pub(super) fn keeper() -> Vec<String> {
+pub fn keeper() -> Vec<String> {
     let here = if cfg!(target_os = "linux") {
         "/proc/self/exe".to_owned()
     } else {

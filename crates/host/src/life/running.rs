@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use golem::heartbeat::State;
+use golem::time::Span;
 
 use super::listener::Listener;
 use super::living::Living;
@@ -14,6 +15,9 @@ const INBOX_EVERY: Duration = Duration::from_millis(50);
 
 /// A world that answers within so long is waited for.
 const SOON: Duration = Duration::from_millis(2);
+
+/// Milliseconds that somebody who follows a market may be late at least.
+const LATE: u64 = 60_000;
 
 /// How fast world time goes by.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -156,11 +160,21 @@ impl Living {
             return Ok(());
         }
         self.flush(listener)?;
-        if let Some(why) = self.body.ground.why_away() {
+        if let Some(why) = self.refused().or_else(|| self.body.ground.why_away()) {
             listener.waits(&why);
+        } else if self.is_left_alone() {
+            listener.waits("nothing new has come for a while; whoever follows what it watches may be gone");
         }
         self.body.ground.wait(INBOX_EVERY);
         Ok(())
+    }
+
+    /// What it watches should have shown something by now.
+    fn is_left_alone(&self) -> bool {
+        let late = Span::millis((self.life().interval().as_millis() * 5).max(LATE));
+        !self.life().is_dead()
+            && self.watches().is_some()
+            && self.wall_time() > self.life().seen.until.max(self.life().born) + late
     }
 
     /// Sees to its agent's calls and to what it owes; whoever it lived for is told of its death.

@@ -487,6 +487,8 @@ impl Up {
         let slot = &mut self.slots[at];
         slot.stand = Stand::Dead;
         if let Some(living) = slot.living.take() {
+            // Whatever it waited for last is over.
+            self.desk.board.post(Status::of(living.life()));
             slot.away = true;
             self.crew.give(Job::Leave(at, living));
         }

@@ -158,6 +158,12 @@ impl Supervisor {
 
     /// Its world takes long to answer; said when that begins.
     pub(super) fn unanswered(&self, slot: &Slot) {
+        if let Some(why) = slot.living.as_ref().and_then(|living| living.refused()) {
+            let name = slot.place.name.as_str();
+            let key = format!("{}:refused:{}", slot.id, self.desk.wall.now_ms() / HOUR_MS);
+            info!(golem = name, "an order was refused: {why}");
+            self.desk.tell_owner(key, "feed", Some(name), format!("{name}: an order was refused: {why}"));
+        }
         if let Some(why) = slot.living.as_ref().and_then(|living| living.why_away()) {
             let key = format!("{}:away:{}", slot.id, self.desk.wall.now_ms() / HOUR_MS);
             return self.waits(slot, &why, key);
@@ -186,8 +192,11 @@ impl Supervisor {
 
     fn waits(&self, slot: &Slot, why: &str, key: String) {
         let name = slot.place.name.as_str();
-        if self.desk.board.one(name).is_some_and(|status| status.state != State::Waiting) {
+        let Some(status) = self.desk.board.one(name) else { return };
+        if status.why.as_deref() != Some(why) {
             self.desk.board.mark(name, State::Waiting, Some(why.to_owned()));
+        }
+        if status.state != State::Waiting {
             info!(golem = name, "waits: {why}");
             self.desk.tell_owner(key, "feed", Some(name), format!("{name} waits: {why}"));
         }

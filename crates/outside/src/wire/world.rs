@@ -263,6 +263,9 @@ pub struct Answer {
     #[serde(default, deserialize_with = "said", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Quote>")]
     pub quote: Option<Option<Quote>>,
+    /// Why the world would not have it, with a `quote` of null; the golem's owner is told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fate: Option<Fate>,
     /// Why what the world stands for cannot be reached now; nothing was done.

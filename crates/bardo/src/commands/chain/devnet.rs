@@ -1,15 +1,19 @@
 //! A chain on this machine: a real node, the venue's own contracts, traders from a seed, and its bars among an owner's data.
 
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode, Stdio};
-use std::sync::atomic::Ordering;
+use std::process::{Child, Command, ExitCode, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use ::chain::U256;
 use ::chain::devnet::{self as net, PACKAGES};
 use ::chain::rpc::SPAN;
 use ::chain::site::Site;
+use ::outside::Launch;
+use host::life::programs::keeper;
 use host::{Error, Home};
+use serde_json::json;
 
 use super::place::said;
 use super::traders::Traders;
@@ -21,7 +25,7 @@ use crate::output::{self, line};
 /// Seconds from block to block.
 const BLOCK: u64 = 1;
 
-pub(super) fn devnet(home: &Home, args: &Devnet) -> Result<ExitCode, Error> {
+pub(super) fn devnet(home: &Home, args: &Devnet, json: bool) -> Result<ExitCode, Error> {
     if Site::file(&args.folder).exists() {
         let folder = args.folder.display();
         return Err(Error::Usage(format!(
@@ -29,6 +33,8 @@ pub(super) fn devnet(home: &Home, args: &Devnet) -> Result<ExitCode, Error> {
         )));
     }
     let parts = fetched(args.parts.clone())?;
+    // Whoever keeps the node starts it somewhere else.
+    let parts = parts.canonicalize().map_err(|source| Error::Io { what: "cannot find", path: parts, source })?;
     let stop = told_to_stop()?;
     std::fs::create_dir_all(&args.folder).map_err(|source| Error::Io {
         what: "cannot make",
@@ -36,7 +42,8 @@ pub(super) fn devnet(home: &Home, args: &Devnet) -> Result<ExitCode, Error> {
         source,
     })?;
     output::complain("a node, Uniswap v3, two tokens, a pool with liquidity and a purse …");
-    let mut net = net::Devnet::start(&parts, &["--block-time", &BLOCK.to_string()]).map_err(said)?;
+    let kept = |command: &[String]| keep(command, &parts);
+    let mut net = net::Devnet::start_by(&parts, &["--block-time", &BLOCK.to_string()], kept).map_err(said)?;
     if args.shares {
         net.share().map_err(said)?;
     }
@@ -44,24 +51,54 @@ pub(super) fn devnet(home: &Home, args: &Devnet) -> Result<ExitCode, Error> {
     let (endpoints, place, owner) = (vec![net.url.clone()], net.place.clone(), net.who.owner);
     let site = Site { endpoints, place, owner, gas, span: SPAN, devnet: true, signer: Vec::new() };
     site.write(&args.folder).map_err(said)?;
-    let mut watcher = Watcher::open(home, &args.folder, &args.name, args.bar)?;
+    let ended = Watcher::open(home, &args.folder, &args.name, args.bar, true).and_then(|mut watcher| {
+        let told = |url: &str| if json { output::json(&told(args, url)) } else { next_steps(args, url) };
+        let ended = trade(args, &net, &mut watcher, &stop, told);
+        watcher.forget();
+        ended
+    });
+    // What it was is gone with it, however it ended.
+    let _ = std::fs::remove_file(Site::file(&args.folder));
+    ended?;
+    if !json {
+        line("the chain is gone, and so is everything on it");
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Starts the node so that it ends with this process, however that ends.
+fn keep(command: &[String], folder: &Path) -> std::io::Result<Child> {
+    let launch = Launch { command: command.to_vec(), folder: folder.to_owned(), ..Launch::default() };
+    let (keeper, launch) = (keeper(), serde_json::to_string(&launch).expect("plain data"));
+    let mut command = Command::new(&keeper[0]);
+    command.args(&keeper[1..]).arg(launch).stdin(Stdio::piped()).stdout(Stdio::null()).process_group(0).spawn()
+}
+
+/// Until it is told to stop.
+fn trade(
+    args: &Devnet,
+    net: &net::Devnet,
+    watcher: &mut Watcher,
+    stop: &AtomicBool,
+    tell: impl Fn(&str),
+) -> Result<(), Error> {
     let mut traders = Traders::new(args.seed);
     let (mut told, mut next) = (false, Instant::now());
     while !stop.load(Ordering::Relaxed) {
         // A node that is gone is over, and whoever asked for it should know.
-        traders.trade(&net).and_then(|()| watcher.look()).map_err(said)?;
+        traders.trade(net).and_then(|()| watcher.look()).map_err(said)?;
         if !told && watcher.bars() >= 3 {
             told = true;
-            next_steps(args, &net.url);
+            tell(&net.url);
         }
         next += Duration::from_secs(BLOCK);
         std::thread::sleep(next.saturating_duration_since(Instant::now()));
     }
-    // What it was is gone with it.
-    let _ = std::fs::remove_file(Site::file(&args.folder));
-    watcher.forget();
-    line("the chain is gone, and so is everything on it");
-    Ok(ExitCode::SUCCESS)
+    Ok(())
+}
+
+fn told(args: &Devnet, url: &str) -> serde_json::Value {
+    json!({ "url": url, "folder": args.folder, "data": args.name, "bar": args.bar })
 }
 
 fn next_steps(args: &Devnet, url: &str) {

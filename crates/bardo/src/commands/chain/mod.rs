@@ -1,7 +1,8 @@
-//! `chain devnet|watch|orders|signer|purse`: a real chain, on which a purse caps what a golem's key can do.
+//! `chain devnet|watch|orders|signer|purse|owner`: a real chain, on which a purse caps what a golem's key can do.
 
 mod devnet;
 mod orders;
+mod owner;
 mod place;
 mod traders;
 mod watch;
@@ -23,11 +24,12 @@ use crate::output::{self, line};
 
 pub(crate) fn dispatch(home: &Home, verb: ChainVerb, json: bool) -> Result<ExitCode, Error> {
     match verb {
-        ChainVerb::Devnet(args) => devnet::devnet(home.require()?, &args),
-        ChainVerb::Watch { folder, name, bar } => watch::watch(home.require()?, &folder, &name, bar),
+        ChainVerb::Devnet(args) => devnet::devnet(home.require()?, &args, json),
+        ChainVerb::Watch { folder, name, bar } => watch::watch(home.require()?, &folder, &name, bar, json),
         ChainVerb::Orders { folder, real_money } => orders::orders(&folder, real_money.as_deref()),
         ChainVerb::Signer { folder, key } => signer(&folder, &key),
         ChainVerb::Purse { folder } => purse(&folder, json),
+        ChainVerb::Owner { folder, deed } => owner::owner(&folder, &deed, json),
     }
 }
 
@@ -57,7 +59,7 @@ fn purse(folder: &Path, json: bool) -> Result<ExitCode, Error> {
     line(format!("owner      {owner}"));
     match held.key {
         Some(key) => line(format!("key        {key}, until {}", date(Time::seconds(held.until)))),
-        None => line("key        none: nobody but its owner can do anything with it"),
+        None => line("key        none yet, or none any more: only its owner can do anything with it"),
     }
     let shares = held.shares.map_or(String::new(), |shares| format!(", and {} shares in the pool", units(shares)));
     line(format!("holds      {} and {} of the thing{shares}", held.money, units(held.things)));

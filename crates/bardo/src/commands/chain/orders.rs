@@ -32,7 +32,8 @@ pub(super) fn orders(folder: &Path, real: Option<&str>) -> Result<ExitCode, Erro
         return Err(Error::Usage("this carries out orders: `bardo golem new NAME --data POOL --orders …`".into()));
     };
     output::json_line(&serde_json::to_string(&welcome()).expect("plain data"));
-    let mut hands = Hands { site, most, born, whose, own: hello.folder.into(), venue: None };
+    let (own, folder) = (hello.folder.into(), folder.to_owned());
+    let mut hands = Hands { site, folder, most, born, whose, own, venue: None, last: None, astray: None };
     while let Some(line) = heard() {
         let Question { id, ask } = serde_json::from_str(&line).map_err(unreadable)?;
         if ask == Ask::Bye {
@@ -61,25 +62,46 @@ fn welcome() -> Welcome {
 
 struct Hands {
     site: Site,
+    /// Where that was read.
+    folder: PathBuf,
     /// Dollars a day, where they are real.
     most: Option<u64>,
     born: Manifest,
     whose: String,
     own: PathBuf,
     venue: Option<Venue>,
+    /// The last number that its golem has used.
+    last: Option<u64>,
+    /// Why nothing may be begun, once that has been looked for by this process.
+    astray: Option<Option<String>>,
 }
 
 impl Hands {
     fn answer(&mut self, ask: Ask) -> Result<Answer, Wrong> {
         let nothing = Answer::default();
         Ok(match ask {
-            // The chain knows where it stands.
-            Ask::Seek { .. } | Ask::Bye => nothing,
+            // The chain knows where it stands; whether its golem does is looked at before anything is begun.
+            Ask::Seek { key, .. } => {
+                (self.last, self.astray) = (key, None);
+                nothing
+            }
+            Ask::Bye => nothing,
             Ask::Observe { .. } => return Err(Wrong::Wrong("it carries out orders and shows nothing".to_owned())),
             Ask::Preview { order } => {
                 let buys = self.buys(order.action)?;
-                let quote = self.venue(true)?.preview(buys, order.units)?;
-                Answer { quote: Some(quote.as_ref().map(wire::Quote::of)), ..nothing }
+                let astray = self.is_astray()?;
+                // It begins nothing more; what it believes to hold it may try to sell, or it could never end.
+                if let Some(why) = astray.clone().filter(|_| buys) {
+                    return Ok(Answer { quote: Some(None), why: Some(why), ..nothing });
+                }
+                let venue = self.venue(true)?;
+                let quote = venue.preview(buys, order.units)?;
+                let why = match (&quote, astray) {
+                    (Some(_), _) => None,
+                    (None, Some(why)) => Some(why),
+                    (None, None) => venue.why_not(buys, order.units)?,
+                };
+                Answer { quote: Some(quote.as_ref().map(wire::Quote::of)), why, ..nothing }
             }
             Ask::Commit { key, order } => {
                 let buys = self.buys(order.action)?;
@@ -89,10 +111,15 @@ impl Hands {
             Ask::Reconcile { key } => {
                 Answer { fate: Some(wire::Fate::of(&self.venue(false)?.reconcile(key)?)), ..nothing }
             }
-            Ask::Close => match self.venue(false)?.close()? {
-                None => nothing,
-                Some(waits) => Answer { away: Some(waits), again_ms: Some(AGAIN / 2), ..nothing },
-            },
+            Ask::Close => {
+                let last = self.last.unwrap_or_default();
+                let venue = self.venue(false)?;
+                venue.leave_to_others(last)?;
+                match venue.close()? {
+                    None => nothing,
+                    Some(waits) => Answer { away: Some(waits), again_ms: Some(AGAIN / 2), ..nothing },
+                }
+            }
         })
     }
 
@@ -101,6 +128,15 @@ impl Hands {
         action
             .map(|action| action.effect == Effect::Adds)
             .ok_or_else(|| Wrong::Wrong("nobody knows this action".into()))
+    }
+
+    /// Why the books of its golem do not say what is in the purse; looked for once, before anything is begun.
+    fn is_astray(&mut self) -> Result<Option<String>, Wrong> {
+        if let (None, Some(last)) = (&self.astray, self.last) {
+            let told = |why| format!("{why}; it begins nothing more. Retire it, and what is in the purse goes home");
+            self.astray = Some(self.venue(false)?.astray(last)?.map(told));
+        }
+        Ok(self.astray.clone().flatten())
     }
 
     /// The venue, opened when it is first needed; where something is to be spent, with a purse that lets this key.
@@ -125,8 +161,15 @@ impl Hands {
             }
         }
         venue.check_range()?;
-        if venue.keyed()? == own {
+        let keyed = venue.keyed()?;
+        if keyed == own {
             return Ok(());
+        }
+        let folder = self.folder.display();
+        if !keyed.is_zero() {
+            return Err(Wrong::Wrong(format!(
+                "its purse has another key, {keyed}: a purse is for one golem. If that one is gone, its owner runs `bardo chain owner {folder} key {own}`"
+            )));
         }
         if self.site.devnet {
             let (money, thing) = (GIVEN * 1_000_000, U256::from(GIVEN) * U256::from(10_u64).pow(U256::from(15)));
@@ -134,7 +177,7 @@ impl Hands {
             return wire.give(&self.site.place, self.site.owner, own, money, (money, thing));
         }
         Err(Wrong::Wrong(format!(
-            "the purse {purse} does not know the key {own}; its owner calls setKey({own}, UNTIL) on it and sends the key some gas"
+            "the purse does not know the key {own}; its owner calls setKey({own}, UNTIL) on it (`bardo chain owner {folder} key {own}` says how) and sends the key some gas"
         )))
     }
 }

@@ -3,6 +3,7 @@
 
 use ::chain::U256;
 use ::chain::devnet::Devnet;
+use serde_json::json;
 
 /// Dollars that an ordinary trade is about.
 const USUAL: u64 = 1_500;
@@ -10,6 +11,8 @@ const USUAL: u64 = 1_500;
 const FAR: i64 = 120_000;
 /// How long a burst goes on afterwards, in trades.
 const AFTER: u32 = 24;
+/// What a unit of gas usually costs, in wei.
+const GAS: i64 = 50_000_000;
 
 pub(super) struct Traders {
     state: u64,
@@ -17,11 +20,13 @@ pub(super) struct Traders {
     carried: i64,
     /// Which way it goes on, and for how long.
     after: Option<(bool, u32)>,
+    /// What a unit of gas costs, in wei.
+    gas: i64,
 }
 
 impl Traders {
     pub(super) fn new(seed: u64) -> Traders {
-        Traders { state: seed, carried: 0, after: None }
+        Traders { state: seed, carried: 0, after: None, gas: GAS }
     }
 
     /// Splitmix.
@@ -55,7 +60,17 @@ impl Traders {
         (self.below(100) < buyers as u64, size)
     }
 
+    /// What gas costs in the next block: it wanders, and is dearer while there is a burst.
+    fn fee(&mut self) -> i64 {
+        let usual = if self.after.is_some() { 3 * GAS } else { GAS };
+        let step = (usual - self.gas) / 16 + self.gas / 100 * (self.below(17) as i64 - 8);
+        self.gas = (self.gas + step).clamp(GAS / 10, 10 * GAS);
+        self.gas
+    }
+
     pub(super) fn trade(&mut self, net: &Devnet) -> Result<(), ::chain::Error> {
+        // Left alone, empty blocks would make it worth nothing within minutes.
+        net.wire().ask("anvil_setNextBlockBaseFeePerGas", json!([format!("{:#x}", self.fee())]))?;
         let (buys, dollars) = self.next();
         self.carried += if buys { dollars as i64 } else { -(dollars as i64) };
         // At about two thousand dollars an ether.

@@ -12,6 +12,7 @@ use ::chain::venue::Range;
 use golem::Name;
 use golem::time::{Span, Time};
 use host::{Error, Home};
+use serde_json::json;
 use world::Candle;
 use world::series::Writer;
 
@@ -22,11 +23,21 @@ use crate::output::{self, count, line};
 /// The chain is looked at four times a bar, within these bounds, in seconds: requests are often paid for.
 const EVERY: (u64, u64) = (1, 12);
 
-pub(super) fn watch(home: &Home, folder: &Path, name: &Name, bar: u64) -> Result<ExitCode, Error> {
+pub(super) fn watch(home: &Home, folder: &Path, name: &Name, bar: u64, json: bool) -> Result<ExitCode, Error> {
     let stop = told_to_stop()?;
-    let mut watcher = Watcher::open(home, folder, name, bar)?;
-    line(format!("following the pool of {} as {name}, in bars of {bar} s; Ctrl-C ends it", folder.display()));
+    let mut watcher = Watcher::open(home, folder, name, bar, false)?;
+    if json {
+        output::json(&json!({ "folder": folder, "data": name, "bar": bar }));
+    } else {
+        line(format!("following the pool of {} as {name}, in bars of {bar} s; Ctrl-C ends it", folder.display()));
+    }
     watcher.run(&stop)?;
+    let (bars, asked) = (watcher.bars() as u64, watcher.chain.asked());
+    if json {
+        output::json(&json!({ "bars": bars, "questions": asked }));
+    } else {
+        line(format!("{} bars; {} questions to the chain", count(bars), count(asked)));
+    }
     Ok(ExitCode::SUCCESS)
 }
 
@@ -40,7 +51,8 @@ pub(super) struct Watcher {
 }
 
 impl Watcher {
-    pub(super) fn open(home: &Home, folder: &Path, name: &Name, bar: u64) -> Result<Watcher, Error> {
+    /// Opens it where it was left, or `anew` for a chain that nobody has read before.
+    pub(super) fn open(home: &Home, folder: &Path, name: &Name, bar: u64, anew: bool) -> Result<Watcher, Error> {
         let site = Site::read(folder).map_err(said)?;
         let chain = site.chain().map_err(said)?;
         let path = home.data().join(format!("{name}.csv"));
@@ -54,14 +66,15 @@ impl Watcher {
         // Bars of two things in one series would be a market that never was.
         if let Some(other) = writer.venue().filter(|other| *other != venue) {
             return Err(Error::Usage(format!(
-                "{name} has bars of {other} in it, and these are of {venue}; choose another name with --as"
+                "{name} has bars of something else in it ({other}, not {venue}); choose another name with --as"
             )));
         }
-        let file = folder.join(format!("{name}.watch.json"));
+        // Beside the series it belongs to: another home may follow the same pool.
+        let file = home.data().join(format!("{name}.watch.json"));
         let kept = std::fs::read_to_string(&file).ok().and_then(|text| serde_json::from_str(&text).ok());
         // What was read of another chain says nothing of this one.
         let head = chain.head().map_err(said)?.number;
-        let kept = kept.filter(|watch: &Watch| watch.bar == bar.max(1) && watch.next <= head + 1);
+        let kept = kept.filter(|watch: &Watch| !anew && watch.bar == bar.max(1) && watch.next <= head + 1);
         let watch = kept.unwrap_or_else(|| Watch::new(bar, site.place.since));
         Ok(Watcher { chain, site, writer, watch, file })
     }
@@ -91,7 +104,6 @@ impl Watcher {
                 std::thread::sleep(Duration::from_millis(250));
             });
         }
-        line(format!("{} bars; {} questions to the chain", count(self.bars() as u64), count(self.chain.asked())));
         Ok(())
     }
 
