@@ -240,17 +240,20 @@ impl Venue {
         {
             return Ok(Some(format!("this is not the chain on which order {done} was carried out")));
         }
+        if let Some(Some(why)) = &self.outbox.astray {
+            return Ok(Some(why.clone()));
+        }
         let mut unknown = done.filter(|done| *done > last);
-        if self.outbox.astray.is_none() && self.outbox.has_sent_nothing() {
-            for key in last + 1..=last + FORGOTTEN {
-                unknown = if unknown.is_none() && self.is_done(key, &head)? { Some(key) } else { unknown };
-            }
-            self.outbox.looked(None)?;
+        let forgotten = self.outbox.astray.is_none() && self.outbox.has_sent_nothing();
+        for key in (last + 1..=last + FORGOTTEN).filter(|_| forgotten) {
+            unknown = if unknown.is_none() && self.is_done(key, &head)? { Some(key) } else { unknown };
         }
-        if let Some(key) = unknown.filter(|_| !matches!(self.outbox.astray, Some(Some(_)))) {
-            self.outbox.looked(Some(format!("order {key} was carried out after this copy of it was made")))?;
+        let why = unknown.map(|key| format!("order {key} was carried out after this copy of it was made"));
+        // In one line: whoever is killed here has looked and knows, or looks again.
+        if forgotten || why.is_some() {
+            self.outbox.looked(why.clone())?;
         }
-        Ok(self.outbox.astray.clone().flatten())
+        Ok(why)
     }
 
     /// A purse that is another's, and out of which nothing was ever done for somebody who has used the numbers up to this one, has
