@@ -27,16 +27,16 @@ test:
 
 # No look-ahead, no death by accident: real candles, where they are there; under .ci/run they must be.
 realdata:
-    cargo nextest run --workspace --test realdata --locked --success-output final
+    cargo nextest run -p bardo-lab --test it --locked --success-output final realdata::
 
 # Spans to a collector, which only a build with the feature can send; it compiles much of the rest again.
 otlp:
     cargo clippy -p bardo --features otlp --all-targets --locked -- -D warnings
-    cargo nextest run -p bardo --features otlp --locked --test otlp --success-output final
+    cargo nextest run -p bardo --features otlp --locked --test cli --success-output final otlp::
 
 # Arrows between crates, purity of the core, file lengths, stray words.
 tidy:
-    cargo nextest run -p bardo --test tidy
+    cargo nextest run -p bardo --test cli tidy::
 
 # The book and the API documentation.
 docs:
@@ -59,7 +59,7 @@ beside:
 
 # One line of docs/results.md at its full size: honest, field, phages, thoughts, information, deaths, estates, mind, realdata, acting, flip, arms, dreams, lineages or clades.
 result name:
-    BARDO_FULL=1 cargo nextest run --release -p bardo-lab --test {{name}} --locked --profile full --success-output final
+    BARDO_FULL=1 cargo nextest run --release -p bardo-lab --test it --locked --profile full --success-output final {{name}}::
 
 # What the last `just full` counted: the figures of docs/measurements.md are copied from here.
 counts:
@@ -69,7 +69,7 @@ counts:
 local:
     cargo clippy -p bardo-mind -p bardo-host --features local --all-targets --locked -- -D warnings
     BARDO_REALPARTS=1 cargo nextest run -p bardo-mind --features local --locked
-    BARDO_REALPARTS=1 cargo nextest run -p bardo-host --features local --locked --test recall --success-output final
+    BARDO_REALPARTS=1 cargo nextest run -p bardo-host --features local --locked --test it --success-output final recall::
 
 # Everything a release has, from a clean checkout into FOLDER, then each file installed on a bare system; needs root and a Debian mirror.
 release version folder="dist" address="" older="":

@@ -7,6 +7,8 @@
 
 pub mod family;
 pub mod fence;
+#[cfg(test)]
+mod first_version;
 pub mod keeper;
 mod minds;
 mod page;

@@ -3,7 +3,7 @@
 //! The library and its questions are made up (see tests/common); `--entries N` makes it smaller. How well words
 //! and meaning go together with real questions and a real model is measured by `just local`.
 
-#[path = "../tests/common/mod.rs"]
+#[path = "../tests/it/common/mod.rs"]
 mod common;
 
 use std::collections::BTreeMap;

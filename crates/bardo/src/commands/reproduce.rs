@@ -37,12 +37,9 @@ struct Figure {
     /// A command of this program's.
     #[serde(default)]
     run: Option<Vec<String>>,
-    /// A crate and a test of it; without a name its tests of its own parts.
+    /// A crate, a test program of it (without a name, that of its own parts), and which of its tests.
     #[serde(default)]
-    test: Option<(String, String)>,
-    /// Which of them.
-    #[serde(default)]
-    only: Option<String>,
+    test: Option<(String, String, String)>,
     #[serde(default)]
     features: Option<String>,
     /// An example of the program's crate, with what it is told ...
@@ -66,13 +63,13 @@ impl Figure {
             let quick = quick.then(|| "--quick".to_owned());
             return ["bardo".to_owned()].into_iter().chain(run.iter().cloned()).chain(quick).collect();
         }
-        if let Some((package, test)) = &self.test {
+        if let Some((package, program, only)) = &self.test {
             let mut command = words("cargo test --release --locked -p");
             command.push(package.clone());
             command.extend(self.features.iter().flat_map(|features| ["--features".to_owned(), features.clone()]));
-            command.extend(words(&if test.is_empty() { "--lib".to_owned() } else { format!("--test {test}") }));
+            command.extend(words(&if program.is_empty() { "--lib".to_owned() } else { format!("--test {program}") }));
             command.push("--".to_owned());
-            command.extend(self.only.clone());
+            command.push(only.clone());
             command.extend(words("--nocapture --test-threads 1"));
             return command;
         }

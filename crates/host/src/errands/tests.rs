@@ -1,9 +1,6 @@
 //! Questions over real connections to a provider with whom everything goes wrong that can: never more is paid or could have
 //! been charged than was set aside, and those who share a provider wait alike.
 
-#[path = "../../../mind/tests/common/provider.rs"]
-pub(crate) mod provider;
-
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,7 +14,7 @@ use golem::thought::prompt;
 use golem::world::{Bar, Observation};
 use golem::{Birth, Command, CommandId, Errand, Golem, GolemId, Input, Owed, Record, Span, Time, Usdc, What};
 use mind::{Named, Price};
-use provider::{Act, Provider};
+use testing::provider::{Act, Provider};
 
 use super::slots::Errands;
 use super::{Asking, Keep, Minds, Thinking};

@@ -15,7 +15,6 @@ use super::notify::{Target, Telling, Way};
 use super::supervision::RestartAfter;
 use super::{Asker, Chores, Plan, Up, api};
 use crate::config::{File, Settings};
-use crate::errands::tests::provider;
 use crate::home::inbox::{self, Body};
 use crate::home::tokens;
 use crate::life::birth::{Wish, birth};
@@ -25,6 +24,7 @@ use crate::view::board::Board;
 use crate::view::herald::Herald;
 use crate::view::status::State;
 use crate::{Error, GolemHome, Home, Living, wall};
+use testing::provider;
 
 /// A home with so many golems; those with settings of their own have a life behind them.
 fn home(golems: u64, sets: impl Fn(u64) -> &'static [&'static str]) -> (tempfile::TempDir, Home) {

@@ -1,0 +1,21 @@
+//! Agents that have a golem, and programs and minds that are not ours: the gateway, MCP, worlds and minds outside, orders
+//! carried out by programs.
+
+mod attempts;
+mod carried;
+mod chain;
+mod checks;
+#[path = "../common/mod.rs"]
+mod common;
+mod follow;
+mod gateway;
+mod mcp;
+mod memory;
+mod minds;
+mod nights;
+mod passing;
+mod programs;
+mod python;
+mod talking;
+mod thinking;
+mod wrap;

@@ -1,0 +1,26 @@
+//! The command line, its screens, what is written about it, and the house rules that no compiler checks.
+
+mod cli;
+#[path = "../common/mod.rs"]
+mod common;
+mod demo;
+mod description;
+mod documents;
+mod laboratory;
+mod letters;
+mod listing;
+mod logs;
+mod notes;
+mod orders;
+#[cfg(feature = "otlp")]
+mod otlp;
+mod path;
+mod pictures;
+mod release;
+mod rows;
+mod terminal;
+mod tidy;
+mod tui;
+mod upgrade;
+mod words;
+mod workers;

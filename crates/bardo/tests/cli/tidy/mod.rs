@@ -1,0 +1,214 @@
+//! The house rules that no compiler checks: which way the arrows between crates point, what the core must
+//! not depend on or speak of, that modules form layers, how long a file or a function may get, and what must not be
+//! left lying about.
+
+mod circles;
+mod functions;
+mod source;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use circles::Rooms;
+
+/// Who may depend on whom. Arrows point down only; the middle ones never see each other.
+const ARROWS: &[(&str, &[&str])] = &[
+    ("golem", &[]),
+    ("vault", &["golem"]),
+    ("mind", &[]),
+    ("outside", &["golem"]),
+    ("chain", &["golem"]),
+    ("styx", &["golem"]),
+    ("world", &["golem"]),
+    ("host", &["golem", "vault", "world", "mind", "outside", "styx"]),
+    ("lab", &["golem", "world", "host"]),
+    ("testing", &["golem", "styx"]),
+    ("bardo", &["golem", "chain", "vault", "world", "host", "lab", "mind", "outside", "styx"]),
+];
+
+/// Everything the core may stand on: nothing here can tell time, draw chance or touch a file.
+const CORE_DEPENDENCIES: &[&str] = &["arrayvec", "blake3", "libm", "serde", "serde_json", "thiserror"];
+
+/// Functions that do not fit on a screen. None is added here; one that has become short enough comes off.
+const LONG: &[(&str, &str)] = &[("host/src/view/saying.rs", "sentence")];
+
+const TRADING: &[&str] = &[
+    "market",
+    "markets",
+    "trade",
+    "trades",
+    "trader",
+    "trading",
+    "price",
+    "prices",
+    "candle",
+    "candles",
+    "swap",
+    "buy",
+    "sell",
+    "broker",
+    "portfolio",
+    "ticker",
+    "bid",
+    "stock",
+    "token",
+    "exchange",
+    "volatility",
+];
+
+fn root() -> PathBuf {
+    Path::new(&std::env::var("CARGO_MANIFEST_DIR").unwrap()).join("../..")
+}
+
+fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        if path.is_dir() && name != "target" && name != "book" && !name.starts_with('.') {
+            found.extend(files(&path, ending));
+        } else if name.ends_with(ending) {
+            found.push(path);
+        }
+    }
+    found
+}
+
+/// The names under a heading of a manifest.
+fn section(manifest: &str, heading: &str) -> Vec<String> {
+    let lines = manifest.lines().skip_while(|line| *line != heading).skip(1);
+    lines
+        .take_while(|line| !line.starts_with('['))
+        .filter_map(|line| line.split(['.', '=', ' ']).next().filter(|name| !name.is_empty() && !name.starts_with('#')))
+        .map(str::to_owned)
+        .collect()
+}
+
+fn manifest(name: &str) -> String {
+    fs::read_to_string(root().join("crates").join(name).join("Cargo.toml")).unwrap()
+}
+
+#[test]
+fn arrows_between_crates_point_down() {
+    let folders: Vec<String> = fs::read_dir(root().join("crates"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
+        .collect();
+    let allowed: BTreeMap<&str, &[&str]> = ARROWS.iter().copied().collect();
+    for name in &folders {
+        let may = allowed.get(name.as_str()).unwrap_or_else(|| panic!("{name} has no place in the house yet"));
+        for heading in ["[dependencies]", "[dev-dependencies]", "[build-dependencies]"] {
+            // What tests share is on no floor: only tests may stand on it.
+            let used = section(&manifest(name), heading);
+            let used = used.iter().filter(|used| heading != "[dev-dependencies]" || *used != "testing");
+            for used in used.filter(|used| allowed.contains_key(used.as_str())) {
+                assert!(may.contains(&used.as_str()), "{name} must not depend on {used}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_core_depends_on_nothing_that_could_reach_outside() {
+    for used in section(&manifest("golem"), "[dependencies]") {
+        assert!(CORE_DEPENDENCIES.contains(&used.as_str()), "golem must stay pure: what is {used} for?");
+    }
+    let reaching =
+        ["std::fs", "std::net", "std::time", "std::env", "std::process", "std::thread", "println!", "eprintln!"];
+    for path in files(&root().join("crates/golem/src"), ".rs") {
+        let source = fs::read_to_string(&path).unwrap();
+        for word in reaching {
+            assert!(!source.contains(word), "{}: {word} reaches outside", path.display());
+        }
+    }
+}
+
+#[test]
+fn no_word_of_trading_stands_in_the_core_outside_its_room() {
+    let core = root().join("crates/golem/src");
+    let outside = files(&core, ".rs").into_iter().filter(|path| !path.starts_with(core.join("market")));
+    for path in outside {
+        let source = fs::read_to_string(&path).unwrap().to_lowercase();
+        for (number, line) in source.lines().enumerate() {
+            let words = line.split(|c: char| !c.is_alphabetic());
+            if let Some(word) = words.into_iter().find(|word| TRADING.contains(word)) {
+                panic!("{}:{}: '{word}' belongs in market/", path.display(), number + 1);
+            }
+        }
+    }
+}
+
+#[test]
+fn files_can_be_read_in_one_sitting_and_open_with_their_story() {
+    for path in files(&root().join("crates"), ".rs") {
+        let source = fs::read_to_string(&path).unwrap();
+        assert!(source.lines().count() <= 800, "{} is {} lines long", path.display(), source.lines().count());
+        let opens = source.starts_with("//!") || source.starts_with("#![doc");
+        assert!(opens, "{} does not say what it is about", path.display());
+    }
+}
+
+#[test]
+fn modules_form_layers_in_every_crate() {
+    let knotted = ARROWS.iter().flat_map(|(name, _)| {
+        let src = root().join("crates").join(name).join("src");
+        let circles = Rooms::read(&src, files(&src, ".rs")).circles();
+        circles.into_iter().map(move |circle| format!("in {name} {circle}"))
+    });
+    let knotted: Vec<String> = knotted.collect();
+    assert!(knotted.is_empty(), "\n{}", knotted.join("\n"));
+}
+
+#[test]
+fn a_function_fits_on_a_screen() {
+    let mut long = Vec::new();
+    for path in files(&root().join("crates"), ".rs") {
+        let file = path.strip_prefix(root().join("crates")).unwrap().to_string_lossy().into_owned();
+        if file.contains("/src/") && !file.ends_with("tests.rs") {
+            let found = functions::long(&fs::read_to_string(&path).unwrap());
+            long.extend(found.into_iter().map(|(name, lines)| (file.clone(), name, lines)));
+        }
+    }
+    let listed = |file: &str, name: &str| LONG.contains(&(file, name));
+    let new: Vec<_> = long.iter().filter(|(file, name, _)| !listed(file, name)).collect();
+    assert!(new.is_empty(), "no more than {} lines fit on a screen:\n{new:#?}", functions::MOST);
+    let is_long = |(file, name): &&(&str, &str)| long.iter().any(|(in_file, long, _)| in_file == file && long == name);
+    let short: Vec<_> = LONG.iter().filter(|listed| !is_long(listed)).collect();
+    assert!(short.is_empty(), "these fit on a screen by now; take them off the list:\n{short:#?}");
+}
+
+#[test]
+fn nothing_is_left_lying_about() {
+    // Spelled in halves, so that this file does not find itself.
+    let stray = [["TO", "DO"], ["FIX", "ME"], ["XX", "X"], ["todo", "!("], ["dbg", "!("]].map(|halves| halves.concat());
+    for path in ["crates", "docs"].iter().flat_map(|folder| files(&root().join(folder), "")) {
+        let Ok(source) = fs::read_to_string(&path) else { continue };
+        for word in &stray {
+            assert!(!source.contains(word.as_str()), "{} has a stray {word}", path.display());
+        }
+    }
+}
+
+#[test]
+fn whatever_is_printed_goes_the_one_way_that_a_terminal_cannot_take_for_an_order() {
+    let printing = ["println!(", "stdout().write", "stderr().write"];
+    for path in ["crates/bardo/src", "crates/host/src"].iter().flat_map(|folder| files(&root().join(folder), ".rs")) {
+        if path.ends_with("output.rs") || path.ends_with("logs.rs") || path.ends_with("tests.rs") {
+            continue;
+        }
+        let source = fs::read_to_string(&path).unwrap();
+        for way in printing {
+            assert!(!source.contains(way), "{}: {way} goes past output.rs", path.display());
+        }
+    }
+}
+
+#[test]
+fn every_dependency_says_why_it_is_here() {
+    let why = fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
+    let workspace = fs::read_to_string(root().join("Cargo.toml")).unwrap();
+    for name in section(&workspace, "[workspace.dependencies]") {
+        assert!(why.contains(&format!("`{name}`")), "ARCHITECTURE.md does not say what {name} is for");
+    }
+}

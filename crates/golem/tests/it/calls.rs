@@ -1,0 +1,183 @@
+//! Calls of an agent are paid for before they are made. Whatever is called, settled, lost, lied about or killed: at no record
+//! is more spent and set aside than was given or than any cap allows, and what is refused is refused by name.
+
+use crate::agent::Agent;
+use crate::common::Dice;
+use golem::call::{self, Denied, How, Wanted};
+use golem::mortality::phase::Tier;
+use golem::world::Observation;
+use golem::{Command, Golem, Owed, Span, Usdc, What};
+
+const GIVEN: Usdc = Usdc::dollars(1);
+
+/// The process is killed: whoever comes next folds the journal and counts as lost what nobody there knows.
+fn killed(agent: &mut Agent) {
+    let mut again = Golem::reborn(&agent.records[0]).unwrap();
+    agent.records[1..].iter().for_each(|record| again.fold(record).unwrap());
+    assert_eq!(again.life(), agent.golem.life());
+    agent.golem = again;
+    let open: Vec<u64> = agent.life().calls.open.iter().map(|open| open.key).collect();
+    let (before, promised) = (agent.life().calls.spent, agent.life().calls.promised());
+    for key in open {
+        let owed =
+            agent.golem.owed().find(|owed| matches!(owed, Owed::Errand(golem::Errand::Call { key: k }) if *k == key));
+        assert!(owed.is_some(), "what is under way is owed");
+        agent.feed(What::lost(key));
+    }
+    assert_eq!(agent.life().calls.spent, before + promised, "what nobody can say counts as what it can have cost");
+}
+
+#[test]
+fn no_sum_is_ever_passed_whatever_is_called_lied_about_or_killed() {
+    let lives = if std::env::var_os("BARDO_FULL").is_some() { 2_000 } else { 60 };
+    let (mut made, mut refused, mut kills) = (0, 0, 0);
+    for seed in 0..lives {
+        let mut dice = Dice(seed);
+        let cap =
+            |dice: &mut Dice| dice.of(&[None, Some(Usdc::cents(3)), Some(Usdc::cents(20)), Some(Usdc::micros(0))]);
+        let mut agent = Agent::given(GIVEN, |policy| {
+            (policy.call_most, policy.calls_hour) = (cap(&mut dice), cap(&mut dice));
+            (policy.calls_day, policy.calls_month) = (cap(&mut dice), cap(&mut dice));
+            policy.calls_at_once = dice.of(&[1, 4, 64, 256]);
+            (policy.calls_fan, policy.calls_leap) = (0, 0);
+        });
+        let mut open: Vec<u64> = Vec::new();
+        for _ in 0..200 {
+            match dice.below(12) {
+                0..=5 => {
+                    let most = Usdc::micros(dice.of(&[0, 1, 900, 20_000, 400_000]));
+                    match agent.call(most, dice.of(&[Tier::Cheap, Tier::Middle, Tier::Strong])) {
+                        Ok(key) => (made, _) = (made + 1, open.push(key)),
+                        Err(_) => refused += 1,
+                    }
+                }
+                6..=8 if !open.is_empty() => {
+                    let key = open.swap_remove(dice.below(open.len() as u64) as usize);
+                    let cost = Usdc::micros(dice.of(&[0, 1, 500, 20_000, 1_000_000_000]));
+                    agent.settle(key, cost, dice.of(&[How::Told, How::Cut, How::Nothing, How::Lost]));
+                    // Said twice, it counts once.
+                    let spent = agent.life().calls.spent;
+                    agent.settle(key, Usdc::cents(5), How::Told);
+                    assert_eq!(agent.life().calls.spent, spent);
+                }
+                9 => {
+                    agent.now = agent.now + Span::seconds(dice.of(&[1, 40, 4_000, 90_000, 3_000_000]));
+                    agent.feed(What::Observed(Observation::default()));
+                }
+                10 if dice.below(4) == 0 => {
+                    let command = match dice.below(3) {
+                        0 => Command::Freeze { reason: String::new() },
+                        1 => Command::Pause,
+                        _ => Command::Resume,
+                    };
+                    agent.command(command);
+                }
+                11 if dice.below(3) == 0 => {
+                    killed(&mut agent);
+                    kills += 1;
+                    open.clear();
+                }
+                _ => {}
+            }
+        }
+        if dice.below(2) == 0 {
+            agent.command(Command::Halt { trigger: "over".into() });
+            assert_eq!(agent.call(Usdc::ZERO, Tier::Cheap), Err(Denied::Dead));
+        }
+    }
+    println!("counted: {made} calls let through, {refused} refused, {kills} kills in {lives} lives of agents");
+    assert!(made > 10 * lives && refused > 10 * lives && kills > lives / 4);
+}
+
+#[test]
+fn what_keeps_a_call_is_said_by_name() {
+    let mut agent = Agent::given(GIVEN, |policy| policy.calls_at_once = 2);
+    assert_eq!(agent.call(Usdc::dollars(2), Tier::Cheap), Err(Denied::Funds));
+    assert!(matches!(agent.call(Usdc::ZERO, Tier::Strong), Err(Denied::Phase(_))), "thriving is earned");
+    let first = agent.call(Usdc::cents(1), Tier::Cheap).unwrap();
+    agent.call(Usdc::cents(1), Tier::Middle).unwrap();
+    assert_eq!(agent.call(Usdc::ZERO, Tier::Cheap), Err(Denied::Busy));
+    agent.settle(first, Usdc::ZERO, How::Nothing);
+    agent.command(Command::Freeze { reason: String::new() });
+    assert_eq!(agent.call(Usdc::ZERO, Tier::Cheap), Err(Denied::Frozen));
+    agent.command(Command::Resume);
+    agent.command(Command::Pause);
+    assert_eq!(agent.call(Usdc::ZERO, Tier::Cheap), Err(Denied::Paused));
+    agent.command(Command::Resume);
+    assert!(agent.call(Usdc::ZERO, Tier::Cheap).is_ok());
+    // Refused a hundred times, it is on record once.
+    let refusals = |agent: &Agent| {
+        let refused = |event: &golem::Event| matches!(event, golem::Event::Call(call::Event::Refused { .. }));
+        agent.records.iter().flat_map(|record| &record.events).filter(|event| refused(event)).count()
+    };
+    let before = refusals(&agent);
+    (0..100).for_each(|_| assert_eq!(agent.call(Usdc::dollars(2), Tier::Cheap), Err(Denied::Busy)));
+    assert_eq!(refusals(&agent), before + 1);
+}
+
+#[test]
+fn caps_are_of_their_own_hour_day_and_thirty_days() {
+    let mut agent = Agent::given(GIVEN, |policy| {
+        (policy.calls_hour, policy.calls_day) = (Some(Usdc::cents(10)), Some(Usdc::cents(15)));
+        policy.calls_month = Some(Usdc::cents(20));
+    });
+    let spend = |agent: &mut Agent, cents: i64| {
+        agent.call(Usdc::cents(cents), Tier::Cheap).map(|key| agent.settle(key, Usdc::cents(cents), How::Told))
+    };
+    assert_eq!(spend(&mut agent, 10), Ok(()));
+    assert_eq!(spend(&mut agent, 1), Err(Denied::Hour));
+    agent.now = agent.now + Span::seconds(3_600);
+    assert_eq!(spend(&mut agent, 6), Err(Denied::Day));
+    assert_eq!(spend(&mut agent, 5), Ok(()));
+    agent.now = agent.now + Span::DAY;
+    assert_eq!(spend(&mut agent, 6), Err(Denied::Month));
+    assert_eq!(spend(&mut agent, 5), Ok(()));
+    // What was set aside and not spent is free again, in the hour it was taken from.
+    agent.now = agent.now + Span::DAY.times(31);
+    let key = agent.call(Usdc::cents(10), Tier::Cheap);
+    assert_eq!(key, Err(Denied::Month), "thirty days of age, and it was not looked at meanwhile");
+}
+
+#[test]
+fn what_somebody_wants_beyond_what_was_set_aside_is_told_and_not_paid() {
+    let mut agent = Agent::given(GIVEN, |_| {});
+    let key = agent.call(Usdc::cents(2), Tier::Cheap).unwrap();
+    agent.settle(key, Usdc::dollars(50), How::Told);
+    assert_eq!(agent.life().calls.spent, Usdc::cents(2));
+    let told = agent.records.last().unwrap().events.iter().any(
+        |event| matches!(event, golem::Event::Call(call::Event::Settled { over, .. }) if *over == Usdc::cents(4_998)),
+    );
+    assert!(told);
+}
+
+#[test]
+fn a_call_that_is_made_again_is_paid_once() {
+    let mut agent = Agent::given(GIVEN, |_| {});
+    let call = |agent: &mut Agent, again: u64| {
+        let key = agent.life().calls.made + 1;
+        let most = Usdc::micros(10);
+        agent.feed(What::Called(Wanted { key, most, tier: Tier::Cheap, again: Some(again), alike: key, unsaid: 0 }));
+        agent.life().calls.find(key).is_some()
+    };
+    assert!(call(&mut agent, 7) && !call(&mut agent, 7));
+    killed(&mut agent);
+    assert!(!call(&mut agent, 7), "whoever is killed in between knows it all the same");
+    for again in 100..400 {
+        assert!(call(&mut agent, again));
+        agent.settle(agent.life().calls.made, Usdc::ZERO, How::Nothing);
+    }
+    assert!(agent.life().calls.known.len() <= golem::limits::KNOWN);
+}
+
+#[test]
+fn what_the_money_went_to_is_kept_by_model_and_stays_small() {
+    let mut agent = Agent::given(GIVEN, |_| {});
+    for _ in 0..60 {
+        let key = agent.call(Usdc::micros(10), Tier::Cheap).unwrap();
+        agent.settle(key, Usdc::micros(10), How::Told);
+    }
+    let models = &agent.life().calls.models;
+    assert_eq!(models.len(), golem::limits::CALLED);
+    assert_eq!(models.last().unwrap().model, "others");
+    assert_eq!(models.iter().map(|by| by.calls).sum::<u64>(), 60);
+}

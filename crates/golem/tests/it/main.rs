@@ -1,0 +1,26 @@
+//! The core from outside: births, inputs, deaths, and every law of it.
+
+mod agent;
+mod approval;
+mod cage;
+mod calls;
+mod clade;
+mod claims;
+mod common;
+mod dream;
+mod errands;
+mod grimoire;
+mod information;
+mod inheritance;
+mod inputs;
+mod knowing;
+mod laundering;
+mod mortality;
+mod outside;
+mod phage;
+mod pressed;
+mod regime;
+mod regressions;
+mod runaway;
+mod stress;
+mod thought;

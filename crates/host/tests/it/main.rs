@@ -1,0 +1,7 @@
+//! Lives in a host, measured whole.
+
+mod common;
+mod dying;
+mod lives;
+mod poison;
+mod recall;

@@ -1,0 +1,19 @@
+//! Populations: what they come to, with little in CI and with everything by `BARDO_FULL=1`.
+
+mod acting;
+mod arms;
+mod clades;
+mod common;
+mod deaths;
+mod dreams;
+mod estates;
+mod experiment;
+mod field;
+mod flip;
+mod honest;
+mod information;
+mod lineages;
+mod mind;
+mod phages;
+mod realdata;
+mod thoughts;

@@ -1,0 +1,6 @@
+//! Clients of models, against doubles and against a real server of models.
+
+mod chat;
+mod faults;
+mod local;
+mod served;

@@ -1,0 +1,8 @@
+//! What tests of several crates share: doubles of providers, a real server of models, a real NATS. Nothing here is part of a
+//! release.
+#![allow(missing_debug_implementations, reason = "what a test holds is not printed")]
+
+pub mod cluster;
+pub mod model;
+pub mod provider;
+pub mod upstream;

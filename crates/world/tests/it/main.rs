@@ -1,0 +1,4 @@
+//! Worlds, and the suite that each of them passes.
+
+mod conformance;
+mod liars;
