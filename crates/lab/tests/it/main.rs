@@ -2,6 +2,7 @@
 
 mod acting;
 mod arms;
+mod chains;
 mod clades;
 mod common;
 mod deaths;
