@@ -247,56 +247,72 @@ impl Memory {
         self.whole.iter().skip(self.whole.len().saturating_sub(most))
     }
 
-    /// What replaying it would be worth: what could be gained, and how likely the like of it is to return.
-    pub fn utility(e: &Experience, life: &Life) -> f32 {
+    /// The best to replay now, and a fifth of the places for what would never be chosen otherwise.
+    pub fn select(&self, life: &Life, most: usize) -> Vec<&Experience> {
+        let (worth, diverse) = (Worth::of(life), most / 5);
+        let pool: Vec<&Experience> = self.newest(Memory::room(life)).filter(|e| !e.forgotten).collect();
+        // With the place of each in the pool, where it stands by its number.
+        let mut scored: Vec<(f32, usize)> = pool.iter().enumerate().map(|(at, e)| (worth.rank(e), at)).collect();
+        let best = (most - diverse).min(scored.len());
+        if best > 0 && best < scored.len() {
+            scored.select_nth_unstable_by(best - 1, |a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        }
+        let (best, others) = scored.split_at(best);
+        let others = || others.iter().map(|(_, at)| *at);
+        let latest = (0..3).filter_map(|regime| others().filter(|at| pool[*at].regime == regime).max());
+        let stirring = others().max_by(|a, b| pool[*a].arousal.total_cmp(&pool[*b].arousal));
+        let old = pool.len() / 3;
+        let from_all_over = (0..old).step_by((old / diverse.max(1)).max(1));
+        let (mut chosen, mut room) = (vec![false; pool.len()], most - best.len());
+        best.iter().for_each(|(_, at)| chosen[*at] = true);
+        for at in latest.chain(stirring).chain(from_all_over) {
+            if room > 0 && !chosen[at] {
+                (chosen[at], room) = (true, room - 1);
+            }
+        }
+        pool.into_iter().zip(chosen).filter_map(|(e, chosen)| chosen.then_some(e)).collect()
+    }
+}
+
+/// What replaying memories is worth at one moment of a life.
+pub(super) struct Worth<'a> {
+    life: &'a Life,
+    /// Those that the fiber marked, by their numbers.
+    marked: Vec<u64>,
+}
+
+impl Worth<'_> {
+    pub(super) fn of(life: &Life) -> Worth<'_> {
+        let mut marked: Vec<u64> = life.knowing.fiber.strange.iter().copied().collect();
+        marked.sort_unstable();
+        Worth { life, marked }
+    }
+
+    /// What could be gained, and how likely the like of it is to return.
+    pub(super) fn utility(&self, e: &Experience) -> f32 {
+        let life = self.life;
         let gain =
             0.4 * e.surprise.min(1.0) + 0.3 * (e.change.abs() * 20.0).min(1.0) + 0.3 * (e.regret * 20.0).min(1.0);
         let same = if e.regime == life.regimes.now as u8 { 1.0 } else { 0.3 };
         let recency = 1.0 / (1.0 + (life.tick as f32 - e.tick as f32) / 2_000.0);
         let need = 0.4 * likeness(&e.state, &life.knowing.moves.last) + 0.3 * same + 0.3 * recency;
-        let marked = if life.knowing.fiber.strange.contains(&e.number) { MARKED } else { 1.0 };
+        let marked = if self.marked.binary_search(&e.number).is_ok() { MARKED } else { 1.0 };
         gain * need * marked * WORN.powi(i32::from(e.replays))
     }
 
     /// What comes first, as the owner would have it.
-    pub fn worth(e: &Experience, life: &Life) -> f32 {
-        match life.constitution().dream.replay_order {
-            ReplayOrder::Utility => Memory::utility(e, life),
+    pub(super) fn rank(&self, e: &Experience) -> f32 {
+        match self.life.constitution().dream.replay_order {
+            ReplayOrder::Utility => self.utility(e),
             ReplayOrder::Recency => 1.0 + e.number as f32,
             ReplayOrder::Surprise => e.surprise,
             // The same for every memory of a night, and another in the next.
             ReplayOrder::Uniform => {
-                let scattered = (e.number ^ life.dreams.nights.rotate_left(32)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+                let nights = self.life.dreams.nights;
+                let scattered = (e.number ^ nights.rotate_left(32)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
                 0.2 + (scattered >> 40) as f32 / (1_u64 << 25) as f32
             }
         }
-    }
-
-    /// The best to replay now, and a fifth of the places for what would never be chosen otherwise.
-    pub fn select(&self, life: &Life, most: usize) -> Vec<&Experience> {
-        let pool = || self.newest(Memory::room(life)).filter(|e| !e.forgotten);
-        let diverse = most / 5;
-        let mut scored: Vec<(f32, &Experience)> = pool().map(|e| (Memory::worth(e, life), e)).collect();
-        let best = (most - diverse).min(scored.len());
-        if best > 0 && best < scored.len() {
-            scored.select_nth_unstable_by(best - 1, |a, b| b.0.total_cmp(&a.0).then(a.1.number.cmp(&b.1.number)));
-        }
-        let mut chosen: Vec<&Experience> = scored[..best].iter().map(|(_, e)| *e).collect();
-        let mut others: Vec<&Experience> = Vec::new();
-        for regime in 0..3 {
-            others
-                .extend(scored[best..].iter().map(|(_, e)| *e).filter(|e| e.regime == regime).max_by_key(|e| e.number));
-        }
-        others.extend(scored[best..].iter().map(|(_, e)| *e).max_by(|a, b| a.arousal.total_cmp(&b.arousal)));
-        let old = scored.len() / 3;
-        others.extend(pool().take(old).step_by((old / diverse.max(1)).max(1)));
-        for other in others {
-            if chosen.len() < most && !chosen.iter().any(|known| known.number == other.number) {
-                chosen.push(other);
-            }
-        }
-        chosen.sort_by_key(|e| e.number);
-        chosen
     }
 }
 

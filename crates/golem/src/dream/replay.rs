@@ -1,7 +1,7 @@
 //! Replay: the night's first half. A few episodes are gone through closely: what led up to them, who is to be credited,
 //! what may come of the present, and whether they are worth keeping.
 
-use super::memory::{Experience, Memory};
+use super::memory::{Experience, Worth};
 use super::{Ahead, Replay, Staged, Trajectory};
 use crate::constitution::ReplayOrder;
 use crate::grimoire::{Grimoire, HOPS, Status};
@@ -32,10 +32,11 @@ const WORTHLESS: f32 = 0.05;
 impl Replay {
     /// What becomes of the episodes gone through: kept, turned into a rule, or let go.
     pub(super) fn triage(&mut self, batch: &[&Experience], staged: &[Staged], life: &Life) {
+        let worth = Worth::of(life);
         for episode in batch {
             if staged.iter().any(|s| s.episodes.contains(&episode.number)) {
                 self.abstracted += 1;
-            } else if episode.replays > WORN_OUT && Memory::utility(episode, life) < WORTHLESS {
+            } else if episode.replays > WORN_OUT && worth.utility(episode) < WORTHLESS {
                 self.forgotten.push(episode.number);
             } else {
                 self.preserved += 1;
@@ -89,9 +90,9 @@ pub(super) fn batch<'a>(chosen: &[&'a Experience], life: &Life, most: usize) -> 
     // Unless its owner wants another order, who understands little goes by what it did not expect.
     let usual = life.constitution().dream.replay_order == ReplayOrder::Utility;
     let confused = usual && life.vitality.epistemic < CONFUSED;
-    let worth = |e: &Experience| if confused { e.surprise } else { Memory::worth(e, life) };
-    let mut batch: Vec<(f32, &Experience)> =
-        chosen.iter().map(|e| (worth(e), *e)).filter(|(w, _)| *w > WORTH).collect();
+    let worth = Worth::of(life);
+    let rank = |e: &Experience| if confused { e.surprise } else { worth.rank(e) };
+    let mut batch: Vec<(f32, &Experience)> = chosen.iter().map(|e| (rank(e), *e)).filter(|(w, _)| *w > WORTH).collect();
     batch.sort_by(|a, b| b.0.total_cmp(&a.0).then(b.1.number.cmp(&a.1.number)));
     batch.into_iter().take(most).map(|(_, e)| e).collect()
 }

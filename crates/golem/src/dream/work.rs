@@ -63,7 +63,12 @@ pub fn intensity(life: &Life) -> Intensity {
 pub fn work(memory: &Memory, grimoire: &Grimoire, life: &Life) -> Found {
     let mut found = Found::nothing(life);
     let Some(night) = &life.dreams.night else { return found };
-    let chosen = memory.select(life, REPLAYED);
+    // Waking up goes through none of them, and a night that only integrates through the newest.
+    let chosen = match night.phase {
+        SleepStage::Return => Vec::new(),
+        SleepStage::Integration if schedule::only_integrates(life) => Vec::new(),
+        _ => memory.select(life, REPLAYED),
+    };
     let newest: Vec<&Experience> = memory.newest(NEWEST).collect();
     let tonight = Tonight { life, night, dice: Dice::of_night(life, night.phase as u64), chosen, newest };
     match night.phase {

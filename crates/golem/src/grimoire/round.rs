@@ -1,6 +1,7 @@
 //! One round: what Life has learned since the last goes into the Grimoire, the Curator goes through it, and what
 //! fits the present comes back to be used or tried. Whoever keeps the entries runs it; the answer is an input.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use super::admission::{Candidate, draft};
@@ -116,7 +117,7 @@ fn share(grimoire: &mut Grimoire, life: &Life, decisions: &mut Vec<Decision>) ->
     if !life.constitution().clade.share || life.is_dead() || room == 0 {
         return 0;
     }
-    let may = |entry: &Entry| {
+    let may = |entry: &Cow<'_, Entry>| {
         entry.provenance.hops < PASSED_ON
             && matches!(entry.status, Status::Active | Status::Dormant)
             && has_tried(entry, life)
@@ -124,12 +125,13 @@ fn share(grimoire: &mut Grimoire, life: &Life, decisions: &mut Vec<Decision>) ->
     };
     // What a heuristic at work has learned is Life's; what everyone is born with is nobody's to tell.
     let innate = |entry: &Entry| entry.provenance.sources.iter().all(|source| source.how == How::Instinct);
-    let now = |entry: &Entry| match life.playbook.iter().find(|heuristic| heuristic.id == entry.id) {
-        Some(heuristic) => entry_of(heuristic, life, Some(entry)),
-        None => entry.clone(),
-    };
+    let at_work = |id: u64| life.playbook.iter().find(|heuristic| heuristic.id == id);
     let untold = grimoire.entries().filter(|entry| entry.shared.is_none() && !innate(entry));
-    let mut ripe: Vec<Entry> = untold.map(now).filter(may).collect();
+    let now = untold.map(|entry| match at_work(entry.id) {
+        Some(heuristic) => Cow::Owned(heuristic.shown_in(entry.clone(), life)),
+        None => Cow::Borrowed(entry),
+    });
+    let mut ripe: Vec<Cow<'_, Entry>> = now.filter(may).collect();
     let urgent = |entry: &Entry| entry.kind == Kind::Warning;
     ripe.sort_by(|a, b| {
         let surer = b.confidence(life.now).total_cmp(&a.confidence(life.now));
@@ -139,12 +141,17 @@ fn share(grimoire: &mut Grimoire, life: &Life, decisions: &mut Vec<Decision>) ->
     let left = SHARED_AN_HOUR.saturating_sub(life.clade.shared_at(life.now)) as usize;
     ripe.truncate(room.min(warnings + left));
     let number = life.clade.told + 1;
-    for entry in &ripe {
-        let decision = Decision::Put(Box::new(Entry { shared: Some(number), ..entry.clone() }));
-        grimoire.apply(&decision);
-        decisions.push(decision);
-    }
-    ripe.len() as u32
+    // Of those at work most are not ripe; only what is told is put into words.
+    let told = ripe.into_iter().map(|entry| match entry {
+        Cow::Owned(at_work) => worded(at_work, life),
+        Cow::Borrowed(known) => known.clone(),
+    });
+    let told: Vec<Decision> =
+        told.map(|entry| Decision::Put(Box::new(Entry { shared: Some(number), ..entry }))).collect();
+    let shares = told.len() as u32;
+    told.iter().for_each(|decision| grimoire.apply(decision));
+    decisions.extend(told);
+    shares
 }
 
 struct Learn<'a> {
@@ -420,7 +427,6 @@ fn regime_of(heuristic: &Heuristic) -> Option<Regime> {
 
 /// A heuristic as an entry; what is only known to the entry stays.
 pub fn entry_of(heuristic: &Heuristic, life: &Life, known: Option<&Entry>) -> Entry {
-    let claim = Expectation { domain: heuristic.domain, effect: heuristic.expects(), stance: heuristic.stance };
     let how = match heuristic.provenance {
         Provenance::Instinct => How::Instinct,
         Provenance::Explored => How::Explored,
@@ -429,30 +435,17 @@ pub fn entry_of(heuristic: &Heuristic, life: &Life, known: Option<&Entry>) -> En
         Provenance::Phage => How::Replicant,
         Provenance::Thought => How::Thought,
     };
-    let blend = Parsed::from(heuristic).blend;
-    let text = words(&heuristic.condition, &claim, blend.as_ref(), life);
-    let mut entry = known.cloned().unwrap_or_else(|| draft(Kind::Heuristic, &text, source(life, how), life.now));
-    entry.id = heuristic.id;
-    if entry.kind == Kind::Heuristic {
-        entry.text = super::admission::clip(&text);
-    }
-    // Dreamt, and borne out awake.
-    if heuristic.provenance == Provenance::Dreamt {
-        entry.dream_validated = heuristic.voice;
-    }
-    (entry.condition, entry.claim, entry.blend) = (Some(heuristic.condition.clone()), Some(claim), blend);
-    (entry.domain, entry.regime) = (Some(heuristic.domain), regime_of(heuristic));
-    entry.status = if heuristic.voice { Status::Active } else { Status::Candidate };
-    // As many cases as count, in the proportion in which it did better and worse than naive.
-    let all = f64::from(heuristic.evidence_for) + f64::from(heuristic.evidence_against);
-    let share = if all > 0.0 { f64::from(heuristic.evidence_for) / all } else { 0.0 };
-    (entry.evidence_for, entry.evidence_against) = (all.min(20.0) * share, all.min(20.0) * (1.0 - share));
-    if all > 0.0 {
-        entry.validated_at = life.now;
-    }
-    let Heuristic { weight: claims, error, naive_error, .. } = *heuristic;
-    entry.shown = (claims > 0.0).then_some(Shown { claims, error, naive_error });
-    entry
+    let entry = known.cloned().unwrap_or_else(|| draft(Kind::Heuristic, "", source(life, how), life.now));
+    worded(heuristic.shown_in(entry, life), life)
+}
+
+/// An entry that is a heuristic says in the words of the world what it claims; any other keeps its own.
+fn worded(entry: Entry, life: &Life) -> Entry {
+    let (Kind::Heuristic, Some(condition), Some(claim)) = (entry.kind, &entry.condition, &entry.claim) else {
+        return entry;
+    };
+    let text = super::admission::clip(&words(condition, claim, entry.blend.as_ref(), life));
+    Entry { text, ..entry }
 }
 
 /// An entry as a heuristic that starts anew: with what it expects, a share of what it has shown, and the rest still to show.
@@ -521,6 +514,30 @@ pub(super) struct Left {
 }
 
 impl Heuristic {
+    /// Its entry with what it has come to by now, but for the words.
+    fn shown_in(&self, mut entry: Entry, life: &Life) -> Entry {
+        entry.id = self.id;
+        // Dreamt, and borne out awake.
+        if self.provenance == Provenance::Dreamt {
+            entry.dream_validated = self.voice;
+        }
+        let claim = Expectation { domain: self.domain, effect: self.expects(), stance: self.stance };
+        (entry.condition, entry.claim) = (Some(self.condition.clone()), Some(claim));
+        entry.blend = Parsed::from(self).blend;
+        (entry.domain, entry.regime) = (Some(self.domain), regime_of(self));
+        entry.status = if self.voice { Status::Active } else { Status::Candidate };
+        // As many cases as count, in the proportion in which it did better and worse than naive.
+        let all = f64::from(self.evidence_for) + f64::from(self.evidence_against);
+        let share = if all > 0.0 { f64::from(self.evidence_for) / all } else { 0.0 };
+        (entry.evidence_for, entry.evidence_against) = (all.min(20.0) * share, all.min(20.0) * (1.0 - share));
+        if all > 0.0 {
+            entry.validated_at = life.now;
+        }
+        let Heuristic { weight: claims, error, naive_error, .. } = *self;
+        entry.shown = (claims > 0.0).then_some(Shown { claims, error, naive_error });
+        entry
+    }
+
     /// With so much of what it has shown its line as crosses a death.
     fn having_shown(self, shown: Option<Shown>, life: &Life) -> Heuristic {
         let Some(shown) = shown else { return self };

@@ -173,6 +173,7 @@ impl Phages {
 
     /// The last ones all failed, and all in the same way: it is not they who are wrong.
     pub fn fail_alike(&self) -> bool {
-        self.diversity() == Some(0.0) && self.failing() == Some(1.0)
+        let Some(first) = self.recent.first().filter(|first| first.fate != Fate::Better) else { return false };
+        self.recent.len() >= ALIKE && self.recent.iter().all(|ended| ended == first)
     }
 }
