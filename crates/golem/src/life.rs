@@ -338,6 +338,11 @@ impl Life {
         lived_on + acted_with
     }
 
+    /// Which thirty days of its age it is in.
+    pub(crate) fn month(&self) -> u64 {
+        Purse::month_at(self.age, self.laws())
+    }
+
     /// Ticks over which fitness is measured.
     pub fn fitness_window(&self) -> f64 {
         self.constitution().fitness_window(self.laws())

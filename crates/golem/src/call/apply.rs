@@ -4,14 +4,13 @@ use super::{Event, Hold, How, Open, Runaway};
 use crate::life::Life;
 use crate::limits;
 use crate::money::Usdc;
-use crate::mortality::Purse;
 use crate::spell::{day, hour, minute};
 use crate::time::Time;
 
 pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
     match event {
         Event::Reserved { key, most, tier: _, again, alike } => {
-            let month = Purse::month_at(life.age, life.laws());
+            let month = life.month();
             life.purse.promised += *most;
             let calls = &mut life.calls;
             calls.made = *key;

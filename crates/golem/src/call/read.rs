@@ -4,8 +4,8 @@ use super::Denied;
 use crate::life::Life;
 use crate::limits;
 use crate::money::Usdc;
+use crate::mortality::economic;
 use crate::mortality::phase::Tier;
-use crate::mortality::{Purse, economic};
 use crate::spell::{Spell, day, hour};
 use crate::time::Time;
 
@@ -32,7 +32,7 @@ pub fn room(life: &Life, at: Time, tier: Tier) -> Result<(Usdc, Denied), Denied>
         return Err(Denied::Busy);
     }
     let left = |cap: Option<Usdc>, spell: Spell| cap.map_or(Usdc::MOST, |cap| (cap - spell.taken).max(Usdc::ZERO));
-    let month = Purse::month_at(life.age, life.laws());
+    let month = life.month();
     let caps = [
         (policy.call_most.unwrap_or(Usdc::MOST), Denied::Call),
         (left(policy.calls_hour, calls.hour.at(hour(at))), Denied::Hour),

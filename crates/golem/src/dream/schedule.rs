@@ -5,10 +5,10 @@ use super::{Blocked, Dreams, Night, SleepStage, Trigger};
 use crate::constitution::{DreamSchedule, DreamTier};
 use crate::life::Life;
 use crate::money::Usdc;
+use crate::mortality::Partition;
 use crate::mortality::economic;
 use crate::mortality::phase::Phase;
 use crate::mortality::sigmoid;
-use crate::mortality::{Partition, Purse};
 use crate::policy::Stage;
 use crate::regime::Regime;
 use crate::stress;
@@ -239,8 +239,7 @@ pub(super) fn inference(life: &Life) -> Usdc {
 
 /// What dreams may still cost in these thirty days.
 pub(super) fn left_this_month(life: &Life) -> Usdc {
-    let month = Purse::month_at(life.age, life.laws());
-    let spent = if life.dreams.month == month { life.dreams.spent_this_month } else { Usdc::ZERO };
+    let spent = if life.dreams.month == life.month() { life.dreams.spent_this_month } else { Usdc::ZERO };
     (life.constitution().dream.monthly_most - spent).max(Usdc::ZERO)
 }
 

@@ -1,6 +1,6 @@
 //! The economic clock: what a golem lives on, and how long that will last.
 
-use super::{Partition, Purse};
+use super::Partition;
 use crate::constitution::Mode;
 use crate::life::Life;
 use crate::money::Usdc;
@@ -45,9 +45,7 @@ pub(crate) fn living_cost(life: &Life, lived: Span) -> Usdc {
 pub(crate) fn allowance(life: &Life) -> Usdc {
     match life.constitution().mode {
         Mode::Hosted => Usdc::MOST,
-        _ if Purse::month_at(life.age, life.laws()) > life.purse.month => {
-            life.constitution().economic.monthly_allowance
-        }
+        _ if life.month() > life.purse.month => life.constitution().economic.monthly_allowance,
         _ => (life.constitution().economic.monthly_allowance - life.purse.spent_this_month).max(Usdc::ZERO),
     }
 }

@@ -1,8 +1,7 @@
 //! What questions and answers come to. It calculates and never decides.
 
-use super::ask::month;
-use super::decide::FLOOR;
 use super::kind::TOLD;
+use super::state::FLOOR;
 use super::worth::alone;
 use super::{Answer, Event, Purpose, Question, Silence, Thought, Told, bits_per_dollar};
 use crate::life::Life;
@@ -29,7 +28,7 @@ pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
             thoughts.threshold = (thoughts.threshold + STEP * (over - share)).clamp(0.0, 100.0);
         }
         Event::Asked(question) => {
-            let month = month(life);
+            let month = life.month();
             life.purse.promised += question.most;
             let thoughts = &mut life.thoughts;
             thoughts.made = question.key;

@@ -6,15 +6,11 @@ use crate::heartbeat::State;
 use crate::id::CommandId;
 use crate::life::Life;
 use crate::money::Usdc;
+use crate::mortality::Partition;
 use crate::mortality::economic;
 use crate::mortality::phase::{Phase, Tier};
-use crate::mortality::{Partition, Purse};
 use crate::spell::{Spell, day};
 use crate::time::Time;
-
-pub(super) fn month(life: &Life) -> u64 {
-    Purse::month_at(life.age, life.laws())
-}
 
 /// Ticks before the same reason for not asking is told again.
 const TELL_AGAIN: u64 = 500;
@@ -87,7 +83,7 @@ pub(super) fn question(life: &Life, at: Time, wish: Wish<'_>) -> Result<Question
     };
     let own = [
         (left(figures.a_day, life.thoughts.day.at(day(at))), Held::Day),
-        (left(figures.a_month, life.thoughts.month.at(month(life))), Held::Month),
+        (left(figures.a_month, life.thoughts.month.at(life.month())), Held::Month),
     ];
     if let Some((_, cap)) = own.into_iter().chain(purse).find(|(left, _)| *left < most) {
         return Err(cap);
@@ -100,7 +96,7 @@ pub(super) fn question(life: &Life, at: Time, wish: Wish<'_>) -> Result<Question
         asked: at,
         deadline: at + figures.patience.max(life.interval().times(2)),
         epoch: life.heartbeat.epoch,
-        month: month(life),
+        month: life.month(),
         why: wish.why,
         seen: wish.seen.iter().map(|feature| *feature as f32).collect(),
         values: life.seen.values.clone(),

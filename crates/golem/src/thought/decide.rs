@@ -3,6 +3,7 @@
 use super::ask::{Wish, keep, plenty, question};
 use super::night::conceive;
 use super::probe::{probe, why};
+use super::state::FLOOR;
 use super::{Answer, Event, Held, Purpose, Question, Silence};
 use crate::constitution::{MindKind, StressMode};
 use crate::draft::Draft;
@@ -17,8 +18,6 @@ use crate::stress;
 use crate::time::Time;
 use crate::world::Features;
 
-/// What it asks at least, so that a model that has become better is found out.
-pub(super) const FLOOR: f32 = 0.001;
 /// As unusual as this, a stronger model is asked at once.
 const GRAVE: f32 = 6.0;
 

@@ -58,6 +58,9 @@ pub struct Told {
 /// The share of its ticks in which a newborn asks.
 const FIRST: f32 = 0.02;
 
+/// The share in which it asks at least, so that a model that has become better is found out.
+pub(super) const FLOOR: f32 = 0.001;
+
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Thoughts {
     /// Questions there have been.

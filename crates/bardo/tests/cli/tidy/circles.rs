@@ -95,9 +95,7 @@ impl Rooms {
         for path in paths(&without_uses(source)) {
             let named = known.get(&path[0]).map(|known| [known, &path[1..]].concat());
             let whole = named.or_else(|| self.absolute(&path, here).filter(|_| path.len() > 1));
-            // A name like any other may be that of a module; alone it is none.
-            arrows
-                .extend(whole.filter(|whole| !self.modules.contains_key(whole)).and_then(|whole| self.holder(&whole)));
+            arrows.extend(whole.and_then(|whole| self.holder(&whole)));
         }
         arrows.remove(here);
         arrows
@@ -116,8 +114,17 @@ impl Rooms {
         }
     }
 
-    /// The module that has what this path names.
+    /// The module that has what this path names. A path that leads to a module names the function that its parent has by
+    /// the same name, if it has one; alone a module is nothing that anybody needs.
     fn holder(&self, path: &[String]) -> Option<&Module> {
+        if self.modules.contains_key(path) {
+            let (name, parent) = path.split_last()?;
+            let (parent, source) = self.modules.get_key_value(parent)?;
+            return match self.passed_on[parent].get(name) {
+                Some(elsewhere) => self.holder(elsewhere),
+                None => has_item(source, name).then_some(parent),
+            };
+        }
         let (module, rest) =
             (0..=path.len()).rev().find_map(|at| Some((self.modules.get_key_value(&path[..at])?.0, &path[at..])))?;
         match rest.first().and_then(|name| self.passed_on.get(module)?.get(name)) {
@@ -125,6 +132,11 @@ impl Rooms {
             None => Some(module),
         }
     }
+}
+
+/// Whether a source has something of this name that could stand beside a module of the same.
+fn has_item(source: &str, name: &str) -> bool {
+    tokens(source).windows(2).any(|pair| ["fn", "const", "static"].contains(&pair[0]) && pair[1] == name)
 }
 
 /// Everything that can be reached by arrows, itself only if it is in a circle.
@@ -262,6 +274,48 @@ mod tests {
             "pub struct Thing; // crate::house::made()\nconst SAYS: &str = \"\\\n crate::house::made\";",
         );
         assert_eq!(circles(&[("", "mod house;"), facade, innocent, high]), [""; 0]);
+    }
+
+    /// Every chapter passes on `apply` from its file of that name, and the test passed over every path that is also a
+    /// module: whoever called `chapter::apply` seemed to need nothing, and a circle of seventeen modules was none.
+    #[test]
+    fn a_function_named_like_the_module_it_is_in_is_seen() {
+        let called = |apply| {
+            circles(&[
+                ("", "mod apply; mod chapter; mod draft;"),
+                ("apply", apply),
+                ("chapter", "mod apply;\nmod decide;\npub(crate) use apply::apply;"),
+                ("chapter::apply", "use super::decide::FLOOR;\npub(crate) fn apply() -> f32 { FLOOR }"),
+                ("chapter::decide", "use crate::draft::Draft;\npub const FLOOR: f32 = 0.1;\nfn decide(_: Draft) {}"),
+                ("draft", "pub struct Draft;\nfn emit() { crate::apply::apply() }"),
+            ])
+        };
+        let circle = "4 modules need each other:\n  apply -> chapter::apply\n  chapter::apply -> chapter::decide\n  \
+                      chapter::decide -> draft\n  draft -> apply";
+        assert_eq!(called("use crate::chapter;\npub fn apply() { chapter::apply() }"), [circle]);
+        assert_eq!(called("pub fn apply() { crate::chapter::apply() }"), [circle]);
+        assert_eq!(called("use crate::chapter::apply as one;\npub fn apply() { one() }"), [circle]);
+    }
+
+    #[test]
+    fn a_function_named_like_a_module_beside_it_belongs_to_their_parent() {
+        let own = "mod text;\npub fn text() -> u8 { text::long() }";
+        let told = circles(&[
+            ("", "mod house;"),
+            ("house", own),
+            ("house::text", "use super::text as short;\npub fn long() -> u8 { short() }"),
+        ]);
+        assert_eq!(told, ["2 modules need each other:\n  house -> house::text\n  house::text -> house"]);
+    }
+
+    #[test]
+    fn what_is_only_called_like_a_module_is_no_arrow() {
+        let told = circles(&[
+            ("", "mod ada; mod ben;"),
+            ("ada", "use crate::ben;\npub(in crate::ada) fn go(ben: u8) -> u8 { ben }"),
+            ("ben", "pub fn act() { crate::ada::go(1) }"),
+        ]);
+        assert_eq!(told, [""; 0]);
     }
 
     #[test]
