@@ -20,7 +20,7 @@ bardo runs agents that can die.
 A golem watches a world, makes claims about it, lives on money it was given, and ends: out of
 money, out of touch with the world, or by chance. What golems trade with is paper.
 
-  bardo wrap --credit 2 -- COMMAND      put a budget that holds on the agent you have
+  bardo wrap --credit 2 -- COMMAND      put the agent you have on a budget
   bardo demo                            see in a minute what this is for
   bardo init                            make a home, with paper money in its treasury
   bardo golem new ada --world sim       bring a golem into the world; without a name, you are asked

@@ -18,7 +18,8 @@ pub(crate) use golem::*;
 /// A runtime for agents that can die.
 ///
 /// A golem watches a world, makes claims about it, lives on money it was given, and ends: out of money,
-/// out of touch with the world, or by chance. All money is paper unless it has a purse on a chain.
+/// out of touch with the world, or by chance. It trades with paper money unless it has a purse on a chain; calls to a model cost
+/// real money, and your provider bills those.
 #[derive(Debug, Parser)]
 #[command(name = "bardo", version, disable_help_subcommand = true, max_term_width = 100)]
 pub(crate) struct Args {

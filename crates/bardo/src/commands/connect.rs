@@ -22,7 +22,7 @@ pub(crate) fn connect(home: &Home, place: &GolemHome, rotate: bool, json: bool) 
     line("# for whatever speaks OpenAI's protocol");
     line(format!("export OPENAI_BASE_URL={base}/v1"));
     line(format!("export OPENAI_API_KEY={token}"));
-    line("# for whatever speaks Anthropic's, Claude Code included");
+    line("# for whatever speaks Anthropic's");
     line(format!("export ANTHROPIC_BASE_URL={base}"));
     line(format!("export ANTHROPIC_API_KEY={token}"));
     if !home.is_up() {

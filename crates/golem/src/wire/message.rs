@@ -154,7 +154,7 @@ pub enum Message<'a> {
     CallsHeld { key: u64, by: Runaway, times: u32, most: Usdc, why: String },
     #[serde(rename = "call.released")]
     CallsReleased { key: u64 },
-    /// What came of it; `over` is what somebody wants beyond what was set aside, and does not get.
+    /// What came of it; `over` is what the provider wants beyond what was set aside: it is not counted.
     #[serde(rename = "thought.answered")]
     Answered { key: u64, purpose: Purpose, cost: Usdc, over: Usdc, fresh: bool, answer: &'a Answer },
     #[serde(rename = "thought.silent")]

@@ -161,7 +161,8 @@ pub fn sentence(message: &Message<'_>) -> String {
             format!("what was said of {domain} met {actual}; its skill there is {fitness:.2}")
         }
         Message::CallSettled { model, cost, over, .. } if over.is_positive() => {
-            format!("was asked {over} more by {model} than the {cost} that a call may cost, and did not pay it")
+            let beyond = format!("{over} more than the {cost} that was set aside");
+            format!("called {model}, which wants {beyond}; that is not counted, and may be billed")
         }
         Message::CallSettled { model: "", cost, .. } => format!("lost a call, which counts as {cost}"),
         Message::CallSettled { model, input, output, cost, .. } => {
@@ -285,7 +286,11 @@ pub fn sentence(message: &Message<'_>) -> String {
 
 /// What somebody wants beyond what was set aside.
 fn beyond(over: Usdc) -> String {
-    if over.is_positive() { format!(" (its server wants {over} more, and does not get it)") } else { String::new() }
+    if over.is_positive() {
+        format!(" (its server wants {over} more, which is not counted and may be billed)")
+    } else {
+        String::new()
+    }
 }
 
 /// As much of an id as tells one golem from another.
