@@ -245,7 +245,8 @@ pub(crate) struct WrapArgs {
     /// How often it is checked, such as 1m
     #[arg(long, value_name = "SPAN")]
     pub(crate) every: Option<String>,
-    /// Any key of golem.toml, such as policy.calls_per_hour=0.50
+    /// Any key of golem.toml, such as policy.calls_per_hour=0.50; or mortality.stochastic.enabled=true, without which its golem never
+    /// dies by chance
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
     /// The program and what it is given

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use golem::mortality::death::Cause;
 use golem::{Event, Life, Name, Record, Usdc, call, owner};
-use host::config::Settings;
+use host::config::{File, Origin, Settings};
 use host::home::agent;
 use host::life::checks::Plan;
 use host::life::{Ending, Listener, Living, Pace, Run};
@@ -35,6 +35,8 @@ const CREDIT: Usdc = Usdc::dollars(1);
 /// How often a golem that nobody checks looks at its clocks.
 const UNCHECKED: &str = "10s";
 const CHECKED: &str = "1m";
+/// Whether it may die by chance.
+const CHANCE: &str = "mortality.stochastic.enabled";
 
 pub(crate) fn wrap(home: &Home, args: &WrapArgs, json: bool) -> Result<ExitCode, Error> {
     // Whoever has mistyped a check or a path is told before anything is made.
@@ -110,11 +112,19 @@ fn golem_for(home: &Home, args: &WrapArgs) -> Result<GolemHome, Error> {
         number: args.number.clone(),
         interval: Some(every.clone()),
         credit: Some(args.credit.unwrap_or(CREDIT)),
-        set: [vec![format!("world.bar={every}")], args.set.clone()].concat(),
+        set: [vec![format!("world.bar={every}")], no_chance(&args.set)?, args.set.clone()].concat(),
         ..New::named(name.clone())
     };
     golems::birth_of(home, new)?;
     home.golem(name.as_str())
+}
+
+/// A program that does its work is not to be ended by a roll of dice: its golem has no clock of chance, unless its owner asks for
+/// one by a flag or in the environment.
+fn no_chance(set: &[String]) -> Result<Vec<String>, Error> {
+    let said = Settings::load(File::Golem, None, std::env::vars(), set)?;
+    let unsaid = matches!(said.origin(CHANCE), Origin::Default);
+    Ok(unsaid.then(|| format!("{CHANCE}=false")).into_iter().collect())
 }
 
 /// What a golem is called that nobody has named: as its program is, and not as what that is written in. Two agents in Python

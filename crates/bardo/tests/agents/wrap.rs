@@ -113,6 +113,32 @@ fn whatever_it_has_started_ends_with_its_golem() {
     assert!(dead.status.code() == Some(4) && told(&dead).contains("successor"), "{}", told(&dead));
 }
 
+/// Four in ten programs would have been ended by dice within sixty days of work, and nobody had asked for that.
+#[test]
+fn no_wrapped_program_dies_by_chance_unless_its_owner_asks_for_it() {
+    let (tent, upstream) = (Tent::bare(), Upstream::start(|_| Act::Honest));
+    let born = |name: &str, set: &[&str], environment: &[(&str, &str)]| {
+        let mut command = wrap(&tent, &upstream, &[&["--name", name][..], set].concat(), &["true"]);
+        let output = command.envs(environment.iter().copied()).output().unwrap();
+        assert!(output.status.success(), "{}", told(&output));
+        (tent.ok(["golem", "show", name]), life(&tent, name))
+    };
+    let (shown, ada) = born("ada", &[], &[]);
+    let clocks = ada.constitution().clocks();
+    assert!(!clocks.stochastic && clocks.economic && clocks.epistemic);
+    assert!(shown.lines().any(|line| line.split_whitespace().eq(["chance", "off"])), "{shown}");
+    let asked = "mortality.stochastic.enabled=true";
+    for (shown, life) in
+        [born("bob", &["--set", asked], &[]), born("cy", &[], &[("BARDO__MORTALITY__STOCHASTIC__ENABLED", "true")])]
+    {
+        assert!(life.constitution().clocks().stochastic && shown.contains("dies within a day"), "{shown}");
+    }
+    // What was not made by `wrap` has the clock that golems have.
+    tent.ok(["golem", "new", "dan", "--world", "checks", "--credit", "1"]);
+    assert!(life(&tent, "dan").constitution().clocks().stochastic);
+    assert!(tent.ok(["golem", "show", "dan"]).contains("dies within a day"));
+}
+
 fn sleeps() -> bool {
     let found = Command::new("pgrep").args(["-fx", "sleep 471[12]"]).output().unwrap();
     !found.stdout.is_empty()
