@@ -2,11 +2,14 @@
 //! the work, and passes when it has done it.
 
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{ChildStdout, Command, Stdio};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::common::Tent;
 use host::life::checks;
+use testing::wait::until;
 
 /// What the suite asks for: a program that squares a number, tried with numbers nobody knows before.
 const SUITE: &str = r#"for i in 1 2 3 4 5; do
@@ -69,6 +72,26 @@ const ATTEMPTS: [(&str, &str); 21] = [
     ),
 ];
 
+/// The agent waits until a round has judged what it has just done.
+const JUDGED: &str = "until rm judged 2>/dev/null; do sleep 0.05; done";
+
+/// Reads what the agent has done, and lets it go on once a round that began after that is over.
+fn follow(tent: &Tent, agent: ChildStdout, project: &Path) -> String {
+    let mut said = String::new();
+    for line in BufReader::new(agent).lines().map_while(Result::ok) {
+        let done = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis();
+        let judged = || {
+            let results = fs::read_to_string(tent.golem("coder").check_results()).unwrap_or_default();
+            let mut rounds = results.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
+            rounds.next_back().is_some_and(|round| u128::from(round["at"].as_u64().unwrap()) > done)
+        };
+        until("nothing is judged", judged);
+        fs::write(project.join("judged"), "").unwrap();
+        said += &format!("{line}\n");
+    }
+    said
+}
+
 fn folder(path: &Path) -> String {
     path.display().to_string()
 }
@@ -85,15 +108,16 @@ fn an_agent_finds_no_way_to_pass_its_check_but_to_pass_it() {
     let mut agent = "W=$PPID; export W\n".to_owned();
     for (name, line) in ATTEMPTS {
         let [name, line] = [name, line].map(|text| text.replace('\'', r"'\''"));
-        agent += &format!("echo 'echo 0' > solve.sh\n(sh -c '{line}') 2>/dev/null\necho '{name}'\nsleep 2.2\n");
+        agent += &format!("echo 'echo 0' > solve.sh\n(sh -c '{line}') 2>/dev/null\necho '{name}'\n{JUDGED}\n");
     }
-    agent += "echo 'read n; echo $((n * n))' > solve.sh\necho 'does the work'\nsleep 3\n";
+    // What was left behind to do something later has a second more for that.
+    agent += &format!("sleep 1\necho 'read n; echo $((n * n))' > solve.sh\necho 'does the work'\n{JUDGED}\n");
     fs::write(project.join("agent.sh"), agent).unwrap();
     let check = format!("tests=sh {}/suite.sh", suite.display());
     let before = fs::read_to_string(suite.join("suite.sh")).unwrap();
     let args = ["wrap", "--name", "coder", "--credit", "1", "--every", "1s", "--check", &check, "--protect"];
     let mut command = tent.command([&args[..], &[&folder(&suite), "--", "sh", "agent.sh"]].concat());
-    let output = command
+    let mut child = command
         .current_dir(&project)
         .env("HOME", &own)
         .env("S", &suite)
@@ -101,9 +125,13 @@ fn an_agent_finds_no_way_to_pass_its_check_but_to_pass_it() {
         .env("BARDO", env!("CARGO_BIN_EXE_bardo"))
         .env("GROQ_API_KEY", "sk-canary")
         .stdin(Stdio::null())
-        .output()
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
         .unwrap();
-    let (said, told) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    let said = follow(&tent, child.stdout.take().unwrap(), &project);
+    let output = child.wait_with_output().unwrap();
+    let told = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{said} {told}");
     assert_eq!(said.lines().count(), ATTEMPTS.len() + 1, "{said}");
     assert_eq!(fs::read_to_string(suite.join("suite.sh")).unwrap(), before);

@@ -3,11 +3,12 @@
 use std::fs::OpenOptions;
 use std::io::Write;
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::common::host::Host;
 use crate::common::{Tent, text};
 use serde_json::Value;
+use testing::wait::within;
 
 const BROKER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/broker.py");
 
@@ -136,15 +137,12 @@ fn a_host_says_what_the_end_waits_for_until_it_has_come() {
     tent.ok(["golem", "retire", "ada", "--confirm", "ada"]);
     let host = Host::up(&tent, "1");
     let stands = |wanted: &str, why: Option<&str>| {
-        let until = Instant::now() + Duration::from_secs(90);
-        loop {
-            let told = host.get("/v1/golems/ada")["status"].clone();
-            if told["state"] == wanted && why.is_none_or(|why| told["why"] == why) {
-                return;
-            }
-            assert!(Instant::now() < until, "not {wanted} {why:?}: {told}");
-            std::thread::sleep(Duration::from_millis(100));
-        }
+        let told = || host.get("/v1/golems/ada")["status"].clone();
+        let late = || format!("not {wanted} {why:?}: {}", told());
+        within(Duration::from_secs(90), late, || {
+            let told = told();
+            told["state"] == wanted && why.is_none_or(|why| told["why"] == why)
+        });
     };
     stands("waiting", Some("the bank is closed"));
     std::fs::write(&says, "it is being counted").unwrap();

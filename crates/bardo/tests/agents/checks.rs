@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use crate::common::Tent;
 use golem::Life;
 use serde_json::{Value, json};
+use testing::wait::until;
 use vault::Reader;
 
 fn life(tent: &Tent) -> Life {
@@ -28,14 +29,6 @@ fn held(tent: &Tent, work: &Path) {
 fn runs(tent: &Tent) -> std::process::Child {
     let mut run: Command = tent.command(["golem", "run", "ada"]);
     run.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
-}
-
-fn until(what: &str, mut holds: impl FnMut() -> bool) {
-    let end = Instant::now() + Duration::from_secs(60);
-    while !holds() {
-        assert!(Instant::now() < end, "{what}");
-        std::thread::sleep(Duration::from_millis(50));
-    }
 }
 
 fn ends(mut child: std::process::Child) {
@@ -116,9 +109,9 @@ fn a_golem_from_elsewhere_runs_nothing_until_its_new_owner_says_what() {
     }
     let examined = String::from_utf8(new.run(["doctor"]).stdout).unwrap();
     assert!(examined.contains("tests, lines runs nothing here"), "{examined}");
-    let seen = life(&new).seen.bars;
+    let (seen, tick) = (life(&new).seen.bars, life(&new).tick);
     let running = runs(&new);
-    std::thread::sleep(Duration::from_secs(3));
+    until("it does not live here", || life(&new).tick > tick + 1);
     assert_eq!(life(&new).seen.bars, seen);
     let mut set = new.command(["golem", "check", "ada", "tests=true", "lines=echo 7"]);
     assert!(set.current_dir(work.path()).output().unwrap().status.success());

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use crate::common::memory::{must_be_the_same, records, rehearse};
 use crate::common::{Dice, Tent, full, text};
 use golem::grimoire::{Entry, How, Kind};
+use testing::wait::{until, within};
 use vault::Reader;
 use vault::codec::Hash;
 
@@ -53,17 +54,20 @@ fn hosted(seed: u64, more: &[&str], from: u64, ticks: u64) -> Vec<Hash> {
     }
     let mut command = tent.command(["--json", "up", "--listen", "", "--speed", "1000000"]);
     let child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
-    let deadline = Instant::now() + Duration::from_secs(600);
     let goal = from + ticks;
-    loop {
-        std::thread::sleep(Duration::from_millis(500));
+    let tick = || {
         let shown: serde_json::Value = serde_json::from_str(&tent.ok(["--json", "golem", "show", "ada"])).unwrap();
-        let tick = shown["tick"].as_u64().unwrap_or_else(|| panic!("{shown}"));
-        if tick >= goal {
-            break;
-        }
-        assert!(Instant::now() < deadline, "only {tick} of {goal} ticks");
-    }
+        shown["tick"].as_u64().unwrap_or_else(|| panic!("{shown}"))
+    };
+    within(
+        Duration::from_secs(600),
+        || format!("only {} of {goal} ticks", tick()),
+        || {
+            // Not asked all the time: who asks takes what the host would need.
+            std::thread::sleep(Duration::from_millis(200));
+            tick() >= goal
+        },
+    );
     stop(child);
     records(&tent).0
 }
@@ -214,20 +218,11 @@ fn a_host_keeps_the_playbook() {
     let tent = born(5, &[]);
     let mut command = tent.command(["--json", "up", "--listen", "", "--speed", "1000000"]);
     let child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
-    let (path, deadline) = (tent.golem("ada").playbook(), Instant::now() + Duration::from_secs(60));
+    let path = tent.golem("ada").playbook();
     let read = || std::fs::read_to_string(&path).unwrap_or_default();
-    let first = loop {
-        let first = read();
-        if !first.is_empty() {
-            break first;
-        }
-        assert!(Instant::now() < deadline, "no playbook");
-        std::thread::sleep(Duration::from_millis(50));
-    };
-    while read() == first {
-        assert!(Instant::now() < deadline, "it is not kept");
-        std::thread::sleep(Duration::from_millis(50));
-    }
+    until("no playbook", || !read().is_empty());
+    let first = read();
+    until("it is not kept", || read() != first);
     let mine = format!("{}\n- always expect volatility x2 over 24\n", read());
     std::fs::write(&path, &mine).unwrap();
     std::thread::sleep(Duration::from_secs(3));

@@ -291,9 +291,7 @@ fn money_that_moves_while_a_home_is_copied_is_there_once() {
         .stderr(std::process::Stdio::null())
         .spawn()
         .unwrap();
-    while !tent.home().is_up() {
-        std::thread::sleep(std::time::Duration::from_millis(20));
-    }
+    testing::wait::until("it comes up", || tent.home().is_up());
     let copies = folder(&tent, "copies");
     let done = &std::sync::atomic::AtomicBool::new(false);
     std::thread::scope(|scope| {

@@ -9,6 +9,7 @@ use crate::common::{Tent, files};
 use golem::Usdc;
 use serde_json::{Value, json};
 use testing::provider::{Act, Provider};
+use testing::wait::within;
 
 /// Says something of use, whatever it is asked.
 fn sensible(asked: &Value) -> String {
@@ -81,11 +82,7 @@ fn a_golem_of_a_host_is_asked_too_and_its_owner_waits_for_nobody_else() {
     let (status, given) = host.post("/v1/golems/ada/ask", &json!({ "question": "over a wire?" }));
     assert_eq!(status, 200, "{given}");
     let path = format!("/v1/golems/ada/orders/{}", given["key"].as_str().unwrap());
-    let until = Instant::now() + Duration::from_secs(20);
-    while host.get(&path)["answer"].is_null() {
-        assert!(Instant::now() < until, "{}", host.get(&path));
-        std::thread::sleep(Duration::from_millis(100));
-    }
+    within(Duration::from_secs(20), || format!("{}", host.get(&path)), || !host.get(&path)["answer"].is_null());
     assert_eq!(host.get(&path)["answer"]["text"], "You ask: over a wire?");
     let (status, _) = host.post("/v1/golems/ada/strategy", &json!({ "strategy": "down" }));
     assert_eq!((status, tent.ok(["golem", "steer", "ada"]).trim()), (200, "down"));

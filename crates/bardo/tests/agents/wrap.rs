@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use crate::common::Tent;
 use golem::{Life, Usdc};
 use testing::upstream::{Act, Upstream};
+use testing::wait::until;
 
 /// An agent in the shell: it calls its model as often as it is told to, with whatever its environment says.
 const AGENT: &str = r#"for i in $(seq ${TIMES:-3}); do
@@ -99,11 +100,7 @@ fn whatever_it_has_started_ends_with_its_golem() {
     let program = "sleep 4711 & (setsid sleep 4712 &) ; trap '' TERM; while :; do sleep 0.1; done";
     let mut command = wrap(&tent, &upstream, &["--name", "ada"], &["sh", "-c", program]);
     let child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
-    let until = Instant::now() + Duration::from_secs(30);
-    while tent.home().golem("ada").is_err() || !sleeps() {
-        assert!(Instant::now() < until, "it does not begin");
-        std::thread::sleep(Duration::from_millis(50));
-    }
+    until("it does not begin", || tent.home().golem("ada").is_ok() && sleeps());
     tent.ok(["golem", "retire", "ada", "--reason", "enough", "--confirm", "ada"]);
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(4), "{}", told(&output));
@@ -153,11 +150,7 @@ fn inside_a_host_that_is_up_it_is_the_hosts_golem() {
     let mut host = tent.command(["up", "--listen", "127.0.0.1:0", "--gateway", "127.0.0.1:0"]);
     let mut host = host.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     let address: PathBuf = tent.root().join("gateway");
-    let until = Instant::now() + Duration::from_secs(30);
-    while !address.exists() {
-        assert!(Instant::now() < until, "no gateway came up");
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    until("no gateway came up", || address.exists());
     let output = wrap(&tent, &upstream, &["--name", "ada"], &["sh", "-c", AGENT]).output().unwrap();
     assert!(output.status.success(), "{}", told(&output));
     assert_eq!(life(&tent, "ada").calls.made, 3);

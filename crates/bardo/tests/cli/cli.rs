@@ -4,12 +4,13 @@ use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::ops::ControlFlow;
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::common::{Tent, files, text};
 use golem::Usdc;
 use golem::event::Event;
 use golem::policy;
+use testing::wait::until;
 use vault::Reader;
 
 /// A run that ends with its test, however that ends.
@@ -33,14 +34,6 @@ fn signal(child: &Child, name: &str) {
     assert!(sent.unwrap().success());
 }
 
-fn wait_until(what: &str, mut done: impl FnMut() -> bool) {
-    let deadline = Instant::now() + Duration::from_secs(20);
-    while !done() {
-        assert!(Instant::now() < deadline, "timed out: {what}");
-        std::thread::sleep(Duration::from_millis(5));
-    }
-}
-
 #[test]
 fn a_machine_is_tried_out_in_a_folder_that_is_gone_afterwards() {
     let tent = Tent::new();
@@ -55,7 +48,11 @@ fn a_machine_is_tried_out_in_a_folder_that_is_gone_afterwards() {
     assert!(figure("bytes_of_memory_each") > 0.0 && figure("by_memory") > 0.0, "{told}");
     // Whoever has seen enough leaves nothing behind either.
     let mut bench = tent.command(["bench", "--golems", "3", "--seconds", "600"]).spawn().unwrap();
-    std::thread::sleep(std::time::Duration::from_secs(3));
+    // In a folder beside the home of the test.
+    until("it has begun", || {
+        let beside = std::fs::read_dir(tent.folder.path()).unwrap().flatten();
+        beside.map(|entry| entry.path()).any(|path| path.join("home/host.db").exists())
+    });
     Command::new("kill").args(["-INT", &bench.id().to_string()]).status().unwrap();
     assert_eq!(bench.wait().unwrap().code(), Some(130));
     assert_eq!(std::fs::read_dir(tent.folder.path()).unwrap().count(), before, "it left something behind");
@@ -186,7 +183,7 @@ fn halting_ends_everyone_running_or_not() {
         tent.ok(["golem", "new", name, "--credit", "5", "--capital", "5"]);
     }
     let mut running = Run::start(&tent, &["golem", "run", "eva"]);
-    wait_until("eva runs", || tent.ok(["golem", "list"]).contains("living"));
+    until("eva runs", || tent.ok(["golem", "list"]).contains("living"));
     tent.ok(["halt", "--all", "--yes"]);
     assert!(running.0.wait().unwrap().success());
     for name in ["ada", "eva"] {
@@ -226,18 +223,18 @@ fn a_stopped_process_that_is_frozen_takes_no_new_exposure_when_it_goes_on() {
             .unwrap();
         adding.len()
     };
-    wait_until("it acts", || settled() >= 3);
+    until("it acts", || settled() >= 3);
     signal(&child.0, "STOP");
     let frozen = tent.ok(["golem", "freeze", "ada", "--reason", "a bad night"]);
     assert!(frozen.contains("is frozen"), "{frozen}");
     let before = settled();
     let tick = tent.verified("ada").life().tick;
     signal(&child.0, "CONT");
-    wait_until("it goes on", || tent.verified("ada").life().tick > tick + 40);
+    until("it goes on", || tent.verified("ada").life().tick > tick + 40);
     assert_eq!(settled(), before, "not one new exposure");
     assert_eq!(tent.verified("ada").life().capital.holding, 0, "though giving up was open");
     tent.ok(["golem", "resume", "ada"]);
-    wait_until("it acts again", || settled() > before);
+    until("it acts again", || settled() > before);
     signal(&child.0, "INT");
     assert_eq!(child.0.wait().unwrap().code(), Some(130));
 }
@@ -247,7 +244,7 @@ fn commands_reach_a_golem_that_is_being_lived() {
     let tent = Tent::new();
     tent.ok(["golem", "new", "ada", "--seed", "3"]);
     let mut child = Run::start(&tent, &["golem", "run", "ada", "--speed", "2000x"]);
-    wait_until("it runs", || tent.ok(["golem", "list"]).contains("living"));
+    until("it runs", || tent.ok(["golem", "list"]).contains("living"));
     assert!(tent.fails(1, ["golem", "run", "ada"]).contains("another process is running this golem"));
     assert!(tent.ok(["golem", "fund", "ada", "5"]).contains("was given $5.00"));
     assert!(tent.ok(["golem", "withdraw", "ada", "7", "--capital"]).contains("returned $7.00"));
@@ -257,7 +254,7 @@ fn commands_reach_a_golem_that_is_being_lived() {
     std::thread::sleep(Duration::from_millis(300));
     assert_eq!(tent.verified("ada").life().tick, tick, "paused: nothing moves");
     tent.ok(["golem", "resume", "ada"]);
-    wait_until("it goes on", || tent.verified("ada").life().tick > tick);
+    until("it goes on", || tent.verified("ada").life().tick > tick);
     tent.ok(["golem", "backup", "ada", tent.root().join("copy").to_str().unwrap()]);
     tent.ok(["golem", "retire", "ada", "--confirm", "ada"]);
     assert!(child.0.wait().unwrap().success(), "the run ends with its golem");
@@ -270,7 +267,7 @@ fn interrupting_is_a_clean_stop() {
     let tent = Tent::new();
     tent.ok(["golem", "new", "ada", "--seed", "3"]);
     let mut child = Run::start(&tent, &["golem", "run", "ada"]);
-    wait_until("it runs", || tent.ok(["golem", "list"]).contains("living"));
+    until("it runs", || tent.ok(["golem", "list"]).contains("living"));
     std::thread::sleep(Duration::from_millis(100));
     signal(&child.0, "INT");
     assert_eq!(child.0.wait().unwrap().code(), Some(130));

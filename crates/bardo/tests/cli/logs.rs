@@ -5,10 +5,12 @@ use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, Stdio};
-use std::time::{Duration, Instant};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use crate::common::{Tent, text};
 use serde_json::Value;
+use testing::wait::{until, within};
 
 /// A home with one golem that lives and one whose world is not what it was.
 fn tent() -> Tent {
@@ -27,7 +29,8 @@ fn tent() -> Tent {
 struct Host {
     child: Child,
     address: String,
-    said: std::thread::JoinHandle<String>,
+    said: Arc<Mutex<String>>,
+    reader: std::thread::JoinHandle<()>,
 }
 
 impl Host {
@@ -44,11 +47,14 @@ impl Host {
                 break rest.split(';').next().unwrap().to_owned();
             }
         };
-        let said = std::thread::spawn(move || {
-            let _ = out.read_to_string(&mut said);
-            said
+        let said = Arc::new(Mutex::new(said));
+        let heard = Arc::clone(&said);
+        let reader = std::thread::spawn(move || {
+            for line in out.lines().map_while(Result::ok) {
+                *heard.lock().unwrap() += &format!("{line}\n");
+            }
         });
-        Host { child, address, said }
+        Host { child, address, said, reader }
     }
 
     fn ask(&self, method: &str, path: &str, token: &str) -> u16 {
@@ -71,7 +77,9 @@ impl Host {
         let pid = self.child.id().to_string();
         assert!(std::process::Command::new("kill").args(["-TERM", &pid]).status().unwrap().success());
         assert!(self.child.wait().unwrap().success());
-        (self.said.join().unwrap(), log(tent))
+        self.reader.join().unwrap();
+        let said = self.said.lock().unwrap().clone();
+        (said, log(tent))
     }
 }
 
@@ -80,11 +88,7 @@ fn log(tent: &Tent) -> String {
 }
 
 fn wait_until(tent: &Tent, what: &str) {
-    let deadline = Instant::now() + Duration::from_secs(30);
-    while !log(tent).contains(what) {
-        assert!(Instant::now() < deadline, "{what} is not logged: {}", log(tent));
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    within(Duration::from_secs(30), || format!("{what} is not logged: {}", log(tent)), || log(tent).contains(what));
 }
 
 #[test]
@@ -143,7 +147,7 @@ fn lines_for_people_have_no_colours_in_a_file_and_say_nothing_that_is_printed_an
     let tent = tent();
     let fallen = |environment: &[(&str, &str)]| {
         let host = Host::up(&tent, &[], environment);
-        std::thread::sleep(Duration::from_secs(1));
+        until("one falls over", || host.said.lock().unwrap().contains("breaks fell over"));
         let (said, log) = host.stop(&tent);
         assert!(said.contains("breaks fell over") && said.contains("stopped cleanly"), "{said}");
         assert!(!log.contains('\x1b') && !log.contains("panicked"), "{log}");

@@ -7,12 +7,13 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpListener;
 use std::process::Stdio;
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::common::{Tent, text};
 use hmac::{Hmac, KeyInit, Mac};
 use serde_json::Value;
 use sha2::Sha256;
+use testing::wait::within;
 
 const SECRET: &str = "correct horse";
 
@@ -118,11 +119,7 @@ fn many_notes_at_once_are_one_note_that_names_them() {
         .spawn()
         .unwrap();
     let wait = |what: &str, done: &dyn Fn() -> bool| {
-        let deadline = Instant::now() + Duration::from_secs(60);
-        while !done() {
-            assert!(Instant::now() < deadline, "{what}: {:?}", posts.lock().unwrap());
-            std::thread::sleep(Duration::from_millis(50));
-        }
+        within(Duration::from_secs(60), || format!("{what}: {:?}", posts.lock().unwrap()), done);
     };
     let printed = || fs::read_to_string(&said).unwrap();
     wait("it comes up", &|| printed().contains("up after"));

@@ -9,6 +9,7 @@ use crate::common::Tent;
 use crate::common::host::Host;
 use golem::Usdc;
 use serde_json::{Value, json};
+use testing::wait::until;
 
 fn lines(tent: &Tent, kind: &str) -> usize {
     let entries = tent.home().treasury().unwrap().entries(1_000).unwrap();
@@ -79,11 +80,7 @@ fn what_has_begun_is_never_reported_as_given_up() {
     assert_eq!((status, waits["waiting"].as_bool()), (202, Some(true)), "{waits}");
     assert_eq!(host.get("/v1/golems/ada/orders/slow")["waiting"], true);
     treasury.execute_batch("ROLLBACK").unwrap();
-    let deadline = Instant::now() + Duration::from_secs(30);
-    while host.get("/v1/golems/ada/orders/slow")["done"] != true {
-        assert!(Instant::now() < deadline, "it was promised");
-        std::thread::sleep(Duration::from_millis(50));
-    }
+    until("it was promised", || host.get("/v1/golems/ada/orders/slow")["done"] == true);
     let (status, done) = host.order("/v1/golems/ada/fund", Some("slow"), r#"{"credit":5000000}"#);
     assert_eq!((status, done["done"].as_bool()), (200, Some(true)), "{done}");
     drop(host);

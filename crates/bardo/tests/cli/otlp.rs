@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use crate::common::{Tent, text};
+use testing::wait::until;
 
 /// What was posted: where to, as what, and the bytes.
 type Posted = Arc<Mutex<Vec<(String, String, Vec<u8>)>>>;
@@ -123,7 +124,7 @@ fn a_collector_gets_the_turns_of_a_golem() {
     let (address, posted) = collector();
     let endpoint = format!("http://{address}");
     let host = Host::up(&tent, &[("OTEL_EXPORTER_OTLP_ENDPOINT", &endpoint)]);
-    std::thread::sleep(Duration::from_secs(1));
+    until("a turn is told", || posted.lock().unwrap().iter().any(|(_, _, body)| holds(body, b"\x2a\x04turn")));
     let (_, log) = host.stop(&tent);
     assert_eq!(log, "");
     let posted = std::mem::take(&mut *posted.lock().unwrap());
@@ -172,7 +173,9 @@ fn a_collector_gets_the_calls_of_an_agent() {
         let _ = socket.read_to_string(&mut answer);
         assert!(answer.starts_with(&format!("HTTP/1.1 {expected}")), "{answer}");
     }
-    std::thread::sleep(Duration::from_secs(1));
+    until("a call that failed is told", || {
+        posted.lock().unwrap().iter().any(|(_, _, body)| holds(body, b"error.type"))
+    });
     host.stop(&tent);
     let posted = std::mem::take(&mut *posted.lock().unwrap());
     let told = |words: &[u8]| posted.iter().any(|(_, _, body)| holds(body, words));

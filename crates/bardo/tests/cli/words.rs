@@ -2,11 +2,12 @@
 //! sentence. If one is taken out there, it is gone from the command line, the streams that screens and page read, and notes.
 
 use std::fs;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::common::Tent;
 use crate::common::host::Host;
 use serde_json::{Value, json};
+use testing::wait::{until, within};
 
 /// What `golem events` tells of each, with the words beside it.
 fn told(tent: &Tent, name: &str) -> Vec<(String, String)> {
@@ -41,11 +42,7 @@ fn the_command_line_the_streams_and_notes_say_the_same() {
     assert!(heard == said, "the stream has words of its own");
     // In what an owner is told without asking.
     tent.ok(["golem", "new", "bob", "--seed", "1"]);
-    let deadline = Instant::now() + Duration::from_secs(30);
-    while !host.get("/v1/golems").to_string().contains("\"bob\"") {
-        assert!(Instant::now() < deadline, "bob is not found");
-        std::thread::sleep(Duration::from_millis(50));
-    }
+    until("bob is not found", || host.get("/v1/golems").to_string().contains("\"bob\""));
     assert_eq!(host.post("/v1/golems/bob/freeze", &json!({ "reason": "to be read" })).0, 200);
     assert_eq!(host.post("/v1/golems/bob/retire", &json!({ "confirm": "bob", "reason": "to be read" })).0, 200);
     let expected: Vec<String> = ["golem.frozen", "mortality.dead"]
@@ -56,8 +53,6 @@ fn the_command_line_the_streams_and_notes_say_the_same() {
         })
         .collect();
     let heard = || fs::read_to_string(&notes).unwrap_or_default();
-    while !expected.iter().all(|note| heard().contains(note.as_str())) {
-        assert!(Instant::now() < deadline + Duration::from_secs(60), "{expected:?} are not in {}", heard());
-        std::thread::sleep(Duration::from_millis(100));
-    }
+    let late = || format!("{expected:?} are not in {}", heard());
+    within(Duration::from_secs(90), late, || expected.iter().all(|note| heard().contains(note.as_str())));
 }

@@ -3,7 +3,8 @@
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command};
-use std::time::{Duration, Instant};
+use std::time::Duration;
+use testing::wait::within;
 
 /// Everything that still runs and has this in its command line.
 fn left(mark: &str) -> Vec<String> {
@@ -18,11 +19,7 @@ fn left(mark: &str) -> Vec<String> {
 }
 
 pub(crate) fn none_is_left(mark: &str, after: &str) {
-    let until = Instant::now() + Duration::from_secs(15);
-    while !left(mark).is_empty() {
-        assert!(Instant::now() < until, "{after}: {:?}", left(mark));
-        std::thread::sleep(Duration::from_millis(50));
-    }
+    within(Duration::from_secs(15), || format!("{after}: {:?}", left(mark)), || left(mark).is_empty());
 }
 
 /// Reads what a program complains until one of these has been said.

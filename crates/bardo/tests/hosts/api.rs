@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use crate::common::host::{Host, small_window};
 use crate::common::{Dice, Tent, full};
 use serde_json::{Value, json};
+use testing::wait::{found, until, within};
 
 #[test]
 fn a_life_is_told_in_words_and_an_heir_is_made_of_what_was_left() {
@@ -47,16 +48,10 @@ fn whoever_is_retired_over_the_api_has_no_heir_that_nobody_asked_for() {
     let host = Host::up(&tent, "400");
     let (status, why) = host.post("/v1/golems/ada/retire", &json!({ "confirm": "ada", "reason": "enough" }));
     assert_eq!(status, 200, "{why}");
-    let deadline = Instant::now() + Duration::from_secs(30);
-    let left = loop {
-        let token = format!("Bearer {}", host.token);
-        let (status, left) = host.ask("GET", "/v1/golems/ada/estate", &[("authorization", &token)], "");
-        if status == 200 {
-            break serde_json::from_str::<Value>(&left).unwrap();
-        }
-        assert!(Instant::now() < deadline, "{left}");
-        std::thread::sleep(Duration::from_millis(50));
-    };
+    let token = format!("Bearer {}", host.token);
+    let estate = || host.ask("GET", "/v1/golems/ada/estate", &[("authorization", &token)], "");
+    let left = found(Duration::from_secs(30), || estate().1, || Some(estate()).filter(|(status, _)| *status == 200));
+    let left: Value = serde_json::from_str(&left.1).unwrap();
     assert_eq!(left["ended"], "retired by its owner (enough)", "{left}");
     std::thread::sleep(Duration::from_secs(3));
     assert_eq!(host.get("/v1/golems/ada/lineage").as_array().unwrap().len(), 1, "nobody was born");
@@ -115,15 +110,14 @@ fn what_is_told_is_true_and_orders_are_obeyed() {
 
 /// Waits until something is asked, and gives it.
 fn asked(host: &Host, after: u64) -> Value {
-    let deadline = Instant::now() + Duration::from_secs(30);
-    loop {
-        let asks = host.get("/v1/golems/ada")["status"]["asks"].clone();
-        if asks["key"].as_u64().is_some_and(|key| key > after) {
-            return asks;
-        }
-        assert!(Instant::now() < deadline, "it never asks");
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    found(
+        Duration::from_secs(30),
+        || "it never asks".to_owned(),
+        || {
+            let asks = host.get("/v1/golems/ada")["status"]["asks"].clone();
+            asks["key"].as_u64().is_some_and(|key| key > after).then_some(asks)
+        },
+    )
 }
 
 #[test]
@@ -145,11 +139,11 @@ fn what_a_golem_asks_for_is_answered_by_its_owner_or_by_silence() {
     let (status, why) = host.post("/v1/golems/ada/approve", &json!({ "key": key + 1, "yes": true }));
     assert_eq!(status, 409, "what was not asked cannot be answered: {why}");
     assert_eq!(host.post("/v1/golems/ada/approve", &json!({ "key": key, "yes": true })).0, 200);
-    let deadline = Instant::now() + Duration::from_secs(10);
-    while host.get("/v1/golems/ada?inner=true")["life"]["day"]["actions"] == 0 {
-        assert!(Instant::now() < deadline, "it has a yes and does nothing with it");
-        std::thread::sleep(Duration::from_millis(10));
-    }
+    within(
+        Duration::from_secs(10),
+        || "it has a yes and does nothing with it".to_owned(),
+        || host.get("/v1/golems/ada?inner=true")["life"]["day"]["actions"] != 0,
+    );
 
     // The next one from the command line, and it is a no; and of the one after that nobody takes notice.
     let next = asked(&host, key)["key"].to_string();
@@ -197,12 +191,8 @@ fn a_listener_that_was_away_for_too_long_is_told_so() {
     }
     let host = Host::up(&tent, "100000");
     // More than the 20,000 messages that a host remembers.
-    let deadline = Instant::now() + Duration::from_secs(60);
     let newest = |host: &Host| host.listen("/v1/events?all=true", None, 1)[0].0.parse::<u64>().unwrap();
-    while newest(&host) < 21_000 {
-        assert!(Instant::now() < deadline, "it does not get far enough");
-        std::thread::sleep(Duration::from_millis(100));
-    }
+    until("it does not get far enough", || newest(&host) >= 21_000);
     let heard = host.listen("/v1/events?all=true", Some("5"), 5);
     assert_eq!((heard[0].1.as_str(), &heard[0].2), ("gap", &json!({ "reload": true })), "{heard:?}");
     assert!(heard[1..].iter().all(|(_, name, _)| name != "gap"), "said once: {heard:?}");
@@ -289,11 +279,7 @@ fn nothing_a_client_sends_or_fails_to_send_reaches_a_golem() {
     println!("counted: {streams} streams, 100 idle and 20 deaf clients: {calm:.1} ticks/s before, {pressed:.1} after");
     assert!(pressed > calm * 0.8, "{calm} {pressed}");
     // Those who never listened have been hung up on.
-    let deadline = Instant::now() + Duration::from_secs(30);
-    while host.figure("bardo_listeners") > 0.0 {
-        assert!(Instant::now() < deadline, "deaf listeners keep their seats");
-        std::thread::sleep(Duration::from_millis(200));
-    }
+    until("deaf listeners keep their seats", || host.figure("bardo_listeners") <= 0.0);
     drop((idle, deaf));
 }
 

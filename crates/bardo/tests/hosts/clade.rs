@@ -9,6 +9,7 @@ use crate::common::{Tent, full, text};
 use golem::GolemId;
 use golem::grimoire::{Entry, How, Status};
 use golem::inheritance::Way;
+use testing::wait::within;
 use vault::Reader;
 
 fn born(tent: &Tent, name: &str, more: &[&str]) {
@@ -129,7 +130,11 @@ fn at_a_host_nothing_is_lost_to_a_kill() {
         host.child.wait().unwrap();
     }
     let mut host = Host::up(&tent, "40000");
-    std::thread::sleep(Duration::from_secs(12));
+    for name in ["bob", "cy"] {
+        let heard = || tent.golem(name).wake().unwrap().0.life().clade.heard_of(ada.id()).taught;
+        let late = || format!("{name} has heard {} of {}", heard(), ada.clade.taught);
+        within(Duration::from_secs(90), late, || heard() >= ada.clade.taught);
+    }
     assert!(Command::new("kill").arg(host.child.id().to_string()).status().unwrap().success());
     host.child.wait().unwrap();
     for name in ["bob", "cy"] {

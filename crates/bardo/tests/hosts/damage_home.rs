@@ -11,7 +11,6 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant};
 
 use crate::common::{Dice, Tent, files, full};
 use golem::{GolemId, Usdc};
@@ -19,6 +18,7 @@ use host::care::doctor;
 use host::care::recover;
 use host::life::{Living, Pace, Run, Silent};
 use host::{GolemHome, Home};
+use testing::wait::until;
 use vault::{Head, Log, Reader, codec};
 
 type Files = BTreeMap<PathBuf, Vec<u8>>;
@@ -212,12 +212,8 @@ fn hosted() -> Specimen {
         let tent = inhabited();
         let mut command = tent.command(["up", "--listen", "127.0.0.1:0", "--speed", "20000"]);
         let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        let deadline = Instant::now() + Duration::from_secs(60);
         let waits = |reached: &dyn Fn() -> bool| {
-            while !reached() {
-                assert!(Instant::now() < deadline, "the host does not come up");
-                std::thread::sleep(Duration::from_millis(20));
-            }
+            until("the host does not come up", reached);
         };
         let lines = |name: &str| -> usize {
             let id = Reader::open(&tent.golem(name).database()).unwrap().id().unwrap();

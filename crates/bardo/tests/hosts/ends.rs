@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::ops::ControlFlow;
 use std::process::{Child, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::common::{Tent, text};
 use golem::event::Event;
@@ -19,6 +19,7 @@ use host::chance::{Secret, identity};
 use host::home::inbox::{self, Body};
 use host::life::heirs;
 use host::life::{Ending, Living, Pace, Run, Silent};
+use testing::wait::until;
 use vault::{Reader, Vault};
 
 /// World seconds a second: a week in three.
@@ -35,6 +36,13 @@ impl Host {
         Host(child)
     }
 
+    /// One in which every golem is awake.
+    fn with_all(tent: &Tent) -> Host {
+        let host = Host::up(tent, "4000");
+        until("all are awake", || names(tent).iter().all(|name| tent.golem(name).lodges().unwrap()));
+        host
+    }
+
     fn signal(&self, signal: &str) {
         let pid = self.0.id().to_string();
         assert!(std::process::Command::new("kill").args([signal, &pid]).status().unwrap().success());
@@ -48,14 +56,6 @@ impl Host {
     fn kill(mut self) {
         self.0.kill().unwrap();
         self.0.wait().unwrap();
-    }
-}
-
-fn until(what: &str, mut done: impl FnMut() -> bool) {
-    let deadline = Instant::now() + Duration::from_secs(60);
-    while !done() {
-        assert!(Instant::now() < deadline, "{what}");
-        std::thread::sleep(Duration::from_millis(20));
     }
 }
 
@@ -136,8 +136,7 @@ fn halt_ends_every_line_while_no_host_is_up() {
 fn halt_ends_every_line_under_a_host() {
     let tent = Tent::new();
     lines(&tent, &["ada", "bob", "cyd"]);
-    let host = Host::up(&tent, "4000");
-    std::thread::sleep(Duration::from_secs(1));
+    let host = Host::with_all(&tent);
     tent.run(["halt", "--all", "--yes"]);
     until("everyone dies", || names(&tent).iter().all(|name| life(&tent, name).is_dead()));
     std::thread::sleep(WEEK);
@@ -150,16 +149,14 @@ fn halt_ends_every_line_under_a_host() {
 fn halt_ends_every_line_of_a_host_that_was_killed_or_does_not_answer() {
     let tent = Tent::new();
     lines(&tent, &["ada", "bob"]);
-    let host = Host::up(&tent, "4000");
-    std::thread::sleep(Duration::from_millis(500));
+    let host = Host::with_all(&tent);
     host.kill();
     tent.ok(["halt", "--all", "--yes"]);
     check_it_is_over(&tent);
 
     let tent = Tent::new();
     lines(&tent, &["ada", "bob"]);
-    let host = Host::up(&tent, "4000");
-    std::thread::sleep(Duration::from_millis(500));
+    let host = Host::with_all(&tent);
     host.signal("-STOP");
     let waits = tent.run(["halt", "--all", "--yes"]);
     assert_eq!(waits.status.code(), Some(1), "{}", text(&waits.stdout));

@@ -4,10 +4,10 @@
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
 
 use crate::common::Tent;
 use serde_json::Value;
+use testing::wait::until;
 
 /// The names and states a list has, with these flags.
 fn listed(tent: &Tent, flags: &[&str]) -> Vec<(String, String)> {
@@ -48,11 +48,7 @@ impl Host {
         let mut command = tent.command(["up", "--listen", "", "--speed", "400"]);
         let said = fs::File::create(tent.folder.path().join("said")).unwrap();
         let host = Host(command.stdout(said.try_clone().unwrap()).stderr(said).spawn().unwrap());
-        let deadline = Instant::now() + Duration::from_secs(60);
-        while !fs::read_to_string(tent.folder.path().join("said")).unwrap().contains("up after") {
-            assert!(Instant::now() < deadline, "it comes up");
-            std::thread::sleep(Duration::from_millis(50));
-        }
+        until("it comes up", || fs::read_to_string(tent.folder.path().join("said")).unwrap().contains("up after"));
         host
     }
 

@@ -2,9 +2,9 @@
 
 use std::fs;
 use std::process::Stdio;
-use std::time::Duration;
 
 use crate::common::{Disk, Tent, text};
+use testing::wait::until;
 
 /// `list`, `show`, `doctor` and `halt` could not even read, and `freeze` failed: SQLite makes a file beside a database to
 /// read it, and a reason needs room that the marker itself does not.
@@ -22,7 +22,7 @@ fn on_a_full_disk_an_owner_can_look_and_freeze() {
     // And after a host that went down in haste, whose log has the newest.
     let mut command = tent.command(["up", "--listen", "", "--speed", "4000"]);
     let mut host = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-    std::thread::sleep(Duration::from_secs(3));
+    until("it goes on under a host", || tent.golem("ada").wake().unwrap().0.life().tick > 300);
     host.kill().unwrap();
     host.wait().unwrap();
     let ticks = tent.golem("ada").wake().unwrap().0.life().tick;

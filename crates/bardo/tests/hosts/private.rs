@@ -5,10 +5,11 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::common::host::Host;
 use crate::common::{Tent, files, text};
+use testing::wait::{until, within};
 
 /// Runs it as somebody who lets everyone read and write what they make.
 fn careless(tent: &Tent, line: &str) -> String {
@@ -177,11 +178,7 @@ impl Watched {
     }
 
     fn until(&self, what: &str, met: impl Fn(&Watched) -> bool) {
-        let deadline = Instant::now() + Duration::from_secs(60);
-        while !met(self) {
-            assert!(Instant::now() < deadline, "{what}: {}", self.ask("/v1/golems").1);
-            std::thread::sleep(Duration::from_millis(50));
-        }
+        within(Duration::from_secs(60), || format!("{what}: {}", self.ask("/v1/golems").1), || met(self));
     }
 
     fn stop(&mut self) {
@@ -209,7 +206,7 @@ fn a_golem_that_a_stranger_holds_or_that_has_no_head_is_told_of_and_shown() {
     let mut stranger = Command::new("flock").arg("--no-fork").arg(&locked).args(["sleep", "600"]).spawn().unwrap();
     // Another bardo of ours is no stranger.
     let mut alone = tent.command(["golem", "run", "eve", "--speed", "100x"]).stdout(Stdio::null()).spawn().unwrap();
-    std::thread::sleep(Duration::from_millis(800));
+    until("it lives alone", || tent.golem("eve").wake().unwrap().0.life().tick > 0);
     let mut host = Watched::up(&tent);
     host.until("it is elsewhere", |host| host.status_of("eve")["state"] == "elsewhere");
     for (name, why) in [("ada", "lock"), ("bob", "head"), ("dot", "")] {

@@ -2,10 +2,11 @@
 
 use std::fs;
 use std::process::Command;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::common::host::Host;
 use crate::common::{Disk, Tent};
+use testing::wait::{until, within};
 
 fn stop(mut host: Host) {
     assert!(Command::new("kill").args(["-TERM", &host.child.id().to_string()]).status().unwrap().success());
@@ -25,37 +26,31 @@ fn whoever_asks_hears_that_no_golem_can_be_written() {
     let Some(disk) = Disk::mount(tent.root(), tent.folder.path().join("image")) else { return };
     tent.ok(["init"]);
     let told = tent.folder.path().join("told");
-    let text = format!("[notify]\ncommand = \"echo $BARDO_NOTE_KIND >> {}\"\ndaily_hour = -1\n", told.display());
+    // Nothing is gathered first: a note for each golem would be there as soon as it fell over.
+    let notify = format!("command = \"echo $BARDO_NOTE_KIND >> {}\"", told.display());
+    let text = format!("[notify]\n{notify}\ngather = \"0s\"\ndaily_hour = -1\n");
     fs::write(tent.root().join("bardo.toml"), text).unwrap();
     for n in 0..3 {
         tent.ok(["golem", "new", &format!("g{n}"), "--seed", &n.to_string()]);
     }
-    let host = Host::up(&tent, "2000");
-    std::thread::sleep(Duration::from_secs(8));
+    let host = Host::up(&tent, "20000");
+    until("its log grows", || host.ticks() > 1_200);
     assert_eq!(ready(&host), 200);
     stop(host);
     let host = Host::up(&tent, "2000");
-    std::thread::sleep(Duration::from_secs(1));
+    until("they live", || host.ticks() > 30);
     disk.fill(0);
-    let deadline = Instant::now() + Duration::from_secs(60);
-    while ready(&host) != 503 {
-        assert!(Instant::now() < deadline, "the disk is full and the probe is green: {}", host.get("/v1/golems"));
-        std::thread::sleep(Duration::from_millis(100));
-    }
-    // Long enough for one note a golem, if there were any.
-    std::thread::sleep(Duration::from_secs(15));
+    let late = || format!("the disk is full and the probe is green: {}", host.get("/v1/golems"));
+    within(Duration::from_secs(60), late, || ready(&host) == 503);
+    // Each golem is tried again every two seconds: twice is long enough for one note of each, if there were any.
+    std::thread::sleep(Duration::from_secs(5));
     assert_eq!(ready(&host), 503);
     let notes = fs::read_to_string(&told).unwrap_or_default();
     assert_eq!(notes.lines().filter(|kind| *kind == "disk").count(), 1, "{notes}");
     disk.free();
-    let deadline = Instant::now() + Duration::from_secs(30);
-    while ready(&host) != 200 {
-        assert!(Instant::now() < deadline, "there is room again");
-        std::thread::sleep(Duration::from_millis(100));
-    }
+    until("there is room again", || ready(&host) == 200);
     let ticks = host.ticks();
-    std::thread::sleep(Duration::from_secs(2));
-    assert!(host.ticks() > ticks, "they go on by themselves");
+    until("they go on by themselves", || host.ticks() > ticks);
 }
 
 /// There was nothing about any golem: no vitality, no credit, no cause of any death.
@@ -70,12 +65,17 @@ fn each_golem_has_figures_of_its_own_up_to_a_number() {
     }
     let host = Host::up(&tent, "400");
     assert_eq!(host.order("/v1/golems/g3/retire", None, r#"{"confirm":"g3"}"#).0, 200);
-    let deadline = Instant::now() + Duration::from_secs(20);
-    while host.get("/v1/golems/g3")["status"]["state"] != "dead" || !copies.join("golems/g0").exists() {
-        assert!(Instant::now() < deadline);
-        std::thread::sleep(Duration::from_millis(50));
-    }
-    std::thread::sleep(Duration::from_secs(1));
+    until("one dies and the others are copied", || {
+        host.get("/v1/golems/g3")["status"]["state"] == "dead" && copies.join("golems/g0").exists()
+    });
+    let told = || host.get("/metrics").as_str().unwrap().to_owned();
+    until("the figures follow", || {
+        let told = told();
+        ["bardo_deaths_total{cause=\"owner_kill\"} 1", "bardo_backup_age_seconds ", "bardo_golem_tick{golem=\"g0\"} "]
+            .iter()
+            .all(|figure| told.lines().any(|line| line.starts_with(figure)))
+            && host.figure("bardo_golem_tick{golem=\"g0\"}") >= 1.0
+    });
     let g0 = |name: &str| host.figure(&format!("bardo_golem_{name}{{golem=\"g0\"}}"));
     assert!((0.0..=1.0).contains(&g0("vitality")) && (0.0..=1.0).contains(&g0("skill")) && g0("load") >= 0.0);
     assert!((9.0..=10.0).contains(&g0("credit_usdc")) && g0("tick") >= 1.0);

@@ -3,10 +3,11 @@
 use std::fs;
 use std::path::PathBuf;
 use std::process::{Child, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::common::{Tent, text};
 use golem::{GolemId, Usdc};
+use testing::wait::until;
 use vault::{Head, Log, Reader};
 
 const HOST: GolemId = GolemId(*b"bardo's host log");
@@ -15,14 +16,6 @@ const TREASURY: GolemId = GolemId(*b"bardo's treasury");
 fn host(tent: &Tent) -> Child {
     let mut command = tent.command(["up", "--listen", "", "--speed", "20000"]);
     command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
-}
-
-fn until(what: &str, mut reached: impl FnMut() -> bool) {
-    let deadline = Instant::now() + Duration::from_secs(60);
-    while !reached() {
-        assert!(Instant::now() < deadline, "{what}: never");
-        std::thread::sleep(Duration::from_millis(20));
-    }
 }
 
 /// Records of a golem that are only in the log of a host.

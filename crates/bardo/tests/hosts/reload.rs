@@ -6,10 +6,11 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::mpsc::{self, Receiver};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::common::Tent;
 use crate::common::host::Host;
+use testing::wait::{until, within};
 
 /// A host, and what it prints.
 fn up(tent: &Tent) -> (Host, Receiver<String>) {
@@ -46,11 +47,11 @@ fn configure(tent: &Tent, to: &Path, more: &str) {
 
 /// What has been told there, once there is something.
 fn told(path: &Path, what: &str) {
-    let deadline = Instant::now() + Duration::from_secs(30);
-    while !fs::read_to_string(path).unwrap_or_default().contains(what) {
-        assert!(Instant::now() < deadline, "{} has no {what}", path.display());
-        std::thread::sleep(Duration::from_millis(50));
-    }
+    within(
+        Duration::from_secs(30),
+        || format!("{} has no {what}", path.display()),
+        || fs::read_to_string(path).unwrap_or_default().contains(what),
+    );
 }
 
 #[test]
@@ -80,11 +81,7 @@ fn settings_are_read_again_on_a_signal_and_wrong_ones_change_nothing() {
     host.order("/v1/golems/ben/freeze", None, "");
     told(&second, "ben");
     assert_eq!(fs::read_to_string(&first).unwrap(), before);
-    let deadline = Instant::now() + Duration::from_secs(30);
-    while !copies.join("golems/ada").exists() {
-        assert!(Instant::now() < deadline, "nothing is copied");
-        std::thread::sleep(Duration::from_millis(50));
-    }
+    until("nothing is copied", || copies.join("golems/ada").exists());
 
     // A slip changes nothing, and says where it is.
     fs::write(tent.root().join("bardo.toml"), "[notify]\ncomand = 'true'\n").unwrap();
@@ -101,8 +98,7 @@ fn settings_are_read_again_on_a_signal_and_wrong_ones_change_nothing() {
         hang_up(&host);
     }
     said(&lines, "was read again");
-    std::thread::sleep(Duration::from_secs(1));
-    assert!(host.ticks() > ticks, "golems go on");
+    until("golems go on", || host.ticks() > ticks);
     hang_up(&host);
     let stopped = Command::new("kill").args(["-TERM", &host.child.id().to_string()]).status();
     assert!(stopped.unwrap().success() && host.child.wait().unwrap().success());

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use crate::common::{Dice, Tent, full};
 use serde_json::Value;
+use testing::wait::until;
 use vault::Reader;
 
 fn keeping(retention: &str) -> Tent {
@@ -242,11 +243,7 @@ fn copies_on_a_schedule_share_what_never_changes() {
         // Under its name a copy is whole; what is being made has none yet.
         let whole = |name: &std::ffi::OsStr| name.to_string_lossy().ends_with("Z.json");
         let there = || fs::read_dir(&rounds).map_or(0, |all| all.flatten().filter(|f| whole(&f.file_name())).count());
-        let deadline = std::time::Instant::now() + Duration::from_secs(30);
-        while there() < n {
-            assert!(std::time::Instant::now() < deadline, "no copy was made");
-            std::thread::sleep(Duration::from_millis(50));
-        }
+        until("no copy was made", || there() >= n);
         child.kill().unwrap();
         child.wait().unwrap();
         std::thread::sleep(Duration::from_millis(1_100));

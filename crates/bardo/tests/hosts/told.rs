@@ -18,11 +18,15 @@ use golem::owner;
 use golem::policy;
 use golem::stress;
 use serde_json::Value;
+use testing::wait::{until, within};
 use vault::{Log, Reader};
 
 /// Everything an owner can be told of by way of the log. A disk that is full is told without it, further down.
 const KINDS: [&str; 12] =
     ["approval", "backup", "breaker", "cap", "crash", "daily", "death", "feed", "freeze", "heir", "money", "stop"];
+
+/// How long a note may take to arrive.
+const PATIENCE: Duration = Duration::from_secs(90);
 
 /// A note as somebody took it.
 #[derive(Clone, Debug)]
@@ -166,14 +170,6 @@ fn written(tent: &Tent) -> Vec<String> {
     query.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
 }
 
-fn wait_for(what: impl Fn() -> String, mut done: impl FnMut() -> bool) {
-    let deadline = Instant::now() + Duration::from_secs(90);
-    while !done() {
-        assert!(Instant::now() < deadline, "{}", what());
-        std::thread::sleep(Duration::from_millis(50));
-    }
-}
-
 /// Golems to which all of it happens, and some that their owner will order about.
 fn populate(tent: &Tent) -> u64 {
     const ORDERED: u64 = 8;
@@ -313,7 +309,7 @@ fn each_kind_of_note_arrives_once_and_in_order_however_often_the_host_is_killed(
     let said = || fs::read_to_string(tent.folder.path().join("said")).unwrap_or_default();
     for kind in KINDS {
         let what = || format!("{kind} is told: {:?} {}", receiver.kinds(), said());
-        wait_for(what, || receiver.kinds().contains_key(kind));
+        within(PATIENCE, what, || receiver.kinds().contains_key(kind));
     }
     assert!(!receiver.beats.lock().unwrap().is_empty());
     let _ = host.kill();
@@ -328,8 +324,8 @@ fn each_kind_of_note_arrives_once_and_in_order_however_often_the_host_is_killed(
     let mut host = up(&tent, "0.001");
     let all_told = || ["webhook", "ntfy", "command"].into_iter().all(|target| waiting(target) == 0);
     // An heir that is still to be born is found within two seconds.
-    wait_for(said, || receiver.beats.lock().unwrap().len() > beats + 2);
-    wait_for(said, all_told);
+    within(PATIENCE, said, || receiver.beats.lock().unwrap().len() > beats + 2);
+    within(PATIENCE, said, all_told);
     let _ = host.kill();
     let _ = host.wait();
 
@@ -394,20 +390,20 @@ fn a_full_disk_stops_acknowledgements_is_told_and_heals_without_loss() {
         }
     });
     let count = || heard.lock().unwrap().len();
-    wait_for(|| "it lives".into(), || count() > 200);
+    until("it lives", || count() > 200);
     // Once only one call was made, and if nobody heard it that was that.
     receiver.down.store(true, Ordering::SeqCst);
     disk.fill(0);
     std::thread::sleep(Duration::from_secs(2));
     receiver.down.store(false, Ordering::SeqCst);
-    wait_for(|| "the owner is told".into(), || receiver.kinds().contains_key("disk"));
+    until("the owner is told", || receiver.kinds().contains_key("disk"));
     std::thread::sleep(Duration::from_secs(1));
     assert_eq!(receiver.taken.lock().unwrap().iter().filter(|taken| taken.kind == "disk").count(), 1, "once");
     let stalled = count();
     std::thread::sleep(Duration::from_secs(2));
     assert_eq!(count(), stalled, "nothing is acknowledged that is not written down");
     disk.free();
-    wait_for(|| "it goes on by itself".into(), || count() > stalled + 200);
+    until("it goes on by itself", || count() > stalled + 200);
     assert!(std::process::Command::new("kill").args(["-TERM", &host.id().to_string()]).status().unwrap().success());
     assert!(host.wait().unwrap().success());
     let heard = heard.lock().unwrap();
@@ -430,18 +426,15 @@ fn a_host_can_be_stopped_while_the_disk_is_full() {
     configure(&tent, &receiver, "");
     tent.ok(["golem", "new", "ada", "--seed", "1"]);
     let mut host = up(&tent, "2000");
-    std::thread::sleep(Duration::from_secs(1));
+    until("it lives", || tent.golem("ada").lodges().unwrap());
     disk.fill(0);
-    wait_for(|| "the owner is told".into(), || receiver.kinds().contains_key("disk"));
+    until("the owner is told", || receiver.kinds().contains_key("disk"));
     assert!(std::process::Command::new("kill").args(["-TERM", &host.id().to_string()]).status().unwrap().success());
     let mut ended = None;
-    wait_for(
-        || "it goes down".into(),
-        || {
-            ended = host.try_wait().unwrap();
-            ended.is_some()
-        },
-    );
+    until("it goes down", || {
+        ended = host.try_wait().unwrap();
+        ended.is_some()
+    });
     let said = fs::read_to_string(tent.folder.path().join("said")).unwrap();
     assert!(!ended.unwrap().success() && said.contains("nothing acknowledged is lost"), "{said}");
     disk.free();

@@ -4,9 +4,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::common::{Dice, Tent, full, text};
+use testing::wait::{until, within};
 use vault::{Log, Reader};
 
 /// A host, and everything it has said.
@@ -64,11 +65,7 @@ fn messages(lines: &[String]) -> impl Iterator<Item = (String, u64, &str)> {
 
 fn settle_down(tent: &Tent, golems: u64) {
     let host = Host::up(tent, "100");
-    let deadline = Instant::now() + Duration::from_secs(60);
-    while !tent.home().is_up() {
-        assert!(Instant::now() < deadline, "it does not come up");
-        std::thread::sleep(Duration::from_millis(10));
-    }
+    until("it does not come up", || tent.home().is_up());
     std::thread::sleep(Duration::from_millis(500 + 5 * golems));
     host.stop();
 }
@@ -160,14 +157,11 @@ fn who_is_lived_by_a_host_is_lived_by_nobody_else() {
     tent.ok(["golem", "new", "ada", "--seed", "1"]);
     tent.ok(["golem", "new", "eve", "--seed", "2"]);
     let mut alone = tent.command(["golem", "run", "eve", "--speed", "100x"]).stdout(Stdio::null()).spawn().unwrap();
-    std::thread::sleep(Duration::from_millis(500));
+    until("it lives alone", || tent.golem("eve").wake().unwrap().0.life().tick > 0);
     let host = Host::up(&tent, "1000");
     let lodged = |name: &str| {
-        let deadline = Instant::now() + Duration::from_secs(30);
-        while !tent.golem(name).lodges().unwrap() {
-            assert!(Instant::now() < deadline, "{name} is not lived by the host");
-            std::thread::sleep(Duration::from_millis(20));
-        }
+        let late = || format!("{name} is not lived by the host");
+        within(Duration::from_secs(30), late, || tent.golem(name).lodges().unwrap());
     };
     lodged("ada");
     let refused = tent.fails(1, ["golem", "run", "ada"]);
@@ -175,11 +169,7 @@ fn who_is_lived_by_a_host_is_lived_by_nobody_else() {
     let second = tent.fails(6, ["up", "--listen", ""]);
     assert!(second.contains("already"), "{second}");
     // A host says that it wants one before it finds it taken.
-    let deadline = Instant::now() + Duration::from_secs(5);
-    while tent.golem("eve").lodges().unwrap() {
-        assert!(Instant::now() < deadline, "somebody else lives it");
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    within(Duration::from_secs(5), || "somebody else lives it".to_owned(), || !tent.golem("eve").lodges().unwrap());
     // The owner's word reaches a lodger, and whoever reads finds everything.
     tent.ok(["golem", "fund", "ada", "3"]);
     let shown: serde_json::Value = serde_json::from_str(&tent.ok(["--json", "golem", "show", "ada"])).unwrap();
@@ -203,7 +193,7 @@ fn a_host_that_went_down_in_haste_leaves_everything_to_be_found() {
     let tent = Tent::new();
     tent.ok(["golem", "new", "ada", "--seed", "1"]);
     let host = Host::up(&tent, "20000");
-    std::thread::sleep(Duration::from_secs(2));
+    until("it lives", || tent.golem("ada").wake().unwrap().0.life().tick > 200);
     let said = host.kill();
     let newest = messages(&said).map(|(_, seq, _)| seq).max().unwrap();
     assert!(Reader::open(&tent.golem("ada").database()).unwrap().tip().unwrap().seq < newest, "it is still in the log");
@@ -223,11 +213,7 @@ fn copies_are_made_by_themselves_and_a_drill_proves_them() {
     let config = format!("[backup]\nfolder = \"{}\"\nevery = \"1d\"\nkeep = 2\n", copies.display());
     std::fs::write(tent.root().join("bardo.toml"), config).unwrap();
     let host = Host::up(&tent, "2000");
-    let deadline = Instant::now() + Duration::from_secs(30);
-    while host::care::backups::newest(&copies).len() < 2 {
-        assert!(Instant::now() < deadline, "no copies were made");
-        std::thread::sleep(Duration::from_millis(50));
-    }
+    until("no copies were made", || host::care::backups::newest(&copies).len() >= 2);
     host.stop();
     let folder = copies.to_str().unwrap();
     let drilled = tent.ok(["golem", "drill", folder]);
@@ -278,11 +264,11 @@ fn a_line_goes_on_under_a_host_where_its_owner_wants_it() {
     set.iter().for_each(|key| new.extend(["--set", key]));
     tent.ok(new);
     let host = Host::up(&tent, "20000");
-    let deadline = Instant::now() + Duration::from_secs(60);
-    while !tent.home().golem("ada-2").is_ok_and(|heir| heir.lodges().unwrap_or(false)) {
-        assert!(Instant::now() < deadline, "no heir lives: {}", tent.ok(["golem", "list"]));
-        std::thread::sleep(Duration::from_millis(50));
-    }
+    within(
+        Duration::from_secs(60),
+        || format!("no heir lives: {}", tent.ok(["golem", "list"])),
+        || tent.home().golem("ada-2").is_ok_and(|heir| heir.lodges().unwrap_or(false)),
+    );
     host.stop();
     // Being stopped and started again makes no second heir.
     let host = Host::up(&tent, "1");

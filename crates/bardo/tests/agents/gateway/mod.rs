@@ -10,12 +10,13 @@ use std::fs;
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::common::Tent;
 use golem::{Life, Usdc};
 use serde_json::{Value, json};
 use testing::upstream::{Act, Upstream, WORDS};
+use testing::wait::{found, within};
 
 /// A home whose agents may call the model `m` at this provider, and a golem with so much to live on.
 struct Agency {
@@ -85,14 +86,9 @@ impl Agency {
         let log = fs::File::create(self.tent.folder.path().join("log")).unwrap();
         command.envs(environment.iter().copied());
         let child = command.stdout(Stdio::null()).stderr(log).spawn().unwrap();
-        let until = Instant::now() + Duration::from_secs(30);
-        let address = loop {
-            if let Ok(address) = fs::read_to_string(self.tent.root().join("gateway")) {
-                break address;
-            }
-            assert!(Instant::now() < until, "no gateway came up");
-            std::thread::sleep(Duration::from_millis(5));
-        };
+        let written = self.tent.root().join("gateway");
+        let late = || "no gateway came up".to_owned();
+        let address = found(Duration::from_secs(30), late, || fs::read_to_string(&written).ok());
         Up { child, address }
     }
 
@@ -102,15 +98,8 @@ impl Agency {
 
     /// Life once every call is settled.
     fn settled(&self) -> Life {
-        let until = Instant::now() + Duration::from_secs(20);
-        loop {
-            let life = self.life();
-            if life.calls.open.is_empty() {
-                return life;
-            }
-            assert!(Instant::now() < until, "{:?}", life.calls);
-            std::thread::sleep(Duration::from_millis(20));
-        }
+        let open = || format!("{:?}", self.life().calls);
+        found(Duration::from_secs(20), open, || Some(self.life()).filter(|life| life.calls.open.is_empty()))
     }
 }
 
@@ -378,11 +367,11 @@ fn a_loop_is_stopped_and_its_owner_is_asked() {
     // Anything else is stopped too, and a killed host does not forget.
     let other = json!({ "model": "m", "messages": [{ "role": "user", "content": "another" }] });
     assert_eq!(up.chat(&agency, &other).status, 403);
-    let until = Instant::now() + Duration::from_secs(20);
-    while !fs::read_to_string(&told).unwrap_or_default().contains("may it go on calling") {
-        assert!(Instant::now() < until, "its owner was not told");
-        std::thread::sleep(Duration::from_millis(50));
-    }
+    within(
+        Duration::from_secs(20),
+        || "its owner was not told".to_owned(),
+        || fs::read_to_string(&told).unwrap_or_default().contains("may it go on calling"),
+    );
     up.kill();
     let up = agency.up();
     assert_eq!(up.chat(&agency, &other).status, 403);

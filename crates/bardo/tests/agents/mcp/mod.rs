@@ -6,11 +6,12 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::common::Tent;
 use golem::Usdc;
 use serde_json::{Value, json};
+use testing::wait::{found, until};
 
 const AGENTS: [&str; 7] = ["ask_owner", "claim", "done", "propose", "recall", "remember", "standing"];
 const READS: [&str; 5] = ["costs", "events", "list", "report", "show"];
@@ -69,14 +70,9 @@ impl Place {
         }
         let mut command = self.tent.command(["up", "--listen", "127.0.0.1:0", "--gateway", "127.0.0.1:0"]);
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
-        let until = Instant::now() + Duration::from_secs(30);
-        let gateway = loop {
-            if let Ok(address) = fs::read_to_string(self.tent.root().join("gateway")) {
-                break address;
-            }
-            assert!(Instant::now() < until, "no gateway came up");
-            std::thread::sleep(Duration::from_millis(5));
-        };
+        let written = self.tent.root().join("gateway");
+        let late = || "no gateway came up".to_owned();
+        let gateway = found(Duration::from_secs(30), late, || fs::read_to_string(&written).ok());
         let mut said = Vec::new();
         let out = child.stdout.as_mut().unwrap();
         let mut byte = [0];
@@ -165,11 +161,7 @@ fn an_agent_speaks_over_http_and_pipes_and_is_held_to_what_it_says() {
     }
     let place = Place::new();
     let up = place.up();
-    let until = Instant::now() + Duration::from_secs(30);
-    while place.tent.golem("ada").wake().unwrap().0.life().seen.bars == 0 {
-        assert!(Instant::now() < until, "no check was run");
-        std::thread::sleep(Duration::from_millis(100));
-    }
+    until("no check was run", || place.tent.golem("ada").wake().unwrap().0.life().seen.bars > 0);
     let calls = json!([
         ["standing", {}],
         ["claim", { "about": "tests", "value": 0.9, "in": "3s" }],

@@ -13,6 +13,7 @@ use crate::common::host::Host;
 use crate::common::processes::{complains, none_is_left};
 use crate::common::{Tent, full, text};
 use golem::Record;
+use testing::wait::within;
 use vault::Reader;
 use world::Ledger;
 
@@ -149,11 +150,7 @@ fn check_wrong(mode: &str, sentence: &str) {
         if told {
             let _ = Command::new("kill").args(["-INT", &run.id().to_string()]).status();
         }
-        let until = Instant::now() + Duration::from_secs(40);
-        while run.try_wait().unwrap().is_none() {
-            assert!(Instant::now() < until, "{mode}: it does not end");
-            std::thread::sleep(Duration::from_millis(20));
-        }
+        within(Duration::from_secs(40), || format!("{mode}: it does not end"), || run.try_wait().unwrap().is_some());
     }
     assert!(said.contains(sentence), "{mode}: {said}");
     none_is_left(&mark, mode);
@@ -214,10 +211,10 @@ fn program_of(marks: &[&str]) -> Option<i32> {
 
 /// The same, once it has been.
 fn started(marks: &[&str]) -> Option<i32> {
-    let until = Instant::now() + Duration::from_secs(5);
+    let late = Instant::now() + Duration::from_secs(5);
     loop {
         match program_of(marks) {
-            None if Instant::now() < until => std::thread::sleep(Duration::from_millis(2)),
+            None if Instant::now() < late => std::thread::sleep(Duration::from_millis(2)),
             program => return program,
         }
     }
