@@ -80,11 +80,11 @@ release version folder="dist" address="" older="":
 bench:
     cargo run --release -p bardo --example bench
 
-# How large the program is, as built and stripped.
+# How large the programs are, as built and stripped.
 size:
-    cargo build --release --locked -p bardo
-    @strip -o {{CARGO_TARGET_DIR}}/bardo-stripped {{CARGO_TARGET_DIR}}/release/bardo
-    @du -b {{CARGO_TARGET_DIR}}/release/bardo {{CARGO_TARGET_DIR}}/bardo-stripped
+    cargo build --release --locked -p bardo -p bardo-chain --bins
+    @for program in bardo bardo-chain; do strip -o {{CARGO_TARGET_DIR}}/$program-stripped {{CARGO_TARGET_DIR}}/release/$program; done
+    @cd {{CARGO_TARGET_DIR}} && du -b release/bardo bardo-stripped release/bardo-chain bardo-chain-stripped
 
 # How many golems one process carries; makes them first, ten thousand take half an hour and 28 GB.
 many golems="100,1000" seconds="60":

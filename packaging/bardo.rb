@@ -16,7 +16,7 @@ class Bardo < Formula
   end
 
   def install
-    bin.install "bardo"
+    bin.install "bardo", "bardo-chain"
     man1.install Dir["man/*.1"]
     bash_completion.install "completions/bardo.bash" => "bardo"
     zsh_completion.install "completions/_bardo"
@@ -31,5 +31,6 @@ class Bardo < Formula
   test do
     system bin/"bardo", "--home", testpath/"home", "init"
     assert_match "alive", shell_output("#{bin}/bardo demo --headless")
+    assert_match "no chain.json", shell_output("#{bin}/bardo chain purse nowhere 2>&1", 1)
   end
 end

@@ -1,7 +1,8 @@
 #!/bin/sh
-# Installs bardo @VERSION@ for Linux on x86-64 or arm64: one program, into ~/.local/bin or the folder that is named.
+# Installs bardo @VERSION@ for Linux on x86-64 or arm64: the program, and bardo-chain beside it, into ~/.local/bin or the
+# folder that is named.
 #   sh install.sh [FOLDER]
-# The archive is held against the checksum in this script before anything is unpacked. To remove it, remove the program.
+# The archive is held against the checksum in this script before anything is unpacked. To remove it, remove both programs.
 set -eu
 version='@VERSION@' from="${BARDO_FROM:-@FROM@}" into="${1:-$HOME/.local/bin}"
 case "$(uname -s) $(uname -m)" in
@@ -20,7 +21,9 @@ fi
 tar -xzf "$work/$name.tar.gz" -C "$work"
 mkdir -p "$into"
 # Into its place in one step: one that runs meanwhile goes on with the old.
-cp "$work/$name/bardo" "$into/.bardo-$$"
-mv "$into/.bardo-$$" "$into/bardo"
+for program in bardo-chain bardo; do
+    cp "$work/$name/$program" "$into/.$program-$$"
+    mv "$into/.$program-$$" "$into/$program"
+done
 echo "$into/bardo: $("$into/bardo" --version)"
 case ":$PATH:" in *":$into:"*) echo "next: bardo demo" ;; *) echo "next: $into/bardo demo, and put $into into PATH" ;; esac

@@ -1,6 +1,7 @@
 //! The command line. It parses, calls the host, and prints; every decision is made elsewhere.
 
 mod args;
+mod beside;
 mod commands;
 mod draw;
 mod exit;
@@ -29,11 +30,14 @@ fn main() -> ExitCode {
     if let Verb::Keep { launch } = &verb {
         return outside::keeper::keep(launch);
     }
+    if let Verb::Chain(_) = verb {
+        return beside::hand_over(std::env::args_os().skip(1).collect());
+    }
     // Man pages are for everyone; all else that is made is somebody's own.
     if !matches!(verb, Verb::Man { .. }) {
         host::private::begin();
     }
-    let home = match (home(args.home), &verb) {
+    let home = match (Home::locate(args.home), &verb) {
         (Ok(home), _) => home,
         // It makes a home of its own and needs to know of no other, or it needs none.
         (Err(_), Verb::Demo(_) | Verb::Completions { .. } | Verb::Man { .. }) => Home::at(PathBuf::new()),
@@ -50,7 +54,7 @@ fn dispatch(home: &Home, verb: Verb, json: bool) -> Result<ExitCode, Error> {
         Verb::Demo(args) => commands::demo::demo(&args, json),
         Verb::Init => commands::home::init(home, json),
         Verb::Golem(verb) => commands::golem::dispatch(home, verb, json),
-        Verb::Keep { .. } => unreachable!("it has no home"),
+        Verb::Keep { .. } | Verb::Chain(_) => unreachable!("neither comes as far as a home"),
         Verb::World(verb) => commands::outside::dispatch(home, &verb, json),
         Verb::Mind(args::MindVerb::Check { how, command }) => commands::outside::check_mind(&how, &command, json),
         Verb::Mcp => commands::mcp::mcp(home),
@@ -68,8 +72,6 @@ fn dispatch(home: &Home, verb: Verb, json: bool) -> Result<ExitCode, Error> {
         Verb::Halt(halt) => commands::owner::halt(home, &halt, json),
         Verb::Treasury(treasury) => commands::home::treasury(home, &treasury, json),
         Verb::Data(data) => commands::data::data(home, &data, json),
-        #[cfg(feature = "chain")]
-        Verb::Chain(verb) => commands::chain::dispatch(home, verb, json),
         Verb::Styx(verb) => commands::styx::dispatch(home, verb, json),
         Verb::Lab(args::LabVerb::Reproduce(reproduce)) => commands::reproduce::run(&reproduce, json),
         Verb::Lab(args::LabVerb::Run(run)) => commands::experiment::run(&run, json),
@@ -101,18 +103,6 @@ fn dispatch(home: &Home, verb: Verb, json: bool) -> Result<ExitCode, Error> {
             Ok(ExitCode::SUCCESS)
         }
     }
-}
-
-/// `--home`, then `$BARDO_HOME`, then the platform's data folder.
-fn home(given: Option<PathBuf>) -> Result<Home, Error> {
-    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    let data = || match set("HOME") {
-        Some(user) if cfg!(target_os = "macos") => Some(user.join("Library/Application Support")),
-        Some(user) => Some(set("XDG_DATA_HOME").unwrap_or_else(|| user.join(".local/share"))),
-        None => None,
-    };
-    let root = given.or_else(|| set("BARDO_HOME")).or_else(|| data().map(|data| data.join("bardo")));
-    root.map(Home::at).ok_or_else(|| Error::Usage("cannot tell where home is; set BARDO_HOME or pass --home".into()))
 }
 
 fn fail(error: &Error) -> ExitCode {

@@ -1,6 +1,7 @@
 //! What can be typed.
 
-#[cfg(feature = "chain")]
+// Read here for help, completions and man pages; what was typed is for the program that it is handed to.
+#[allow(dead_code)]
 mod chain;
 mod golem;
 
@@ -11,7 +12,6 @@ use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use host::feeds::Venue;
 use host::life::Pace;
 
-#[cfg(feature = "chain")]
 pub(crate) use chain::*;
 pub(crate) use golem::*;
 
@@ -82,7 +82,6 @@ pub(crate) enum Verb {
     #[command(subcommand)]
     Styx(StyxVerb),
     /// A real chain: a golem that exchanges money in a pool, with a purse that caps it
-    #[cfg(feature = "chain")]
     #[command(subcommand)]
     Chain(ChainVerb),
     /// Bring in candles to replay

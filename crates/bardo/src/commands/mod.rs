@@ -2,8 +2,6 @@
 
 pub(crate) mod bench;
 mod birth;
-#[cfg(feature = "chain")]
-pub(crate) mod chain;
 pub(crate) mod checks;
 pub(crate) mod config;
 pub(crate) mod connect;

@@ -1,10 +1,9 @@
 //! A golem on a real chain, as its owner has it: a node of one's own with the venue's own contracts, a golem that swaps, is
 //! killed, comes back, dies and goes home, and an heir with a key of its own.
-#![cfg(feature = "chain")]
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -27,6 +26,25 @@ fn parts() -> Option<PathBuf> {
     there.then_some(parts)
 }
 
+/// Sees to it that the program `bardo chain` hands over to is there and as new as its source: whoever tests the workspace has
+/// built it, whoever tests this package alone may not have. Both are built, so that neither changes what the other is made of.
+fn made() {
+    let folder = Path::new(env!("CARGO_BIN_EXE_bardo")).parent().unwrap();
+    let changed = |file: &Path| file.metadata().and_then(|found| found.modified()).ok();
+    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("../chain/src");
+    let newest = crate::common::files(&sources).iter().filter_map(|file| changed(file)).max();
+    if changed(&folder.join("bardo-chain")) > newest {
+        return;
+    }
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.args(["build", "--locked", "-p", "bardo", "-p", "bardo-chain", "--bins", "--target-dir"]);
+    cargo.arg(folder.parent().unwrap());
+    if folder.ends_with("release") {
+        cargo.arg("--release");
+    }
+    assert!(cargo.status().unwrap().success(), "bardo-chain cannot be built");
+}
+
 /// A chain that is up, for one home.
 struct Net<'a> {
     tent: &'a Tent,
@@ -36,6 +54,7 @@ struct Net<'a> {
 impl<'a> Net<'a> {
     fn up(tent: &'a Tent, told: &[&str]) -> Option<Net<'a>> {
         let (folder, parts) = (tent.folder.path().join("devnet"), parts()?);
+        made();
         let mut command = tent.command(["chain", "devnet", "--seed", SEED, "--bar", &BAR.to_string(), "--parts"]);
         let mut child = command.arg(parts).arg(folder).args(told).stdout(Stdio::piped()).spawn().unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();

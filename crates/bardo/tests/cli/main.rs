@@ -1,5 +1,6 @@
 //! The command line, its screens, what is written about it, and the house rules that no compiler checks.
 
+mod beside;
 mod cli;
 #[path = "../common/mod.rs"]
 mod common;
@@ -14,10 +15,12 @@ mod notes;
 mod orders;
 #[cfg(feature = "otlp")]
 mod otlp;
+mod parts;
 mod path;
 mod pictures;
 mod release;
 mod rows;
+mod size;
 mod terminal;
 mod tidy;
 mod tui;

@@ -9,6 +9,7 @@ use crate::common::text;
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 const VERSION: &str = env!("CARGO_PKG_VERSION");
+const PROGRAMS: [&str; 2] = ["bardo", "bardo-chain"];
 
 fn run(program: &str, args: &[&str]) -> Output {
     Command::new(program).args(args).output().unwrap_or_else(|why| panic!("{program}: {why}"))
@@ -20,14 +21,16 @@ fn ok(program: &str, args: &[&str]) -> String {
     text(&output.stdout)
 }
 
-/// A folder with an archive in it as a release has one, around a program that only says its version, and the script
-/// that installs it.
+/// A folder with an archive in it as a release has one, around programs that only say their version, and the script that
+/// installs them.
 fn released(folder: &Path) -> PathBuf {
     let name = format!("bardo-{VERSION}-linux-{}", std::env::consts::ARCH);
     let tree = folder.join(&name);
     fs::create_dir_all(&tree).unwrap();
-    fs::write(tree.join("bardo"), format!("#!/bin/sh\necho bardo {VERSION}\n")).unwrap();
-    ok("chmod", &["+x", tree.join("bardo").to_str().unwrap()]);
+    for program in PROGRAMS {
+        fs::write(tree.join(program), format!("#!/bin/sh\necho {program} {VERSION}\n")).unwrap();
+        ok("chmod", &["+x", tree.join(program).to_str().unwrap()]);
+    }
     let archive = folder.join(format!("{name}.tar.gz"));
     ok("tar", &["-C", folder.to_str().unwrap(), "-czf", archive.to_str().unwrap(), &name]);
     let sum = ok("sha256sum", &[archive.to_str().unwrap()]).split(' ').next().unwrap().to_owned();
@@ -48,7 +51,10 @@ fn the_install_script_takes_what_was_released_and_nothing_else() {
     assert!(said.contains(&format!("bardo {VERSION}")) && said.contains("next:"), "{said}");
     // Over one that is there, and leaving nothing beside it.
     ok("sh", &[script, into.to_str().unwrap()]);
-    assert_eq!(fs::read_dir(&into).unwrap().count(), 1);
+    assert_eq!(fs::read_dir(&into).unwrap().count(), PROGRAMS.len());
+    for program in PROGRAMS {
+        assert_eq!(ok(into.join(program).to_str().unwrap(), &[]), format!("{program} {VERSION}\n"));
+    }
     // One byte more is another program.
     let archive = fs::read_dir(folder.path()).unwrap().flatten().map(|entry| entry.path());
     let archive = archive.into_iter().find(|path| path.extension().is_some_and(|ending| ending == "gz")).unwrap();
@@ -77,8 +83,14 @@ fn the_package_has_everything_in_its_place() {
     }
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().to_str().unwrap();
-    // Around something small: to pack the real one takes a minute.
-    ok(&format!("{ROOT}/packaging/deb"), &[VERSION, "amd64", "/bin/sh", env!("CARGO_BIN_EXE_bardo"), out]);
+    // Around something small: to pack the real ones takes a minute.
+    let programs = folder.path().join("programs");
+    fs::create_dir(&programs).unwrap();
+    for program in PROGRAMS {
+        fs::copy("/bin/sh", programs.join(program)).unwrap();
+    }
+    let told = [VERSION, "amd64", programs.to_str().unwrap(), env!("CARGO_BIN_EXE_bardo"), out];
+    ok(&format!("{ROOT}/packaging/deb"), &told);
     let package = format!("{out}/bardo_{VERSION}_amd64.deb");
     let tree = folder.path().join("tree");
     ok("dpkg-deb", &["-R", &package, tree.to_str().unwrap()]);
@@ -86,6 +98,10 @@ fn the_package_has_everything_in_its_place() {
     assert!(control.contains(&format!("Version: {VERSION}\n")) && !control.contains('@'), "{control}");
     let unit = fs::read_to_string(tree.join("usr/lib/systemd/system/bardo.service")).unwrap();
     assert!(unit.contains("ExecStart=/usr/bin/bardo up") && !unit.contains("useradd"), "{unit}");
+    for program in PROGRAMS {
+        let packed = fs::read(tree.join("usr/bin").join(program)).unwrap();
+        assert!(packed == fs::read("/bin/sh").unwrap(), "{program} is not what was packed");
+    }
     let pages = fs::read_dir(tree.join("usr/share/man/man1")).unwrap().count();
     assert!(pages > 50, "{pages} man pages");
     for file in ["bash-completion/completions/bardo", "zsh/vendor-completions/_bardo", "doc/bardo/copyright"] {

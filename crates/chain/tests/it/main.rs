@@ -1,4 +1,4 @@
-//! A real chain on this machine: the purse, the signer, the venue, and the way home.
+//! A real chain on this machine: the purse, the signer, the venue, the way home, and the program that golems have.
 
 mod closing;
 mod common;
@@ -6,6 +6,7 @@ mod cost;
 mod endpoints;
 mod once;
 mod pool;
+mod program;
 mod purse;
 mod shares;
 mod signer;

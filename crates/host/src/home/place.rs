@@ -56,6 +56,19 @@ impl Home {
         Home::on(root, Wall::default(), FarWorlds::default())
     }
 
+    /// The home that was named, else `$BARDO_HOME`, else the platform's data folder.
+    pub fn locate(named: Option<PathBuf>) -> Result<Home, Error> {
+        let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+        let data = || match set("HOME") {
+            Some(user) if cfg!(target_os = "macos") => Some(user.join("Library/Application Support")),
+            Some(user) => Some(set("XDG_DATA_HOME").unwrap_or_else(|| user.join(".local/share"))),
+            None => None,
+        };
+        let root = named.or_else(|| set("BARDO_HOME")).or_else(|| data().map(|data| data.join("bardo")));
+        let unknown = || Error::Usage("cannot tell where home is; set BARDO_HOME or pass --home".into());
+        root.map(Home::at).ok_or_else(unknown)
+    }
+
     /// A home in a simulation: by its clock, and with errands that wait until it has them run.
     #[cfg(test)]
     pub(crate) fn simulated(root: PathBuf, wall: &Wall) -> Home {

@@ -3,23 +3,23 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use ::chain::contracts::Purse;
-use ::chain::devnet::Wire;
-use ::chain::site::Site;
-use ::chain::venue;
-use ::chain::{Address, Bytes, SolCall, U256};
+use chain::contracts::Purse;
+use chain::devnet::Wire;
+use chain::site::Site;
+use chain::venue;
+use chain::{Address, Bytes, SolCall, U256};
 use host::Error;
 use serde_json::json;
 
-use super::place::said;
 use crate::args::OwnerDeed;
 use crate::output::{self, line};
+use crate::place::said;
 
 const DAY: u64 = 86_400;
 /// Wei that a new key is given where they are worth nothing.
 const GAS: u64 = 1_000_000_000_000_000_000;
 
-pub(super) fn owner(folder: &Path, deed: &OwnerDeed, json: bool) -> Result<ExitCode, Error> {
+pub(crate) fn owner(folder: &Path, deed: &OwnerDeed, json: bool) -> Result<ExitCode, Error> {
     let site = Site::read(folder).map_err(said)?;
     let Site { place, owner, .. } = &site;
     let key = if let OwnerDeed::Key { key, .. } = deed { Some(read(key)?) } else { None };

@@ -5,22 +5,22 @@ use std::io::BufRead;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use ::chain::devnet::Wire;
-use ::chain::site::Site;
-use ::chain::venue::Venue;
-use ::chain::{Error as Wrong, U256};
-use ::outside::wire::{self, Answer, Ask, Effect, Hello, Manifest, Question, VERSION, Welcome};
+use chain::devnet::Wire;
+use chain::site::Site;
+use chain::venue::Venue;
+use chain::{Error as Wrong, U256};
 use host::Error;
+use outside::wire::{self, Answer, Ask, Effect, Hello, Manifest, Question, VERSION, Welcome};
 
-use super::place::{open, said};
 use crate::output;
+use crate::place::{open, said};
 
 /// How long somebody who cannot be reached is left alone.
 const AGAIN: u64 = 2_000;
 /// Dollars and ether that a key is given on a chain on which nothing is real.
 const GIVEN: u64 = 5_000;
 
-pub(super) fn orders(folder: &Path, real: Option<&str>) -> Result<ExitCode, Error> {
+pub(crate) fn orders(folder: &Path, real: Option<&str>) -> Result<ExitCode, Error> {
     let site = Site::read(folder).map_err(said)?;
     let most = site.admits(real).map_err(said)?;
     let mut lines = std::io::stdin().lock().lines();
@@ -31,7 +31,7 @@ pub(super) fn orders(folder: &Path, real: Option<&str>) -> Result<ExitCode, Erro
     let (Some(born), Some(whose), "orders") = (hello.world, hello.id, hello.bardo.as_str()) else {
         return Err(Error::Usage("this carries out orders: `bardo golem new NAME --data POOL --orders …`".into()));
     };
-    output::json_line(&serde_json::to_string(&welcome()).expect("plain data"));
+    output::json(&welcome());
     let (own, folder) = (hello.folder.into(), folder.to_owned());
     let mut hands = Hands { site, folder, most, born, whose, own, venue: None, last: None, astray: None };
     while let Some(line) = heard() {
@@ -50,7 +50,7 @@ pub(super) fn orders(folder: &Path, real: Option<&str>) -> Result<ExitCode, Erro
                 Answer { id, away: Some(why.to_string()), again_ms: Some(AGAIN), ..Answer::default() }
             }
         };
-        output::json_line(&serde_json::to_string(&answer).expect("plain data"));
+        output::json(&answer);
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -6,26 +6,26 @@ use std::process::{Child, Command, ExitCode, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use ::chain::U256;
-use ::chain::devnet::{self as net, PACKAGES};
-use ::chain::rpc::SPAN;
-use ::chain::site::Site;
-use ::outside::Launch;
+use chain::U256;
+use chain::devnet::{self as net, PACKAGES};
+use chain::rpc::SPAN;
+use chain::site::Site;
 use host::life::programs::keeper;
 use host::{Error, Home};
+use outside::Launch;
 use serde_json::json;
 
-use super::place::said;
-use super::traders::Traders;
-use super::watch::Watcher;
 use crate::args::Devnet;
-use crate::commands::hands::told_to_stop;
 use crate::output::{self, line};
+use crate::place::said;
+use crate::stop::told_to_stop;
+use crate::traders::Traders;
+use crate::watch::Watcher;
 
 /// Seconds from block to block.
 const BLOCK: u64 = 1;
 
-pub(super) fn devnet(home: &Home, args: &Devnet, json: bool) -> Result<ExitCode, Error> {
+pub(crate) fn devnet(home: &Home, args: &Devnet, json: bool) -> Result<ExitCode, Error> {
     if Site::file(&args.folder).exists() {
         let folder = args.folder.display();
         return Err(Error::Usage(format!(

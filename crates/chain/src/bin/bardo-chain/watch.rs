@@ -5,25 +5,26 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use ::chain::pool::{Bar, Watch};
-use ::chain::rpc::Endpoints;
-use ::chain::site::Site;
-use ::chain::venue::Range;
+use chain::pool::{Bar, Watch};
+use chain::rpc::Endpoints;
+use chain::site::Site;
+use chain::venue::Range;
 use golem::Name;
 use golem::time::{Span, Time};
+use host::view::figures::count;
 use host::{Error, Home};
 use serde_json::json;
 use world::Candle;
 use world::series::Writer;
 
-use super::place::said;
-use crate::commands::hands::told_to_stop;
-use crate::output::{self, count, line};
+use crate::output::{self, line};
+use crate::place::said;
+use crate::stop::told_to_stop;
 
 /// The chain is looked at four times a bar, within these bounds, in seconds: requests are often paid for.
 const EVERY: (u64, u64) = (1, 12);
 
-pub(super) fn watch(home: &Home, folder: &Path, name: &Name, bar: u64, json: bool) -> Result<ExitCode, Error> {
+pub(crate) fn watch(home: &Home, folder: &Path, name: &Name, bar: u64, json: bool) -> Result<ExitCode, Error> {
     let stop = told_to_stop()?;
     let mut watcher = Watcher::open(home, folder, name, bar, false)?;
     if json {
@@ -41,7 +42,7 @@ pub(super) fn watch(home: &Home, folder: &Path, name: &Name, bar: u64, json: boo
     Ok(ExitCode::SUCCESS)
 }
 
-pub(super) struct Watcher {
+pub(crate) struct Watcher {
     chain: Endpoints,
     site: Site,
     writer: Writer,
@@ -52,7 +53,7 @@ pub(super) struct Watcher {
 
 impl Watcher {
     /// Opens it where it was left, or `anew` for a chain that nobody has read before.
-    pub(super) fn open(home: &Home, folder: &Path, name: &Name, bar: u64, anew: bool) -> Result<Watcher, Error> {
+    pub(crate) fn open(home: &Home, folder: &Path, name: &Name, bar: u64, anew: bool) -> Result<Watcher, Error> {
         let site = Site::read(folder).map_err(said)?;
         let chain = site.chain().map_err(said)?;
         let path = home.data().join(format!("{name}.csv"));
@@ -79,23 +80,23 @@ impl Watcher {
         Ok(Watcher { chain, site, writer, watch, file })
     }
 
-    pub(super) fn bars(&self) -> usize {
+    pub(crate) fn bars(&self) -> usize {
         self.writer.candles().bars().len()
     }
 
     /// What it has noted is of no use to anybody any more.
-    pub(super) fn forget(self) {
+    pub(crate) fn forget(self) {
         let _ = std::fs::remove_file(self.file);
     }
 
     /// Until it is told to stop. A chain that is away is asked again.
-    pub(super) fn run(&mut self, stop: &AtomicBool) -> Result<(), Error> {
+    pub(crate) fn run(&mut self, stop: &AtomicBool) -> Result<(), Error> {
         let mut away = false;
         while !stop.load(Ordering::Relaxed) {
             match self.look() {
                 Ok(()) if std::mem::take(&mut away) => output::complain("the chain is there again"),
                 Ok(()) => {}
-                Err(::chain::Error::Io { what, path, source }) => return Err(Error::Io { what, path, source }),
+                Err(chain::Error::Io { what, path, source }) => return Err(Error::Io { what, path, source }),
                 Err(why) if !std::mem::replace(&mut away, true) => output::complain(why),
                 Err(_) => {}
             }
@@ -107,7 +108,7 @@ impl Watcher {
         Ok(())
     }
 
-    pub(super) fn look(&mut self) -> Result<(), ::chain::Error> {
+    pub(crate) fn look(&mut self) -> Result<(), chain::Error> {
         let before = self.watch.clone();
         let bars = self.watch.read(&self.chain, &self.site.place)?;
         let until = self.writer.until().unwrap_or_default();
@@ -116,11 +117,11 @@ impl Watcher {
         if let Err(why) = self.writer.add(&new, &label(&self.site)) {
             self.watch = before;
             let (what, path) = ("cannot add to", self.writer.path().to_owned());
-            return Err(::chain::Error::Io { what, path, source: std::io::Error::other(why.to_string()) });
+            return Err(chain::Error::Io { what, path, source: std::io::Error::other(why.to_string()) });
         }
         if self.watch.next > before.next {
             let text = serde_json::to_vec(&self.watch).expect("plain data");
-            std::fs::write(&self.file, text).map_err(|source| ::chain::Error::Io {
+            std::fs::write(&self.file, text).map_err(|source| chain::Error::Io {
                 what: "cannot write",
                 path: self.file.clone(),
                 source,

@@ -1,8 +1,8 @@
 //! Whoever else is in the pool of a chain on which nothing is real: they follow from a seed. Prices wander, turn back when they
 //! have gone far, and go on for a while after a burst: there is something to find out.
 
-use ::chain::U256;
-use ::chain::devnet::Devnet;
+use chain::U256;
+use chain::devnet::Devnet;
 use serde_json::json;
 
 /// Dollars that an ordinary trade is about.
@@ -14,7 +14,7 @@ const AFTER: u32 = 24;
 /// What a unit of gas usually costs, in wei.
 const GAS: i64 = 50_000_000;
 
-pub(super) struct Traders {
+pub(crate) struct Traders {
     state: u64,
     /// Dollars that went in, less those that came out.
     carried: i64,
@@ -25,7 +25,7 @@ pub(super) struct Traders {
 }
 
 impl Traders {
-    pub(super) fn new(seed: u64) -> Traders {
+    pub(crate) fn new(seed: u64) -> Traders {
         Traders { state: seed, carried: 0, after: None, gas: GAS }
     }
 
@@ -68,7 +68,7 @@ impl Traders {
         self.gas
     }
 
-    pub(super) fn trade(&mut self, net: &Devnet) -> Result<(), ::chain::Error> {
+    pub(crate) fn trade(&mut self, net: &Devnet) -> Result<(), chain::Error> {
         // Left alone, empty blocks would make it worth nothing within minutes.
         net.wire().ask("anvil_setNextBlockBaseFeePerGas", json!([format!("{:#x}", self.fee())]))?;
         let (buys, dollars) = self.next();

@@ -1,28 +1,81 @@
-//! `chain devnet|watch|orders|signer|purse|owner`: a real chain, on which a purse caps what a golem's key can do.
+//! `bardo-chain`, which `bardo chain` hands over to: a real chain, on which a purse caps what a golem's key can do. It is a
+//! program of its own, so that whoever has no use for a chain neither builds nor ships what one is made of.
 
+mod args;
 mod devnet;
 mod orders;
+mod output;
 mod owner;
 mod place;
+mod stop;
 mod traders;
 mod watch;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use ::chain::signer::{Key, serve};
-use ::chain::site::Site;
-use ::chain::venue;
+use chain::signer::{Key, serve};
+use chain::site::Site;
+use chain::venue;
+use clap::{Parser, Subcommand};
 use golem::time::Time;
 use host::view::figures::date;
 use host::{Error, Home};
 use serde_json::json;
 
-use self::place::said;
-use crate::args::ChainVerb;
-use crate::output::{self, line};
+use args::ChainVerb;
+use output::line;
+use place::said;
 
-pub(crate) fn dispatch(home: &Home, verb: ChainVerb, json: bool) -> Result<ExitCode, Error> {
+/// What a command ends with that was refused; what else goes wrong ends with 1.
+const REFUSED: u8 = 6;
+
+/// A real chain: a golem that exchanges money in a pool, with a purse that caps it.
+#[derive(Debug, Parser)]
+#[command(
+    name = "bardo-chain",
+    bin_name = "bardo chain",
+    version,
+    disable_help_subcommand = true,
+    max_term_width = 100
+)]
+struct Args {
+    #[command(subcommand)]
+    verb: Verb,
+    /// Where everything is kept [default: $BARDO_HOME, or the platform's data folder]
+    #[arg(long, global = true, value_name = "FOLDER")]
+    home: Option<PathBuf>,
+    /// Print JSON instead of words
+    #[arg(long, global = true)]
+    json: bool,
+}
+
+#[derive(Debug, Subcommand)]
+enum Verb {
+    #[command(flatten)]
+    Chain(ChainVerb),
+    /// Keep a program, so that nothing of it is left
+    #[command(hide = true)]
+    Keep { launch: String },
+}
+
+fn main() -> ExitCode {
+    let args = Args::parse();
+    let verb = match args.verb {
+        Verb::Keep { launch } => return outside::keeper::keep(&launch),
+        Verb::Chain(verb) => verb,
+    };
+    host::private::begin();
+    match Home::locate(args.home).and_then(|home| dispatch(&home, verb, args.json)) {
+        Ok(code) => code,
+        Err(error) => {
+            output::complain(&error);
+            if matches!(error, Error::Refused(_)) { ExitCode::from(REFUSED) } else { ExitCode::FAILURE }
+        }
+    }
+}
+
+fn dispatch(home: &Home, verb: ChainVerb, json: bool) -> Result<ExitCode, Error> {
     match verb {
         ChainVerb::Devnet(args) => devnet::devnet(home.require()?, &args, json),
         ChainVerb::Watch { folder, name, bar } => watch::watch(home.require()?, &folder, &name, bar, json),
