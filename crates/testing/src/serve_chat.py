@@ -16,8 +16,9 @@ params.n_ctx = 8192
 params.n_parallel = 1
 params.warmup = False
 params.verbosity = 1  # errors
-params.cpuparams.n_threads = 2
-params.cpuparams_batch.n_threads = 2
+# One thread: two of them wait for each other wherever anything else runs on this machine.
+params.cpuparams.n_threads = 1
+params.cpuparams_batch.n_threads = 1
 
 server = xllamacpp.Server(params)
 print(server.listening_address, flush=True)

@@ -136,6 +136,19 @@ fn trade(tent: &Tent, name: &str, times: usize, kills: u64) {
     }
 }
 
+/// Runs it until it holds something and nothing is under way, and says how often it has traded.
+fn trade_until_it_holds(tent: &Tent, name: &str) -> usize {
+    let mut times = 1;
+    loop {
+        trade(tent, name, times, 0);
+        times = trades(tent, name).len();
+        if tent.verified(name).life().capital.holding > 0 {
+            return times;
+        }
+        times += 1;
+    }
+}
+
 fn born(tent: &Tent, name: &str, more: &[&str]) {
     let reflex = ["--set", "mind.kind=reflex", "--set", "reflex.act_every=5", "--set", "dream.enabled=false"];
     let interval = format!("{BAR}s");
@@ -269,12 +282,14 @@ fn nobody_goes_on_with_a_purse_that_is_not_as_it_believes() {
     let owner = |deed: &[&str]| tent.ok(["chain", "owner", &folder].iter().chain(deed));
     born(&tent, "ada", &["--orders", &orders]);
     trade(&tent, "ada", 1, 0);
+    // Often it is one; on a busy machine another may have gone out before the first was settled.
+    let known = trades(&tent, "ada").len();
     let copy = tent.folder.path().join("copy").display().to_string();
     tent.ok(["golem", "backup", "ada", &copy]);
     owner(&["freeze"]);
     waits(&tent, "ada", "its owner has frozen the purse");
     owner(&["thaw"]);
-    trade(&tent, "ada", 2, 0);
+    trade(&tent, "ada", known + 1, 0);
     // A purse is for one golem: another takes neither the key nor, when it dies, anything that is not its own.
     born(&tent, "ben", &["--orders", &orders]);
     waits(&tent, "ben", "a purse is for one golem");
@@ -292,18 +307,18 @@ fn nobody_goes_on_with_a_purse_that_is_not_as_it_believes() {
     let key = why.rsplit_once(" key ").unwrap().1.split('`').next().unwrap();
     owner(&["key", key]);
     waits(&tent, "ada", "was carried out after this copy of it was made");
-    assert_eq!(trades(&tent, "ada").len(), 1, "it has done nothing more");
+    assert_eq!(trades(&tent, "ada").len(), known, "it has done nothing more");
     tent.ok(["golem", "retire", "ada", "--confirm", "ada"]);
     tent.ok(["golem", "run", "ada"]);
     let purse = net.purse();
     assert_eq!((&purse["money"], &purse["things"], &purse["key"]), (&0.into(), &0.into(), &Value::Null));
     // Another chain in the same place is not the one on which it holds something.
     born(&tent, "cleo", &["--orders", &orders]);
-    trade(&tent, "cleo", 1, 0);
+    let done = trade_until_it_holds(&tent, "cleo");
     drop(net);
     let Some(_net) = Net::up(&tent, &[]) else { return };
     waits(&tent, "cleo", "this is not the chain");
-    assert_eq!(trades(&tent, "cleo").len(), 1);
+    assert_eq!(trades(&tent, "cleo").len(), done);
 }
 
 /// Runs it until its owner is told this, and gives what was said.

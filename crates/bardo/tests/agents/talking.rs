@@ -168,7 +168,7 @@ fn a_key_is_in_no_prompt_log_journal_report_or_core_dump_though_its_provider_say
     let lived = lived.unwrap();
     assert!(lived.status.success());
     said.extend([lived.stdout, lived.stderr]);
-    let mut up = tent.command(["up", "--speed", "4000"]);
+    let mut up = tent.command(["up", "--listen", "127.0.0.1:0", "--speed", "4000"]);
     let up = up.env("CANARY_KEY", KEY).env("RUST_LOG", "trace").stdout(Stdio::piped()).stderr(Stdio::piped());
     let up = up.spawn().unwrap();
     std::thread::sleep(Duration::from_secs(2));

@@ -70,8 +70,8 @@ struct Host(Child);
 
 impl Host {
     fn up(tent: &Tent, address: &str, speed: &str) -> Host {
-        let mut command = tent.command(["up", "--listen", address, "--speed", speed]);
-        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let mut command = tent.command(["up", "--listen", address, "--gateway", "", "--speed", speed]);
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::inherit()).spawn().unwrap();
         let mut out = BufReader::new(child.stdout.take().unwrap());
         let mut line = String::new();
         while !line.contains("http://") {
@@ -90,8 +90,11 @@ impl Drop for Host {
     }
 }
 
+/// Below the ports that clients are given: one of theirs could be taken by any of them before the host comes to it.
 fn free_address() -> String {
-    std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string()
+    let mut ports =
+        (0..).map(|n| 10_000 + (std::process::id() * 7 + n) % 20_000).map(|port| format!("127.0.0.1:{port}"));
+    ports.find(|address| std::net::TcpListener::bind(address).is_ok()).expect("there are many")
 }
 
 #[test]

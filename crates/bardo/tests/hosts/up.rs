@@ -73,7 +73,7 @@ fn settle_down(tent: &Tent, golems: u64) {
 #[test]
 fn a_host_killed_anywhere_loses_nothing_and_repeats_nothing() {
     let tent = Tent::new();
-    let (golems, kills) = (200, full(5_000, 200));
+    let (golems, kills) = (200, full(5_000, 80));
     tent.ok(["treasury", "add", "1000000"]);
     for n in 0..golems {
         let (name, seed) = (format!("g{n}"), (n + 1).to_string());

@@ -194,7 +194,7 @@ fn a_machine_without_fused_arithmetic_lives_the_same_lives() {
 
 #[test]
 fn survival_over_many_lives_is_the_documents() {
-    let count = 100_000_u64;
+    let count = lives(100_000, 25_000);
     let clocks = Clocks { economic: false, epistemic: false, stochastic: true };
     let c = Constitution { clocks, interval: Span::seconds(6 * 3_600), ..Constitution::bare() };
     let (unborn, _) = birth(0, c, &Spec::Queue { seed: 1, bar_ms: 40_000 });

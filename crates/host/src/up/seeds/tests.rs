@@ -1,4 +1,4 @@
-//! Two hundred seeds, or as many as there is time for.
+//! A hundred and twenty seeds, or as many as there is time for.
 
 use std::collections::BTreeMap;
 use std::env;
@@ -14,7 +14,7 @@ use super::town::Towns;
 /// All of them in a full run, a share of them otherwise, or the one that is to be repeated.
 fn seeds() -> RangeInclusive<u64> {
     let one = env::var("BARDO_SEED").ok().and_then(|seed| seed.parse::<u64>().ok());
-    one.map_or(1..=if env::var_os("BARDO_FULL").is_some() { 20_000 } else { 200 }, |seed| seed..=seed)
+    one.map_or(1..=if env::var_os("BARDO_FULL").is_some() { 20_000 } else { 120 }, |seed| seed..=seed)
 }
 
 fn teller() -> fn(&str) {
