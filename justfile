@@ -10,24 +10,43 @@ default:
     @just --list --unsorted
 
 # Everything that must hold before a change lands; .ci/run runs exactly this.
-ci: fmt lint test realdata docs deny
+ci: fmt lint compile test doctests docs deny
+
+# What a person runs while working: format, clippy and the tests of the crates that changed since REVISION.
+gate revision="":
+    .ci/gate {{revision}}
+
+# What the last run took: steps, slowest tests, links, the target folder.
+timings:
+    @.ci/timings
+
+# Takes the processor seconds of STEP, as the last run has them, into the ledger, with a reason.
+record step +reason:
+    @.ci/timings --record {{step}} {{reason}}
 
 # Formatting, unchanged.
 fmt:
-    cargo fmt --all --check
+    .ci/step fmt cargo fmt --all --check
 
 # Clippy with warnings denied.
 lint:
-    cargo clippy --workspace --all-targets --locked -- -D warnings
+    .ci/step lint cargo clippy --workspace --all-targets --locked -- -D warnings
+
+# The programs of all tests.
+compile:
+    .ci/step compile cargo nextest run --workspace --locked --no-run
 
 # All tests, with the share of the big counts that fits into CI.
 test:
-    cargo nextest run --workspace --locked --no-fail-fast
-    cargo test --workspace --doc --locked --quiet > /dev/null
+    .ci/step test cargo nextest run --workspace --locked --no-fail-fast
 
-# No look-ahead, no death by accident: real candles, where they are there; under .ci/run they must be.
+# The examples in the documentation of the code.
+doctests:
+    .ci/step doctests cargo test --workspace --doc --locked --quiet > /dev/null
+
+# No look-ahead, no death by accident: real candles; it fails where they are absent.
 realdata:
-    cargo nextest run -p bardo-lab --test it --locked --success-output final realdata::
+    BARDO_REALDATA=1 cargo nextest run -p bardo-lab --test it --locked --success-output final realdata::
 
 # Spans to a collector, which only a build with the feature can send; it compiles much of the rest again.
 otlp:
@@ -40,12 +59,12 @@ tidy:
 
 # The book and the API documentation.
 docs:
-    {{tools}}/bin/mdbook build docs
-    RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked --quiet
+    .ci/step book {{tools}}/bin/mdbook build docs
+    RUSTDOCFLAGS="-D warnings" .ci/step rustdoc cargo doc --workspace --no-deps --locked --quiet
 
 # Bans, licences and sources of every dependency.
 deny:
-    {{tools}}/bin/cargo-deny --log-level error check bans licenses sources
+    .ci/step deny {{tools}}/bin/cargo-deny --log-level error check bans licenses sources
 
 # The big counts, all of them; takes hours.
 full: local otlp beside
