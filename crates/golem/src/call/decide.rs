@@ -22,18 +22,16 @@ pub struct Wanted {
     pub again: Option<u64>,
     /// By what calls that ask the same are known.
     pub alike: u64,
-    /// Calls that were refused since that was last on record.
-    pub unsaid: u32,
 }
 
 /// Sets aside what it can cost at most, or refuses.
 pub(crate) fn called(draft: &mut Draft<'_>, call: &Wanted) {
-    let Wanted { key, most, tier, again, alike, unsaid } = *call;
+    let Wanted { key, most, tier, again, alike } = *call;
     if key != draft.calls.made + 1 {
         return;
     }
     if again.is_some_and(|again| draft.calls.known.contains(&again)) {
-        return refuse(draft, Denied::Repeated, unsaid);
+        return refuse(draft, Denied::Repeated);
     }
     let (at, room) = (draft.at(), room(draft, draft.at(), tier));
     match room {
@@ -41,17 +39,24 @@ pub(crate) fn called(draft: &mut Draft<'_>, call: &Wanted) {
             None => draft.emit(Event::Reserved { key, most, tier, again, alike }),
             Some((by, times, sum)) => {
                 draft.emit(Event::Held { key: draft.flights_made + 1, by, times, sum });
-                refuse(draft, Denied::Held(by), unsaid);
+                refuse(draft, Denied::Held(by));
             }
         },
-        Ok((_, why)) | Err(why) => refuse(draft, why, unsaid),
+        Ok((_, why)) | Err(why) => refuse(draft, why),
     }
 }
 
-fn refuse(draft: &mut Draft<'_>, by: Denied, unsaid: u32) {
+fn refuse(draft: &mut Draft<'_>, by: Denied) {
     let told = |(last, at)| last == by && draft.at() < at + TELL_AGAIN;
-    if !draft.is_dead() && !draft.calls.refused.is_some_and(told) {
-        draft.emit(Event::Refused { by, times: unsaid.saturating_add(1) });
+    if !draft.calls.refused.is_some_and(told) {
+        refused(draft, by, 1);
+    }
+}
+
+/// So many were refused for this since that was last on record. The dead refuse everything and write nothing down.
+pub(crate) fn refused(draft: &mut Draft<'_>, by: Denied, times: u32) {
+    if times > 0 && !draft.is_dead() {
+        draft.emit(Event::Refused { by, times });
     }
 }
 

@@ -92,7 +92,7 @@ fn no_sum_is_ever_passed_whatever_is_called_lied_about_or_killed() {
 #[test]
 fn what_keeps_a_call_is_said_by_name() {
     let mut agent = Agent::given(GIVEN, |policy| policy.calls_at_once = 2);
-    assert_eq!(agent.call(Usdc::dollars(2), Tier::Cheap), Err(Denied::Funds));
+    assert_eq!(agent.call(Usdc::dollars(2), Tier::Cheap), Err(Denied::Broke));
     assert!(matches!(agent.call(Usdc::ZERO, Tier::Strong), Err(Denied::Phase(_))), "thriving is earned");
     let first = agent.call(Usdc::cents(1), Tier::Cheap).unwrap();
     agent.call(Usdc::cents(1), Tier::Middle).unwrap();
@@ -156,7 +156,7 @@ fn a_call_that_is_made_again_is_paid_once() {
     let call = |agent: &mut Agent, again: u64| {
         let key = agent.life().calls.made + 1;
         let most = Usdc::micros(10);
-        agent.feed(What::Called(Wanted { key, most, tier: Tier::Cheap, again: Some(again), alike: key, unsaid: 0 }));
+        agent.feed(What::Called(Wanted { key, most, tier: Tier::Cheap, again: Some(again), alike: key }));
         agent.life().calls.find(key).is_some()
     };
     assert!(call(&mut agent, 7) && !call(&mut agent, 7));
@@ -180,4 +180,38 @@ fn what_the_money_went_to_is_kept_by_model_and_stays_small() {
     assert_eq!(models.len(), golem::limits::CALLED);
     assert_eq!(models.last().unwrap().model, "others");
     assert_eq!(models.iter().map(|by| by.calls).sum::<u64>(), 60);
+}
+
+/// A lack that lasts a second was told like the end of all money, so whoever watched could not know which it was.
+#[test]
+fn it_is_out_of_money_only_when_nothing_under_way_could_give_any_back_and_not_any_more_once_a_call_is_paid_for() {
+    let mut agent = Agent::given(GIVEN, |_| {});
+    let dear = GIVEN.share(2, 3);
+    let told = |agent: &Agent| agent.life().calls.refused.map(|(by, _)| by);
+    let first = agent.call(dear, Tier::Cheap).unwrap();
+    assert_eq!(agent.call(dear, Tier::Cheap), Err(Denied::Funds));
+    agent.settle(first, dear, How::Told);
+    assert_eq!(agent.call(dear, Tier::Cheap), Err(Denied::Broke));
+    assert_eq!((told(&agent), Denied::Broke.code()), (Some(Denied::Broke), Denied::Funds.code()));
+    // What it can still pay for shows that there is money; and that it is out of it again is told again.
+    let small = agent.call(Usdc::cents(1), Tier::Cheap).unwrap();
+    agent.settle(small, Usdc::ZERO, How::Nothing);
+    assert_eq!(told(&agent), None);
+    let before = agent.records.len();
+    assert_eq!(agent.call(dear, Tier::Cheap), Err(Denied::Broke));
+    assert!(agent.records.len() > before && told(&agent) == Some(Denied::Broke));
+}
+
+/// Of twenty-eight refusals one was on record, and the account said "was refused 1".
+#[test]
+fn refusals_that_were_not_told_one_by_one_are_counted_all_the_same() {
+    let mut agent = Agent::given(GIVEN, |_| {});
+    for _ in 0..28 {
+        assert_eq!(agent.call(Usdc::dollars(2), Tier::Cheap), Err(Denied::Broke));
+    }
+    assert_eq!(agent.life().calls.denied, 1, "the same is told once in a while");
+    agent.feed(What::Refused { by: Denied::Broke, times: 27 });
+    assert_eq!(agent.life().calls.denied, 28);
+    agent.feed(What::Refused { by: Denied::Broke, times: 0 });
+    assert_eq!(agent.life().calls.denied, 28);
 }

@@ -76,6 +76,7 @@ keys! {
     Bardo "api.metrics_golems", Kind::Integer { min: 0, max: 100_000 }, "1000", "how many living golems have series of their own in /metrics";
     Bardo "gateway.listen", Kind::Text, "127.0.0.1:7374", "address the model gateway of `bardo up` listens on, for agents with a golem's token; empty for no gateway";
     Bardo "gateway.models", Kind::Text, "", "models that agents may name and what each stands for, with commas between, such as small=ollama/qwen3, big=openai/gpt-5:strong; empty for whatever the price book knows";
+    Bardo "gateway.upstreams", Kind::Text, "", "servers of yours in place of OpenAI's and Anthropic's own, with commas between, such as openai=https://WORK_KEY@example.com/v1, anthropic=https://OTHER_KEY@example.com; WORK_KEY names the environment variable that holds its key";
     Bardo "mcp.changes", Kind::Bool, "false", "whether an assistant that speaks MCP with a token of yours may approve, freeze and fund, as far as the token's scope goes";
     Bardo "notify.webhook", Kind::Text, "", "address that gets each note as JSON: deaths, caps, freezes, crashes, a full disk, a daily line";
     Bardo "notify.ntfy", Kind::Text, "", "address that gets each note as plain text, such as a topic of an ntfy server";
@@ -162,7 +163,7 @@ keys! {
     Golem "policy.calls_per_month", Kind::Maybe(&Kind::Money), "", "the most its agent's calls may cost within thirty days of age; empty for no cap";
     Golem "policy.calls_at_once", Kind::Integer { min: 1, max: 256 }, "64", "calls of its agent that may be under way at once";
     Golem "policy.calls_alike", Kind::Integer { min: 0, max: 1000 }, "8", "its calls are stopped, and you are asked, before the same one is made more often than this within two minutes; 0 never";
-    Golem "policy.calls_fan", Kind::Integer { min: 0, max: 256 }, "32", "you are asked before more calls than this are under way at once; 0 never";
+    Golem "policy.calls_fan", Kind::Integer { min: 0, max: 256 }, "48", "you are asked before more calls than this are under way at once; 0 never";
     Golem "policy.calls_leap", Kind::Integer { min: 0, max: 100 }, "3", "you are asked before a minute of calls can cost, or calls at once are, so many times what they ever were; 0 never";
     Golem "policy.stop", Kind::Share { max: 1.0 }, "0.1", "fall below its cost at which what is held is given up; 0 for never";
     Golem "policy.allow", Kind::Names, "", "actions it may take up exposure by; empty for all that the world declares";

@@ -102,8 +102,9 @@ struct State {
     done: Vec<Done>,
     under_way: BTreeSet<u64>,
     waker: Option<Waker>,
-    /// Refusals that are not on record yet.
-    unsaid: u32,
+    /// Refusals that are not on record yet, by what they were for, and since when there are any.
+    unsaid: Vec<(Denied, u32)>,
+    unsaid_since: Option<Instant>,
 }
 
 impl Counter {
@@ -160,15 +161,27 @@ impl Counter {
         !self.state().under_way.is_empty()
     }
 
-    /// How many were refused since that was last on record.
-    pub(crate) fn unsaid(&self) -> u32 {
-        self.state().unsaid
+    /// What was refused and is not on record yet, if any of that has waited so long for it. It is whoever asks who puts it
+    /// there.
+    pub(crate) fn unsaid(&self, waited: Duration) -> Vec<(Denied, u32)> {
+        let mut state = self.state();
+        match state.unsaid_since {
+            Some(since) if since.elapsed() >= waited => {
+                state.unsaid_since = None;
+                std::mem::take(&mut state.unsaid)
+            }
+            _ => Vec::new(),
+        }
     }
 
-    /// One more was refused; what was, is on record now or is not.
-    pub(crate) fn refused(&self, on_record: bool) {
+    /// One more was refused for this, and no record says so.
+    pub(crate) fn refused(&self, by: Denied) {
         let mut state = self.state();
-        state.unsaid = if on_record { 0 } else { state.unsaid.saturating_add(1) };
+        state.unsaid_since.get_or_insert_with(Instant::now);
+        match state.unsaid.iter_mut().find(|(known, _)| *known == by) {
+            Some((_, times)) => *times = times.saturating_add(1),
+            None => state.unsaid.push((by, 1)),
+        }
     }
 
     pub(crate) fn has_news(&self) -> bool {

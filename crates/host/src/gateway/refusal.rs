@@ -39,9 +39,13 @@ impl Refusal {
             Denied::Busy => StatusCode::TOO_MANY_REQUESTS,
             // Not 409, which clients repeat by themselves.
             Denied::Repeated => StatusCode::UNPROCESSABLE_ENTITY,
-            Denied::Call | Denied::Hour | Denied::Day | Denied::Month | Denied::Allowance | Denied::Funds => {
-                StatusCode::PAYMENT_REQUIRED
-            }
+            Denied::Call
+            | Denied::Hour
+            | Denied::Day
+            | Denied::Month
+            | Denied::Allowance
+            | Denied::Funds
+            | Denied::Broke => StatusCode::PAYMENT_REQUIRED,
         };
         let message = match (by, cause) {
             (Denied::Dead, Some(cause)) => format!("dead: {cause}"),

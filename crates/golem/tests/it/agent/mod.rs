@@ -59,7 +59,7 @@ impl Agent {
     pub(crate) fn call_like(&mut self, most: Usdc, tier: Tier, alike: u64) -> Result<u64, Denied> {
         let key = self.golem.life().calls.made + 1;
         let room = call::room(self.golem.life(), self.now, tier);
-        self.feed(What::Called(Wanted { key, most, tier, again: None, alike, unsaid: 0 }));
+        self.feed(What::Called(Wanted { key, most, tier, again: None, alike }));
         match (self.golem.life().calls.find(key), room) {
             (Some(open), Ok((room, _))) => {
                 assert!(open.most == most && most <= room);
