@@ -29,7 +29,7 @@ pub use error::Error;
 #[cfg(feature = "local")]
 pub use local::Local;
 pub use price::{Price, listed};
-pub use provider::{Named, PROVIDERS, Protocol, Provider, Shape};
+pub use provider::{Named, PROVIDERS, Protocol, Provider, Server, Shape};
 pub use served::{Served, ServedConfig};
 pub use texts::{BATCH, BATCH_BYTES, TEXT_BYTES};
 pub use upstream::Upstream;

@@ -52,6 +52,9 @@ impl Upstream {
 
     /// Where to send what belongs at this path, such as `/chat/completions`.
     pub fn url(&self, path: &str) -> Result<String, Error> {
+        if self.named.as_it_stands {
+            return Ok(format!("{}{path}", self.named.base));
+        }
         Ok(Address::parse(&self.named.base, path, false)?.url.to_string())
     }
 
@@ -60,6 +63,8 @@ impl Upstream {
         let key = self.key.as_ref()?;
         Some(match self.named.protocol {
             Protocol::Chat => (AUTHORIZATION, key.bearer()),
+            // Its clients show what is called a token otherwise than what is called a key.
+            Protocol::Messages if key.variable().ends_with("_AUTH_TOKEN") => (AUTHORIZATION, key.bearer()),
             Protocol::Messages => (HeaderName::from_static("x-api-key"), key.plain()),
         })
     }

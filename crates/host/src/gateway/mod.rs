@@ -13,4 +13,4 @@ mod stream;
 mod usage;
 
 pub use models::{Models, keys};
-pub use serve::{Listen, Running, address, serve};
+pub use serve::{Listen, Running, TurnedAway, address, serve};

@@ -2,8 +2,8 @@
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::mpsc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -55,12 +55,14 @@ const THREADS: usize = 2;
 pub struct Listen {
     pub address: SocketAddr,
     pub models: Models,
+    /// The home's own: whoever asks where its agents call is told this address.
+    pub known: bool,
 }
 
 impl Listen {
     pub fn of(address: &str, settings: &Settings) -> Result<Listen, Error> {
         let wrong = || Error::Usage(format!("gateway.listen is no address: {address}; write it like 127.0.0.1:7374"));
-        Ok(Listen { address: address.parse().map_err(|_| wrong())?, models: Models::of(settings)? })
+        Ok(Listen { address: address.parse().map_err(|_| wrong())?, models: Models::of(settings)?, known: true })
     }
 }
 
@@ -83,17 +85,31 @@ struct Gateway {
     models: Models,
     client: reqwest::Client,
     mcp: mcp::Http,
+    turned_away: Arc<Mutex<TurnedAway>>,
+}
+
+/// Calls that no golem was asked about, because they were not understood, or asked for what nobody here knows.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TurnedAway {
+    pub times: u64,
+    /// What was said to the last of them.
+    pub why: String,
 }
 
 /// A gateway that is being served.
 #[derive(Debug)]
 pub struct Running {
     pub address: SocketAddr,
+    turned_away: Arc<Mutex<TurnedAway>>,
     stop: oneshot::Sender<()>,
     thread: JoinHandle<()>,
 }
 
 impl Running {
+    pub fn turned_away(&self) -> TurnedAway {
+        self.turned_away.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
     /// Whatever is under way ends here, and is settled by what was seen of it.
     pub fn close(self) {
         let _ = self.stop.send(());
@@ -116,7 +132,15 @@ pub fn serve(listen: Listen, home: &Home) -> Result<Running, Error> {
         .build()
         .or_else(|_| builder().tls_certs_only([]).build())
         .map_err(|e| Error::Host(format!("cannot make a client: {e}")))?;
-    let gateway = Arc::new(Gateway { home: home.clone(), models: listen.models, client, mcp: mcp::http(home) });
+    let turned_away = Arc::<Mutex<TurnedAway>>::default();
+    let gateway = Gateway {
+        home: home.clone(),
+        models: listen.models,
+        client,
+        mcp: mcp::http(home),
+        turned_away: Arc::clone(&turned_away),
+    };
+    let gateway = Arc::new(gateway);
     let runtime =
         tokio::runtime::Builder::new_multi_thread().worker_threads(THREADS).enable_all().build().map_err(cannot)?;
     let (stop, stopped) = oneshot::channel::<()>();
@@ -141,8 +165,10 @@ pub fn serve(listen: Listen, home: &Home) -> Result<Running, Error> {
     let thread = thread.map_err(cannot)?;
     match begins.recv() {
         Ok(Ok(())) => {
-            durable::write(&address_file(home), address.to_string().as_bytes())?;
-            Ok(Running { address, stop, thread })
+            if listen.known {
+                durable::write(&address_file(home), address.to_string().as_bytes())?;
+            }
+            Ok(Running { address, turned_away, stop, thread })
         }
         _ => Err(Error::Host(format!("the gateway cannot listen on {address}"))),
     }
@@ -164,13 +190,13 @@ async fn called(
     let spoken = protocol.unwrap_or(if path.starts_with("messages") { Protocol::Messages } else { Protocol::Chat });
     let place = match gateway.enter(&name, request.headers()) {
         Ok(place) => place,
-        Err(refusal) => return refusal.response(spoken),
+        Err(refusal) => return gateway.turn_away(&refusal, spoken),
     };
     match (protocol, request.method()) {
         (None, &Method::GET) if path == "models" => gateway.listed(),
         (Some(protocol), &Method::POST) => match gateway.call(&place, protocol, request).await {
             Ok(response) => response,
-            Err(refusal) => refusal.response(protocol),
+            Err(refusal) => gateway.turn_away(&refusal, protocol),
         },
         _ => lost(),
     }
@@ -199,6 +225,13 @@ impl Gateway {
             let message = "this is not the token of that golem's agent; `bardo golem connect NAME` shows it";
             Refusal::new(StatusCode::UNAUTHORIZED, "token", message)
         })
+    }
+
+    fn turn_away(&self, refusal: &Refusal, protocol: Protocol) -> Response<Body> {
+        let mut turned_away = self.turned_away.lock().unwrap_or_else(PoisonError::into_inner);
+        turned_away.times += 1;
+        turned_away.why.clone_from(&refusal.message);
+        refusal.response(protocol)
     }
 
     fn listed(&self) -> Response<Body> {
