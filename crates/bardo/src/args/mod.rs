@@ -126,6 +126,12 @@ pub(crate) enum Verb {
     /// Keep a program, so that nothing of it is left
     #[command(hide = true)]
     Keep { launch: String },
+    /// Watch over a program that has this terminal
+    #[command(hide = true)]
+    Ward { ward: String },
+    /// Become that program
+    #[command(hide = true)]
+    Enter { ward: String },
     /// Print shell completions
     Completions { shell: clap_complete::Shell },
     /// Write man pages, one for each command
@@ -226,9 +232,21 @@ pub(crate) struct WrapArgs {
     /// Money to live on, where the golem is new; 1 if not said
     #[arg(long, value_name = "USDC")]
     pub(crate) credit: Option<Usdc>,
-    /// The golem, new or one to go on with; without one it is called like the program
+    /// The most it may spend in a day, in UTC; a new golem is given thirty times that, if --credit does not say otherwise
+    #[arg(long, value_name = "USDC")]
+    pub(crate) per_day: Option<Usdc>,
+    /// The golem, new or one to go on with; without one it is the program's own, called like it
     #[arg(long)]
     pub(crate) name: Option<Name>,
+    /// How long the program has to wind up once it is out of money, before it is ended; 30s if not said
+    #[arg(long, value_name = "SPAN")]
+    pub(crate) wind_up: Option<String>,
+    /// Pass on a variable that would be kept from the program, such as AWS_SECRET_ACCESS_KEY; may be given again
+    #[arg(long, value_name = "VARIABLE")]
+    pub(crate) keep: Vec<String>,
+    /// Give it nothing of your environment but what every program needs, and what you keep
+    #[arg(long)]
+    pub(crate) clean_env: bool,
     /// A check of yours that passes if its command ends with 0, such as tests='cargo test'; may be given again
     #[arg(long, value_name = "NAME=COMMAND")]
     pub(crate) check: Vec<String>,

@@ -19,3 +19,5 @@ mod python;
 mod talking;
 mod thinking;
 mod wrap;
+mod wrap_ends;
+mod wrap_gives;

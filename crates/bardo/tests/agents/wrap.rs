@@ -10,13 +10,13 @@ use testing::upstream::{Act, Upstream};
 use testing::wait::until;
 
 /// An agent in the shell: it calls its model as often as it is told to, with whatever its environment says.
-const AGENT: &str = r#"for i in $(seq ${TIMES:-3}); do
+pub(crate) const AGENT: &str = r#"for i in $(seq ${TIMES:-3}); do
   curl -sS "$OPENAI_BASE_URL/chat/completions" -H "Authorization: Bearer $OPENAI_API_KEY" \
     -d '{"model":"m","max_tokens":20,"messages":[{"role":"user","content":"hello"}]}' || exit 9
   echo
 done"#;
 
-fn wrap(tent: &Tent, upstream: &Upstream, args: &[&str], program: &[&str]) -> Command {
+pub(crate) fn wrap(tent: &Tent, upstream: &Upstream, args: &[&str], program: &[&str]) -> Command {
     let mut command = tent.command([&["wrap"][..], args, &["--"], program].concat());
     let model = format!("{}/v1/m", upstream.url);
     command.env("BARDO__GATEWAY__MODELS", format!("m={model}")).env("BARDO__MODELS__PRICES", format!("{model}=1/5"));
@@ -24,11 +24,11 @@ fn wrap(tent: &Tent, upstream: &Upstream, args: &[&str], program: &[&str]) -> Co
     command
 }
 
-fn told(output: &Output) -> String {
+pub(crate) fn told(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-fn life(tent: &Tent, name: &str) -> Life {
+pub(crate) fn life(tent: &Tent, name: &str) -> Life {
     tent.golem(name).wake().unwrap().0.life().clone()
 }
 
