@@ -90,6 +90,10 @@ local:
     BARDO_REALPARTS=1 cargo nextest run -p bardo-mind --features local --locked
     BARDO_REALPARTS=1 cargo nextest run -p bardo-host --features local --locked --test it --success-output final recall::
 
+# The price book anew, from the newest tables on PyPI; what they do not agree on is printed and left out.
+prices:
+    packaging/prices
+
 # Everything a release has, from a clean checkout into FOLDER, then each file installed on a bare system; needs root and a Debian mirror.
 release version folder="dist" address="" older="":
     packaging/release {{version}} {{folder}} {{address}}

@@ -79,6 +79,7 @@ fn dispatch(home: &Home, verb: Verb, json: bool) -> Result<ExitCode, Error> {
         Verb::Token(verb) => commands::token::dispatch(home, &verb, json),
         Verb::Halt(halt) => commands::owner::halt(home, &halt, json),
         Verb::Treasury(treasury) => commands::home::treasury(home, &treasury, json),
+        Verb::Prices(verb) => commands::prices::dispatch(home, &verb, json),
         Verb::Data(data) => commands::data::data(home, &data, json),
         Verb::Styx(verb) => commands::styx::dispatch(home, verb, json),
         Verb::Lab(args::LabVerb::Reproduce(reproduce)) => commands::reproduce::run(&reproduce, json),

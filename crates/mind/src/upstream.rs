@@ -5,8 +5,9 @@ use reqwest::header::{AUTHORIZATION, HeaderName, HeaderValue};
 
 use crate::Error;
 use crate::address::Address;
+use crate::book::Book;
 use crate::key::Key;
-use crate::price::{Price, listed};
+use crate::price::{Price, Writes};
 use crate::provider::{Named, Protocol};
 
 #[derive(Debug)]
@@ -19,14 +20,7 @@ pub struct Upstream {
 impl Upstream {
     /// At this price, where it is other than the book says or the book says nothing.
     pub fn open(named: Named, price: Option<Price>) -> Result<Upstream, Error> {
-        let price = match (price, named.local) {
-            (Some(price), _) => price,
-            (None, true) => Price::NOTHING,
-            (None, false) => {
-                let listed = listed(&named.name).map(|(price, _)| price);
-                listed.ok_or_else(|| Error::Unpriced { model: named.name.clone() })?
-            }
-        };
+        let price = price.map_or_else(|| Book::built_in().price(&named), Ok)?;
         let key = named.key_env.as_deref().map(Key::from_env).transpose()?;
         Ok(Upstream { named, price, key })
     }
@@ -43,6 +37,17 @@ impl Upstream {
 
     pub fn price(&self) -> Price {
         self.price
+    }
+
+    /// One price for every token of a call with so many in, which it cannot pass: see [`Price::dearest`]. What is marked for
+    /// a cache has been counted twice; `kept` says that what is written there is to stay for longer than usual.
+    pub fn dearest(&self, input: u64, kept: bool) -> Price {
+        let writes = match (self.named.protocol, kept) {
+            (Protocol::Messages, _) => Writes::CountedTwice,
+            (Protocol::Chat, false) => Writes::Unasked,
+            (Protocol::Chat, true) => Writes::Kept,
+        };
+        self.price.dearest(input, writes)
     }
 
     /// What its server calls the most tokens of an answer.

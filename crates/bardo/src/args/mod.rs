@@ -84,6 +84,9 @@ pub(crate) enum Verb {
     /// A real chain: a golem that exchanges money in a pool, with a purse that caps it
     #[command(subcommand)]
     Chain(ChainVerb),
+    /// What models cost: the price book, and how to bring in a newer one
+    #[command(subcommand)]
+    Prices(PricesVerb),
     /// Bring in candles to replay
     #[command(subcommand)]
     Data(DataVerb),
@@ -259,6 +262,9 @@ pub(crate) struct WrapArgs {
     /// Start it without a fence: it can then read and write this home like anything else of yours
     #[arg(long, conflicts_with = "protect")]
     pub(crate) unfenced: bool,
+    /// What models cost that have no price here, in dollars for a million tokens, as IN/OUT
+    #[arg(long, value_name = "IN/OUT")]
+    pub(crate) price: Option<String>,
     /// How often it is checked, such as 1m
     #[arg(long, value_name = "SPAN")]
     pub(crate) every: Option<String>,
@@ -269,6 +275,26 @@ pub(crate) struct WrapArgs {
     /// The program and what it is given
     #[arg(required = true, last = true, value_name = "PROGRAM")]
     pub(crate) program: Vec<String>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum PricesVerb {
+    /// What a model costs here, by which table, and what else it is called
+    Show {
+        /// As PROVIDER/MODEL, such as openai/gpt-5-mini
+        model: String,
+    },
+    /// Every model that has a price here
+    List {
+        /// Only those of this provider, such as anthropic
+        #[arg(long)]
+        provider: Option<String>,
+    },
+    /// Put a newer price book into this home, in the place of the one the program brings
+    Update {
+        /// A book in the form that packaging/prices writes
+        file: PathBuf,
+    },
 }
 
 #[derive(Debug, ClapArgs)]

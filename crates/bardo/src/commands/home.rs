@@ -117,7 +117,12 @@ pub(crate) fn told(finding: &examination::Finding, json: bool) {
     if json {
         output::json(finding);
     } else {
-        line(format!("{} {:<24} {}", if finding.fine { "ok   " } else { "WRONG" }, finding.what, finding.detail));
+        let mark = match (finding.fine, finding.soon) {
+            (false, _) => "WRONG",
+            (true, true) => "soon ",
+            (true, false) => "ok   ",
+        };
+        line(format!("{mark} {:<24} {}", finding.what, finding.detail));
     }
 }
 

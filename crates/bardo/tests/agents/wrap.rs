@@ -158,3 +158,18 @@ fn inside_a_host_that_is_up_it_is_the_hosts_golem() {
     host.wait().unwrap();
     tent.verified("ada");
 }
+
+#[test]
+fn a_model_nobody_knows_the_price_of_has_the_one_that_was_said() {
+    let (tent, upstream) = (Tent::bare(), Upstream::start(|_| Act::Honest));
+    let run = |args: &[&str]| {
+        let mut command = wrap(&tent, &upstream, args, &["sh", "-c", AGENT]);
+        command.env_remove("BARDO__MODELS__PRICES").output().unwrap()
+    };
+    let wrong = run(&["--name", "ada", "--price", "5"]);
+    assert!(!wrong.status.success() && told(&wrong).contains("IN/OUT") && !tent.root().exists(), "{}", told(&wrong));
+    let output = run(&["--name", "ada", "--price", "1/5"]);
+    assert!(output.status.success(), "{}", told(&output));
+    let life = life(&tent, "ada");
+    assert_eq!((life.calls.made, life.calls.spent), (3, Usdc::micros(upstream.worth() as i64)));
+}

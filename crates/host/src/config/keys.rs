@@ -67,7 +67,7 @@ keys! {
     Bardo "models.embedding", Kind::Text, "", "model that turns memories into vectors, such as nomic-embed-text; empty for words alone";
     Bardo "models.slots", Kind::Integer { min: 1, max: 512 }, "8", "questions that one provider is asked at once by all golems of this home; the others wait their turn";
     Bardo "models.keep_days", Kind::Integer { min: 0, max: 3_650 }, "7", "days that questions to models and their answers are kept word for word, in each golem's folder; 0 for not at all";
-    Bardo "models.prices", Kind::Text, "", "what models cost that the price book does not know or has wrong, in dollars for a million tokens, in and out, with commas between, such as openai/gpt-5-mini=0.25/2.00";
+    Bardo "models.prices", Kind::Text, "", "what models cost that the price book does not know or has wrong, in dollars for a million tokens, with commas between, each as PROVIDER/MODEL=IN/OUT, or as PROVIDER/MODEL=IN/OUT/CACHED/WRITTEN/KEPT where what has to do with a cache has prices of its own";
     Bardo "styx.url", Kind::Text, "", "address of the relay to your golems elsewhere, such as wss://relay.example/v1; empty for none";
     Bardo "styx.archive", Kind::Text, "", "where what your golems know is kept, sealed: a folder, or s3://bucket/prefix; empty for none";
     Bardo "styx.keep", KEPT, "90d", "how long the archive keeps what it has of a golem";

@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use golem::mortality::phase::Tier;
-use mind::{Named, Price, Server, Upstream};
+use mind::{Named, Server, Upstream};
 
 use super::shape::Protocol;
 use crate::Error;
-use crate::config::Settings;
+use crate::config::{Prices, Settings};
 
 /// One model as it can be called.
 #[derive(Clone, Debug)]
@@ -21,7 +21,7 @@ pub(super) struct Model {
 pub struct Models {
     /// What the owner has mapped: a name, what it stands for, and its tier. `*` is every other name.
     mapped: Vec<(String, String, Tier)>,
-    prices: BTreeMap<String, Price>,
+    prices: Prices,
     /// Servers of the owner's own, by the provider in whose place they stand.
     servers: BTreeMap<&'static str, Server>,
     open: Mutex<BTreeMap<String, Arc<Upstream>>>,
@@ -31,10 +31,8 @@ pub struct Models {
 const SPOKEN: [&str; 2] = ["openai", "anthropic"];
 
 impl Models {
-    pub fn of(settings: &Settings) -> Result<Models, Error> {
-        let text = settings.text("gateway.models").unwrap_or_default();
-        let mapped = text.split(',').map(str::trim).filter(|one| !one.is_empty()).map(read);
-        let (mapped, prices) = (mapped.collect::<Result<_, _>>()?, settings.prices()?);
+    pub fn of(settings: &Settings, prices: Prices) -> Result<Models, Error> {
+        let mapped = mapped(settings)?;
         let mut models = Models { mapped, prices, servers: BTreeMap::new(), open: Mutex::default() };
         let upstreams = settings.text("gateway.upstreams").unwrap_or_default();
         for one in upstreams.split(',').map(str::trim).filter(|one| !one.is_empty()) {
@@ -85,8 +83,29 @@ impl Models {
         Ok(Model { upstream: self.open(&stands_for, None).map_err(|why| why.to_string())?, tier })
     }
 
+    /// What an agent may name, and who has it: what its owner has mapped, or else what has a price here and is with a provider
+    /// whose key is there. Each is called as whoever speaks this protocol would call it.
+    pub(super) fn listed(&self, protocol: Protocol, has_key: impl Fn(&str) -> bool) -> Vec<(String, String)> {
+        if !self.mapped.is_empty() {
+            return self.names().map(|name| (name.to_owned(), "bardo".to_owned())).collect();
+        }
+        let sellers = mind::sellers(&has_key);
+        let known = self.prices.book().rows().iter().filter(|row| sellers.contains(&row.provider()));
+        let own = self.prices.own().keys().filter(|name| {
+            Named::parse(name).is_ok_and(|named| named.key_env.is_none_or(|variable| has_key(&variable)))
+        });
+        let all: BTreeSet<&str> = known.map(|row| row.name.as_str()).chain(own.map(String::as_str)).collect();
+        let spoken = if protocol == Protocol::Messages { "anthropic" } else { "openai" };
+        let called = |name: &str| match name.split_once('/') {
+            Some((provider, model)) if provider == spoken => (model.to_owned(), provider.to_owned()),
+            Some((provider, _)) if !provider.ends_with(':') => (name.to_owned(), provider.to_owned()),
+            _ => (name.to_owned(), "bardo".to_owned()),
+        };
+        all.into_iter().map(called).collect()
+    }
+
     /// The names an agent may use, if its owner has said which.
-    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+    fn names(&self) -> impl Iterator<Item = &str> {
         self.mapped.iter().map(|(name, ..)| name.as_str()).filter(|name| *name != "*")
     }
 
@@ -97,13 +116,12 @@ impl Models {
             return Ok(Arc::clone(upstream));
         }
         let mut named = Named::parse(name)?;
-        let mut price = self.prices.get(&named.name).copied();
+        // Also on this machine: whoever passes a call on from here is paid for it elsewhere.
+        let price = self.prices.of(&named)?;
         if let Some(server) = server {
-            // Also on this machine: whoever passes a call on from here is paid for it elsewhere.
-            price = price.or_else(|| mind::listed(name).map(|(price, _)| price));
             named = named.served_by(server);
         }
-        let upstream = Arc::new(Upstream::open(named, price)?);
+        let upstream = Arc::new(Upstream::open(named, Some(price))?);
         // Whoever makes up names must not fill the memory with them.
         if open.len() < 1_000 {
             open.insert(known_by, Arc::clone(&upstream));
@@ -116,7 +134,7 @@ impl Models {
 pub fn keys(settings: &Settings) -> Result<BTreeSet<String>, Error> {
     let mut keys: BTreeSet<String> =
         mind::PROVIDERS.iter().filter_map(|known| known.key_env.map(str::to_owned)).collect();
-    let models = Models::of(settings)?;
+    let models = Models::of(settings, Prices::default())?;
     for (_, stands_for, _) in &models.mapped {
         keys.extend(Named::parse(stands_for)?.key_env);
     }
@@ -125,6 +143,11 @@ pub fn keys(settings: &Settings) -> Result<BTreeSet<String>, Error> {
     keys.extend(named.iter().filter_map(|key| settings.text(key)).filter(|name| !name.is_empty()).map(str::to_owned));
     keys.insert("ANTHROPIC_AUTH_TOKEN".to_owned());
     Ok(keys)
+}
+
+fn mapped(settings: &Settings) -> Result<Vec<(String, String, Tier)>, Error> {
+    let text = settings.text("gateway.models").unwrap_or_default();
+    text.split(',').map(str::trim).filter(|one| !one.is_empty()).map(read).collect()
 }
 
 /// `NAME=PROVIDER/MODEL`, and `:middle` or `:strong` behind it if it is not cheap.
@@ -155,12 +178,35 @@ fn usual(name: &str, spoken: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use mind::{Book, Price};
+
     use super::*;
     use crate::config::File;
 
     fn models(text: &str) -> Result<Models, Error> {
         let flags = [format!("gateway.models={text}"), "models.prices=vllm/big=1/2".to_owned()];
-        Models::of(&Settings::load(File::Bardo, None, std::iter::empty(), &flags)?)
+        let settings = Settings::load(File::Bardo, None, std::iter::empty(), &flags)?;
+        Models::of(&settings, Prices::new(settings.prices()?, Book::built_in()))
+    }
+
+    #[test]
+    fn what_may_be_named_is_what_has_a_price_and_a_key() {
+        let open = models("").unwrap();
+        let listed = |protocol, keys: &[&str]| -> BTreeSet<String> {
+            open.listed(protocol, |variable| keys.contains(&variable)).into_iter().map(|(name, _)| name).collect()
+        };
+        let (chat, both) = (listed(Protocol::Chat, &["OPENAI_API_KEY"]), ["OPENAI_API_KEY", "ANTHROPIC_API_KEY"]);
+        assert!(chat.contains("gpt-5-mini") && chat.contains("text-embedding-3-small") && chat.contains("vllm/big"));
+        assert!(!chat.iter().any(|name| name.contains("claude") || name.contains("gemini")));
+        let messages = listed(Protocol::Messages, &both);
+        assert!(messages.contains("claude-opus-4-8") && messages.contains("openai/gpt-5-mini"));
+        assert_eq!(listed(Protocol::Chat, &[]), BTreeSet::from(["vllm/big".to_owned()]));
+        // What is listed can be found under that name.
+        for name in chat {
+            let priced = open.prices.of(&Named::parse(&usual(&name, "openai")).unwrap());
+            assert!(priced.is_ok(), "{name}");
+        }
+        assert_eq!(models("small=ollama/qwen3,*=vllm/big").unwrap().listed(Protocol::Chat, |_| true).len(), 1);
     }
 
     #[test]
@@ -186,14 +232,16 @@ mod tests {
     fn a_server_in_a_providers_place_gets_every_name_as_it_is_and_is_paid_by_the_book() {
         let with = |upstreams: &str| {
             let flags = [format!("gateway.upstreams={upstreams}"), "models.prices=openai/ours=1/2".to_owned()];
-            Models::of(&Settings::load(File::Bardo, None, std::iter::empty(), &flags).unwrap())
+            let settings = Settings::load(File::Bardo, None, std::iter::empty(), &flags).unwrap();
+            Models::of(&settings, Prices::new(settings.prices()?, Book::built_in()))
         };
         let models = with("openai=http://127.0.0.1:9/v1").unwrap();
         let found = models.find("ours", Protocol::Responses).unwrap();
         assert_eq!((found.upstream.model(), found.upstream.price()), ("ours", Price::parse("1/2").unwrap()));
         assert_eq!(found.upstream.url("/responses").unwrap(), "http://127.0.0.1:9/v1/responses");
         let listed = models.find("gpt-5-mini", Protocol::Chat).unwrap();
-        assert_eq!(listed.upstream.price(), mind::listed("openai/gpt-5-mini").unwrap().0, "also on this machine");
+        let row = Book::built_in().find("openai/gpt-5-mini").unwrap().price;
+        assert_eq!(listed.upstream.price(), row, "also on this machine");
         assert_eq!(models.find("openai/ours", Protocol::Chat).unwrap().upstream.model(), "openai/ours");
         assert!(models.is_settled("openai") && !models.is_settled("anthropic"));
         for wrong in ["openai", "groq=https://example.com/v1", "openai=http://10.0.0.1/v1"] {

@@ -17,7 +17,7 @@ use super::refusal::Refusal;
 use super::shape::{Asked, Protocol};
 use super::span;
 use super::stream::Listening;
-use super::usage::Usage;
+use super::usage::{self, Usage};
 use crate::errands::{Counter, Done};
 
 /// How long a model may take to begin, and between one word and the next.
@@ -142,7 +142,7 @@ impl Call {
             // Who refuses has done nothing.
             self.settle(Usdc::ZERO, How::Nothing, Usage::default());
         } else if let Ok(json) = serde_json::from_slice(&body)
-            && let Some(usage) = Usage::of(&json, protocol)
+            && let Some(usage) = usage::of(&json, protocol)
         {
             self.told(usage);
         }
@@ -167,7 +167,8 @@ impl Call {
     }
 
     fn told(&mut self, usage: Usage) {
-        let micros = usage.costs(self.upstream.price());
+        let usage = if self.asked.kept { usage.kept() } else { usage };
+        let micros = self.upstream.price().cost(&usage);
         self.settle(
             Usdc::micros(i64::try_from(micros).unwrap_or(i64::MAX).min(Usdc::MOST.as_micros())),
             How::Told,
@@ -195,7 +196,7 @@ impl Call {
     fn at_most(&self) -> Usdc {
         let all = self.tokens.saturating_mul(self.asked.answers);
         let output = if self.asked.stream { self.listening.said.min(all) } else { all };
-        let micros = self.upstream.price().of(self.asked.input, output);
+        let micros = self.upstream.dearest(self.asked.input, self.asked.kept).of(self.asked.input, output);
         Usdc::micros(i64::try_from(micros).unwrap_or(i64::MAX).min(Usdc::MOST.as_micros()))
     }
 }

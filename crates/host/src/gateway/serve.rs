@@ -23,7 +23,7 @@ use super::refusal::Refusal;
 use super::relay::Call;
 use super::shape::{self, Asked, Protocol};
 use super::span;
-use crate::config::Settings;
+use crate::config::{Prices, Settings};
 use crate::errands::{Bound, Stands, Verdict, Wanted};
 use crate::home::agent;
 use crate::mcp::{self, Who};
@@ -60,9 +60,9 @@ pub struct Listen {
 }
 
 impl Listen {
-    pub fn of(address: &str, settings: &Settings) -> Result<Listen, Error> {
+    pub fn of(address: &str, settings: &Settings, prices: Prices) -> Result<Listen, Error> {
         let wrong = || Error::Usage(format!("gateway.listen is no address: {address}; write it like 127.0.0.1:7374"));
-        Ok(Listen { address: address.parse().map_err(|_| wrong())?, models: Models::of(settings)?, known: true })
+        Ok(Listen { address: address.parse().map_err(|_| wrong())?, models: Models::of(settings, prices)?, known: true })
     }
 }
 
@@ -193,7 +193,7 @@ async fn called(
         Err(refusal) => return gateway.turn_away(&refusal, spoken),
     };
     match (protocol, request.method()) {
-        (None, &Method::GET) if path == "models" => gateway.listed(),
+        (None, &Method::GET) if path == "models" => gateway.listed(request.headers()),
         (Some(protocol), &Method::POST) => match gateway.call(&place, protocol, request).await {
             Ok(response) => response,
             Err(refusal) => gateway.turn_away(&refusal, protocol),
@@ -234,10 +234,25 @@ impl Gateway {
         refusal.response(protocol)
     }
 
-    fn listed(&self) -> Response<Body> {
-        let model = |name: &str| json!({ "id": name, "object": "model", "created": 0, "owned_by": "bardo" });
-        let all: Vec<_> = self.models.names().map(model).collect();
-        let mut response = Response::new(Body::from(json!({ "object": "list", "data": all }).to_string()));
+    /// What may be named, in the shape of whoever asks.
+    fn listed(&self, headers: &HeaderMap) -> Response<Body> {
+        let messages = headers.contains_key("anthropic-version");
+        let protocol = if messages { Protocol::Messages } else { Protocol::Chat };
+        let has_key = |variable: &str| std::env::var_os(variable).is_some_and(|key| !key.is_empty());
+        let all = self.models.listed(protocol, has_key);
+        let model = |(name, owner): &(String, String)| match protocol {
+            Protocol::Messages => {
+                json!({ "type": "model", "id": name, "display_name": name, "created_at": "1970-01-01T00:00:00Z" })
+            }
+            _ => json!({ "id": name, "object": "model", "created": 0, "owned_by": owner }),
+        };
+        let data: Vec<_> = all.iter().map(model).collect();
+        let (first, last) = (all.first().map(|(name, _)| name), all.last().map(|(name, _)| name));
+        let body = match protocol {
+            Protocol::Messages => json!({ "data": data, "has_more": false, "first_id": first, "last_id": last }),
+            _ => json!({ "object": "list", "data": data }),
+        };
+        let mut response = Response::new(Body::from(body.to_string()));
         response.headers_mut().insert("content-type", HeaderValue::from_static("application/json"));
         response
     }
@@ -281,8 +296,8 @@ impl Gateway {
 }
 
 fn bound(asked: &Asked, upstream: &mind::Upstream) -> Bound {
-    let Asked { input, output, answers, .. } = *asked;
-    Bound { price: upstream.price(), input, output, answers, fewest: FEWEST }
+    let Asked { input, output, answers, kept, .. } = *asked;
+    Bound { price: upstream.dearest(input, kept), input, output, answers, fewest: FEWEST }
 }
 
 /// Nobody lives it here: it may be dead, or nobody may be running it.

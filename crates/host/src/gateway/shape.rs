@@ -64,6 +64,8 @@ pub(super) struct Asked {
     /// Tokens of one answer, at most.
     pub(super) output: u64,
     pub(super) answers: u64,
+    /// What it has written to a cache is to stay there for longer than is usual, which costs more.
+    pub(super) kept: bool,
     /// By what calls that ask the same are known.
     pub(super) alike: u64,
     /// The agent wants to be told what was used.
@@ -114,7 +116,7 @@ pub(super) fn read(body: &[u8], protocol: Protocol) -> Result<Asked, String> {
     let picture = if protocol == Protocol::Messages { PICTURE_IN_MESSAGES } else { PICTURE };
     let text = (body.len() as u64).saturating_sub(found.picture_bytes);
     let tools = if whole["tools"].is_null() { 0 } else { TOOLS };
-    let written_twice = if found.cached { 2 } else { 1 };
+    let written_twice = if found.cached || !whole["cache_control"].is_null() { 2 } else { 1 };
     let input = (text + found.pictures * picture) * written_twice + AROUND + tools;
     let answers = number(&whole, "n")?.unwrap_or(1);
     if !(1..=ANSWERS).contains(&answers) {
@@ -130,7 +132,13 @@ pub(super) fn read(body: &[u8], protocol: Protocol) -> Result<Asked, String> {
     }
     let tells_usage = whole.pointer("/stream_options/include_usage").and_then(Value::as_bool).unwrap_or(false);
     let alike = super::alike::alike(&whole, protocol.path());
-    Ok(Asked { alike, fields, protocol, model, stream, input, output, answers, tells_usage })
+    let kept = kept(&whole);
+    Ok(Asked { alike, kept, fields, protocol, model, stream, input, output, answers, tells_usage })
+}
+
+fn kept(whole: &Value) -> bool {
+    let usual = |value: &Value| value.is_null() || matches!(value.as_str(), Some("in_memory" | "in-memory" | "30m"));
+    !(usual(&whole["prompt_cache_retention"]) && usual(&whole["prompt_cache_options"]["ttl"]))
 }
 
 /// What could cost more than anyone can see in the call.
@@ -156,6 +164,12 @@ fn unbounded(whole: &Value, protocol: Protocol) -> Result<(), String> {
     let tier = whole["service_tier"].as_str().unwrap_or("auto");
     if !["auto", "default", "flex", "standard_only"].contains(&tier) {
         return refused("service_tier");
+    }
+    // What is answered faster, or in one place only, costs more than its price.
+    for (name, usual) in [("speed", "standard"), ("inference_geo", "global")] {
+        if !empty(&whole[name]) && whole[name] != usual {
+            return refused(&format!("{name} other than {usual:?}"));
+        }
     }
     let ours = |kind: &str| {
         matches!(kind, "function" | "custom")
@@ -357,6 +371,9 @@ mod tests {
         assert!(responses(&json!({ "model": "m", "input": [{ "type": "item_reference", "id": "x" }] })).is_err());
         let messages = |body: &Value| read(body.to_string().as_bytes(), Protocol::Messages);
         assert!(messages(&json!({ "model": "m", "mcp_servers": [{}] })).is_err());
+        assert!(messages(&json!({ "model": "m", "speed": "fast" })).is_err());
+        assert!(messages(&json!({ "model": "m", "speed": "standard", "inference_geo": "global" })).is_ok());
+        assert!(messages(&json!({ "model": "m", "inference_geo": "us" })).is_err());
         assert!(messages(&json!({ "model": "m", "tools": [{ "type": "web_search_20250305" }] })).is_err());
         assert!(
             messages(&json!({ "model": "m", "tools": [{ "name": "own", "input_schema": { "type": "file" } }] }))
@@ -381,5 +398,15 @@ mod tests {
             { "type": "text", "text": "hello there", "cache_control": { "type": "ephemeral" } }] }] });
         let bound = |body: &Value| read(body.to_string().as_bytes(), Protocol::Messages).unwrap().input;
         assert!(bound(&cached) > 2 * bound(&plain) - AROUND);
+        let whole = json!({ "model": "m", "cache_control": { "type": "ephemeral" }, "messages": plain["messages"] });
+        assert!(bound(&whole) > 2 * bound(&plain) - AROUND);
+        for (body, kept) in [
+            (json!({ "model": "m", "prompt_cache_retention": "24h" }), true),
+            (json!({ "model": "m", "prompt_cache_options": { "ttl": "12h" } }), true),
+            (json!({ "model": "m", "prompt_cache_options": { "ttl": "30m" } }), false),
+            (json!({ "model": "m", "prompt_cache_retention": "in_memory" }), false),
+        ] {
+            assert_eq!(chat(&body).unwrap().kept, kept, "{body}");
+        }
     }
 }

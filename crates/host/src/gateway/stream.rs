@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::shape::Protocol;
-use super::usage::Usage;
+use super::usage::{self, Usage};
 
 /// The longest event that is waited for; what is longer is passed on unread.
 const LONGEST: usize = 1 << 20;
@@ -59,7 +59,7 @@ impl Listening {
         let Ok(data) = serde_json::from_str::<Value>(&data) else { return false };
         let last = ["message_stop", "response.completed", "response.incomplete", "response.failed"];
         self.over |= data["type"].as_str().is_some_and(|kind| last.contains(&kind));
-        self.usage = Usage::hear(self.usage, &data, self.protocol);
+        self.usage = usage::hear(self.usage, &data, self.protocol);
         let only_usage = data["choices"].as_array().is_some_and(Vec::is_empty) && data["usage"].is_object();
         self.hides_usage && only_usage
     }

@@ -2,7 +2,7 @@
 //! in it.
 //!
 //! ```text
-//! $BARDO_HOME/bardo.toml   treasury.db   heads/ID   data/NAME.csv
+//! $BARDO_HOME/bardo.toml   prices.csv   treasury.db   heads/ID   data/NAME.csv
 //!             golems/NAME/golem.toml  life.db  secret  world.log  inbox/  FROZEN
 //! ```
 

@@ -11,6 +11,7 @@ use host::config::Settings;
 use host::gateway::{self, Listen, TurnedAway};
 use host::life::{Ending, Listener, Living, Pace, Run};
 use host::{Error, GolemHome, Home};
+use mind::Price;
 
 use super::servers::Own;
 use crate::output;
@@ -89,8 +90,13 @@ fn tell(event: &Event, life: &Life) {
 }
 
 impl Keeper {
-    pub(super) fn of(home: &Home, place: &GolemHome, servers: &[Own]) -> Result<Keeper, Error> {
+    /// With a price for whatever the book says nothing of.
+    pub(super) fn of(home: &Home, place: &GolemHome, servers: &[Own], price: Option<Price>) -> Result<Keeper, Error> {
         if home.is_up() {
+            if price.is_some() {
+                let why = "a host is up, and calls go through it; put models.prices into bardo.toml and start it anew";
+                return Err(Error::Usage(format!("--price is for a gateway that wrap makes itself: {why}")));
+            }
             let until = Instant::now() + FOUND;
             while !place.lodges()? {
                 if Instant::now() > until {
@@ -104,7 +110,8 @@ impl Keeper {
         let (mut living, notices) = Living::open(place.clone(), settings.integer("run.snapshot_every") as u64)?;
         notices.iter().for_each(output::complain);
         // Only this program is told where it is: whoever asks the home is told of a host.
-        let mut listen = Listen { known: false, ..Listen::of("127.0.0.1:0", &settings)? };
+        let prices = home.prices()?.otherwise(price);
+        let mut listen = Listen { known: false, ..Listen::of("127.0.0.1:0", &settings, prices)? };
         for own in servers {
             listen.models.stand_in(own.provider, own.server.clone());
         }

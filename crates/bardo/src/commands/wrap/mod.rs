@@ -17,6 +17,7 @@ use golem::mortality::death::Cause;
 use host::home::agent;
 use host::life::checks::Plan;
 use host::{Error, Home};
+use mind::Price;
 use outside::family;
 
 use self::keeper::{Keeper, life};
@@ -30,6 +31,7 @@ use crate::{exit, output};
 
 pub(crate) fn wrap(home: &Home, args: &WrapArgs, json: bool) -> Result<ExitCode, Error> {
     let plans = Plans::of(home, args)?;
+    let price = args.price.as_deref().map(Price::parse).transpose()?;
     if homes::make(home)? {
         output::complain(format!("made a home at {}", home.root().display()));
     }
@@ -39,7 +41,7 @@ pub(crate) fn wrap(home: &Home, args: &WrapArgs, json: bool) -> Result<ExitCode,
         Plan { protect: plans.protected.clone(), ..plan }.write(&place)?;
     }
     let before = life(&place)?;
-    let keeper = Keeper::of(home, &place, &plans.servers)?;
+    let keeper = Keeper::of(home, &place, &plans.servers, price)?;
     output::complain(format!(
         "{} has {} left to live on; its calls go through http://{}",
         place.name, before.purse.credit, keeper.address

@@ -85,7 +85,7 @@ fn must_exist(program: &str) -> Result<(), Error> {
 /// The servers that stand in for a provider's own. What the settings say goes before the environment, and a host that is up knows
 /// nothing of this one.
 fn servers_for(home: &Home, recognised: &Recognised) -> Result<Vec<Own>, Error> {
-    let models = gateway::Models::of(&home.settings()?)?;
+    let models = gateway::Models::of(&home.settings()?, home.prices()?)?;
     let own = |name: &str| std::env::var(name).ok();
     let mut servers = Vec::new();
     for provider in ["openai", "anthropic"] {

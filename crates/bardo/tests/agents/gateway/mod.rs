@@ -4,6 +4,7 @@
 mod beside;
 mod clients;
 mod hostile;
+mod listed;
 mod pace;
 
 use std::fs;
