@@ -76,6 +76,11 @@ full: local otlp beside
 beside:
     cache="${XDG_CACHE_HOME:-$HOME/.cache}/bardo"; [ -x "$cache/litellm/bin/litellm" ] || { python3 -m venv "$cache/litellm" && "$cache/litellm/bin/pip" install --quiet "litellm[proxy]==1.106.2"; }
 
+# The newest Claude Code, Codex, Gemini CLI and opencode, unmodified, under `wrap`, at a provider that bills.
+agents:
+    npm install --silent --no-audit --no-fund --prefix "${XDG_CACHE_HOME:-$HOME/.cache}/bardo/programs" @anthropic-ai/claude-code@latest @openai/codex@latest @google/gemini-cli@latest opencode-ai@latest
+    cargo nextest run -p bardo --locked --test agents --success-output final real::
+
 # One line of docs/results.md at its full size: honest, field, phages, thoughts, information, deaths, estates, mind, realdata, acting, flip, arms, dreams, lineages or clades.
 result name:
     BARDO_FULL=1 cargo nextest run --release -p bardo-lab --test it --locked --profile full --success-output final {{name}}::

@@ -109,7 +109,7 @@ impl Chat {
         let schema = if shape == Shape::Schema { ask.schema.to_string().len() } else { 0 };
         let input = (system.len() + ask.user.len() + schema) as u64 + AROUND;
         // Nothing is marked for a cache, and some write there unasked.
-        let dearest = self.price.dearest(input, Writes::Unasked);
+        let dearest = self.price.dearest(input, Writes::Short);
         let tokens = dearest.affords(ask.most, input).unwrap_or(0).min(ask.tokens);
         if tokens < FEWEST.min(ask.tokens) {
             let needs = dearest.of(input, FEWEST.min(ask.tokens));

@@ -52,8 +52,8 @@ pub enum Error {
     TooDear { model: String, needs: u64, most: u64 },
     /// Not before somebody says what it costs.
     #[error(
-        "it is not known what {model} costs, so it is not asked: {why}; to say what it costs, put \
-         models.prices = \"{model}=IN/OUT\" into bardo.toml, with dollars for a million tokens as IN and OUT"
+        "it is not known what {model} costs, so it is not asked: {why}; to say what it costs, write \
+         prices = \"{model}=IN/OUT\" under [models] in bardo.toml, with dollars for a million tokens as IN and OUT"
     )]
     Unpriced { model: String, why: String },
     /// What was stored and what is made now do not go together.

@@ -32,15 +32,12 @@ pub struct Price {
     pub above: Option<Above>,
 }
 
-/// Which tokens of a call may be written to a cache, where only how many go in is known.
+/// What may be written to a cache of what goes in: nothing, any of it for as long as is usual, or any of it for longer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Writes {
-    /// Any of them, for as long as is usual.
-    Unasked,
-    /// Any of them, for longer.
-    Kept,
-    /// Only those that are marked; each of them was counted twice.
-    CountedTwice,
+    Never,
+    Short,
+    Long,
 }
 
 const MILLION: u128 = 1_000_000;
@@ -99,9 +96,9 @@ impl Price {
         let above = self.above.filter(|above| input > above.threshold).map_or(self.rates, |above| above.rates);
         let dearest = |rates: Rates| {
             let written = match writes {
-                Writes::Unasked => rates.write_5m,
-                Writes::Kept => rates.write_5m.max(rates.write_1h),
-                Writes::CountedTwice => rates.write_5m.max(rates.write_1h).div_ceil(2),
+                Writes::Never => 0,
+                Writes::Short => rates.write_5m,
+                Writes::Long => rates.write_5m.max(rates.write_1h),
             };
             rates.input.max(rates.cached).max(written)
         };
@@ -110,6 +107,20 @@ impl Price {
         let output = self.rates.output.max(above.output);
         let rates = Rates { input, output, cached: input, write_5m: input, write_1h: input };
         Price { rates, above: None }
+    }
+
+    /// A quarter dearer, for a call that nobody quite knows.
+    pub fn and_a_quarter(self) -> Price {
+        let more = |rate: u64| rate.saturating_add(rate.div_ceil(4));
+        let dearer = |rates: Rates| Rates {
+            input: more(rates.input),
+            output: more(rates.output),
+            cached: more(rates.cached),
+            write_5m: more(rates.write_5m),
+            write_1h: more(rates.write_1h),
+        };
+        let above = self.above.map(|above| Above { rates: dearer(above.rates), ..above });
+        Price { rates: dearer(self.rates), above }
     }
 
     /// What so many tokens in and out cost where nothing is cached and no threshold is passed, in whole micro-dollars and
@@ -188,7 +199,7 @@ mod tests {
         let tokens = Tokens { input: 400, cached: 600, output: 10, ..Tokens::default() };
         assert_eq!(price.cost(&tokens), 1_020);
         assert_eq!(price.cost(&Tokens { input: 401, ..tokens }), 2_042);
-        let at = |input| price.dearest(input, Writes::Unasked);
+        let at = |input| price.dearest(input, Writes::Short);
         assert_eq!((at(1_000).of(1_000, 10), at(1_001).of(1_001, 10)), (1_020, 2_042));
     }
 

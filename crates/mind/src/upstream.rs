@@ -7,7 +7,7 @@ use crate::Error;
 use crate::address::Address;
 use crate::book::Book;
 use crate::key::Key;
-use crate::price::{Price, Writes};
+use crate::price::Price;
 use crate::provider::{Named, Protocol};
 
 #[derive(Debug)]
@@ -39,17 +39,6 @@ impl Upstream {
         self.price
     }
 
-    /// One price for every token of a call with so many in, which it cannot pass: see [`Price::dearest`]. What is marked for
-    /// a cache has been counted twice; `kept` says that what is written there is to stay for longer than usual.
-    pub fn dearest(&self, input: u64, kept: bool) -> Price {
-        let writes = match (self.named.protocol, kept) {
-            (Protocol::Messages, _) => Writes::CountedTwice,
-            (Protocol::Chat, false) => Writes::Unasked,
-            (Protocol::Chat, true) => Writes::Kept,
-        };
-        self.price.dearest(input, writes)
-    }
-
     /// What its server calls the most tokens of an answer.
     pub fn most_tokens(&self) -> &'static str {
         self.named.most_tokens
@@ -61,6 +50,22 @@ impl Upstream {
             return Ok(format!("{}{path}", self.named.base));
         }
         Ok(Address::parse(&self.named.base, path, false)?.url.to_string())
+    }
+
+    /// Where Google's own protocol is spoken: beside the address that speaks everybody else's.
+    pub fn generates(&self, stream: bool) -> Result<String, Error> {
+        let base = self.named.base.trim_end_matches('/');
+        let beside = base.strip_suffix("/openai").map(str::to_owned);
+        let beside = beside.or_else(|| base.strip_suffix("/v1").map(|root| format!("{root}/v1beta")));
+        let how = if stream { "streamGenerateContent" } else { "generateContent" };
+        let path = format!("/models/{}:{how}", self.named.model);
+        let url = Address::parse(beside.as_deref().unwrap_or(base), &path, false)?.url;
+        Ok(if stream { format!("{url}?alt=sse") } else { url.to_string() })
+    }
+
+    /// The header that shows the key there.
+    pub fn shows_google(&self) -> Option<(HeaderName, HeaderValue)> {
+        Some((HeaderName::from_static("x-goog-api-key"), self.key.as_ref()?.plain()))
     }
 
     /// The header that shows the key, in the manner of its server.

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use host::home::prices::age;
 use host::{Error, Home};
-use mind::{Named, Price, Rates, Row};
+use mind::{Named, Price, Rates, Row, without_brackets};
 use serde_json::{Value, json};
 
 use crate::args::PricesVerb;
@@ -44,10 +44,8 @@ fn show(home: &Home, model: &str, json: bool) -> Result<(), Error> {
         told(&format!("above {}", count(above.threshold)), rates(&above.rates));
     }
     let Some(row) = row else {
-        told(
-            "says",
-            if named.local { "nobody is paid on this machine" } else { "models.prices in bardo.toml" }.to_owned(),
-        );
+        let own = prices.own().contains_key(without_brackets(&named.name)) || prices.own().contains_key(&named.name);
+        told("says", if own { "models.prices in bardo.toml" } else { "nobody is paid on this machine" }.to_owned());
         return Ok(());
     };
     let tokens = |tokens: Option<u64>| {

@@ -16,6 +16,7 @@ mod nights;
 mod passing;
 mod programs;
 mod python;
+mod real;
 mod talking;
 mod thinking;
 mod wrap;

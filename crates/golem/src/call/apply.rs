@@ -71,6 +71,7 @@ pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
                 Runaway::Alike => calls.make_usual(),
                 Runaway::Fan => calls.habits.allowed = hold.times.saturating_mul(2),
                 Runaway::Pace => calls.habits.busiest = calls.habits.busiest.max(hold.sum),
+                Runaway::Bill => {}
             }
         }
     }

@@ -318,6 +318,7 @@ fn loops_are_stopped_within_a_minute_and_two_hundredths_of_what_was_given() {
                 Runaway::Alike => round_and_round(&mut dice, from),
                 Runaway::Fan => wider_and_wider(&mut dice, from),
                 Runaway::Pace => faster_and_faster(&mut dice, from, agent.life().calls.habits.busiest),
+                Runaway::Bill => unreachable!("that is a provider's doing"),
             };
             let (why, when, cost) = play(&mut agent, &run, from).expect("it is stopped");
             assert!(matches!(why, Denied::Held(_)), "{expected:?} {seed}: {why}");

@@ -42,13 +42,15 @@ pub(super) fn alike(whole: &Value, path: &str) -> u64 {
             take(&mut hasher, &whole[name]);
         }
     }
-    let said = if whole["messages"].is_null() { "input" } else { "messages" };
+    let said = ["messages", "contents"].into_iter().find(|name| !whole[*name].is_null()).unwrap_or("input");
     match whole[said].as_array() {
         // A list of texts has no steps in it.
         Some(all) if all.iter().any(Value::is_object) => {
             let last = all.iter().rposition(is_own);
             if last.is_none() {
-                ["system", "instructions"].iter().for_each(|part| take(&mut hasher, &whole[*part]));
+                ["system", "instructions", "systemInstruction"]
+                    .iter()
+                    .for_each(|part| take(&mut hasher, &whole[*part]));
             }
             all[last.unwrap_or(0)..].iter().for_each(|one| take(&mut hasher, one));
         }
@@ -59,7 +61,9 @@ pub(super) fn alike(whole: &Value, path: &str) -> u64 {
 
 /// What the model itself said or did.
 fn is_own(one: &Value) -> bool {
-    one["role"] == "assistant" || one["type"].as_str().is_some_and(|kind| kind.ends_with("_call"))
+    one["role"] == "assistant"
+        || one["role"] == "model"
+        || one["type"].as_str().is_some_and(|kind| kind.ends_with("_call"))
 }
 
 fn take(hasher: &mut blake3::Hasher, value: &Value) {

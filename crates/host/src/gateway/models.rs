@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use golem::mortality::phase::Tier;
-use mind::{Named, Server, Upstream};
+use mind::{Named, Price, Server, Upstream};
 
-use super::shape::Protocol;
+use super::protocol::Protocol;
 use crate::Error;
 use crate::config::{Prices, Settings};
 
@@ -15,6 +15,8 @@ use crate::config::{Prices, Settings};
 pub(super) struct Model {
     pub(super) upstream: Arc<Upstream>,
     pub(super) tier: Tier,
+    /// Tokens of its longest answer, where the book says.
+    pub(super) longest: Option<u64>,
 }
 
 #[derive(Debug)]
@@ -28,7 +30,7 @@ pub struct Models {
 }
 
 /// Providers whose protocol agents speak; what they mean by a plain name is with one of these.
-const SPOKEN: [&str; 2] = ["openai", "anthropic"];
+const SPOKEN: [&str; 3] = ["openai", "anthropic", "gemini"];
 
 impl Models {
     pub fn of(settings: &Settings, prices: Prices) -> Result<Models, Error> {
@@ -61,7 +63,7 @@ impl Models {
 
     /// What an agent means by a name; or what to say to it.
     pub(super) fn find(&self, name: &str, protocol: Protocol) -> Result<Model, String> {
-        let spoken = if protocol == Protocol::Messages { "anthropic" } else { "openai" };
+        let spoken = spoken(protocol);
         let (stands_for, tier) = if self.mapped.is_empty() {
             let server = self.servers.get(spoken);
             let stands_for = match server {
@@ -69,8 +71,7 @@ impl Models {
                 Some(server) => format!("{}/{name}", server.owner().map_or(spoken, |owner| owner.name)),
                 None => usual(name, spoken),
             };
-            let upstream = self.open(&stands_for, server).map_err(|why| why.to_string())?;
-            return Ok(Model { upstream, tier: Tier::Cheap });
+            return self.model(&stands_for, server, Tier::Cheap);
         } else {
             let row = self.mapped.iter().find(|(known, ..)| known == name);
             let row = row.or_else(|| self.mapped.iter().find(|(known, ..)| known == "*"));
@@ -80,7 +81,13 @@ impl Models {
             };
             (stands_for.clone(), *tier)
         };
-        Ok(Model { upstream: self.open(&stands_for, None).map_err(|why| why.to_string())?, tier })
+        self.model(&stands_for, None, tier)
+    }
+
+    fn model(&self, stands_for: &str, server: Option<&Server>, tier: Tier) -> Result<Model, String> {
+        let upstream = self.open(stands_for, server).map_err(|why| why.to_string())?;
+        let longest = self.prices.book().find(stands_for).and_then(|row| row.longest_answer);
+        Ok(Model { upstream, tier, longest })
     }
 
     /// What an agent may name, and who has it: what its owner has mapped, or else what has a price here and is with a provider
@@ -95,7 +102,7 @@ impl Models {
             Named::parse(name).is_ok_and(|named| named.key_env.is_none_or(|variable| has_key(&variable)))
         });
         let all: BTreeSet<&str> = known.map(|row| row.name.as_str()).chain(own.map(String::as_str)).collect();
-        let spoken = if protocol == Protocol::Messages { "anthropic" } else { "openai" };
+        let spoken = spoken(protocol);
         let called = |name: &str| match name.split_once('/') {
             Some((provider, model)) if provider == spoken => (model.to_owned(), provider.to_owned()),
             Some((provider, _)) if !provider.ends_with(':') => (name.to_owned(), provider.to_owned()),
@@ -117,10 +124,11 @@ impl Models {
         }
         let mut named = Named::parse(name)?;
         // Also on this machine: whoever passes a call on from here is paid for it elsewhere.
-        let price = self.prices.of(&named)?;
+        let price = self.prices.of(&named);
         if let Some(server) = server {
             named = named.served_by(server);
         }
+        let price = price.or_else(|why| if named.local { Ok(Price::NOTHING) } else { Err(why) })?;
         let upstream = Arc::new(Upstream::open(named, Some(price))?);
         // Whoever makes up names must not fill the memory with them.
         if open.len() < 1_000 {
@@ -171,6 +179,14 @@ fn read(text: &str) -> Result<(String, String, Tier), Error> {
 }
 
 /// Whoever speaks a provider's protocol and says nothing else means that provider.
+fn spoken(protocol: Protocol) -> &'static str {
+    match protocol {
+        Protocol::Messages => "anthropic",
+        Protocol::Generate => "gemini",
+        Protocol::Chat | Protocol::Responses | Protocol::Embeddings => "openai",
+    }
+}
+
 fn usual(name: &str, spoken: &str) -> String {
     let named = name.split_once('/').is_some_and(|(provider, _)| mind::PROVIDERS.iter().any(|p| p.name == provider));
     if named { name.to_owned() } else { format!("{spoken}/{name}") }
@@ -178,7 +194,7 @@ fn usual(name: &str, spoken: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use mind::{Book, Price};
+    use mind::Book;
 
     use super::*;
     use crate::config::File;

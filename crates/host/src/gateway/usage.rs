@@ -1,25 +1,29 @@
-//! What a call used, as whoever answered counted it, found where each protocol says it.
+//! What a call used, as whoever answered counted it, found where each protocol says it. Of two ways to read a count the dearer
+//! one is taken.
 
 pub(super) use mind::Tokens as Usage;
 use serde_json::Value;
 
-use super::shape::Protocol;
+use super::protocol::Protocol;
 
 const CHAT: [&str; 2] = ["prompt_tokens", "completion_tokens"];
 const RESPONSES: [&str; 2] = ["input_tokens", "output_tokens"];
 
 /// In an answer that has come whole; nothing, if it does not say.
 pub(super) fn of(answer: &Value, protocol: Protocol) -> Option<Usage> {
+    if protocol == Protocol::Generate {
+        return generated(answer.get("usageMetadata")?);
+    }
     let usage = answer.get("usage").filter(|usage| usage.is_object())?;
     let count = |name: &str| usage.get(name).and_then(Value::as_u64);
     match protocol {
-        Protocol::Chat => Usage::in_parts(usage, CHAT),
-        Protocol::Responses => Usage::in_parts(usage, RESPONSES),
-        Protocol::Embeddings => Some(Usage { input: count("prompt_tokens")?, ..Usage::default() }),
+        Protocol::Chat => Usage::in_parts(usage, CHAT).map(|known| beside(known, usage)),
+        Protocol::Responses => Usage::in_parts(usage, RESPONSES).map(|known| beside(known, usage)),
+        Protocol::Embeddings | Protocol::Generate => Some(Usage { input: count("prompt_tokens")?, ..Usage::default() }),
         Protocol::Messages => {
             let mut known = Usage { output: count("output_tokens")?, ..Usage::default() };
             known.heed(usage);
-            Some(known)
+            Some(in_rounds(known, usage))
         }
     }
 }
@@ -27,17 +31,57 @@ pub(super) fn of(answer: &Value, protocol: Protocol) -> Option<Usage> {
 /// From one event of a stream, on top of what earlier ones said.
 pub(super) fn hear(known: Option<Usage>, event: &Value, protocol: Protocol) -> Option<Usage> {
     let told = match protocol {
-        Protocol::Chat | Protocol::Embeddings => of(event, protocol),
+        Protocol::Chat | Protocol::Embeddings | Protocol::Generate => of(event, protocol),
         Protocol::Responses => event.get("response").and_then(|answer| of(answer, protocol)),
         Protocol::Messages => event.pointer("/message/usage").or_else(|| event.get("usage")).map(|usage| {
             let mut sum = known.unwrap_or_default();
             sum.heed(usage);
             // Counted up to here, each time.
-            sum.output = usage.get("output_tokens").and_then(Value::as_u64).unwrap_or(sum.output);
-            sum
+            sum.output = usage.get("output_tokens").and_then(Value::as_u64).unwrap_or(0).max(sum.output);
+            in_rounds(sum, usage)
         }),
     };
     told.or(known)
+}
+
+/// Whether some of what was sent was left out or gone over again, so that what is said was used is no count of it.
+pub(super) fn is_edited(answer: &Value) -> bool {
+    let edits = ["/context_management/applied_edits", "/delta/context_management/applied_edits"];
+    let rounds = ["/usage/iterations", "/message/usage/iterations"];
+    let items = |place: &&str| answer.pointer(place).and_then(Value::as_array).map_or(0, Vec::len);
+    edits.iter().any(|place| items(place) > 0) || rounds.iter().any(|place| items(place) > 1)
+}
+
+/// Some count what was thought beside what was said, and say so in the details alone: there it is more than all that came out.
+fn beside(known: Usage, usage: &Value) -> Usage {
+    let count = |place: &str| usage.pointer(place).and_then(Value::as_u64).unwrap_or(0);
+    let details = ["/completion_tokens_details/reasoning_tokens", "/output_tokens_details/reasoning_tokens"];
+    let thought = details.into_iter().map(count).max().unwrap_or(0);
+    let said = count("/completion_tokens").max(count("/output_tokens"));
+    let both = if thought > said { said.saturating_add(thought) } else { 0 };
+    Usage { output: known.output.max(both), ..known }
+}
+
+/// What was gone over more than once is counted once above, and each time here.
+fn in_rounds(known: Usage, usage: &Value) -> Usage {
+    let rounds = usage.get("iterations").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+    let sum = |name: &str| rounds.iter().filter_map(|round| round.get(name)?.as_u64()).fold(0, u64::saturating_add);
+    Usage {
+        input: known.input.max(sum("input_tokens")),
+        cached: known.cached.max(sum("cache_read_input_tokens")),
+        output: known.output.max(sum("output_tokens")),
+        ..known
+    }
+}
+
+/// As Google counts: thoughts beside the answer, and what its tools took beside the prompt.
+fn generated(usage: &Value) -> Option<Usage> {
+    let count = |name: &str| usage.get(name).and_then(Value::as_u64);
+    let all = count("promptTokenCount")?.saturating_add(count("toolUsePromptTokenCount").unwrap_or(0));
+    let cached = count("cachedContentTokenCount").unwrap_or(0).min(all);
+    let said = count("candidatesTokenCount").unwrap_or(0).saturating_add(count("thoughtsTokenCount").unwrap_or(0));
+    let output = said.max(count("totalTokenCount").unwrap_or(0).saturating_sub(all));
+    Some(Usage { input: all - cached, cached, output, ..Usage::default() })
 }
 
 #[cfg(test)]
@@ -66,6 +110,27 @@ mod tests {
         let done =
             json!({ "type": "response.completed", "response": { "usage": { "input_tokens": 4, "output_tokens": 2 } } });
         assert_eq!(hear(None, &done, Protocol::Responses).unwrap().output, 2);
+        let google = json!({ "usageMetadata": { "promptTokenCount": 9, "candidatesTokenCount": 2,
+            "cachedContentTokenCount": 4, "thoughtsTokenCount": 30, "totalTokenCount": 41 } });
+        let counted = Usage { input: 5, cached: 4, output: 32, ..Usage::default() };
+        assert_eq!(of(&google, Protocol::Generate), Some(counted));
+    }
+
+    #[test]
+    fn what_is_counted_beside_the_answer_is_part_of_it() {
+        // As one provider does: completion 1, reasoning 386, total 399.
+        let details = json!({ "reasoning_tokens": 386 });
+        let mut usage = json!({ "prompt_tokens": 12, "completion_tokens": 1, "completion_tokens_details": details });
+        assert_eq!(of(&json!({ "usage": usage }), Protocol::Chat).unwrap().output, 387);
+        usage["total_tokens"] = json!(399);
+        assert_eq!(of(&json!({ "usage": usage }), Protocol::Chat).unwrap().output, 387);
+        let rounds = json!({ "usage": { "input_tokens": 10, "output_tokens": 20, "iterations": [
+            { "type": "compaction", "input_tokens": 900, "output_tokens": 50 },
+            { "type": "message", "input_tokens": 10, "output_tokens": 20 } ] } });
+        let summed = of(&rounds, Protocol::Messages).unwrap();
+        assert_eq!((summed.input, summed.output, is_edited(&rounds)), (910, 70, true));
+        let cleared = json!({ "context_management": { "applied_edits": [{ "cleared_input_tokens": 9 }] } });
+        assert!(is_edited(&cleared) && !is_edited(&json!({ "usage": {} })));
     }
 
     /// A turn of a coding agent: most of what goes in was there before.

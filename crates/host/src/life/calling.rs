@@ -3,14 +3,14 @@
 
 use std::time::{Duration, Instant};
 
-use golem::call::{self, Denied, How};
+use golem::call::{self, Denied};
 use golem::mortality::economic;
 use golem::{Life, Time, Usdc, What};
 
 use super::listener::Listener;
 use super::living::Living;
 use crate::Error;
-use crate::errands::{Bound, Done, Stands, Verdict, Wanted};
+use crate::errands::{Bound, Done, Lacks, Stands, Verdict, Wanted};
 
 /// How long calls have to end by themselves when their golem is left, and how long after they were cut.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -35,8 +35,8 @@ impl Living {
         let mut verdicts = Vec::with_capacity(wanted.len());
         for wanted in wanted {
             let verdict = self.let_through(now, &wanted, listener)?;
-            if let Verdict::Granted { key, .. } = verdict {
-                self.body.counter.begin(key);
+            if let Verdict::Granted { grant, .. } = &verdict {
+                self.body.counter.begin(grant.key);
             }
             verdicts.push((wanted, verdict));
         }
@@ -44,19 +44,16 @@ impl Living {
             self.body.writing.hurry();
         }
         if let Err(why) = self.flush(listener) {
-            for (_, verdict) in &verdicts {
-                if let Verdict::Granted { key, .. } = verdict {
-                    self.body.counter.end(*key);
+            for (_, verdict) in verdicts {
+                if let Verdict::Granted { grant, .. } = verdict {
+                    self.body.counter.end(grant.taken());
                 }
             }
             return Err(why);
         }
         for (wanted, verdict) in verdicts {
-            let granted = if let Verdict::Granted { key, .. } = &verdict { Some(*key) } else { None };
-            // Whoever asked has gone: nobody was called.
-            if let (Err(_), Some(key)) = (wanted.reply.send(verdict), granted) {
-                self.body.counter.settle(Done { key, cost: Usdc::ZERO, how: How::Nothing, used: Default::default() });
-            }
+            // Where the caller has gone, the grant is dropped with the verdict: nobody was called.
+            let _ = wanted.reply.send(verdict);
         }
         Ok(())
     }
@@ -65,6 +62,13 @@ impl Living {
         let (key, tier) = (self.life().calls.made + 1, wanted.tier);
         let room = call::room(self.life(), now, tier);
         let fits = room.ok().and_then(|(room, _)| wanted.bound.within(room));
+        let repeated = wanted.again.is_some_and(|again| self.life().calls.known.contains(&again));
+        let lacks = self.lacks(&wanted.bound, room);
+        let passes =
+            room.is_ok_and(|(_, by)| by != Denied::Call) && lacks.by > 0 && lacks.needs <= lacks.free + lacks.aside;
+        if fits.is_none() && passes && !repeated {
+            return Ok(Verdict::Later { lacks });
+        }
         // What cannot be let through is put to the core all the same, so that it is on record why.
         let most = fits.map_or_else(|| wanted.bound.least(), |(most, _)| most);
         let (again, alike) = (wanted.again, wanted.alike);
@@ -76,9 +80,8 @@ impl Living {
         self.feed(now, What::Called(call::Wanted { key, most, tier, again, alike }), listener)?;
         let life = self.life();
         let stands = Stands { phase: life.phase(), left: economic::free(life) };
-        let repeated = wanted.again.is_some_and(|again| life.calls.known.contains(&again));
-        if let (Some((_, tokens)), Some(_)) = (fits, life.calls.find(key)) {
-            return Ok(Verdict::Granted { key, tokens, stands });
+        if let (Some((most, tokens)), Some(_)) = (fits, life.calls.find(key)) {
+            return Ok(Verdict::Granted { grant: self.body.counter.grant(key), tokens, most, stands });
         }
         let by = match (repeated, life.calls.hold, room) {
             (true, ..) => Denied::Repeated,
@@ -89,7 +92,13 @@ impl Living {
             self.body.counter.refused(by);
         }
         listener.refused(by);
-        Ok(Verdict::Denied { by, cause: cause(life), stands })
+        Ok(Verdict::Denied { by, cause: cause(life), lacks, stands })
+    }
+
+    fn lacks(&self, bound: &Bound, room: Result<(Usdc, Denied), Denied>) -> Lacks {
+        let calls = &self.life().calls;
+        let free = room.map_or_else(|_| economic::free(self.life()), |(room, _)| room);
+        Lacks { needs: bound.least(), free, aside: calls.promised(), by: calls.open.len() }
     }
 
     /// Puts on record what was refused and not told one by one, if it has waited so long.

@@ -13,6 +13,7 @@ use super::body::Body;
 use super::listener::Listener;
 use super::living::Living;
 use crate::Error;
+use crate::config::Prices;
 use crate::errands::{Asking, Keep, Thinking};
 use crate::legacy::testament;
 use crate::view::herald::Herald;

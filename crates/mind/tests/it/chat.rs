@@ -248,8 +248,7 @@ fn a_model_that_nobody_knows_the_cost_of_is_not_asked() {
     };
     let refused = Chat::open(&config("openai/gpt-99", None)).unwrap_err();
     assert!(
-        matches!(refused, Error::Unpriced { .. })
-            && refused.to_string().contains("models.prices = \"openai/gpt-99=IN/OUT\""),
+        matches!(refused, Error::Unpriced { .. }) && refused.to_string().contains("prices = \"openai/gpt-99=IN/OUT\""),
         "{refused}"
     );
     assert!(Chat::open(&config("openai/gpt-99", Some(Price::parse("1/2").unwrap()))).is_ok());

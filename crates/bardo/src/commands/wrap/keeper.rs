@@ -22,7 +22,7 @@ const FOUND: Duration = Duration::from_secs(15);
 
 /// How it is with a golem.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Look {
+pub(super) struct MoneyState {
     pub(super) ended: bool,
     /// A call was refused for want of money with nothing under way, and none was let through since.
     pub(super) broke: bool,
@@ -38,16 +38,16 @@ pub(super) struct Keeper {
 struct Lived {
     gateway: gateway::Running,
     stop: Arc<AtomicBool>,
-    look: Arc<Mutex<Look>>,
+    look: Arc<Mutex<MoneyState>>,
     living: JoinHandle<Result<Ending, Error>>,
 }
 
 struct Ear {
     stop: Arc<AtomicBool>,
-    look: Arc<Mutex<Look>>,
+    look: Arc<Mutex<MoneyState>>,
 }
 
-fn locked(look: &Mutex<Look>) -> std::sync::MutexGuard<'_, Look> {
+fn locked(look: &Mutex<MoneyState>) -> std::sync::MutexGuard<'_, MoneyState> {
     look.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -94,7 +94,8 @@ impl Keeper {
     pub(super) fn of(home: &Home, place: &GolemHome, servers: &[Own], price: Option<Price>) -> Result<Keeper, Error> {
         if home.is_up() {
             if price.is_some() {
-                let why = "a host is up, and calls go through it; put models.prices into bardo.toml and start it anew";
+                let why =
+                    "a host is up, and calls go through it; set prices under [models] in bardo.toml and start it anew";
                 return Err(Error::Usage(format!("--price is for a gateway that wrap makes itself: {why}")));
             }
             let until = Instant::now() + FOUND;
@@ -117,7 +118,7 @@ impl Keeper {
         }
         let gateway = gateway::serve(listen, home)?;
         let stop = Arc::new(AtomicBool::new(false));
-        let look = Arc::new(Mutex::new(Look { left: living.life().purse.credit, ..Look::default() }));
+        let look = Arc::new(Mutex::new(MoneyState { left: living.life().purse.credit, ..MoneyState::default() }));
         let mut ear = Ear { stop: Arc::clone(&stop), look: Arc::clone(&look) };
         let living =
             std::thread::spawn(move || living.run(Run { pace: Pace::Times(1.0), ticks: None, batch: 1 }, &mut ear));
@@ -125,15 +126,15 @@ impl Keeper {
     }
 
     /// How it is with its golem, which was like this before.
-    pub(super) fn look(&self, place: &GolemHome, before: &Life) -> Result<Look, Error> {
+    pub(super) fn look(&self, place: &GolemHome, before: &Life) -> Result<MoneyState, Error> {
         if let Some(own) = &self.own {
             let look = *locked(&own.look);
-            return Ok(Look { ended: look.ended || own.living.is_finished(), ..look });
+            return Ok(MoneyState { ended: look.ended || own.living.is_finished(), ..look });
         }
         let life = life(place)?;
         let refused = life.calls.refused;
         let broke = refused != before.calls.refused && refused.is_some_and(|(by, _)| by == Denied::Broke);
-        Ok(Look { ended: life.is_dead(), broke, left: life.purse.credit })
+        Ok(MoneyState { ended: life.is_dead(), broke, left: life.purse.credit })
     }
 
     /// What never got as far as its golem, where this process could tell.

@@ -19,7 +19,7 @@ enum To {
 
 /// One agent.
 #[derive(Debug)]
-pub(super) struct Known {
+pub(super) struct KnownAgent {
     pub(super) name: &'static str,
     /// What it is called where it is published, for whoever starts it with `npx` or `uvx`.
     packages: &'static [&'static str],
@@ -27,7 +27,7 @@ pub(super) struct Known {
     /// What contradicts what is set.
     unset: &'static [&'static str],
     /// What it is told right behind its name.
-    told: fn(&Place<'_>) -> Vec<String>,
+    told: fn(&GolemAddress<'_>) -> Vec<String>,
     /// Where its logins are, below its user's folder: an account of the owner's, which no golem pays for.
     logins: &'static [&'static str],
     /// The variable with the key of the provider it usually asks; any, where there is none.
@@ -38,13 +38,13 @@ pub(super) struct Known {
 
 /// Where a golem's calls go.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place<'a> {
+pub(super) struct GolemAddress<'a> {
     /// `http://ADDRESS/g/NAME`
     pub(super) base: &'a str,
     pub(super) token: &'a str,
 }
 
-impl Place<'_> {
+impl GolemAddress<'_> {
     fn fill(&self, to: To) -> String {
         match to {
             To::Base => self.base.to_owned(),
@@ -65,7 +65,7 @@ const EVERYBODY: [(&str, To); 6] = [
     ("ANTHROPIC_API_KEY", To::Token),
 ];
 
-const PLAIN: Known = Known {
+const PLAIN: KnownAgent = KnownAgent {
     name: "",
     packages: &[],
     set: &[],
@@ -76,8 +76,8 @@ const PLAIN: Known = Known {
     silent: "a base URL that is written into it, or a .env file of its own, sends its calls past the gateway",
 };
 
-static KNOWN: [Known; 6] = [
-    Known {
+static KNOWN: [KnownAgent; 6] = [
+    KnownAgent {
         name: "claude",
         packages: &["@anthropic-ai/claude-code"],
         // A token needs nobody's yes at the terminal and goes before a login; a key needs one. What is behind experimental
@@ -89,7 +89,7 @@ static KNOWN: [Known; 6] = [
         silent: "`apiKeyHelper` or `env` in a settings.json of Claude Code's goes before the environment",
         ..PLAIN
     },
-    Known {
+    KnownAgent {
         name: "codex",
         packages: &["@openai/codex"],
         told: codex,
@@ -98,7 +98,7 @@ static KNOWN: [Known; 6] = [
         silent: "--oss, --profile or another `model_provider` of Codex's goes past the gateway",
         ..PLAIN
     },
-    Known {
+    KnownAgent {
         name: "gemini",
         packages: &["@google/gemini-cli"],
         set: &[("GOOGLE_GEMINI_BASE_URL", To::Base), ("GEMINI_API_KEY", To::Token)],
@@ -108,21 +108,21 @@ static KNOWN: [Known; 6] = [
         silent: "the gateway does not speak Gemini's own protocol, and a login with Google goes past it",
         ..PLAIN
     },
-    Known {
+    KnownAgent {
         name: "opencode",
         packages: &["opencode-ai"],
         logins: &[".local/share/opencode/auth.json"],
         silent: "providers of opencode's other than openai and anthropic go past the gateway",
         ..PLAIN
     },
-    Known {
+    KnownAgent {
         name: "aider",
         packages: &["aider-chat"],
         logins: &[".aider/oauth-keys.env", ".aider.conf.yml"],
         silent: "a .env file or .aider.conf.yml goes before the environment, and models of other providers past the gateway",
         ..PLAIN
     },
-    Known {
+    KnownAgent {
         name: "goose",
         packages: &[],
         set: &[
@@ -137,13 +137,13 @@ static KNOWN: [Known; 6] = [
     },
 ];
 
-fn nothing(_: &Place<'_>) -> Vec<String> {
+fn nothing(_: &GolemAddress<'_>) -> Vec<String> {
     Vec::new()
 }
 
 /// Codex reads no address from its environment, and tries a websocket six times before it speaks plainly. A provider of its
 /// own that speaks plainly at once goes before every login.
-fn codex(place: &Place<'_>) -> Vec<String> {
+fn codex(place: &GolemAddress<'_>) -> Vec<String> {
     let provider = format!(
         "{{name=\"bardo\",base_url=\"{}/v1\",env_key=\"BARDO_TOKEN\",wire_api=\"responses\",supports_websockets=false}}",
         place.base
@@ -155,7 +155,7 @@ fn codex(place: &Place<'_>) -> Vec<String> {
 /// A program of an owner's, and what is known of it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Recognised {
-    pub(super) known: &'static Known,
+    pub(super) known: &'static KnownAgent,
     /// Where its name stands among what is started.
     at: usize,
 }
@@ -179,13 +179,13 @@ pub(super) fn recognise(program: &[String]) -> Recognised {
 
 impl Recognised {
     /// The same as it is started: with what it is told behind its name.
-    pub(super) fn started(&self, program: &[String], place: &Place<'_>) -> Vec<String> {
+    pub(super) fn started(&self, program: &[String], place: &GolemAddress<'_>) -> Vec<String> {
         let (before, behind) = program.split_at(self.at + 1);
         [before, &(self.known.told)(place), behind].concat()
     }
 
     /// What it is given in its environment, and what it must not have there.
-    pub(super) fn environment(&self, place: &Place<'_>, own: impl Fn(&str) -> Option<String>) -> Set {
+    pub(super) fn environment(&self, place: &GolemAddress<'_>, own: impl Fn(&str) -> Option<String>) -> Set {
         let unset: Vec<&str> = self.known.unset.to_vec();
         let rows = EVERYBODY.iter().filter(|(name, _)| !unset.contains(name)).chain(self.known.set);
         let mut set: Vec<(&str, String)> = rows.map(|(name, to)| (*name, place.fill(*to))).collect();
@@ -226,7 +226,7 @@ fn past_proxies(own: Option<String>) -> String {
 }
 
 /// opencode takes an address with its version for both, and what is said here goes before its files.
-fn opencode(own: Option<String>, place: &Place<'_>) -> String {
+fn opencode(own: Option<String>, place: &GolemAddress<'_>) -> String {
     let options = json!({ "options": { "baseURL": format!("{}/v1", place.base), "apiKey": place.token } });
     let mut all = own.and_then(|own| serde_json::from_str(&own).ok()).unwrap_or_else(|| json!({}));
     merge(&mut all, &json!({ "provider": { "openai": options, "anthropic": options } }));
@@ -248,7 +248,7 @@ fn merge(into: &mut Value, from: &Value) {
 mod tests {
     use super::*;
 
-    const PLACE: Place<'_> = Place { base: "http://127.0.0.1:9/g/ada", token: "bardo-agent-1" };
+    const PLACE: GolemAddress<'_> = GolemAddress { base: "http://127.0.0.1:9/g/ada", token: "bardo-agent-1" };
 
     fn words(text: &str) -> Vec<String> {
         text.split(' ').map(str::to_owned).collect()

@@ -21,10 +21,10 @@ use mind::Price;
 use outside::family;
 
 use self::keeper::{Keeper, life};
-use self::known::Place;
+use self::known::GolemAddress;
 use self::plans::Plans;
-use self::told::Told;
-use self::watched::{Ended, Watched};
+use self::told::ClosingWords;
+use self::watched::{ProgramEnd, WatchedProgram};
 use crate::args::WrapArgs;
 use crate::commands::home as homes;
 use crate::{exit, output};
@@ -50,9 +50,9 @@ pub(crate) fn wrap(home: &Home, args: &WrapArgs, json: bool) -> Result<ExitCode,
     family::adopt();
     let base = format!("http://{}/g/{}", keeper.address, place.name);
     let token = agent::token(&place)?;
-    let at = Place { base: &base, token: &token };
+    let at = GolemAddress { base: &base, token: &token };
     let began = Instant::now();
-    let mut watched = Watched::start(home, &place, args, &plans, &at)?;
+    let mut watched = WatchedProgram::start(home, &place, args, &plans, &at)?;
     let (ended, look) = watched.until_it_ends(&keeper, &before, plans.wind_up)?;
     family::end();
     let turned_away = keeper.turned_away();
@@ -60,14 +60,22 @@ pub(crate) fn wrap(home: &Home, args: &WrapArgs, json: bool) -> Result<ExitCode,
     let after = life(&place)?;
     let user = plans.given.variables.get("HOME").map(Path::new);
     let (known, login) = (plans.recognised.known, plans.recognised.login(user));
-    Told { before: &before, after: &after, took: began.elapsed(), broke: look.broke, turned_away, known, login }
-        .say(json);
+    ClosingWords {
+        before: &before,
+        after: &after,
+        took: began.elapsed(),
+        broke: look.broke,
+        turned_away,
+        known,
+        login,
+    }
+    .say(json);
     Ok(ExitCode::from(match (&after.death, ended) {
         (Some(death), _) if matches!(death.cause, Cause::Economic { .. }) => exit::BUDGET,
         (Some(_), _) => exit::DEAD,
         (None, _) if look.broke => exit::BUDGET,
-        (None, Ended::Itself(code)) => code,
-        (None, Ended::Interrupted) => exit::INTERRUPTED,
-        (None, Ended::Golem) => exit::DEAD,
+        (None, ProgramEnd::Itself(code)) => code,
+        (None, ProgramEnd::Interrupted) => exit::INTERRUPTED,
+        (None, ProgramEnd::Golem) => exit::DEAD,
     }))
 }

@@ -8,24 +8,24 @@ use golem::{Life, Usdc};
 use host::gateway::TurnedAway;
 use serde_json::json;
 
-use super::known::Known;
+use super::known::KnownAgent;
 use crate::output::{self, count};
 
 /// A program that ran no longer than this had no time to call anybody.
 const SHORT: Duration = Duration::from_secs(1);
 
-pub(super) struct Told<'a> {
+pub(super) struct ClosingWords<'a> {
     pub(super) before: &'a Life,
     pub(super) after: &'a Life,
     pub(super) took: Duration,
     /// It is out of money.
     pub(super) broke: bool,
     pub(super) turned_away: TurnedAway,
-    pub(super) known: &'static Known,
+    pub(super) known: &'static KnownAgent,
     pub(super) login: Option<PathBuf>,
 }
 
-impl Told<'_> {
+impl ClosingWords<'_> {
     pub(super) fn say(&self, json: bool) {
         let (before, after) = (&self.before.calls, &self.after.calls);
         let (made, spent) = (after.made - before.made, after.spent - before.spent);

@@ -13,8 +13,8 @@ use outside::warden::Ward;
 use rustix::process::{Pid, Signal, kill_process};
 use signal_hook::consts::SIGTERM;
 
-use super::keeper::{Keeper, Look};
-use super::known::Place;
+use super::keeper::{Keeper, MoneyState};
+use super::known::GolemAddress;
 use super::plans::Plans;
 use crate::args::WrapArgs;
 use crate::{exit, output, signals};
@@ -28,7 +28,7 @@ const TOLD: Duration = Duration::from_secs(5);
 /// How long its warden may take to end everything.
 const WARDEN: Duration = Duration::from_secs(15);
 
-pub(super) enum Ended {
+pub(super) enum ProgramEnd {
     /// With its own exit code.
     Itself(u8),
     /// Because its golem has, or is out of money.
@@ -36,28 +36,28 @@ pub(super) enum Ended {
     Interrupted,
 }
 
-pub(super) struct Watched {
+pub(super) struct WatchedProgram {
     warden: Child,
     place: GolemHome,
-    heard: Arc<Heard>,
+    heard: Arc<SignalCounts>,
 }
 
 /// What its owner has signalled, how often.
 #[derive(Default)]
-struct Heard {
+struct SignalCounts {
     keys: AtomicU32,
     ends: AtomicU32,
 }
 
-impl Watched {
+impl WatchedProgram {
     pub(super) fn start(
         home: &Home,
         place: &GolemHome,
         args: &WrapArgs,
         plans: &Plans,
-        at: &Place<'_>,
-    ) -> Result<Watched, Error> {
-        let heard = Arc::<Heard>::default();
+        at: &GolemAddress<'_>,
+    ) -> Result<WatchedProgram, Error> {
+        let heard = Arc::<SignalCounts>::default();
         let theirs = Arc::clone(&heard);
         signals::listen_to_each(move |signal| {
             let count = if signal == SIGTERM { &theirs.ends } else { &theirs.keys };
@@ -89,7 +89,7 @@ impl Watched {
         command
             .envs(environment.set.iter().map(|(name, value)| (*name, value)))
             .env("BARDO_GOLEM", place.name.as_str());
-        Ok(Watched { warden: command.spawn().map_err(cannot)?, place: place.clone(), heard })
+        Ok(WatchedProgram { warden: command.spawn().map_err(cannot)?, place: place.clone(), heard })
     }
 
     /// Until it ends, or has to; and how it was with its golem then.
@@ -98,12 +98,12 @@ impl Watched {
         keeper: &Keeper,
         before: &Life,
         wind_up: Duration,
-    ) -> Result<(Ended, Look), Error> {
+    ) -> Result<(ProgramEnd, MoneyState), Error> {
         let (mut looked, mut told, mut broke) = (Instant::now(), None, None);
         let mut passed_on = 0;
         loop {
             if let Some(code) = self.has_ended()? {
-                return Ok((Ended::Itself(code), keeper.look(&self.place, before)?));
+                return Ok((ProgramEnd::Itself(code), keeper.look(&self.place, before)?));
             }
             if looked.elapsed() >= LOOKS {
                 looked = Instant::now();
@@ -111,11 +111,11 @@ impl Watched {
                 if look.ended {
                     output::complain(format!("{} has ended, and its program with it", self.place.name));
                     self.end()?;
-                    return Ok((Ended::Golem, look));
+                    return Ok((ProgramEnd::Golem, look));
                 }
                 if self.winds_up(look, &mut broke, wind_up) {
                     self.end()?;
-                    return Ok((Ended::Golem, look));
+                    return Ok((ProgramEnd::Golem, look));
                 }
             }
             let (keys, ends) = (self.heard.keys.load(Ordering::SeqCst), self.heard.ends.load(Ordering::SeqCst));
@@ -127,7 +127,7 @@ impl Watched {
                 let since = *told.get_or_insert_with(Instant::now);
                 if since.elapsed() > TOLD || keys > 1 {
                     self.end()?;
-                    return Ok((Ended::Interrupted, keeper.look(&self.place, before)?));
+                    return Ok((ProgramEnd::Interrupted, keeper.look(&self.place, before)?));
                 }
             }
             std::thread::sleep(EVERY);
@@ -135,7 +135,7 @@ impl Watched {
     }
 
     /// Says that there is no money left, once; and whether it has had its time.
-    fn winds_up(&self, look: Look, since: &mut Option<Instant>, most: Duration) -> bool {
+    fn winds_up(&self, look: MoneyState, since: &mut Option<Instant>, most: Duration) -> bool {
         let name = &self.place.name;
         match (look.broke, *since) {
             (true, None) => {
