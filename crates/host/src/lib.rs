@@ -10,7 +10,6 @@ pub mod wall;
 
 pub mod chance;
 pub mod config;
-mod door;
 mod durable;
 mod errands;
 mod program;

@@ -18,7 +18,6 @@ mod otlp;
 mod parts;
 mod path;
 mod pictures;
-mod prices;
 mod release;
 mod rows;
 mod size;

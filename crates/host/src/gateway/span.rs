@@ -4,8 +4,7 @@ use golem::Usdc;
 use golem::call::How;
 use tracing::{Span, debug_span, field};
 
-use super::protocol::Protocol;
-use super::shape::Asked;
+use super::shape::{Asked, Protocol};
 use super::usage::Usage;
 
 /// Begins with the call and ends with what is left of it.

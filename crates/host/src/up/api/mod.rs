@@ -5,6 +5,7 @@
 mod births;
 mod body;
 mod describe;
+mod door;
 mod fleet;
 mod guard;
 mod house;

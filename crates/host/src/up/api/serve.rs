@@ -10,8 +10,7 @@ use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 
 use super::state::{AppState, Listen};
-use super::{pools, routes};
-use crate::door;
+use super::{door, pools, routes};
 use crate::life::desk::Desk;
 use crate::{Error, Home};
 
