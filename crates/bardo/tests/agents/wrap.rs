@@ -110,7 +110,7 @@ fn whatever_it_has_started_ends_with_its_golem() {
     assert!(dead.status.code() == Some(4) && told(&dead).contains("successor"), "{}", told(&dead));
 }
 
-/// Four in ten programs would have been ended by dice within sixty days of work, and nobody had asked for that.
+/// Four in ten programs would have been ended by dice within sixty days of work, and no owner had asked for that.
 #[test]
 fn no_wrapped_program_dies_by_chance_unless_its_owner_asks_for_it() {
     let (tent, upstream) = (Tent::bare(), Upstream::start(|_| Act::Honest));

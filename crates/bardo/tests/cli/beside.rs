@@ -123,7 +123,7 @@ fn what_lies_in_the_current_folder_is_not_run() {
     for path in ["", ".", ":", "./tools", "tools:."] {
         check_missing(&place.bardo(path, &["chain", "purse", "devnet"]));
     }
-    // Whoever puts the folder on PATH by its whole name wants it.
+    // A folder that is on PATH by its whole name is meant to be searched.
     let whole = place.at("here").display().to_string();
     check_ran(&place.bardo(&whole, &["chain", "purse", "devnet"]), "here", &["purse", "devnet"]);
 }

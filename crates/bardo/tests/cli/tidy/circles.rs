@@ -115,7 +115,7 @@ impl Rooms {
     }
 
     /// The module that has what this path names. A path that leads to a module names the function that its parent has by
-    /// the same name, if it has one; alone a module is nothing that anybody needs.
+    /// the same name, if it has one; alone a module draws no arrow.
     fn holder(&self, path: &[String]) -> Option<&Module> {
         if self.modules.contains_key(path) {
             let (name, parent) = path.split_last()?;
