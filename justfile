@@ -76,6 +76,11 @@ full: local otlp beside
 beside:
     cache="${XDG_CACHE_HOME:-$HOME/.cache}/bardo"; [ -x "$cache/litellm/bin/litellm" ] || { python3 -m venv "$cache/litellm" && "$cache/litellm/bin/pip" install --quiet "litellm[proxy]==1.106.2"; }
 
+# The newest Claude Code, Codex, Gemini CLI and opencode, unmodified, under `wrap`, at a provider that bills.
+agents:
+    npm install --silent --no-audit --no-fund --prefix "${XDG_CACHE_HOME:-$HOME/.cache}/bardo/programs" @anthropic-ai/claude-code@latest @openai/codex@latest @google/gemini-cli@latest opencode-ai@latest
+    cargo nextest run -p bardo --locked --test agents --success-output final real::
+
 # One line of docs/results.md at its full size: honest, field, phages, thoughts, information, deaths, estates, mind, realdata, acting, flip, arms, dreams, lineages or clades.
 result name:
     BARDO_FULL=1 cargo nextest run --release -p bardo-lab --test it --locked --profile full --success-output final {{name}}::
@@ -89,6 +94,10 @@ local:
     cargo clippy -p bardo-mind -p bardo-host --features local --all-targets --locked -- -D warnings
     BARDO_REALPARTS=1 cargo nextest run -p bardo-mind --features local --locked
     BARDO_REALPARTS=1 cargo nextest run -p bardo-host --features local --locked --test it --success-output final recall::
+
+# The price book anew, from the newest tables on PyPI; what they do not agree on is printed and left out.
+prices:
+    packaging/prices
 
 # Everything a release has, from a clean checkout into FOLDER, then each file installed on a bare system; needs root and a Debian mirror.
 release version folder="dist" address="" older="":

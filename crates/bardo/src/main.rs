@@ -33,6 +33,12 @@ fn main() -> ExitCode {
     if let Verb::Chain(_) = verb {
         return beside::hand_over(std::env::args_os().skip(1).collect());
     }
+    if let Verb::Ward { ward } = &verb {
+        return outside::warden::watch(ward, &["enter"]);
+    }
+    if let Verb::Enter { ward } = &verb {
+        return outside::warden::enter(ward);
+    }
     // Man pages are for everyone; all else that is made is somebody's own.
     if !matches!(verb, Verb::Man { .. }) {
         host::private::begin();
@@ -54,7 +60,9 @@ fn dispatch(home: &Home, verb: Verb, json: bool) -> Result<ExitCode, Error> {
         Verb::Demo(args) => commands::demo::demo(&args, json),
         Verb::Init => commands::home::init(home, json),
         Verb::Golem(verb) => commands::golem::dispatch(home, verb, json),
-        Verb::Keep { .. } | Verb::Chain(_) => unreachable!("neither comes as far as a home"),
+        Verb::Keep { .. } | Verb::Ward { .. } | Verb::Enter { .. } | Verb::Chain(_) => {
+            unreachable!("none of them comes as far as a home")
+        }
         Verb::World(verb) => commands::outside::dispatch(home, &verb, json),
         Verb::Mind(args::MindVerb::Check { how, command }) => commands::outside::check_mind(&how, &command, json),
         Verb::Mcp => commands::mcp::mcp(home),
@@ -71,6 +79,7 @@ fn dispatch(home: &Home, verb: Verb, json: bool) -> Result<ExitCode, Error> {
         Verb::Token(verb) => commands::token::dispatch(home, &verb, json),
         Verb::Halt(halt) => commands::owner::halt(home, &halt, json),
         Verb::Treasury(treasury) => commands::home::treasury(home, &treasury, json),
+        Verb::Prices(verb) => commands::prices::dispatch(home, &verb, json),
         Verb::Data(data) => commands::data::data(home, &data, json),
         Verb::Styx(verb) => commands::styx::dispatch(home, verb, json),
         Verb::Lab(args::LabVerb::Reproduce(reproduce)) => commands::reproduce::run(&reproduce, json),

@@ -1,7 +1,7 @@
 //! Everything that can reach a golem, and how an input can break its own contract.
 
 use crate::Command;
-use crate::call::{How, Used, Wanted};
+use crate::call::{Denied, How, Used, Wanted};
 use crate::clade::{News, Stain};
 use crate::dream::Found;
 use crate::grimoire::Answer;
@@ -59,6 +59,8 @@ pub enum What {
     Forfeited { key: u64 },
     /// An agent would call a model.
     Called(Wanted),
+    /// Calls that were refused for this, as often, since that was last on record.
+    Refused { by: Denied, times: u32 },
     /// What became of a call, and what whoever answered wants for it.
     Settled { key: u64, cost: Usdc, how: How, used: Box<Used> },
     /// The owner's word.

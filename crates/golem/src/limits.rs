@@ -53,6 +53,8 @@ pub const CALLS: usize = 256;
 pub const KNOWN: usize = 128;
 /// Calls that are counted with those like them.
 pub const ALIKE: usize = 32;
+/// Calls that may be made as often as an agent likes, because its owner said so.
+pub const USUAL: usize = 16;
 /// Models that an agent's calls are counted by.
 pub const CALLED: usize = 16;
 /// Characters in the name of such a model.

@@ -59,6 +59,7 @@ pub(crate) fn step(
             dream::go_on(draft);
         }
         What::Called(call) => call::called(draft, call),
+        What::Refused { by, times } => call::refused(draft, *by, *times),
         What::Settled { key, cost, how, used } => call::settled(draft, *key, *cost, *how, used),
         // It is for the tick that comes; nothing is looked at again that was not looked at anyway.
         What::Spoken(word) => {

@@ -10,6 +10,7 @@ pub mod wall;
 
 pub mod chance;
 pub mod config;
+mod door;
 mod durable;
 mod errands;
 mod program;

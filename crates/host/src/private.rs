@@ -55,6 +55,11 @@ pub fn begin() {
     let _ = rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable);
 }
 
+/// What new files were not open to before [`begin`], for a program that is its user's own.
+pub fn umask_before() -> Option<u32> {
+    BEFORE.get().map(|before| before.bits())
+}
+
 /// A file its user asked for, outside of any home: as open as the files they make themselves.
 pub fn share(path: &Path) -> io::Result<()> {
     let Some(before) = BEFORE.get() else { return Ok(()) };

@@ -10,9 +10,11 @@ use serde_json::{Value, json};
 
 use crate::Error;
 use crate::address::Address;
+use crate::book::Book;
 use crate::key::Key;
-use crate::price::{Price, listed};
+use crate::price::{Price, Writes};
 use crate::provider::{Named, Protocol, Shape};
+use crate::tokens::Tokens;
 use crate::wire::{Shows, Wire};
 
 /// The longest answer that is read: far more than the tokens of any would take.
@@ -74,13 +76,7 @@ pub struct Chat {
 impl Chat {
     pub fn open(config: &ChatConfig) -> Result<Chat, Error> {
         let named = &config.named;
-        let price = match (config.price, named.local) {
-            (Some(price), _) => price,
-            (None, true) => Price::NOTHING,
-            (None, false) => listed(&named.name)
-                .map(|(price, _)| price)
-                .ok_or_else(|| Error::Unpriced { model: named.name.clone() })?,
-        };
+        let price = config.price.map_or_else(|| Book::built_in().price(named), Ok)?;
         let (path, shows) = match named.protocol {
             Protocol::Chat => ("/chat/completions", Shows::Bearer),
             Protocol::Messages => ("/messages", Shows::ApiKey),
@@ -112,9 +108,11 @@ impl Chat {
         // No tokeniser makes more tokens than there are bytes.
         let schema = if shape == Shape::Schema { ask.schema.to_string().len() } else { 0 };
         let input = (system.len() + ask.user.len() + schema) as u64 + AROUND;
-        let tokens = self.price.affords(ask.most, input).unwrap_or(0).min(ask.tokens);
+        // Nothing is marked for a cache, and some write there unasked.
+        let dearest = self.price.dearest(input, Writes::Short);
+        let tokens = dearest.affords(ask.most, input).unwrap_or(0).min(ask.tokens);
         if tokens < FEWEST.min(ask.tokens) {
-            let needs = self.price.of(input, FEWEST.min(ask.tokens));
+            let needs = dearest.of(input, FEWEST.min(ask.tokens));
             return Err(Error::TooDear { model: self.named.name.clone(), needs, most: ask.most });
         }
         let body = self.body(ask, &system, shape, tokens);
@@ -128,15 +126,16 @@ impl Chat {
         let (text, used) = match self.named.protocol {
             Protocol::Chat => (
                 answer.pointer("/choices/0/message/content").and_then(Value::as_str),
-                usage(&answer, ["prompt_tokens", "completion_tokens"]),
+                answer.get("usage").and_then(|usage| Tokens::in_parts(usage, ["prompt_tokens", "completion_tokens"])),
             ),
             Protocol::Messages => {
                 let parts = answer.get("content").and_then(Value::as_array);
                 let text = parts.and_then(|parts| parts.iter().find_map(|part| part.get("text")?.as_str()));
-                (text, usage(&answer, ["input_tokens", "output_tokens"]))
+                (text, answer.get("usage").and_then(messages))
             }
         };
-        let cost = used.map_or(ask.most, |(input, output)| self.price.of(input, output));
+        let cost = used.map_or(ask.most, |tokens| self.price.cost(&tokens));
+        let used = used.map(|tokens| (tokens.all_input(), tokens.output));
         // A refusal to answer has been paid for as well.
         let text = self.wire.hidden(text.unwrap_or_default());
         Ok(Said { text, used, cost })
@@ -184,12 +183,10 @@ impl Chat {
     }
 }
 
-/// What the server counted; nothing, if it does not say so in whole numbers.
-fn usage(answer: &Value, [input, output]: [&str; 2]) -> Option<(u64, u64)> {
-    let usage = answer.get("usage")?;
+/// What the server of messages counted; nothing, if it does not say so in whole numbers.
+fn messages(usage: &Value) -> Option<Tokens> {
     let count = |name: &str| usage.get(name).and_then(Value::as_u64);
-    // What was read from a cache or written to one has been read.
-    let cached = ["cache_creation_input_tokens", "cache_read_input_tokens"];
-    let more: u64 = cached.iter().filter_map(|name| count(name)).fold(0, u64::saturating_add);
-    Some((count(input)?.saturating_add(more), count(output)?))
+    let mut tokens = Tokens { input: count("input_tokens")?, output: count("output_tokens")?, ..Tokens::default() };
+    tokens.heed(usage);
+    Some(tokens)
 }

@@ -52,10 +52,10 @@ pub enum Error {
     TooDear { model: String, needs: u64, most: u64 },
     /// Not before somebody says what it costs.
     #[error(
-        "nobody here knows what {model} costs, so it is not asked; say it in dollars for a million tokens, in and out, \
-         for example {model}=0.15/0.60"
+        "it is not known what {model} costs, so it is not asked: {why}; to say what it costs, write \
+         prices = \"{model}=IN/OUT\" under [models] in bardo.toml, with dollars for a million tokens as IN and OUT"
     )]
-    Unpriced { model: String },
+    Unpriced { model: String, why: String },
     /// What was stored and what is made now do not go together.
     #[error(
         "`{model}` gives vectors of {got} dimensions where {known} were expected: it is not the model it was; go \

@@ -1,76 +1,152 @@
-//! What tokens cost. A model without a price is not asked: whoever does not know what something costs cannot promise to
-//! keep within a sum.
+//! What tokens cost, by what becomes of them. A model without a price is not asked: whoever does not know what something
+//! costs cannot promise to keep within a sum. Nothing here ever says less than a provider bills: where the price of a kind of
+//! token is not known it is that of one that goes in, and sums are rounded up.
 
 use crate::Error;
+use crate::tokens::Tokens;
 
-/// What is published, looked up on the days it says.
-const BOOK: &str = include_str!("prices.csv");
-
-/// Micro-dollars for a million tokens.
+/// Micro-dollars for a million tokens of each kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Price {
+pub struct Rates {
     pub input: u64,
     pub output: u64,
+    /// Read from a cache.
+    pub cached: u64,
+    /// Written to one for some minutes, and for an hour or longer.
+    pub write_5m: u64,
+    pub write_1h: u64,
+}
+
+/// What a whole call costs that is longer than most.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Above {
+    /// Tokens that go in, of every kind; with one more the call costs this.
+    pub threshold: u64,
+    pub rates: Rates,
+}
+
+/// What a model costs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Price {
+    pub rates: Rates,
+    pub above: Option<Above>,
+}
+
+/// What may be written to a cache of what goes in: nothing, any of it for as long as is usual, or any of it for longer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Writes {
+    Never,
+    Short,
+    Long,
 }
 
 const MILLION: u128 = 1_000_000;
 
+impl Rates {
+    /// With what is not said at the price of a token that goes in; or, where that may be too little, of one that is written
+    /// to a cache wherever that is dearest: five quarters for minutes, and twice as much for hours.
+    pub(crate) fn filled(input: u64, output: u64, [cached, write_5m, write_1h]: [Option<u64>; 3], dear: bool) -> Rates {
+        let quarters =
+            |many: u64| u64::try_from((u128::from(input) * u128::from(many)).div_ceil(4)).unwrap_or(u64::MAX);
+        let write_5m = write_5m.unwrap_or(quarters(if dear { 5 } else { 4 }));
+        let write_1h = write_1h.unwrap_or(quarters(if dear { 8 } else { 4 }).max(write_5m));
+        Rates { input, output, cached: cached.unwrap_or(input), write_5m, write_1h }
+    }
+}
+
 impl Price {
     /// Nobody is paid.
-    pub const NOTHING: Price = Price { input: 0, output: 0 };
+    pub const NOTHING: Price =
+        Price { rates: Rates { input: 0, output: 0, cached: 0, write_5m: 0, write_1h: 0 }, above: None };
 
-    /// In dollars for a million tokens, in and out: `0.15/0.60`.
+    /// In dollars for a million tokens, in and out: `IN/OUT`, and behind it, where they are known, the prices of a token that
+    /// is read from a cache, written to one for minutes, and for hours.
     pub fn parse(text: &str) -> Result<Price, Error> {
         let wrong = || Error::Config {
             what: "a price",
-            why: "is written in dollars for a million tokens, in and out: 0.15/0.60".to_owned(),
+            why: "is written in dollars for a million tokens, in and out, as IN/OUT or IN/OUT/CACHED/WRITTEN/KEPT"
+                .to_owned(),
         };
-        let (input, output) = text.split_once('/').ok_or_else(wrong)?;
-        Ok(Price { input: dollars(input).ok_or_else(wrong)?, output: dollars(output).ok_or_else(wrong)? })
+        let cells: Vec<u64> = text.split('/').map(dollars).collect::<Option<_>>().ok_or_else(wrong)?;
+        let [input, output, more @ ..] = &cells[..] else { return Err(wrong()) };
+        if more.len() > 3 {
+            return Err(wrong());
+        }
+        let more = std::array::from_fn(|at| more.get(at).copied());
+        Ok(Price { rates: Rates::filled(*input, *output, more, true), above: None })
     }
 
-    /// What so many tokens cost, in whole micro-dollars and never too few.
+    /// What a call cost, in whole micro-dollars and never too few.
+    pub fn cost(&self, tokens: &Tokens) -> u64 {
+        let rates = match self.above {
+            Some(above) if tokens.all_input() > above.threshold => above.rates,
+            _ => self.rates,
+        };
+        sum([
+            (rates.input, tokens.input),
+            (rates.output, tokens.output),
+            (rates.cached, tokens.cached),
+            (rates.write_5m, tokens.write_5m),
+            (rates.write_1h, tokens.write_1h),
+        ])
+    }
+
+    /// One price for all tokens that go in, which no call with so many of them can pass, whatever becomes of each.
+    pub fn dearest(&self, input: u64, writes: Writes) -> Price {
+        let above = self.above.filter(|above| input > above.threshold).map_or(self.rates, |above| above.rates);
+        let dearest = |rates: Rates| {
+            let written = match writes {
+                Writes::Never => 0,
+                Writes::Short => rates.write_5m,
+                Writes::Long => rates.write_5m.max(rates.write_1h),
+            };
+            rates.input.max(rates.cached).max(written)
+        };
+        // Up to so many may go in, and fewer may be dearer.
+        let input = dearest(self.rates).max(dearest(above));
+        let output = self.rates.output.max(above.output);
+        let rates = Rates { input, output, cached: input, write_5m: input, write_1h: input };
+        Price { rates, above: None }
+    }
+
+    /// A quarter dearer, for a call that nobody quite knows.
+    pub fn and_a_quarter(self) -> Price {
+        let more = |rate: u64| rate.saturating_add(rate.div_ceil(4));
+        let dearer = |rates: Rates| Rates {
+            input: more(rates.input),
+            output: more(rates.output),
+            cached: more(rates.cached),
+            write_5m: more(rates.write_5m),
+            write_1h: more(rates.write_1h),
+        };
+        let above = self.above.map(|above| Above { rates: dearer(above.rates), ..above });
+        Price { rates: dearer(self.rates), above }
+    }
+
+    /// What so many tokens in and out cost where nothing is cached and no threshold is passed, in whole micro-dollars and
+    /// never too few.
     pub fn of(&self, input: u64, output: u64) -> u64 {
-        let each = |price: u64, tokens: u64| u128::from(price) * u128::from(tokens);
-        let sum = each(self.input, input).saturating_add(each(self.output, output));
-        u64::try_from(sum.div_ceil(MILLION)).unwrap_or(u64::MAX)
+        sum([(self.rates.input, input), (self.rates.output, output)])
     }
 
     /// How many tokens out a sum pays for after so many in; none if it does not even pay for those.
     pub fn affords(&self, most: u64, input: u64) -> Option<u64> {
         let left = u128::from(most) * MILLION;
-        let left = left.checked_sub(u128::from(self.input) * u128::from(input))?;
+        let left = left.checked_sub(u128::from(self.rates.input) * u128::from(input))?;
         Some(
-            left.checked_div(u128::from(self.output))
+            left.checked_div(u128::from(self.rates.output))
                 .map_or(u64::MAX, |tokens| tokens.min(u128::from(u64::MAX)) as u64),
         )
     }
 }
 
-/// What a model costs by the book, and the day that was looked up.
-pub fn listed(name: &str) -> Option<(Price, &'static str)> {
-    let rows = BOOK.lines().filter(|line| !line.starts_with('#')).skip(1);
-    let fits = |known: &str| match known.strip_suffix('*') {
-        Some(beginning) => name.starts_with(beginning),
-        None => known == name,
-    };
-    let mut found: Option<(usize, Price, &'static str)> = None;
-    for row in rows {
-        let mut cells = row.split(',');
-        let (Some(known), Some(input), Some(output), Some(as_of)) =
-            (cells.next(), cells.next(), cells.next(), cells.next())
-        else {
-            continue;
-        };
-        if fits(known) && found.as_ref().is_none_or(|(length, ..)| known.len() > *length) {
-            let price = Price { input: dollars(input)?, output: dollars(output)? };
-            found = Some((known.len(), price, as_of));
-        }
-    }
-    found.map(|(_, price, as_of)| (price, as_of))
+fn sum<const N: usize>(kinds: [(u64, u64); N]) -> u64 {
+    let each = kinds.map(|(price, tokens)| u128::from(price) * u128::from(tokens));
+    let sum = each.into_iter().fold(0_u128, u128::saturating_add);
+    u64::try_from(sum.div_ceil(MILLION)).unwrap_or(u64::MAX)
 }
 
-/// Dollars with at most six decimals, in micro-dollars.
+/// `0.15` as micro-dollars, without the roundings of a float.
 fn dollars(text: &str) -> Option<u64> {
     let (whole, part) = text.trim().split_once('.').unwrap_or((text.trim(), ""));
     let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
@@ -84,14 +160,14 @@ fn dollars(text: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::provider::Named;
 
     #[test]
-    fn tokens_cost_what_the_book_says_and_never_less() {
+    fn tokens_cost_what_the_price_says_and_never_less() {
         let price = Price::parse("0.15/0.60").unwrap();
-        assert_eq!(price, Price { input: 150_000, output: 600_000 });
+        assert_eq!((price.rates.input, price.rates.output), (150_000, 600_000));
         assert_eq!((price.of(1_000_000, 0), price.of(0, 1_000_000), price.of(1, 0)), (150_000, 600_000, 1));
-        assert_eq!(Price { input: u64::MAX, output: u64::MAX }.of(u64::MAX, u64::MAX), u64::MAX);
+        let most = Rates::filled(u64::MAX, u64::MAX, [None; 3], true);
+        assert_eq!(Price { rates: most, above: None }.of(u64::MAX, u64::MAX), u64::MAX);
         for most in [0, 1, 999, 20_000] {
             for input in [0, 7, 10_000] {
                 if let Some(output) = price.affords(most, input) {
@@ -105,22 +181,32 @@ mod tests {
     }
 
     #[test]
-    fn every_row_of_the_book_can_be_read_and_names_somebody() {
-        for row in BOOK.lines().filter(|line| !line.starts_with('#')).skip(1) {
-            let name = row.split(',').next().unwrap();
-            let asked = name.replace('*', "-20991231");
-            let (price, as_of) = listed(&asked).unwrap_or_else(|| panic!("{row}"));
-            assert!(price.input > 0 && price.output > 0 && as_of.starts_with("20"), "{row}");
-            assert!(Named::parse(&asked).is_ok_and(|named| !named.local), "{row}");
-        }
-        assert_eq!(listed("openai/gpt-5-mini").unwrap().0.output, 2_000_000, "not that of gpt-5");
-        assert_eq!(listed("openai/gpt-99"), None);
+    fn each_kind_of_token_has_its_price_and_what_has_none_is_never_cheaper_than_it_can_be() {
+        let whole = Price::parse("3/15/0.30/3.75/6").unwrap();
+        let tokens = Tokens { input: 1_000, output: 100, cached: 10_000, write_5m: 800, write_1h: 500 };
+        assert_eq!(whole.cost(&tokens), 3_000 + 1_500 + 3_000 + 3_000 + 3_000);
+        let short = Price::parse("3/15").unwrap();
+        assert_eq!(short.cost(&tokens), 3_000 + 1_500 + 30_000 + 3_000 + 3_000);
+        assert_eq!(short.cost(&Tokens { input: 1, ..Tokens::default() }), 3);
+        let all = Tokens { input: u64::MAX, output: u64::MAX, ..tokens };
+        assert_eq!(short.cost(&all), u64::MAX);
+    }
+
+    #[test]
+    fn a_call_above_the_threshold_costs_more_from_its_first_token_on() {
+        let rates = |times: u64| Rates::filled(1_000_000 * times, 2_000_000 * times, [None; 3], false);
+        let price = Price { rates: rates(1), above: Some(Above { threshold: 1_000, rates: rates(2) }) };
+        let tokens = Tokens { input: 400, cached: 600, output: 10, ..Tokens::default() };
+        assert_eq!(price.cost(&tokens), 1_020);
+        assert_eq!(price.cost(&Tokens { input: 401, ..tokens }), 2_042);
+        let at = |input| price.dearest(input, Writes::Short);
+        assert_eq!((at(1_000).of(1_000, 10), at(1_001).of(1_001, 10)), (1_020, 2_042));
     }
 
     #[test]
     fn what_is_no_price_says_what_one_looks_like() {
-        for text in ["", "1", "1/", "/1", "-1/1", "1e3/1", "1.1234567/1", "1234567/1", "NaN/1"] {
-            assert!(Price::parse(text).is_err_and(|why| why.to_string().contains("0.15/0.60")), "{text}");
+        for text in ["", "1", "1/", "/1", "-1/1", "1e3/1", "1.1234567/1", "1234567/1", "NaN/1", "1/1/1/1/1/1", "1/1/"] {
+            assert!(Price::parse(text).is_err_and(|why| why.to_string().contains("IN/OUT")), "{text}");
         }
     }
 }

@@ -78,9 +78,57 @@ pub struct Named {
     pub(crate) most_tokens: &'static str,
     /// On this machine, where nobody is paid.
     pub local: bool,
+    /// The address is an owner's own and is added to as it stands, where ours are completed.
+    pub(crate) as_it_stands: bool,
+}
+
+/// A server somebody has in place of a provider's own: a company's, another provider's, one on this machine. It is spoken to
+/// as that provider is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Server {
+    base: String,
+    /// The environment variable that holds its key; none for a server that wants no key.
+    pub key_env: Option<String>,
+    protocol: Protocol,
+    local: bool,
+}
+
+impl Server {
+    /// At an address as that provider's own clients take it, such as `https://WORK_KEY@example.com/v1`.
+    pub fn parse(provider: &str, address: &str) -> Result<Server, Error> {
+        let known = PROVIDERS.iter().find(|known| known.name == provider);
+        let protocol = known.map_or(Protocol::Chat, |known| known.protocol);
+        let (address, key) = keyed(address.trim())?;
+        let local = Address::parse(&address, "/chat/completions", false)?.loopback;
+        let base = address.trim_end_matches('/');
+        // Anthropic's clients add the version by themselves, OpenAI's do not.
+        let base = if protocol == Protocol::Messages { format!("{base}/v1") } else { base.to_owned() };
+        Ok(Server { base, key_env: key.map(str::to_owned), protocol, local })
+    }
+
+    /// Whose it is, where its name says so.
+    pub fn owner(&self) -> Option<&'static Provider> {
+        let host = host_of(&self.base)?;
+        PROVIDERS.iter().find(|known| known.key_env.is_some() && host_of(known.base).as_ref() == Some(&host))
+    }
+
+    pub fn host(&self) -> String {
+        host_of(&self.base).unwrap_or_default()
+    }
+}
+
+fn host_of(address: &str) -> Option<String> {
+    reqwest::Url::parse(address).ok()?.host_str().map(str::to_owned)
 }
 
 impl Named {
+    /// The same model, or one of that name, at a server of one's own.
+    pub fn served_by(mut self, server: &Server) -> Named {
+        (self.base, self.key_env) = (server.base.clone(), server.key_env.clone());
+        (self.protocol, self.local, self.as_it_stands) = (server.protocol, server.local, true);
+        self
+    }
+
     /// The same at another address, such as a proxy's.
     pub fn at(mut self, base: &str) -> Named {
         base.clone_into(&mut self.base);
@@ -122,6 +170,7 @@ impl Named {
             shape: provider.map_or(Shape::Schema, |known| known.shape),
             most_tokens: provider.map_or("max_tokens", |known| known.most_tokens),
             local,
+            as_it_stands: false,
         })
     }
 }
@@ -166,6 +215,69 @@ mod tests {
         for name in ["https://sk-secret@example.com/v1/big", "https://a:b@example.com/v1/big", "https://@x/v1/big"] {
             let refused = Named::parse(name).unwrap_err().to_string();
             assert!(refused.contains("WORK_KEY") && !refused.contains("secret"), "{refused}");
+        }
+    }
+
+    /// They were overwritten in silence, and the key went to the provider's own address.
+    #[test]
+    fn a_server_of_ones_own_is_asked_at_its_own_address_with_its_own_key() {
+        let asked = |provider: &str, address: &str, model: &str, path: &str| {
+            let server = Server::parse(provider, address).unwrap();
+            let named = Named::parse(model).unwrap().served_by(&server);
+            let key = named.key_env.clone();
+            let price = Some(crate::Price::NOTHING);
+            let upstream = crate::Upstream::open(Named { key_env: None, ..named }, price).unwrap();
+            (upstream.url(path).unwrap(), upstream.model().to_owned(), key)
+        };
+        let work = || Some("WORK_KEY".to_owned());
+        for (provider, address, model, path, url, name, key) in [
+            (
+                "openai",
+                "https://WORK_KEY@example.com/v1/",
+                "openai/gpt-5",
+                "/chat/completions",
+                "https://example.com/v1/chat/completions",
+                "gpt-5",
+                work(),
+            ),
+            (
+                "openai",
+                "https://example.com/api/paas/v4",
+                "openai/openai/gpt-5",
+                "/responses",
+                "https://example.com/api/paas/v4/responses",
+                "openai/gpt-5",
+                None,
+            ),
+            (
+                "anthropic",
+                "https://WORK_KEY@example.com",
+                "anthropic/opus",
+                "/messages",
+                "https://example.com/v1/messages",
+                "opus",
+                work(),
+            ),
+            (
+                "anthropic",
+                "http://127.0.0.1:4000/anthropic",
+                "anthropic/opus",
+                "/messages",
+                "http://127.0.0.1:4000/anthropic/v1/messages",
+                "opus",
+                None,
+            ),
+        ] {
+            assert_eq!(asked(provider, address, model, path), (url.to_owned(), name.to_owned(), key));
+        }
+        let owner = |address: &str| Server::parse("openai", address).unwrap().owner().map(|known| known.name);
+        assert_eq!(owner("https://openrouter.ai/api/v1"), Some("openrouter"));
+        assert_eq!((owner("https://example.com/v1"), owner("http://localhost:8000/v1")), (None, None));
+        for wrong in
+            ["http://10.0.0.1/v1", "https://example.com/v1?api-version=2", "example.com", "https://sk-hush@example.com"]
+        {
+            let refused = Server::parse("openai", wrong).unwrap_err().to_string();
+            assert!(!refused.contains("hush"), "{refused}");
         }
     }
 

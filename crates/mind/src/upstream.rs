@@ -5,8 +5,9 @@ use reqwest::header::{AUTHORIZATION, HeaderName, HeaderValue};
 
 use crate::Error;
 use crate::address::Address;
+use crate::book::Book;
 use crate::key::Key;
-use crate::price::{Price, listed};
+use crate::price::Price;
 use crate::provider::{Named, Protocol};
 
 #[derive(Debug)]
@@ -19,14 +20,7 @@ pub struct Upstream {
 impl Upstream {
     /// At this price, where it is other than the book says or the book says nothing.
     pub fn open(named: Named, price: Option<Price>) -> Result<Upstream, Error> {
-        let price = match (price, named.local) {
-            (Some(price), _) => price,
-            (None, true) => Price::NOTHING,
-            (None, false) => {
-                let listed = listed(&named.name).map(|(price, _)| price);
-                listed.ok_or_else(|| Error::Unpriced { model: named.name.clone() })?
-            }
-        };
+        let price = price.map_or_else(|| Book::built_in().price(&named), Ok)?;
         let key = named.key_env.as_deref().map(Key::from_env).transpose()?;
         Ok(Upstream { named, price, key })
     }
@@ -52,7 +46,26 @@ impl Upstream {
 
     /// Where to send what belongs at this path, such as `/chat/completions`.
     pub fn url(&self, path: &str) -> Result<String, Error> {
+        if self.named.as_it_stands {
+            return Ok(format!("{}{path}", self.named.base));
+        }
         Ok(Address::parse(&self.named.base, path, false)?.url.to_string())
+    }
+
+    /// Where Google's own protocol is spoken: beside the address that speaks everybody else's.
+    pub fn generates(&self, stream: bool) -> Result<String, Error> {
+        let base = self.named.base.trim_end_matches('/');
+        let beside = base.strip_suffix("/openai").map(str::to_owned);
+        let beside = beside.or_else(|| base.strip_suffix("/v1").map(|root| format!("{root}/v1beta")));
+        let how = if stream { "streamGenerateContent" } else { "generateContent" };
+        let path = format!("/models/{}:{how}", self.named.model);
+        let url = Address::parse(beside.as_deref().unwrap_or(base), &path, false)?.url;
+        Ok(if stream { format!("{url}?alt=sse") } else { url.to_string() })
+    }
+
+    /// The header that shows the key there.
+    pub fn shows_google(&self) -> Option<(HeaderName, HeaderValue)> {
+        Some((HeaderName::from_static("x-goog-api-key"), self.key.as_ref()?.plain()))
     }
 
     /// The header that shows the key, in the manner of its server.
@@ -60,6 +73,8 @@ impl Upstream {
         let key = self.key.as_ref()?;
         Some(match self.named.protocol {
             Protocol::Chat => (AUTHORIZATION, key.bearer()),
+            // Its clients show what is called a token otherwise than what is called a key.
+            Protocol::Messages if key.variable().ends_with("_AUTH_TOKEN") => (AUTHORIZATION, key.bearer()),
             Protocol::Messages => (HeaderName::from_static("x-api-key"), key.plain()),
         })
     }

@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Signal, WaitOptions, kill_process, wait};
 
 /// How long whoever is asked to end may take to.
 const ASKED: Duration = Duration::from_secs(2);
@@ -20,17 +20,30 @@ pub fn adopt() {
 pub fn end() {
     let began = Instant::now();
     while began.elapsed() < LOOKED {
-        let all = descendants();
-        if all.is_empty() {
+        if is_alone() {
             return;
         }
-        let signal = if began.elapsed() < ASKED { Signal::TERM } else { Signal::KILL };
-        for pid in all {
-            // Who has ended meanwhile needs no telling.
-            let _ = kill_process(pid, signal);
-        }
+        tell(if began.elapsed() < ASKED { Signal::TERM } else { Signal::KILL });
         std::thread::sleep(Duration::from_millis(50));
     }
+}
+
+/// Sends a signal to all that this process has started, as far as they can be listed.
+pub(crate) fn tell(signal: Signal) {
+    for pid in descendants() {
+        // Who has ended meanwhile needs no telling.
+        let _ = kill_process(pid, signal);
+    }
+}
+
+/// Nobody is left who runs and comes from this process.
+pub(crate) fn is_alone() -> bool {
+    descendants().is_empty()
+}
+
+/// Buries whoever has ended and was this process's own or has become so.
+pub(crate) fn bury() {
+    while let Ok(Some(_)) = wait(WaitOptions::NOHANG) {}
 }
 
 /// Those who run and come from this process; who has ended and waits to be buried does not run.

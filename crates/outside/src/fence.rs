@@ -32,6 +32,24 @@ pub fn start(command: &mut Command, fence: &Fence) -> io::Result<(Child, bool)> 
     })
 }
 
+/// Raises it around this thread and all that is started from it, for good. True, if there is a fence.
+pub fn raise(fence: &Fence) -> io::Result<bool> {
+    linux::raise(fence)
+}
+
+/// Lays something empty over these places, for this process and all that is started from it: they are as good as gone, and
+/// whatever lies beside them is as it was, which no rule of Landlock's alone can do. Where nobody may do so, nothing is changed.
+/// Nothing but a fence keeps a program from taking it away again, so one must be raised after it.
+pub fn cover(places: &[PathBuf]) -> io::Result<()> {
+    linux::cover(places)
+}
+
+/// From now on no signal of this thread's, nor of any that is started from it, reaches whoever is not started from it too.
+/// True, if the kernel sees to that.
+pub(crate) fn keep_signals_in() -> bool {
+    linux::keep_signals_in().unwrap_or(false)
+}
+
 /// Every place that stays open: all there is beside the ways that lead to what is hidden or protected, and on those ways
 /// nothing but looking around.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -77,12 +95,16 @@ mod linux {
     use std::io;
     use std::path::PathBuf;
 
+    #[allow(deprecated)]
+    use rustix::thread::unshare;
+
     use landlock::{
         ABI, Access, AccessFs, BitFlags, CompatLevel, Compatible, PathBeneath, PathFd, Ruleset, RulesetAttr,
         RulesetCreatedAttr, RulesetStatus, Scope,
     };
 
-    use rustix::thread::{CapabilitySet, capabilities, set_capabilities};
+    use rustix::mount::{MountFlags, MountPropagationFlags, mount, mount_change};
+    use rustix::thread::{CapabilitySet, UnshareFlags, capabilities, set_capabilities};
 
     use super::{Fence, Ways};
 
@@ -134,11 +156,46 @@ mod linux {
         drop_powers()?;
         Ok(status.ruleset != RulesetStatus::NotEnforced)
     }
+
+    pub(super) fn cover(places: &[PathBuf]) -> io::Result<()> {
+        let real = places.iter().map(|path| path.canonicalize()).collect::<io::Result<Vec<_>>>()?;
+        let (user, group) = (rustix::process::geteuid(), rustix::process::getegid());
+        if own_view(UnshareFlags::NEWNS).is_err() {
+            own_view(UnshareFlags::NEWUSER | UnshareFlags::NEWNS)?;
+            // Everybody is still who they were.
+            std::fs::write("/proc/self/setgroups", "deny")?;
+            std::fs::write("/proc/self/uid_map", format!("{0} {0} 1", user.as_raw()))?;
+            std::fs::write("/proc/self/gid_map", format!("{0} {0} 1", group.as_raw()))?;
+        }
+        // What is mounted elsewhere comes here too, and nothing of this goes there.
+        mount_change("/", MountPropagationFlags::DOWNSTREAM | MountPropagationFlags::REC)?;
+        let flags = MountFlags::RDONLY | MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
+        real.iter().try_for_each(|path| Ok(mount("tmpfs", path, "tmpfs", flags, c"mode=000,size=4k")?))
+    }
+
+    /// What makes this call unsafe in general is a view of open files that threads share; neither is here.
+    #[allow(deprecated)]
+    fn own_view(of: UnshareFlags) -> rustix::io::Result<()> {
+        unshare(of)
+    }
+
+    pub(super) fn keep_signals_in() -> Result<bool, landlock::RulesetError> {
+        let rules = Ruleset::default().set_compatibility(CompatLevel::HardRequirement).scope(Scope::Signal)?;
+        Ok(rules.create()?.restrict_self()?.ruleset == RulesetStatus::FullyEnforced)
+    }
 }
 
 #[cfg(not(target_os = "linux"))]
 mod linux {
     pub(super) fn raise(_: &super::Fence) -> std::io::Result<bool> {
+        Ok(false)
+    }
+
+    pub(super) fn cover(_: &[std::path::PathBuf]) -> std::io::Result<()> {
+        Err(std::io::ErrorKind::Unsupported.into())
+    }
+
+    pub(super) fn keep_signals_in() -> std::io::Result<bool> {
         Ok(false)
     }
 }

@@ -2,7 +2,7 @@
 //! told one JSON message a line on its standard input, and answers with one on its standard output.
 //!
 //! Here is what is said ([`wire`]), how a program is started, asked, bounded and ended ([`Program`]), who sees to it that
-//! nothing of it is left when its host is gone ([`keeper`]), and the fence that may stand around it ([`fence`]). What a
+//! nothing of it is left when its host is gone ([`keeper`], and [`warden`] where its terminal is its owner's), and the fence that may stand around it ([`fence`]). What a
 //! world or a mind makes of it is for whoever asks.
 
 pub mod family;
@@ -13,8 +13,10 @@ pub mod keeper;
 mod minds;
 mod page;
 mod program;
+mod reach;
 mod talk;
 mod trouble;
+pub mod warden;
 pub mod wire;
 mod worlds;
 

@@ -2,7 +2,9 @@
 //! here is part of a release.
 #![allow(missing_debug_implementations, reason = "what a test holds is not printed")]
 
+pub mod billing;
 pub mod cluster;
+mod http;
 pub mod model;
 pub mod provider;
 pub mod upstream;

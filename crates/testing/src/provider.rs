@@ -2,7 +2,7 @@
 //! the number of the request. It keeps its own book of what each golem could have been charged.
 
 use std::collections::BTreeMap;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufReader, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -10,6 +10,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+
+use crate::http::{Request, request};
 
 /// Micro-dollars for a token in and out.
 pub const PRICE: (u64, u64) = (1, 5);
@@ -110,7 +112,8 @@ fn serve(
 ) -> std::io::Result<()> {
     stream.set_nodelay(true)?;
     let mut reader = BufReader::new(stream.try_clone()?);
-    while let Some((head, body)) = request(&mut reader)? {
+    while let Some(Request { head, body }) = request(&mut reader)? {
+        let body: Value = serde_json::from_slice(&body).unwrap_or_default();
         let act = act(number.fetch_add(1, Ordering::SeqCst));
         {
             let mut book = book.lock().unwrap();
@@ -128,26 +131,6 @@ fn serve(
         }
     }
     Ok(())
-}
-
-fn request(reader: &mut BufReader<TcpStream>) -> std::io::Result<Option<(String, Value)>> {
-    let (mut head, mut length) = (String::new(), 0);
-    loop {
-        let start = head.len();
-        if reader.read_line(&mut head)? == 0 {
-            return Ok(None);
-        }
-        let line = head[start..].trim().to_lowercase();
-        if let Some(value) = line.strip_prefix("content-length:") {
-            length = value.trim().parse().unwrap_or(0);
-        }
-        if line.is_empty() {
-            break;
-        }
-    }
-    let mut body = vec![0; length];
-    reader.read_exact(&mut body)?;
-    Ok(Some((head, serde_json::from_slice(&body).unwrap_or(Value::Null))))
 }
 
 /// Who asked, what it says was used, and what can have been charged for it at most.

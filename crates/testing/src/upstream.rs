@@ -2,7 +2,7 @@
 //! book of what it has done, in its own tokens: four bytes in are one, and a word out is one.
 
 use std::collections::BTreeMap;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufReader, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -10,6 +10,8 @@ use std::thread;
 use std::time::Duration;
 
 use serde_json::{Value, json};
+
+use crate::http::{Request, request};
 
 /// Micro-dollars for a token in and out.
 pub const PRICE: (u64, u64) = (1, 5);
@@ -105,7 +107,7 @@ fn serve(mut stream: TcpStream, book: &Mutex<Book>, number: &AtomicU64, act: &dy
     stream.set_nodelay(true).ok()?;
     let mut reader = BufReader::new(stream.try_clone().ok()?);
     loop {
-        let (head, bytes) = request(&mut reader)?;
+        let Request { head, body: bytes } = request(&mut reader).ok()??;
         let body: Value = serde_json::from_slice(&bytes).unwrap_or_default();
         let act = act(number.fetch_add(1, Ordering::SeqCst));
         let input = bytes.len() as u64 / 4;
@@ -280,24 +282,4 @@ impl Answering<'_> {
         self.send(b"0\r\n\r\n")?;
         Some(true)
     }
-}
-
-fn request(reader: &mut BufReader<TcpStream>) -> Option<(String, Vec<u8>)> {
-    let (mut head, mut length) = (String::new(), 0);
-    loop {
-        let start = head.len();
-        if reader.read_line(&mut head).ok()? == 0 {
-            return None;
-        }
-        let line = head[start..].trim().to_lowercase();
-        if let Some(value) = line.strip_prefix("content-length:") {
-            length = value.trim().parse().unwrap_or(0);
-        }
-        if line.is_empty() {
-            break;
-        }
-    }
-    let mut body = vec![0; length];
-    reader.read_exact(&mut body).ok()?;
-    Some((head, body))
 }

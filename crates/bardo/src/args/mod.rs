@@ -84,6 +84,9 @@ pub(crate) enum Verb {
     /// A real chain: a golem that exchanges money in a pool, with a purse that caps it
     #[command(subcommand)]
     Chain(ChainVerb),
+    /// What models cost: the price book, and how to bring in a newer one
+    #[command(subcommand)]
+    Prices(PricesVerb),
     /// Bring in candles to replay
     #[command(subcommand)]
     Data(DataVerb),
@@ -126,6 +129,12 @@ pub(crate) enum Verb {
     /// Keep a program, so that nothing of it is left
     #[command(hide = true)]
     Keep { launch: String },
+    /// Watch over a program that has this terminal
+    #[command(hide = true)]
+    Ward { ward: String },
+    /// Become that program
+    #[command(hide = true)]
+    Enter { ward: String },
     /// Print shell completions
     Completions { shell: clap_complete::Shell },
     /// Write man pages, one for each command
@@ -226,9 +235,21 @@ pub(crate) struct WrapArgs {
     /// Money to live on, where the golem is new; 1 if not said
     #[arg(long, value_name = "USDC")]
     pub(crate) credit: Option<Usdc>,
-    /// The golem, new or one to go on with; without one it is called like the program
+    /// The most it may spend in a day, in UTC; a new golem is given thirty times that, if --credit does not say otherwise
+    #[arg(long, value_name = "USDC")]
+    pub(crate) per_day: Option<Usdc>,
+    /// The golem, new or one to go on with; without one it is the program's own, called like it
     #[arg(long)]
     pub(crate) name: Option<Name>,
+    /// How long the program has to wind up once it is out of money, before it is ended; 30s if not said
+    #[arg(long, value_name = "SPAN")]
+    pub(crate) wind_up: Option<String>,
+    /// Pass on a variable that would be kept from the program, such as AWS_SECRET_ACCESS_KEY; may be given again
+    #[arg(long, value_name = "VARIABLE")]
+    pub(crate) keep: Vec<String>,
+    /// Give it nothing of your environment but what every program needs, and what you keep
+    #[arg(long)]
+    pub(crate) clean_env: bool,
     /// A check of yours that passes if its command ends with 0, such as tests='cargo test'; may be given again
     #[arg(long, value_name = "NAME=COMMAND")]
     pub(crate) check: Vec<String>,
@@ -241,6 +262,9 @@ pub(crate) struct WrapArgs {
     /// Start it without a fence: it can then read and write this home like anything else of yours
     #[arg(long, conflicts_with = "protect")]
     pub(crate) unfenced: bool,
+    /// What models cost that have no price here, in dollars for a million tokens, as IN/OUT
+    #[arg(long, value_name = "IN/OUT")]
+    pub(crate) price: Option<String>,
     /// How often it is checked, such as 1m
     #[arg(long, value_name = "SPAN")]
     pub(crate) every: Option<String>,
@@ -251,6 +275,26 @@ pub(crate) struct WrapArgs {
     /// The program and what it is given
     #[arg(required = true, last = true, value_name = "PROGRAM")]
     pub(crate) program: Vec<String>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum PricesVerb {
+    /// What a model costs here, by which table, and what else it is called
+    Show {
+        /// As PROVIDER/MODEL, such as openai/gpt-5-mini
+        model: String,
+    },
+    /// Every model that has a price here
+    List {
+        /// Only those of this provider, such as anthropic
+        #[arg(long)]
+        provider: Option<String>,
+    },
+    /// Put a newer price book into this home, in the place of the one the program brings
+    Update {
+        /// A book in the form that packaging/prices writes
+        file: PathBuf,
+    },
 }
 
 #[derive(Debug, ClapArgs)]

@@ -14,9 +14,9 @@ use crate::args::{TreasuryArgs, TreasuryVerb};
 use crate::exit;
 use crate::output::{self, line};
 
-/// A home, without a word about it.
-pub(crate) fn make(home: &Home) -> Result<(), Error> {
-    home.init(&home.settings()?).map(|_| ())
+/// A home, without a word about it. Says whether it was new.
+pub(crate) fn make(home: &Home) -> Result<bool, Error> {
+    home.init(&home.settings()?)
 }
 
 pub(crate) fn init(home: &Home, json: bool) -> Result<ExitCode, Error> {
@@ -117,7 +117,12 @@ pub(crate) fn told(finding: &examination::Finding, json: bool) {
     if json {
         output::json(finding);
     } else {
-        line(format!("{} {:<24} {}", if finding.fine { "ok   " } else { "WRONG" }, finding.what, finding.detail));
+        let mark = match (finding.fine, finding.soon) {
+            (false, _) => "WRONG",
+            (true, true) => "soon ",
+            (true, false) => "ok   ",
+        };
+        line(format!("{mark} {:<24} {}", finding.what, finding.detail));
     }
 }
 

@@ -24,6 +24,7 @@ pub(crate) mod mcp;
 pub(crate) mod outside;
 pub(crate) mod owner;
 pub(crate) mod plot;
+pub(crate) mod prices;
 pub(crate) mod report;
 pub(crate) mod reproduce;
 pub(crate) mod run;

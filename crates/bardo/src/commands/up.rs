@@ -81,7 +81,7 @@ pub(crate) fn up(home: &Home, args: &UpArgs, json: bool) -> Result<ExitCode, Err
         (None, _) => settings.text("gateway.listen").map(str::to_owned),
     };
     let gateway = match gateway.filter(|address| !address.is_empty()) {
-        Some(address) => Some(gateway::Listen::of(&address, &settings)?),
+        Some(address) => Some(gateway::Listen::of(&address, &settings, home.prices()?)?),
         None => None,
     };
     let began = Instant::now();

@@ -10,13 +10,13 @@ use testing::upstream::{Act, Upstream};
 use testing::wait::until;
 
 /// An agent in the shell: it calls its model as often as it is told to, with whatever its environment says.
-const AGENT: &str = r#"for i in $(seq ${TIMES:-3}); do
+pub(crate) const AGENT: &str = r#"for i in $(seq ${TIMES:-3}); do
   curl -sS "$OPENAI_BASE_URL/chat/completions" -H "Authorization: Bearer $OPENAI_API_KEY" \
     -d '{"model":"m","max_tokens":20,"messages":[{"role":"user","content":"hello"}]}' || exit 9
   echo
 done"#;
 
-fn wrap(tent: &Tent, upstream: &Upstream, args: &[&str], program: &[&str]) -> Command {
+pub(crate) fn wrap(tent: &Tent, upstream: &Upstream, args: &[&str], program: &[&str]) -> Command {
     let mut command = tent.command([&["wrap"][..], args, &["--"], program].concat());
     let model = format!("{}/v1/m", upstream.url);
     command.env("BARDO__GATEWAY__MODELS", format!("m={model}")).env("BARDO__MODELS__PRICES", format!("{model}=1/5"));
@@ -24,11 +24,11 @@ fn wrap(tent: &Tent, upstream: &Upstream, args: &[&str], program: &[&str]) -> Co
     command
 }
 
-fn told(output: &Output) -> String {
+pub(crate) fn told(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-fn life(tent: &Tent, name: &str) -> Life {
+pub(crate) fn life(tent: &Tent, name: &str) -> Life {
     tent.golem(name).wake().unwrap().0.life().clone()
 }
 
@@ -157,4 +157,19 @@ fn inside_a_host_that_is_up_it_is_the_hosts_golem() {
     assert!(Command::new("kill").args(["-TERM", &host.id().to_string()]).status().unwrap().success());
     host.wait().unwrap();
     tent.verified("ada");
+}
+
+#[test]
+fn a_model_nobody_knows_the_price_of_has_the_one_that_was_said() {
+    let (tent, upstream) = (Tent::bare(), Upstream::start(|_| Act::Honest));
+    let run = |args: &[&str]| {
+        let mut command = wrap(&tent, &upstream, args, &["sh", "-c", AGENT]);
+        command.env_remove("BARDO__MODELS__PRICES").output().unwrap()
+    };
+    let wrong = run(&["--name", "ada", "--price", "5"]);
+    assert!(!wrong.status.success() && told(&wrong).contains("IN/OUT") && !tent.root().exists(), "{}", told(&wrong));
+    let output = run(&["--name", "ada", "--price", "1/5"]);
+    assert!(output.status.success(), "{}", told(&output));
+    let life = life(&tent, "ada");
+    assert_eq!((life.calls.made, life.calls.spent), (3, Usdc::micros(upstream.worth() as i64)));
 }

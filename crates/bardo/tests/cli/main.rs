@@ -18,6 +18,7 @@ mod otlp;
 mod parts;
 mod path;
 mod pictures;
+mod prices;
 mod release;
 mod rows;
 mod size;

@@ -1,6 +1,6 @@
 //! What calls come to. It calculates and never decides.
 
-use super::{Event, Hold, How, Open, Runaway};
+use super::{Denied, Event, Hold, How, Open, Runaway};
 use crate::life::Life;
 use crate::limits;
 use crate::money::Usdc;
@@ -28,6 +28,10 @@ pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
             calls.habits = calls.habits.at(at);
             calls.habits.minute.take(minute(at), Usdc::ZERO);
             calls.habits.wide = calls.habits.wide.max(calls.open.len() as u32);
+            // Whoever can pay for a call is not out of money, and is told again once it is.
+            if matches!(calls.refused, Some((Denied::Broke, _))) {
+                calls.refused = None;
+            }
         }
         Event::Settled { key, cost, over: _, how, used } => {
             let Some(place) = life.calls.open.iter().position(|open| open.key == *key) else { return };
@@ -54,17 +58,20 @@ pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
         Event::Held { key, by, times, sum } => {
             life.flights_made = *key;
             life.calls.hold = Some(Hold { key: *key, by: *by, times: *times, sum: *sum, since: at });
+            if *by == Runaway::Alike {
+                life.calls.looped = life.calls.made_like(*times, *sum);
+            }
         }
         Event::Released { .. } => {
             let calls = &mut life.calls;
             let Some(hold) = calls.hold.take() else { return };
             // What its owner has said yes to is usual from here on.
             calls.alike.clear();
-            let habits = &mut calls.habits;
             match hold.by {
-                Runaway::Alike => {}
-                Runaway::Fan => habits.allowed = hold.times.saturating_mul(2),
-                Runaway::Pace => habits.busiest = habits.busiest.max(hold.sum),
+                Runaway::Alike => calls.make_usual(),
+                Runaway::Fan => calls.habits.allowed = hold.times.saturating_mul(2),
+                Runaway::Pace => calls.habits.busiest = calls.habits.busiest.max(hold.sum),
+                Runaway::Bill => {}
             }
         }
     }

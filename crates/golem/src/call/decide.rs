@@ -1,8 +1,9 @@
 //! Letting a call through, or refusing it by name; and what it came to.
 
-use super::{Denied, Event, How, Used, room, runaway};
+use super::{Denied, Event, How, Runaway, Used, room, runaway};
 use crate::draft::Draft;
 use crate::money::Usdc;
+use crate::mortality::economic;
 use crate::mortality::phase::Tier;
 use crate::policy::Refusal;
 use crate::time::Span;
@@ -22,18 +23,16 @@ pub struct Wanted {
     pub again: Option<u64>,
     /// By what calls that ask the same are known.
     pub alike: u64,
-    /// Calls that were refused since that was last on record.
-    pub unsaid: u32,
 }
 
 /// Sets aside what it can cost at most, or refuses.
 pub(crate) fn called(draft: &mut Draft<'_>, call: &Wanted) {
-    let Wanted { key, most, tier, again, alike, unsaid } = *call;
+    let Wanted { key, most, tier, again, alike } = *call;
     if key != draft.calls.made + 1 {
         return;
     }
     if again.is_some_and(|again| draft.calls.known.contains(&again)) {
-        return refuse(draft, Denied::Repeated, unsaid);
+        return refuse(draft, Denied::Repeated);
     }
     let (at, room) = (draft.at(), room(draft, draft.at(), tier));
     match room {
@@ -41,17 +40,24 @@ pub(crate) fn called(draft: &mut Draft<'_>, call: &Wanted) {
             None => draft.emit(Event::Reserved { key, most, tier, again, alike }),
             Some((by, times, sum)) => {
                 draft.emit(Event::Held { key: draft.flights_made + 1, by, times, sum });
-                refuse(draft, Denied::Held(by), unsaid);
+                refuse(draft, Denied::Held(by));
             }
         },
-        Ok((_, why)) | Err(why) => refuse(draft, why, unsaid),
+        Ok((_, why)) | Err(why) => refuse(draft, why),
     }
 }
 
-fn refuse(draft: &mut Draft<'_>, by: Denied, unsaid: u32) {
+fn refuse(draft: &mut Draft<'_>, by: Denied) {
     let told = |(last, at)| last == by && draft.at() < at + TELL_AGAIN;
-    if !draft.is_dead() && !draft.calls.refused.is_some_and(told) {
-        draft.emit(Event::Refused { by, times: unsaid.saturating_add(1) });
+    if !draft.calls.refused.is_some_and(told) {
+        refused(draft, by, 1);
+    }
+}
+
+/// So many were refused for this since that was last on record. The dead refuse everything and write nothing down.
+pub(crate) fn refused(draft: &mut Draft<'_>, by: Denied, times: u32) {
+    if times > 0 && !draft.is_dead() {
+        draft.emit(Event::Refused { by, times });
     }
 }
 
@@ -66,16 +72,23 @@ pub(crate) fn release(draft: &mut Draft<'_>, key: u64, yes: bool) -> Result<(), 
     Ok(())
 }
 
-/// What it cost is never more than was set aside; what somebody wants beyond that is told and not paid.
+/// A bill above what was set aside is owed all the same. It is paid from what is promised to nobody, calls are stopped until
+/// the owner says yes, and only what the money does not reach stays unpaid.
 pub(crate) fn settled(draft: &mut Draft<'_>, key: u64, cost: Usdc, how: How, used: &Used) {
     let Some(open) = draft.calls.find(key).copied() else { return };
-    let (paid, over) = match how {
-        How::Lost => (open.most, Usdc::ZERO),
-        How::Nothing => (Usdc::ZERO, Usdc::ZERO),
-        How::Told | How::Cut => (cost.min(open.most), (cost - open.most).max(Usdc::ZERO)),
+    let cost = match how {
+        How::Told => cost,
+        How::Cut => cost.min(open.most),
+        How::Lost => open.most,
+        How::Nothing => Usdc::ZERO,
     };
-    let over = if how == How::Told { over } else { Usdc::ZERO };
-    draft.emit(Event::Settled { key, cost: paid, over, how, used: used.clone() });
+    let within_reach = economic::free(draft).min(economic::unpromised_allowance(draft));
+    let paid = cost.min(open.most + within_reach);
+    draft.emit(Event::Settled { key, cost: paid, over: cost - paid, how, used: used.clone() });
+    if cost > open.most && draft.calls.hold.is_none() && !draft.is_dead() {
+        let (by, sum) = (Runaway::Bill, cost - open.most);
+        draft.emit(Event::Held { key: draft.flights_made + 1, by, times: 1, sum });
+    }
 }
 
 /// A death waits for nobody's answer: what is under way counts as what it can cost.

@@ -26,10 +26,12 @@ pub enum Denied {
     Month,
     /// What may be spent on anything in thirty days.
     Allowance,
-    /// There is not enough left.
+    /// There is not enough left while others are under way, which may give some of it back.
     Funds,
     /// It was made before, and paid for.
     Repeated,
+    /// There is not enough left, and nothing is under way that could give any of it back.
+    Broke,
 }
 
 impl Denied {
@@ -47,7 +49,7 @@ impl Denied {
             Denied::Day => "budget_day",
             Denied::Month => "budget_month",
             Denied::Allowance => "budget_allowance",
-            Denied::Funds => "budget",
+            Denied::Funds | Denied::Broke => "budget",
             Denied::Repeated => "repeated",
         }
     }
@@ -72,7 +74,8 @@ impl fmt::Display for Denied {
             Denied::Repeated => {
                 write!(f, "it was made before with this idempotency key and is paid for; its answer is not kept")
             }
-            Denied::Funds => write!(f, "it has not enough money left for that"),
+            Denied::Funds => write!(f, "it has not enough money left for that while other calls are under way"),
+            Denied::Broke => write!(f, "it has not enough money left for that"),
         }
     }
 }

@@ -12,7 +12,7 @@ pub enum Event {
     /// The sum is set aside from here on. `again` is by what the same call would be known if it were made again;
     /// `alike` is the same for calls that ask the same.
     Reserved { key: u64, most: Usdc, tier: Tier, again: Option<u64>, alike: u64 },
-    /// What it cost; `over` is what the provider wants beyond what was set aside: it is not counted.
+    /// What was paid for it; `over` is what was billed beyond that and could not be paid.
     Settled { key: u64, cost: Usdc, over: Usdc, how: How, used: Used },
     /// So many were not let through, the last for this. The same reason is told once in a while.
     Refused { by: Denied, times: u32 },

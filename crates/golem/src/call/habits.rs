@@ -21,6 +21,8 @@ pub enum Runaway {
     Fan,
     /// A minute that costs more than any.
     Pace,
+    /// A provider billed more than the most that a call could cost.
+    Bill,
 }
 
 impl fmt::Display for Runaway {
@@ -29,6 +31,7 @@ impl fmt::Display for Runaway {
             Runaway::Alike => "the same call was made again and again",
             Runaway::Fan => "far more calls were made at once than usual",
             Runaway::Pace => "calls of a minute were to cost far more than usual",
+            Runaway::Bill => "a provider billed more than a call could cost at most",
         })
     }
 }
@@ -53,6 +56,7 @@ impl fmt::Display for Hold {
             Runaway::Alike => write!(f, "the same call {times} times within two minutes, for {sum} so far"),
             Runaway::Fan => write!(f, "{times} calls at once, for up to {sum}"),
             Runaway::Pace => write!(f, "{times} calls within a minute, which came to {sum} so far"),
+            Runaway::Bill => write!(f, "a call was billed {sum} above the most that it could cost"),
         }
     }
 }

@@ -14,7 +14,7 @@ mod state;
 
 pub(crate) use apply::apply;
 pub use decide::Wanted;
-pub(crate) use decide::{called, forfeit_all, release, settled};
+pub(crate) use decide::{called, forfeit_all, refused, release, settled};
 pub use denied::Denied;
 pub use event::{Event, How, Used};
 pub use habits::{Alike, Habits, Hold, Runaway};

@@ -40,6 +40,20 @@ impl Calls {
         self.alike.push_back(Alike { what, since, times: times + 1, sum });
     }
 
+    /// Which call was held, if it was one made so often for so much. The newest of those is the one that crossed.
+    pub(super) fn made_like(&self, times: u32, sum: Usdc) -> Option<u64> {
+        self.alike.iter().rev().find(|alike| alike.times + 1 == times && alike.sum == sum).map(|alike| alike.what)
+    }
+
+    /// Its owner has said yes to the one they were stopped for.
+    pub(super) fn make_usual(&mut self) {
+        let Some(what) = self.looped.take().filter(|what| !self.usual.contains(what)) else { return };
+        if self.usual.len() >= limits::USUAL {
+            self.usual.pop_front();
+        }
+        self.usual.push_back(what);
+    }
+
     /// What it came to; and if nobody was reached, trying again is no loop.
     pub(super) fn pay_alike(&mut self, what: u64, asked: Time, cost: Usdc, reached: bool) {
         if let Some(alike) = self.alike.iter_mut().find(|alike| alike.what == what && asked >= alike.since) {
@@ -57,7 +71,8 @@ pub(super) fn crossed(life: &Life, at: Time, most: Usdc, alike: u64) -> Option<(
     // One more is taken to cost what those before did: what it can cost at most is far more, where nobody says how long an
     // answer may be.
     let expected = sum + sum.share(1, i64::from(times.max(1)));
-    if policy.calls_alike > 0 && (times >= policy.calls_alike || (times >= FEW && expected > of(SAME))) {
+    let asked_about = policy.calls_alike > 0 && !calls.usual.contains(&alike);
+    if asked_about && (times >= policy.calls_alike || (times >= FEW && expected > of(SAME))) {
         return Some((Runaway::Alike, times + 1, sum));
     }
     let habits = calls.habits.at(at);

@@ -55,6 +55,10 @@ pub struct Calls {
     pub habits: Habits,
     /// The newest calls that were made once or more often, oldest first.
     pub alike: VecDeque<Alike>,
+    /// The call they were stopped for, if one was made again and again; by what it is known among those like it.
+    pub looped: Option<u64>,
+    /// What its owner has said yes to, however often it is made; oldest first.
+    pub usual: VecDeque<u64>,
     /// By model, in the order of their first calls; those beyond the last share its place.
     pub models: Vec<ByModel>,
 }

@@ -96,11 +96,14 @@ impl Default for PolicyFigures {
             calls_month: None,
             calls_at_once: some_calls(),
             calls_alike: a_few(),
-            calls_fan: many(),
+            calls_fan: A_BURST,
             calls_leap: a_leap(),
         }
     }
 }
+
+/// Calls at once that a newborn may make unasked: forty pages read side by side are nothing unusual.
+const A_BURST: u32 = 48;
 
 fn unlimited() -> Usdc {
     Usdc::MOST

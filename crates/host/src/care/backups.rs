@@ -30,7 +30,7 @@ use crate::{Error, hash, private};
 /// How often a golem that pays in while it is copied is copied again.
 const TRIES: usize = 20;
 /// What of a home goes along as it is.
-pub(crate) const FILES: &[&str] = &["bardo.toml", "home-id"];
+pub(crate) const FILES: &[&str] = &["bardo.toml", "home-id", "prices.csv"];
 /// Keys, encrypted.
 pub(crate) const SEALED: &str = "keys.sealed";
 /// The owner's shelf.

@@ -20,6 +20,7 @@ use crate::chance::Secret;
 use crate::feeds;
 use crate::home::books::{self, Account, Own};
 use crate::home::key::Key;
+use crate::home::prices;
 use crate::home::{GolemHome, Home};
 use crate::life::checks::Plan;
 use crate::private;
@@ -41,15 +42,21 @@ pub struct Finding {
     pub what: String,
     pub fine: bool,
     pub detail: String,
+    /// It is fine, and its owner should see to it.
+    pub soon: bool,
 }
 
 impl Finding {
     pub(super) fn fine(what: impl Into<String>, detail: impl Into<String>) -> Finding {
-        Finding { what: what.into(), fine: true, detail: detail.into() }
+        Finding { what: what.into(), fine: true, detail: detail.into(), soon: false }
+    }
+
+    pub(super) fn soon(what: impl Into<String>, detail: impl Into<String>) -> Finding {
+        Finding { soon: true, ..Finding::fine(what, detail) }
     }
 
     pub(super) fn wrong(what: impl Into<String>, detail: impl Into<String>) -> Finding {
-        Finding { what: what.into(), fine: false, detail: detail.into() }
+        Finding { fine: false, ..Finding::fine(what, detail) }
     }
 }
 
@@ -59,6 +66,7 @@ pub fn examine(home: &Home, mut tell: impl FnMut(Finding)) -> Result<(), Error> 
     tell(examine_machine(home.root()));
     tell(examine_host(home));
     tell(examine_private(home.root()));
+    tell(examine_prices(home));
     shelf_and_key(home).into_iter().for_each(&mut tell);
     let treasury = examine_treasury(home, &mut tell);
     for golem in home.list()? {
@@ -90,12 +98,31 @@ fn models(home: &Home) -> Result<BTreeSet<String>, Error> {
     Ok(all)
 }
 
+/// Whether what models cost was looked up lately.
+fn examine_prices(home: &Home) -> Finding {
+    let book = match home.prices() {
+        Ok(prices) => prices,
+        Err(why) => return Finding::wrong("prices", why.to_string()),
+    };
+    let book = book.book();
+    let told = format!("{} models, looked up on {}", book.rows().len(), book.looked_up());
+    match prices::age(book, crate::wall::now_ms()) {
+        Some(days) if days > prices::LASTS => Finding::soon(
+            "prices",
+            format!(
+                "{told}, {days} days ago; a newer Bardo has newer ones, and `bardo prices update FILE` takes a book"
+            ),
+        ),
+        _ => Finding::fine("prices", told),
+    }
+}
+
 /// Asks a model one small thing, and says what that cost.
 fn examine_model(home: &Home, name: &str) -> Finding {
     let what = format!("model {name}");
     let asked = || -> Result<(Said, Duration), Error> {
         let named = Named::parse(name)?;
-        let price = home.settings()?.prices()?.get(&named.name).copied();
+        let price = Some(home.prices()?.of(&named)?);
         let chat = Chat::open(&ChatConfig { named, price, timeout: PATIENCE, allow_plain_http: false })?;
         let schema = json!({ "type": "object", "properties": { "well": { "type": "boolean" } }, "required": ["well"] });
         let ask = Ask {

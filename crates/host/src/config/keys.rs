@@ -67,7 +67,7 @@ keys! {
     Bardo "models.embedding", Kind::Text, "", "model that turns memories into vectors, such as nomic-embed-text; empty for words alone";
     Bardo "models.slots", Kind::Integer { min: 1, max: 512 }, "8", "questions that one provider is asked at once by all golems of this home; the others wait their turn";
     Bardo "models.keep_days", Kind::Integer { min: 0, max: 3_650 }, "7", "days that questions to models and their answers are kept word for word, in each golem's folder; 0 for not at all";
-    Bardo "models.prices", Kind::Text, "", "what models cost that the price book does not know or has wrong, in dollars for a million tokens, in and out, with commas between, such as openai/gpt-5-mini=0.25/2.00";
+    Bardo "models.prices", Kind::Text, "", "what models cost that the price book does not know or has wrong, in dollars for a million tokens, with commas between, each as PROVIDER/MODEL=IN/OUT, or as PROVIDER/MODEL=IN/OUT/CACHED/WRITTEN/KEPT where what has to do with a cache has prices of its own";
     Bardo "styx.url", Kind::Text, "", "address of the relay to your golems elsewhere, such as wss://relay.example/v1; empty for none";
     Bardo "styx.archive", Kind::Text, "", "where what your golems know is kept, sealed: a folder, or s3://bucket/prefix; empty for none";
     Bardo "styx.keep", KEPT, "90d", "how long the archive keeps what it has of a golem";
@@ -76,6 +76,7 @@ keys! {
     Bardo "api.metrics_golems", Kind::Integer { min: 0, max: 100_000 }, "1000", "how many living golems have series of their own in /metrics";
     Bardo "gateway.listen", Kind::Text, "127.0.0.1:7374", "address the model gateway of `bardo up` listens on, for agents with a golem's token; empty for no gateway";
     Bardo "gateway.models", Kind::Text, "", "models that agents may name and what each stands for, with commas between, such as small=ollama/qwen3, big=openai/gpt-5:strong; empty for whatever the price book knows";
+    Bardo "gateway.upstreams", Kind::Text, "", "servers of yours in place of OpenAI's and Anthropic's own, with commas between, such as openai=https://WORK_KEY@example.com/v1, anthropic=https://OTHER_KEY@example.com; WORK_KEY names the environment variable that holds its key";
     Bardo "mcp.changes", Kind::Bool, "false", "whether an assistant that speaks MCP with a token of yours may approve, freeze and fund, as far as the token's scope goes";
     Bardo "notify.webhook", Kind::Text, "", "address that gets each note as JSON: deaths, caps, freezes, crashes, a full disk, a daily line";
     Bardo "notify.ntfy", Kind::Text, "", "address that gets each note as plain text, such as a topic of an ntfy server";
@@ -162,7 +163,7 @@ keys! {
     Golem "policy.calls_per_month", Kind::Maybe(&Kind::Money), "", "the most its agent's calls may cost within thirty days of age; empty for no cap";
     Golem "policy.calls_at_once", Kind::Integer { min: 1, max: 256 }, "64", "calls of its agent that may be under way at once";
     Golem "policy.calls_alike", Kind::Integer { min: 0, max: 1000 }, "8", "its calls are stopped, and you are asked, before the same one is made more often than this within two minutes; 0 never";
-    Golem "policy.calls_fan", Kind::Integer { min: 0, max: 256 }, "32", "you are asked before more calls than this are under way at once; 0 never";
+    Golem "policy.calls_fan", Kind::Integer { min: 0, max: 256 }, "48", "you are asked before more calls than this are under way at once; 0 never";
     Golem "policy.calls_leap", Kind::Integer { min: 0, max: 100 }, "3", "you are asked before a minute of calls can cost, or calls at once are, so many times what they ever were; 0 never";
     Golem "policy.stop", Kind::Share { max: 1.0 }, "0.1", "fall below its cost at which what is held is given up; 0 for never";
     Golem "policy.allow", Kind::Names, "", "actions it may take up exposure by; empty for all that the world declares";

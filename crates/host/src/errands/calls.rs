@@ -5,6 +5,7 @@
 //! process that is no more.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -43,19 +44,75 @@ pub(crate) struct Wanted {
 }
 
 /// Whether it may be made.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub(crate) enum Verdict {
-    /// Set aside, durably; an answer may have so many tokens.
+    /// So much is set aside, durably; an answer may have so many tokens.
     Granted {
-        key: u64,
+        grant: Grant,
         tokens: u64,
+        most: Usdc,
         stands: Stands,
+    },
+    /// There will be room for it when calls under way are settled, which come to less than was set aside for them.
+    Later {
+        lacks: Lacks,
     },
     Denied {
         by: Denied,
         cause: Option<String>,
+        lacks: Lacks,
         stands: Stands,
     },
+}
+
+/// What a call needs, and what there is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Lacks {
+    /// With the shortest answer that is worth its question.
+    pub(crate) needs: Usdc,
+    pub(crate) free: Usdc,
+    /// Set aside for so many calls under way.
+    pub(crate) aside: Usdc,
+    pub(crate) by: usize,
+}
+
+impl fmt::Display for Lacks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Lacks { needs, free, aside, by } = self;
+        write!(f, "it may cost {needs}, {free} is free")?;
+        match by {
+            0 => Ok(()),
+            1 => write!(f, ", {aside} is set aside for a call under way"),
+            _ => write!(f, ", {aside} is set aside for {by} calls under way"),
+        }
+    }
+}
+
+/// The right to make one call. Where nobody takes it up, nobody was asked and nothing was spent.
+#[derive(Debug)]
+pub(crate) struct Grant {
+    pub(crate) key: u64,
+    counter: Option<Arc<Counter>>,
+}
+
+impl Grant {
+    fn new(key: u64, counter: &Arc<Counter>) -> Grant {
+        Grant { key, counter: Some(Arc::clone(counter)) }
+    }
+
+    /// From here on somebody else sees to it that it is settled.
+    pub(crate) fn taken(mut self) -> u64 {
+        self.counter = None;
+        self.key
+    }
+}
+
+impl Drop for Grant {
+    fn drop(&mut self) {
+        if let Some(counter) = self.counter.take() {
+            counter.settle(Done { key: self.key, cost: Usdc::ZERO, how: How::Nothing, used: Used::default() });
+        }
+    }
 }
 
 /// How the golem stands, for whoever has to plan with it.
@@ -92,6 +149,8 @@ pub(crate) struct Counter {
     state: Mutex<State>,
     /// Raised when whatever is under way is to end.
     cut: watch::Sender<u64>,
+    /// Raised when a call has been settled on record, which leaves more for others.
+    freed: watch::Sender<u64>,
 }
 
 #[derive(Default)]
@@ -102,8 +161,9 @@ struct State {
     done: Vec<Done>,
     under_way: BTreeSet<u64>,
     waker: Option<Waker>,
-    /// Refusals that are not on record yet.
-    unsaid: u32,
+    /// Refusals that are not on record yet, by what they were for, and since when there are any.
+    unsaid: Vec<(Denied, u32)>,
+    unsaid_since: Option<Instant>,
 }
 
 impl Counter {
@@ -150,25 +210,48 @@ impl Counter {
 
     pub(crate) fn end(&self, key: u64) {
         self.state().under_way.remove(&key);
+        self.freed.send_modify(|times| *times += 1);
+    }
+
+    /// Somebody who waits for others to be settled is told when one is.
+    pub(crate) fn frees(&self) -> watch::Receiver<u64> {
+        self.freed.subscribe()
     }
 
     pub(crate) fn knows(&self, key: u64) -> bool {
         self.state().under_way.contains(&key)
     }
 
+    /// Whether anybody lives the golem.
+    pub(crate) fn is_lived(&self) -> bool {
+        self.state().lived > 0
+    }
+
     pub(crate) fn is_busy(&self) -> bool {
         !self.state().under_way.is_empty()
     }
 
-    /// How many were refused since that was last on record.
-    pub(crate) fn unsaid(&self) -> u32 {
-        self.state().unsaid
+    /// What was refused and is not on record yet, if any of that has waited so long for it. It is whoever asks who puts it
+    /// there.
+    pub(crate) fn unsaid(&self, waited: Duration) -> Vec<(Denied, u32)> {
+        let mut state = self.state();
+        match state.unsaid_since {
+            Some(since) if since.elapsed() >= waited => {
+                state.unsaid_since = None;
+                std::mem::take(&mut state.unsaid)
+            }
+            _ => Vec::new(),
+        }
     }
 
-    /// One more was refused; what was, is on record now or is not.
-    pub(crate) fn refused(&self, on_record: bool) {
+    /// One more was refused for this, and no record says so.
+    pub(crate) fn refused(&self, by: Denied) {
         let mut state = self.state();
-        state.unsaid = if on_record { 0 } else { state.unsaid.saturating_add(1) };
+        state.unsaid_since.get_or_insert_with(Instant::now);
+        match state.unsaid.iter_mut().find(|(known, _)| *known == by) {
+            Some((_, times)) => *times = times.saturating_add(1),
+            None => state.unsaid.push((by, 1)),
+        }
     }
 
     pub(crate) fn has_news(&self) -> bool {
@@ -199,8 +282,8 @@ impl Counter {
     }
 }
 
-impl std::fmt::Debug for Counter {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Debug for Counter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Counter").finish_non_exhaustive()
     }
 }
@@ -208,6 +291,13 @@ impl std::fmt::Debug for Counter {
 /// Somebody lives the golem.
 #[derive(Debug)]
 pub(crate) struct Served(Arc<Counter>);
+
+impl Served {
+    /// The right to make a call that is on record.
+    pub(crate) fn grant(&self, key: u64) -> Grant {
+        Grant::new(key, &self.0)
+    }
+}
 
 impl std::ops::Deref for Served {
     type Target = Counter;

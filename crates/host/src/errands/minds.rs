@@ -10,12 +10,13 @@ use std::time::{Duration, Instant};
 use golem::thought::{self, Answer, Prompt, Purpose, Question, Silence};
 use golem::world::Manifest;
 use golem::{Usdc, What};
-use mind::{Ask, Chat, ChatConfig, Named, Price};
+use mind::{Ask, Chat, ChatConfig, Named};
 
 use super::far::Waker;
 use super::health::Health;
 use super::kept::{self, Keep, Kept};
 use super::slots::{Errands, Served};
+use crate::config::Prices;
 
 /// How long a model has to answer, whatever its golem would wait.
 const LONGEST: Duration = Duration::from_secs(if cfg!(test) { 2 } else { 120 });
@@ -45,17 +46,13 @@ impl Minds {
     }
 
     /// The client of a model, opened when it is first asked.
-    fn chat(&self, name: &str, prices: &BTreeMap<String, Price>) -> Result<Arc<Chat>, mind::Error> {
+    fn chat(&self, name: &str, prices: &Prices) -> Result<Arc<Chat>, mind::Error> {
         let mut chats = self.chats.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(chat) = chats.get(name) {
             return Ok(Arc::clone(chat));
         }
-        let config = ChatConfig {
-            named: Named::parse(name)?,
-            price: prices.get(name).copied(),
-            timeout: LONGEST,
-            allow_plain_http: false,
-        };
+        let named = Named::parse(name)?;
+        let config = ChatConfig { price: Some(prices.of(&named)?), named, timeout: LONGEST, allow_plain_http: false };
         let chat = Arc::new(Chat::open(&config)?);
         chats.insert(name.to_owned(), Arc::clone(&chat));
         Ok(chat)
@@ -65,8 +62,8 @@ impl Minds {
 /// What the owner of a home has said about models.
 #[derive(Clone, Debug)]
 pub(crate) struct Asking {
-    /// What they cost that the book does not know.
-    pub(crate) prices: BTreeMap<String, Price>,
+    /// What they cost.
+    pub(crate) prices: Prices,
     /// Questions to one provider at once.
     pub(crate) slots: usize,
     pub(crate) keep: Keep,
@@ -273,7 +270,7 @@ mod tests {
     #[test]
     fn an_answer_that_nobody_waits_for_any_more_is_no_news() {
         let keep = Keep { folder: std::path::PathBuf::new(), days: 0 };
-        let thinking = Thinking::new(Arc::default(), Asking { prices: BTreeMap::new(), slots: 1, keep });
+        let thinking = Thinking::new(Arc::default(), Asking { prices: Prices::default(), slots: 1, keep });
         let answer = |key| What::Answered { key, cost: Usdc::ZERO, said: Err(Silence::Slow) };
         thinking.state().questions.extend([(1, None), (2, None), (3, None)]);
         thinking.came(1, answer(1));

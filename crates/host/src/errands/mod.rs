@@ -12,7 +12,7 @@ mod slots;
 pub(crate) mod tests;
 
 pub(crate) use act::{AWAY, Act, act};
-pub(crate) use calls::{Bound, Counter, Counters, Done, Served, Stands, Verdict, Wanted};
+pub(crate) use calls::{Bound, Counter, Counters, Done, Grant, Lacks, Served, Stands, Verdict, Wanted};
 pub(crate) use far::{Far, Look, Waker};
 pub(crate) use kept::Keep;
 pub use kept::{Kept, kept};

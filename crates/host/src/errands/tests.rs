@@ -18,6 +18,7 @@ use testing::provider::{Act, Provider};
 
 use super::slots::Errands;
 use super::{Asking, Keep, Minds, Thinking};
+use crate::config::Prices;
 
 fn full() -> bool {
     std::env::var_os("BARDO_FULL").is_some()
@@ -26,7 +27,11 @@ fn full() -> bool {
 fn asking(model: &str, slots: usize) -> Asking {
     let name = Named::parse(model).unwrap().name;
     let prices = BTreeMap::from([(name, Price::parse("1/5").unwrap())]);
-    Asking { prices, slots, keep: Keep { folder: PathBuf::new(), days: 0 } }
+    Asking {
+        prices: Prices::new(prices, mind::Book::built_in()),
+        slots,
+        keep: Keep { folder: PathBuf::new(), days: 0 },
+    }
 }
 
 /// One of those who ask, as fast as they are answered.

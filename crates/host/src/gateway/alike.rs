@@ -6,18 +6,51 @@ use serde_json::Value;
 /// Numbers of calls and answers that differ each time, whatever is asked.
 const NAMES: [&str; 6] = ["id", "tool_call_id", "tool_use_id", "call_id", "item_id", "cache_control"];
 
+/// What decides how an answer comes out beside what is said: whoever asks for another one of these asks something else. What is
+/// not among them, such as a user's name or a number for the books, is no difference.
+const DECIDES: [&str; 20] = [
+    "temperature",
+    "top_p",
+    "top_k",
+    "seed",
+    "n",
+    "stop",
+    "stop_sequences",
+    "max_tokens",
+    "max_completion_tokens",
+    "max_output_tokens",
+    "response_format",
+    "text",
+    "reasoning",
+    "reasoning_effort",
+    "thinking",
+    "tool_choice",
+    "tools",
+    "verbosity",
+    "dimensions",
+    "encoding_format",
+];
+
 /// Of a call to this path, whatever it says under `messages` or `input`.
 pub(super) fn alike(whole: &Value, path: &str) -> u64 {
     let mut hasher = blake3::Hasher::new();
     hasher.update(path.as_bytes());
     take(&mut hasher, &whole["model"]);
-    let said = if whole["messages"].is_null() { "input" } else { "messages" };
+    for name in DECIDES {
+        if !whole[name].is_null() {
+            hasher.update(name.as_bytes());
+            take(&mut hasher, &whole[name]);
+        }
+    }
+    let said = ["messages", "contents"].into_iter().find(|name| !whole[*name].is_null()).unwrap_or("input");
     match whole[said].as_array() {
         // A list of texts has no steps in it.
         Some(all) if all.iter().any(Value::is_object) => {
             let last = all.iter().rposition(is_own);
             if last.is_none() {
-                ["system", "instructions"].iter().for_each(|part| take(&mut hasher, &whole[*part]));
+                ["system", "instructions", "systemInstruction"]
+                    .iter()
+                    .for_each(|part| take(&mut hasher, &whole[*part]));
             }
             all[last.unwrap_or(0)..].iter().for_each(|one| take(&mut hasher, one));
         }
@@ -28,7 +61,9 @@ pub(super) fn alike(whole: &Value, path: &str) -> u64 {
 
 /// What the model itself said or did.
 fn is_own(one: &Value) -> bool {
-    one["role"] == "assistant" || one["type"].as_str().is_some_and(|kind| kind.ends_with("_call"))
+    one["role"] == "assistant"
+        || one["role"] == "model"
+        || one["type"].as_str().is_some_and(|kind| kind.ends_with("_call"))
 }
 
 fn take(hasher: &mut blake3::Hasher, value: &Value) {
@@ -88,6 +123,29 @@ mod tests {
             ] })
         };
         assert_eq!(alike(&items("1"), "/responses"), alike(&items("2"), "/responses"));
+        // Nine calls with the same text and other parameters were one call.
+        let with = |name: &str, value: Value| {
+            let mut call = json!({ "model": "m", "messages": [{ "role": "user", "content": "sort these" }] });
+            call[name] = value;
+            alike(&call, "/chat/completions")
+        };
+        let plain = with("user", Value::Null);
+        let schema = |name: &str| json!({ "type": "json_schema", "json_schema": { "name": name } });
+        let differ = [
+            plain,
+            with("temperature", json!(0.1)),
+            with("temperature", json!(0.2)),
+            with("n", json!(2)),
+            with("max_tokens", json!(100)),
+            with("reasoning_effort", json!("low")),
+            with("response_format", schema("a")),
+            with("response_format", schema("b")),
+        ];
+        assert!((1..differ.len()).all(|at| !differ[..at].contains(&differ[at])), "{differ:?}");
+        // Whose it is and how it is sent is not what is asked.
+        for same in [("user", json!("u-7")), ("metadata", json!({ "run": 9 })), ("stream", json!(true))] {
+            assert_eq!(plain, with(same.0, same.1));
+        }
         let embed = |text: &str| alike(&json!({ "model": "m", "input": [text] }), "/embeddings");
         assert_ne!(embed("a"), embed("b"));
     }

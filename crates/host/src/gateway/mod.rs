@@ -3,14 +3,23 @@
 //! the call passed on, with the owner's key. What the agent says and hears is its own: nothing of it is kept here.
 
 mod alike;
+mod bodies;
+mod counting;
+mod fields;
 mod models;
+mod parts;
+mod picture;
+mod prefix;
+mod protocol;
 mod refusal;
 mod relay;
 mod serve;
 mod shape;
+mod shapes;
 mod span;
 mod stream;
+mod twice;
 mod usage;
 
 pub use models::{Models, keys};
-pub use serve::{Listen, Running, address, serve};
+pub use serve::{Listen, Running, TurnedAway, address, serve};

@@ -4,38 +4,74 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use golem::mortality::phase::Tier;
-use mind::{Named, Price, Upstream};
+use mind::{Named, Price, Server, Upstream};
 
-use super::shape::Protocol;
+use super::protocol::Protocol;
 use crate::Error;
-use crate::config::Settings;
+use crate::config::{Prices, Settings};
 
 /// One model as it can be called.
 #[derive(Clone, Debug)]
 pub(super) struct Model {
     pub(super) upstream: Arc<Upstream>,
     pub(super) tier: Tier,
+    /// Tokens of its longest answer, where the book says.
+    pub(super) longest: Option<u64>,
 }
 
 #[derive(Debug)]
 pub struct Models {
     /// What the owner has mapped: a name, what it stands for, and its tier. `*` is every other name.
     mapped: Vec<(String, String, Tier)>,
-    prices: BTreeMap<String, Price>,
+    prices: Prices,
+    /// Servers of the owner's own, by the provider in whose place they stand.
+    servers: BTreeMap<&'static str, Server>,
     open: Mutex<BTreeMap<String, Arc<Upstream>>>,
 }
 
+/// Providers whose protocol agents speak; what they mean by a plain name is with one of these.
+const SPOKEN: [&str; 3] = ["openai", "anthropic", "gemini"];
+
 impl Models {
-    pub fn of(settings: &Settings) -> Result<Models, Error> {
-        let text = settings.text("gateway.models").unwrap_or_default();
-        let mapped = text.split(',').map(str::trim).filter(|one| !one.is_empty()).map(read);
-        Ok(Models { mapped: mapped.collect::<Result<_, _>>()?, prices: settings.prices()?, open: Mutex::default() })
+    pub fn of(settings: &Settings, prices: Prices) -> Result<Models, Error> {
+        let mapped = mapped(settings)?;
+        let mut models = Models { mapped, prices, servers: BTreeMap::new(), open: Mutex::default() };
+        let upstreams = settings.text("gateway.upstreams").unwrap_or_default();
+        for one in upstreams.split(',').map(str::trim).filter(|one| !one.is_empty()) {
+            let wrong = || {
+                let like = "PROVIDER=ADDRESS with openai or anthropic, such as openai=https://WORK_KEY@example.com/v1";
+                Error::Usage(format!("gateway.upstreams is written as {like}, and commas between; not '{one}'"))
+            };
+            let (provider, address) = one.split_once('=').ok_or_else(wrong)?;
+            let provider = SPOKEN.into_iter().find(|known| *known == provider.trim()).ok_or_else(wrong)?;
+            models.servers.insert(provider, Server::parse(provider, address)?);
+        }
+        Ok(models)
+    }
+
+    /// Has calls for a provider go to another server, unless the settings have said where they go.
+    pub fn stand_in(&mut self, provider: &str, server: Server) {
+        if let Some(provider) = SPOKEN.into_iter().find(|known| *known == provider) {
+            self.servers.entry(provider).or_insert(server);
+        }
+    }
+
+    /// The settings say where calls for this provider go.
+    pub fn is_settled(&self, provider: &str) -> bool {
+        !self.mapped.is_empty() || self.servers.contains_key(provider)
     }
 
     /// What an agent means by a name; or what to say to it.
     pub(super) fn find(&self, name: &str, protocol: Protocol) -> Result<Model, String> {
+        let spoken = spoken(protocol);
         let (stands_for, tier) = if self.mapped.is_empty() {
-            (usual(name, protocol), Tier::Cheap)
+            let server = self.servers.get(spoken);
+            let stands_for = match server {
+                // It has names of its own, whatever they look like.
+                Some(server) => format!("{}/{name}", server.owner().map_or(spoken, |owner| owner.name)),
+                None => usual(name, spoken),
+            };
+            return self.model(&stands_for, server, Tier::Cheap);
         } else {
             let row = self.mapped.iter().find(|(known, ..)| known == name);
             let row = row.or_else(|| self.mapped.iter().find(|(known, ..)| known == "*"));
@@ -45,25 +81,58 @@ impl Models {
             };
             (stands_for.clone(), *tier)
         };
-        Ok(Model { upstream: self.open(&stands_for).map_err(|why| why.to_string())?, tier })
+        self.model(&stands_for, None, tier)
+    }
+
+    fn model(&self, stands_for: &str, server: Option<&Server>, tier: Tier) -> Result<Model, String> {
+        let upstream = self.open(stands_for, server).map_err(|why| why.to_string())?;
+        let longest = self.prices.book().find(stands_for).and_then(|row| row.longest_answer);
+        Ok(Model { upstream, tier, longest })
+    }
+
+    /// What an agent may name, and who has it: what its owner has mapped, or else what has a price here and is with a provider
+    /// whose key is there. Each is called as whoever speaks this protocol would call it.
+    pub(super) fn listed(&self, protocol: Protocol, has_key: impl Fn(&str) -> bool) -> Vec<(String, String)> {
+        if !self.mapped.is_empty() {
+            return self.names().map(|name| (name.to_owned(), "bardo".to_owned())).collect();
+        }
+        let sellers = mind::sellers(&has_key);
+        let known = self.prices.book().rows().iter().filter(|row| sellers.contains(&row.provider()));
+        let own = self.prices.own().keys().filter(|name| {
+            Named::parse(name).is_ok_and(|named| named.key_env.is_none_or(|variable| has_key(&variable)))
+        });
+        let all: BTreeSet<&str> = known.map(|row| row.name.as_str()).chain(own.map(String::as_str)).collect();
+        let spoken = spoken(protocol);
+        let called = |name: &str| match name.split_once('/') {
+            Some((provider, model)) if provider == spoken => (model.to_owned(), provider.to_owned()),
+            Some((provider, _)) if !provider.ends_with(':') => (name.to_owned(), provider.to_owned()),
+            _ => (name.to_owned(), "bardo".to_owned()),
+        };
+        all.into_iter().map(called).collect()
     }
 
     /// The names an agent may use, if its owner has said which.
-    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+    fn names(&self) -> impl Iterator<Item = &str> {
         self.mapped.iter().map(|(name, ..)| name.as_str()).filter(|name| *name != "*")
     }
 
-    fn open(&self, name: &str) -> Result<Arc<Upstream>, mind::Error> {
+    fn open(&self, name: &str, server: Option<&Server>) -> Result<Arc<Upstream>, mind::Error> {
+        let known_by = server.map_or_else(|| name.to_owned(), |server| format!("{} {name}", server.host()));
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(upstream) = open.get(name) {
+        if let Some(upstream) = open.get(&known_by) {
             return Ok(Arc::clone(upstream));
         }
-        let named = Named::parse(name)?;
-        let price = self.prices.get(&named.name).copied();
-        let upstream = Arc::new(Upstream::open(named, price)?);
+        let mut named = Named::parse(name)?;
+        // Also on this machine: whoever passes a call on from here is paid for it elsewhere.
+        let price = self.prices.of(&named);
+        if let Some(server) = server {
+            named = named.served_by(server);
+        }
+        let price = price.or_else(|why| if named.local { Ok(Price::NOTHING) } else { Err(why) })?;
+        let upstream = Arc::new(Upstream::open(named, Some(price))?);
         // Whoever makes up names must not fill the memory with them.
         if open.len() < 1_000 {
-            open.insert(name.to_owned(), Arc::clone(&upstream));
+            open.insert(known_by, Arc::clone(&upstream));
         }
         Ok(upstream)
     }
@@ -73,13 +142,20 @@ impl Models {
 pub fn keys(settings: &Settings) -> Result<BTreeSet<String>, Error> {
     let mut keys: BTreeSet<String> =
         mind::PROVIDERS.iter().filter_map(|known| known.key_env.map(str::to_owned)).collect();
-    for (_, stands_for, _) in Models::of(settings)?.mapped {
-        keys.extend(Named::parse(&stands_for)?.key_env);
+    let models = Models::of(settings, Prices::default())?;
+    for (_, stands_for, _) in &models.mapped {
+        keys.extend(Named::parse(stands_for)?.key_env);
     }
+    keys.extend(models.servers.into_values().filter_map(|server| server.key_env));
     let named = ["models.key_variable", "notify.webhook_secret_variable"];
     keys.extend(named.iter().filter_map(|key| settings.text(key)).filter(|name| !name.is_empty()).map(str::to_owned));
     keys.insert("ANTHROPIC_AUTH_TOKEN".to_owned());
     Ok(keys)
+}
+
+fn mapped(settings: &Settings) -> Result<Vec<(String, String, Tier)>, Error> {
+    let text = settings.text("gateway.models").unwrap_or_default();
+    text.split(',').map(str::trim).filter(|one| !one.is_empty()).map(read).collect()
 }
 
 /// `NAME=PROVIDER/MODEL`, and `:middle` or `:strong` behind it if it is not cheap.
@@ -103,23 +179,50 @@ fn read(text: &str) -> Result<(String, String, Tier), Error> {
 }
 
 /// Whoever speaks a provider's protocol and says nothing else means that provider.
-fn usual(name: &str, protocol: Protocol) -> String {
-    let named = name.split_once('/').is_some_and(|(provider, _)| mind::PROVIDERS.iter().any(|p| p.name == provider));
+fn spoken(protocol: Protocol) -> &'static str {
     match protocol {
-        _ if named => name.to_owned(),
-        Protocol::Messages => format!("anthropic/{name}"),
-        Protocol::Chat | Protocol::Responses | Protocol::Embeddings => format!("openai/{name}"),
+        Protocol::Messages => "anthropic",
+        Protocol::Generate => "gemini",
+        Protocol::Chat | Protocol::Responses | Protocol::Embeddings => "openai",
     }
+}
+
+fn usual(name: &str, spoken: &str) -> String {
+    let named = name.split_once('/').is_some_and(|(provider, _)| mind::PROVIDERS.iter().any(|p| p.name == provider));
+    if named { name.to_owned() } else { format!("{spoken}/{name}") }
 }
 
 #[cfg(test)]
 mod tests {
+    use mind::Book;
+
     use super::*;
     use crate::config::File;
 
     fn models(text: &str) -> Result<Models, Error> {
         let flags = [format!("gateway.models={text}"), "models.prices=vllm/big=1/2".to_owned()];
-        Models::of(&Settings::load(File::Bardo, None, std::iter::empty(), &flags)?)
+        let settings = Settings::load(File::Bardo, None, std::iter::empty(), &flags)?;
+        Models::of(&settings, Prices::new(settings.prices()?, Book::built_in()))
+    }
+
+    #[test]
+    fn what_may_be_named_is_what_has_a_price_and_a_key() {
+        let open = models("").unwrap();
+        let listed = |protocol, keys: &[&str]| -> BTreeSet<String> {
+            open.listed(protocol, |variable| keys.contains(&variable)).into_iter().map(|(name, _)| name).collect()
+        };
+        let (chat, both) = (listed(Protocol::Chat, &["OPENAI_API_KEY"]), ["OPENAI_API_KEY", "ANTHROPIC_API_KEY"]);
+        assert!(chat.contains("gpt-5-mini") && chat.contains("text-embedding-3-small") && chat.contains("vllm/big"));
+        assert!(!chat.iter().any(|name| name.contains("claude") || name.contains("gemini")));
+        let messages = listed(Protocol::Messages, &both);
+        assert!(messages.contains("claude-opus-4-8") && messages.contains("openai/gpt-5-mini"));
+        assert_eq!(listed(Protocol::Chat, &[]), BTreeSet::from(["vllm/big".to_owned()]));
+        // What is listed can be found under that name.
+        for name in chat {
+            let priced = open.prices.of(&Named::parse(&usual(&name, "openai")).unwrap());
+            assert!(priced.is_ok(), "{name}");
+        }
+        assert_eq!(models("small=ollama/qwen3,*=vllm/big").unwrap().listed(Protocol::Chat, |_| true).len(), 1);
     }
 
     #[test]
@@ -139,6 +242,27 @@ mod tests {
         let models = models("*=ollama/qwen3").unwrap();
         assert_eq!(models.find("gpt-5", Protocol::Chat).unwrap().upstream.model(), "qwen3");
         assert_eq!(models.names().count(), 0);
+    }
+
+    #[test]
+    fn a_server_in_a_providers_place_gets_every_name_as_it_is_and_is_paid_by_the_book() {
+        let with = |upstreams: &str| {
+            let flags = [format!("gateway.upstreams={upstreams}"), "models.prices=openai/ours=1/2".to_owned()];
+            let settings = Settings::load(File::Bardo, None, std::iter::empty(), &flags).unwrap();
+            Models::of(&settings, Prices::new(settings.prices()?, Book::built_in()))
+        };
+        let models = with("openai=http://127.0.0.1:9/v1").unwrap();
+        let found = models.find("ours", Protocol::Responses).unwrap();
+        assert_eq!((found.upstream.model(), found.upstream.price()), ("ours", Price::parse("1/2").unwrap()));
+        assert_eq!(found.upstream.url("/responses").unwrap(), "http://127.0.0.1:9/v1/responses");
+        let listed = models.find("gpt-5-mini", Protocol::Chat).unwrap();
+        let row = Book::built_in().find("openai/gpt-5-mini").unwrap().price;
+        assert_eq!(listed.upstream.price(), row, "also on this machine");
+        assert_eq!(models.find("openai/ours", Protocol::Chat).unwrap().upstream.model(), "openai/ours");
+        assert!(models.is_settled("openai") && !models.is_settled("anthropic"));
+        for wrong in ["openai", "groq=https://example.com/v1", "openai=http://10.0.0.1/v1"] {
+            assert!(with(wrong).is_err(), "{wrong}");
+        }
     }
 
     #[test]

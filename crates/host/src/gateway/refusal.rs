@@ -6,7 +6,8 @@ use axum::http::{Response, StatusCode};
 use golem::call::Denied;
 use serde_json::{Value, json};
 
-use super::shape::Protocol;
+use super::protocol::Protocol;
+use crate::errands::Lacks;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Refusal {
@@ -39,15 +40,33 @@ impl Refusal {
             Denied::Busy => StatusCode::TOO_MANY_REQUESTS,
             // Not 409, which clients repeat by themselves.
             Denied::Repeated => StatusCode::UNPROCESSABLE_ENTITY,
-            Denied::Call | Denied::Hour | Denied::Day | Denied::Month | Denied::Allowance | Denied::Funds => {
-                StatusCode::PAYMENT_REQUIRED
-            }
+            Denied::Call
+            | Denied::Hour
+            | Denied::Day
+            | Denied::Month
+            | Denied::Allowance
+            | Denied::Funds
+            | Denied::Broke => StatusCode::PAYMENT_REQUIRED,
         };
         let message = match (by, cause) {
             (Denied::Dead, Some(cause)) => format!("dead: {cause}"),
             _ => format!("{}: {by}", by.code()),
         };
         Refusal { again: (by == Denied::Busy).then_some(1), ..Refusal::new(status, by.code(), message) }
+    }
+
+    /// There is money for it, and all of that is set aside for calls under way: they come to less.
+    pub(super) fn later(lacks: Lacks) -> Refusal {
+        let message = format!("busy: money for that is set aside for calls under way; {lacks}");
+        Refusal { again: Some(2), ..Refusal::new(StatusCode::TOO_MANY_REQUESTS, "busy", message) }
+    }
+
+    /// With the figures, where it is money that is lacking.
+    pub(super) fn lacking(mut self, by: Denied, lacks: Lacks) -> Refusal {
+        if self.status == StatusCode::PAYMENT_REQUIRED && by != Denied::Repeated {
+            self.message = format!("{}: {lacks}", self.message);
+        }
+        self
     }
 
     /// As its protocol says it.
@@ -65,6 +84,19 @@ impl Refusal {
         match protocol {
             Protocol::Messages => {
                 json!({ "type": "error", "error": { "type": kind, "message": self.message, "code": self.code } })
+            }
+            Protocol::Generate => {
+                let status = match self.status.as_u16() {
+                    401 => "UNAUTHENTICATED",
+                    402 | 403 | 410 => "PERMISSION_DENIED",
+                    404 => "NOT_FOUND",
+                    429 => "RESOURCE_EXHAUSTED",
+                    500.. => "UNAVAILABLE",
+                    _ => "INVALID_ARGUMENT",
+                };
+                let details = json!([{ "reason": self.code }]);
+                json!({ "error": { "code": self.status.as_u16(), "message": self.message, "status": status,
+                                   "details": details } })
             }
             Protocol::Chat | Protocol::Responses | Protocol::Embeddings => {
                 json!({ "error": { "message": self.message, "type": kind, "param": null, "code": self.code } })

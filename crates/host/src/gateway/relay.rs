@@ -10,31 +10,50 @@ use futures_util::stream;
 use golem::Usdc;
 use golem::call::{Denied, How, Used};
 use mind::Upstream;
-use tokio::sync::watch;
+use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot, watch};
 use tracing::Span;
 
+use super::prefix::Prefixes;
+use super::protocol::Protocol;
 use super::refusal::Refusal;
-use super::shape::{Asked, Protocol};
+use super::shape::Asked;
+use super::shapes::{Shapes, Turn};
 use super::span;
 use super::stream::Listening;
-use super::usage::Usage;
-use crate::errands::{Counter, Done};
+use super::usage::{self, Usage};
+use crate::errands::{Counter, Done, Grant};
 
 /// How long a model may take to begin, and between one word and the next.
 const PATIENCE: Duration = Duration::from_secs(600);
+/// Pieces of an answer that wait for whoever takes them.
+const WORDS: usize = 16;
 /// The longest answer that is read at once.
 const LONGEST: usize = 64 << 20;
 /// Of what a server says about itself and its answer, agents are told this.
 const TOLD: [&str; 6] =
     ["content-type", "retry-after", "openai-processing-ms", "x-request-id", "request-id", "openai-version"];
 
-/// A call under way. Dropped, it is settled by what was seen of it.
+/// What is to be learned from a bill.
+pub(super) struct Finds {
+    pub(super) prefixes: Arc<Prefixes>,
+    pub(super) shapes: Arc<Shapes>,
+    pub(super) turn: Turn,
+    /// Who is asked, for which model and in which way.
+    pub(super) place_of: String,
+}
+
+/// A call under way, in a task of its own: an agent that hangs up does not stop what its provider bills, so the answer is heard
+/// to its end all the same. Dropped, it counts as all that was set aside for it.
 pub(super) struct Call {
     counter: Arc<Counter>,
     key: u64,
+    most: Usdc,
     upstream: Arc<Upstream>,
     asked: Asked,
     tokens: u64,
+    finds: Finds,
+    /// What it takes of the room for what is sent.
+    room: Option<OwnedSemaphorePermit>,
     began: Instant,
     /// It may have reached somebody who wants to be paid.
     sent: bool,
@@ -43,48 +62,65 @@ pub(super) struct Call {
     span: Span,
 }
 
+type Answered = oneshot::Sender<Response<Body>>;
+
 impl Call {
     pub(super) fn new(
         counter: Arc<Counter>,
-        granted: (u64, u64),
+        (grant, tokens, most): (Grant, u64, Usdc),
         upstream: Arc<Upstream>,
         asked: Asked,
+        (finds, room): (Finds, OwnedSemaphorePermit),
         golem: &str,
     ) -> Call {
-        let (key, tokens) = granted;
         let span = span::begin(golem, &upstream, &asked, tokens);
         let listening = Listening::new(asked.protocol, asked.hides_usage());
-        let (began, sent, settled) = (Instant::now(), false, false);
-        Call { counter, key, upstream, asked, tokens, began, sent, settled, listening, span }
+        let (key, room, began, sent, settled) = (grant.taken(), Some(room), Instant::now(), false, false);
+        Call { counter, key, most, upstream, asked, tokens, finds, room, began, sent, settled, listening, span }
     }
 
     /// Makes the call and passes on what comes back.
-    pub(super) async fn make(mut self, client: &reqwest::Client, headers: HeaderMap) -> Response<Body> {
+    pub(super) async fn make(self, client: &reqwest::Client, headers: HeaderMap) -> Response<Body> {
+        let protocol = self.asked.protocol;
+        let (answered, answer) = oneshot::channel();
+        tokio::spawn(self.run(client.clone(), headers, answered));
+        answer.await.unwrap_or_else(|_| ended().response(protocol))
+    }
+
+    async fn run(mut self, client: reqwest::Client, headers: HeaderMap, answered: Answered) {
         let protocol = self.asked.protocol;
         let mut cuts = self.counter.cuts();
-        let request = match self.request(client, headers) {
+        let request = match self.request(&client, headers) {
             Ok(request) => request,
-            Err(why) => return Refusal::new(StatusCode::BAD_GATEWAY, "model", why).response(protocol),
+            Err(why) => {
+                let refusal = Refusal::new(StatusCode::BAD_GATEWAY, "model", why);
+                return drop(answered.send(refusal.response(protocol)));
+            }
         };
         self.sent = true;
         let answer = tokio::select! {
             answer = tokio::time::timeout(PATIENCE, request.send()) => answer,
-            _ = cuts.changed() => return ended().response(protocol),
+            _ = cuts.changed() => return drop(answered.send(ended().response(protocol))),
         };
-        let answer = match answer {
-            Ok(Ok(answer)) => answer,
+        self.asked.is_sent();
+        self.room = None;
+        match answer {
+            Ok(Ok(answer)) => self.answered(answer, cuts, answered).await,
             Ok(Err(why)) => {
                 // Nobody was reached, so nobody was asked.
                 self.sent = !why.is_connect();
                 let message = format!("no answer from the model ({})", if self.sent { "cut off" } else { "away" });
-                return Refusal { again: Some(2), ..Refusal::new(StatusCode::BAD_GATEWAY, "upstream", message) }
-                    .response(protocol);
+                let refusal = Refusal { again: Some(2), ..Refusal::new(StatusCode::BAD_GATEWAY, "upstream", message) };
+                drop(answered.send(refusal.response(protocol)));
             }
             Err(_) => {
-                return Refusal::new(StatusCode::GATEWAY_TIMEOUT, "upstream", "the model took too long")
-                    .response(protocol);
+                let refusal = Refusal::new(StatusCode::GATEWAY_TIMEOUT, "upstream", "the model took too long");
+                drop(answered.send(refusal.response(protocol)));
             }
-        };
+        }
+    }
+
+    async fn answered(self, answer: reqwest::Response, cuts: watch::Receiver<u64>, answered: Answered) {
         let status = answer.status();
         let told: Vec<(HeaderName, HeaderValue)> = answer
             .headers()
@@ -95,25 +131,43 @@ impl Call {
         let streams = told.iter().any(|(name, value)| {
             *name == CONTENT_TYPE && value.to_str().is_ok_and(|kind| kind.starts_with("text/event-stream"))
         });
-        let mut response = if status.is_success() && self.asked.stream && streams {
-            Response::new(self.stream(answer, cuts))
-        } else {
-            self.whole(answer, cuts).await
+        let tell = |mut response: Response<Body>| {
+            if response.status() == StatusCode::OK {
+                *response.status_mut() = status;
+            }
+            for (name, value) in told {
+                response.headers_mut().entry(name).or_insert(value);
+            }
+            drop(answered.send(response));
         };
-        if response.status() == StatusCode::OK {
-            *response.status_mut() = status;
+        if status.is_success() && self.asked.stream && streams {
+            let (words, heard) = mpsc::channel::<Result<Bytes, std::io::Error>>(WORDS);
+            tell(Response::new(Body::from_stream(stream::unfold(heard, |mut heard| async move {
+                let word = heard.recv().await?;
+                Some((word, heard))
+            }))));
+            let mut streaming = Streaming { call: self, answer, cuts, before: Vec::new(), over: false };
+            while let Some(word) = streaming.next().await {
+                // Whoever has hung up misses it; what it costs is told at the end.
+                let _ = words.send(word).await;
+            }
+        } else {
+            tell(self.whole(answer, cuts).await);
         }
-        for (name, value) in told {
-            response.headers_mut().entry(name).or_insert(value);
-        }
-        response
     }
 
     fn request(&self, client: &reqwest::Client, headers: HeaderMap) -> Result<reqwest::RequestBuilder, String> {
-        let url = self.upstream.url(self.asked.protocol.path()).map_err(|why| why.to_string())?;
+        let generates = self.asked.protocol == Protocol::Generate;
+        let url = if generates {
+            self.upstream.generates(self.asked.stream)
+        } else {
+            self.upstream.url(self.asked.protocol.path())
+        };
+        let url = url.map_err(|why| why.to_string())?;
         let body = self.asked.body(self.upstream.model(), self.upstream.most_tokens(), self.tokens);
         let mut request = client.post(url).headers(headers).header(CONTENT_TYPE, "application/json").body(body);
-        if let Some((name, value)) = self.upstream.shows() {
+        let shows = if generates { self.upstream.shows_google() } else { self.upstream.shows() };
+        if let Some((name, value)) = shows {
             request = request.header(name, value);
         }
         Ok(request)
@@ -142,8 +196,9 @@ impl Call {
             // Who refuses has done nothing.
             self.settle(Usdc::ZERO, How::Nothing, Usage::default());
         } else if let Ok(json) = serde_json::from_slice(&body)
-            && let Some(usage) = Usage::of(&json, protocol)
+            && let Some(usage) = usage::of(&json, protocol)
         {
+            self.listening.edited = usage::is_edited(&json);
             self.told(usage);
         }
         if self.upstream.betrays(&body) {
@@ -157,22 +212,19 @@ impl Call {
         Response::new(Body::from(body))
     }
 
-    /// An answer that comes word by word.
-    fn stream(self, answer: reqwest::Response, cuts: watch::Receiver<u64>) -> Body {
-        let streaming = Streaming { call: self, answer, cuts, before: Vec::new(), over: false };
-        Body::from_stream(stream::unfold(streaming, |mut streaming| async move {
-            let chunk = streaming.next().await?;
-            Some((chunk, streaming))
-        }))
-    }
-
     fn told(&mut self, usage: Usage) {
-        let micros = usage.costs(self.upstream.price());
-        self.settle(
-            Usdc::micros(i64::try_from(micros).unwrap_or(i64::MAX).min(Usdc::MOST.as_micros())),
-            How::Told,
-            usage,
-        );
+        if self.settled {
+            return;
+        }
+        let usage = if self.asked.kept { usage.kept() } else { usage };
+        let micros = self.upstream.price().cost(&usage);
+        let cost = Usdc::micros(i64::try_from(micros).unwrap_or(i64::MAX).min(Usdc::MOST.as_micros()));
+        self.finds.shapes.billed(&self.finds.turn, cost <= self.most);
+        if !(self.asked.shortened || self.listening.edited) {
+            let Finds { prefixes, place_of, .. } = &self.finds;
+            prefixes.learn(&self.asked.chain, &self.asked.parts, place_of, usage.all_input());
+        }
+        self.settle(cost, How::Told, usage);
     }
 
     fn settle(&mut self, cost: Usdc, how: How, usage: Usage) {
@@ -189,15 +241,6 @@ impl Call {
         };
         self.counter.settle(Done { key: self.key, cost, how, used });
     }
-
-    /// What was seen of it can have cost this at most: all that went in, and as many tokens as bytes came out. Of an answer
-    /// that would have come at once, nobody saw how far it had got.
-    fn at_most(&self) -> Usdc {
-        let all = self.tokens.saturating_mul(self.asked.answers);
-        let output = if self.asked.stream { self.listening.said.min(all) } else { all };
-        let micros = self.upstream.price().of(self.asked.input, output);
-        Usdc::micros(i64::try_from(micros).unwrap_or(i64::MAX).min(Usdc::MOST.as_micros()))
-    }
 }
 
 impl Drop for Call {
@@ -208,8 +251,8 @@ impl Drop for Call {
         if !self.sent {
             return self.settle(Usdc::ZERO, How::Nothing, Usage::default());
         }
-        let cost = self.at_most();
-        self.settle(cost, How::Cut, self.listening.usage.unwrap_or_default());
+        // What is billed for an answer that was cut off may go on to its longest, unseen.
+        self.settle(self.most, How::Cut, self.listening.usage.unwrap_or_default());
     }
 }
 
@@ -245,7 +288,8 @@ impl Streaming {
                 Ok(Ok(None)) => {
                     self.over = true;
                     let rest = self.call.listening.rest();
-                    if let Some(usage) = self.call.listening.usage {
+                    // What ends before its last word was cut off, and what was counted up to there is not all of it.
+                    if let (true, Some(usage)) = (self.call.listening.is_whole(), self.call.listening.usage) {
                         self.call.told(usage);
                     }
                     return (!rest.is_empty()).then(|| Ok(rest.into()));

@@ -4,7 +4,8 @@ use golem::Usdc;
 use golem::call::How;
 use tracing::{Span, debug_span, field};
 
-use super::shape::{Asked, Protocol};
+use super::protocol::Protocol;
+use super::shape::Asked;
 use super::usage::Usage;
 
 /// Begins with the call and ends with what is left of it.

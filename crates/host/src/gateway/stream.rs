@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use super::shape::Protocol;
-use super::usage::Usage;
+use super::protocol::Protocol;
+use super::usage::{self, Usage};
 
 /// The longest event that is waited for; what is longer is passed on unread.
 const LONGEST: usize = 1 << 20;
@@ -16,20 +16,21 @@ pub(super) struct Listening {
     /// The event that has begun.
     begun: Vec<u8>,
     pub(super) usage: Option<Usage>,
-    /// Bytes of what was said, however they were wrapped.
-    pub(super) said: u64,
     /// Its last event has come. Whoever hears that one may hang up at once.
     pub(super) over: bool,
+    /// It was said that some of what was sent was left out or gone over again.
+    pub(super) edited: bool,
+    /// Its answer has been said to its end, and only counts may follow.
+    finished: bool,
 }
 
 impl Listening {
     pub(super) fn new(protocol: Protocol, hides_usage: bool) -> Listening {
-        Listening { protocol, hides_usage, begun: Vec::new(), usage: None, said: 0, over: false }
+        Listening { protocol, hides_usage, begun: Vec::new(), usage: None, over: false, edited: false, finished: false }
     }
 
     /// What of this is to be passed on now. Where something may have to be kept back, an event goes on when it is whole.
     pub(super) fn hear(&mut self, chunk: &[u8]) -> Vec<u8> {
-        self.said += chunk.len() as u64;
         self.begun.extend_from_slice(chunk);
         let mut passed = Vec::new();
         while let Some(end) = end_of_event(&self.begun) {
@@ -42,6 +43,11 @@ impl Listening {
             passed.append(&mut self.begun);
         }
         if self.hides_usage { passed } else { chunk.to_vec() }
+    }
+
+    /// Whether all has been said. Some servers leave out the very last line.
+    pub(super) fn is_whole(&self) -> bool {
+        self.over || self.finished
     }
 
     /// What is left when nothing more comes.
@@ -59,7 +65,12 @@ impl Listening {
         let Ok(data) = serde_json::from_str::<Value>(&data) else { return false };
         let last = ["message_stop", "response.completed", "response.incomplete", "response.failed"];
         self.over |= data["type"].as_str().is_some_and(|kind| last.contains(&kind));
-        self.usage = Usage::hear(self.usage, &data, self.protocol);
+        let mut choices = data["choices"].as_array().into_iter().flatten();
+        self.finished |= choices.any(|choice| choice["finish_reason"].is_string());
+        let mut candidates = data["candidates"].as_array().into_iter().flatten();
+        self.finished |= candidates.any(|candidate| candidate["finishReason"].is_string());
+        self.edited |= usage::is_edited(&data);
+        self.usage = usage::hear(self.usage, &data, self.protocol);
         let only_usage = data["choices"].as_array().is_some_and(Vec::is_empty) && data["usage"].is_object();
         self.hides_usage && only_usage
     }
@@ -113,7 +124,7 @@ mod tests {
             let mut passed = listening.hear(b"data: {\"choices\":[{\"del");
             passed.extend(listening.rest());
             assert_eq!(passed, b"data: {\"choices\":[{\"del", "{hides}");
-            assert!(listening.usage.is_none() && !listening.over);
+            assert!(listening.usage.is_none() && !listening.is_whole());
         }
     }
 }

@@ -1,91 +1,92 @@
-//! What a call used, as whoever answered counted it; and what that costs.
+//! What a call used, as whoever answered counted it, found where each protocol says it. Of two ways to read a count the dearer
+//! one is taken.
 
-use mind::Price;
+pub(super) use mind::Tokens as Usage;
 use serde_json::Value;
 
-use super::shape::Protocol;
+use super::protocol::Protocol;
 
-/// Tokens, by what each kind costs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Usage {
-    pub(super) input: u64,
-    pub(super) output: u64,
-    /// Read from a cache, at a tenth of the price; only where that is so for every model of a protocol.
-    pub(super) read: u64,
-    /// Written to one for five minutes, at five quarters, and for an hour, at twice the price.
-    pub(super) wrote: u64,
-    pub(super) wrote_long: u64,
+const CHAT: [&str; 2] = ["prompt_tokens", "completion_tokens"];
+const RESPONSES: [&str; 2] = ["input_tokens", "output_tokens"];
+
+/// In an answer that has come whole; nothing, if it does not say.
+pub(super) fn of(answer: &Value, protocol: Protocol) -> Option<Usage> {
+    if protocol == Protocol::Generate {
+        return generated(answer.get("usageMetadata")?);
+    }
+    let usage = answer.get("usage").filter(|usage| usage.is_object())?;
+    let count = |name: &str| usage.get(name).and_then(Value::as_u64);
+    match protocol {
+        Protocol::Chat => Usage::in_parts(usage, CHAT).map(|known| beside(known, usage)),
+        Protocol::Responses => Usage::in_parts(usage, RESPONSES).map(|known| beside(known, usage)),
+        Protocol::Embeddings | Protocol::Generate => Some(Usage { input: count("prompt_tokens")?, ..Usage::default() }),
+        Protocol::Messages => {
+            let mut known = Usage { output: count("output_tokens")?, ..Usage::default() };
+            known.heed(usage);
+            Some(in_rounds(known, usage))
+        }
+    }
 }
 
-impl Usage {
-    /// In an answer that has come whole; nothing, if it does not say.
-    pub(super) fn of(answer: &Value, protocol: Protocol) -> Option<Usage> {
-        let usage = answer.get("usage").filter(|usage| usage.is_object())?;
-        let count = |name: &str| usage.get(name).and_then(Value::as_u64);
-        match protocol {
-            Protocol::Chat => {
-                Some(Usage { input: count("prompt_tokens")?, output: count("completion_tokens")?, ..Usage::default() })
-            }
-            Protocol::Embeddings => Some(Usage { input: count("prompt_tokens")?, ..Usage::default() }),
-            Protocol::Responses => {
-                Some(Usage { input: count("input_tokens")?, output: count("output_tokens")?, ..Usage::default() })
-            }
-            Protocol::Messages => {
-                let mut known = Usage { output: count("output_tokens")?, ..Usage::default() };
-                known.heed(usage);
-                Some(known)
-            }
-        }
-    }
+/// From one event of a stream, on top of what earlier ones said.
+pub(super) fn hear(known: Option<Usage>, event: &Value, protocol: Protocol) -> Option<Usage> {
+    let told = match protocol {
+        Protocol::Chat | Protocol::Embeddings | Protocol::Generate => of(event, protocol),
+        Protocol::Responses => event.get("response").and_then(|answer| of(answer, protocol)),
+        Protocol::Messages => event.pointer("/message/usage").or_else(|| event.get("usage")).map(|usage| {
+            let mut sum = known.unwrap_or_default();
+            sum.heed(usage);
+            // Counted up to here, each time.
+            sum.output = usage.get("output_tokens").and_then(Value::as_u64).unwrap_or(0).max(sum.output);
+            in_rounds(sum, usage)
+        }),
+    };
+    told.or(known)
+}
 
-    /// What goes in, as messages count it.
-    fn heed(&mut self, usage: &Value) {
-        let count = |name: &str| usage.get(name).and_then(Value::as_u64);
-        if let Some(input) = count("input_tokens") {
-            self.input = input;
-        }
-        if let Some(read) = count("cache_read_input_tokens") {
-            self.read = read;
-        }
-        if let Some(wrote) = count("cache_creation_input_tokens") {
-            let long = usage.pointer("/cache_creation/ephemeral_1h_input_tokens").and_then(Value::as_u64).unwrap_or(0);
-            (self.wrote, self.wrote_long) = (wrote.saturating_sub(long), long.min(wrote));
-        }
-    }
+/// Whether some of what was sent was left out or gone over again, so that what is said was used is no count of it.
+pub(super) fn is_edited(answer: &Value) -> bool {
+    let edits = ["/context_management/applied_edits", "/delta/context_management/applied_edits"];
+    let rounds = ["/usage/iterations", "/message/usage/iterations"];
+    let items = |place: &&str| answer.pointer(place).and_then(Value::as_array).map_or(0, Vec::len);
+    edits.iter().any(|place| items(place) > 0) || rounds.iter().any(|place| items(place) > 1)
+}
 
-    /// From one event of a stream, on top of what earlier ones said.
-    pub(super) fn hear(known: Option<Usage>, event: &Value, protocol: Protocol) -> Option<Usage> {
-        let told = match protocol {
-            Protocol::Chat | Protocol::Embeddings => Usage::of(event, protocol),
-            Protocol::Responses => event.get("response").and_then(|answer| Usage::of(answer, protocol)),
-            Protocol::Messages => event.pointer("/message/usage").or_else(|| event.get("usage")).map(|usage| {
-                let mut sum = known.unwrap_or_default();
-                sum.heed(usage);
-                // Counted up to here, each time.
-                sum.output = usage.get("output_tokens").and_then(Value::as_u64).unwrap_or(sum.output);
-                sum
-            }),
-        };
-        told.or(known)
-    }
+/// Some count what was thought beside what was said, and say so in the details alone: there it is more than all that came out.
+fn beside(known: Usage, usage: &Value) -> Usage {
+    let count = |place: &str| usage.pointer(place).and_then(Value::as_u64).unwrap_or(0);
+    let details = ["/completion_tokens_details/reasoning_tokens", "/output_tokens_details/reasoning_tokens"];
+    let thought = details.into_iter().map(count).max().unwrap_or(0);
+    let said = count("/completion_tokens").max(count("/output_tokens"));
+    let both = if thought > said { said.saturating_add(thought) } else { 0 };
+    Usage { output: known.output.max(both), ..known }
+}
 
-    pub(super) fn all_input(&self) -> u64 {
-        self.input.saturating_add(self.read).saturating_add(self.wrote).saturating_add(self.wrote_long)
+/// What was gone over more than once is counted once above, and each time here.
+fn in_rounds(known: Usage, usage: &Value) -> Usage {
+    let rounds = usage.get("iterations").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+    let sum = |name: &str| rounds.iter().filter_map(|round| round.get(name)?.as_u64()).fold(0, u64::saturating_add);
+    Usage {
+        input: known.input.max(sum("input_tokens")),
+        cached: known.cached.max(sum("cache_read_input_tokens")),
+        output: known.output.max(sum("output_tokens")),
+        ..known
     }
+}
 
-    /// Micro-dollars, whole and never too few.
-    pub(super) fn costs(&self, price: Price) -> u64 {
-        // In hundredths of a token.
-        let each = |tokens: u64, hundredths: u128| u128::from(tokens) * hundredths;
-        let input = each(self.input, 100) + each(self.read, 10) + each(self.wrote, 125) + each(self.wrote_long, 200);
-        let sum = u128::from(price.input).saturating_mul(input)
-            + u128::from(price.output).saturating_mul(each(self.output, 100));
-        u64::try_from(sum.div_ceil(100_000_000)).unwrap_or(u64::MAX)
-    }
+/// As Google counts: thoughts beside the answer, and what its tools took beside the prompt.
+fn generated(usage: &Value) -> Option<Usage> {
+    let count = |name: &str| usage.get(name).and_then(Value::as_u64);
+    let all = count("promptTokenCount")?.saturating_add(count("toolUsePromptTokenCount").unwrap_or(0));
+    let cached = count("cachedContentTokenCount").unwrap_or(0).min(all);
+    let said = count("candidatesTokenCount").unwrap_or(0).saturating_add(count("thoughtsTokenCount").unwrap_or(0));
+    let output = said.max(count("totalTokenCount").unwrap_or(0).saturating_sub(all));
+    Some(Usage { input: all - cached, cached, output, ..Usage::default() })
 }
 
 #[cfg(test)]
 mod tests {
+    use mind::{Book, Price};
     use serde_json::json;
 
     use super::*;
@@ -93,32 +94,61 @@ mod tests {
     #[test]
     fn what_is_used_is_found_where_each_protocol_says_it() {
         let chat = json!({ "usage": { "prompt_tokens": 7, "completion_tokens": 3, "total_tokens": 10 } });
-        assert_eq!(Usage::of(&chat, Protocol::Chat), Some(Usage { input: 7, output: 3, ..Usage::default() }));
-        assert_eq!(Usage::of(&json!({ "usage": null }), Protocol::Chat), None);
-        assert_eq!(
-            Usage::of(&json!({ "usage": { "prompt_tokens": -1, "completion_tokens": 3 } }), Protocol::Chat),
-            None
-        );
+        assert_eq!(of(&chat, Protocol::Chat), Some(Usage { input: 7, output: 3, ..Usage::default() }));
+        assert_eq!(of(&json!({ "usage": null }), Protocol::Chat), None);
+        assert_eq!(of(&json!({ "usage": { "prompt_tokens": -1, "completion_tokens": 3 } }), Protocol::Chat), None);
+        let vectors = json!({ "usage": { "prompt_tokens": 7, "total_tokens": 7 } });
+        assert_eq!(of(&vectors, Protocol::Embeddings), Some(Usage { input: 7, ..Usage::default() }));
         let start = json!({ "type": "message_start", "message": { "usage": {
             "input_tokens": 5, "cache_read_input_tokens": 100, "cache_creation_input_tokens": 30,
             "cache_creation": { "ephemeral_1h_input_tokens": 10 }, "output_tokens": 1 } } });
         let delta = json!({ "type": "message_delta", "usage": { "output_tokens": 40 } });
-        let known = Usage::hear(None, &start, Protocol::Messages);
-        let known = Usage::hear(known, &json!({ "type": "ping" }), Protocol::Messages);
-        let known = Usage::hear(known, &delta, Protocol::Messages).unwrap();
-        assert_eq!(known, Usage { input: 5, output: 40, read: 100, wrote: 20, wrote_long: 10 });
+        let known = hear(None, &start, Protocol::Messages);
+        let known = hear(known, &json!({ "type": "ping" }), Protocol::Messages);
+        let known = hear(known, &delta, Protocol::Messages).unwrap();
+        assert_eq!(known, Usage { input: 5, output: 40, cached: 100, write_5m: 20, write_1h: 10 });
         let done =
             json!({ "type": "response.completed", "response": { "usage": { "input_tokens": 4, "output_tokens": 2 } } });
-        assert_eq!(Usage::hear(None, &done, Protocol::Responses).unwrap().output, 2);
+        assert_eq!(hear(None, &done, Protocol::Responses).unwrap().output, 2);
+        let google = json!({ "usageMetadata": { "promptTokenCount": 9, "candidatesTokenCount": 2,
+            "cachedContentTokenCount": 4, "thoughtsTokenCount": 30, "totalTokenCount": 41 } });
+        let counted = Usage { input: 5, cached: 4, output: 32, ..Usage::default() };
+        assert_eq!(of(&google, Protocol::Generate), Some(counted));
     }
 
     #[test]
-    fn a_cache_costs_what_it_costs() {
-        let price = Price::parse("3/15").unwrap();
-        let usage = Usage { input: 1_000, output: 100, read: 10_000, wrote: 800, wrote_long: 500 };
-        // 3.00 + 1.50 + 3.00 + 3.00 + 3.00 thousandths of a dollar.
-        assert_eq!(usage.costs(price), 3_000 + 1_500 + 3_000 + 3_000 + 3_000);
-        assert_eq!(Usage { input: 1, ..Usage::default() }.costs(price), 3);
-        assert_eq!(Usage { input: u64::MAX, output: u64::MAX, ..usage }.costs(price), u64::MAX);
+    fn what_is_counted_beside_the_answer_is_part_of_it() {
+        // As one provider does: completion 1, reasoning 386, total 399.
+        let details = json!({ "reasoning_tokens": 386 });
+        let mut usage = json!({ "prompt_tokens": 12, "completion_tokens": 1, "completion_tokens_details": details });
+        assert_eq!(of(&json!({ "usage": usage }), Protocol::Chat).unwrap().output, 387);
+        usage["total_tokens"] = json!(399);
+        assert_eq!(of(&json!({ "usage": usage }), Protocol::Chat).unwrap().output, 387);
+        let rounds = json!({ "usage": { "input_tokens": 10, "output_tokens": 20, "iterations": [
+            { "type": "compaction", "input_tokens": 900, "output_tokens": 50 },
+            { "type": "message", "input_tokens": 10, "output_tokens": 20 } ] } });
+        let summed = of(&rounds, Protocol::Messages).unwrap();
+        assert_eq!((summed.input, summed.output, is_edited(&rounds)), (910, 70, true));
+        let cleared = json!({ "context_management": { "applied_edits": [{ "cleared_input_tokens": 9 }] } });
+        assert!(is_edited(&cleared) && !is_edited(&json!({ "usage": {} })));
+    }
+
+    /// A turn of a coding agent: most of what goes in was there before.
+    #[test]
+    fn what_comes_from_a_cache_costs_what_the_provider_bills() {
+        let price = |name: &str| Book::built_in().find(name).unwrap().price;
+        let usage = json!({ "prompt_tokens": 20_000, "completion_tokens": 100, "total_tokens": 20_100,
+            "prompt_tokens_details": { "cached_tokens": 16_000 } });
+        let chat = of(&json!({ "usage": usage }), Protocol::Chat).unwrap();
+        assert_eq!(price("openai/gpt-5-mini").cost(&chat), 1_000 + 400 + 200);
+        let usage = json!({ "input_tokens": 20_000, "output_tokens": 100,
+            "input_tokens_details": { "cached_tokens": 16_000, "cache_write_tokens": 4_000 } });
+        let responses = of(&json!({ "usage": usage }), Protocol::Responses).unwrap();
+        assert_eq!(price("openai/gpt-6.1-sol").cost(&responses), 1_600 + 10_000 + 1_000);
+        // Long calls cost more from their first token on, and what nobody gave a price is never cheaper than what goes in.
+        let long = Usage { input: 300_000, output: 10, ..Usage::default() };
+        assert_eq!(price("openai/gpt-6.1-sol").cost(&long), 1_200_000 + 150);
+        let short = Price::parse("1/5").unwrap();
+        assert_eq!(short.cost(&chat), 20_000 + 500);
     }
 }

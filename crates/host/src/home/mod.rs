@@ -10,6 +10,7 @@ pub mod key;
 pub mod links;
 pub mod loan;
 mod place;
+pub mod prices;
 pub mod tokens;
 
 pub use place::{GolemHome, Home, Seen};

@@ -2,7 +2,7 @@
 //! in it.
 //!
 //! ```text
-//! $BARDO_HOME/bardo.toml   treasury.db   heads/ID   data/NAME.csv
+//! $BARDO_HOME/bardo.toml   prices.csv   treasury.db   heads/ID   data/NAME.csv
 //!             golems/NAME/golem.toml  life.db  secret  world.log  inbox/  FROZEN
 //! ```
 
@@ -122,13 +122,17 @@ impl Home {
     /// Makes the home, or completes it: what is there is left as it is, but for who else may read it. Says whether
     /// it was new.
     pub fn init(&self, settings: &Settings) -> Result<bool, Error> {
-        for folder in [self.root.clone(), self.golems(), self.heads(), self.data()] {
+        private::folder(&self.root).map_err(Error::io("cannot create", &self.root))?;
+        // Of those who come at once one makes it, and the others find it made. The lock goes with this file.
+        let alone = fs::File::open(&self.root).map_err(Error::io("cannot open", &self.root))?;
+        alone.lock().map_err(Error::io("cannot lock", &self.root))?;
+        for folder in [self.golems(), self.heads(), self.data()] {
             private::folder(&folder).map_err(Error::io("cannot create", &folder))?;
         }
         private::close(&self.root).map_err(Error::io("cannot close to others", &self.root))?;
         let path = self.config();
         if !path.exists() {
-            fs::write(&path, config::template(File::Bardo)).map_err(Error::io("cannot write", &path))?;
+            durable::write(&path, config::template(File::Bardo).as_bytes())?;
         }
         let new = !self.is_known();
         if !new && !Treasury::is_known(&self.root, &self.heads()) {

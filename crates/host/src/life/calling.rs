@@ -3,19 +3,21 @@
 
 use std::time::{Duration, Instant};
 
-use golem::call::{self, Denied, How};
+use golem::call::{self, Denied};
 use golem::mortality::economic;
 use golem::{Life, Time, Usdc, What};
 
 use super::listener::Listener;
 use super::living::Living;
 use crate::Error;
-use crate::errands::{Bound, Done, Stands, Verdict, Wanted};
+use crate::errands::{Bound, Done, Lacks, Stands, Verdict, Wanted};
 
 /// How long calls have to end by themselves when their golem is left, and how long after they were cut.
 const PATIENCE: Duration = Duration::from_secs(10);
 const CUT: Duration = Duration::from_secs(2);
 const EVERY: Duration = Duration::from_millis(20);
+/// How long refusals that repeat themselves are counted before that is on record.
+const UNSAID: Duration = Duration::from_secs(60);
 
 impl Living {
     /// Settles what has ended and lets through what may begin.
@@ -29,11 +31,12 @@ impl Living {
             self.feed(now, What::Settled { key, cost, how, used: Box::new(used) }, listener)?;
             self.body.counter.end(key);
         }
+        self.say_refusals(now, UNSAID, listener)?;
         let mut verdicts = Vec::with_capacity(wanted.len());
         for wanted in wanted {
             let verdict = self.let_through(now, &wanted, listener)?;
-            if let Verdict::Granted { key, .. } = verdict {
-                self.body.counter.begin(key);
+            if let Verdict::Granted { grant, .. } = &verdict {
+                self.body.counter.begin(grant.key);
             }
             verdicts.push((wanted, verdict));
         }
@@ -41,19 +44,16 @@ impl Living {
             self.body.writing.hurry();
         }
         if let Err(why) = self.flush(listener) {
-            for (_, verdict) in &verdicts {
-                if let Verdict::Granted { key, .. } = verdict {
-                    self.body.counter.end(*key);
+            for (_, verdict) in verdicts {
+                if let Verdict::Granted { grant, .. } = verdict {
+                    self.body.counter.end(grant.taken());
                 }
             }
             return Err(why);
         }
         for (wanted, verdict) in verdicts {
-            let granted = if let Verdict::Granted { key, .. } = &verdict { Some(*key) } else { None };
-            // Whoever asked has gone: nobody was called.
-            if let (Err(_), Some(key)) = (wanted.reply.send(verdict), granted) {
-                self.body.counter.settle(Done { key, cost: Usdc::ZERO, how: How::Nothing, used: Default::default() });
-            }
+            // Where the caller has gone, the grant is dropped with the verdict: nobody was called.
+            let _ = wanted.reply.send(verdict);
         }
         Ok(())
     }
@@ -62,30 +62,60 @@ impl Living {
         let (key, tier) = (self.life().calls.made + 1, wanted.tier);
         let room = call::room(self.life(), now, tier);
         let fits = room.ok().and_then(|(room, _)| wanted.bound.within(room));
+        let repeated = wanted.again.is_some_and(|again| self.life().calls.known.contains(&again));
+        let lacks = self.lacks(&wanted.bound, room);
+        let passes =
+            room.is_ok_and(|(_, by)| by != Denied::Call) && lacks.by > 0 && lacks.needs <= lacks.free + lacks.aside;
+        if fits.is_none() && passes && !repeated {
+            return Ok(Verdict::Later { lacks });
+        }
         // What cannot be let through is put to the core all the same, so that it is on record why.
         let most = fits.map_or_else(|| wanted.bound.least(), |(most, _)| most);
-        let (again, alike, unsaid) = (wanted.again, wanted.alike, self.body.counter.unsaid());
+        let (again, alike) = (wanted.again, wanted.alike);
+        if fits.is_some() {
+            // In the order in which it happened: what is let through now was not refused after.
+            self.say_refusals(now, Duration::ZERO, listener)?;
+        }
         let known = self.life().calls.denied;
-        self.feed(now, What::Called(call::Wanted { key, most, tier, again, alike, unsaid }), listener)?;
+        self.feed(now, What::Called(call::Wanted { key, most, tier, again, alike }), listener)?;
         let life = self.life();
         let stands = Stands { phase: life.phase(), left: economic::free(life) };
-        let repeated = wanted.again.is_some_and(|again| life.calls.known.contains(&again));
-        if let (Some((_, tokens)), Some(_)) = (fits, life.calls.find(key)) {
-            return Ok(Verdict::Granted { key, tokens, stands });
+        if let (Some((most, tokens)), Some(_)) = (fits, life.calls.find(key)) {
+            return Ok(Verdict::Granted { grant: self.body.counter.grant(key), tokens, most, stands });
         }
-        self.body.counter.refused(life.calls.denied > known);
         let by = match (repeated, life.calls.hold, room) {
             (true, ..) => Denied::Repeated,
             (false, Some(hold), Ok(_)) => Denied::Held(hold.by),
             (false, _, Ok((_, by)) | Err(by)) => by,
         };
-        Ok(Verdict::Denied { by, cause: cause(life), stands })
+        if life.calls.denied == known {
+            self.body.counter.refused(by);
+        }
+        listener.refused(by);
+        Ok(Verdict::Denied { by, cause: cause(life), lacks, stands })
+    }
+
+    fn lacks(&self, bound: &Bound, room: Result<(Usdc, Denied), Denied>) -> Lacks {
+        let calls = &self.life().calls;
+        let free = room.map_or_else(|_| economic::free(self.life()), |(room, _)| room);
+        Lacks { needs: bound.least(), free, aside: calls.promised(), by: calls.open.len() }
+    }
+
+    /// Puts on record what was refused and not told one by one, if it has waited so long.
+    fn say_refusals(&mut self, now: Time, waited: Duration, listener: &mut impl Listener) -> Result<(), Error> {
+        for (by, times) in self.body.counter.unsaid(waited) {
+            self.feed(now, What::Refused { by, times }, listener)?;
+        }
+        Ok(())
     }
 
     /// Has the calls under way come to their end, for as long as there is patience: whoever lives it next could only count
     /// them as lost.
     pub(super) fn settle_calls(&mut self, listener: &mut impl Listener) -> Result<(), Error> {
         self.serve_calls(listener)?;
+        let now = if self.is_wall() { self.wall_time().max(self.life().now) } else { self.life().now };
+        self.say_refusals(now, Duration::ZERO, listener)?;
+        self.flush(listener)?;
         for patience in [PATIENCE, CUT] {
             let until = Instant::now() + patience;
             while self.body.counter.is_busy() && Instant::now() < until {

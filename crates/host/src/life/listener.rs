@@ -1,5 +1,6 @@
 //! Who listens to a life.
 
+use golem::call::Denied;
 use golem::{Life, Record};
 
 use crate::Error;
@@ -11,6 +12,8 @@ pub trait Listener {
     fn stop(&mut self) -> bool;
     /// Its world cannot be reached, and it waits; told again as long as that is so.
     fn waits(&mut self, _why: &str) {}
+    /// A call of its agent's was not let through. This may be on no record.
+    fn refused(&mut self, _by: Denied) {}
     /// Its mind outside is of no use now, and it goes on without.
     fn lacks(&mut self, _why: &str) {}
 }

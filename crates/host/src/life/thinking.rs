@@ -1,6 +1,6 @@
 //! A life that asks models: what it is shown beside its own state, and where its answers are waited for.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -13,6 +13,7 @@ use super::body::Body;
 use super::listener::Listener;
 use super::living::Living;
 use crate::Error;
+use crate::config::Prices;
 use crate::errands::{Asking, Keep, Thinking};
 use crate::legacy::testament;
 use crate::view::herald::Herald;
@@ -104,9 +105,9 @@ impl Body {
             let home = self.place.home();
             let settings = home.settings()?;
             // Without them whatever the book does not know is not asked, which is told then.
-            let prices = settings.prices().unwrap_or_else(|why| {
-                tracing::warn!(%why, "models.prices cannot be read");
-                BTreeMap::new()
+            let prices = home.prices().unwrap_or_else(|why| {
+                tracing::warn!(%why, "what models cost cannot be read");
+                Prices::default()
             });
             let keep = Keep { folder: self.place.thoughts(), days: settings.integer("models.keep_days") as u64 };
             let asking = Asking { prices, slots: settings.integer("models.slots") as usize, keep };

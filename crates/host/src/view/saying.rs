@@ -161,8 +161,7 @@ pub fn sentence(message: &Message<'_>) -> String {
             format!("what was said of {domain} met {actual}; its skill there is {fitness:.2}")
         }
         Message::CallSettled { model, cost, over, .. } if over.is_positive() => {
-            let beyond = format!("{over} more than the {cost} that was set aside");
-            format!("called {model}, which wants {beyond}; that is not counted, and may be billed")
+            format!("was billed {over} more by {model} than it had: it paid {cost}, and the rest is unpaid")
         }
         Message::CallSettled { model: "", cost, .. } => format!("lost a call, which counts as {cost}"),
         Message::CallSettled { model, input, output, cost, .. } => {

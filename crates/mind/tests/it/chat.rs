@@ -221,7 +221,11 @@ fn messages_are_spoken_as_their_protocol_has_it_and_a_key_is_never_shown() {
     let config = ChatConfig { named, price: None, timeout: Duration::from_secs(5), allow_plain_http: false };
     let (chat, schema) = (Chat::open(&config).unwrap(), schema());
     let said = chat.ask(&ask(&schema, 20_000)).unwrap();
-    assert_eq!((said.text.as_str(), said.used, said.cost), ("{}", Some((8, 4)), 28), "by the book");
+    assert_eq!(
+        (said.text.as_str(), said.used, said.cost),
+        ("{}", Some((8, 4)), 24),
+        "by the book, what was cached too"
+    );
     let refused = chat.ask(&ask(&schema, 20_000)).unwrap_err();
     let shown = format!("{refused} {refused:?} {chat:?} {config:?}");
     assert!(!shown.contains(SECRET), "{shown}");
@@ -244,7 +248,7 @@ fn a_model_that_nobody_knows_the_cost_of_is_not_asked() {
     };
     let refused = Chat::open(&config("openai/gpt-99", None)).unwrap_err();
     assert!(
-        matches!(refused, Error::Unpriced { .. }) && refused.to_string().contains("openai/gpt-99=0.15/0.60"),
+        matches!(refused, Error::Unpriced { .. }) && refused.to_string().contains("prices = \"openai/gpt-99=IN/OUT\""),
         "{refused}"
     );
     assert!(Chat::open(&config("openai/gpt-99", Some(Price::parse("1/2").unwrap()))).is_ok());

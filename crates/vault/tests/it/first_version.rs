@@ -18,7 +18,8 @@ fn the_first_journal_still_folds_to_the_life_that_was_lived() {
     std::fs::copy(fixture, &path).unwrap();
     let (golem, check) = Reader::open(&path).unwrap().verify(copy.path()).unwrap();
     let life = golem.life();
-    assert_eq!((check.records, check.state_hashes), (1125, 2));
+    // What was written down of its state is of an older layout of Life, so there is nothing to hold it against.
+    assert_eq!((check.records, check.state_hashes), (1125, 0));
     assert_eq!((life.tick, life.birth.generation, life.birth.laws), (1_000, 0, 2));
     assert_eq!(life.heartbeat.state, State::Dead);
     assert_eq!(life.death.as_ref().unwrap().cause, Cause::OwnerKill { reason: "to be kept".into() });
@@ -40,6 +41,6 @@ fn whoever_changes_the_shape_of_life_says_so() {
     std::fs::copy(fixture, &path).unwrap();
     let (golem, _) = Reader::open(&path).unwrap().wake().unwrap();
     let shape = blake3::hash(&codec::encode_life(golem.life())).to_hex();
-    let known = (26, "a334865f2889ae63");
+    let known = (27, "7135ca4793ceb58c");
     assert_eq!((codec::LIFE, &shape[..16]), known, "Life has changed: raise codec::LIFE, then write both here");
 }

@@ -19,7 +19,7 @@ const CHAT: &str = "/g/ada/v1/chat/completions";
 /// Of the other's.
 const THEIRS: &str = "/v1/chat/completions";
 const ACTS: [Act; 7] =
-    [Act::Honest, Act::Honest, Act::Silent, Act::Cuts, Act::Stalls(300), Act::SaysMore, Act::Slowly(5)];
+    [Act::Honest, Act::Honest, Act::Silent, Act::Cuts, Act::Stalls(300), Act::Honest, Act::Slowly(5)];
 
 /// The other gateway, where it is installed: it takes most of a gigabyte, so only `just full` asks for it.
 struct Other {

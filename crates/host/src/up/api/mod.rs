@@ -5,7 +5,6 @@
 mod births;
 mod body;
 mod describe;
-mod door;
 mod fleet;
 mod guard;
 mod house;

@@ -10,7 +10,8 @@ use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 
 use super::state::{AppState, Listen};
-use super::{door, pools, routes};
+use super::{pools, routes};
+use crate::door;
 use crate::life::desk::Desk;
 use crate::{Error, Home};
 

@@ -9,8 +9,8 @@ use axum::response::Response;
 use tracing::field::Empty;
 use tracing::{Instrument, debug, debug_span, info, warn};
 
-use super::door::Peer;
 use super::guard::{Holder, OPEN};
+use crate::door::Peer;
 
 pub(super) async fn watch(request: Request, next: Next) -> Response {
     let began = Instant::now();

@@ -57,7 +57,7 @@ struct Doing {
     idle: Instant,
 }
 
-pub(super) async fn open(listener: TcpListener, router: Router) {
+pub(crate) async fn open(listener: TcpListener, router: Router) {
     let room: Arc<Room> = Arc::default();
     let mut number = 0;
     loop {
@@ -142,7 +142,7 @@ struct Watched {
 
 /// Where somebody has come from.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Peer(pub(super) SocketAddr);
+pub(crate) struct Peer(pub(crate) SocketAddr);
 
 impl Service<hyper::Request<Incoming>> for Watched {
     type Response = Response<Answer>;

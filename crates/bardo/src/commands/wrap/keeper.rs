@@ -1,0 +1,159 @@
+//! Who runs a program's golem meanwhile: a host that is up, or this process; and what it tells of it.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use golem::call::Denied;
+use golem::{Event, Life, Record, Usdc, call, owner};
+use host::config::Settings;
+use host::gateway::{self, Listen, TurnedAway};
+use host::life::{Ending, Listener, Living, Pace, Run};
+use host::{Error, GolemHome, Home};
+use mind::Price;
+
+use super::servers::Own;
+use crate::output;
+
+const EVERY: Duration = Duration::from_millis(50);
+/// How long a host may take to find a newborn.
+const FOUND: Duration = Duration::from_secs(15);
+
+/// How it is with a golem.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct MoneyState {
+    pub(super) ended: bool,
+    /// A call was refused for want of money with nothing under way, and none was let through since.
+    pub(super) broke: bool,
+    pub(super) left: Usdc,
+}
+
+/// Who runs the golem meanwhile: a host that is up, or this process.
+pub(super) struct Keeper {
+    pub(super) address: String,
+    own: Option<Lived>,
+}
+
+struct Lived {
+    gateway: gateway::Running,
+    stop: Arc<AtomicBool>,
+    look: Arc<Mutex<MoneyState>>,
+    living: JoinHandle<Result<Ending, Error>>,
+}
+
+struct Ear {
+    stop: Arc<AtomicBool>,
+    look: Arc<Mutex<MoneyState>>,
+}
+
+fn locked(look: &Mutex<MoneyState>) -> std::sync::MutexGuard<'_, MoneyState> {
+    look.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Listener for Ear {
+    fn acknowledged(&mut self, records: &[Record], life: &Life) -> Result<(), Error> {
+        let mut look = locked(&self.look);
+        (look.ended, look.left) = (look.ended || life.is_dead(), life.purse.credit);
+        for event in records.iter().flat_map(|record| &record.events) {
+            look.broke &= !matches!(event, Event::Call(call::Event::Reserved { .. }));
+            tell(event, life);
+        }
+        Ok(())
+    }
+
+    fn refused(&mut self, by: Denied) {
+        locked(&self.look).broke |= by == Denied::Broke;
+    }
+
+    fn stop(&mut self) -> bool {
+        self.stop.load(Ordering::SeqCst)
+    }
+}
+
+/// What its owner is told of at once, where no host does.
+fn tell(event: &Event, life: &Life) {
+    let name = &life.birth.name;
+    match event {
+        Event::Call(call::Event::Held { key, .. }) => {
+            let why = life.calls.hold.map(|hold| hold.to_string()).unwrap_or_default();
+            output::complain(format!(
+                "{name}'s calls are stopped: {why}; `bardo golem approve {name} {key}` lets it go on"
+            ));
+        }
+        Event::Owner(owner::Event::Said(said)) => {
+            let what = if said.done { "is done" } else { "asks you" };
+            output::complain(format!("{name}'s agent {what}: {}", said.text));
+        }
+        _ => {}
+    }
+}
+
+impl Keeper {
+    /// With a price for whatever the book says nothing of.
+    pub(super) fn of(home: &Home, place: &GolemHome, servers: &[Own], price: Option<Price>) -> Result<Keeper, Error> {
+        if home.is_up() {
+            if price.is_some() {
+                let why =
+                    "a host is up, and calls go through it; set prices under [models] in bardo.toml and start it anew";
+                return Err(Error::Usage(format!("--price is for a gateway that wrap makes itself: {why}")));
+            }
+            let until = Instant::now() + FOUND;
+            while !place.lodges()? {
+                if Instant::now() > until {
+                    return Err(Error::Host(format!("the host that is up does not run {}", place.name)));
+                }
+                std::thread::sleep(EVERY);
+            }
+            return Ok(Keeper { address: gateway::address(home)?, own: None });
+        }
+        let settings: Settings = home.settings()?;
+        let (mut living, notices) = Living::open(place.clone(), settings.integer("run.snapshot_every") as u64)?;
+        notices.iter().for_each(output::complain);
+        // Only this program is told where it is: whoever asks the home is told of a host.
+        let prices = home.prices()?.otherwise(price);
+        let mut listen = Listen { known: false, ..Listen::of("127.0.0.1:0", &settings, prices)? };
+        for own in servers {
+            listen.models.stand_in(own.provider, own.server.clone());
+        }
+        let gateway = gateway::serve(listen, home)?;
+        let stop = Arc::new(AtomicBool::new(false));
+        let look = Arc::new(Mutex::new(MoneyState { left: living.life().purse.credit, ..MoneyState::default() }));
+        let mut ear = Ear { stop: Arc::clone(&stop), look: Arc::clone(&look) };
+        let living =
+            std::thread::spawn(move || living.run(Run { pace: Pace::Times(1.0), ticks: None, batch: 1 }, &mut ear));
+        Ok(Keeper { address: gateway.address.to_string(), own: Some(Lived { gateway, stop, look, living }) })
+    }
+
+    /// How it is with its golem, which was like this before.
+    pub(super) fn look(&self, place: &GolemHome, before: &Life) -> Result<MoneyState, Error> {
+        if let Some(own) = &self.own {
+            let look = *locked(&own.look);
+            return Ok(MoneyState { ended: look.ended || own.living.is_finished(), ..look });
+        }
+        let life = life(place)?;
+        let refused = life.calls.refused;
+        let broke = refused != before.calls.refused && refused.is_some_and(|(by, _)| by == Denied::Broke);
+        Ok(MoneyState { ended: life.is_dead(), broke, left: life.purse.credit })
+    }
+
+    /// What never got as far as its golem, where this process could tell.
+    pub(super) fn turned_away(&self) -> TurnedAway {
+        self.own.as_ref().map(|own| own.gateway.turned_away()).unwrap_or_default()
+    }
+
+    /// Whatever was under way is settled, and what a death still has to do is done.
+    pub(super) fn stop(self) -> Result<(), Error> {
+        let Some(own) = self.own else { return Ok(()) };
+        own.gateway.close();
+        if !locked(&own.look).ended {
+            own.stop.store(true, Ordering::SeqCst);
+        }
+        own.living.join().map_err(|_| Error::Host("its life was left in haste".into()))?.map(|_| ())
+    }
+}
+
+/// The life as of its newest record, whoever lives it.
+pub(super) fn life(place: &GolemHome) -> Result<Life, Error> {
+    Ok(place.wake()?.0.life().clone())
+}

@@ -1,0 +1,117 @@
+//! What is known before anything is made: whoever has mistyped something, or has an address or a key that would go past the
+//! budget, is told then.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use host::config::read_span;
+use host::{Error, Home, gateway};
+
+use super::keys::{self, Given, Wish};
+use super::known::{self, Recognised};
+use super::servers::{self, Own};
+use crate::args::WrapArgs;
+use crate::commands::checks;
+use crate::output;
+
+/// How long a program has to wind up once it is out of money, where nobody says.
+const WIND_UP: Duration = Duration::from_secs(30);
+
+pub(super) struct Plans {
+    pub(super) protected: Vec<PathBuf>,
+    pub(super) wind_up: Duration,
+    pub(super) recognised: Recognised,
+    pub(super) servers: Vec<Own>,
+    pub(super) given: Given,
+}
+
+impl Plans {
+    pub(super) fn of(home: &Home, args: &WrapArgs) -> Result<Plans, Error> {
+        checks::plan(&args.check, &args.number)?;
+        let protected = real(&args.protect)?;
+        let wind_up = args.wind_up.as_deref().map(|text| {
+            let wrong = || Error::Usage(format!("'{text}' is no span; --wind-up 30s or --wind-up 2m is"));
+            read_span(text).map(|span| Duration::from_millis(span.as_millis())).ok_or_else(wrong)
+        });
+        must_exist(&args.program[0])?;
+        keys::none_told(&args.program)?;
+        let own = |name: &str| std::env::var(name).ok();
+        servers::none_past(&own, &args.keep)?;
+        let recognised = known::recognise(&args.program);
+        let servers = servers_for(home, &recognised)?;
+        let ours = gateway::keys(&home.settings()?)?;
+        let text =
+            std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+        let given = keys::given(text, Wish { clean: args.clean_env, keep: &args.keep, ours: &ours });
+        let wind_up = wind_up.transpose()?.unwrap_or(WIND_UP);
+        Ok(Plans { protected, wind_up, recognised, servers, given })
+    }
+
+    /// What of its owner's environment is otherwise for the program.
+    pub(super) fn say_environment(&self) {
+        for Own { variable, server, provider } in &self.servers {
+            let book = server.owner().map_or(*provider, |owner| owner.name);
+            output::complain(format!(
+                "calls go on to {}, as {variable} says, and cost what the same names cost at {book}, if models.prices in bardo.toml \
+                 does not say otherwise",
+                server.host()
+            ));
+        }
+        let replaced = ["OPENAI_API_KEY", "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"];
+        let kept: Vec<&str> =
+            self.given.kept_back.iter().map(String::as_str).filter(|name| !replaced.contains(name)).collect();
+        if !kept.is_empty() {
+            output::complain(format!("kept from the program: {}; --keep NAME passes one on", kept.join(", ")));
+        }
+    }
+}
+
+fn real(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {
+    let wrong = |path: &PathBuf, why| Error::Usage(format!("cannot protect {}: {why}", path.display()));
+    paths.iter().map(|path| path.canonicalize().map_err(|why| wrong(path, why))).collect()
+}
+
+/// A mistyped program must not leave a golem behind that has money and no use.
+fn must_exist(program: &str) -> Result<(), Error> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let found = if program.contains('/') {
+        Path::new(program).is_file()
+    } else {
+        std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
+    };
+    if found { Ok(()) } else { Err(Error::Usage(format!("cannot start {program}: there is no such program"))) }
+}
+
+/// The servers that stand in for a provider's own. What the settings say goes before the environment, and a host that is up knows
+/// nothing of this one.
+fn servers_for(home: &Home, recognised: &Recognised) -> Result<Vec<Own>, Error> {
+    let models = gateway::Models::of(&home.settings()?, home.prices()?)?;
+    let own = |name: &str| std::env::var(name).ok();
+    let mut servers = Vec::new();
+    for provider in ["openai", "anthropic"] {
+        if models.is_settled(provider) {
+            if let Some(variable) = servers::variable(provider, &own) {
+                output::complain(format!(
+                    "{variable} is not gone by: the settings say where calls go (gateway.models, gateway.upstreams)"
+                ));
+            }
+            continue;
+        }
+        match servers::own(provider, &own)? {
+            Some(server) if home.is_up() => return Err(servers::unknown_to_host(&server)),
+            Some(server) => servers.push(server),
+            None if home.is_up() => {}
+            None => {
+                servers::no_strangers_key(provider, &own)?;
+                let key = if provider == "openai" { "OPENAI_API_KEY" } else { "ANTHROPIC_API_KEY" };
+                if recognised.known.key == Some(key) && own(key).is_none_or(|value| value.trim().is_empty()) {
+                    output::complain(format!(
+                        "{key} is not set here, and {}'s calls are paid with it: set it before `bardo wrap`",
+                        recognised.known.name
+                    ));
+                }
+            }
+        }
+    }
+    Ok(servers)
+}

@@ -1,0 +1,218 @@
+//! Which golem a program lives on: the one its owner names, or the one that is its own. A program is known by what is started
+//! and where it belongs: two projects with a `main.py`, or two modules of one package, do not share a purse.
+
+use std::path::{Path, PathBuf};
+
+use golem::{Name, Usdc};
+use host::config::{File, Origin, Settings};
+use host::home::inbox::Body;
+use host::orders::order;
+use host::{Error, GolemHome, Home};
+use serde::{Deserialize, Serialize};
+use sha2::Digest;
+
+use super::keeper::life;
+use crate::args::{Chosen, New, WorldKind, WrapArgs};
+use crate::commands::golem as golems;
+use crate::output;
+
+/// What a new golem has to live on, where nobody says; and for how many days, where it is said what a day may cost.
+const CREDIT: Usdc = Usdc::dollars(1);
+const DAYS: i64 = 30;
+/// How often a golem that nobody checks looks at its clocks.
+const UNCHECKED: &str = "10s";
+const CHECKED: &str = "1m";
+/// Whether it may die by chance.
+const CHANCE: &str = "mortality.stochastic.enabled";
+/// Characters of a name that come from the program, and from its folder.
+const FROM_PROGRAM: usize = 18;
+const FROM_FOLDER: usize = 14;
+
+/// What a golem was made for, as it stands in its folder.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Program {
+    /// A script by its whole path; anything else by what is started.
+    what: String,
+    /// Where it is started, if nothing else says what it belongs to.
+    folder: Option<PathBuf>,
+}
+
+impl Program {
+    /// With what it is called after, and the folder it belongs to.
+    fn of(program: &[String], here: &Path) -> (Program, String, PathBuf) {
+        let told = &program[1..];
+        let module =
+            told.iter().position(|text| text == "-m").and_then(|at| told.get(at + 1)).filter(|_| is_python(program));
+        let script = told.iter().find(|text| !text.starts_with('-') && here.join(text).is_file());
+        let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        let stem = |text: &str| Path::new(text).file_stem().map(|stem| stem.to_string_lossy().into_owned());
+        let started = stem(&program[0]).unwrap_or_default();
+        match (module, script) {
+            (Some(module), _) => {
+                let what = format!("{started} -m {module}");
+                (Program { what, folder: Some(real(here)) }, module.replace('.', "-"), real(here))
+            }
+            (None, Some(script)) => {
+                let path = real(&here.join(script));
+                let folder = path.parent().unwrap_or(here).to_owned();
+                (Program { what: path.display().to_string(), folder: None }, stem(script).unwrap_or_default(), folder)
+            }
+            (None, None) => (Program { what: started.clone(), folder: Some(real(here)) }, started, real(here)),
+        }
+    }
+
+    fn file(place: &GolemHome) -> PathBuf {
+        place.folder.join("wrapped.json")
+    }
+
+    fn read(place: &GolemHome) -> Option<Program> {
+        serde_json::from_str(&std::fs::read_to_string(Program::file(place)).ok()?).ok()
+    }
+
+    fn write(&self, place: &GolemHome) -> Result<(), Error> {
+        let path = Program::file(place);
+        let text = serde_json::to_string_pretty(self).expect("plain data") + "\n";
+        std::fs::write(&path, text).map_err(|source| Error::Io { what: "cannot write", path, source })
+    }
+}
+
+fn is_python(program: &[String]) -> bool {
+    let started =
+        Path::new(&program[0]).file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    ["python", "pypy", "uv", "poetry", "pdm", "hatch"].iter().any(|one| started.starts_with(one))
+}
+
+/// Names for it, the plainest first; the last is nobody else's.
+fn names(program: &Program, called: &str, folder: &Path) -> Vec<Name> {
+    let short = |text: &str, most: usize| -> String {
+        let plain: String =
+            text.to_lowercase().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
+        plain.trim_matches('-').chars().take(most).collect::<String>().trim_end_matches('-').to_owned()
+    };
+    let within = folder.file_name().map(|name| short(&name.to_string_lossy(), FROM_FOLDER)).unwrap_or_default();
+    let called = short(called, FROM_PROGRAM);
+    let said = serde_json::to_vec(program).expect("plain data");
+    let digest = sha2::Sha256::digest(&said).iter().take(3).map(|byte| format!("{byte:02x}")).collect::<String>();
+    let all = [called.clone(), format!("{called}-{within}"), format!("{called}-{digest}"), format!("agent-{digest}")];
+    all.iter().filter_map(|name| name.parse().ok()).collect()
+}
+
+/// Makes it, or goes on with it.
+pub(super) fn golem_for(home: &Home, args: &WrapArgs) -> Result<GolemHome, Error> {
+    if let Some(name) = &args.name {
+        return match home.golem(name.as_str()) {
+            Ok(place) => go_on(home, args, place),
+            Err(_) => born(home, args, name),
+        };
+    }
+    let here =
+        std::env::current_dir().map_err(|why| Error::Usage(format!("there is no folder to start it in: {why}")))?;
+    let (program, called, folder) = Program::of(&args.program, &here);
+    for name in names(&program, &called, &folder) {
+        if home.golem(name.as_str()).is_err() {
+            match born(home, args, &name) {
+                Ok(place) => return program.write(&place).map(|()| place),
+                // Somebody was quicker, perhaps with another program.
+                Err(Error::NameTaken(_)) => {}
+                Err(other) => return Err(other),
+            }
+        }
+        let Ok(place) = home.golem(name.as_str()) else { continue };
+        match Program::read(&place) {
+            Some(other) if other != program => {}
+            Some(_) => return go_on(home, args, place),
+            // Made before this was written down, or by hand: whoever comes first has it.
+            None => return program.write(&place).and_then(|()| go_on(home, args, place)),
+        }
+    }
+    Err(Error::Usage("every name for a golem of this program is taken; --name says another".to_owned()))
+}
+
+fn go_on(home: &Home, args: &WrapArgs, place: GolemHome) -> Result<GolemHome, Error> {
+    let (name, life) = (&place.name, life(&place)?);
+    if let Some(death) = &life.death {
+        let advice = format!("`bardo golem successor {name}` makes an heir, and --name another golem");
+        return Err(Error::Dead(name.clone(), format!("{}; {advice}", death.cause)));
+    }
+    if let Some(credit) = args.credit {
+        output::complain(format!(
+            "--credit is for a new golem: {name} has lived before and keeps what it has, {}; `bardo golem fund {name} {}` \
+             gives it more",
+            life.purse.credit,
+            output::plain(credit)
+        ));
+    }
+    if args.per_day.is_some() && life.policy.calls_day != args.per_day {
+        let command = order::amend(&place, &per_day(args))?;
+        let snapshot_every = home.settings()?.integer("run.snapshot_every") as u64;
+        order::hear(&place, order::pass_on(&place, Body::Command(command), snapshot_every)?, order::PATIENCE)?;
+    }
+    Ok(place)
+}
+
+fn per_day(args: &WrapArgs) -> Vec<String> {
+    args.per_day.map(|most| format!("policy.calls_per_day={}", output::plain(most))).into_iter().collect()
+}
+
+fn born(home: &Home, args: &WrapArgs, name: &Name) -> Result<GolemHome, Error> {
+    let every = args.every.clone().unwrap_or_else(|| {
+        let checked = !(args.check.is_empty() && args.number.is_empty());
+        if checked { CHECKED } else { UNCHECKED }.to_owned()
+    });
+    let credit = args.credit.or(args.per_day.map(|most| most.share(DAYS, 1))).unwrap_or(CREDIT);
+    let new = New {
+        name: Some(name.clone()),
+        world: Some(Chosen::Ours(WorldKind::Checks)),
+        check: args.check.clone(),
+        number: args.number.clone(),
+        interval: Some(every.clone()),
+        credit: Some(credit),
+        set: [vec![format!("world.bar={every}")], no_chance(&args.set)?, per_day(args), args.set.clone()].concat(),
+        ..New::named(name.clone())
+    };
+    golems::birth_of(home, new)?;
+    home.golem(name.as_str())
+}
+
+/// A program that does its work is not to be ended by a roll of dice: its golem has no clock of chance, unless its owner asks for
+/// one by a flag or in the environment.
+fn no_chance(set: &[String]) -> Result<Vec<String>, Error> {
+    let said = Settings::load(File::Golem, None, std::env::vars(), set)?;
+    let unsaid = matches!(said.origin(CHANCE), Origin::Default);
+    Ok(unsaid.then(|| format!("{CHANCE}=false")).into_iter().collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(text: &str) -> Vec<String> {
+        text.split(' ').map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn a_program_is_known_by_what_is_started_and_where_it_belongs() {
+        let folder = tempfile::tempdir().unwrap();
+        for file in ["p1/main.py", "p2/main.py"] {
+            std::fs::create_dir_all(folder.path().join(file).parent().unwrap()).unwrap();
+            std::fs::write(folder.path().join(file), "").unwrap();
+        }
+        let of = |program: &str, at: &str| {
+            let (program, called, folder) = Program::of(&words(program), &folder.path().join(at));
+            (names(&program, &called, &folder).iter().map(Name::to_string).collect::<Vec<_>>(), program)
+        };
+        let (names, first) = of("python main.py", "p1");
+        assert_eq!(names[..2], ["main", "main-p1"]);
+        assert_ne!(first, of("python main.py", "p2").1);
+        // A script is the same from wherever it is started, and with whatever it is told.
+        assert_eq!(first, of("python3 -u p1/main.py --fast", "").1);
+        let (a, b) = (of("python -m pkg.a", "p1"), of("python -m pkg.b", "p1"));
+        assert!(a.1 != b.1 && a.0[0] == "pkg-a" && b.0[0] == "pkg-b");
+        assert_ne!(a.1, of("python -m pkg.a", "p2").1);
+        assert_ne!(of("claude -p x", "p1").1, of("claude -p x", "p2").1);
+        assert_eq!(of("claude -p x", "p1"), of("claude --resume", "p1"));
+        assert!(of("./7up.sh", "").0[0].starts_with("agent-"), "a name begins with a letter");
+        let long = of(&format!("python -m {}", "a.very.long.package.of.modules".repeat(3)), "p1").0;
+        assert!(long.len() == 4 && long.iter().all(|name| name.len() <= golem::limits::NAME));
+    }
+}

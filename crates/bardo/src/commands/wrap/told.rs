@@ -1,0 +1,96 @@
+//! What a program cost and how it ended, told where its own output is not.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use golem::call::ByModel;
+use golem::{Life, Usdc};
+use host::gateway::TurnedAway;
+use serde_json::json;
+
+use super::known::KnownAgent;
+use crate::output::{self, count};
+
+/// A program that ran no longer than this had no time to call anybody.
+const SHORT: Duration = Duration::from_secs(1);
+
+pub(super) struct ClosingWords<'a> {
+    pub(super) before: &'a Life,
+    pub(super) after: &'a Life,
+    pub(super) took: Duration,
+    /// It is out of money.
+    pub(super) broke: bool,
+    pub(super) turned_away: TurnedAway,
+    pub(super) known: &'static KnownAgent,
+    pub(super) login: Option<PathBuf>,
+}
+
+impl ClosingWords<'_> {
+    pub(super) fn say(&self, json: bool) {
+        let (before, after) = (&self.before.calls, &self.after.calls);
+        let (made, spent) = (after.made - before.made, after.spent - before.spent);
+        let refused = after.denied - before.denied;
+        let models = self.models();
+        if json {
+            let died_of = self.after.death.as_ref().map(|death| death.cause.to_string());
+            return output::aside(&json!({
+                "name": self.after.birth.name, "calls": made, "spent": spent, "left": self.after.purse.credit,
+                "refused": refused, "turned_away": self.turned_away.times, "out_of_money": self.broke,
+                "models": models, "took_ms": self.took.as_millis() as u64, "died_of": died_of,
+            }));
+        }
+        let name = &self.after.birth.name;
+        let took = golem::Span::millis(self.took.as_millis() as u64);
+        let on = models.iter().map(|by| format!("{} for {} by {}", by.cost, count(by.calls), by.model));
+        let on = on.collect::<Vec<_>>().join(", ");
+        let on = if on.is_empty() { on } else { format!(": {on}") };
+        let denied = if refused > 0 { format!("; {} refused", count(refused)) } else { String::new() };
+        output::complain(format!("{name} spent {spent} on {made} calls in {took}{on}{denied}"));
+        if self.turned_away.times > 0 {
+            let times = count(self.turned_away.times);
+            output::complain(format!("{times} calls were turned away, the last because: {}", self.turned_away.why));
+        } else if made + refused == 0 && self.took > SHORT {
+            self.say_silence();
+        }
+        self.say_end();
+    }
+
+    /// What was spent on which model this time, the dearest first.
+    fn models(&self) -> Vec<ByModel> {
+        let before =
+            |name: &str| self.before.calls.models.iter().find(|by| by.model == name).cloned().unwrap_or_default();
+        let since = |by: &ByModel| {
+            let known = before(&by.model);
+            let model = if by.model.is_empty() { "nobody knows which".to_owned() } else { by.model.clone() };
+            let (input, output) = (by.input - known.input, by.output - known.output);
+            ByModel { model, calls: by.calls - known.calls, input, output, cost: by.cost - known.cost }
+        };
+        let mut models: Vec<ByModel> = self.after.calls.models.iter().map(since).filter(|by| by.calls > 0).collect();
+        models.sort_by_key(|by| -by.cost);
+        models
+    }
+
+    /// A budget that nothing went through holds nothing, and that must not look like a program that cost nothing.
+    fn say_silence(&self) {
+        let name = &self.after.birth.name;
+        let login = self.login.as_ref().map(|file| format!("; {} holds a login of its own", file.display()));
+        output::complain(format!(
+            "no call of {name}'s came through here. If it asked a model, it did so past its budget, and nothing of that was held \
+             or counted: {}{}",
+            self.known.silent,
+            login.unwrap_or_default()
+        ));
+    }
+
+    fn say_end(&self) {
+        let (name, left): (_, Usdc) = (&self.after.birth.name, self.after.purse.credit);
+        output::complain(match &self.after.death {
+            Some(death) => format!("{name} died: {}; `bardo testament {name}` says the rest", death.cause),
+            None if self.broke => format!(
+                "{name} is out of money, with {left} left that paid for no more calls; `bardo golem fund {name} 1` gives it more, \
+                 and --name {name} goes on with it"
+            ),
+            None => format!("{name} lives, with {left} left; --name {name} goes on with it"),
+        });
+    }
+}

@@ -1,0 +1,186 @@
+//! The program while it runs: started behind its fence with a warden beside it, told what its owner signals, and ended when its
+//! golem has ended or is out of money.
+
+use std::process::{Child, Command};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+use golem::Life;
+use host::{Error, GolemHome, Home, private};
+use outside::fence::Fence;
+use outside::warden::Ward;
+use rustix::process::{Pid, Signal, kill_process};
+use signal_hook::consts::SIGTERM;
+
+use super::keeper::{Keeper, MoneyState};
+use super::known::GolemAddress;
+use super::plans::Plans;
+use crate::args::WrapArgs;
+use crate::{exit, output, signals};
+
+/// How often it is looked whether the program has ended.
+const EVERY: Duration = Duration::from_millis(50);
+/// How often it is looked how its golem is.
+const LOOKS: Duration = Duration::from_millis(500);
+/// How long a program may take to end once it was told to, by a key or by a signal.
+const TOLD: Duration = Duration::from_secs(5);
+/// How long its warden may take to end everything.
+const WARDEN: Duration = Duration::from_secs(15);
+
+pub(super) enum ProgramEnd {
+    /// With its own exit code.
+    Itself(u8),
+    /// Because its golem has, or is out of money.
+    Golem,
+    Interrupted,
+}
+
+pub(super) struct WatchedProgram {
+    warden: Child,
+    place: GolemHome,
+    heard: Arc<SignalCounts>,
+}
+
+/// What its owner has signalled, how often.
+#[derive(Default)]
+struct SignalCounts {
+    keys: AtomicU32,
+    ends: AtomicU32,
+}
+
+impl WatchedProgram {
+    pub(super) fn start(
+        home: &Home,
+        place: &GolemHome,
+        args: &WrapArgs,
+        plans: &Plans,
+        at: &GolemAddress<'_>,
+    ) -> Result<WatchedProgram, Error> {
+        let heard = Arc::<SignalCounts>::default();
+        let theirs = Arc::clone(&heard);
+        signals::listen_to_each(move |signal| {
+            let count = if signal == SIGTERM { &theirs.ends } else { &theirs.keys };
+            count.fetch_add(1, Ordering::SeqCst);
+        })?;
+        let fence = Fence { hidden: vec![home.root().to_owned()], protected: args.protect.clone(), given: Vec::new() };
+        let ward = Ward {
+            program: plans.recognised.started(&args.program, at),
+            fence: (!args.unfenced).then_some(fence),
+            covers: false,
+            umask: private::umask_before(),
+        };
+        let cannot = |why: std::io::Error| Error::Host(format!("cannot start {}: {why}", args.program[0]));
+        let own = std::env::current_exe().map_err(cannot)?;
+        let mut command = Command::new(own);
+        command.args(["ward", &serde_json::to_string(&ward).expect("plain data")]);
+        let environment = plans.recognised.environment(at, |name| plans.given.variables.get(name).cloned());
+        for (name, value) in std::env::vars_os() {
+            // What is no text is no key.
+            let (known, text) =
+                (name.to_str().is_some_and(|name| plans.given.variables.contains_key(name)), value.to_str().is_some());
+            if !known && (text || args.clean_env) {
+                command.env_remove(name);
+            }
+        }
+        for name in &environment.unset {
+            command.env_remove(name);
+        }
+        command
+            .envs(environment.set.iter().map(|(name, value)| (*name, value)))
+            .env("BARDO_GOLEM", place.name.as_str());
+        Ok(WatchedProgram { warden: command.spawn().map_err(cannot)?, place: place.clone(), heard })
+    }
+
+    /// Until it ends, or has to; and how it was with its golem then.
+    pub(super) fn until_it_ends(
+        &mut self,
+        keeper: &Keeper,
+        before: &Life,
+        wind_up: Duration,
+    ) -> Result<(ProgramEnd, MoneyState), Error> {
+        let (mut looked, mut told, mut broke) = (Instant::now(), None, None);
+        let mut passed_on = 0;
+        loop {
+            if let Some(code) = self.has_ended()? {
+                return Ok((ProgramEnd::Itself(code), keeper.look(&self.place, before)?));
+            }
+            if looked.elapsed() >= LOOKS {
+                looked = Instant::now();
+                let look = keeper.look(&self.place, before)?;
+                if look.ended {
+                    output::complain(format!("{} has ended, and its program with it", self.place.name));
+                    self.end()?;
+                    return Ok((ProgramEnd::Golem, look));
+                }
+                if self.winds_up(look, &mut broke, wind_up) {
+                    self.end()?;
+                    return Ok((ProgramEnd::Golem, look));
+                }
+            }
+            let (keys, ends) = (self.heard.keys.load(Ordering::SeqCst), self.heard.ends.load(Ordering::SeqCst));
+            if ends > passed_on {
+                passed_on = ends;
+                self.signal(Signal::TERM);
+            }
+            if keys + ends > 0 {
+                let since = *told.get_or_insert_with(Instant::now);
+                if since.elapsed() > TOLD || keys > 1 {
+                    self.end()?;
+                    return Ok((ProgramEnd::Interrupted, keeper.look(&self.place, before)?));
+                }
+            }
+            std::thread::sleep(EVERY);
+        }
+    }
+
+    /// Says that there is no money left, once; and whether it has had its time.
+    fn winds_up(&self, look: MoneyState, since: &mut Option<Instant>, most: Duration) -> bool {
+        let name = &self.place.name;
+        match (look.broke, *since) {
+            (true, None) => {
+                *since = Some(Instant::now());
+                output::complain(format!(
+                    "{name} is out of money: a call was refused that may cost more than the {} it has left, with nothing \
+                     under way; its program is ended in {} s, unless `bardo golem fund {name} 1` gives it more",
+                    look.left,
+                    most.as_secs()
+                ));
+            }
+            (true, Some(began)) if began.elapsed() >= most => {
+                output::complain(format!("{name}'s program has had {} s to wind up, and is ended", most.as_secs()));
+                return true;
+            }
+            (false, Some(_)) => {
+                *since = None;
+                output::complain(format!("{name} can pay for calls again, and goes on"));
+            }
+            _ => {}
+        }
+        false
+    }
+
+    fn has_ended(&mut self) -> Result<Option<u8>, Error> {
+        let cannot = |why| Error::Host(format!("cannot wait for the program: {why}"));
+        let status = self.warden.try_wait().map_err(cannot)?;
+        Ok(status.map(|status| status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(exit::ERROR)))
+    }
+
+    /// Whoever has ended meanwhile needs no telling.
+    fn signal(&self, signal: Signal) {
+        let _ = kill_process(Pid::from_child(&self.warden), signal);
+    }
+
+    /// Everything it has started ends, and its warden last.
+    fn end(&mut self) -> Result<(), Error> {
+        self.signal(Signal::USR1);
+        let until = Instant::now() + WARDEN;
+        while self.has_ended()?.is_none() {
+            if Instant::now() > until {
+                self.signal(Signal::KILL);
+            }
+            std::thread::sleep(EVERY);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,92 @@
+//! What a call used, as whoever answered counted it. Of two ways to read a count the dearer one is taken.
+
+use serde_json::Value;
+
+/// Tokens, by what each kind costs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tokens {
+    /// What goes in, but for what has to do with a cache.
+    pub input: u64,
+    pub output: u64,
+    /// Read from a cache.
+    pub cached: u64,
+    /// Written to one for some minutes, and for an hour or longer.
+    pub write_5m: u64,
+    pub write_1h: u64,
+}
+
+impl Tokens {
+    /// As OpenAI counts and nearly everybody else: what has to do with a cache is part of what goes in, which is called by
+    /// the first of these names, and the answer by the second. Nothing, if the server does not say so in whole numbers.
+    pub fn in_parts(usage: &Value, [input, output]: [&str; 2]) -> Option<Tokens> {
+        let count = |name: &str| usage.get(name).and_then(Value::as_u64);
+        let (all, said) = (count(input)?, count(output)?);
+        let detail = |name: &str| usage.pointer(&format!("/{input}_details/{name}")).and_then(Value::as_u64);
+        let cached = detail("cached_tokens").or_else(|| count("prompt_cache_hit_tokens")).unwrap_or(0);
+        // No more than went in can have come from a cache or gone into one.
+        let write_5m = detail("cache_write_tokens").unwrap_or(0).min(all);
+        let cached = cached.min(all - write_5m);
+        // Some leave what was thought out of the answer, and have it in the total.
+        let output = count("total_tokens").map_or(said, |total| said.max(total.saturating_sub(all)));
+        Some(Tokens { input: all - cached - write_5m, output, cached, write_5m, write_1h: 0 })
+    }
+
+    /// What goes in, as Anthropic counts it: each kind for itself. What is not said stays as it was.
+    pub fn heed(&mut self, usage: &Value) {
+        let count = |name: &str| usage.get(name).and_then(Value::as_u64);
+        if let Some(input) = count("input_tokens") {
+            self.input = input;
+        }
+        if let Some(cached) = count("cache_read_input_tokens") {
+            self.cached = cached;
+        }
+        if let Some(written) = count("cache_creation_input_tokens") {
+            let long = usage.pointer("/cache_creation/ephemeral_1h_input_tokens").and_then(Value::as_u64).unwrap_or(0);
+            (self.write_5m, self.write_1h) = (written.saturating_sub(long), long.min(written));
+        }
+    }
+
+    /// The same, where what was written to a cache is to stay there.
+    pub fn kept(self) -> Tokens {
+        Tokens { write_5m: 0, write_1h: self.write_1h.saturating_add(self.write_5m), ..self }
+    }
+
+    pub fn all_input(&self) -> u64 {
+        self.input.saturating_add(self.cached).saturating_add(self.write_5m).saturating_add(self.write_1h)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    const CHAT: [&str; 2] = ["prompt_tokens", "completion_tokens"];
+
+    #[test]
+    fn what_was_cached_is_part_of_what_went_in() {
+        let usage = json!({ "prompt_tokens": 100, "completion_tokens": 7, "total_tokens": 107,
+            "prompt_tokens_details": { "cached_tokens": 60, "cache_write_tokens": 30 } });
+        let tokens = Tokens::in_parts(&usage, CHAT).unwrap();
+        assert_eq!(tokens, Tokens { input: 10, output: 7, cached: 60, write_5m: 30, write_1h: 0 });
+        assert_eq!((tokens.all_input(), tokens.kept().write_1h), (100, 30));
+        let hit = json!({ "prompt_tokens": 100, "completion_tokens": 7, "prompt_cache_hit_tokens": 64 });
+        assert_eq!(Tokens::in_parts(&hit, CHAT).unwrap().cached, 64);
+    }
+
+    #[test]
+    fn a_server_cannot_make_a_call_cheaper_than_it_is() {
+        let more = json!({ "prompt_tokens": 100, "completion_tokens": 7,
+            "prompt_tokens_details": { "cached_tokens": 900, "cache_write_tokens": 30 } });
+        let tokens = Tokens::in_parts(&more, CHAT).unwrap();
+        assert_eq!((tokens.all_input(), tokens.write_5m, tokens.cached), (100, 30, 70));
+        // What was thought and stands only in the total is paid as well.
+        let thought = json!({ "prompt_tokens": 100, "completion_tokens": 7, "total_tokens": 400 });
+        assert_eq!(Tokens::in_parts(&thought, CHAT).unwrap().output, 300);
+        for none in [json!({ "prompt_tokens": 1 }), json!({ "prompt_tokens": -1, "completion_tokens": 1 }), json!(null)]
+        {
+            assert_eq!(Tokens::in_parts(&none, CHAT), None, "{none}");
+        }
+    }
+}

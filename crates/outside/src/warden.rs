@@ -1,0 +1,169 @@
+//! Whoever watches over a program that has its owner's terminal: a small process between it and its host. What the program
+//! leaves behind becomes the warden's and is ended with it; when the host is gone, however that went, so is all of it. The
+//! program itself is begun by a third process, which goes behind the fence and then becomes the program; that one dies with
+//! its warden.
+//!
+//! A warden is asked to end everything by SIGUSR1. SIGTERM it passes on to the program; what is typed at the terminal the
+//! program has heard by itself.
+
+use std::io;
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::{Command, ExitCode};
+use std::time::Duration;
+
+use rustix::fs::Mode;
+use rustix::process::{Pid, Signal, WaitOptions, getppid, kill_process, umask, wait};
+use serde::{Deserialize, Serialize};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1};
+use signal_hook::iterator::Signals;
+
+use crate::family;
+use crate::fence::{self, Fence};
+use crate::reach::Reach;
+
+/// It could not be started, by convention.
+const NOT_STARTED: u8 = 127;
+/// How often it is looked whether anything has ended.
+const EVERY: Duration = Duration::from_millis(20);
+
+/// What a warden is told.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ward {
+    /// The program and what it is given.
+    pub program: Vec<String>,
+    /// What is kept from it; none, if it may do as it likes.
+    pub fence: Option<Fence>,
+    /// What is hidden is covered, which is better and not possible everywhere.
+    #[serde(default)]
+    pub covers: bool,
+    /// What new files of the program's are not open to, as its owner has it.
+    pub umask: Option<u32>,
+}
+
+/// Watches over the program that is described in one argument; `begin` is what starts this executable as the process that
+/// becomes the program.
+pub fn watch(text: &str, begin: &[&str]) -> ExitCode {
+    match watched(text, begin) {
+        Ok(code) => ExitCode::from(code),
+        Err(why) => {
+            eprintln!("bardo: {why}");
+            ExitCode::from(NOT_STARTED)
+        }
+    }
+}
+
+fn watched(text: &str, begin: &[&str]) -> io::Result<u8> {
+    let mut ward: Ward = serde_json::from_str(text).map_err(io::Error::other)?;
+    let host = getppid();
+    family::adopt();
+    let reach = Reach::make(ward.fence.is_some());
+    if reach.has_gaps() {
+        eprintln!(
+            "bardo: this machine lets nobody end at once all that a program starts (no Landlock with signals, no control \
+             group): one that forks without pause may outlive it"
+        );
+    }
+    let mut signals = Signals::new([SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1])?;
+    let own = std::env::current_exe()?;
+    let told = |ward: &Ward| serde_json::to_string(ward).expect("plain data");
+    if ward.fence.is_some() {
+        // Whoever fails at this halfway is nobody any more, so somebody tries it who has nothing else to do.
+        let trial = Ward { program: Vec::new(), covers: true, ..ward.clone() };
+        ward.covers = Command::new(&own).args(begin).arg(told(&trial)).status()?.success();
+    }
+    let child = Pid::from_child(&Command::new(own).args(begin).arg(told(&ward)).spawn()?);
+    let code = loop {
+        let asked = signals.pending().fold(false, |asked, signal| {
+            if signal == SIGTERM {
+                // Who has ended meanwhile needs no telling.
+                let _ = kill_process(child, Signal::TERM);
+            }
+            asked || signal == SIGUSR1
+        });
+        let ended = buried(child);
+        if ended.is_some() || asked || getppid() != host {
+            break ended.unwrap_or(1);
+        }
+        std::thread::sleep(EVERY);
+    };
+    reach.end();
+    Ok(code)
+}
+
+/// Buries whoever has ended; how the program did, if it was among them.
+fn buried(child: Pid) -> Option<u8> {
+    let mut code = None;
+    while let Ok(Some((pid, status))) = wait(WaitOptions::NOHANG) {
+        if pid == child {
+            let signal = status.terminating_signal().map(|signal| 128 + signal);
+            code = status.exit_status().or(signal).and_then(|code| u8::try_from(code).ok()).or(Some(1));
+        }
+    }
+    code
+}
+
+/// Becomes the program, and comes back only if it could not. Without a program it only tries whether what is hidden can be covered.
+pub fn enter(text: &str) -> ExitCode {
+    let entered = serde_json::from_str(text).map_err(io::Error::other).and_then(|ward: Ward| match &ward.fence {
+        Some(fence) if ward.program.is_empty() => Ok(fence::cover(&fence.hidden).is_ok()),
+        _ => match become_it(&ward)? {},
+    });
+    match entered {
+        Ok(covered) => ExitCode::from(u8::from(!covered)),
+        Err(why) => {
+            eprintln!("bardo: {why}");
+            ExitCode::from(NOT_STARTED)
+        }
+    }
+}
+
+/// Where nothing can be laid over what is hidden, nothing new can be made in any folder that it lies in.
+fn say_narrow(hidden: &[PathBuf]) {
+    let user = std::env::var_os("HOME").map(PathBuf::from).and_then(|home| home.canonicalize().ok());
+    let within = |path: &&PathBuf| {
+        path.canonicalize().is_ok_and(|path| user.as_ref().is_some_and(|user| path.starts_with(user)))
+    };
+    if let (Some(home), Some(user)) = (hidden.iter().find(within), &user) {
+        eprintln!(
+            "bardo: while this runs, no new file can be made in {} itself, nor in the folders from there to {}, because this \
+             machine lets nobody cover that; a home elsewhere is without this (BARDO_HOME=/somewhere/else), and so is \
+             --unfenced",
+            user.display(),
+            home.display()
+        );
+    }
+}
+
+fn become_it(ward: &Ward) -> io::Result<std::convert::Infallible> {
+    let warden = getppid();
+    if let Some(mask) = ward.umask {
+        umask(Mode::from_raw_mode(mask as _));
+    }
+    let (program, told) = ward.program.split_first().ok_or_else(|| io::Error::other("no program"))?;
+    if let Some(fence) = &ward.fence {
+        let hidden = if ward.covers {
+            // Gone into once more, because whoever stands in what was covered stands beneath the cover.
+            let here = std::env::current_dir()?;
+            fence::cover(&fence.hidden)?;
+            let inside = |_| io::Error::other("the program cannot be started inside the home it is kept from");
+            std::env::set_current_dir(here).map_err(inside)?;
+            Vec::new()
+        } else {
+            fence.hidden.clone()
+        };
+        if !fence::raise(&Fence { hidden, ..fence.clone() })? {
+            eprintln!("bardo: this kernel has no Landlock: the program can reach whatever you can, this home included");
+        } else if !ward.covers {
+            say_narrow(&fence.hidden);
+        }
+    }
+    // Last, because whoever gets a view of its own loses this.
+    #[cfg(target_os = "linux")]
+    rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
+    if getppid() != warden {
+        return Err(io::Error::other("whoever started it is gone"));
+    }
+    let why = Command::new(program).args(told).exec();
+    Err(io::Error::other(format!("cannot start {program}: {why}")))
+}

@@ -1,0 +1,383 @@
+//! The double itself: a line for each client, a place for each protocol, and one state behind them all.
+
+use std::fs::File;
+use std::io::BufReader;
+use std::net::{TcpListener, TcpStream};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::{Duration, SystemTime};
+
+use serde_json::{Value, json};
+
+use super::answer::{Answer, Event};
+use super::asked::{Asked, Ground, Problem, Protocol};
+use super::cache::Caches;
+use super::hidden::{Elsewhere, Hidden};
+use super::ledger::{Ended, Entry, Ledger};
+use super::made::{Made, make, searches};
+use super::price::{Extras, Price, Prices, Used};
+use super::read::read;
+use super::run::{Run, send};
+use super::script::{Fault, Habit, Plays, Turn};
+use super::tokens::Tokeniser;
+use super::write;
+use crate::http::{Request, request};
+
+/// Requests that are kept to be looked at.
+const HEARD: usize = 64;
+/// Numbers for the parts of one answer.
+const PARTS: u64 = 1_000;
+
+/// What a double is to be.
+pub struct Setting {
+    pub address: String,
+    pub prices: Prices,
+    pub tokeniser: Tokeniser,
+    pub elsewhere: Elsewhere,
+    /// Tokens of the longest answer, where nobody wants a shorter one.
+    pub longest: u64,
+    /// A file to which each line of the ledger goes when a request has ended.
+    pub ledger: Option<PathBuf>,
+    pub plays: Box<Plays>,
+}
+
+impl Setting {
+    pub fn new(prices: Prices, plays: Box<Plays>) -> Setting {
+        let (tokeniser, elsewhere) = (Tokeniser::default(), Elsewhere::default());
+        let address = "127.0.0.1:0".to_owned();
+        Setting { address, prices, tokeniser, elsewhere, longest: 64_000, ledger: None, plays }
+    }
+}
+
+#[derive(Default)]
+struct State {
+    caches: Caches,
+    hidden: Hidden,
+    asked: u64,
+    heard: Vec<(String, Value)>,
+}
+
+struct Shared {
+    setting: Setting,
+    ledger: Ledger,
+    state: Mutex<State>,
+    /// Seconds by which its clock is ahead.
+    ahead: AtomicU64,
+}
+
+pub struct Double {
+    pub url: String,
+    pub ledger: Ledger,
+    shared: Arc<Shared>,
+}
+
+impl Double {
+    /// One that answers for as long as the process lives.
+    pub fn start(setting: Setting) -> std::io::Result<Double> {
+        let listener = TcpListener::bind(&setting.address)?;
+        let url = format!("http://{}", listener.local_addr()?);
+        let ledger = Ledger::to(setting.ledger.as_ref().map(File::create).transpose()?);
+        let (state, ahead) = (Mutex::default(), AtomicU64::new(0));
+        let shared = Arc::new(Shared { setting, ledger: ledger.clone(), state, ahead });
+        let theirs = Arc::clone(&shared);
+        thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let shared = Arc::clone(&theirs);
+                thread::spawn(move || shared.listen(stream));
+            }
+        });
+        Ok(Double { url, ledger, shared })
+    }
+
+    /// Lets time go by for its caches.
+    pub fn later(&self, time: Duration) {
+        self.shared.ahead.fetch_add(time.as_secs(), Ordering::SeqCst);
+    }
+
+    /// The newest requests as they came, heads and bodies, oldest first.
+    pub fn heard(&self) -> Vec<(String, Value)> {
+        self.shared.state.lock().unwrap().heard.clone()
+    }
+}
+
+/// Where a request goes.
+enum Place {
+    /// To a model; Gemini's clients name it and the way it is to answer in the path.
+    Model(Protocol, Option<(String, bool)>),
+    List(Option<String>),
+    Socket,
+    /// Somebody looks whether anybody is there.
+    Knock,
+    Nowhere,
+}
+
+impl Place {
+    fn of(request: &Request) -> Place {
+        let (method, target) = request.line();
+        let path = target.split('?').next().unwrap_or_default().trim_end_matches('/');
+        let named = path.rsplit_once("/models/").map(|(_, rest)| rest);
+        match method {
+            "GET" if request.header("upgrade").is_some() => Place::Socket,
+            "GET" if path.ends_with("/models") => Place::List(None),
+            "GET" => named.map_or(Place::Nowhere, |name| Place::List(Some(name.to_owned()))),
+            "POST" => {
+                let spoken = [
+                    ("/chat/completions", Protocol::Chat),
+                    ("/responses", Protocol::Responses),
+                    ("/embeddings", Protocol::Embeddings),
+                    ("/messages", Protocol::Messages),
+                    ("/messages/count_tokens", Protocol::CountMessages),
+                ];
+                let known = spoken.into_iter().find(|(ending, _)| path.ends_with(ending));
+                let known = known.map(|(_, protocol)| Place::Model(protocol, None));
+                known.or_else(|| Place::gemini(named?)).unwrap_or(Place::Nowhere)
+            }
+            "HEAD" => Place::Knock,
+            _ => Place::Nowhere,
+        }
+    }
+
+    fn gemini(named: &str) -> Option<Place> {
+        let (model, what) = named.rsplit_once(':')?;
+        let (protocol, streams) = match what {
+            "generateContent" => (Protocol::Gemini, false),
+            "streamGenerateContent" => (Protocol::Gemini, true),
+            "countTokens" => (Protocol::CountGemini, false),
+            _ => return None,
+        };
+        Some(Place::Model(protocol, Some((model.to_owned(), streams))))
+    }
+}
+
+/// Whose request it is: by a key in one of the places where each protocol has it.
+fn key(request: &Request) -> String {
+    let bearer = request.header("authorization").map(|value| value.trim_start_matches("Bearer ").trim());
+    let plain = ["x-api-key", "x-goog-api-key"].into_iter().find_map(|name| request.header(name));
+    let target = request.line().1;
+    let asked = target.split(['?', '&']).find_map(|part| part.strip_prefix("key="));
+    bearer.or(plain).or(asked).unwrap_or_default().to_owned()
+}
+
+/// A line of the ledger in which nothing has happened yet.
+fn entry(request: &Request, body: &Value, model: String) -> Entry {
+    let user = [&body["user"], &body["metadata"]["user_id"]].into_iter().find_map(Value::as_str);
+    Entry {
+        number: 0,
+        key: key(request),
+        path: request.line().1.to_owned(),
+        model,
+        user: user.unwrap_or_default().to_owned(),
+        betas: request.header("anthropic-beta").unwrap_or_default().to_owned(),
+        status: 200,
+        used: Used::default(),
+        extras: Extras::default(),
+        bill: 0,
+        said: Value::Null,
+        why: String::new(),
+        ended: Ended::Failed,
+    }
+}
+
+/// What is worked out before the first token is made.
+struct Plan {
+    made: Made,
+    used: Used,
+    extras: Extras,
+    searches: u64,
+    longest: u64,
+}
+
+impl Shared {
+    fn listen(&self, mut stream: TcpStream) -> Option<()> {
+        stream.set_nodelay(true).ok()?;
+        let mut reader = BufReader::new(stream.try_clone().ok()?);
+        loop {
+            let request = request(&mut reader).ok()??;
+            match Place::of(&request) {
+                Place::Model(protocol, named) => self.ask(&mut stream, &request, protocol, named)?,
+                Place::List(name) => send(&mut stream, 200, "", &self.models(name.as_deref()).to_string())?,
+                Place::Socket => send(&mut stream, 426, "", "{\"error\":{\"message\":\"no sockets here\"}}")?,
+                Place::Knock => send(&mut stream, 200, "", "")?,
+                Place::Nowhere => {
+                    let nowhere = Problem { status: 404, message: "there is nothing here".to_owned() };
+                    send(&mut stream, 404, "", &write::problem(Protocol::Chat, &nowhere).to_string())?;
+                }
+            }
+            if request.header("connection").is_some_and(|value| value.eq_ignore_ascii_case("close")) {
+                return None;
+            }
+        }
+    }
+
+    fn now(&self) -> u64 {
+        let now = SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default();
+        now.as_secs() + self.ahead.load(Ordering::SeqCst)
+    }
+
+    /// The models by name, in the words of all three at once.
+    fn models(&self, only: Option<&str>) -> Value {
+        let model = |name: &str| {
+            json!({ "id": name, "object": "model", "created": 1, "owned_by": "double", "type": "model",
+                "display_name": name, "created_at": "2026-01-01T00:00:00Z", "name": format!("models/{name}"),
+                "supportedGenerationMethods": ["generateContent", "countTokens"] })
+        };
+        if let Some(name) = only {
+            return model(name);
+        }
+        let all: Vec<Value> = self.setting.prices.names().filter(|name| !name.ends_with('*')).map(model).collect();
+        json!({ "object": "list", "data": all, "models": all, "has_more": false, "first_id": null, "last_id": null })
+    }
+
+    fn ask(
+        &self,
+        stream: &mut TcpStream,
+        request: &Request,
+        protocol: Protocol,
+        named: Option<(String, bool)>,
+    ) -> Option<()> {
+        let body: Value = serde_json::from_slice(&request.body).unwrap_or_default();
+        let (model, streams) = match named {
+            Some((model, streams)) => (model, streams),
+            None => (body["model"].as_str().unwrap_or_default().to_owned(), body["stream"] == true),
+        };
+        let mut entry = entry(request, &body, model);
+        let (mut asked, price, number) = match self.understand(request, &entry.model, protocol, &body) {
+            Ok(understood) => understood,
+            Err(problem) => return self.refuse(stream, entry, protocol, &problem),
+        };
+        asked.stream = streams && protocol != Protocol::Embeddings;
+        let (turn, habit) = (self.setting.plays)(number, &asked);
+        entry.why = habit.to_string();
+        if let Some(Fault::Status(status)) = habit.fault {
+            let message = "the provider does not answer now".to_owned();
+            return self.refuse(stream, entry, protocol, &Problem { status, message });
+        }
+        let plan = self.plan(&asked, (price, number), &entry.key, (&turn, habit));
+        let Plan { made, used, searches, .. } = &plan;
+        let (searches, counts_writes, now) = (*searches, price.counts_writes, self.now());
+        let answer = Answer { asked: &asked, made, used: *used, searches, counts_writes, habit, now };
+        (entry.extras, entry.ended) = (plan.extras, Ended::UnderWay);
+        entry.said = answer.usage().unwrap_or_default();
+        let mut run = Run {
+            stream,
+            ledger: &self.ledger,
+            number: self.ledger.begin(entry),
+            price,
+            used: plan.used,
+            longest: plan.longest,
+            habit,
+            made: 0,
+            began: None,
+        };
+        run.begin()?;
+        if let Some(Fault::Lost(status)) = habit.fault {
+            let message = "something went wrong in the end".to_owned();
+            return run.lost(status, &write::problem(protocol, &Problem { status, message }));
+        }
+        if !asked.stream {
+            return run.whole(&write::whole(&answer));
+        }
+        let (events, error) = (write::events(&answer), write::error(protocol));
+        if protocol == Protocol::Gemini && !request.line().1.contains("alt=sse") {
+            return run.events(&as_list(events), "application/json", &error);
+        }
+        run.events(&events, "text/event-stream; charset=utf-8", &error)
+    }
+
+    /// Reads a request; with what its model costs, and its number.
+    fn understand(
+        &self,
+        request: &Request,
+        model: &str,
+        protocol: Protocol,
+        body: &Value,
+    ) -> Result<(Asked, Price, u64), Problem> {
+        let mut state = self.state.lock().unwrap();
+        if state.heard.len() == HEARD {
+            state.heard.remove(0);
+        }
+        state.heard.push((request.head.clone(), body.clone()));
+        let unknown = || Problem { status: 404, message: format!("model: {model}") };
+        let price = dearest(&self.setting.prices, model, body).ok_or_else(unknown)?;
+        let Setting { tokeniser, elsewhere, .. } = self.setting;
+        let ground = Ground { tokeniser, elsewhere, hidden: &state.hidden, way: protocol.way(), model };
+        let asked = read(Asked::new(protocol, model, body), body, &ground)?;
+        let number = state.asked;
+        state.asked += 1;
+        Ok((asked, price, number))
+    }
+
+    /// Works out what the answer will be, and keeps what it leaves behind.
+    fn plan(&self, asked: &Asked, (price, number): (Price, u64), key: &str, (turn, habit): (&Turn, Habit)) -> Plan {
+        let mut state = self.state.lock().unwrap();
+        let Setting { tokeniser, elsewhere, longest, .. } = self.setting;
+        let silent = asked.protocol.counts() || asked.protocol == Protocol::Embeddings;
+        let most = if silent { 0 } else { asked.most.unwrap_or(longest).min(longest) };
+        let length = ((number + 1) * PARTS, most, habit.thinks_past_most);
+        let empty = Turn::default();
+        let made = make(if silent { &empty } else { turn }, asked, length, tokeniser, &mut state.hidden);
+        let whose = (key.to_owned(), asked.model.clone());
+        let mut used = match asked.protocol {
+            Protocol::CountMessages | Protocol::CountGemini => Used::default(),
+            Protocol::Embeddings => Used { input: asked.input(), ..Used::default() },
+            Protocol::Messages => state.caches.by_marks(&whose, &asked.pieces, self.now()),
+            _ => {
+                let how = (tokeniser, price.counts_writes);
+                state.caches.by_itself(&whose, &asked.pieces, self.now(), how)
+            }
+        };
+        let searches = if silent { 0 } else { searches(turn, asked) };
+        used.input += searches * elsewhere.search;
+        (used.said, used.reasoned) = (made.said * asked.answers + asked.lost, made.reasoned * asked.answers);
+        let mut extras = asked.extras;
+        extras.fees += searches * elsewhere.search_fee;
+        if asked.protocol == Protocol::Responses {
+            leave(&mut state.hidden, asked, &made, used);
+        }
+        Plan { made, used, extras, searches, longest: most * asked.answers }
+    }
+
+    fn refuse(&self, stream: &mut TcpStream, entry: Entry, protocol: Protocol, problem: &Problem) -> Option<()> {
+        let why = if entry.why.is_empty() { problem.message.clone() } else { entry.why.clone() };
+        self.ledger.begin(Entry { status: problem.status, why, ended: Ended::Failed, ..entry });
+        let again = if problem.status == 429 { "retry-after: 1\r\n" } else { "" };
+        send(stream, problem.status, again, &write::problem(protocol, problem).to_string())
+    }
+}
+
+/// Where a request allows several models, the dearest of them answers.
+fn dearest(prices: &Prices, model: &str, body: &Value) -> Option<Price> {
+    let others = body["models"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    others.chain([model]).filter_map(|name| prices.find(name)).max_by_key(|price| price.rate.input + price.rate.output)
+}
+
+/// What later requests may name: the response, its items, its conversation.
+fn leave(hidden: &mut Hidden, asked: &Asked, made: &Made, used: Used) {
+    let all = used.all_input() + used.output();
+    if asked.body["store"] != false {
+        hidden.keep(&write::response_id(made.number), all);
+        for (at, block) in made.blocks.iter().enumerate() {
+            hidden.keep(&write::item_id(made.number + at as u64, block), block.tokens());
+        }
+    }
+    let conversation = &asked.body["conversation"];
+    if let Some(name) = conversation.as_str().or_else(|| conversation["id"].as_str()) {
+        hidden.keep(name, all);
+    }
+}
+
+/// A stream for those who did not ask for events: one list, whose members come one by one.
+fn as_list(events: Vec<Event>) -> Vec<Event> {
+    let last = events.len().saturating_sub(1);
+    let members = events.into_iter().enumerate().map(|(at, event)| {
+        let member = event.text.trim().trim_start_matches("data: ");
+        let (before, after) = (if at == 0 { "[" } else { "" }, if at == last { "]" } else { ",\r\n" });
+        // Only tokens pass where a thought is not shown.
+        let after = if member.is_empty() { "" } else { after };
+        let text = format!("{before}{member}{after}");
+        Event { text, made: event.made }
+    });
+    members.collect()
+}
