@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use testing::billing::{Double, Habit, Price, Tokeniser, Turn, Used, always};
 
-use crate::{RATE, honest, post, with};
+use super::{RATE, honest, post, with};
 
 /// Two thousand letters behind a mark, and two after it: 2,000 of the one kind and 3 + 2 + 3 of the other.
 fn marked(ttl: &str) -> Value {
@@ -77,7 +77,7 @@ fn what_is_short_or_changed_or_of_another_key_is_not_read() {
         assert_eq!(used(&double, &short), Used { input: 1_008, ..Used::default() });
     }
     used(&double, &marked("5m"));
-    crate::post_as(&double, "/v1/messages", "bob", &marked("5m"));
+    super::post_as(&double, "/v1/messages", "bob", &marked("5m"));
     assert_eq!(double.ledger.last().unwrap().used.write_5m, 2_000);
     let mut wrong = marked("5m");
     wrong["messages"] = json!([{ "role": "user", "content": vec![json!({ "type": "text", "text": "a",

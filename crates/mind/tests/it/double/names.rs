@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use testing::billing::{Double, Part, Shown, Turn};
 
-use crate::{honest, post};
+use super::{honest, post};
 
 /// Thinks 8,000 tokens and says two.
 fn thinker() -> Double {

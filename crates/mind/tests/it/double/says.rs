@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use testing::billing::{Counted, Double, Habit, Part, Says, Shown, Turn, always};
 
-use crate::{SPOKEN, asked, double, hello, post, streamed};
+use super::{SPOKEN, asked, double, hello, post, streamed};
 
 fn saying(habit: Habit) -> Double {
     double(always(Turn::thinks(30, Shown::Not).then(Part::Words(10)), habit))

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use testing::billing::{Turn, encode};
 
-use crate::{hello, honest, post};
+use super::{hello, honest, post};
 
 fn png(wide: u32, high: u32) -> String {
     let mut bytes = b"\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR".to_vec();

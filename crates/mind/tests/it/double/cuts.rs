@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 use testing::billing::{Double, Ended, Fault, Habit, HangUp, Part, Shown, Turn, always};
 
-use crate::{SPOKEN, asked, double, hello, post, send, streamed};
+use super::{SPOKEN, asked, double, hello, post, send, streamed};
 
 /// Thinks for long before it says a word, 500 tokens a second.
 fn thinker(hang_up: HangUp) -> Double {

@@ -5,7 +5,7 @@ use testing::billing::{
     Double, Ended, Extras, Habit, Part, Price, Prices, Rate, Setting, Tokeniser, Turn, Used, always, bill, first_tool,
 };
 
-use crate::{RATE, SPOKEN, asked, double, hello, honest, post, post_as, streamed, with};
+use super::{RATE, SPOKEN, asked, double, hello, honest, post, post_as, streamed, with};
 
 #[test]
 fn an_honest_call_is_billed_as_by_hand_in_every_protocol_at_once_and_in_a_stream() {
