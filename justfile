@@ -2,6 +2,7 @@
 
 export CARGO_TARGET_DIR := env("CARGO_TARGET_DIR", env("XDG_CACHE_HOME", env("HOME") / ".cache") / "bardo/target")
 tools := env("XDG_CACHE_HOME", env("HOME") / ".cache") / "bardo/tools"
+newest := env("XDG_CACHE_HOME", env("HOME") / ".cache") / "bardo/newest"
 full_log := CARGO_TARGET_DIR / "full.log"
 set shell := ["bash", "-euo", "pipefail", "-c"]
 
@@ -78,8 +79,8 @@ beside:
 
 # The newest Claude Code, Codex, Gemini CLI and opencode, unmodified, under `wrap`, at a provider that bills.
 agents:
-    npm install --silent --no-audit --no-fund --prefix "${XDG_CACHE_HOME:-$HOME/.cache}/bardo/programs" @anthropic-ai/claude-code@latest @openai/codex@latest @google/gemini-cli@latest opencode-ai@latest
-    cargo nextest run -p bardo --locked --test agents --success-output final real::
+    npm install --silent --no-audit --no-fund --prefix {{newest}} @anthropic-ai/claude-code@latest @openai/codex@latest @google/gemini-cli@latest opencode-ai@latest
+    BARDO_AGENTS={{newest}} cargo nextest run -p bardo --locked --test agents --success-output final real::
 
 # One line of docs/results.md at its full size: honest, field, phages, thoughts, information, deaths, estates, mind, realdata, acting, flip, arms, dreams, lineages or clades.
 result name:

@@ -67,7 +67,7 @@ fn a_program_that_called_nobody_is_not_taken_for_one_that_cost_nothing() {
     let lost = r#"curl -s "$OPENAI_BASE_URL/chat/completions" -H "Authorization: Bearer $OPENAI_API_KEY" -d '{"model":"other"}'; sleep 1.2"#;
     let lost = wrap(&tent, &upstream, &["--name", "ada"], &["sh", "-c", lost]).output().unwrap();
     let told = told(&lost);
-    assert!(told.contains("1 calls were turned away") && told.contains("no model of that name"), "{told}");
+    assert!(told.contains("1 call was turned away") && told.contains("no model of that name"), "{told}");
     assert!(!told.contains("came through"), "{told}");
 }
 

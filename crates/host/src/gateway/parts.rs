@@ -39,7 +39,8 @@ pub(super) struct Parts {
 /// Reads a call part by part.
 pub(super) fn read(whole: &Value, protocol: Protocol, model: &str) -> Result<Parts, String> {
     shallow(whole, 0)?;
-    let mut reader = Reader { protocol, model, cache: Cache::None, spared: 0, pictures: 0 };
+    let mut reader =
+        Reader { protocol, model, cache: Cache::None, spared: 0, pictures: 0, tools: !whole["tools"].is_null() };
     let mut parts = Parts::default();
     let list = messages(whole, protocol);
     for message in list {
@@ -49,7 +50,7 @@ pub(super) fn read(whole: &Value, protocol: Protocol, model: &str) -> Result<Par
     let said: u64 = list.iter().map(length).sum();
     reader.beforehand(whole)?;
     reader.marked(whole);
-    let tools = if whole["tools"].is_null() { 0 } else { TOOLS };
+    let tools = if reader.tools { TOOLS } else { 0 };
     let rest = length(whole).saturating_sub(said).saturating_sub(reader.spared);
     parts.before = rest + reader.pictures + tools;
     parts.twice = compacts(whole)?;
@@ -91,6 +92,8 @@ struct Reader<'a> {
     /// Bytes of pictures since the last weight, and what those are billed as.
     spared: u64,
     pictures: u64,
+    /// It says somewhere which tools there are.
+    tools: bool,
 }
 
 impl Reader<'_> {
@@ -211,6 +214,7 @@ impl Reader<'_> {
             // Thoughts that do not stand here lie at the provider.
             Some("reasoning") => has("encrypted_content"),
             Some("compaction" | "compaction_summary") => has("encrypted_content"),
+            Some("additional_tools") => has("tools"),
             Some(kind) => return Err(refused(&format!("an item of the kind {kind:?}"))),
         };
         if !whole {
@@ -220,6 +224,10 @@ impl Reader<'_> {
         match kind {
             Some("message") | None => self.content(of("content")),
             Some("computer_call_output") => self.part(of("output")),
+            Some("additional_tools") => {
+                self.tools = true;
+                self.tools(of("tools"))
+            }
             Some(kind) if kind.ends_with("_output") => self.content(of("output")),
             _ => Ok(()),
         }
@@ -236,7 +244,11 @@ impl Reader<'_> {
         if self.protocol == Protocol::Responses && whole["input"].is_object() {
             return Err("input is text or a list of items".to_owned());
         }
-        let tools = match &whole["tools"] {
+        self.tools(&whole["tools"])
+    }
+
+    fn tools(&mut self, tools: &Value) -> Result<(), String> {
+        let tools = match tools {
             Value::Null => &[][..],
             Value::Array(all) => all.as_slice(),
             _ => return Err("tools are a list".to_owned()),
@@ -329,7 +341,7 @@ const MESSAGE: [&str; 16] = [
     "status",
     "prefix",
 ];
-const ITEM: [&str; 23] = [
+const ITEM: [&str; 24] = [
     "type",
     "role",
     "content",
@@ -344,6 +356,7 @@ const ITEM: [&str; 23] = [
     "actions",
     "operation",
     "summary",
+    "tools",
     "encrypted_content",
     "phase",
     "annotations",
@@ -440,6 +453,9 @@ mod tests {
             json!({ "type": "message", "id": "msg_1", "role": "assistant" }),
             json!({ "type": "file_search_call", "id": "fs_1" }),
             json!({ "type": "web_search_call", "id": "ws_1" }),
+            json!({ "type": "additional_tools", "role": "developer", "id": "at_1" }),
+            json!({ "type": "additional_tools", "role": "developer", "tools": [{ "type": "web_search" }] }),
+            json!({ "type": "additional_tools", "tools": [{ "type": "namespace", "name": "n", "tools": [{ "type": "mcp" }] }] }),
             json!({ "type": "function_call_output", "call_id": "c", "output": [{ "type": "input_file", "file_id": "f" }] }),
         ] {
             assert!(item(wrong.clone()).is_err(), "{wrong}");
@@ -449,6 +465,7 @@ mod tests {
             json!({ "type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "gAAA" }),
             json!({ "type": "function_call", "call_id": "c", "name": "n", "arguments": "{}", "id": "fc_1" }),
             json!({ "type": "function_call_output", "call_id": "c", "output": "done" }),
+            json!({ "type": "additional_tools", "role": "developer", "id": "at_1", "tools": [{ "type": "custom", "name": "exec" }] }),
         ] {
             assert!(item(fine.clone()).is_ok(), "{fine}");
         }

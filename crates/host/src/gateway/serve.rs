@@ -42,8 +42,9 @@ const WAITS: Duration = Duration::from_secs(30);
 const LACKS: Duration = Duration::from_secs(20);
 /// Tokens of an answer, where neither the agent nor anybody else says.
 const USUAL: u64 = 8_192;
-/// What an agent says about its own call that its model is told too.
-const PASSED_ON: [&str; 3] = ["accept", "anthropic-version", "user-agent"];
+/// What an agent says about its own call that its model is told too; with the last of them Codex says that its tools stand among
+/// what goes in.
+const PASSED_ON: [&str; 4] = ["accept", "anthropic-version", "user-agent", "x-openai-internal-codex-responses-lite"];
 const THREADS: usize = 2;
 
 /// Where to listen, and for which models.

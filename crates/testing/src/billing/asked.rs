@@ -63,6 +63,8 @@ pub struct Tool {
     pub name: String,
     /// It takes text, not JSON.
     pub custom: bool,
+    /// The room it is in, where tools have rooms.
+    pub room: Option<String>,
 }
 
 #[derive(Clone, Debug)]

@@ -189,7 +189,8 @@ pub fn always(turn: Turn, habit: Habit) -> Box<Plays> {
 }
 
 /// One turn after the other, by how often the model has spoken in the conversation: clients that ask for titles and the like
-/// in between do not lose their place. Where a tool is not offered, or nothing is left, it says that it is done.
+/// in between do not lose their place. Where a tool is not offered, or nothing is left, it says that it is done. Who wants JSON
+/// gets the least that is what they describe.
 pub fn turns(turns: Vec<Turn>, habit: Habit) -> Box<Plays> {
     Box::new(move |_, asked| {
         let fits = |turn: &&Turn| {
@@ -198,9 +199,39 @@ pub fn turns(turns: Vec<Turn>, habit: Habit) -> Box<Plays> {
                 _ => true,
             })
         };
+        if let Some(schema) = wanted(&asked.body) {
+            return (Turn::text(&least(schema).to_string()).then(Part::Search(0)), habit);
+        }
         let done = || Turn::text("Done.").then(Part::Search(0));
         (turns.get(asked.rounds).filter(fits).cloned().unwrap_or_else(done), habit)
     })
+}
+
+/// The description of an answer that is to be JSON.
+fn wanted(body: &Value) -> Option<&Value> {
+    let places = [
+        "/response_format/json_schema/schema",
+        "/text/format/schema",
+        "/output_config/format/schema",
+        "/generationConfig/responseJsonSchema",
+        "/generationConfig/responseSchema",
+    ];
+    places.iter().find_map(|place| body.pointer(place)).filter(|schema| schema.is_object())
+}
+
+fn least(schema: &Value) -> Value {
+    let kind = schema["type"].as_str().unwrap_or_default().to_ascii_lowercase();
+    match (schema["enum"].as_array().and_then(|all| all.first()), kind.as_str()) {
+        (Some(first), _) => first.clone(),
+        (None, "object") => {
+            let fields = schema["properties"].as_object().into_iter().flatten();
+            fields.map(|(name, schema)| (name.clone(), least(schema))).collect()
+        }
+        (None, "array") => json!([]),
+        (None, "boolean") => json!(false),
+        (None, "integer" | "number") => json!(schema["minimum"].as_u64().unwrap_or(1)),
+        _ => json!("words"),
+    }
 }
 
 /// Uses the first tool once, and then says that it is done.

@@ -4,7 +4,9 @@
 
 use std::path::{Path, PathBuf};
 
-use serde_json::{Value, json};
+use serde_json::json;
+
+use super::settings::{Settings, merge};
 
 /// What a variable, or an option, is set to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,6 +30,8 @@ pub(super) struct KnownAgent {
     unset: &'static [&'static str],
     /// What it is told right behind its name.
     told: fn(&GolemAddress<'_>) -> Vec<String>,
+    /// Settings that go before its owner's own, for what no variable says.
+    pub(super) settings: Option<Settings>,
     /// Where its logins are, below its user's folder: an account of the owner's, which no golem pays for.
     logins: &'static [&'static str],
     /// The variable with the key of the provider it usually asks; any, where there is none.
@@ -71,6 +75,7 @@ const PLAIN: KnownAgent = KnownAgent {
     set: &[],
     unset: &[],
     told: nothing,
+    settings: None,
     logins: &[],
     key: None,
     silent: "a base URL that is written into it, or a .env file of its own, sends its calls past the gateway",
@@ -80,9 +85,8 @@ static KNOWN: [KnownAgent; 6] = [
     KnownAgent {
         name: "claude",
         packages: &["@anthropic-ai/claude-code"],
-        // A token needs nobody's yes at the terminal and goes before a login; a key needs one. What is behind experimental
-        // betas could cost more than anyone can see in a call, so it is not passed on.
-        set: &[("ANTHROPIC_AUTH_TOKEN", To::Token), ("CLAUDE_CODE_DISABLE_EXPERIMENTAL_BETAS", To::Plain("1"))],
+        // A token needs nobody's yes at the terminal and goes before a login; a key needs one.
+        set: &[("ANTHROPIC_AUTH_TOKEN", To::Token)],
         unset: &["ANTHROPIC_API_KEY"],
         logins: &[".claude/.credentials.json", ".claude.json"],
         key: Some("ANTHROPIC_API_KEY"),
@@ -103,9 +107,15 @@ static KNOWN: [KnownAgent; 6] = [
         packages: &["@google/gemini-cli"],
         set: &[("GOOGLE_GEMINI_BASE_URL", To::Base), ("GEMINI_API_KEY", To::Token)],
         unset: &["GOOGLE_GENAI_USE_GCA", "GOOGLE_GENAI_USE_VERTEXAI"],
+        settings: Some(Settings {
+            variable: "GEMINI_CLI_SYSTEM_SETTINGS_PATH",
+            usual: "/etc/gemini-cli/settings.json",
+            name: "gemini-settings.json",
+            text: r#"{"security":{"auth":{"selectedType":"gemini-api-key"}}}"#,
+        }),
         logins: &[".gemini/oauth_creds.json"],
         key: Some("GEMINI_API_KEY"),
-        silent: "the gateway does not speak Gemini's own protocol, and a login with Google goes past it",
+        silent: "a login with Google or at Vertex AI, and a .env file of its own, go past the gateway",
         ..PLAIN
     },
     KnownAgent {
@@ -199,6 +209,12 @@ impl Recognised {
         Set { set, unset }
     }
 
+    /// Whether it is given a golem's token in place of what its owner has there.
+    pub(super) fn replaces(&self, name: &str) -> bool {
+        let rows = EVERYBODY.iter().chain(self.known.set);
+        name == "ANTHROPIC_AUTH_TOKEN" || rows.filter(|(_, to)| *to == To::Token).any(|(of, _)| *of == name)
+    }
+
     /// A login of its own that is there: what it does with that, no golem pays for.
     pub(super) fn login(&self, user: Option<&Path>) -> Option<PathBuf> {
         let user = user?;
@@ -233,19 +249,10 @@ fn opencode(own: Option<String>, place: &GolemAddress<'_>) -> String {
     all.to_string()
 }
 
-fn merge(into: &mut Value, from: &Value) {
-    match (into, from) {
-        (Value::Object(into), Value::Object(from)) => {
-            for (name, value) in from {
-                merge(into.entry(name.clone()).or_insert(Value::Null), value);
-            }
-        }
-        (into, from) => into.clone_from(from),
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use serde_json::Value;
+
     use super::*;
 
     const PLACE: GolemAddress<'_> = GolemAddress { base: "http://127.0.0.1:9/g/ada", token: "bardo-agent-1" };

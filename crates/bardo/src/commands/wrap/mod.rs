@@ -6,6 +6,7 @@ mod known;
 mod plans;
 mod purse;
 mod servers;
+mod settings;
 mod told;
 mod watched;
 

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use host::config::read_span;
 use host::{Error, Home, gateway};
+use mind::PROVIDERS;
 
 use super::keys::{self, Given, Wish};
 use super::known::{self, Recognised};
@@ -57,9 +58,8 @@ impl Plans {
                 server.host()
             ));
         }
-        let replaced = ["OPENAI_API_KEY", "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"];
-        let kept: Vec<&str> =
-            self.given.kept_back.iter().map(String::as_str).filter(|name| !replaced.contains(name)).collect();
+        let kept = self.given.kept_back.iter().map(String::as_str);
+        let kept: Vec<&str> = kept.filter(|name| !self.recognised.replaces(name)).collect();
         if !kept.is_empty() {
             output::complain(format!("kept from the program: {}; --keep NAME passes one on", kept.join(", ")));
         }
@@ -88,7 +88,7 @@ fn servers_for(home: &Home, recognised: &Recognised) -> Result<Vec<Own>, Error> 
     let models = gateway::Models::of(&home.settings()?, home.prices()?)?;
     let own = |name: &str| std::env::var(name).ok();
     let mut servers = Vec::new();
-    for provider in ["openai", "anthropic"] {
+    for provider in servers::TAKEN_ON {
         if models.is_settled(provider) {
             if let Some(variable) = servers::variable(provider, &own) {
                 output::complain(format!(
@@ -103,8 +103,10 @@ fn servers_for(home: &Home, recognised: &Recognised) -> Result<Vec<Own>, Error> 
             None if home.is_up() => {}
             None => {
                 servers::no_strangers_key(provider, &own)?;
-                let key = if provider == "openai" { "OPENAI_API_KEY" } else { "ANTHROPIC_API_KEY" };
-                if recognised.known.key == Some(key) && own(key).is_none_or(|value| value.trim().is_empty()) {
+                let known = PROVIDERS.iter().find(|known| known.name == provider).and_then(|known| known.key_env);
+                if let Some(key) = known.filter(|key| recognised.known.key == Some(key))
+                    && own(key).is_none_or(|value| value.trim().is_empty())
+                {
                     output::complain(format!(
                         "{key} is not set here, and {}'s calls are paid with it: set it before `bardo wrap`",
                         recognised.known.name

@@ -8,7 +8,7 @@ use mind::{PROVIDERS, Server};
 use super::keys::whose;
 
 /// Whose clients read an address, from which variable, and what they add to it.
-const ADDRESSES: [(&str, &str, &str); 7] = [
+const ADDRESSES: [(&str, &str, &str); 8] = [
     ("openai", "OPENAI_BASE_URL", ""),
     ("openai", "OPENAI_API_BASE", ""),
     ("openai", "OPENAI_HOST", "/v1"),
@@ -16,10 +16,14 @@ const ADDRESSES: [(&str, &str, &str); 7] = [
     ("anthropic", "ANTHROPIC_API_BASE", ""),
     ("anthropic", "ANTHROPIC_API_URL", ""),
     ("anthropic", "ANTHROPIC_HOST", ""),
+    ("gemini", "GOOGLE_GEMINI_BASE_URL", "/v1beta/openai"),
 ];
 /// Variables with the key for such an address, the first that is set.
 const OPENAI: [&str; 1] = ["OPENAI_API_KEY"];
 const ANTHROPIC: [&str; 2] = ["ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_API_KEY"];
+const GEMINI: [&str; 2] = ["GEMINI_API_KEY", "GOOGLE_API_KEY"];
+/// Whose own clients find a golem's address in their environment.
+pub(super) const TAKEN_ON: [&str; 3] = ["openai", "anthropic", "gemini"];
 /// What has calls go where the gateway cannot follow, and what to do instead.
 const PAST: [(&str, &str); 6] = [
     (
@@ -132,7 +136,11 @@ fn key_for(provider: &str, variable: &str, server: &Server, own: Lookup<'_>) -> 
 }
 
 fn paired(provider: &str, own: Lookup<'_>) -> Option<(&'static str, String)> {
-    let keys: &[&str] = if provider == "anthropic" { &ANTHROPIC } else { &OPENAI };
+    let keys: &[&str] = match provider {
+        "anthropic" => &ANTHROPIC,
+        "gemini" => &GEMINI,
+        _ => &OPENAI,
+    };
     keys.iter().find_map(|key| Some((*key, there(own, key)?)))
 }
 
@@ -144,7 +152,8 @@ pub(super) fn no_strangers_key(provider: &str, own: Lookup<'_>) -> Result<(), Er
         Some(whose) => {
             let known = PROVIDERS.iter().find(|known| known.name == whose);
             let address = known.map_or_else(|| "its address".to_owned(), |known| known.base.to_owned());
-            let variable = if provider == "anthropic" { "ANTHROPIC_BASE_URL" } else { "OPENAI_BASE_URL" };
+            let mut rows = ADDRESSES.iter().filter(|(of, ..)| *of == provider);
+            let variable = rows.next().map_or("OPENAI_BASE_URL", |(_, variable, _)| variable);
             Err(Error::Usage(format!(
                 "{key} looks like a key of {whose}'s and would go to {provider}; set {variable} to where it belongs, such as \
                  {address}"
@@ -163,7 +172,7 @@ mod tests {
     }
 
     fn all(lookup: Lookup<'_>) -> Result<Vec<Own>, Error> {
-        ["openai", "anthropic"].into_iter().filter_map(|provider| own(provider, lookup).transpose()).collect()
+        TAKEN_ON.into_iter().filter_map(|provider| own(provider, lookup).transpose()).collect()
     }
 
     const OPENAIS: &str = "sk-proj-aB3dE5gH7jK9mN1pQ3sT5vW7";
@@ -205,6 +214,11 @@ mod tests {
                 ],
                 "llm.example.com",
                 "ANTHROPIC_AUTH_TOKEN",
+            ),
+            (
+                &[("GOOGLE_GEMINI_BASE_URL", "https://llm.example.com/"), ("GEMINI_API_KEY", "k")],
+                "llm.example.com",
+                "GEMINI_API_KEY",
             ),
         ] {
             let found: Vec<Own> = all(&lookup(set)).unwrap();

@@ -45,10 +45,15 @@ impl ClosingWords<'_> {
         let on = on.collect::<Vec<_>>().join(", ");
         let on = if on.is_empty() { on } else { format!(": {on}") };
         let denied = if refused > 0 { format!("; {} refused", count(refused)) } else { String::new() };
-        output::complain(format!("{name} spent {spent} on {made} calls in {took}{on}{denied}"));
+        let calls = |n: u64| if n == 1 { "1 call".to_owned() } else { format!("{} calls", count(n)) };
+        output::complain(format!("{name} spent {spent} on {} in {took}{on}{denied}", calls(made)));
         if self.turned_away.times > 0 {
-            let times = count(self.turned_away.times);
-            output::complain(format!("{times} calls were turned away, the last because: {}", self.turned_away.why));
+            let (times, were) = (self.turned_away.times, if self.turned_away.times == 1 { "was" } else { "were" });
+            output::complain(format!(
+                "{} {were} turned away, the last because: {}",
+                calls(times),
+                self.turned_away.why
+            ));
         } else if made + refused == 0 && self.took > SHORT {
             self.say_silence();
         }

@@ -86,6 +86,12 @@ impl WatchedProgram {
         for name in &environment.unset {
             command.env_remove(name);
         }
+        if let Some(settings) = plans.recognised.known.settings {
+            match settings.written(|name| plans.given.variables.get(name).cloned()) {
+                Ok(file) => _ = command.env(settings.variable, file),
+                Err(why) => output::complain(format!("{} is not told how to log in: {why}", args.program[0])),
+            }
+        }
         command
             .envs(environment.set.iter().map(|(name, value)| (*name, value)))
             .env("BARDO_GOLEM", place.name.as_str());

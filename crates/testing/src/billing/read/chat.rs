@@ -19,7 +19,7 @@ pub(super) fn read(mut asked: Asked, body: &Value, ground: &Ground<'_>) -> Resul
     for tool in list(&body["tools"]).iter().chain(list(&body["functions"])) {
         let inner = [&tool["function"], &tool["custom"], tool].into_iter().find(|inner| inner["name"].is_string());
         if let Some(name) = inner.and_then(|inner| inner["name"].as_str()) {
-            asked.tools.push(Tool { name: name.to_owned(), custom: tool["type"] == "custom" });
+            asked.tools.push(Tool { name: name.to_owned(), custom: tool["type"] == "custom", room: None });
         }
         asked.pieces.push(ground.json(tool));
     }

@@ -21,7 +21,7 @@ pub(super) fn read(asked: Asked, body: &Value, ground: &Ground<'_>) -> Result<As
     for tool in list(&body["tools"]) {
         for one in list(either(tool, "functionDeclarations", "function_declarations")) {
             let name = one["name"].as_str().unwrap_or_default().to_owned();
-            asked.tools.push(Tool { name, custom: false });
+            asked.tools.push(Tool { name, custom: false, room: None });
         }
         asked.pieces.push(ground.json(tool));
     }

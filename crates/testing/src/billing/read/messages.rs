@@ -29,7 +29,7 @@ pub(super) fn read(mut asked: Asked, body: &Value, ground: &Ground<'_>) -> Resul
         shown.as_object_mut().and_then(|fields| fields.remove("cache_control"));
         asked.pieces.push(Piece { mark: mark(tool)?, ..ground.json(&shown) });
         if let Some(name) = tool["name"].as_str() {
-            asked.tools.push(Tool { name: name.to_owned(), custom: false });
+            asked.tools.push(Tool { name: name.to_owned(), custom: false, room: None });
         }
     }
     blocks(&mut asked.pieces, &body["system"], ground)?;

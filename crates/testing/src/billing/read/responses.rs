@@ -6,13 +6,11 @@ use crate::billing::asked::{Asked, Ground, Piece, Problem, Tool, list, number, r
 
 pub(super) fn read(mut asked: Asked, body: &Value, ground: &Ground<'_>) -> Result<Asked, Problem> {
     asked.most = number(body, "max_output_tokens")?;
-    for tool in list(&body["tools"]) {
-        if let ("function" | "custom", Some(name)) = (tool["type"].as_str().unwrap_or_default(), tool["name"].as_str())
-        {
-            asked.tools.push(Tool { name: name.to_owned(), custom: tool["type"] == "custom" });
-        }
-        asked.pieces.push(ground.json(tool));
+    let among = list(&body["input"]).iter().filter(|item| item["type"] == "additional_tools");
+    for tool in list(&body["tools"]).iter().chain(among.flat_map(|item| list(&item["tools"]))) {
+        offered(&mut asked.tools, tool, None);
     }
+    asked.pieces.extend(list(&body["tools"]).iter().map(|tool| ground.json(tool)));
     let texts = [&body["instructions"]].into_iter().filter_map(Value::as_str);
     asked.pieces.extend(texts.map(|text| ground.text(text)));
     if body["text"]["format"]["schema"].is_object() {
@@ -40,10 +38,26 @@ pub(super) fn read(mut asked: Asked, body: &Value, ground: &Ground<'_>) -> Resul
     Ok(asked)
 }
 
+/// One tool, or those in a room of their own.
+fn offered(tools: &mut Vec<Tool>, tool: &Value, room: Option<&str>) {
+    match (tool["type"].as_str().unwrap_or_default(), tool["name"].as_str()) {
+        (kind @ ("function" | "custom"), Some(name)) => {
+            let room = room.map(str::to_owned);
+            tools.push(Tool { name: name.to_owned(), custom: kind == "custom", room });
+        }
+        ("namespace", room) => list(&tool["tools"]).iter().for_each(|tool| offered(tools, tool, room)),
+        _ => {}
+    }
+}
+
 fn item(pieces: &mut Vec<Piece>, item: &Value, ground: &Ground<'_>) -> Result<(), Problem> {
     let id = item["id"].as_str().unwrap_or_default();
     let text = |name: &str| item[name].as_str().map(|text| ground.text(text));
     match item["type"].as_str().unwrap_or_default() {
+        "additional_tools" => {
+            pieces.extend(list(&item["tools"]).iter().map(|tool| ground.json(tool)));
+            Ok(())
+        }
         "" | "message" if !item["role"].is_null() => {
             pieces.push(ground.around(item["role"].as_str().unwrap_or_default()));
             content(pieces, &item["content"], ground)

@@ -38,10 +38,15 @@ fn item(answer: &Answer<'_>, at: usize, block: &Block, full: bool) -> Value {
             let content = if full { content } else { json!([]) };
             json!({ "id": id, "type": "message", "status": status, "role": "assistant", "content": content })
         }
-        Block::Tool { name, custom: true, .. } => json!({ "id": id, "type": "custom_tool_call", "status": status,
-            "call_id": format!("call_{number}"), "name": name, "input": text }),
-        Block::Tool { name, .. } => json!({ "id": id, "type": "function_call", "status": status,
-            "call_id": format!("call_{number}"), "name": name, "arguments": text }),
+        Block::Tool { name, custom, .. } => {
+            let (kind, field) = if *custom { ("custom_tool_call", "input") } else { ("function_call", "arguments") };
+            let mut call = json!({ "id": id, "type": kind, "status": status, "call_id": format!("call_{number}"),
+                "name": name, field: text });
+            if let Some(room) = answer.asked.offers(name).and_then(|tool| tool.room.as_deref()) {
+                call["namespace"] = json!(room);
+            }
+            call
+        }
     }
 }
 
