@@ -6,43 +6,71 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use mind::Book;
-use serde_json::json;
+use serde_json::{Value, json};
 use testing::billing::{Double, Habit, Prices, Setting, Turn, turns};
 
 use crate::common::Tent;
 use crate::wrap::{life, told};
 
-/// How each is asked for one thing, and with which tool it looks at a file.
+/// One agent: how it is asked, asked again where it left off, and with which of its tools it looks at a file and asks a helper.
 struct Agent {
     name: &'static str,
     asks: &'static [&'static str],
-    tool: &'static str,
-    looks: fn(&str) -> serde_json::Value,
+    again: &'static [&'static str],
+    looks: fn(&str) -> (&'static str, Value),
+    helper: Option<fn() -> (&'static str, Value)>,
 }
 
-const AGENTS: [Agent; 4] = [
-    Agent { name: "claude", asks: &["-p"], tool: "Read", looks: |file| json!({ "file_path": file }) },
-    Agent {
-        name: "codex",
-        asks: &["exec", "--skip-git-repo-check"],
-        tool: "exec_command",
-        looks: |file| json!({ "cmd": format!("cat {file}") }),
-    },
-    Agent {
-        name: "gemini",
-        asks: &["-p"],
-        tool: "read_file",
-        looks: |file| json!({ "file_path": file, "absolute_path": file }),
-    },
-    Agent { name: "opencode", asks: &["run"], tool: "read", looks: |file| json!({ "filePath": file }) },
-];
+const CLAUDE: Agent = Agent {
+    name: "claude",
+    asks: &["-p"],
+    again: &["-c", "-p"],
+    looks: |file| ("Read", json!({ "file_path": file })),
+    helper: Some(|| {
+        let asked = json!({ "description": "look", "prompt": "say a word", "subagent_type": "general-purpose" });
+        ("Agent", asked)
+    }),
+};
 
-/// Where `.ci/setup` puts them.
+/// Its model writes programs that use its tools.
+const CODEX: Agent = Agent {
+    name: "codex",
+    asks: &["exec", "--skip-git-repo-check"],
+    again: &["exec", "resume", "--last", "--skip-git-repo-check"],
+    looks: |file| {
+        let look = format!("text(await tools.exec_command({{ cmd: \"cat {file}\" }}));");
+        ("exec", json!(look))
+    },
+    helper: Some(|| ("spawn_agent", json!({ "task_name": "look", "message": "say a word" }))),
+};
+
+const GEMINI: Agent = Agent {
+    name: "gemini",
+    asks: &["--skip-trust", "-p"],
+    again: &["--skip-trust", "--resume", "latest", "-p"],
+    looks: |file| ("read_file", json!({ "file_path": file })),
+    helper: Some(|| ("codebase_investigator", json!({ "objective": "say a word" }))),
+};
+
+const OPENCODE: Agent = Agent {
+    name: "opencode",
+    asks: &["run"],
+    again: &["run", "-c"],
+    looks: |file| ("read", json!({ "filePath": file })),
+    helper: Some(|| {
+        let asked = json!({ "description": "look", "prompt": "say a word", "subagent_type": "general" });
+        ("task", asked)
+    }),
+};
+
+/// Where `.ci/setup` puts them, or `just agents` the newest.
 fn program(name: &str) -> Option<PathBuf> {
-    let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
-    let cache = cache.or_else(|| std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".cache")))?;
-    let program = cache.join("bardo/programs/node_modules/.bin").join(name);
+    let folder = |name: &str| std::env::var_os(name).map(PathBuf::from);
+    let cache = || folder("XDG_CACHE_HOME").or_else(|| Some(folder("HOME")?.join(".cache")));
+    let programs = folder("BARDO_AGENTS").or_else(|| Some(cache()?.join("bardo/programs")))?;
+    let program = programs.join("node_modules/.bin").join(name);
     let found = program.exists().then_some(program);
+    assert!(found.is_some() || std::env::var_os("BARDO_REALPARTS").is_none(), "{name} is absent: run .ci/setup");
     if found.is_none() {
         eprintln!("skipped: {name} is absent; `just agents` installs it");
     }
@@ -65,66 +93,124 @@ fn prices() -> Prices {
     Prices::parse(&rows.join(",")).unwrap()
 }
 
-/// Runs one on two dollars, and gives what it said.
-fn run(agent: &Agent, path: PathBuf, plays: Vec<Turn>, rest: &[&str]) -> (Double, Tent, String) {
-    let double = Double::start(Setting::new(prices(), turns(plays, Habit::HONEST))).unwrap();
-    let tent = Tent::bare();
-    let work = tent.folder.path().join("work");
-    std::fs::create_dir_all(&work).unwrap();
-    for nth in 0..20 {
-        std::fs::write(work.join(format!("notes{nth}.txt")), format!("word {nth} is marzipan\n")).unwrap();
-    }
-    let mut command: Command = tent.command(["wrap", "--credit", "2", "--name", "ada", "--"]);
-    command.arg(path).args(agent.asks).args(rest).current_dir(&work).stdin(Stdio::null());
-    let upstreams = format!("openai={0}/v1, anthropic={0}/v1, gemini={0}/v1", double.url);
-    command.env("BARDO__GATEWAY__UPSTREAMS", upstreams);
-    for (name, key) in
-        [("OPENAI_API_KEY", "sk-canary"), ("ANTHROPIC_API_KEY", "sk-ant-canary"), ("GEMINI_API_KEY", "AIzacanary")]
-    {
-        command.env(name, key);
-    }
-    let output = command.output().unwrap();
-    let said = format!("{}\n{}", String::from_utf8_lossy(&output.stdout), told(&output));
-    assert!(output.status.success(), "{}: {said}\n{}", agent.name, double.ledger.lines());
-    (double, tent, said)
+/// An agent at work on two dollars, in a folder with notes.
+struct Work<'a> {
+    agent: &'a Agent,
+    path: PathBuf,
+    tent: Tent,
+    double: Double,
 }
 
-fn is_paid(agent: &Agent, double: &Double, tent: &Tent, said: &str) {
-    assert!(double.ledger.quiet(Duration::from_secs(20)), "{} is still being answered", agent.name);
-    let (billed, life) = (double.ledger.billed_in_all(), life(tent, "ada"));
-    let spent = life.calls.spent.as_micros() as u64;
-    println!("counted: {}: {} calls, billed {billed} micro-dollars, booked {spent}", agent.name, double.ledger.calls());
-    assert!(billed > 0 && billed <= 2_000_000, "{}: {said}", agent.name);
-    assert!(spent >= billed && spent - billed <= billed / 100, "{}: billed {billed}, booked {spent}", agent.name);
-    assert!(!said.contains("canary"), "{said}");
-}
+impl Work<'_> {
+    fn begin(agent: &Agent, plays: Vec<Turn>) -> Option<Work<'_>> {
+        let path = program(agent.name)?;
+        let double = Double::start(Setting::new(prices(), turns(plays, Habit::HONEST))).unwrap();
+        let work = Work { agent, path, tent: Tent::bare(), double };
+        std::fs::create_dir_all(work.folder()).unwrap();
+        for nth in 0..20 {
+            std::fs::write(work.folder().join(format!("notes{nth}.txt")), format!("word {nth} is marzipan\n")).unwrap();
+        }
+        Some(work)
+    }
 
-#[test]
-fn each_says_hello_with_its_default_model() {
-    for agent in &AGENTS {
-        let Some(path) = program(agent.name) else { continue };
-        let (double, tent, said) = run(agent, path, vec![Turn::text("hello from the double")], &["say hello"]);
-        assert!(said.contains("hello from the double"), "{}: {said}", agent.name);
-        is_paid(agent, &double, &tent, &said);
+    fn folder(&self) -> PathBuf {
+        self.tent.folder.path().join("work")
+    }
+
+    /// Runs it, and gives what it said.
+    fn run(&self, asks: &[&str], prompt: &str) -> String {
+        let mut command: Command = self.tent.command(["wrap", "--credit", "2", "--name", "ada", "--"]);
+        command.arg(&self.path).args(asks).arg(prompt).current_dir(self.folder()).stdin(Stdio::null());
+        let upstreams = format!("openai={0}/v1, anthropic={0}, gemini={0}/v1beta/openai", self.double.url);
+        command.env("BARDO__GATEWAY__UPSTREAMS", upstreams).env("HOME", self.tent.folder.path());
+        for (name, key) in
+            [("OPENAI_API_KEY", "sk-canary"), ("ANTHROPIC_API_KEY", "sk-ant-canary"), ("GEMINI_API_KEY", "AIzacanary")]
+        {
+            command.env(name, key);
+        }
+        let output = command.output().unwrap();
+        let said = format!("{}\n{}", String::from_utf8_lossy(&output.stdout), told(&output));
+        assert!(output.status.success(), "{}: {said}\n{}", self.agent.name, self.double.ledger.lines());
+        assert!(!said.contains("canary"), "{said}");
+        said
+    }
+
+    /// Whatever it asked is in the bill, and what is booked is the bill.
+    fn is_paid(&self, calls: u64, said: &str) {
+        let (name, ledger) = (self.agent.name, &self.double.ledger);
+        assert!(ledger.quiet(Duration::from_secs(20)), "{name} is still being answered");
+        let (billed, life) = (ledger.billed_in_all(), life(&self.tent, "ada"));
+        let (spent, made) = (life.calls.spent.as_micros() as u64, ledger.calls() as u64);
+        println!("counted: {name}: {made} calls, billed {billed} micro-dollars, booked {spent}");
+        assert!(made >= calls, "{name}: {made} calls\n{said}\n{}", ledger.lines());
+        assert!(billed > 0 && billed <= 2_000_000, "{name}: {said}");
+        assert!(spent >= billed && spent - billed <= billed / 100, "{name}: billed {billed}, booked {spent}");
+        assert_eq!(life.calls.denied, 0, "{name}: {said}");
     }
 }
 
-#[test]
-fn each_works_through_a_task_of_twenty_calls() {
-    for agent in &AGENTS {
-        let Some(path) = program(agent.name) else { continue };
-        let looks = |nth: usize| Turn::default().tool(agent.tool, (agent.looks)(&format!("notes{nth}.txt")));
-        let mut plays: Vec<Turn> = (0..20).map(looks).collect();
-        plays.push(Turn::text("the word is marzipan, twenty times"));
-        let (double, tent, said) = run(agent, path, plays, &["read all the notes"]);
-        assert!(said.contains("twenty times"), "{}: {said}", agent.name);
-        assert!(
-            double.ledger.calls() >= 20,
-            "{}: {} calls\n{}",
-            agent.name,
-            double.ledger.calls(),
-            double.ledger.lines()
-        );
-        is_paid(agent, &double, &tent, &said);
-    }
+fn says_hello(agent: &Agent) {
+    let Some(work) = Work::begin(agent, vec![Turn::text("hello from the double")]) else { return };
+    let said = work.run(agent.asks, "say hello");
+    assert!(said.contains("hello from the double"), "{}: {said}", agent.name);
+    work.is_paid(1, &said);
 }
+
+fn works_through_twenty_calls(agent: &Agent) {
+    let looks = |nth: usize| {
+        let (tool, input) = (agent.looks)(&format!("notes{nth}.txt"));
+        Turn::default().tool(tool, input)
+    };
+    let mut plays: Vec<Turn> = (0..20).map(looks).collect();
+    plays.push(Turn::text("the word is marzipan, twenty times"));
+    let Some(work) = Work::begin(agent, plays) else { return };
+    let said = work.run(agent.asks, "read all the notes");
+    assert!(said.contains("twenty times"), "{}: {said}", agent.name);
+    work.is_paid(21, &said);
+}
+
+fn asks_a_helper(agent: &Agent) {
+    let Some(helper) = agent.helper else { return };
+    let (tool, input) = helper();
+    let plays = vec![Turn::default().tool(tool, input), Turn::text("the helper said so")];
+    let Some(work) = Work::begin(agent, plays) else { return };
+    let said = work.run(agent.asks, "have a helper say a word");
+    assert!(said.contains("the helper said so"), "{}: {said}", agent.name);
+    work.is_paid(3, &said);
+}
+
+fn goes_on_where_it_left_off(agent: &Agent) {
+    let plays = vec![Turn::text("the first word"), Turn::text("the second word")];
+    let Some(work) = Work::begin(agent, plays) else { return };
+    let said = work.run(agent.asks, "say a word");
+    assert!(said.contains("the first word"), "{}: {said}", agent.name);
+    let said = work.run(agent.again, "and another");
+    assert!(said.contains("the second word"), "{}: {said}", agent.name);
+    work.is_paid(2, &said);
+}
+
+macro_rules! agents {
+    ($($name:ident: $agent:ident),* $(,)?) => { $(mod $name {
+        #[test]
+        fn says_hello() {
+            super::says_hello(&super::$agent);
+        }
+
+        #[test]
+        fn works_through_a_task_of_twenty_calls() {
+            super::works_through_twenty_calls(&super::$agent);
+        }
+
+        #[test]
+        fn asks_a_helper() {
+            super::asks_a_helper(&super::$agent);
+        }
+
+        #[test]
+        fn goes_on_where_it_left_off() {
+            super::goes_on_where_it_left_off(&super::$agent);
+        }
+    })* };
+}
+
+agents! { claude: CLAUDE, codex: CODEX, gemini: GEMINI, opencode: OPENCODE }
