@@ -55,8 +55,9 @@ fn no_sum_is_ever_passed_whatever_is_called_lied_about_or_killed() {
                 6..=8 if !open.is_empty() => {
                     let key = open.swap_remove(dice.below(open.len() as u64) as usize);
                     // Now and then a provider bills more than it may.
-                    let dear = if dice.below(30) == 0 { 500_000 } else { 900 };
-                    let cost = Usdc::micros(dice.of(&[0, 1, 500, 20_000, dear]));
+                    let most = agent.life().calls.find(key).map_or(Usdc::ZERO, |open| open.most);
+                    let cost = Usdc::micros(dice.of(&[0, 1, 500, 20_000, 900])).min(most);
+                    let cost = if dice.below(30) == 0 { cost + Usdc::cents(50) } else { cost };
                     agent.settle(key, cost, dice.of(&[How::Told, How::Cut, How::Nothing, How::Lost]));
                     if let Some(hold) = agent.life().calls.hold {
                         agent.command(Command::Approve { key: hold.key, yes: true });

@@ -88,6 +88,9 @@ fn run(command: &str, home: &Path) -> String {
         .output()
         .unwrap();
     let printed = text(&output.stdout) + &text(&output.stderr);
+    // What `doctor` says of the price book changes with the calendar, and no page does.
+    let lasts = |line: &&str| line.split_whitespace().nth(1) != Some("prices");
+    let printed: String = printed.split_inclusive('\n').filter(lasts).collect();
     printed.replace(home.to_str().unwrap(), "~")
 }
 
