@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use mind::Book;
 use serde_json::{Value, json};
+use tempfile::TempDir;
 use testing::billing::{Double, Habit, Prices, Setting, Turn, turns};
 
 use crate::common::Tent;
@@ -18,7 +19,7 @@ struct Agent {
     asks: &'static [&'static str],
     again: &'static [&'static str],
     looks: fn(&str) -> (&'static str, Value),
-    helper: Option<fn() -> (&'static str, Value)>,
+    helper: fn() -> (&'static str, Value),
 }
 
 const CLAUDE: Agent = Agent {
@@ -26,10 +27,10 @@ const CLAUDE: Agent = Agent {
     asks: &["-p"],
     again: &["-c", "-p"],
     looks: |file| ("Read", json!({ "file_path": file })),
-    helper: Some(|| {
+    helper: || {
         let asked = json!({ "description": "look", "prompt": "say a word", "subagent_type": "general-purpose" });
         ("Agent", asked)
-    }),
+    },
 };
 
 /// Its model writes programs that use its tools.
@@ -41,7 +42,7 @@ const CODEX: Agent = Agent {
         let look = format!("text(await tools.exec_command({{ cmd: \"cat {file}\" }}));");
         ("exec", json!(look))
     },
-    helper: Some(|| ("spawn_agent", json!({ "task_name": "look", "message": "say a word" }))),
+    helper: || ("spawn_agent", json!({ "task_name": "look", "message": "say a word" })),
 };
 
 const GEMINI: Agent = Agent {
@@ -49,7 +50,7 @@ const GEMINI: Agent = Agent {
     asks: &["--skip-trust", "-p"],
     again: &["--skip-trust", "--resume", "latest", "-p"],
     looks: |file| ("read_file", json!({ "file_path": file })),
-    helper: Some(|| ("codebase_investigator", json!({ "objective": "say a word" }))),
+    helper: || ("invoke_agent", json!({ "agent_name": "codebase_investigator", "prompt": "say a word" })),
 };
 
 const OPENCODE: Agent = Agent {
@@ -57,17 +58,23 @@ const OPENCODE: Agent = Agent {
     asks: &["run"],
     again: &["run", "-c"],
     looks: |file| ("read", json!({ "filePath": file })),
-    helper: Some(|| {
+    helper: || {
         let asked = json!({ "description": "look", "prompt": "say a word", "subagent_type": "general" });
         ("task", asked)
-    }),
+    },
 };
+
+fn folder(name: &str) -> Option<PathBuf> {
+    std::env::var_os(name).map(PathBuf::from)
+}
+
+fn cache() -> Option<PathBuf> {
+    Some(folder("XDG_CACHE_HOME").or_else(|| Some(folder("HOME")?.join(".cache")))?.join("bardo"))
+}
 
 /// Where `.ci/setup` puts them, or `just agents` the newest.
 fn program(name: &str) -> Option<PathBuf> {
-    let folder = |name: &str| std::env::var_os(name).map(PathBuf::from);
-    let cache = || folder("XDG_CACHE_HOME").or_else(|| Some(folder("HOME")?.join(".cache")));
-    let programs = folder("BARDO_AGENTS").or_else(|| Some(cache()?.join("bardo/programs")))?;
+    let programs = folder("BARDO_AGENTS").or_else(|| Some(cache()?.join("programs")))?;
     let program = programs.join("node_modules/.bin").join(name);
     let found = program.exists().then_some(program);
     assert!(found.is_some() || std::env::var_os("BARDO_REALPARTS").is_none(), "{name} is absent: run .ci/setup");
@@ -97,6 +104,8 @@ fn prices() -> Prices {
 struct Work<'a> {
     agent: &'a Agent,
     path: PathBuf,
+    /// Its user's folder; agents distrust one that lies where everybody may write.
+    user: TempDir,
     tent: Tent,
     double: Double,
 }
@@ -105,7 +114,8 @@ impl Work<'_> {
     fn begin(agent: &Agent, plays: Vec<Turn>) -> Option<Work<'_>> {
         let path = program(agent.name)?;
         let double = Double::start(Setting::new(prices(), turns(plays, Habit::HONEST))).unwrap();
-        let work = Work { agent, path, tent: Tent::bare(), double };
+        let user = tempfile::tempdir_in(cache()?).unwrap();
+        let work = Work { agent, path, user, tent: Tent::bare(), double };
         std::fs::create_dir_all(work.folder()).unwrap();
         for nth in 0..20 {
             std::fs::write(work.folder().join(format!("notes{nth}.txt")), format!("word {nth} is marzipan\n")).unwrap();
@@ -114,7 +124,7 @@ impl Work<'_> {
     }
 
     fn folder(&self) -> PathBuf {
-        self.tent.folder.path().join("work")
+        self.user.path().join("work")
     }
 
     /// Runs it, and gives what it said.
@@ -122,7 +132,7 @@ impl Work<'_> {
         let mut command: Command = self.tent.command(["wrap", "--credit", "2", "--name", "ada", "--"]);
         command.arg(&self.path).args(asks).arg(prompt).current_dir(self.folder()).stdin(Stdio::null());
         let upstreams = format!("openai={0}/v1, anthropic={0}, gemini={0}/v1beta/openai", self.double.url);
-        command.env("BARDO__GATEWAY__UPSTREAMS", upstreams).env("HOME", self.tent.folder.path());
+        command.env("BARDO__GATEWAY__UPSTREAMS", upstreams).env("HOME", self.user.path()).env_remove("XDG_CACHE_HOME");
         for (name, key) in
             [("OPENAI_API_KEY", "sk-canary"), ("ANTHROPIC_API_KEY", "sk-ant-canary"), ("GEMINI_API_KEY", "AIzacanary")]
         {
@@ -170,8 +180,7 @@ fn works_through_twenty_calls(agent: &Agent) {
 }
 
 fn asks_a_helper(agent: &Agent) {
-    let Some(helper) = agent.helper else { return };
-    let (tool, input) = helper();
+    let (tool, input) = (agent.helper)();
     let plays = vec![Turn::default().tool(tool, input), Turn::text("the helper said so")];
     let Some(work) = Work::begin(agent, plays) else { return };
     let said = work.run(agent.asks, "have a helper say a word");

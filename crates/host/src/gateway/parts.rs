@@ -155,6 +155,8 @@ impl Reader<'_> {
             Some("input_image" | "computer_screenshot") if self.protocol == Protocol::Responses => {
                 self.picture(part, &part["image_url"], &part["image_url"])
             }
+            // Sealed is at least as long as what was sealed.
+            Some("encrypted_content") if self.protocol == Protocol::Responses => Ok(()),
             // What an agent's own tools are asked and answer is its own, and text.
             Some("tool_use" | "redacted_thinking" | "tool_reference" | "compaction") if messages => Ok(()),
             Some("tool_result") if messages => self.content(&part["content"]),
@@ -200,6 +202,8 @@ impl Reader<'_> {
         let kind = of("type").as_str();
         let whole = match kind {
             Some("message") | None => has("content") && has("role"),
+            Some("agent_message") => has("content"),
+            Some("tool_search_call") => has("arguments"),
             Some("function_call" | "custom_tool_call") => has("name"),
             Some(
                 "function_call_output"
@@ -214,7 +218,7 @@ impl Reader<'_> {
             // Thoughts that do not stand here lie at the provider.
             Some("reasoning") => has("encrypted_content"),
             Some("compaction" | "compaction_summary") => has("encrypted_content"),
-            Some("additional_tools") => has("tools"),
+            Some("additional_tools" | "tool_search_output") => has("tools"),
             Some(kind) => return Err(refused(&format!("an item of the kind {kind:?}"))),
         };
         if !whole {
@@ -222,9 +226,9 @@ impl Reader<'_> {
         }
         self.known(item, &ITEM)?;
         match kind {
-            Some("message") | None => self.content(of("content")),
+            Some("message" | "agent_message") | None => self.content(of("content")),
             Some("computer_call_output") => self.part(of("output")),
-            Some("additional_tools") => {
+            Some("additional_tools" | "tool_search_output") => {
                 self.tools = true;
                 self.tools(of("tools"))
             }
@@ -306,6 +310,7 @@ impl Reader<'_> {
             Some("namespace") => {
                 tool["tools"].as_array().map_or(&[][..], Vec::as_slice).iter().try_for_each(|tool| self.tool(tool))
             }
+            Some("tool_search") if tool["execution"] == "client" => Ok(()),
             Some("shell") if tool["environment"]["type"] == "local" => Ok(()),
             Some(kind) if own.iter().any(|with| kind.starts_with(with)) => Ok(()),
             Some(kind) => Err(refused(&format!("the tool {kind:?}, which runs at the provider,"))),
@@ -341,9 +346,12 @@ const MESSAGE: [&str; 16] = [
     "status",
     "prefix",
 ];
-const ITEM: [&str; 24] = [
+const ITEM: [&str; 27] = [
     "type",
     "role",
+    "author",
+    "recipient",
+    "execution",
     "content",
     "id",
     "status",
@@ -465,6 +473,9 @@ mod tests {
             json!({ "type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "gAAA" }),
             json!({ "type": "function_call", "call_id": "c", "name": "n", "arguments": "{}", "id": "fc_1" }),
             json!({ "type": "function_call_output", "call_id": "c", "output": "done" }),
+            json!({ "type": "agent_message", "id": "a", "author": "/root", "recipient": "/root/look", "content": [
+                { "type": "input_text", "text": "look" }, { "type": "encrypted_content", "encrypted_content": "gAAA" },
+            ] }),
             json!({ "type": "additional_tools", "role": "developer", "id": "at_1", "tools": [{ "type": "custom", "name": "exec" }] }),
         ] {
             assert!(item(fine.clone()).is_ok(), "{fine}");
