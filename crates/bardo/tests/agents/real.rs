@@ -109,6 +109,17 @@ fn each_says_hello_with_its_default_model() {
     }
 }
 
+/// Whoever points Codex at the gateway by hand has it try a WebSocket first.
+#[test]
+fn codex_goes_on_by_itself_where_it_finds_no_websocket() {
+    let agent = AGENTS.iter().find(|agent| agent.name == "codex").unwrap();
+    let Some(path) = program(agent.name) else { return };
+    let rest = ["-c", "model_providers.bardo.supports_websockets=true", "say hello"];
+    let (double, tent, said) = run(agent, path, vec![Turn::text("hello from the double")], &rest);
+    assert!(said.contains("hello from the double") && !said.contains("Reconnecting"), "{said}");
+    is_paid(agent, &double, &tent, &said);
+}
+
 #[test]
 fn each_works_through_a_task_of_twenty_calls() {
     for agent in &AGENTS {
