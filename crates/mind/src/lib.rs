@@ -32,7 +32,7 @@ pub use error::Error;
 #[cfg(feature = "local")]
 pub use local::Local;
 pub use price::{Above, Price, Rates, Writes};
-pub use provider::{Named, PROVIDERS, Protocol, Provider, Server, Shape};
+pub use provider::{Named, PROVIDERS, Protocol, Provider, Server, Shape, provider_at};
 pub use served::{Served, ServedConfig};
 pub use texts::{BATCH, BATCH_BYTES, TEXT_BYTES};
 pub use tokens::Tokens;

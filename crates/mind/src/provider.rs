@@ -64,6 +64,14 @@ pub static PROVIDERS: [Provider; 15] = [
     chat("lmstudio", "http://localhost:1234/v1", None, Shape::Schema),
 ];
 
+/// Who is paid for what is asked at this host, or at one below it, as far as it is known by name.
+pub fn provider_at(host: &str) -> Option<&'static Provider> {
+    PROVIDERS.iter().filter(|known| known.key_env.is_some()).find(|known| {
+        let own = host_of(known.base).unwrap_or_default();
+        host.strip_suffix(own.as_str()).is_some_and(|before| before.is_empty() || before.ends_with('.'))
+    })
+}
+
 /// A model and who has it, as an owner writes it: `ollama/qwen3`, or `http://localhost:8080/v1/smollm2` for a server
 /// that has no name, and `https://WORK_KEY@example.com/v1/big` for one that wants the key in the variable `WORK_KEY`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -292,6 +300,16 @@ mod tests {
         ] {
             let refused = Named::parse(name).unwrap_err().to_string();
             assert!(refused.contains(word), "{name}: {refused}");
+        }
+    }
+
+    #[test]
+    fn a_host_is_a_providers_by_its_name_or_by_what_it_is_below() {
+        let at = |host: &str| provider_at(host).map(|known| known.name);
+        assert_eq!((at("api.openai.com"), at("eu.api.openai.com")), (Some("openai"), Some("openai")));
+        assert_eq!(at("generativelanguage.googleapis.com"), Some("gemini"));
+        for host in ["openai.com", "notapi.openai.com", "github.com", "localhost", "127.0.0.1", ""] {
+            assert_eq!(at(host), None, "{host}");
         }
     }
 

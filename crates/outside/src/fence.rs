@@ -44,6 +44,16 @@ pub fn cover(places: &[PathBuf]) -> io::Result<()> {
     linux::cover(places)
 }
 
+/// Leaves the network this process is in for one of its own, where there is nothing. Whoever has covered something may.
+pub(crate) fn own_network() -> io::Result<()> {
+    linux::own_network()
+}
+
+/// From now on nothing that is started from here can make a way out of its network, as root might.
+pub(crate) fn drop_powers_over_networks() -> io::Result<()> {
+    linux::drop_powers_over_networks()
+}
+
 /// From now on no signal of this thread's, nor of any that is started from it, reaches whoever is not started from it too.
 /// True, if the kernel sees to that.
 pub(crate) fn keep_signals_in() -> bool {
@@ -121,6 +131,14 @@ mod linux {
             | CapabilitySet::SYS_MODULE
             | CapabilitySet::BPF
             | CapabilitySet::DAC_READ_SEARCH;
+        let_go(over)
+    }
+
+    pub(super) fn drop_powers_over_networks() -> io::Result<()> {
+        let_go(CapabilitySet::NET_ADMIN | CapabilitySet::NET_RAW)
+    }
+
+    fn let_go(over: CapabilitySet) -> io::Result<()> {
         let mut has = capabilities(None)?;
         for set in [&mut has.effective, &mut has.permitted, &mut has.inheritable] {
             set.remove(over);
@@ -173,6 +191,10 @@ mod linux {
         real.iter().try_for_each(|path| Ok(mount("tmpfs", path, "tmpfs", flags, c"mode=000,size=4k")?))
     }
 
+    pub(super) fn own_network() -> io::Result<()> {
+        Ok(own_view(UnshareFlags::NEWNET)?)
+    }
+
     /// What makes this call unsafe in general is a view of open files that threads share; neither is here.
     #[allow(deprecated)]
     fn own_view(of: UnshareFlags) -> rustix::io::Result<()> {
@@ -193,6 +215,14 @@ mod linux {
 
     pub(super) fn cover(_: &[std::path::PathBuf]) -> std::io::Result<()> {
         Err(std::io::ErrorKind::Unsupported.into())
+    }
+
+    pub(super) fn own_network() -> std::io::Result<()> {
+        Err(std::io::ErrorKind::Unsupported.into())
+    }
+
+    pub(super) fn drop_powers_over_networks() -> std::io::Result<()> {
+        Ok(())
     }
 
     pub(super) fn keep_signals_in() -> std::io::Result<bool> {

@@ -2,9 +2,10 @@
 //! told one JSON message a line on its standard input, and answers with one on its standard output.
 //!
 //! Here is what is said ([`wire`]), how a program is started, asked, bounded and ended ([`Program`]), who sees to it that
-//! nothing of it is left when its host is gone ([`keeper`], and [`warden`] where its terminal is its owner's), and the fence that may stand around it ([`fence`]). What a
-//! world or a mind makes of it is for whoever asks.
+//! nothing of it is left when its host is gone ([`keeper`], and [`warden`] where its terminal is its owner's), and the fence that may stand around it ([`fence`]),
+//! and the network it may have to itself ([`apart`]). What a world or a mind makes of it is for whoever asks.
 
+pub mod apart;
 pub mod family;
 pub mod fence;
 #[cfg(test)]

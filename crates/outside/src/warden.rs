@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1};
 use signal_hook::iterator::Signals;
 
+use crate::apart::{Apart, Leaving};
 use crate::family;
 use crate::fence::{self, Fence};
 use crate::reach::Reach;
@@ -37,6 +38,9 @@ pub struct Ward {
     /// What is hidden is covered, which is better and not possible everywhere.
     #[serde(default)]
     pub covers: bool,
+    /// What it finds in a network of its own, if it is to have one; that takes a fence, and a view in which things can be covered.
+    #[serde(default)]
+    pub apart: Option<Apart>,
     /// What new files of the program's are not open to, as its owner has it.
     pub umask: Option<u32>,
 }
@@ -69,8 +73,17 @@ fn watched(text: &str, begin: &[&str]) -> io::Result<u8> {
     let told = |ward: &Ward| serde_json::to_string(ward).expect("plain data");
     if ward.fence.is_some() {
         // Whoever fails at this halfway is nobody any more, so somebody tries it who has nothing else to do.
-        let trial = Ward { program: Vec::new(), covers: true, ..ward.clone() };
-        ward.covers = Command::new(&own).args(begin).arg(told(&trial)).status()?.success();
+        let works = |ward: &Ward| {
+            let trial = Ward { program: Vec::new(), covers: true, ..ward.clone() };
+            Command::new(&own).args(begin).arg(told(&trial)).status().map(|status| status.success())
+        };
+        ward.covers = works(&ward)?;
+        if !ward.covers
+            && let Some(apart) = ward.apart.take()
+        {
+            apart.decline()?;
+            ward.covers = works(&ward)?;
+        }
     }
     let child = Pid::from_child(&Command::new(own).args(begin).arg(told(&ward)).spawn()?);
     let code = loop {
@@ -103,10 +116,14 @@ fn buried(child: Pid) -> Option<u8> {
     code
 }
 
-/// Becomes the program, and comes back only if it could not. Without a program it only tries whether what is hidden can be covered.
+/// Becomes the program, and comes back only if it could not. Without a program it only tries whether what is hidden can be covered,
+/// and whether there is a network to be had.
 pub fn enter(text: &str) -> ExitCode {
     let entered = serde_json::from_str(text).map_err(io::Error::other).and_then(|ward: Ward| match &ward.fence {
-        Some(fence) if ward.program.is_empty() => Ok(fence::cover(&fence.hidden).is_ok()),
+        Some(fence) if ward.program.is_empty() => {
+            let opens = || ward.apart.as_ref().is_none_or(|apart| apart.open().is_ok());
+            Ok(fence::cover(&fence.hidden).is_ok() && opens())
+        }
         _ => match become_it(&ward)? {},
     });
     match entered {
@@ -135,6 +152,16 @@ fn say_narrow(hidden: &[PathBuf]) {
     }
 }
 
+/// Into a network of its own, and with no way back.
+fn leave(network: Leaving<'_>) -> io::Result<()> {
+    let open = network.go()?;
+    if !open.is_empty() {
+        let open: Vec<String> = open.iter().map(|path| path.display().to_string()).collect();
+        eprintln!("bardo: the program can still reach what waits at {}", open.join(", "));
+    }
+    fence::drop_powers_over_networks()
+}
+
 fn become_it(ward: &Ward) -> io::Result<std::convert::Infallible> {
     let warden = getppid();
     if let Some(mask) = ward.umask {
@@ -145,7 +172,9 @@ fn become_it(ward: &Ward) -> io::Result<std::convert::Infallible> {
         let hidden = if ward.covers {
             // Gone into once more, because whoever stands in what was covered stands beneath the cover.
             let here = std::env::current_dir()?;
+            let leaving = ward.apart.as_ref().map(Apart::prepare).transpose()?;
             fence::cover(&fence.hidden)?;
+            leaving.map_or(Ok(()), leave)?;
             let inside = |_| io::Error::other("the program cannot be started inside the home it is kept from");
             std::env::set_current_dir(here).map_err(inside)?;
             Vec::new()

@@ -262,6 +262,12 @@ pub(crate) struct WrapArgs {
     /// Start it without a fence: it can then read and write this home like anything else of yours
     #[arg(long, conflicts_with = "protect")]
     pub(crate) unfenced: bool,
+    /// Let it reach nothing but its golem's calls, the registries of packages, and what is allowed: never a provider of models
+    #[arg(long, conflicts_with = "unfenced")]
+    pub(crate) only_through: bool,
+    /// A host it may reach as well, as HOST, .HOST for all below it, HOST:PORT or ADDRESS:PORT; may be given again
+    #[arg(long, value_name = "HOST", requires = "only_through")]
+    pub(crate) allow: Vec<String>,
     /// What models cost that have no price here, in dollars for a million tokens, as IN/OUT
     #[arg(long, value_name = "IN/OUT")]
     pub(crate) price: Option<String>,

@@ -223,3 +223,13 @@ macro_rules! agents {
 }
 
 agents! { claude: CLAUDE, codex: CODEX, gemini: GEMINI, opencode: OPENCODE }
+
+/// Whoever points Codex at the gateway by hand has it try a WebSocket first.
+#[test]
+fn codex_goes_on_by_itself_where_it_finds_no_websocket() {
+    let Some(work) = Work::begin(&CODEX, vec![Turn::text("hello from the double")]) else { return };
+    let asks = [CODEX.asks, &["-c", "model_providers.bardo.supports_websockets=true"]].concat();
+    let said = work.run(&asks, "say hello");
+    assert!(said.contains("hello from the double") && !said.contains("Reconnecting"), "{said}");
+    work.is_paid(1, &said);
+}

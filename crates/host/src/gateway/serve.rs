@@ -10,7 +10,7 @@ use std::time::Duration;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{Path, Request, State};
-use axum::http::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
+use axum::http::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue, UPGRADE};
 use axum::http::{Method, Response, StatusCode};
 use golem::Name;
 use golem::call::Denied;
@@ -189,6 +189,16 @@ fn lost() -> Response<Body> {
     Refusal::new(StatusCode::NOT_FOUND, "not_found", message).response(Protocol::Chat)
 }
 
+/// A WebSocket carries what a call is only the end of: what it goes on from stands in no call and has no bound. Codex tries one
+/// first, and on hearing this speaks plainly at once.
+fn no_socket() -> Response<Body> {
+    let message = "the Responses API is spoken here without a WebSocket: POST each call, whole, to this address; Codex does so by \
+                   itself, and at once with supports_websockets=false in its provider";
+    let mut response = Refusal::new(StatusCode::UPGRADE_REQUIRED, "websocket", message).response(Protocol::Responses);
+    response.headers_mut().insert(UPGRADE, HeaderValue::from_static("HTTP/1.1"));
+    response
+}
+
 async fn called(
     State(gateway): State<Arc<Gateway>>,
     Path((name, path)): Path<(String, String)>,
@@ -204,6 +214,7 @@ async fn called(
     };
     match (protocol, request.method()) {
         (None, &Method::GET) if path == "models" => gateway.listed(request.headers()),
+        (Some(Protocol::Responses), &Method::GET) => no_socket(),
         (None, &Method::POST) if path == counting::PATH => match gateway.counted(&place, request).await {
             Ok(response) => response,
             Err(refusal) => gateway.turn_away(&refusal, spoken),

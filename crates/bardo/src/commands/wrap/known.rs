@@ -151,8 +151,8 @@ fn nothing(_: &GolemAddress<'_>) -> Vec<String> {
     Vec::new()
 }
 
-/// Codex reads no address from its environment, and tries a websocket six times before it speaks plainly. A provider of its
-/// own that speaks plainly at once goes before every login.
+/// Codex reads no address from its environment, and tries a WebSocket first, which the gateway has none of. A provider of its own
+/// that speaks plainly at once goes before every login.
 fn codex(place: &GolemAddress<'_>) -> Vec<String> {
     let provider = format!(
         "{{name=\"bardo\",base_url=\"{}/v1\",env_key=\"BARDO_TOKEN\",wire_api=\"responses\",supports_websockets=false}}",

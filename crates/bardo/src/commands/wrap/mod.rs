@@ -3,6 +3,7 @@
 mod keeper;
 mod keys;
 mod known;
+mod passage;
 mod plans;
 mod purse;
 mod servers;
@@ -23,6 +24,7 @@ use outside::family;
 
 use self::keeper::{Keeper, life};
 use self::known::GolemAddress;
+use self::passage::Passage;
 use self::plans::Plans;
 use self::told::ClosingWords;
 use self::watched::{ProgramEnd, WatchedProgram};
@@ -48,33 +50,37 @@ pub(crate) fn wrap(home: &Home, args: &WrapArgs, json: bool) -> Result<ExitCode,
         place.name, before.purse.credit, keeper.address
     ));
     plans.say_environment();
+    let passage = plans.allowed.as_ref().map(|allowed| Passage::open(&keeper.address, allowed)).transpose()?;
     family::adopt();
     let base = format!("http://{}/g/{}", keeper.address, place.name);
     let token = agent::token(&place)?;
     let at = GolemAddress { base: &base, token: &token };
+    let mut watched = WatchedProgram::start(home, &place, args, &plans, &at, passage.as_ref())?;
     let began = Instant::now();
-    let mut watched = WatchedProgram::start(home, &place, args, &plans, &at)?;
     let (ended, look) = watched.until_it_ends(&keeper, &before, plans.wind_up)?;
+    let took = began.elapsed();
     family::end();
     let turned_away = keeper.turned_away();
     keeper.stop()?;
     let after = life(&place)?;
     let user = plans.given.variables.get("HOME").map(Path::new);
     let (known, login) = (plans.recognised.known, plans.recognised.login(user));
-    ClosingWords {
+    let words = ClosingWords {
         before: &before,
         after: &after,
-        took: began.elapsed(),
+        took,
         broke: look.broke,
         turned_away,
         known,
         login,
-    }
-    .say(json);
+        refused: passage.as_ref().map(Passage::refused),
+    };
+    words.say(json);
     Ok(ExitCode::from(match (&after.death, ended) {
         (Some(death), _) if matches!(death.cause, Cause::Economic { .. }) => exit::BUDGET,
         (Some(_), _) => exit::DEAD,
         (None, _) if look.broke => exit::BUDGET,
+        (None, ProgramEnd::Itself(_)) if passage.is_some() && words.is_silent() => exit::SILENT,
         (None, ProgramEnd::Itself(code)) => code,
         (None, ProgramEnd::Interrupted) => exit::INTERRUPTED,
         (None, ProgramEnd::Golem) => exit::DEAD,

@@ -1,6 +1,7 @@
 //! What is known before anything is made: whoever has mistyped something, or has an address or a key that would go past the
 //! budget, is told then.
 
+use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -10,6 +11,7 @@ use mind::PROVIDERS;
 
 use super::keys::{self, Given, Wish};
 use super::known::{self, Recognised};
+use super::passage::Allowed;
 use super::servers::{self, Own};
 use crate::args::WrapArgs;
 use crate::commands::checks;
@@ -24,6 +26,8 @@ pub(super) struct Plans {
     pub(super) recognised: Recognised,
     pub(super) servers: Vec<Own>,
     pub(super) given: Given,
+    /// Where the program may go, if not anywhere.
+    pub(super) allowed: Option<Allowed>,
 }
 
 impl Plans {
@@ -45,7 +49,8 @@ impl Plans {
             std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
         let given = keys::given(text, Wish { clean: args.clean_env, keep: &args.keep, ours: &ours });
         let wind_up = wind_up.transpose()?.unwrap_or(WIND_UP);
-        Ok(Plans { protected, wind_up, recognised, servers, given })
+        let allowed = args.only_through.then(|| Allowed::of(&args.allow, hosts_of(&servers))).transpose()?;
+        Ok(Plans { protected, wind_up, recognised, servers, given, allowed })
     }
 
     /// What of its owner's environment is otherwise for the program.
@@ -64,6 +69,12 @@ impl Plans {
             output::complain(format!("kept from the program: {}; --keep NAME passes one on", kept.join(", ")));
         }
     }
+}
+
+/// The hosts that calls go on to; what is on this machine is told apart by its port and is its owner's to allow.
+fn hosts_of(servers: &[Own]) -> Vec<String> {
+    let hosts = servers.iter().map(|own| own.server.host().to_lowercase());
+    hosts.filter(|host| host != "localhost" && host.parse::<IpAddr>().is_err()).collect()
 }
 
 fn real(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {

@@ -23,9 +23,18 @@ pub(super) struct ClosingWords<'a> {
     pub(super) turned_away: TurnedAway,
     pub(super) known: &'static KnownAgent,
     pub(super) login: Option<PathBuf>,
+    /// Where it wanted to go and was not let; none, if it could go anywhere.
+    pub(super) refused: Option<Vec<String>>,
 }
 
 impl ClosingWords<'_> {
+    /// It ran for a while, and no call of its came as far as here.
+    pub(super) fn is_silent(&self) -> bool {
+        let (before, after) = (&self.before.calls, &self.after.calls);
+        let calls = after.made - before.made + after.denied - before.denied;
+        calls == 0 && self.turned_away.times == 0 && self.took > SHORT
+    }
+
     pub(super) fn say(&self, json: bool) {
         let (before, after) = (&self.before.calls, &self.after.calls);
         let (made, spent) = (after.made - before.made, after.spent - before.spent);
@@ -37,6 +46,7 @@ impl ClosingWords<'_> {
                 "name": self.after.birth.name, "calls": made, "spent": spent, "left": self.after.purse.credit,
                 "refused": refused, "turned_away": self.turned_away.times, "out_of_money": self.broke,
                 "models": models, "took_ms": self.took.as_millis() as u64, "died_of": died_of,
+                "not_let_through": self.refused,
             }));
         }
         let name = &self.after.birth.name;
@@ -54,8 +64,11 @@ impl ClosingWords<'_> {
                 calls(times),
                 self.turned_away.why
             ));
-        } else if made + refused == 0 && self.took > SHORT {
+        } else if self.is_silent() {
             self.say_silence();
+        }
+        for why in self.refused.iter().flatten() {
+            output::complain(format!("{name} was not let through: {why}"));
         }
         self.say_end();
     }
@@ -79,12 +92,14 @@ impl ClosingWords<'_> {
     fn say_silence(&self) {
         let name = &self.after.birth.name;
         let login = self.login.as_ref().map(|file| format!("; {} holds a login of its own", file.display()));
-        output::complain(format!(
-            "no call of {name}'s came through here. If it asked a model, it did so past its budget, and nothing of that was held \
-             or counted: {}{}",
-            self.known.silent,
-            login.unwrap_or_default()
-        ));
+        let login = login.unwrap_or_default();
+        let why = if self.refused.is_some() {
+            "and --only-through lets none go anywhere else"
+        } else {
+            "If it asked a model, it did so past its budget, and nothing of that was held or counted"
+        };
+        let after = if self.refused.is_some() { ',' } else { '.' };
+        output::complain(format!("no call of {name}'s came through here{after} {why}: {}{login}", self.known.silent));
     }
 
     fn say_end(&self) {

@@ -15,6 +15,7 @@ use signal_hook::consts::SIGTERM;
 
 use super::keeper::{Keeper, MoneyState};
 use super::known::GolemAddress;
+use super::passage::Passage;
 use super::plans::Plans;
 use crate::args::WrapArgs;
 use crate::{exit, output, signals};
@@ -56,6 +57,7 @@ impl WatchedProgram {
         args: &WrapArgs,
         plans: &Plans,
         at: &GolemAddress<'_>,
+        passage: Option<&Passage>,
     ) -> Result<WatchedProgram, Error> {
         let heard = Arc::<SignalCounts>::default();
         let theirs = Arc::clone(&heard);
@@ -68,6 +70,7 @@ impl WatchedProgram {
             program: plans.recognised.started(&args.program, at),
             fence: (!args.unfenced).then_some(fence),
             covers: false,
+            apart: passage.map(Passage::apart),
             umask: private::umask_before(),
         };
         let cannot = |why: std::io::Error| Error::Host(format!("cannot start {}: {why}", args.program[0]));
@@ -94,8 +97,11 @@ impl WatchedProgram {
         }
         command
             .envs(environment.set.iter().map(|(name, value)| (*name, value)))
-            .env("BARDO_GOLEM", place.name.as_str());
-        Ok(WatchedProgram { warden: command.spawn().map_err(cannot)?, place: place.clone(), heard })
+            .env("BARDO_GOLEM", place.name.as_str())
+            .envs(passage.map(Passage::environment).unwrap_or_default());
+        let mut warden = command.spawn().map_err(cannot)?;
+        passage.map_or(Ok(()), |passage| passage.begin(&mut warden))?;
+        Ok(WatchedProgram { warden, place: place.clone(), heard })
     }
 
     /// Until it ends, or has to; and how it was with its golem then.

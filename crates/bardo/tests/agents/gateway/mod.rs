@@ -132,13 +132,17 @@ impl Up {
 }
 
 fn post(address: &str, path: &str, token: &str, headers: &str, body: &str) -> Answer {
+    send("POST", address, path, token, headers, body)
+}
+
+fn send(method: &str, address: &str, path: &str, token: &str, headers: &str, body: &str) -> Answer {
     let Ok(mut socket) = TcpStream::connect(address) else {
         return Answer { status: 0, head: String::new(), body: String::new() };
     };
     socket.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
     let length = body.len();
     let request = format!(
-        "POST {path} HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\nauthorization: Bearer {token}\r\n{headers}content-type: application/json\r\ncontent-length: {length}\r\n\r\n{body}"
+        "{method} {path} HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\nauthorization: Bearer {token}\r\n{headers}content-type: application/json\r\ncontent-length: {length}\r\n\r\n{body}"
     );
     let _ = socket.write_all(request.as_bytes());
     let mut answer = Vec::new();
@@ -255,6 +259,24 @@ fn what_is_not_let_through_is_refused_in_the_shape_of_its_protocol() {
     let dead = up.chat(&agency, &hello());
     assert_eq!((dead.status, code(&dead)), (410, "dead".to_owned()));
     assert!(dead.json()["error"]["message"].as_str().unwrap().starts_with("dead: "), "{}", dead.body);
+    up.stop();
+}
+
+/// Codex tries a WebSocket first, and tried it seven times when it was told that there is nothing.
+#[test]
+fn who_asks_for_a_websocket_is_told_at_once_to_do_without() {
+    let upstream = Upstream::start(|_| Act::Honest);
+    let agency = Agency::new(&upstream, "1", &[]);
+    let up = agency.up();
+    let upgrade = "upgrade: websocket\r\nsec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n";
+    let asks = |path: &str, token: &str| send("GET", &up.address, path, token, upgrade, "");
+    let told = asks("/g/ada/v1/responses", &agency.token);
+    assert_eq!((told.status, told.header("x-bardo-refused")), (426, Some("websocket")), "{}", told.body);
+    let words = told.json()["error"]["message"].as_str().unwrap().to_owned();
+    assert!(words.contains("POST") && words.contains("supports_websockets=false"), "{words}");
+    assert_eq!(asks("/g/ada/v1/responses", "wrong").status, 401);
+    assert_eq!(asks("/g/ada/v1/chat/completions", &agency.token).status, 404);
+    assert_eq!((upstream.calls(), agency.life().calls.made), (0, 0));
     up.stop();
 }
 
