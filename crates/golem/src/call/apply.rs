@@ -1,6 +1,6 @@
 //! What calls come to. It calculates and never decides.
 
-use super::{Denied, Event, Hold, How, Open, Runaway};
+use super::{Denied, Event, Hold, How, Kinds, Open, Past, Runaway};
 use crate::life::Life;
 use crate::limits;
 use crate::money::Usdc;
@@ -23,7 +23,8 @@ pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
                 }
                 calls.known.push_back(*again);
             }
-            calls.open.push(Open { key: *key, most: *most, asked: at, month, alike: *alike });
+            let kinds = Kinds::default();
+            calls.open.push(Open { key: *key, most: *most, asked: at, month, alike: *alike, kinds });
             calls.note_alike(*alike, at);
             calls.habits = calls.habits.at(at);
             calls.habits.minute.take(minute(at), Usdc::ZERO);
@@ -33,7 +34,12 @@ pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
                 calls.refused = None;
             }
         }
-        Event::Settled { key, cost, over: _, how, used } => {
+        Event::Counted { key, kinds } => {
+            if let Some(open) = life.calls.open.iter_mut().find(|open| open.key == *key) {
+                open.kinds = *kinds;
+            }
+        }
+        Event::Settled { key, cost, over, how, used } => {
             let Some(place) = life.calls.open.iter().position(|open| open.key == *key) else { return };
             let open = life.calls.open.remove(place);
             let laws = life.laws();
@@ -41,6 +47,7 @@ pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
             life.purse.spend(*cost, life.age, laws);
             let calls = &mut life.calls;
             calls.spent += *cost;
+            calls.unpaid = (calls.unpaid + *over).min(Usdc::MOST);
             calls.cut += u64::from(matches!(how, How::Cut | How::Lost));
             calls.hour.give_back(hour(open.asked), open.most - *cost);
             calls.day.give_back(day(open.asked), open.most - *cost);
@@ -49,7 +56,7 @@ pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
             calls.habits = calls.habits.at(at);
             calls.habits.minute.taken += *cost;
             calls.habits.dearest = calls.habits.dearest.max(*cost);
-            calls.count(used, *cost);
+            calls.count(used, open.kinds, *cost);
         }
         Event::Refused { by, times } => {
             life.calls.refused = Some((*by, at));
@@ -58,6 +65,7 @@ pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
         Event::Held { key, by, times, sum } => {
             life.flights_made = *key;
             life.calls.hold = Some(Hold { key: *key, by: *by, times: *times, sum: *sum, since: at });
+            life.calls.stopped += 1;
             if *by == Runaway::Alike {
                 life.calls.looped = life.calls.made_like(*times, *sum);
             }
@@ -65,6 +73,10 @@ pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
         Event::Released { .. } => {
             let calls = &mut life.calls;
             let Some(hold) = calls.hold.take() else { return };
+            if calls.past.len() >= limits::PAST {
+                calls.past.pop_front();
+            }
+            calls.past.push_back(Past { hold, until: at });
             // What its owner has said yes to is usual from here on.
             calls.alike.clear();
             match hold.by {

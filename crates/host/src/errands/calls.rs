@@ -9,7 +9,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use golem::call::{Denied, How, Used};
+use golem::call::{Denied, How, Kinds, Left, Used};
 use golem::mortality::phase::{Phase, Tier};
 use golem::{Name, Usdc};
 use mind::Price;
@@ -110,7 +110,8 @@ impl Grant {
 impl Drop for Grant {
     fn drop(&mut self) {
         if let Some(counter) = self.counter.take() {
-            counter.settle(Done { key: self.key, cost: Usdc::ZERO, how: How::Nothing, used: Used::default() });
+            let (cost, used, kinds) = (Usdc::ZERO, Used::default(), Kinds::default());
+            counter.settle(Done { key: self.key, cost, how: How::Nothing, used, kinds });
         }
     }
 }
@@ -119,8 +120,8 @@ impl Drop for Grant {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stands {
     pub(crate) phase: Phase,
-    /// What is left to spend and promised to nobody.
-    pub(crate) left: Usdc,
+    /// What is left for calls and promised to nobody; of one that is let through, before anything was set aside for it.
+    pub(crate) left: Left,
 }
 
 /// What became of a call.
@@ -130,6 +131,7 @@ pub(crate) struct Done {
     pub(crate) cost: Usdc,
     pub(crate) how: How,
     pub(crate) used: Used,
+    pub(crate) kinds: Kinds,
 }
 
 /// The counters of a home, one for each golem that was called for.

@@ -12,9 +12,9 @@ use axum::body::Body;
 use axum::extract::{Path, Request, State};
 use axum::http::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
 use axum::http::{Method, Response, StatusCode};
-use golem::Name;
-use golem::call::Denied;
+use golem::call::{Denied, Left};
 use golem::mortality::phase::Tier;
+use golem::{Name, Usdc};
 use mind::Writes;
 use serde_json::json;
 use tokio::net::TcpListener;
@@ -27,7 +27,7 @@ use super::parts::Cache;
 use super::prefix::{Key, Prefixes};
 use super::protocol::Protocol;
 use super::refusal::Refusal;
-use super::relay::{Call, Finds};
+use super::relay::{Call, CameTo, Finds};
 use super::shape::{self, Asked, InPath};
 use super::shapes::Shapes;
 use super::span;
@@ -337,7 +337,7 @@ impl Gateway {
             Verdict::Denied { by, cause, lacks, stands } => {
                 span::refused(place.name.as_str(), &asked, by.code());
                 let mut response = Refusal::of(by, cause.as_deref()).lacking(by, lacks).response(protocol);
-                tell(response.headers_mut(), stands);
+                tell(response.headers_mut(), stands, Usdc::ZERO);
                 Ok(response)
             }
             Verdict::Granted { grant, tokens, most, stands } => {
@@ -353,8 +353,10 @@ impl Gateway {
                     place.name.as_str(),
                 );
                 let mut response = call.make(&self.client, passed_on(&parts.headers)).await;
-                // What is set aside for this one comes to less, and what it comes to is not known yet.
-                tell(response.headers_mut(), Stands { left: stands.left + most, ..stands });
+                // What a stream comes to is not known yet; and after a bill above its bound none is let through.
+                let cost = response.extensions().get::<CameTo>().map_or(Usdc::ZERO, |CameTo(cost)| *cost);
+                let left = if cost > most { Left::default() } else { stands.left };
+                tell(response.headers_mut(), Stands { left, ..stands }, cost);
                 response.headers_mut().insert("x-bardo-aside-micros", HeaderValue::from(most.as_micros()));
                 if lowered {
                     response.headers_mut().insert("x-bardo-lowered-to", HeaderValue::from(tokens));
@@ -420,12 +422,12 @@ fn gone(place: &GolemHome) -> Refusal {
     }
 }
 
-/// How its golem stands, so that an agent can wind up in time.
-fn tell(headers: &mut HeaderMap, stands: Stands) {
+/// How its golem stands once this call has come to so much, so that an agent can wind up in time.
+fn tell(headers: &mut HeaderMap, stands: Stands, cost: Usdc) {
     if let Ok(phase) = HeaderValue::from_str(&stands.phase.to_string()) {
         headers.insert("x-bardo-phase", phase);
     }
-    headers.insert("x-bardo-left-micros", HeaderValue::from(stands.left.as_micros()));
+    headers.insert("x-bardo-left-micros", HeaderValue::from(stands.left.after(cost).as_micros()));
 }
 
 fn known_by(place: &GolemHome, key: &HeaderValue) -> u64 {

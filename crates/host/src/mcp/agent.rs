@@ -159,7 +159,7 @@ fn standing(place: &GolemHome) -> Result<Value, Error> {
         "phase": life.phase().to_string(),
         "phase_means": meaning(life),
         "vitality": life.vitality.composite,
-        "left_usd": usd(economic::free(life)),
+        "left_usd": usd(golem::call::left(life, now(life)).all),
         "lasts_s": economic::projected_life(life).map(|left| left.as_millis() / 1_000),
         "calls": { "made": calls.made, "spent_usd": usd(calls.spent), "under_way": calls.open.len() },
         "caps_usd": {

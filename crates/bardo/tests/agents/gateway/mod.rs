@@ -5,6 +5,7 @@ mod beside;
 mod bills;
 mod clients;
 mod hostile;
+mod left;
 mod listed;
 mod pace;
 
