@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::figures::{count, date, units};
+use super::purse::Purse;
 
 /// One thing there is to know, in words.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -44,6 +45,9 @@ pub fn rows(life: &Life) -> Vec<Row> {
         open.map(|open| format!("{} {:.2}", words::title(life, open.kind, open.domain), open.severity)).collect();
     if !open.is_empty() {
         rows.push(("pressed by", open.join(", ")));
+    }
+    if life.calls.made > 0 || life.calls.denied > 0 {
+        rows.push(("spent", Purse::of(life).to_string()));
     }
     let world = &life.birth.world;
     rows.push(("world", format!("{}, looked at every {}", world.world, life.constitution().interval)));

@@ -67,8 +67,16 @@ impl ClosingWords<'_> {
         let since = |by: &ByModel| {
             let known = before(&by.model);
             let model = if by.model.is_empty() { "nobody knows which".to_owned() } else { by.model.clone() };
-            let (input, output) = (by.input - known.input, by.output - known.output);
-            ByModel { model, calls: by.calls - known.calls, input, output, cost: by.cost - known.cost }
+            ByModel {
+                model,
+                calls: by.calls - known.calls,
+                input: by.input - known.input,
+                output: by.output - known.output,
+                cost: by.cost - known.cost,
+                cached: by.cached - known.cached,
+                written: by.written - known.written,
+                thought: by.thought - known.thought,
+            }
         };
         let mut models: Vec<ByModel> = self.after.calls.models.iter().map(since).filter(|by| by.calls > 0).collect();
         models.sort_by_key(|by| -by.cost);

@@ -8,6 +8,7 @@ mod hostile;
 mod left;
 mod listed;
 mod pace;
+mod spending;
 
 use std::fs;
 use std::io::{Read, Write};
