@@ -268,6 +268,9 @@ function calls(body, name, seen) {
         ? [h("h2", {}, "By model"), table(["Model", "Calls", "Tokens in", "From cache", "To cache", "Out", "Of it thought", "Cost"], spending.models.map((one) => [one.model || "unknown", one.calls, one.input, one.cached, one.written, one.output, one.thought, money(one.cost, 6)]))]
         : null,
       lines.length ? [h("h2", {}, "By day"), table(["Day", "Model", "Calls", "Tokens in", "Out", "Cost"], lines.map((one) => [one.day, one.model || "unknown", one.calls, one.input, one.output, money(one.cost, 6)]))] : null,
+      spending.sessions.length
+        ? [h("h2", {}, "By session, since this host came up"), table(["Session", "Calls", "Tokens in", "Out", "Cost", "Last heard"], spending.sessions.map((one) => [one.session ?? "all others", one.calls, one.input, one.output, money(one.cost, 6), date(one.last)]))]
+        : null,
       spending.stops.past.length ? [h("h2", {}, "Times they were stopped"), h("ul", {}, spending.stops.past.map((one) => h("li", {}, `${date(one.at)} until ${date(one.until)}: ${one.says}`)))] : null,
     );
   };

@@ -16,6 +16,7 @@ use mind::Price;
 use tokio::sync::{oneshot, watch};
 
 use super::far::Waker;
+use super::heard::{CallSum, Heard};
 
 /// What a call can come to: an upper bound of what goes in, and how much may come out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -166,6 +167,7 @@ struct State {
     /// Refusals that are not on record yet, by what they were for, and since when there are any.
     unsaid: Vec<(Denied, u32)>,
     unsaid_since: Option<Instant>,
+    heard: Heard,
 }
 
 impl Counter {
@@ -254,6 +256,20 @@ impl Counter {
             Some((_, times)) => *times = times.saturating_add(1),
             None => state.unsaid.push((by, 1)),
         }
+    }
+
+    /// One was turned away before anybody was asked about it.
+    pub(crate) fn turned_away(&self, code: &'static str, why: &str) {
+        self.state().heard.turn_away(code, why);
+    }
+
+    /// What a call came to that belongs to what an agent calls a session.
+    pub(crate) fn note_session(&self, session: &str, call: CallSum) {
+        self.state().heard.note(session, call);
+    }
+
+    pub(crate) fn heard(&self) -> Heard {
+        self.state().heard.clone()
     }
 
     pub(crate) fn has_news(&self) -> bool {

@@ -21,7 +21,7 @@ use super::shapes::{Shapes, Turn};
 use super::span;
 use super::stream::Listening;
 use super::usage::{self, Usage};
-use crate::errands::{Counter, Done, Grant};
+use crate::errands::{CallSum, Counter, Done, Grant};
 
 /// How long a model may take to begin, and between one word and the next.
 const PATIENCE: Duration = Duration::from_secs(600);
@@ -261,6 +261,9 @@ impl Call {
         };
         let written = usage.write_5m.saturating_add(usage.write_1h);
         let kinds = Kinds { cached: count(usage.cached), written: count(written), thought: count(usage.thought) };
+        if let Some(session) = &self.asked.session {
+            self.counter.note_session(session, CallSum { input: usage.all_input(), output: usage.output, cost });
+        }
         self.counter.settle(Done { key: self.key, cost, how, used, kinds });
     }
 

@@ -46,9 +46,8 @@ pub fn rows(life: &Life) -> Vec<Row> {
     if !open.is_empty() {
         rows.push(("pressed by", open.join(", ")));
     }
-    if life.calls.made > 0 || life.calls.denied > 0 {
-        rows.push(("spent", Purse::of(life).to_string()));
-    }
+    let calls = life.calls.made + life.calls.denied > 0;
+    rows.extend(calls.then(|| ("spent", Purse::of(life).to_string())));
     let world = &life.birth.world;
     rows.push(("world", format!("{}, looked at every {}", world.world, life.constitution().interval)));
     let lifespan = life.constitution().vitality.lifespan;

@@ -16,6 +16,7 @@ use super::fleet::Waiting;
 use super::portrait::Row;
 use super::purse::Purse;
 use super::words;
+use crate::errands::{self, Heard};
 use crate::home::GolemHome;
 use crate::{Error, wall};
 
@@ -30,6 +31,10 @@ pub struct Spending {
     pub checks: Vec<CheckSaid>,
     /// On record, the most frequent first.
     pub refusals: Vec<Refusals>,
+    /// Before its golem was asked, since the gateway that is asked about this came up: no journal says it, and nobody else knows.
+    pub turned_away: Vec<TurnedAway>,
+    /// The same of what its agent calls sessions: the newest, and the others in one without a name.
+    pub sessions: Vec<SessionCosts>,
     /// All of it in words.
     pub told: Vec<Row>,
 }
@@ -105,11 +110,35 @@ pub struct Refusals {
     pub last: u64,
 }
 
+/// Calls that were turned away before their golem was asked.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+pub struct TurnedAway {
+    pub code: String,
+    pub times: u64,
+    /// What was said to the last of them.
+    pub why: String,
+}
+
+/// What the calls of one session came to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+pub struct SessionCosts {
+    pub session: Option<String>,
+    pub calls: u64,
+    pub input: u64,
+    pub output: u64,
+    /// In micro-USDC.
+    #[schema(value_type = i64)]
+    pub cost: Usdc,
+    /// When it was last heard, in milliseconds since 1970.
+    pub last: u64,
+}
+
 impl Spending {
     /// With what was refused, as far as that is to be shown.
     pub(super) fn of(place: &GolemHome, life: &Life, refused: &[Refused]) -> Result<Spending, Error> {
         let mut models: Vec<ModelCosts> = life.calls.models.iter().map(ModelCosts::of).collect();
         models.sort_by_key(|by| std::cmp::Reverse(by.cost));
+        let heard = place.home().counters().of(&place.name).heard();
         let mut spending = Spending {
             purse: Purse::of(life),
             next: NextCall::of(life, wall::now_of(life)),
@@ -117,6 +146,8 @@ impl Spending {
             stops: Stops::of(life),
             checks: checks_of(place, life)?,
             refusals: refusals(refused),
+            turned_away: turned_away(&heard),
+            sessions: sessions(&heard),
             told: Vec::new(),
         };
         spending.told = spending.in_words(life);
@@ -145,6 +176,11 @@ impl Spending {
         rows.extend(self.checks.iter().map(|check| ("check", check.in_words())));
         rows.extend(
             self.refusals.iter().map(|one| ("refused", format!("{} {}: {}", count(one.times), one.code, one.why))),
+        );
+        rows.extend(
+            self.turned_away
+                .iter()
+                .map(|one| ("turned away", format!("{} {}: {}", count(one.times), one.code, one.why))),
         );
         rows.into_iter().map(|(about, says)| Row { about: about.to_owned(), says }).collect()
     }
@@ -216,6 +252,25 @@ fn checks_of(place: &GolemHome, life: &Life) -> Result<Vec<CheckSaid>, Error> {
         }
     };
     Ok(checks.iter().enumerate().map(one).collect())
+}
+
+fn turned_away(heard: &Heard) -> Vec<TurnedAway> {
+    let one =
+        |one: &errands::TurnedAway| TurnedAway { code: one.code.to_owned(), times: one.times, why: one.why.clone() };
+    heard.turned_away.iter().map(one).collect()
+}
+
+fn sessions(heard: &Heard) -> Vec<SessionCosts> {
+    let others = (heard.others.calls > 0).then_some(&heard.others);
+    let one = |one: &errands::Session| SessionCosts {
+        session: Some(one.name.clone()).filter(|name| !name.is_empty()),
+        calls: one.calls,
+        input: one.input,
+        output: one.output,
+        cost: one.cost,
+        last: one.last,
+    };
+    heard.sessions.iter().rev().chain(others).map(one).collect()
 }
 
 fn refusals(refused: &[Refused]) -> Vec<Refusals> {

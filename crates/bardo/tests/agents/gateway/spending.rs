@@ -1,9 +1,15 @@
 //! What an agent's owner sees of the money: the same figures wherever they are shown.
 
+use std::fs;
+use std::time::Duration;
+
 use serde_json::{Value, json};
 use testing::billing::{Double, Habit, Part, Prices, Setting, Shown, Turn, always};
+use testing::upstream::{Act, Upstream};
+use testing::wait::found;
 
-use super::{Agency, Answer, Up, hello};
+use super::{Agency, Answer, Up, hello, post};
+use crate::common::host::Host;
 
 fn message(up: &Up, agency: &Agency, nth: u32, words: usize) -> Answer {
     let system = "word and more ".repeat(words);
@@ -78,4 +84,42 @@ fn an_owner_sees_where_the_money_went_what_stopped_the_calls_and_what_was_refuse
     let told = costs();
     let times = told["spending"]["refusals"].as_array().unwrap().iter().map(|one| one["times"].as_i64().unwrap());
     assert_eq!(times.sum::<i64>(), 2 + 4);
+}
+
+/// No journal has these, so only the host that heard them can tell; all else is the same in its API as in a terminal.
+#[test]
+fn sessions_and_what_was_turned_away_are_shown_by_the_host_that_heard_them() {
+    let upstream = Upstream::start(|_| Act::Honest);
+    let agency = Agency::new(&upstream, "1", &[]);
+    let config = agency.tent.root().join("bardo.toml");
+    fs::write(&config, fs::read_to_string(&config).unwrap() + "listen = \"127.0.0.1:0\"\n").unwrap();
+    let host = Host::up(&agency.tent, "1");
+    let written = agency.tent.root().join("gateway");
+    let late = || "no gateway came up".to_owned();
+    let address = found(Duration::from_secs(30), late, || fs::read_to_string(&written).ok());
+    let call = |headers: &str, body: &Value| {
+        post(&address, "/g/ada/v1/chat/completions", &agency.token, headers, &body.to_string()).status
+    };
+    let mut named = hello();
+    named["metadata"] = json!({ "user_id": "user_1_account__session_two" });
+    assert_eq!((call("x-session-id: one\r\n", &hello()), call("", &named), call("", &named)), (200, 200, 200));
+    assert_eq!(call("", &json!({ "model": "nobody-knows", "messages": [] })), 404);
+    let spent = agency.settled().calls.spent.as_micros();
+    let told = host.get("/v1/golems/ada/costs")["spending"].clone();
+    let sessions: Vec<(&str, i64)> = told["sessions"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| (one["session"].as_str().unwrap(), one["calls"].as_i64().unwrap()))
+        .collect();
+    assert_eq!(sessions, [("two", 2), ("one", 1)]);
+    let cost: i64 = told["sessions"].as_array().unwrap().iter().map(|one| one["cost"].as_i64().unwrap()).sum();
+    assert_eq!(cost, spent);
+    let away = &told["turned_away"][0];
+    assert_eq!((&away["code"], &away["times"]), (&json!("model"), &json!(1)), "{told}");
+    let terminal: Value = serde_json::from_str(&agency.tent.ok(["golem", "costs", "ada", "--json"])).unwrap();
+    for part in ["purse", "next", "models", "stops", "checks", "refusals"] {
+        assert_eq!(terminal["spending"][part], told[part], "{part}");
+    }
+    assert_eq!(terminal["spending"]["sessions"], json!([]));
 }
