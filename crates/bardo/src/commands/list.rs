@@ -157,7 +157,8 @@ fn print_json(row: &Row) {
         Ok((glance, state, running)) => output::json(&json!({
             "name": row.place.name, "id": glance.id.to_string(), "state": state.name(), "running": running,
             "phase": glance.phase, "vitality": glance.vitality, "age_ms": glance.age, "ticks": glance.tick,
-            "credit": glance.credit, "books": glance.books, "calls": glance.calls, "buried": row.place.is_buried(), "why": row.wrong,
+            "credit": glance.credit, "books": glance.books, "calls": glance.calls,
+            "buried": row.place.is_buried(), "why": row.wrong,
         })),
         Err(e) => output::json(&json!({ "name": row.place.name, "error": e.to_string() })),
     }

@@ -35,8 +35,8 @@ impl ClosingWords<'_> {
             let died_of = self.after.death.as_ref().map(|death| death.cause.to_string());
             return output::aside(&json!({
                 "name": self.after.birth.name, "calls": made, "spent": spent, "left": self.after.purse.credit,
-                "refused": refused, "turned_away": self.turned_away.times, "unpriced": self.turned_away.unpriced, "out_of_money": self.broke,
-                "models": models, "took_ms": self.took.as_millis() as u64, "died_of": died_of,
+                "refused": refused, "turned_away": self.turned_away.times, "unpriced": self.turned_away.unpriced,
+                "out_of_money": self.broke, "models": models, "took_ms": self.took.as_millis() as u64, "died_of": died_of,
             }));
         }
         let name = &self.after.birth.name;
