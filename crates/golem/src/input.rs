@@ -1,7 +1,7 @@
 //! Everything that can reach a golem, and how an input can break its own contract.
 
 use crate::Command;
-use crate::call::{Denied, How, Used, Wanted};
+use crate::call::{Denied, How, Kinds, Used, Wanted};
 use crate::clade::{News, Stain};
 use crate::dream::Found;
 use crate::grimoire::Answer;
@@ -61,8 +61,8 @@ pub enum What {
     Called(Wanted),
     /// Calls that were refused for this, as often, since that was last on record.
     Refused { by: Denied, times: u32 },
-    /// What became of a call, and what whoever answered wants for it.
-    Settled { key: u64, cost: Usdc, how: How, used: Box<Used> },
+    /// What became of a call, what whoever answered wants for it, and of which kinds its tokens are.
+    Settled { key: u64, cost: Usdc, how: How, used: Box<Used>, kinds: Kinds },
     /// The owner's word.
     Commanded { id: CommandId, command: Command },
 }
@@ -70,7 +70,7 @@ pub enum What {
 impl What {
     /// A call that nobody here has made: whoever did is no more.
     pub fn lost(key: u64) -> What {
-        What::Settled { key, cost: Usdc::ZERO, how: How::Lost, used: Box::default() }
+        What::Settled { key, cost: Usdc::ZERO, how: How::Lost, used: Box::default(), kinds: Kinds::default() }
     }
 }
 

@@ -55,6 +55,8 @@ pub const KNOWN: usize = 128;
 pub const ALIKE: usize = 32;
 /// Calls that may be made as often as an agent likes, because its owner said so.
 pub const USUAL: usize = 16;
+/// Times that calls were stopped, remembered one by one.
+pub const PAST: usize = 8;
 /// Models that an agent's calls are counted by.
 pub const CALLED: usize = 16;
 /// Characters in the name of such a model.

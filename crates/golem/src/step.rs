@@ -60,7 +60,7 @@ pub(crate) fn step(
         }
         What::Called(call) => call::called(draft, call),
         What::Refused { by, times } => call::refused(draft, *by, *times),
-        What::Settled { key, cost, how, used } => call::settled(draft, *key, *cost, *how, used),
+        What::Settled { key, cost, how, used, kinds } => call::settled(draft, *key, *cost, *how, (used, *kinds)),
         // It is for the tick that comes; nothing is looked at again that was not looked at anyway.
         What::Spoken(word) => {
             outside::spoken(draft, word);

@@ -63,8 +63,11 @@ function now(body, name, seen, look) {
   const draw = () => {
     const one = seen();
     const { clocks, load, skills } = one.told;
+    const spent = row(one, "spent");
     fill(
       told,
+      // Whoever keeps an agent on a budget wants to know this first.
+      spent ? h("p", { class: "lead" }, `Spent ${spent}. `, h("a", { href: golem(name, "costs") }, "Its calls")) : null,
       one.status.state !== "dead" && one.status.asks ? card({ name, waits: { key: one.status.asks.key, says: row(one, "asks you") } }) : null,
       one.status.state !== "dead" && !one.status.asks && one.status.hold ? card({ name, waits: { key: one.status.hold.key, says: row(one, "asks you") } }) : null,
       h(
@@ -252,24 +255,37 @@ function dreams(body, name) {
 
 function calls(body, name, seen) {
   const draw = async () => {
-    const { lines, refused } = await get(of(name, "/costs"));
+    const { spending, lines, refused } = await get(of(name, "/costs"));
     const thoughts = [seen().told.thoughts, seen().told.mind].filter(Boolean);
+    const waits = seen().status.state !== "dead" && spending.stops.waits;
     fill(
       body,
+      waits ? card({ name, waits: { key: waits.key, says: `to go on calling after ${waits.says}` } }) : null,
       thoughts.length ? [h("h2", {}, "What it thinks with"), thoughts.map((text) => h("p", {}, text))] : null,
       h("h2", {}, "Calls of its agent"),
-      lines.length
-        ? h(
-            "table",
-            {},
-            h("thead", {}, h("tr", {}, ["Day", "Model", "Calls", "Tokens in", "Out", "Cost"].map((text) => h("th", { scope: "col" }, text)))),
-            h("tbody", {}, lines.map((one) => h("tr", {}, h("td", {}, one.day), h("td", {}, one.model || "unknown"), [one.calls, one.input, one.output].map((n) => h("td", { class: "number" }, count(n))), h("td", { class: "number" }, money(one.cost, 6))))),
-          )
-        : h("p", { class: "quiet" }, "None: no agent of yours has called a model through it."),
-      refused.length ? [h("h2", {}, "Refused"), h("ul", {}, refused.map((one) => h("li", {}, `${one.day}: ${one.code}, ${count(one.times)} times`)))] : null,
+      lines.length || refused.length ? rows(spending.told) : h("p", { class: "quiet" }, "None: no agent of yours has called a model through it."),
+      spending.models.length
+        ? [h("h2", {}, "By model"), table(["Model", "Calls", "Tokens in", "From cache", "To cache", "Out", "Of it thought", "Cost"], spending.models.map((one) => [one.model || "unknown", one.calls, one.input, one.cached, one.written, one.output, one.thought, money(one.cost, 6)]))]
+        : null,
+      lines.length ? [h("h2", {}, "By day"), table(["Day", "Model", "Calls", "Tokens in", "Out", "Cost"], lines.map((one) => [one.day, one.model || "unknown", one.calls, one.input, one.output, money(one.cost, 6)]))] : null,
+      spending.sessions.length
+        ? [h("h2", {}, "By session, since this host came up"), table(["Session", "Calls", "Tokens in", "Out", "Cost", "Last heard"], spending.sessions.map((one) => [one.session ?? "all others", one.calls, one.input, one.output, money(one.cost, 6), date(one.last)]))]
+        : null,
+      spending.stops.past.length ? [h("h2", {}, "Times they were stopped"), h("ul", {}, spending.stops.past.map((one) => h("li", {}, `${date(one.at)} until ${date(one.until)}: ${one.says}`)))] : null,
     );
   };
   draw().catch((why) => fill(body, h("p", { class: "wrong" }, why.message)));
+  return [repeat(5000, body, draw)];
+}
+
+// Words to the left, figures to the right; on a small screen it is moved aside.
+function table(heads, all) {
+  const cell = (value) => (typeof value === "number" ? h("td", { class: "number" }, count(value)) : h("td", {}, value));
+  return h(
+    "div",
+    { class: "aside" },
+    h("table", {}, h("thead", {}, h("tr", {}, heads.map((text) => h("th", { scope: "col" }, text)))), h("tbody", {}, all.map((one) => h("tr", {}, one.map(cell))))),
+  );
 }
 
 function left(body, name, seen) {

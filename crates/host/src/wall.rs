@@ -5,6 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use golem::world::Timing;
+use golem::{Life, Time};
+
 #[derive(Clone, Debug, Default)]
 pub struct Wall {
     standing: Option<Arc<Standing>>,
@@ -57,6 +60,12 @@ impl Standing {
     fn passed(&self) -> Duration {
         Duration::from_nanos(self.passed_nanos.load(Ordering::Relaxed))
     }
+}
+
+/// What time it is for this life: by the wall, if that is what it lives by, and otherwise as of its newest record.
+pub fn now_of(life: &Life) -> Time {
+    let by_wall = life.birth.world.timing == Timing::Wall;
+    if by_wall { Time::millis(now_ms() as u64).max(life.now) } else { life.now }
 }
 
 /// Milliseconds since 1970 by the clock on the wall, for what nobody simulates.

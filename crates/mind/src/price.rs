@@ -183,7 +183,7 @@ mod tests {
     #[test]
     fn each_kind_of_token_has_its_price_and_what_has_none_is_never_cheaper_than_it_can_be() {
         let whole = Price::parse("3/15/0.30/3.75/6").unwrap();
-        let tokens = Tokens { input: 1_000, output: 100, cached: 10_000, write_5m: 800, write_1h: 500 };
+        let tokens = Tokens { input: 1_000, output: 100, cached: 10_000, write_5m: 800, write_1h: 500, thought: 90 };
         assert_eq!(whole.cost(&tokens), 3_000 + 1_500 + 3_000 + 3_000 + 3_000);
         let short = Price::parse("3/15").unwrap();
         assert_eq!(short.cost(&tokens), 3_000 + 1_500 + 30_000 + 3_000 + 3_000);

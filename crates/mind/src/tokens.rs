@@ -13,14 +13,16 @@ pub struct Tokens {
     /// Written to one for some minutes, and for an hour or longer.
     pub write_5m: u64,
     pub write_1h: u64,
+    /// Of the output, thought and not said; it costs what all of that does.
+    pub thought: u64,
 }
 
 impl Tokens {
     /// As OpenAI counts and nearly everybody else: what has to do with a cache is part of what goes in, which is called by
     /// the first of these names, and the answer by the second. Nothing, if the server does not say so in whole numbers.
-    pub fn in_parts(usage: &Value, [input, output]: [&str; 2]) -> Option<Tokens> {
+    pub fn in_parts(usage: &Value, [input, output_name]: [&str; 2]) -> Option<Tokens> {
         let count = |name: &str| usage.get(name).and_then(Value::as_u64);
-        let (all, said) = (count(input)?, count(output)?);
+        let (all, said) = (count(input)?, count(output_name)?);
         let detail = |name: &str| usage.pointer(&format!("/{input}_details/{name}")).and_then(Value::as_u64);
         let cached = detail("cached_tokens").or_else(|| count("prompt_cache_hit_tokens")).unwrap_or(0);
         // No more than went in can have come from a cache or gone into one.
@@ -28,7 +30,9 @@ impl Tokens {
         let cached = cached.min(all - write_5m);
         // Some leave what was thought out of the answer, and have it in the total.
         let output = count("total_tokens").map_or(said, |total| said.max(total.saturating_sub(all)));
-        Some(Tokens { input: all - cached - write_5m, output, cached, write_5m, write_1h: 0 })
+        let thought = usage.pointer(&format!("/{output_name}_details/reasoning_tokens")).and_then(Value::as_u64);
+        let thought = thought.unwrap_or(0).max(output - said).min(output);
+        Some(Tokens { input: all - cached - write_5m, output, cached, write_5m, write_1h: 0, thought })
     }
 
     /// What goes in, as Anthropic counts it: each kind for itself. What is not said stays as it was.
@@ -69,7 +73,7 @@ mod tests {
         let usage = json!({ "prompt_tokens": 100, "completion_tokens": 7, "total_tokens": 107,
             "prompt_tokens_details": { "cached_tokens": 60, "cache_write_tokens": 30 } });
         let tokens = Tokens::in_parts(&usage, CHAT).unwrap();
-        assert_eq!(tokens, Tokens { input: 10, output: 7, cached: 60, write_5m: 30, write_1h: 0 });
+        assert_eq!(tokens, Tokens { input: 10, output: 7, cached: 60, write_5m: 30, ..Tokens::default() });
         assert_eq!((tokens.all_input(), tokens.kept().write_1h), (100, 30));
         let hit = json!({ "prompt_tokens": 100, "completion_tokens": 7, "prompt_cache_hit_tokens": 64 });
         assert_eq!(Tokens::in_parts(&hit, CHAT).unwrap().cached, 64);
@@ -83,7 +87,8 @@ mod tests {
         assert_eq!((tokens.all_input(), tokens.write_5m, tokens.cached), (100, 30, 70));
         // What was thought and stands only in the total is paid as well.
         let thought = json!({ "prompt_tokens": 100, "completion_tokens": 7, "total_tokens": 400 });
-        assert_eq!(Tokens::in_parts(&thought, CHAT).unwrap().output, 300);
+        let thought = Tokens::in_parts(&thought, CHAT).unwrap();
+        assert_eq!((thought.output, thought.thought), (300, 293));
         for none in [json!({ "prompt_tokens": 1 }), json!({ "prompt_tokens": -1, "completion_tokens": 1 }), json!(null)]
         {
             assert_eq!(Tokens::in_parts(&none, CHAT), None, "{none}");

@@ -36,6 +36,8 @@ pub struct Glance {
     pub tick: u64,
     pub credit: Usdc,
     pub books: Books,
+    /// Calls its agent has made.
+    pub calls: u64,
 }
 
 /// As it is kept: with the record it speaks of, and the file that record was in.
@@ -69,6 +71,7 @@ impl Glance {
             tick: life.tick,
             credit: life.purse.credit,
             books: Books::of(life),
+            calls: life.calls.made,
         }
     }
 

@@ -101,7 +101,8 @@ pub(crate) enum GolemVerb {
         #[arg(long)]
         rotate: bool,
     },
-    /// What agents' calls have cost, by golem, day and model; of all golems without a name
+    /// What agents' calls have cost, by golem, day and model, of all golems without a name; with one, also what became of
+    /// its money, what stopped its calls, what its checks say, and what was refused
     Costs {
         name: Option<String>,
         /// Only what was settled within this, such as 7d

@@ -1,10 +1,13 @@
-//! `golem costs`: what agents' calls have cost, by golem, day and model.
+//! `golem costs`: what agents' calls have cost, by golem, day and model; and of one golem, what became of its money, what stopped
+//! its calls and what was refused.
 
 use std::process::ExitCode;
 
 use golem::{Time, Usdc};
 use host::config::read_span;
 use host::view::costs::Costs;
+use host::view::portrait::Row;
+use host::view::spending::{ModelCosts, Spending};
 use host::{Error, Home};
 
 use crate::output::{self, count, line};
@@ -59,6 +62,37 @@ fn as_csv(all: &[Costs]) {
     }
 }
 
+/// What became of one golem's money, and the kinds of tokens that went to each model since its birth.
+fn as_portrait(spending: &Spending) {
+    for Row { about, says } in &spending.told {
+        line(format!("{about:<10} {says}"));
+    }
+    line("");
+    if spending.models.is_empty() {
+        return;
+    }
+    let heads = ["MODEL", "CALLS", "IN", "FROM CACHE", "TO CACHE", "OUT", "OF IT THOUGHT", "COST"].map(str::to_owned);
+    let cells = |by: &ModelCosts| {
+        let tokens = [by.calls, by.input, by.cached, by.written, by.output, by.thought].map(count);
+        let [calls, input, cached, written, output, thought] = tokens;
+        [called(&by.model, usize::MAX), calls, input, cached, written, output, thought, by.cost.to_string()]
+    };
+    let table: Vec<[String; 8]> = [heads].into_iter().chain(spending.models.iter().map(cells)).collect();
+    let width = |at: usize| table.iter().map(|row| row[at].chars().count()).max().unwrap_or(0);
+    let widths: [usize; 8] = std::array::from_fn(width);
+    for [model, figures @ ..] in &table {
+        let figures = figures.iter().zip(&widths[1..]).map(|(cell, &width)| format!("  {cell:>width$}"));
+        line(format!("{model:<width$}{}", figures.collect::<String>(), width = widths[0]));
+    }
+    line("");
+}
+
+/// The end of a model's name, which says more than its beginning.
+fn called(model: &str, most: usize) -> String {
+    let model = if model.is_empty() { "(lost)" } else { model };
+    model.chars().skip(model.chars().count().saturating_sub(most)).collect()
+}
+
 fn as_table(all: &[Costs], name: Option<&str>) {
     if all.iter().all(|costs| costs.lines.is_empty() && costs.refused.is_empty()) {
         let who = name.unwrap_or("nobody here");
@@ -68,6 +102,9 @@ fn as_table(all: &[Costs], name: Option<&str>) {
                 "nobody here has made any calls; `bardo golem connect NAME` shows how an agent makes them".to_owned()
             }
         });
+    }
+    if let (Some(_), [costs]) = (name, all) {
+        as_portrait(&costs.spending);
     }
     let wide = |text: fn(&host::view::costs::Line) -> usize, least: usize| {
         all.iter().flat_map(|costs| &costs.lines).map(text).max().unwrap_or(0).max(least)
@@ -81,8 +118,7 @@ fn as_table(all: &[Costs], name: Option<&str>) {
     let mut total = Usdc::ZERO;
     for costs in all {
         for by in &costs.lines {
-            let model = if by.model.is_empty() { "(lost)" } else { &by.model };
-            let model: String = model.chars().rev().take(models).collect::<Vec<_>>().into_iter().rev().collect();
+            let model = called(&by.model, models);
             let mean = format!("{:.1} s", by.took_ms as f64 / by.calls.max(1) as f64 / 1e3);
             line(format!(
                 "{:<names$}  {:<10}  {model:<models$}  {:>8}  {:>12}  {:>12}  {:>12}  {mean:>8}",

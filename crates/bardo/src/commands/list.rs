@@ -157,15 +157,27 @@ fn print_json(row: &Row) {
         Ok((glance, state, running)) => output::json(&json!({
             "name": row.place.name, "id": glance.id.to_string(), "state": state.name(), "running": running,
             "phase": glance.phase, "vitality": glance.vitality, "age_ms": glance.age, "ticks": glance.tick,
-            "credit": glance.credit, "books": glance.books, "buried": row.place.is_buried(), "why": row.wrong,
+            "credit": glance.credit, "books": glance.books, "calls": glance.calls,
+            "buried": row.place.is_buried(), "why": row.wrong,
         })),
         Err(e) => output::json(&json!({ "name": row.place.name, "error": e.to_string() })),
     }
 }
 
+/// Of what it was given, for whoever keeps an agent on a budget.
+fn spent(glance: &Glance) -> String {
+    let books = &glance.books;
+    let given = books.given.credit + books.harvested;
+    if glance.calls == 0 {
+        String::new()
+    } else {
+        format!("{} of {}", output::cents(books.spent + books.gas), output::cents(given))
+    }
+}
+
 fn print(rows: &[Row]) {
-    let heads = ["NAME", "STATE", "PHASE", "VITALITY", "AGE", "TICKS", "CREDIT", "NET"].map(str::to_owned);
-    let cells = |row: &Row| -> Option<[String; 8]> {
+    let heads = ["NAME", "STATE", "PHASE", "VITALITY", "AGE", "TICKS", "CREDIT", "NET", "SPENT"].map(str::to_owned);
+    let cells = |row: &Row| -> Option<[String; 9]> {
         let (glance, state, _) = row.seen.as_ref().ok()?;
         let phase = |phase: Phase| if glance.dead { String::new() } else { phase.to_string() };
         Some([
@@ -177,16 +189,20 @@ fn print(rows: &[Row]) {
             count(glance.tick),
             output::cents(glance.credit),
             output::cents(glance.books.net),
+            spent(glance),
         ])
     };
-    let table: Vec<[String; 8]> = [heads].into_iter().chain(rows.iter().filter_map(cells)).collect();
+    let table: Vec<[String; 9]> = [heads].into_iter().chain(rows.iter().filter_map(cells)).collect();
     let width = |at: usize| table.iter().map(|row| row[at].chars().count()).max().unwrap_or(0);
-    let widths: [usize; 8] = std::array::from_fn(width);
+    let widths: [usize; 9] = std::array::from_fn(width);
+    // Where nobody has an agent there is nothing to say of agents.
+    let shown = if table.iter().skip(1).all(|row| row[8].is_empty()) { 8 } else { 9 };
     for row in &table {
         // Words to the left, figures to the right.
         let cells = row
             .iter()
             .zip(widths)
+            .take(shown)
             .enumerate()
             .map(|(at, (cell, width))| if at < 3 { format!("{cell:<width$}") } else { format!("{cell:>width$}") });
         line(cells.collect::<Vec<_>>().join("  ").trim_end());

@@ -23,3 +23,4 @@ mod wrap;
 mod wrap_ends;
 mod wrap_gives;
 mod wrap_only;
+mod wrap_warns;

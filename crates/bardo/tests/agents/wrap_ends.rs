@@ -10,7 +10,7 @@ use golem::call::Denied;
 use testing::upstream::{Act, Upstream};
 
 /// Asks something else each time, never mind what it is told, and writes down how often it was refused for money.
-const STUBBORN: &str = r#"for i in $(seq 2000); do
+pub(crate) const STUBBORN: &str = r#"for i in $(seq 2000); do
   curl -s "$OPENAI_BASE_URL/chat/completions" -H "Authorization: Bearer $OPENAI_API_KEY" \
     -d "{\"model\":\"m\",\"max_tokens\":20,\"messages\":[{\"role\":\"user\",\"content\":\"page $i\"}]}" |
     grep -q '"code":"budget"' && echo no >> "$LOG" && sleep 0.05

@@ -1,6 +1,6 @@
 //! What calls come to. It calculates and never decides.
 
-use super::{Denied, Event, Hold, How, Open, Runaway};
+use super::{Calls, Denied, Event, Hold, How, Kinds, Open, Past, Runaway, Used};
 use crate::life::Life;
 use crate::limits;
 use crate::money::Usdc;
@@ -23,7 +23,8 @@ pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
                 }
                 calls.known.push_back(*again);
             }
-            calls.open.push(Open { key: *key, most: *most, asked: at, month, alike: *alike });
+            let kinds = Kinds::default();
+            calls.open.push(Open { key: *key, most: *most, asked: at, month, alike: *alike, kinds });
             calls.note_alike(*alike, at);
             calls.habits = calls.habits.at(at);
             calls.habits.minute.take(minute(at), Usdc::ZERO);
@@ -33,23 +34,13 @@ pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
                 calls.refused = None;
             }
         }
-        Event::Settled { key, cost, over: _, how, used } => {
-            let Some(place) = life.calls.open.iter().position(|open| open.key == *key) else { return };
-            let open = life.calls.open.remove(place);
-            let laws = life.laws();
-            life.purse.promised -= open.most;
-            life.purse.spend(*cost, life.age, laws);
-            let calls = &mut life.calls;
-            calls.spent += *cost;
-            calls.cut += u64::from(matches!(how, How::Cut | How::Lost));
-            calls.hour.give_back(hour(open.asked), open.most - *cost);
-            calls.day.give_back(day(open.asked), open.most - *cost);
-            calls.month.give_back(open.month, open.most - *cost);
-            calls.pay_alike(open.alike, open.asked, *cost, *how != How::Nothing);
-            calls.habits = calls.habits.at(at);
-            calls.habits.minute.taken += *cost;
-            calls.habits.dearest = calls.habits.dearest.max(*cost);
-            calls.count(used, *cost);
+        Event::Counted { key, kinds } => {
+            if let Some(open) = life.calls.open.iter_mut().find(|open| open.key == *key) {
+                open.kinds = *kinds;
+            }
+        }
+        Event::Settled { key, cost, over, how, used } => {
+            settle(life, at, *key, (*cost, *over, *how), used);
         }
         Event::Refused { by, times } => {
             life.calls.refused = Some((*by, at));
@@ -58,21 +49,47 @@ pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
         Event::Held { key, by, times, sum } => {
             life.flights_made = *key;
             life.calls.hold = Some(Hold { key: *key, by: *by, times: *times, sum: *sum, since: at });
+            life.calls.stopped += 1;
             if *by == Runaway::Alike {
                 life.calls.looped = life.calls.made_like(*times, *sum);
             }
         }
-        Event::Released { .. } => {
-            let calls = &mut life.calls;
-            let Some(hold) = calls.hold.take() else { return };
-            // What its owner has said yes to is usual from here on.
-            calls.alike.clear();
-            match hold.by {
-                Runaway::Alike => calls.make_usual(),
-                Runaway::Fan => calls.habits.allowed = hold.times.saturating_mul(2),
-                Runaway::Pace => calls.habits.busiest = calls.habits.busiest.max(hold.sum),
-                Runaway::Bill => {}
-            }
-        }
+        Event::Released { .. } => release(&mut life.calls, at),
+    }
+}
+
+fn settle(life: &mut Life, at: Time, key: u64, (cost, over, how): (Usdc, Usdc, How), used: &Used) {
+    let Some(place) = life.calls.open.iter().position(|open| open.key == key) else { return };
+    let open = life.calls.open.remove(place);
+    let laws = life.laws();
+    life.purse.promised -= open.most;
+    life.purse.spend(cost, life.age, laws);
+    let calls = &mut life.calls;
+    calls.spent += cost;
+    calls.unpaid = (calls.unpaid + over).min(Usdc::MOST);
+    calls.cut += u64::from(matches!(how, How::Cut | How::Lost));
+    calls.hour.give_back(hour(open.asked), open.most - cost);
+    calls.day.give_back(day(open.asked), open.most - cost);
+    calls.month.give_back(open.month, open.most - cost);
+    calls.pay_alike(open.alike, open.asked, cost, how != How::Nothing);
+    calls.habits = calls.habits.at(at);
+    calls.habits.minute.taken += cost;
+    calls.habits.dearest = calls.habits.dearest.max(cost);
+    calls.count(used, open.kinds, cost);
+}
+
+fn release(calls: &mut Calls, at: Time) {
+    let Some(hold) = calls.hold.take() else { return };
+    if calls.past.len() >= limits::PAST {
+        calls.past.pop_front();
+    }
+    calls.past.push_back(Past { hold, until: at });
+    // What its owner has said yes to is usual from here on.
+    calls.alike.clear();
+    match hold.by {
+        Runaway::Alike => calls.make_usual(),
+        Runaway::Fan => calls.habits.allowed = hold.times.saturating_mul(2),
+        Runaway::Pace => calls.habits.busiest = calls.habits.busiest.max(hold.sum),
+        Runaway::Bill => {}
     }
 }

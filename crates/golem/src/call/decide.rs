@@ -1,6 +1,6 @@
 //! Letting a call through, or refusing it by name; and what it came to.
 
-use super::{Denied, Event, How, Runaway, Used, room, runaway};
+use super::{Denied, Event, How, Kinds, Runaway, Used, room, runaway};
 use crate::draft::Draft;
 use crate::money::Usdc;
 use crate::mortality::economic;
@@ -74,8 +74,11 @@ pub(crate) fn release(draft: &mut Draft<'_>, key: u64, yes: bool) -> Result<(), 
 
 /// A bill above what was set aside is owed all the same. It is paid from what is promised to nobody, calls are stopped until
 /// the owner says yes, and only what the money does not reach stays unpaid.
-pub(crate) fn settled(draft: &mut Draft<'_>, key: u64, cost: Usdc, how: How, used: &Used) {
+pub(crate) fn settled(draft: &mut Draft<'_>, key: u64, cost: Usdc, how: How, (used, kinds): (&Used, Kinds)) {
     let Some(open) = draft.calls.find(key).copied() else { return };
+    if kinds != Kinds::default() {
+        draft.emit(Event::Counted { key, kinds });
+    }
     let cost = match how {
         How::Told => cost,
         How::Cut => cost.min(open.most),
@@ -94,6 +97,6 @@ pub(crate) fn settled(draft: &mut Draft<'_>, key: u64, cost: Usdc, how: How, use
 /// A death waits for nobody's answer: what is under way counts as what it can cost.
 pub(crate) fn forfeit_all(draft: &mut Draft<'_>) {
     while let Some(open) = draft.calls.open.first().copied() {
-        settled(draft, open.key, open.most, How::Lost, &Used::default());
+        settled(draft, open.key, open.most, How::Lost, (&Used::default(), Kinds::default()));
     }
 }

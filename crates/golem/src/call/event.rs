@@ -20,6 +20,8 @@ pub enum Event {
     Held { key: u64, by: Runaway, times: u32, sum: Usdc },
     /// The owner said yes.
     Released { key: u64 },
+    /// The tokens of a call under way are of these kinds; it is settled next.
+    Counted { key: u64, kinds: Kinds },
 }
 
 /// How it is known what a call cost.
@@ -44,4 +46,15 @@ pub struct Used {
     pub output: u32,
     /// Milliseconds from the first byte to the last.
     pub took: u32,
+}
+
+/// Tokens that are counted in what a call used, by what is special about them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Kinds {
+    /// Of what went in, read from a cache.
+    pub cached: u32,
+    /// Of what went in, written to one.
+    pub written: u32,
+    /// Of what came out, thought and not said.
+    pub thought: u32,
 }

@@ -1,4 +1,4 @@
-//! How much a call may cost now, and what keeps it from costing more.
+//! How much a call may cost now, what keeps it from costing more, and what is left for the next ones.
 
 use super::Denied;
 use crate::life::Life;
@@ -27,20 +27,50 @@ pub fn room(life: &Life, at: Time, tier: Tier) -> Result<(Usdc, Denied), Denied>
     if tier > life.phase().behaviour().tier.max(Tier::Cheap) {
         return Err(Denied::Phase(life.phase()));
     }
-    let (policy, calls) = (&life.policy, &life.calls);
-    if calls.open.len() >= (policy.calls_at_once as usize).min(limits::CALLS) {
+    if life.calls.open.len() >= (life.policy.calls_at_once as usize).min(limits::CALLS) {
         return Err(Denied::Busy);
     }
+    let caps = [(life.policy.call_most.unwrap_or(Usdc::MOST), Denied::Call)].into_iter().chain(sums(life, at));
+    Ok(caps.min_by_key(|(left, _)| *left).expect("there are some"))
+}
+
+/// What is left of each sum that calls are paid from, and how it is called where it is the least of them.
+fn sums(life: &Life, at: Time) -> [(Usdc, Denied); 5] {
+    let (policy, calls) = (&life.policy, &life.calls);
     let left = |cap: Option<Usdc>, spell: Spell| cap.map_or(Usdc::MOST, |cap| (cap - spell.taken).max(Usdc::ZERO));
     let month = life.month();
     let lack = if life.purse.promised == Usdc::ZERO { Denied::Broke } else { Denied::Funds };
-    let caps = [
-        (policy.call_most.unwrap_or(Usdc::MOST), Denied::Call),
+    [
         (left(policy.calls_hour, calls.hour.at(hour(at))), Denied::Hour),
         (left(policy.calls_day, calls.day.at(day(at))), Denied::Day),
         (left(policy.calls_month, calls.month.at(month)), Denied::Month),
         (economic::unpromised_allowance(life), Denied::Allowance),
         (economic::free(life), lack),
-    ];
-    Ok(caps.into_iter().min_by_key(|(left, _)| *left).expect("there are some"))
+    ]
+}
+
+/// What calls may use from here on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Left {
+    /// All of them together, until the hour, the day or the thirty days are over.
+    pub all: Usdc,
+    /// Any one of them.
+    pub one: Usdc,
+}
+
+impl Left {
+    /// What the next may use, once one has come to so much.
+    pub fn after(self, cost: Usdc) -> Usdc {
+        (self.all - cost).max(Usdc::ZERO).min(self.one)
+    }
+}
+
+/// Nothing while none is let through, whatever there is. Who only has to wait for a place, or may ask cheaper models alone, has
+/// what these may cost.
+pub fn left(life: &Life, at: Time) -> Left {
+    if life.is_dead() || life.heartbeat.frozen || life.heartbeat.paused || life.calls.hold.is_some() {
+        return Left::default();
+    }
+    let all = sums(life, at).into_iter().map(|(left, _)| left).min().unwrap_or(Usdc::ZERO);
+    Left { all, one: life.policy.call_most.unwrap_or(Usdc::MOST) }
 }

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Alike, Denied, Habits, Hold, Used};
+use super::{Alike, Denied, Habits, Hold, Kinds, Used};
 use crate::limits;
 use crate::money::Usdc;
 use crate::spell::Spell;
@@ -20,6 +20,8 @@ pub struct Open {
     pub month: u64,
     /// By what it is known among those like it.
     pub alike: u64,
+    /// What its tokens are, as far as that is known before it is settled.
+    pub kinds: Kinds,
 }
 
 /// What calls to one model have come to.
@@ -30,6 +32,20 @@ pub struct ByModel {
     pub input: u64,
     pub output: u64,
     pub cost: Usdc,
+    /// Of what went in, read from a cache and written to one; of what came out, thought and not said.
+    #[serde(default)]
+    pub cached: u64,
+    #[serde(default)]
+    pub written: u64,
+    #[serde(default)]
+    pub thought: u64,
+}
+
+/// Calls were stopped, and its owner said yes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Past {
+    pub hold: Hold,
+    pub until: Time,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -61,6 +77,11 @@ pub struct Calls {
     pub usual: VecDeque<u64>,
     /// By model, in the order of their first calls; those beyond the last share its place.
     pub models: Vec<ByModel>,
+    /// What was billed beyond all that could be paid.
+    pub unpaid: Usdc,
+    /// How often calls were stopped until its owner said yes, and the newest of those that are over, oldest first.
+    pub stopped: u64,
+    pub past: VecDeque<Past>,
 }
 
 impl Calls {
@@ -73,7 +94,7 @@ impl Calls {
         self.open.iter().fold(Usdc::ZERO, |sum, open| sum + open.most)
     }
 
-    pub(super) fn count(&mut self, used: &Used, cost: Usdc) {
+    pub(super) fn count(&mut self, used: &Used, kinds: Kinds, cost: Usdc) {
         let known = self.models.iter().position(|by| by.model == used.model);
         let at = known.unwrap_or_else(|| {
             if self.models.len() < limits::CALLED {
@@ -89,5 +110,8 @@ impl Calls {
         by.input += u64::from(used.input);
         by.output += u64::from(used.output);
         by.cost += cost;
+        by.cached += u64::from(kinds.cached);
+        by.written += u64::from(kinds.written);
+        by.thought += u64::from(kinds.thought);
     }
 }

@@ -94,6 +94,9 @@ pub struct Testament {
     /// What calls of its agent cost, by model.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub calls: Vec<ByModel>,
+    /// What was billed for them beyond all that it had.
+    #[serde(default, skip_serializing_if = "is_nothing")]
+    pub unpaid: Usdc,
     /// Stressors that nothing had cleared.
     pub unresolved: Vec<Open>,
     /// What is left in the owner's hands besides money.
@@ -156,6 +159,7 @@ pub fn write(life: &Life, grimoire: &Grimoire, review: &Review, outside: Outside
         sections: sections(life, grimoire, review),
         words: death.words.clone(),
         calls: life.calls.models.clone(),
+        unpaid: life.calls.unpaid,
         unresolved: death.open.clone(),
         left: super::left(life),
         bloodstain: Bloodstain {
@@ -339,13 +343,7 @@ impl Testament {
             let model = "A model that thought for it wrote this; nothing in it is a measurement.";
             text += &format!("\n## In its own words\n\n{model}\n\n> {words}\n");
         }
-        if !self.calls.is_empty() {
-            text += "\n## What its agent's calls cost\n\n";
-            for ByModel { model, calls, input, output, cost } in &self.calls {
-                let model = if model.is_empty() { "lost on the way" } else { model };
-                text += &format!("- {model}: {cost} for {calls} calls, {input} tokens in and {output} out\n");
-            }
-        }
+        text += &self.calls_in_words();
         if let Some(left) = &self.left {
             text += &format!("\n## What is left to look after\n\n- {left}\n");
         }
@@ -367,6 +365,30 @@ impl Testament {
         );
         text
     }
+
+    /// What its agent's calls cost, if it made any.
+    fn calls_in_words(&self) -> String {
+        if self.calls.is_empty() {
+            return String::new();
+        }
+        let mut text = "\n## What its agent's calls cost\n\n".to_owned();
+        for ByModel { model, calls, input, output, cost, cached, written, .. } in &self.calls {
+            let model = if model.is_empty() { "lost on the way" } else { model };
+            let kinds = [(*cached, "read from a cache"), (*written, "written to one")];
+            let kinds = kinds.into_iter().filter(|(tokens, _)| *tokens > 0);
+            let kinds: Vec<String> = kinds.map(|(tokens, what)| format!("{tokens} {what}")).collect();
+            let kinds = if kinds.is_empty() { String::new() } else { format!(" ({})", kinds.join(", ")) };
+            text += &format!("- {model}: {cost} for {calls} calls, {input} tokens in{kinds} and {output} out\n");
+        }
+        if self.unpaid.is_positive() {
+            text += &format!("- billed {} beyond what it had, which is not paid\n", self.unpaid);
+        }
+        text
+    }
+}
+
+fn is_nothing(amount: &Usdc) -> bool {
+    *amount == Usdc::ZERO
 }
 
 fn capital(text: &str) -> String {

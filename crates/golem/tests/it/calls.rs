@@ -4,8 +4,10 @@
 use crate::agent::Agent;
 use crate::common::Dice;
 use golem::call::{self, Denied, How, Runaway, Wanted};
+use golem::grimoire::Grimoire;
 use golem::mortality::economic;
 use golem::mortality::phase::Tier;
+use golem::thanatopsis::{Outside, Review, Testament, write};
 use golem::world::Observation;
 use golem::{Command, Golem, Owed, Span, Usdc, What};
 
@@ -207,6 +209,81 @@ fn what_the_money_went_to_is_kept_by_model_and_stays_small() {
     assert_eq!(models.len(), golem::limits::CALLED);
     assert_eq!(models.last().unwrap().model, "others");
     assert_eq!(models.iter().map(|by| by.calls).sum::<u64>(), 60);
+    // Of which kinds the tokens were is counted with them, and a journal that is folded again says the same.
+    let kinds = models.iter().map(|by| [by.input, by.output, by.cached, by.written, by.thought]);
+    let sums = kinds.fold([0; 5], |sums, by| std::array::from_fn(|at| sums[at] + by[at]));
+    assert_eq!(sums, [420, 180, 240, 120, 60]);
+    killed(&mut agent);
+}
+
+/// The header that was to warn an agent said what its purse held, when a cap of its owner's for the day left it a tenth of that.
+#[test]
+fn what_is_said_to_be_left_is_what_the_next_call_may_use() {
+    let mut agent = Agent::given(GIVEN, |policy| {
+        (policy.call_most, policy.calls_day) = (Some(Usdc::cents(4)), Some(Usdc::cents(10)));
+    });
+    let left = |agent: &Agent| call::left(agent.life(), agent.now);
+    assert_eq!((left(&agent).all, left(&agent).after(Usdc::ZERO)), (Usdc::cents(10), Usdc::cents(4)));
+    assert_eq!(left(&agent).after(Usdc::cents(3)), Usdc::cents(4), "one call takes no more, whatever there is");
+    assert_eq!(left(&agent).after(Usdc::cents(7)), Usdc::cents(3));
+    assert_eq!(left(&agent).after(Usdc::dollars(9)), Usdc::ZERO);
+    for _ in 0..2 {
+        let key = agent.call(Usdc::cents(4), Tier::Cheap).unwrap();
+        agent.settle(key, Usdc::cents(4), How::Told);
+    }
+    assert_eq!(left(&agent).after(Usdc::ZERO), Usdc::cents(2));
+    agent.command(Command::Freeze { reason: String::new() });
+    assert_eq!(left(&agent).after(Usdc::ZERO), Usdc::ZERO);
+    agent.command(Command::Resume);
+    agent.now = agent.now + Span::DAY;
+    assert_eq!(left(&agent).all, Usdc::cents(10));
+    agent.command(Command::Halt { trigger: "over".into() });
+    assert_eq!(left(&agent).after(Usdc::ZERO), Usdc::ZERO);
+}
+
+#[test]
+fn what_was_billed_beyond_the_money_stands_in_the_testament() {
+    let mut agent = Agent::given(GIVEN, |_| {});
+    let key = agent.call(Usdc::cents(2), Tier::Cheap).unwrap();
+    agent.settle(key, Usdc::dollars(5), How::Told);
+    let unpaid = Usdc::dollars(5) - agent.life().calls.spent;
+    assert!(unpaid > Usdc::dollars(4));
+    killed(&mut agent);
+    assert_eq!(agent.life().calls.unpaid, unpaid);
+    agent.command(Command::Halt { trigger: "over".into() });
+    let outside = Outside { secret: String::new(), records: 0, journal: String::new() };
+    let testament = write(agent.life(), &Grimoire::default(), &Review::default(), outside).unwrap();
+    assert_eq!(testament.unpaid, unpaid);
+    let told = testament.markdown(|_| String::new());
+    assert!(told.contains(&format!("- billed {unpaid} beyond what it had")), "{told}");
+    assert!(told.contains("7 tokens in (4 read from a cache, 2 written to one) and 3 out"), "{told}");
+    // Where nothing was, nothing is said, and older testaments are read as they are.
+    let mut json = serde_json::to_value(&testament).unwrap();
+    assert_eq!(json["unpaid"], unpaid.as_micros());
+    json.as_object_mut().unwrap().remove("unpaid");
+    for name in ["cached", "written", "thought"] {
+        json["calls"][0].as_object_mut().unwrap().remove(name);
+    }
+    let older: Testament = serde_json::from_value(json).unwrap();
+    assert_eq!((older.unpaid, older.calls[0].cached), (Usdc::ZERO, 0));
+    assert!(!older.markdown(|_| String::new()).contains("beyond what it had"));
+}
+
+/// An owner who looks later sees how often calls were stopped, and what for.
+#[test]
+fn times_that_calls_were_stopped_are_remembered_and_stay_few() {
+    let mut agent = Agent::given(GIVEN, |_| {});
+    for _ in 0..golem::limits::PAST + 3 {
+        let key = agent.call(Usdc::micros(10), Tier::Cheap).unwrap();
+        agent.settle(key, Usdc::micros(20), How::Told);
+        let hold = agent.life().calls.hold.unwrap();
+        agent.now = agent.now + Span::seconds(5);
+        agent.command(Command::Approve { key: hold.key, yes: true });
+        let past = *agent.life().calls.past.back().unwrap();
+        assert_eq!((past.hold, past.until), (hold, agent.now));
+    }
+    let calls = &agent.life().calls;
+    assert_eq!((calls.stopped, calls.past.len()), (golem::limits::PAST as u64 + 3, golem::limits::PAST));
 }
 
 /// A lack that lasts a second was told like the end of all money, so whoever watched could not know which it was.

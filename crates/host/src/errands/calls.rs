@@ -9,13 +9,14 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use golem::call::{Denied, How, Used};
+use golem::call::{Denied, How, Kinds, Left, Used};
 use golem::mortality::phase::{Phase, Tier};
 use golem::{Name, Usdc};
 use mind::Price;
 use tokio::sync::{oneshot, watch};
 
 use super::far::Waker;
+use super::heard::{CallSum, Heard};
 
 /// What a call can come to: an upper bound of what goes in, and how much may come out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -110,7 +111,8 @@ impl Grant {
 impl Drop for Grant {
     fn drop(&mut self) {
         if let Some(counter) = self.counter.take() {
-            counter.settle(Done { key: self.key, cost: Usdc::ZERO, how: How::Nothing, used: Used::default() });
+            let (cost, used, kinds) = (Usdc::ZERO, Used::default(), Kinds::default());
+            counter.settle(Done { key: self.key, cost, how: How::Nothing, used, kinds });
         }
     }
 }
@@ -119,8 +121,8 @@ impl Drop for Grant {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stands {
     pub(crate) phase: Phase,
-    /// What is left to spend and promised to nobody.
-    pub(crate) left: Usdc,
+    /// What is left for calls and promised to nobody; of one that is let through, before anything was set aside for it.
+    pub(crate) left: Left,
 }
 
 /// What became of a call.
@@ -130,6 +132,7 @@ pub(crate) struct Done {
     pub(crate) cost: Usdc,
     pub(crate) how: How,
     pub(crate) used: Used,
+    pub(crate) kinds: Kinds,
 }
 
 /// The counters of a home, one for each golem that was called for.
@@ -164,6 +167,7 @@ struct State {
     /// Refusals that are not on record yet, by what they were for, and since when there are any.
     unsaid: Vec<(Denied, u32)>,
     unsaid_since: Option<Instant>,
+    heard: Heard,
 }
 
 impl Counter {
@@ -252,6 +256,20 @@ impl Counter {
             Some((_, times)) => *times = times.saturating_add(1),
             None => state.unsaid.push((by, 1)),
         }
+    }
+
+    /// One was turned away before anybody was asked about it.
+    pub(crate) fn turned_away(&self, code: &'static str, why: &str) {
+        self.state().heard.turn_away(code, why);
+    }
+
+    /// What a call came to that belongs to what an agent calls a session.
+    pub(crate) fn note_session(&self, session: &str, call: CallSum) {
+        self.state().heard.note(session, call);
+    }
+
+    pub(crate) fn heard(&self) -> Heard {
+        self.state().heard.clone()
     }
 
     pub(crate) fn has_news(&self) -> bool {

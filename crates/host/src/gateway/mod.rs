@@ -14,6 +14,7 @@ mod protocol;
 mod refusal;
 mod relay;
 mod serve;
+mod session;
 mod shape;
 mod shapes;
 mod span;

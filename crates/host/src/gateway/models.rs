@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use golem::mortality::phase::Tier;
+use golem::{limits, plain};
 use mind::{Named, Price, Server, Upstream};
 
 use super::protocol::Protocol;
@@ -17,6 +18,25 @@ pub(super) struct Model {
     pub(super) tier: Tier,
     /// Tokens of its longest answer, where the book says.
     pub(super) longest: Option<u64>,
+}
+
+/// A name that stands for nothing which can be asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Unknown {
+    /// What to say to whoever named it.
+    pub(super) why: String,
+    /// What it stands for, if that is only because it has no price.
+    pub(super) unpriced: Option<String>,
+}
+
+impl From<mind::Error> for Unknown {
+    fn from(why: mind::Error) -> Unknown {
+        let unpriced = match &why {
+            mind::Error::Unpriced { model, .. } => Some(plain::line(model, limits::MODEL)),
+            _ => None,
+        };
+        Unknown { why: why.to_string(), unpriced }
+    }
 }
 
 #[derive(Debug)]
@@ -62,7 +82,7 @@ impl Models {
     }
 
     /// What an agent means by a name; or what to say to it.
-    pub(super) fn find(&self, name: &str, protocol: Protocol) -> Result<Model, String> {
+    pub(super) fn find(&self, name: &str, protocol: Protocol) -> Result<Model, Unknown> {
         let spoken = spoken(protocol);
         let (stands_for, tier) = if self.mapped.is_empty() {
             let server = self.servers.get(spoken);
@@ -77,15 +97,16 @@ impl Models {
             let row = row.or_else(|| self.mapped.iter().find(|(known, ..)| known == "*"));
             let Some((_, stands_for, tier)) = row else {
                 let known: Vec<&str> = self.names().collect();
-                return Err(format!("there is no model of that name here; there are {}", known.join(", ")));
+                let why = format!("there is no model of that name here; there are {}", known.join(", "));
+                return Err(Unknown { why, unpriced: None });
             };
             (stands_for.clone(), *tier)
         };
         self.model(&stands_for, None, tier)
     }
 
-    fn model(&self, stands_for: &str, server: Option<&Server>, tier: Tier) -> Result<Model, String> {
-        let upstream = self.open(stands_for, server).map_err(|why| why.to_string())?;
+    fn model(&self, stands_for: &str, server: Option<&Server>, tier: Tier) -> Result<Model, Unknown> {
+        let upstream = self.open(stands_for, server)?;
         let longest = self.prices.book().find(stands_for).and_then(|row| row.longest_answer);
         Ok(Model { upstream, tier, longest })
     }
@@ -234,7 +255,10 @@ mod tests {
         assert_eq!((big.upstream.model(), big.tier), ("big", Tier::Strong));
         assert_eq!(big.upstream.price(), Price::parse("1/2").unwrap());
         let refused = find("vllm/big").unwrap_err();
-        assert!(refused.contains("small, big"), "{refused}");
+        assert!(refused.why.contains("small, big") && refused.unpriced.is_none(), "{refused:?}");
+        let open = self::models("").unwrap();
+        let unpriced = open.find("gpt-99", Protocol::Chat).unwrap_err().unpriced;
+        assert_eq!(unpriced.as_deref(), Some("openai/gpt-99"));
     }
 
     #[test]

@@ -8,7 +8,7 @@ use axum::http::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use axum::http::{Response, StatusCode};
 use futures_util::stream;
 use golem::Usdc;
-use golem::call::{Denied, How, Used};
+use golem::call::{Denied, How, Kinds, Used};
 use mind::Upstream;
 use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot, watch};
 use tracing::Span;
@@ -21,7 +21,7 @@ use super::shapes::{Shapes, Turn};
 use super::span;
 use super::stream::Listening;
 use super::usage::{self, Usage};
-use crate::errands::{Counter, Done, Grant};
+use crate::errands::{CallSum, Counter, Done, Grant};
 
 /// How long a model may take to begin, and between one word and the next.
 const PATIENCE: Duration = Duration::from_secs(600);
@@ -57,10 +57,15 @@ pub(super) struct Call {
     began: Instant,
     /// It may have reached somebody who wants to be paid.
     sent: bool,
-    settled: bool,
+    /// What it came to, once that is settled.
+    came_to: Option<Usdc>,
     listening: Listening,
     span: Span,
 }
+
+/// What a call has come to, beside an answer that is all there is.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct CameTo(pub(super) Usdc);
 
 type Answered = oneshot::Sender<Response<Body>>;
 
@@ -75,8 +80,8 @@ impl Call {
     ) -> Call {
         let span = span::begin(golem, &upstream, &asked, tokens);
         let listening = Listening::new(asked.protocol, asked.hides_usage());
-        let (key, room, began, sent, settled) = (grant.taken(), Some(room), Instant::now(), false, false);
-        Call { counter, key, most, upstream, asked, tokens, finds, room, began, sent, settled, listening, span }
+        let (key, room, began, sent, came_to) = (grant.taken(), Some(room), Instant::now(), false, None);
+        Call { counter, key, most, upstream, asked, tokens, finds, room, began, sent, came_to, listening, span }
     }
 
     /// Makes the call and passes on what comes back.
@@ -94,13 +99,13 @@ impl Call {
             Ok(request) => request,
             Err(why) => {
                 let refusal = Refusal::new(StatusCode::BAD_GATEWAY, "model", why);
-                return drop(answered.send(refusal.response(protocol)));
+                return drop(answered.send(self.over(refusal.response(protocol))));
             }
         };
         self.sent = true;
         let answer = tokio::select! {
             answer = tokio::time::timeout(PATIENCE, request.send()) => answer,
-            _ = cuts.changed() => return drop(answered.send(ended().response(protocol))),
+            _ = cuts.changed() => return drop(answered.send(self.over(ended().response(protocol)))),
         };
         self.asked.is_sent();
         self.room = None;
@@ -111,11 +116,11 @@ impl Call {
                 self.sent = !why.is_connect();
                 let message = format!("no answer from the model ({})", if self.sent { "cut off" } else { "away" });
                 let refusal = Refusal { again: Some(2), ..Refusal::new(StatusCode::BAD_GATEWAY, "upstream", message) };
-                drop(answered.send(refusal.response(protocol)));
+                drop(answered.send(self.over(refusal.response(protocol))));
             }
             Err(_) => {
                 let refusal = Refusal::new(StatusCode::GATEWAY_TIMEOUT, "upstream", "the model took too long");
-                drop(answered.send(refusal.response(protocol)));
+                drop(answered.send(self.over(refusal.response(protocol))));
             }
         }
     }
@@ -173,8 +178,22 @@ impl Call {
         Ok(request)
     }
 
-    /// An answer that comes at once.
-    async fn whole(mut self, mut answer: reqwest::Response, mut cuts: watch::Receiver<u64>) -> Response<Body> {
+    /// An answer that comes at once, and what it came to.
+    async fn whole(mut self, answer: reqwest::Response, cuts: watch::Receiver<u64>) -> Response<Body> {
+        let response = self.heard(answer, cuts).await;
+        self.over(response)
+    }
+
+    /// Nothing comes after this: what the call has come to is settled before it is answered.
+    fn over(mut self, mut response: Response<Body>) -> Response<Body> {
+        self.close();
+        if let Some(cost) = self.came_to {
+            response.extensions_mut().insert(CameTo(cost));
+        }
+        response
+    }
+
+    async fn heard(&mut self, mut answer: reqwest::Response, mut cuts: watch::Receiver<u64>) -> Response<Body> {
         let protocol = self.asked.protocol;
         let failed = !answer.status().is_success();
         let mut body = Vec::new();
@@ -213,7 +232,7 @@ impl Call {
     }
 
     fn told(&mut self, usage: Usage) {
-        if self.settled {
+        if self.came_to.is_some() {
             return;
         }
         let usage = if self.asked.kept { usage.kept() } else { usage };
@@ -228,9 +247,10 @@ impl Call {
     }
 
     fn settle(&mut self, cost: Usdc, how: How, usage: Usage) {
-        if std::mem::replace(&mut self.settled, true) {
+        if self.came_to.is_some() {
             return;
         }
+        self.came_to = Some(cost);
         span::settled(&self.span, cost, how, usage);
         let count = |tokens: u64| u32::try_from(tokens).unwrap_or(u32::MAX);
         let used = Used {
@@ -239,13 +259,17 @@ impl Call {
             output: count(usage.output),
             took: u32::try_from(self.began.elapsed().as_millis()).unwrap_or(u32::MAX),
         };
-        self.counter.settle(Done { key: self.key, cost, how, used });
+        let written = usage.write_5m.saturating_add(usage.write_1h);
+        let kinds = Kinds { cached: count(usage.cached), written: count(written), thought: count(usage.thought) };
+        if let Some(session) = &self.asked.session {
+            self.counter.note_session(session, CallSum { input: usage.all_input(), output: usage.output, cost });
+        }
+        self.counter.settle(Done { key: self.key, cost, how, used, kinds });
     }
-}
 
-impl Drop for Call {
-    fn drop(&mut self) {
-        if self.settled {
+    /// Settles it by what is known, if that was not done.
+    fn close(&mut self) {
+        if self.came_to.is_some() {
             return;
         }
         if !self.sent {
@@ -253,6 +277,12 @@ impl Drop for Call {
         }
         // What is billed for an answer that was cut off may go on to its longest, unseen.
         self.settle(self.most, How::Cut, self.listening.usage.unwrap_or_default());
+    }
+}
+
+impl Drop for Call {
+    fn drop(&mut self) {
+        self.close();
     }
 }
 

@@ -12,9 +12,9 @@ use axum::body::Body;
 use axum::extract::{Path, Request, State};
 use axum::http::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue, UPGRADE};
 use axum::http::{Method, Response, StatusCode};
-use golem::Name;
-use golem::call::Denied;
+use golem::call::{Denied, Left};
 use golem::mortality::phase::Tier;
+use golem::{Name, Usdc};
 use mind::Writes;
 use serde_json::json;
 use tokio::net::TcpListener;
@@ -22,12 +22,13 @@ use tokio::sync::oneshot;
 
 use super::bodies::{Bodies, Sent};
 use super::counting;
-use super::models::{Model, Models};
+use super::models::{Model, Models, Unknown};
 use super::parts::Cache;
 use super::prefix::{Key, Prefixes};
 use super::protocol::Protocol;
 use super::refusal::Refusal;
-use super::relay::{Call, Finds};
+use super::relay::{Call, CameTo, Finds};
+use super::session;
 use super::shape::{self, Asked, InPath};
 use super::shapes::Shapes;
 use super::span;
@@ -99,7 +100,12 @@ pub struct TurnedAway {
     pub times: u64,
     /// What was said to the last of them.
     pub why: String,
+    /// Models that were asked for and have no price, as they would be given one.
+    pub unpriced: Vec<String>,
 }
+
+/// Models without a price that are remembered.
+const UNPRICED: usize = 16;
 
 /// A gateway that is being served.
 #[derive(Debug)]
@@ -210,18 +216,18 @@ async fn called(
     let spoken = protocol.unwrap_or(if path.starts_with("messages") { Protocol::Messages } else { Protocol::Chat });
     let place = match gateway.enter(&name, request.headers()) {
         Ok(place) => place,
-        Err(refusal) => return gateway.turn_away(&refusal, spoken),
+        Err(refusal) => return gateway.turn_away(None, &refusal, spoken),
     };
     match (protocol, request.method()) {
         (None, &Method::GET) if path == "models" => gateway.listed(request.headers()),
         (Some(Protocol::Responses), &Method::GET) => no_socket(),
         (None, &Method::POST) if path == counting::PATH => match gateway.counted(&place, request).await {
             Ok(response) => response,
-            Err(refusal) => gateway.turn_away(&refusal, spoken),
+            Err(refusal) => gateway.turn_away(Some(&place), &refusal, spoken),
         },
         (Some(protocol), &Method::POST) => match gateway.call(&place, protocol, None, request).await {
             Ok(response) => response,
-            Err(refusal) => gateway.turn_away(&refusal, protocol),
+            Err(refusal) => gateway.turn_away(Some(&place), &refusal, protocol),
         },
         _ => lost(),
     }
@@ -235,7 +241,7 @@ async fn generated(
 ) -> Response<Body> {
     let place = match gateway.enter(&name, request.headers()) {
         Ok(place) => place,
-        Err(refusal) => return gateway.turn_away(&refusal, Protocol::Generate),
+        Err(refusal) => return gateway.turn_away(None, &refusal, Protocol::Generate),
     };
     let plain = |c: char| c.is_ascii_alphanumeric() || "-._/".contains(c);
     let said = what.split_once(':').filter(|(model, _)| !model.is_empty() && model.chars().all(plain));
@@ -246,7 +252,7 @@ async fn generated(
     };
     let (Some((model, _)), &Method::POST) = (said, request.method()) else { return lost() };
     let made = gateway.call(&place, Protocol::Generate, Some(InPath { model, stream }), request).await;
-    made.unwrap_or_else(|refusal| gateway.turn_away(&refusal, Protocol::Generate))
+    made.unwrap_or_else(|refusal| gateway.turn_away(Some(&place), &refusal, Protocol::Generate))
 }
 
 /// The same agent over the Model Context Protocol.
@@ -274,11 +280,29 @@ impl Gateway {
         })
     }
 
-    fn turn_away(&self, refusal: &Refusal, protocol: Protocol) -> Response<Body> {
+    fn turn_away(&self, place: Option<&GolemHome>, refusal: &Refusal, protocol: Protocol) -> Response<Body> {
+        if let Some(place) = place {
+            self.home.counters().of(&place.name).turned_away(refusal.code, &refusal.message);
+        }
         let mut turned_away = self.turned_away.lock().unwrap_or_else(PoisonError::into_inner);
         turned_away.times += 1;
         turned_away.why.clone_from(&refusal.message);
         refusal.response(protocol)
+    }
+
+    /// What to say about a name that stands for nothing. That a model has no price its owner is to know, and once is enough.
+    fn unknown(&self, place: &GolemHome, unknown: Unknown) -> Refusal {
+        let mut turned_away = self.turned_away.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = &mut turned_away.unpriced;
+        if let Some(model) = unknown.unpriced.filter(|model| known.len() < UNPRICED && !known.contains(model)) {
+            tracing::warn!(
+                golem = place.name.as_str(),
+                model,
+                "a call was turned away: nobody here knows what it costs"
+            );
+            known.push(model);
+        }
+        Refusal::new(StatusCode::NOT_FOUND, "model", unknown.why)
     }
 
     /// What may be named, in the shape of whoever asks.
@@ -315,8 +339,7 @@ impl Gateway {
         let (parts, body) = request.into_parts();
         let Sent { bytes, room: _room } = self.bodies.take(body).await?;
         let asked = shape::read(&bytes, Protocol::Messages, &self.key).map_err(Refusal::wrong)?;
-        let model = self.models.find(&asked.model, Protocol::Messages);
-        let model = model.map_err(|why| Refusal::new(StatusCode::NOT_FOUND, "model", why))?;
+        let model = self.models.find(&asked.model, Protocol::Messages).map_err(|name| self.unknown(place, name))?;
         counting::count(&self.client, &model.upstream, &asked, passed_on(&parts.headers)).await
     }
 
@@ -333,10 +356,10 @@ impl Gateway {
         }
         let (parts, body) = request.into_parts();
         let Sent { bytes, room } = self.bodies.take(body).await?;
-        let asked = shape::read_with(&bytes, protocol, &self.key, path).map_err(Refusal::wrong)?;
+        let mut asked = shape::read_with(&bytes, protocol, &self.key, path).map_err(Refusal::wrong)?;
+        asked.session = session::said(&parts.headers, asked.session.take());
         drop(bytes);
-        let model = self.models.find(&asked.model, protocol);
-        let model = model.map_err(|why| Refusal::new(StatusCode::NOT_FOUND, "model", why))?;
+        let model = self.models.find(&asked.model, protocol).map_err(|name| self.unknown(place, name))?;
         let turn = self.shapes.turn(protocol.path(), model.upstream.name(), &asked.unknown).await?;
         let place_of = at_whom(&model.upstream, &parts.headers);
         let input = self.prefixes.bound(&asked.chain, &asked.parts, &place_of);
@@ -348,7 +371,7 @@ impl Gateway {
             Verdict::Denied { by, cause, lacks, stands } => {
                 span::refused(place.name.as_str(), &asked, by.code());
                 let mut response = Refusal::of(by, cause.as_deref()).lacking(by, lacks).response(protocol);
-                tell(response.headers_mut(), stands);
+                tell(response.headers_mut(), stands, Usdc::ZERO);
                 Ok(response)
             }
             Verdict::Granted { grant, tokens, most, stands } => {
@@ -364,8 +387,10 @@ impl Gateway {
                     place.name.as_str(),
                 );
                 let mut response = call.make(&self.client, passed_on(&parts.headers)).await;
-                // What is set aside for this one comes to less, and what it comes to is not known yet.
-                tell(response.headers_mut(), Stands { left: stands.left + most, ..stands });
+                // What a stream comes to is not known yet; and after a bill above its bound none is let through.
+                let cost = response.extensions().get::<CameTo>().map_or(Usdc::ZERO, |CameTo(cost)| *cost);
+                let left = if cost > most { Left::default() } else { stands.left };
+                tell(response.headers_mut(), Stands { left, ..stands }, cost);
                 response.headers_mut().insert("x-bardo-aside-micros", HeaderValue::from(most.as_micros()));
                 if lowered {
                     response.headers_mut().insert("x-bardo-lowered-to", HeaderValue::from(tokens));
@@ -431,12 +456,12 @@ fn gone(place: &GolemHome) -> Refusal {
     }
 }
 
-/// How its golem stands, so that an agent can wind up in time.
-fn tell(headers: &mut HeaderMap, stands: Stands) {
+/// How its golem stands once this call has come to so much, so that an agent can wind up in time.
+fn tell(headers: &mut HeaderMap, stands: Stands, cost: Usdc) {
     if let Ok(phase) = HeaderValue::from_str(&stands.phase.to_string()) {
         headers.insert("x-bardo-phase", phase);
     }
-    headers.insert("x-bardo-left-micros", HeaderValue::from(stands.left.as_micros()));
+    headers.insert("x-bardo-left-micros", HeaderValue::from(stands.left.after(cost).as_micros()));
 }
 
 fn known_by(place: &GolemHome, key: &HeaderValue) -> u64 {

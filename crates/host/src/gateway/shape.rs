@@ -11,6 +11,7 @@ use super::fields;
 use super::parts::{self, Parts};
 use super::prefix::{Chain, Key};
 use super::protocol::Protocol;
+use super::session;
 use super::twice::Once;
 
 /// Answers to one question.
@@ -53,6 +54,8 @@ pub(super) struct Asked {
     pub(super) shortened: bool,
     /// The agent wants to be told what was used.
     pub(super) tells_usage: bool,
+    /// What the agent calls the piece of work that this is part of.
+    pub(super) session: Option<String>,
 }
 
 /// The fields of an object in their order.
@@ -118,6 +121,7 @@ pub(super) fn read_with(body: &[u8], protocol: Protocol, key: &Key, path: Option
     let kept = kept(&whole);
     let chain = key.chain(&whole, protocol);
     let shortened = parts.twice || !matches!(whole["truncation"].as_str(), None | Some("disabled"));
+    let session = session::in_body(&whole);
     Ok(Asked {
         fields,
         protocol,
@@ -133,6 +137,7 @@ pub(super) fn read_with(body: &[u8], protocol: Protocol, key: &Key, path: Option
         unknown,
         shortened,
         tells_usage,
+        session,
     })
 }
 

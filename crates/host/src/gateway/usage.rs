@@ -59,7 +59,8 @@ fn beside(known: Usage, usage: &Value) -> Usage {
     let thought = details.into_iter().map(count).max().unwrap_or(0);
     let said = count("/completion_tokens").max(count("/output_tokens"));
     let both = if thought > said { said.saturating_add(thought) } else { 0 };
-    Usage { output: known.output.max(both), ..known }
+    let output = known.output.max(both);
+    Usage { output, thought: known.thought.max(thought).min(output), ..known }
 }
 
 /// What was gone over more than once is counted once above, and each time here.
@@ -79,9 +80,10 @@ fn generated(usage: &Value) -> Option<Usage> {
     let count = |name: &str| usage.get(name).and_then(Value::as_u64);
     let all = count("promptTokenCount")?.saturating_add(count("toolUsePromptTokenCount").unwrap_or(0));
     let cached = count("cachedContentTokenCount").unwrap_or(0).min(all);
-    let said = count("candidatesTokenCount").unwrap_or(0).saturating_add(count("thoughtsTokenCount").unwrap_or(0));
+    let thought = count("thoughtsTokenCount").unwrap_or(0);
+    let said = count("candidatesTokenCount").unwrap_or(0).saturating_add(thought);
     let output = said.max(count("totalTokenCount").unwrap_or(0).saturating_sub(all));
-    Some(Usage { input: all - cached, cached, output, ..Usage::default() })
+    Some(Usage { input: all - cached, cached, output, thought, ..Usage::default() })
 }
 
 #[cfg(test)]
@@ -106,13 +108,13 @@ mod tests {
         let known = hear(None, &start, Protocol::Messages);
         let known = hear(known, &json!({ "type": "ping" }), Protocol::Messages);
         let known = hear(known, &delta, Protocol::Messages).unwrap();
-        assert_eq!(known, Usage { input: 5, output: 40, cached: 100, write_5m: 20, write_1h: 10 });
+        assert_eq!(known, Usage { input: 5, output: 40, cached: 100, write_5m: 20, write_1h: 10, thought: 0 });
         let done =
             json!({ "type": "response.completed", "response": { "usage": { "input_tokens": 4, "output_tokens": 2 } } });
         assert_eq!(hear(None, &done, Protocol::Responses).unwrap().output, 2);
         let google = json!({ "usageMetadata": { "promptTokenCount": 9, "candidatesTokenCount": 2,
             "cachedContentTokenCount": 4, "thoughtsTokenCount": 30, "totalTokenCount": 41 } });
-        let counted = Usage { input: 5, cached: 4, output: 32, ..Usage::default() };
+        let counted = Usage { input: 5, cached: 4, output: 32, thought: 30, ..Usage::default() };
         assert_eq!(of(&google, Protocol::Generate), Some(counted));
     }
 
@@ -121,7 +123,8 @@ mod tests {
         // As one provider does: completion 1, reasoning 386, total 399.
         let details = json!({ "reasoning_tokens": 386 });
         let mut usage = json!({ "prompt_tokens": 12, "completion_tokens": 1, "completion_tokens_details": details });
-        assert_eq!(of(&json!({ "usage": usage }), Protocol::Chat).unwrap().output, 387);
+        let beside = of(&json!({ "usage": usage }), Protocol::Chat).unwrap();
+        assert_eq!((beside.output, beside.thought), (387, 386));
         usage["total_tokens"] = json!(399);
         assert_eq!(of(&json!({ "usage": usage }), Protocol::Chat).unwrap().output, 387);
         let rounds = json!({ "usage": { "input_tokens": 10, "output_tokens": 20, "iterations": [

@@ -27,8 +27,8 @@ impl Living {
         }
         let (wanted, done) = self.body.counter.take();
         let now = if self.is_wall() { self.wall_time().max(self.life().now) } else { self.life().now };
-        for Done { key, cost, how, used } in done {
-            self.feed(now, What::Settled { key, cost, how, used: Box::new(used) }, listener)?;
+        for Done { key, cost, how, used, kinds } in done {
+            self.feed(now, What::Settled { key, cost, how, used: Box::new(used), kinds }, listener)?;
             self.body.counter.end(key);
         }
         self.say_refusals(now, UNSAID, listener)?;
@@ -76,12 +76,13 @@ impl Living {
             // In the order in which it happened: what is let through now was not refused after.
             self.say_refusals(now, Duration::ZERO, listener)?;
         }
-        let known = self.life().calls.denied;
+        let (known, before) = (self.life().calls.denied, call::left(self.life(), now));
         self.feed(now, What::Called(call::Wanted { key, most, tier, again, alike }), listener)?;
         let life = self.life();
-        let stands = Stands { phase: life.phase(), left: economic::free(life) };
+        let stands = |left| Stands { phase: life.phase(), left };
         if let (Some((most, tokens)), Some(_)) = (fits, life.calls.find(key)) {
-            return Ok(Verdict::Granted { grant: self.body.counter.grant(key), tokens, most, stands });
+            let (grant, stands) = (self.body.counter.grant(key), stands(before));
+            return Ok(Verdict::Granted { grant, tokens, most, stands });
         }
         let by = match (repeated, life.calls.hold, room) {
             (true, ..) => Denied::Repeated,
@@ -92,6 +93,7 @@ impl Living {
             self.body.counter.refused(by);
         }
         listener.refused(by);
+        let stands = stands(call::left(life, now));
         Ok(Verdict::Denied { by, cause: cause(life), lacks, stands })
     }
 

@@ -3,7 +3,6 @@
 use golem::grimoire::Status;
 use golem::mortality::economic;
 use golem::policy::Proposal;
-use golem::world::Timing;
 use golem::{Command, Life, Say, Time};
 use serde_json::{Value, json};
 use vault::grimoire::Query;
@@ -118,17 +117,12 @@ pub(super) fn tell(home: &Home, place: &GolemHome, body: Body) -> Result<Value, 
     })
 }
 
-fn now(life: &Life) -> Time {
-    let wall = life.birth.world.timing == Timing::Wall;
-    if wall { Time::millis(wall::now_ms() as u64).max(life.now) } else { life.now }
-}
-
 fn due(place: &GolemHome, given: &Given) -> Result<Time, Error> {
     let wrong = || Error::Usage("say when: `in`, such as 2h, or `at`, such as 2030-01-31T09:00:00Z".to_owned());
     match (given.text("in"), given.text("at")) {
         ("", "") => Err(wrong()),
         ("", at) => read_moment(at).ok_or_else(wrong),
-        (span, _) => Ok(now(place.wake()?.0.life()) + read_span(span).ok_or_else(wrong)?),
+        (span, _) => Ok(wall::now_of(place.wake()?.0.life()) + read_span(span).ok_or_else(wrong)?),
     }
 }
 
@@ -159,7 +153,7 @@ fn standing(place: &GolemHome) -> Result<Value, Error> {
         "phase": life.phase().to_string(),
         "phase_means": meaning(life),
         "vitality": life.vitality.composite,
-        "left_usd": usd(economic::free(life)),
+        "left_usd": usd(golem::call::left(life, wall::now_of(life)).all),
         "lasts_s": economic::projected_life(life).map(|left| left.as_millis() / 1_000),
         "calls": { "made": calls.made, "spent_usd": usd(calls.spent), "under_way": calls.open.len() },
         "caps_usd": {

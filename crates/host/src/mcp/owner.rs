@@ -40,7 +40,8 @@ pub(super) const TOOLS: &[Tool] = &[
     reads("report", "What became of it: its testament if it is dead, and what it is living on if it is not.", &[NAME]),
     reads(
         "costs",
-        "What its agent's calls have cost, by day and model, and what was refused.",
+        "What became of its money, what its agent's calls have cost by model and day, what stopped them, what its checks say, and \
+         what was refused and why.",
         &[NAME, ("days", "integer", false, "how many days back; all if not said")],
     ),
     Tool {

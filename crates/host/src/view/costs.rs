@@ -1,4 +1,4 @@
-//! What calls have cost: by day and by model, of one golem or of all.
+//! What calls have cost: by day and by model, and all that an owner sees of them beside.
 
 use std::collections::BTreeMap;
 
@@ -8,6 +8,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use vault::{Call, Refused};
 
+use super::spending::Spending;
 use crate::Error;
 use crate::home::GolemHome;
 
@@ -41,9 +42,11 @@ pub struct Denied {
 }
 
 /// What a golem's agent has cost.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
 pub struct Costs {
     pub name: String,
+    /// What became of the money, as of now.
+    pub spending: Spending,
     /// By day and model, oldest first.
     pub lines: Vec<Line>,
     pub refused: Vec<Denied>,
@@ -55,7 +58,10 @@ impl Costs {
         place.catch_up()?;
         let reader = vault::Reader::open(&place.database())?;
         let refused: Vec<Refused> = reader.refused()?.into_iter().filter(|one| one.at >= since).collect();
-        Ok(Costs { name: place.name.to_string(), lines: lines(&reader.calls(since)?), refused: denied(&refused) })
+        let (golem, _) = reader.wake()?;
+        let spending = Spending::of(place, golem.life(), &refused)?;
+        let (lines, refused) = (lines(&reader.calls(since)?), denied(&refused));
+        Ok(Costs { name: place.name.to_string(), spending, lines, refused })
     }
 
     pub fn total(&self) -> Usdc {

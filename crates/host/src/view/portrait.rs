@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::figures::{count, date, units};
+use super::purse::Purse;
 
 /// One thing there is to know, in words.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -45,6 +46,8 @@ pub fn rows(life: &Life) -> Vec<Row> {
     if !open.is_empty() {
         rows.push(("pressed by", open.join(", ")));
     }
+    let calls = life.calls.made + life.calls.denied > 0;
+    rows.extend(calls.then(|| ("spent", Purse::of(life).to_string())));
     let world = &life.birth.world;
     rows.push(("world", format!("{}, looked at every {}", world.world, life.constitution().interval)));
     let lifespan = life.constitution().vitality.lifespan;

@@ -30,6 +30,10 @@ pub(crate) struct Called {
     output: u64,
     /// In micro-USDC.
     cost: i64,
+    /// Of what went in, read from a cache and written to one; of what came out, thought and not said.
+    cached: u64,
+    written: u64,
+    thought: u64,
 }
 
 /// Calls of an agent that are stopped until an owner says yes.
@@ -150,6 +154,12 @@ pub(crate) struct Testament {
     cause_in_words: String,
     statistics: Statistics,
     sections: Vec<Section>,
+    /// What calls of its agent cost, by model.
+    #[schema(required = false)]
+    calls: Vec<Called>,
+    /// What was billed beyond all that it had, in micro-USDC.
+    #[schema(required = false)]
+    unpaid: i64,
     recommendations: Vec<String>,
     switches: Vec<String>,
     /// With it every roll of this life can be checked.

@@ -27,6 +27,16 @@ pub(super) struct MoneyState {
     /// A call was refused for want of money with nothing under way, and none was let through since.
     pub(super) broke: bool,
     pub(super) left: Usdc,
+    /// All that it was ever given to live on.
+    pub(super) given: Usdc,
+}
+
+impl MoneyState {
+    /// As long as nothing was refused.
+    pub(super) fn of(life: &Life) -> MoneyState {
+        let (left, given) = (life.purse.credit, life.purse.given);
+        MoneyState { ended: life.is_dead(), broke: false, left, given }
+    }
 }
 
 /// Who runs the golem meanwhile: a host that is up, or this process.
@@ -54,7 +64,7 @@ fn locked(look: &Mutex<MoneyState>) -> std::sync::MutexGuard<'_, MoneyState> {
 impl Listener for Ear {
     fn acknowledged(&mut self, records: &[Record], life: &Life) -> Result<(), Error> {
         let mut look = locked(&self.look);
-        (look.ended, look.left) = (look.ended || life.is_dead(), life.purse.credit);
+        (look.ended, look.left, look.given) = (look.ended || life.is_dead(), life.purse.credit, life.purse.given);
         for event in records.iter().flat_map(|record| &record.events) {
             look.broke &= !matches!(event, Event::Call(call::Event::Reserved { .. }));
             tell(event, life);
@@ -118,7 +128,7 @@ impl Keeper {
         }
         let gateway = gateway::serve(listen, home)?;
         let stop = Arc::new(AtomicBool::new(false));
-        let look = Arc::new(Mutex::new(MoneyState { left: living.life().purse.credit, ..MoneyState::default() }));
+        let look = Arc::new(Mutex::new(MoneyState::of(living.life())));
         let mut ear = Ear { stop: Arc::clone(&stop), look: Arc::clone(&look) };
         let living =
             std::thread::spawn(move || living.run(Run { pace: Pace::Times(1.0), ticks: None, batch: 1 }, &mut ear));
@@ -134,7 +144,7 @@ impl Keeper {
         let life = life(place)?;
         let refused = life.calls.refused;
         let broke = refused != before.calls.refused && refused.is_some_and(|(by, _)| by == Denied::Broke);
-        Ok(MoneyState { ended: life.is_dead(), broke, left: life.purse.credit })
+        Ok(MoneyState { broke, ..MoneyState::of(&life) })
     }
 
     /// What never got as far as its golem, where this process could tell.

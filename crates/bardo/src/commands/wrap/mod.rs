@@ -9,6 +9,7 @@ mod purse;
 mod servers;
 mod settings;
 mod told;
+mod warnings;
 mod watched;
 
 use std::path::Path;
@@ -22,11 +23,12 @@ use host::{Error, Home};
 use mind::Price;
 use outside::family;
 
-use self::keeper::{Keeper, life};
+use self::keeper::{Keeper, MoneyState, life};
 use self::known::GolemAddress;
 use self::passage::Passage;
 use self::plans::Plans;
 use self::told::ClosingWords;
+use self::warnings::Warnings;
 use self::watched::{ProgramEnd, WatchedProgram};
 use crate::args::WrapArgs;
 use crate::commands::home as homes;
@@ -55,9 +57,10 @@ pub(crate) fn wrap(home: &Home, args: &WrapArgs, json: bool) -> Result<ExitCode,
     let base = format!("http://{}/g/{}", keeper.address, place.name);
     let token = agent::token(&place)?;
     let at = GolemAddress { base: &base, token: &token };
+    let mut warnings = Warnings::of(home, &place.name, MoneyState::of(&before))?;
     let mut watched = WatchedProgram::start(home, &place, args, &plans, &at, passage.as_ref())?;
     let began = Instant::now();
-    let (ended, look) = watched.until_it_ends(&keeper, &before, plans.wind_up)?;
+    let (ended, look) = watched.until_it_ends((&keeper, &mut warnings), &before, plans.wind_up)?;
     let took = began.elapsed();
     family::end();
     let turned_away = keeper.turned_away();

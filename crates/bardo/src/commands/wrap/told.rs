@@ -44,8 +44,8 @@ impl ClosingWords<'_> {
             let died_of = self.after.death.as_ref().map(|death| death.cause.to_string());
             return output::aside(&json!({
                 "name": self.after.birth.name, "calls": made, "spent": spent, "left": self.after.purse.credit,
-                "refused": refused, "turned_away": self.turned_away.times, "out_of_money": self.broke,
-                "models": models, "took_ms": self.took.as_millis() as u64, "died_of": died_of,
+                "refused": refused, "turned_away": self.turned_away.times, "unpriced": self.turned_away.unpriced,
+                "out_of_money": self.broke, "models": models, "took_ms": self.took.as_millis() as u64, "died_of": died_of,
                 "not_let_through": self.refused,
             }));
         }
@@ -80,8 +80,16 @@ impl ClosingWords<'_> {
         let since = |by: &ByModel| {
             let known = before(&by.model);
             let model = if by.model.is_empty() { "nobody knows which".to_owned() } else { by.model.clone() };
-            let (input, output) = (by.input - known.input, by.output - known.output);
-            ByModel { model, calls: by.calls - known.calls, input, output, cost: by.cost - known.cost }
+            ByModel {
+                model,
+                calls: by.calls - known.calls,
+                input: by.input - known.input,
+                output: by.output - known.output,
+                cost: by.cost - known.cost,
+                cached: by.cached - known.cached,
+                written: by.written - known.written,
+                thought: by.thought - known.thought,
+            }
         };
         let mut models: Vec<ByModel> = self.after.calls.models.iter().map(since).filter(|by| by.calls > 0).collect();
         models.sort_by_key(|by| -by.cost);

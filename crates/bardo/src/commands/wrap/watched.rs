@@ -17,6 +17,7 @@ use super::keeper::{Keeper, MoneyState};
 use super::known::GolemAddress;
 use super::passage::Passage;
 use super::plans::Plans;
+use super::warnings::Warnings;
 use crate::args::WrapArgs;
 use crate::{exit, output, signals};
 
@@ -107,7 +108,7 @@ impl WatchedProgram {
     /// Until it ends, or has to; and how it was with its golem then.
     pub(super) fn until_it_ends(
         &mut self,
-        keeper: &Keeper,
+        (keeper, warnings): (&Keeper, &mut Warnings),
         before: &Life,
         wind_up: Duration,
     ) -> Result<(ProgramEnd, MoneyState), Error> {
@@ -115,11 +116,14 @@ impl WatchedProgram {
         let mut passed_on = 0;
         loop {
             if let Some(code) = self.has_ended()? {
-                return Ok((ProgramEnd::Itself(code), keeper.look(&self.place, before)?));
+                let look = keeper.look(&self.place, before)?;
+                warnings.heed(look, &keeper.turned_away().unpriced);
+                return Ok((ProgramEnd::Itself(code), look));
             }
             if looked.elapsed() >= LOOKS {
                 looked = Instant::now();
                 let look = keeper.look(&self.place, before)?;
+                warnings.heed(look, &keeper.turned_away().unpriced);
                 if look.ended {
                     output::complain(format!("{} has ended, and its program with it", self.place.name));
                     self.end()?;

@@ -5,8 +5,10 @@ mod beside;
 mod bills;
 mod clients;
 mod hostile;
+mod left;
 mod listed;
 mod pace;
+mod spending;
 
 use std::fs;
 use std::io::{Read, Write};

@@ -1,6 +1,6 @@
 //! A golem whose agent makes calls, and the sums that must hold at every record of it.
 
-use golem::call::{self, Denied, How, Runaway, Used, Wanted};
+use golem::call::{self, Denied, How, Kinds, Runaway, Used, Wanted};
 use golem::constitution::{Constitution, DreamFigures, MindKind, Mode, PolicyFigures};
 use golem::mortality::economic;
 use golem::mortality::phase::Tier;
@@ -67,10 +67,12 @@ impl Agent {
     pub(crate) fn call_like(&mut self, most: Usdc, tier: Tier, alike: u64) -> Result<u64, Denied> {
         let key = self.golem.life().calls.made + 1;
         let room = call::room(self.golem.life(), self.now, tier);
+        let left = call::left(self.golem.life(), self.now).after(Usdc::ZERO);
         self.feed(What::Called(Wanted { key, most, tier, again: None, alike }));
         match (self.golem.life().calls.find(key), room) {
             (Some(open), Ok((room, _))) => {
                 assert!(open.most == most && most <= room);
+                assert_eq!(left, room, "what is said to be left is what may be used");
                 Ok(key)
             }
             (None, Ok(_)) if self.life().calls.hold.is_some() => {
@@ -87,7 +89,8 @@ impl Agent {
 
     pub(crate) fn settle(&mut self, key: u64, cost: Usdc, how: How) {
         let used = Used { model: format!("m{}", key % 20), input: 7, output: 3, took: 9 };
-        self.feed(What::Settled { key, cost, how, used: Box::new(used) });
+        let kinds = Kinds { cached: 4, written: 2, thought: 1 };
+        self.feed(What::Settled { key, cost, how, used: Box::new(used), kinds });
     }
 
     pub(crate) fn command(&mut self, command: Command) {

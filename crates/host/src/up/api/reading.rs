@@ -96,7 +96,7 @@ pub(super) async fn pictures(State(app): State<AppState>, Path(name): Path<Strin
     app.clone().pools.read(move || Ok(Json(Pictures::of(&History::read(&app.home.read_golem(&name)?)?)))).await
 }
 
-/// What its agent's calls have cost, by day and model, and what was refused.
+/// What became of its money, what its agent's calls have cost by model and day, what stopped them and what was refused.
 #[utoipa::path(get, path = "/v1/golems/{name}/costs", params(("name" = String, Path), Back),
     responses((status = 200, body = Costs), (status = 404, body = Problem)))]
 pub(super) async fn costs(

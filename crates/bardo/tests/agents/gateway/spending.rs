@@ -1,0 +1,125 @@
+//! What an agent's owner sees of the money: the same figures wherever they are shown.
+
+use std::fs;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use testing::billing::{Double, Habit, Part, Prices, Setting, Shown, Turn, always};
+use testing::upstream::{Act, Upstream};
+use testing::wait::found;
+
+use super::{Agency, Answer, Up, hello, post};
+use crate::common::host::Host;
+
+fn message(up: &Up, agency: &Agency, nth: u32, words: usize) -> Answer {
+    let system = "word and more ".repeat(words);
+    let system = json!([{ "type": "text", "text": system, "cache_control": { "type": "ephemeral" } }]);
+    let talk = json!([{ "role": "user", "content": format!("go on {nth}") }]);
+    let body = json!({ "model": "m", "max_tokens": 200, "system": system, "messages": talk });
+    up.post("/g/ada/v1/messages", &agency.token, "anthropic-version: 2023-06-01\r\n", &body.to_string())
+}
+
+fn sum(all: &Value, names: &[&str]) -> i64 {
+    names.iter().map(|name| all[*name].as_i64().unwrap_or_else(|| panic!("{name}: {all}"))).sum()
+}
+
+/// An owner could see what was spent, and neither of how much, nor on which kinds of tokens, nor what was refused in all.
+#[test]
+fn an_owner_sees_where_the_money_went_what_stopped_the_calls_and_what_was_refused() {
+    let turn = Turn::thinks(30, Shown::Not).then(Part::Words(5));
+    let setting = Setting::new(Prices::parse("m=1/5").unwrap(), always(turn, Habit::HONEST));
+    let double = Double::start(setting).unwrap();
+    let agency = Agency::at(&double.url, "1", &[]);
+    let up = agency.up();
+    let costs = || -> Value { serde_json::from_str(&agency.tent.ok(["golem", "costs", "ada", "--json"])).unwrap() };
+    assert!(agency.tent.ok(["golem", "costs", "ada"]).contains("has made no calls"));
+    for nth in 0..2 {
+        let refused = message(&up, &agency, nth, 100_000);
+        assert_eq!((refused.status, refused.header("x-bardo-refused")), (402, Some("budget")), "{}", refused.body);
+    }
+    for nth in 0..2 {
+        let answer = message(&up, &agency, nth, 1_000);
+        assert_eq!(answer.status, 200, "{}", answer.body);
+        agency.settled();
+    }
+    // The same again and again, until it is stopped.
+    let passed = (0..12).filter(|_| up.chat(&agency, &hello()).status == 200).count();
+    assert_eq!(passed, 8);
+    let life = agency.settled();
+    let told = costs();
+    let (spending, purse) = (&told["spending"], &told["spending"]["purse"]);
+    assert_eq!(purse["calls"], life.calls.spent.as_micros());
+    assert_eq!(
+        sum(purse, &["given"]),
+        sum(purse, &["spent", "aside", "kept", "free", "returned"]),
+        "each cent is somewhere"
+    );
+    let model = &spending["models"][0];
+    assert_eq!((sum(model, &["calls"]), sum(model, &["cost"])), (10, life.calls.spent.as_micros()));
+    // What the first has written to the cache the second has read from it; and what was thought is part of what came out.
+    assert!(sum(model, &["written"]) > 1_000 && sum(model, &["cached"]) > 1_000, "{model}");
+    assert!(sum(model, &["thought"]) >= 8 * 30 && sum(model, &["output"]) > sum(model, &["thought"]), "{model}");
+    let all = sum(model, &["input", "cached", "written"]);
+    assert_eq!(all, life.calls.models[0].input as i64);
+    assert_eq!((&spending["stops"]["times"], &spending["stops"]["waits"]["key"]), (&json!(1), &json!(1)));
+    assert_eq!(spending["next"]["may_use"], 0);
+    let refusals = spending["refusals"].as_array().unwrap();
+    let of = |code: &str| refusals.iter().find(|one| one["code"] == code).map(|one| one["times"].clone());
+    assert!(of("budget").is_some() && of("held").is_some(), "{refusals:?}");
+    // As people read it.
+    let shown = agency.tent.ok(["golem", "costs", "ada"]);
+    for words in ["spent      $0.0", " of $1.00; ", "FROM CACHE", "`bardo golem approve ada 1` lets them go on"] {
+        assert!(shown.contains(words), "{words}: {shown}");
+    }
+    assert!(agency.tent.ok(["golem", "show", "ada"]).contains(" of $1.00; "));
+    let listed = agency.tent.ok(["golem", "list"]);
+    assert!(listed.contains("SPENT") && listed.contains(" of $1.00"), "{listed}");
+    agency.tent.ok(["golem", "approve", "ada", "1"]);
+    let told = costs();
+    assert_eq!(told["spending"]["stops"]["past"].as_array().unwrap().len(), 1);
+    assert!(told["spending"]["next"]["may_use"].as_i64().unwrap() > 0);
+    up.stop();
+    agency.tent.verified("ada");
+    // Every refusal is in the account once all is at rest.
+    let told = costs();
+    let times = told["spending"]["refusals"].as_array().unwrap().iter().map(|one| one["times"].as_i64().unwrap());
+    assert_eq!(times.sum::<i64>(), 2 + 4);
+}
+
+/// No journal has these, so only the host that heard them can tell; all else is the same in its API as in a terminal.
+#[test]
+fn sessions_and_what_was_turned_away_are_shown_by_the_host_that_heard_them() {
+    let upstream = Upstream::start(|_| Act::Honest);
+    let agency = Agency::new(&upstream, "1", &[]);
+    let config = agency.tent.root().join("bardo.toml");
+    fs::write(&config, fs::read_to_string(&config).unwrap() + "listen = \"127.0.0.1:0\"\n").unwrap();
+    let host = Host::up(&agency.tent, "1");
+    let written = agency.tent.root().join("gateway");
+    let late = || "no gateway came up".to_owned();
+    let address = found(Duration::from_secs(30), late, || fs::read_to_string(&written).ok());
+    let call = |headers: &str, body: &Value| {
+        post(&address, "/g/ada/v1/chat/completions", &agency.token, headers, &body.to_string()).status
+    };
+    let mut named = hello();
+    named["metadata"] = json!({ "user_id": "user_1_account__session_two" });
+    assert_eq!((call("x-session-id: one\r\n", &hello()), call("", &named), call("", &named)), (200, 200, 200));
+    assert_eq!(call("", &json!({ "model": "nobody-knows", "messages": [] })), 404);
+    let spent = agency.settled().calls.spent.as_micros();
+    let told = host.get("/v1/golems/ada/costs")["spending"].clone();
+    let sessions: Vec<(&str, i64)> = told["sessions"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| (one["session"].as_str().unwrap(), one["calls"].as_i64().unwrap()))
+        .collect();
+    assert_eq!(sessions, [("two", 2), ("one", 1)]);
+    let cost: i64 = told["sessions"].as_array().unwrap().iter().map(|one| one["cost"].as_i64().unwrap()).sum();
+    assert_eq!(cost, spent);
+    let away = &told["turned_away"][0];
+    assert_eq!((&away["code"], &away["times"]), (&json!("model"), &json!(1)), "{told}");
+    let terminal: Value = serde_json::from_str(&agency.tent.ok(["golem", "costs", "ada", "--json"])).unwrap();
+    for part in ["purse", "next", "models", "stops", "checks", "refusals"] {
+        assert_eq!(terminal["spending"][part], told[part], "{part}");
+    }
+    assert_eq!(terminal["spending"]["sessions"], json!([]));
+}
