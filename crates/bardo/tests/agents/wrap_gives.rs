@@ -127,6 +127,18 @@ fn where_a_call_would_go_past_its_budget_nothing_is_started() {
     assert!(told.contains("argument 1") && !tent.root().exists(), "{told}");
 }
 
+/// A host has as many files open as it is let, and a program that goes through all it could have open would go through a billion.
+#[test]
+fn a_program_may_have_as_many_files_open_as_before() {
+    let (tent, upstream) = (Tent::bare(), Upstream::start(|_| Act::Honest));
+    let plain = wrap(&tent, &upstream, &["--name", "ada"], &["sh", "-c", "ulimit -Sn"]);
+    let mut limited = Command::new("sh");
+    limited.args(["-c", "ulimit -Sn 300; exec \"$@\"", "sh"]).arg(plain.get_program()).args(plain.get_args());
+    limited.envs(plain.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let output = limited.output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "300\n", "{}", told(&output));
+}
+
 /// "the treasury … file is damaged" and "cannot move …/gateway.new", of whoever was not the first.
 #[test]
 fn ten_at_once_in_an_empty_place_ten_in_a_full_one_and_thirty_none_of_which_fails() {

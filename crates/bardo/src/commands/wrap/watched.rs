@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use golem::Life;
-use host::{Error, GolemHome, Home, private};
+use host::{Error, GolemHome, Home, files, private};
 use outside::fence::Fence;
 use outside::warden::Ward;
 use rustix::process::{Pid, Signal, kill_process};
@@ -69,6 +69,7 @@ impl WatchedProgram {
             fence: (!args.unfenced).then_some(fence),
             covers: false,
             umask: private::umask_before(),
+            files: files::before(),
         };
         let cannot = |why: std::io::Error| Error::Host(format!("cannot start {}: {why}", args.program[0]));
         let own = std::env::current_exe().map_err(cannot)?;

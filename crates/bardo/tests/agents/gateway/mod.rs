@@ -4,6 +4,7 @@
 mod beside;
 mod bills;
 mod clients;
+mod doors;
 mod hostile;
 mod listed;
 mod pace;
@@ -11,7 +12,7 @@ mod pace;
 use std::fs;
 use std::io::{Read, Write};
 use std::net::TcpStream;
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use crate::common::Tent;
@@ -59,23 +60,18 @@ impl Agency {
         let config =
             format!("[models]\nprices = \"{model}=1/5\"\n[gateway]\nmodels = \"m={model}, dear={model}:strong\"\n");
         fs::write(tent.root().join("bardo.toml"), config).unwrap();
+        let mut agency = Agency { tent, token: String::new() };
+        agency.token = agency.born("ada", credit, set);
+        agency
+    }
+
+    /// A golem with so much to live on, and the token of its agent.
+    fn born(&self, name: &str, credit: &str, set: &[&str]) -> String {
         let set: Vec<&str> = set.iter().flat_map(|set| ["--set", set]).collect();
-        let new = [
-            "golem",
-            "new",
-            "ada",
-            "--world",
-            "checks",
-            "--credit",
-            credit,
-            "--interval",
-            "1s",
-            "--set",
-            "world.bar=1s",
-        ];
-        tent.ok([&new[..], &set].concat());
-        let shown: Value = serde_json::from_str(&tent.ok(["golem", "connect", "ada", "--json"])).unwrap();
-        Agency { tent, token: shown["token"].as_str().unwrap().to_owned() }
+        let new = ["golem", "new", name, "--world", "checks", "--credit", credit, "--interval", "1s"];
+        self.tent.ok([&new[..], &["--set", "world.bar=1s"], &set].concat());
+        let shown: Value = serde_json::from_str(&self.tent.ok(["golem", "connect", name, "--json"])).unwrap();
+        shown["token"].as_str().unwrap().to_owned()
     }
 
     fn up(&self) -> Up {
@@ -83,10 +79,18 @@ impl Agency {
     }
 
     fn up_with(&self, environment: &[(&str, &str)]) -> Up {
-        let _ = fs::remove_file(self.tent.root().join("gateway"));
-        let mut command = self.tent.command(["up", "--listen", "127.0.0.1:0", "--gateway", "127.0.0.1:0"]);
-        let log = fs::File::create(self.tent.folder.path().join("log")).unwrap();
+        let mut command = self.comes_up();
         command.envs(environment.iter().copied());
+        self.up_by(command)
+    }
+
+    fn comes_up(&self) -> Command {
+        self.tent.command(["up", "--listen", "127.0.0.1:0", "--gateway", "127.0.0.1:0"])
+    }
+
+    fn up_by(&self, mut command: Command) -> Up {
+        let _ = fs::remove_file(self.tent.root().join("gateway"));
+        let log = fs::File::create(self.tent.folder.path().join("log")).unwrap();
         let child = command.stdout(Stdio::null()).stderr(log).spawn().unwrap();
         let written = self.tent.root().join("gateway");
         let late = || "no gateway came up".to_owned();
@@ -95,7 +99,11 @@ impl Agency {
     }
 
     fn life(&self) -> Life {
-        self.tent.golem("ada").wake().unwrap().0.life().clone()
+        self.life_of("ada")
+    }
+
+    fn life_of(&self, name: &str) -> Life {
+        self.tent.golem(name).wake().unwrap().0.life().clone()
     }
 
     /// Life once every call is settled.
@@ -120,7 +128,7 @@ impl Up {
     }
 
     fn stop(mut self) {
-        let kill = std::process::Command::new("kill").args(["-TERM", &self.child.id().to_string()]).status();
+        let kill = Command::new("kill").args(["-TERM", &self.child.id().to_string()]).status();
         assert!(kill.unwrap().success());
         self.child.wait().unwrap();
     }
