@@ -213,7 +213,8 @@ impl Call {
     }
 
     fn told(&mut self, usage: Usage) {
-        if self.settled {
+        // No call is made of nothing: whoever counts so has not counted, and all that was set aside is what it may have been.
+        if self.settled || usage.all_input() == 0 {
             return;
         }
         let usage = if self.asked.kept { usage.kept() } else { usage };
