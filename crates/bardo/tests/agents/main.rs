@@ -22,3 +22,4 @@ mod thinking;
 mod wrap;
 mod wrap_ends;
 mod wrap_gives;
+mod wrap_keys;
