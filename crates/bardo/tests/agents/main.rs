@@ -23,3 +23,4 @@ mod wrap;
 mod wrap_ends;
 mod wrap_gives;
 mod wrap_keys;
+mod wrap_user;
