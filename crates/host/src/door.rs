@@ -1,4 +1,4 @@
-//! The door of the API. Everyone who comes is let in, up to a number; then whoever takes nothing of what it asked for,
+//! The door of the API, and of the gateway. Everyone who comes is let in, up to a number; then whoever takes nothing of what it asked for,
 //! or has asked for nothing the longest, makes room. So strangers who come in crowds and neither speak nor listen cost
 //! nobody else anything, and no connection lasts longer than somebody is at its other end.
 

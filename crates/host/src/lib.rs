@@ -4,6 +4,7 @@
 //! Each room stands on those above it.
 
 mod error;
+pub mod files;
 mod hash;
 pub mod private;
 pub mod wall;

@@ -13,7 +13,9 @@ use std::process::{Command, ExitCode};
 use std::time::Duration;
 
 use rustix::fs::Mode;
-use rustix::process::{Pid, Signal, WaitOptions, getppid, kill_process, umask, wait};
+use rustix::process::{
+    Pid, Resource, Rlimit, Signal, WaitOptions, getppid, getrlimit, kill_process, setrlimit, umask, wait,
+};
 use serde::{Deserialize, Serialize};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1};
 use signal_hook::iterator::Signals;
@@ -43,6 +45,9 @@ pub struct Ward {
     pub apart: Option<Apart>,
     /// What new files of the program's are not open to, as its owner has it.
     pub umask: Option<u32>,
+    /// Files the program may have open unless it asks for more, as its owner has it.
+    #[serde(default)]
+    pub files: Option<u64>,
 }
 
 /// Watches over the program that is described in one argument; `begin` is what starts this executable as the process that
@@ -166,6 +171,10 @@ fn become_it(ward: &Ward) -> io::Result<std::convert::Infallible> {
     let warden = getppid();
     if let Some(mask) = ward.umask {
         umask(Mode::from_raw_mode(mask as _));
+    }
+    if ward.files.is_some() {
+        let maximum = getrlimit(Resource::Nofile).maximum;
+        setrlimit(Resource::Nofile, Rlimit { current: ward.files, maximum })?;
     }
     let (program, told) = ward.program.split_first().ok_or_else(|| io::Error::other("no program"))?;
     if let Some(fence) = &ward.fence {

@@ -13,7 +13,7 @@ use host::home::links::{self, GOOD_FOR};
 use host::up::notify::Telling;
 use host::up::{Archiving, Asker, Changes, Chores, Plan, Up, api};
 use host::view::board::Board;
-use host::{Error, Home};
+use host::{Error, Home, files};
 use serde_json::json;
 
 use crate::args::UpArgs;
@@ -67,6 +67,7 @@ fn reread(
 }
 
 pub(crate) fn up(home: &Home, args: &UpArgs, json: bool) -> Result<ExitCode, Error> {
+    files::raise();
     home.require()?;
     let settings = home.settings()?;
     // Until the very end: what is left to say of coming down goes out when this is dropped.

@@ -22,5 +22,7 @@ mod thinking;
 mod wrap;
 mod wrap_ends;
 mod wrap_gives;
+mod wrap_keys;
 mod wrap_only;
+mod wrap_user;
 mod wrap_warns;

@@ -1,5 +1,4 @@
-//! What `bardo wrap` gives a program: a golem of its own, a token in place of every key, the address its owner had, and a fence
-//! that is not in its way.
+//! What `bardo wrap` gives a program: a golem of its own, what its owner keeps for it and no key, and a fence that is not in its way.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -9,82 +8,6 @@ use crate::common::Tent;
 use crate::wrap::{AGENT, life, told, wrap};
 use golem::Usdc;
 use testing::upstream::{Act, Upstream};
-
-/// Twenty providers' variables, and how their keys begin.
-const KEYS: [(&str, &str); 20] = [
-    ("OPENAI_API_KEY", "sk-proj-"),
-    ("ANTHROPIC_API_KEY", "sk-ant-api03-"),
-    ("ANTHROPIC_AUTH_TOKEN", "token-"),
-    ("GEMINI_API_KEY", "AIza"),
-    ("GOOGLE_API_KEY", "AIza"),
-    ("AZURE_OPENAI_API_KEY", "azure-"),
-    ("AWS_SECRET_ACCESS_KEY", "aws-"),
-    ("CLAUDE_CODE_OAUTH_TOKEN", "sk-ant-oat01-"),
-    ("CODEX_API_KEY", "sk-"),
-    ("OPENAI_ADMIN_KEY", "sk-admin-"),
-    ("COHERE_API_KEY", "co-"),
-    ("LITELLM_API_KEY", "sk-"),
-    ("MOONSHOT_API_KEY", "sk-"),
-    ("CEREBRAS_API_KEY", "csk-"),
-    ("PERPLEXITY_API_KEY", "pplx-"),
-    ("AI_GATEWAY_API_KEY", "vck_"),
-    ("HF_TOKEN", "hf_"),
-    ("GROQ_API_KEY", "gsk_"),
-    ("XAI_API_KEY", "xai-"),
-    ("SOME_OTHER_NAME", "sk-or-v1-"),
-];
-
-/// A key that names whose it is.
-fn key(at: usize) -> String {
-    format!("{}canary{at}x4f9b2c7d1e8a6f3b5c0d{at}", KEYS[at].1)
-}
-
-/// Calls once in each protocol, and says what its environment is.
-const SHOWS: &str = r#"env
-curl -s "$OPENAI_BASE_URL/chat/completions" -H "Authorization: Bearer $OPENAI_API_KEY" \
-  -d '{"model":"m","max_tokens":20,"messages":[{"role":"user","content":"hello"}]}' >&2
-curl -s "$ANTHROPIC_BASE_URL/v1/messages" -H "x-api-key: $ANTHROPIC_API_KEY" \
-  -d '{"model":"m","max_tokens":20,"messages":[{"role":"user","content":"hello"}]}' >&2"#;
-
-/// Of sixteen keys fifteen were passed on; an address of one's own was overwritten in silence, and its key went to another host.
-#[test]
-fn in_forty_environments_no_key_reaches_the_program_or_a_host_that_is_not_its_own() {
-    for number in 0..40_usize {
-        let tent = Tent::bare();
-        let [openai, anthropic] = [Upstream::start(|_| Act::Honest), Upstream::start(|_| Act::Honest)];
-        let mut command = tent.command(["wrap", "--name", "ada", "--", "sh", "-c", SHOWS]);
-        let set: Vec<usize> =
-            (0..KEYS.len()).filter(|at| *at < 3 || number & (1 << (at % 5)) != 0 || number % 7 == 0).collect();
-        for (name, _) in KEYS {
-            command.env_remove(name);
-        }
-        for at in &set {
-            command.env(KEYS[*at].0, key(*at));
-        }
-        // The address an owner had, in the ways that clients read it.
-        command.env(["OPENAI_BASE_URL", "OPENAI_API_BASE"][number % 2], format!("{}/v1", openai.url));
-        command.env(["ANTHROPIC_BASE_URL", "ANTHROPIC_API_BASE"][number / 2 % 2], &anthropic.url);
-        command.env("BARDO__MODELS__PRICES", "openai/m=1/5, anthropic/m=1/5");
-        if number % 3 == 0 {
-            command.env("HTTPS_PROXY", "http://proxy.invalid:3128").env("no_proxy", "example.com");
-        }
-        let output = command.output().unwrap();
-        let (env, told) = (String::from_utf8(output.stdout.clone()).unwrap(), told(&output));
-        assert!(!env.contains("canary") && !told.contains("canary"), "{number}: {env}\n{told}");
-        assert!(
-            env.contains("OPENAI_API_KEY=bardo-agent-") && env.contains("\nNO_PROXY=127.0.0.1,localhost,::1\n"),
-            "{env}"
-        );
-        assert!(number % 3 > 0 || env.contains("no_proxy=example.com,127.0.0.1,localhost,::1"), "{env}");
-        // Each host was shown the key that goes with its address, and no other.
-        for (upstream, expected) in [(&openai, key(0)), (&anthropic, key(2))] {
-            assert_eq!(upstream.calls(), 1, "{number}: {told}");
-            let head = upstream.last().0;
-            assert!(head.contains(&expected) && head.matches("canary").count() == 1, "{number}: {head}");
-        }
-        assert_eq!(life(&tent, "ada").calls.made, 2, "{told}");
-    }
-}
 
 #[test]
 fn what_its_owner_keeps_it_gets_and_cleaned_it_gets_nothing_else() {
@@ -122,9 +45,21 @@ fn where_a_call_would_go_past_its_budget_nothing_is_started() {
     refused("CLAUDE_CODE_USE_BEDROCK", "1", "--keep CLAUDE_CODE_USE_BEDROCK");
     refused("OPENAI_BASE_URL", "http://10.0.0.1/v1", "plain http");
     refused("OPENAI_API_KEY", "sk-or-v1-4f9b2c7d1e8a6f3b5c0d4f9b2c7d1e8a", "https://openrouter.ai");
-    let key = format!("--openai-api-key={}", key(0));
-    let told = told(&wrap(&tent, &upstream, &[], &["touch", &key]).output().unwrap());
+    let key = "--openai-api-key=sk-proj-canary0x4f9b2c7d1e8a6f3b5c0d0";
+    let told = told(&wrap(&tent, &upstream, &[], &["touch", key]).output().unwrap());
     assert!(told.contains("argument 1") && !tent.root().exists(), "{told}");
+}
+
+/// A host has as many files open as it is let, and a program that goes through all it could have open would go through a billion.
+#[test]
+fn a_program_may_have_as_many_files_open_as_before() {
+    let (tent, upstream) = (Tent::bare(), Upstream::start(|_| Act::Honest));
+    let plain = wrap(&tent, &upstream, &["--name", "ada"], &["sh", "-c", "ulimit -Sn"]);
+    let mut limited = Command::new("sh");
+    limited.args(["-c", "ulimit -Sn 300; exec \"$@\"", "sh"]).arg(plain.get_program()).args(plain.get_args());
+    limited.envs(plain.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let output = limited.output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "300\n", "{}", told(&output));
 }
 
 /// "the treasury … file is damaged" and "cannot move …/gateway.new", of whoever was not the first.

@@ -209,6 +209,11 @@ fn tiers(whole: &Value) -> Result<(), String> {
     if !is_nothing(&whole["modalities"]) && !text(&whole["modalities"]) {
         return Err(refused("modalities other than text"));
     }
+    // Servers of Google's take each name in two spellings, and one of them is read here.
+    let config = whole["generationConfig"].as_object();
+    if let Some(name) = config.and_then(|config| config.keys().find(|name| name.contains('_'))) {
+        return Err(format!("generationConfig has its names written like maxOutputTokens here, and not like {name}"));
+    }
     let kinds = &whole["generationConfig"]["responseModalities"];
     if !is_nothing(kinds) && !kinds.as_array().is_some_and(|all| all.iter().all(|one| one == "TEXT")) {
         return Err(refused("modalities other than text"));

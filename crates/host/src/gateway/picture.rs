@@ -21,10 +21,12 @@ pub(super) fn tokens(data: &str, model: &str, messages: bool) -> Option<u64> {
     Some((width.div_ceil(32) * height.div_ceil(32) * 5 / 2 + 2_500).min(UNKNOWN))
 }
 
-/// As Google bills one: 258 for each square of 768, or as much as the finest resolution comes to.
+/// As Google bills one: 258 for each square, whose side goes by the shorter side of the picture and is 768 at most; or as much as the
+/// finest resolution comes to.
 pub(super) fn generated(data: &str) -> Option<u64> {
     let (width, height) = size(&decoded(data))?;
-    Some((width.div_ceil(768) * height.div_ceil(768) * 258 + 258).max(2_300).min(UNKNOWN))
+    let side = (width.min(height) * 2 / 3).clamp(256, 768);
+    Some((width.div_ceil(side) * height.div_ceil(side) * 258 + 258).max(2_300).min(UNKNOWN))
 }
 
 /// Where a provider gets it from an address, anything may be behind it.
@@ -119,6 +121,8 @@ pub(super) mod tests {
         let data = format!("data:image/png;base64,{}", png(1_024, 1_024, 100));
         assert_eq!(tokens(&data, "gpt-5", false), Some(1_024 * 5 / 2 + 2_500));
         assert_eq!(tokens(&data, "gpt-4o-mini", false), Some(UNKNOWN));
+        assert_eq!(generated(&png(2_000, 2_000, 100)), Some(9 * 258 + 258));
+        assert_eq!(generated(&png(4_000, 300, 100)), Some(16 * 2 * 258 + 258), "a long one has small squares");
         let jpeg = [0xff, 0xd8, 0xff, 0xe0, 0, 4, 1, 1, 0xff, 0xc0, 0, 11, 8, 2, 0x58, 3, 0x20, 3];
         assert_eq!(size(&jpeg), Some((800, 600)));
         assert_eq!(size(b"GIF89a\x40\x01\xf0\0"), Some((320, 240)));

@@ -232,7 +232,8 @@ impl Call {
     }
 
     fn told(&mut self, usage: Usage) {
-        if self.came_to.is_some() {
+        // No call is made of nothing: whoever counts so has not counted, and all that was set aside is what it may have been.
+        if self.came_to.is_some() || usage.all_input() == 0 {
             return;
         }
         let usage = if self.asked.kept { usage.kept() } else { usage };

@@ -4,8 +4,8 @@
 use std::fmt;
 
 use serde::de::{Deserializer, MapAccess, Visitor};
-use serde_json::Value;
 use serde_json::value::RawValue;
+use serde_json::{Map, Value};
 
 use super::fields;
 use super::parts::{self, Parts};
@@ -161,6 +161,11 @@ fn number(whole: &Value, name: &str) -> Result<Option<u64>, String> {
     }
 }
 
+/// What is no object has nothing in it that a server could go by.
+fn object(value: &RawValue) -> Map<String, Value> {
+    serde_json::from_str(value.get()).unwrap_or_default()
+}
+
 impl Asked {
     /// Tokens that an answer must have to be worth its question.
     pub(super) fn fewest(&self) -> u64 {
@@ -204,14 +209,14 @@ impl Asked {
                 most if names.contains(&most) && value.get() != "null" => put(name, &tokens.to_string()),
                 most if names.contains(&most) => {}
                 "stream_options" if usage => {
-                    let mut options: Value = serde_json::from_str(value.get()).unwrap_or_default();
-                    options["include_usage"] = Value::Bool(true);
-                    (told, _) = (true, put(name, &options.to_string()));
+                    let mut options = object(value);
+                    options.insert("include_usage".to_owned(), Value::Bool(true));
+                    (told, _) = (true, put(name, &Value::Object(options).to_string()));
                 }
                 "generationConfig" if self.protocol == Protocol::Generate => {
-                    let mut config: Value = serde_json::from_str(value.get()).unwrap_or_default();
-                    config["maxOutputTokens"] = Value::from(tokens);
-                    (told, _) = (true, put(name, &config.to_string()));
+                    let mut config = object(value);
+                    config.insert("maxOutputTokens".to_owned(), Value::from(tokens));
+                    (told, _) = (true, put(name, &Value::Object(config).to_string()));
                 }
                 _ => put(name, value.get()),
             }
@@ -269,6 +274,18 @@ mod tests {
         assert!(asked.hides_usage());
         let told = chat(&json!({ "model": "m", "stream": true, "stream_options": { "include_usage": true } })).unwrap();
         assert!(!told.hides_usage());
+        let odd = chat(&json!({ "model": "m", "stream": true, "stream_options": true })).unwrap();
+        let sent: Value = serde_json::from_slice(&odd.body("m", "max_tokens", 20)).unwrap();
+        assert_eq!(sent["stream_options"], json!({ "include_usage": true }));
+        let path = InPath { model: "m", stream: false };
+        let google =
+            |body: Value| read_with(body.to_string().as_bytes(), Protocol::Generate, &Key::new([1; 32]), Some(path));
+        let odd = google(json!({ "contents": [], "generationConfig": "x" })).unwrap();
+        let sent: Value = serde_json::from_slice(&odd.body("m", "max_tokens", 20)).unwrap();
+        assert_eq!(sent["generationConfig"], json!({ "maxOutputTokens": 20 }));
+        for twice in ["candidate_count", "max_output_tokens"] {
+            assert!(google(json!({ "contents": [], "generationConfig": { twice: 8 } })).is_err(), "{twice}");
+        }
         let nothing = chat(&json!({ "model": "m", "max_tokens": null })).unwrap();
         let sent: Value = serde_json::from_slice(&nothing.body("m", "max_completion_tokens", 9)).unwrap();
         assert_eq!(sent, json!({ "model": "m", "max_completion_tokens": 9 }));

@@ -185,7 +185,7 @@ pub(super) fn given(own: impl Iterator<Item = (String, String)>, wish: Wish<'_>)
 /// A key by its name; a number of tokens is none.
 fn is_named(name: &str, value: &str) -> bool {
     let name = name.to_uppercase();
-    let parts: Vec<&str> = name.split(['_', '-']).collect();
+    let parts: Vec<&str> = name.split(|c: char| !c.is_ascii_alphanumeric()).collect();
     let has = |known: &[&str]| parts.iter().any(|part| known.contains(part));
     let counts = value.trim().chars().all(|c| c.is_ascii_digit());
     OTHERS.contains(&name.as_str()) || (has(&PROVIDERS) && has(&SECRET) && !counts)
@@ -236,7 +236,7 @@ mod tests {
                    PERPLEXITY_API_KEY AI_GATEWAY_API_KEY HF_TOKEN HUGGINGFACEHUB_API_TOKEN MISTRAL_API_KEY GROQ_API_KEY \
                    XAI_API_KEY DEEPSEEK_API_KEY TOGETHER_API_KEY FIREWORKS_API_KEY VENICE_API_KEY OPENROUTER_API_KEY \
                    REPLICATE_API_TOKEN NVIDIA_API_KEY DASHSCOPE_API_KEY openai_api_key MY_OPENAI_KEY WORK_KEY \
-                   GOOGLE_APPLICATION_CREDENTIALS AWS_BEARER_TOKEN_BEDROCK COPILOT_TOKEN OPENAI_API_KEY_2 OLLAMA_API_KEY";
+                   GOOGLE_APPLICATION_CREDENTIALS AWS_BEARER_TOKEN_BEDROCK COPILOT_TOKEN OPENAI_API_KEY_2 OLLAMA_API_KEY WORK.GEMINI-KEY";
         let own: Vec<(&str, &str)> = all.split_whitespace().map(|name| (name, "canary")).collect();
         let given = kept(&own, false, &[]);
         assert!(given.variables.is_empty(), "{:?}", given.variables);

@@ -19,7 +19,7 @@ use std::time::Instant;
 use golem::mortality::death::Cause;
 use host::home::agent;
 use host::life::checks::Plan;
-use host::{Error, Home};
+use host::{Error, Home, files};
 use mind::Price;
 use outside::family;
 
@@ -35,6 +35,7 @@ use crate::commands::home as homes;
 use crate::{exit, output};
 
 pub(crate) fn wrap(home: &Home, args: &WrapArgs, json: bool) -> Result<ExitCode, Error> {
+    files::raise();
     let plans = Plans::of(home, args)?;
     let price = args.price.as_deref().map(Price::parse).transpose()?;
     if homes::make(home)? {

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use golem::Life;
-use host::{Error, GolemHome, Home, private};
+use host::{Error, GolemHome, Home, files, private};
 use outside::fence::Fence;
 use outside::warden::Ward;
 use rustix::process::{Pid, Signal, kill_process};
@@ -73,6 +73,7 @@ impl WatchedProgram {
             covers: false,
             apart: passage.map(Passage::apart),
             umask: private::umask_before(),
+            files: files::before(),
         };
         let cannot = |why: std::io::Error| Error::Host(format!("cannot start {}: {why}", args.program[0]));
         let own = std::env::current_exe().map_err(cannot)?;

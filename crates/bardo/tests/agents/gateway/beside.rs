@@ -123,7 +123,7 @@ fn the_same_load_against_the_same_budget_beside_another_gateway() {
 }
 
 /// Calls over lines that stay open, as many as come back whole; how many a second.
-fn rate(address: &str, path: &'static str, token: &str, calls: u64, lines: u64) -> f64 {
+pub(super) fn rate(address: &str, path: &'static str, token: &str, calls: u64, lines: u64) -> f64 {
     let body = json!({ "model": "m", "max_tokens": 1, "messages": [] }).to_string();
     let request = format!(
         "POST {path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {token}\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",

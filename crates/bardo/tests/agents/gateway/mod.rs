@@ -4,16 +4,19 @@
 mod beside;
 mod bills;
 mod clients;
+mod doors;
 mod hostile;
 mod left;
 mod listed;
 mod pace;
+mod purses;
+mod requests;
 mod spending;
 
 use std::fs;
 use std::io::{Read, Write};
 use std::net::TcpStream;
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use crate::common::Tent;
@@ -56,28 +59,28 @@ impl Agency {
     }
 
     fn at(url: &str, credit: &str, set: &[&str]) -> Agency {
-        let tent = Tent::new();
         let model = format!("{url}/v1/m");
         let config =
             format!("[models]\nprices = \"{model}=1/5\"\n[gateway]\nmodels = \"m={model}, dear={model}:strong\"\n");
+        let mut agency = Agency::of(&config);
+        agency.token = agency.born("ada", credit, set);
+        agency
+    }
+
+    /// A home with these settings and nobody in it.
+    fn of(config: &str) -> Agency {
+        let tent = Tent::new();
         fs::write(tent.root().join("bardo.toml"), config).unwrap();
+        Agency { tent, token: String::new() }
+    }
+
+    /// A golem with so much to live on, and the token of its agent.
+    fn born(&self, name: &str, credit: &str, set: &[&str]) -> String {
         let set: Vec<&str> = set.iter().flat_map(|set| ["--set", set]).collect();
-        let new = [
-            "golem",
-            "new",
-            "ada",
-            "--world",
-            "checks",
-            "--credit",
-            credit,
-            "--interval",
-            "1s",
-            "--set",
-            "world.bar=1s",
-        ];
-        tent.ok([&new[..], &set].concat());
-        let shown: Value = serde_json::from_str(&tent.ok(["golem", "connect", "ada", "--json"])).unwrap();
-        Agency { tent, token: shown["token"].as_str().unwrap().to_owned() }
+        let new = ["golem", "new", name, "--world", "checks", "--credit", credit, "--interval", "1s"];
+        self.tent.ok([&new[..], &["--set", "world.bar=1s"], &set].concat());
+        let shown: Value = serde_json::from_str(&self.tent.ok(["golem", "connect", name, "--json"])).unwrap();
+        shown["token"].as_str().unwrap().to_owned()
     }
 
     fn up(&self) -> Up {
@@ -85,10 +88,18 @@ impl Agency {
     }
 
     fn up_with(&self, environment: &[(&str, &str)]) -> Up {
-        let _ = fs::remove_file(self.tent.root().join("gateway"));
-        let mut command = self.tent.command(["up", "--listen", "127.0.0.1:0", "--gateway", "127.0.0.1:0"]);
-        let log = fs::File::create(self.tent.folder.path().join("log")).unwrap();
+        let mut command = self.comes_up();
         command.envs(environment.iter().copied());
+        self.up_by(command)
+    }
+
+    fn comes_up(&self) -> Command {
+        self.tent.command(["up", "--listen", "127.0.0.1:0", "--gateway", "127.0.0.1:0"])
+    }
+
+    fn up_by(&self, mut command: Command) -> Up {
+        let _ = fs::remove_file(self.tent.root().join("gateway"));
+        let log = fs::File::create(self.tent.folder.path().join("log")).unwrap();
         let child = command.stdout(Stdio::null()).stderr(log).spawn().unwrap();
         let written = self.tent.root().join("gateway");
         let late = || "no gateway came up".to_owned();
@@ -97,13 +108,21 @@ impl Agency {
     }
 
     fn life(&self) -> Life {
-        self.tent.golem("ada").wake().unwrap().0.life().clone()
+        self.life_of("ada")
+    }
+
+    fn life_of(&self, name: &str) -> Life {
+        self.tent.golem(name).wake().unwrap().0.life().clone()
     }
 
     /// Life once every call is settled.
     fn settled(&self) -> Life {
-        let open = || format!("{:?}", self.life().calls);
-        found(Duration::from_secs(20), open, || Some(self.life()).filter(|life| life.calls.open.is_empty()))
+        self.settled_of("ada")
+    }
+
+    fn settled_of(&self, name: &str) -> Life {
+        let open = || format!("{:?}", self.life_of(name).calls);
+        found(Duration::from_secs(20), open, || Some(self.life_of(name)).filter(|life| life.calls.open.is_empty()))
     }
 }
 
@@ -122,7 +141,7 @@ impl Up {
     }
 
     fn stop(mut self) {
-        let kill = std::process::Command::new("kill").args(["-TERM", &self.child.id().to_string()]).status();
+        let kill = Command::new("kill").args(["-TERM", &self.child.id().to_string()]).status();
         assert!(kill.unwrap().success());
         self.child.wait().unwrap();
     }
@@ -293,11 +312,12 @@ fn a_provider_that_fails_hangs_up_or_says_nothing_is_paid_no_more_than_was_set_a
         let body = if nth < acts.len() { hello() } else { streamed() };
         let answer = up.chat(&agency, &body);
         let (spent, worth) = (agency.settled().calls.spent.as_micros() as u64, upstream.worth());
-        // Whoever says that it used nothing cannot be charged for more.
         let (paid, done) = (spent - before, worth);
         match act {
             Act::Fails => assert_eq!((paid, answer.status), (0, 500)),
             Act::Stalls(_) | Act::Cuts => assert!(paid > 0, "{act:?}"),
+            // No call is made of nothing, so that is no count of it.
+            Act::SaysNothing => assert!(paid > 0 && answer.status == 200, "{paid} {}", answer.body),
             _ => assert_eq!(answer.status, 200, "{act:?}: {}", answer.body),
         }
         assert!(done > 0);

@@ -1,4 +1,5 @@
-//! What the durable record costs: the same calls to the provider itself and through the gateway, in turns in one run.
+//! What the durable record costs: the same calls to the provider itself and through the gateway, in turns in one run; and how many
+//! of them a processor is enough for.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -8,6 +9,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::Agency;
+use super::beside::rate;
 use testing::upstream::{Act, Upstream};
 
 /// Calls a second.
@@ -15,6 +17,42 @@ const PACE: u64 = 50;
 
 /// How often it is measured, if need be.
 const ROUNDS: u32 = 4;
+
+/// Reservations that a second of a processor is enough for, each with the call that it is for and what that came to. What is not
+/// optimised takes many times as long, and can only be seen not to have become hopeless.
+const RESERVATIONS: f64 = if cfg!(debug_assertions) { 150.0 } else { 2_000.0 };
+
+/// Ticks of a second, in which the kernel counts what a process took of its processors.
+const TICKS: f64 = 100.0;
+
+/// Seconds of processors that a process has taken so far.
+fn processor(process: u32) -> f64 {
+    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap();
+    // Its name, which may have anything in it, ends with the last bracket.
+    let fields: Vec<&str> = stat.rsplit_once(')').unwrap().1.split_whitespace().collect();
+    fields[11..13].iter().map(|ticks| ticks.parse::<f64>().unwrap()).sum::<f64>() / TICKS
+}
+
+#[test]
+fn thousands_of_reservations_at_one_golem_take_a_second_of_a_processor() {
+    let upstream = Upstream::start(|_| Act::Honest);
+    let agency = Agency::new(&upstream, "900", &super::UNWATCHED);
+    let up = agency.up();
+    let (path, process) = ("/g/ada/v1/chat/completions", up.child.id());
+    // What is done once is done by then.
+    rate(&up.address, path, &agency.token, 256, 64);
+    let (before, made) = (processor(process), agency.settled().calls.made);
+    let wall = rate(&up.address, path, &agency.token, crate::common::full(40_000, 2_560), 64);
+    let (made, took) = (agency.settled().calls.made - made, processor(process) - before);
+    let reserved = made as f64 / took;
+    println!(
+        "counted: {made} calls reserved, made and settled at one golem in {took:.2} s of processors: {reserved:.0} for each \
+         second; {wall:.0} a second on the wall"
+    );
+    assert!(reserved >= RESERVATIONS, "{reserved:.0} for each second of a processor");
+    up.stop();
+    agency.tent.verified("ada");
+}
 
 /// How long until the first byte of an answer's body.
 fn first_byte(address: &str, path: &str, token: &str, body: &Value) -> Option<Duration> {
