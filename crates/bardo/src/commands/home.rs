@@ -16,11 +16,13 @@ use crate::output::{self, line};
 
 /// A home, without a word about it. Says whether it was new.
 pub(crate) fn make(home: &Home) -> Result<bool, Error> {
-    home.init(&home.settings()?)
+    let new = home.init(&home.settings()?)?;
+    home.keep_reserve();
+    Ok(new)
 }
 
 pub(crate) fn init(home: &Home, json: bool) -> Result<ExitCode, Error> {
-    let new = home.init(&home.settings()?)?;
+    let new = make(home)?;
     let balance = home.treasury()?.balance()?;
     let found = if new { mind::look_around() } else { Vec::new() };
     if json {

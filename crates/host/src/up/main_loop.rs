@@ -131,6 +131,7 @@ impl Up {
         let crew = Crew::start(&desk, &waker);
         let mut up = Up::over(home, &plan, desk, crew, waker, wakes);
         up.scribe = Some(scribe);
+        home.keep_reserve();
         up.wake_everyone(&mut tell)?;
         up.boot.took = home.wall().now() - began;
         up.chores = Busy::begin(plan.chores, home, &up.desk)?;
@@ -295,6 +296,7 @@ impl Up {
                 tell(&format!("cannot look for new golems: {why}"));
             }
             self.lost = found.is_err();
+            self.keep_room();
             self.census = now + CENSUS_EVERY;
         }
         self.give_turns(now);
@@ -308,6 +310,14 @@ impl Up {
             tell(&news);
         }
         self.slots.next_due().map_or(self.bells, |due| due.min(self.bells))
+    }
+
+    /// Lays the room for orders aside again once there is some, if there is a disk that is anybody's: a host of which nothing
+    /// goes on by itself has none.
+    fn keep_room(&self) {
+        if self.scribe.is_some() {
+            self.home.keep_reserve();
+        }
     }
 
     /// Does what it was woken for; breaks if that is to stop.
