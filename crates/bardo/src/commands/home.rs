@@ -94,6 +94,12 @@ pub(crate) fn doctor(home: &Home, json: bool) -> Result<ExitCode, Error> {
         fine &= finding.fine;
         told(&finding, json);
     })?;
+    if let Err(why) = super::up::would_start(home) {
+        fine = false;
+        let going =
+            if home.is_up() { "the host that is up goes on by what it read before" } else { "`up` would not start" };
+        told(&examination::Finding::wrong("bardo.toml", format!("{why}; {going}")), json);
+    }
     Ok(if fine { ExitCode::SUCCESS } else { ExitCode::from(exit::ERROR) })
 }
 

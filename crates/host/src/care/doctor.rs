@@ -55,7 +55,7 @@ impl Finding {
         Finding { soon: true, ..Finding::fine(what, detail) }
     }
 
-    pub(super) fn wrong(what: impl Into<String>, detail: impl Into<String>) -> Finding {
+    pub fn wrong(what: impl Into<String>, detail: impl Into<String>) -> Finding {
         Finding { fine: false, ..Finding::fine(what, detail) }
     }
 }
