@@ -181,7 +181,7 @@ fn freeze(home: &Home, name: &str, reason: &str, json: bool) -> Result<ExitCode,
     order::mark_frozen(&place, reason)?;
     let heard = match tell(&place, Body::Command(Command::Freeze { reason: reason.to_owned() })) {
         // Frozen it is; only its own record does not say so yet.
-        Err(why @ Error::Unwritten { .. }) => {
+        Err(why) if why.is_of_disk() || matches!(why, Error::Unwritten { .. }) => {
             output::complain(why);
             Heard::Waiting
         }

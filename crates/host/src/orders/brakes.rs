@@ -28,7 +28,8 @@ pub(super) trait Came: Sized {
     fn why_not(came: &Result<Self, Error>) -> Option<&Error>;
     /// Some of it may be.
     fn has_begun(came: &Result<Self, Error>) -> bool;
-    fn failed(begun: bool, why: Error) -> Result<Self, Error>;
+    /// The same of one of which some may be on record, though not by the last attempt.
+    fn unsure(came: Result<Self, Error>) -> Result<Self, Error>;
 }
 
 impl Came for () {
@@ -40,8 +41,8 @@ impl Came for () {
         false
     }
 
-    fn failed(_: bool, why: Error) -> Result<(), Error> {
-        Err(why)
+    fn unsure(came: Result<(), Error>) -> Result<(), Error> {
+        came
     }
 }
 
@@ -76,9 +77,19 @@ pub(super) fn insist<T: Came>(place: &GolemHome, kind: Kind, order: impl Fn() ->
         begun |= T::has_begun(&came);
     }
     match T::why_not(&came) {
-        Some(why) if why.is_of_disk() => T::failed(begun, unwritten(place, kind, why)),
+        Some(why) if why.is_of_disk() && !begun => Err(unwritten(place, kind, why)),
+        Some(why) if why.is_of_disk() => {
+            freeze_instead(place, kind);
+            T::unsure(came)
+        }
         _ => came,
     }
+}
+
+/// Whatever is to end is frozen at least, where there is no room to write down that it is to end.
+fn freeze_instead(place: &GolemHome, kind: Kind) -> bool {
+    let full = kind == Kind::Ends && place.home().is_full();
+    full && mark(place, "there was no room to write down that it was stopped").is_ok()
 }
 
 /// Marks it frozen. That the marker is there is what counts, and needs no room on a disk; the reason in it may find none.
@@ -108,7 +119,7 @@ fn unwritten(place: &GolemHome, kind: Kind, why: &Error) -> Error {
     let instead = match kind {
         Kind::Settles => "repeat it once something can be written".to_owned(),
         _ if home.is_read_only() => stop_whoever_lives(place),
-        Kind::Ends if home.is_full() && mark(place, "there was no room to write down that it was stopped").is_ok() => {
+        _ if freeze_instead(place, kind) => {
             "it is frozen until then: no new exposure; repeat it once there is room".to_owned()
         }
         Kind::Ends | Kind::Freezes => "repeat it once something can be written".to_owned(),

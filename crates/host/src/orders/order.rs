@@ -67,8 +67,8 @@ impl Came for Order {
         came.is_ok()
     }
 
-    fn failed(begun: bool, why: Error) -> Result<Order, Error> {
-        if begun { Ok(Order::Unsure(why)) } else { Err(why) }
+    fn unsure(came: Result<Order, Error>) -> Result<Order, Error> {
+        came.or_else(|why| Ok(Order::Unsure(why)))
     }
 }
 
