@@ -46,6 +46,11 @@ pub(crate) fn begin(settings: &Settings, format: Option<LogFormat>) -> Result<Lo
     })
 }
 
+/// Whether what is said of the log can be understood.
+pub(crate) fn check(settings: &Settings) -> Result<(), Error> {
+    filter(settings).map(drop)
+}
+
 /// How much is logged, which may change while it is.
 #[derive(Clone, Debug)]
 pub(crate) struct Level(reload::Handle<EnvFilter, Registry>);

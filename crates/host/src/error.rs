@@ -55,6 +55,9 @@ pub enum Error {
     World(#[from] world::Error),
     #[error("the world and the golem disagree: {0}")]
     Fault(#[from] golem::Fault),
+    /// An order that stops something, and what was done for want of a record.
+    #[error("this is not on record: {why}; {instead}")]
+    Unwritten { why: String, instead: String },
     #[error("{what} {path}: {source}")]
     Io { what: &'static str, path: PathBuf, source: std::io::Error },
 }
@@ -65,6 +68,16 @@ impl Error {
         move |source| Error::Io { what, path, source }
     }
 
+    /// The disk does not take something, or does not give it.
+    pub fn is_of_disk(&self) -> bool {
+        matches!(
+            self,
+            Error::Io { .. }
+                | Error::Vault(vault::Error::Io { .. } | vault::Error::Disk { .. })
+                | Error::World(world::Error::Io { .. })
+        )
+    }
+
     /// The same trouble, with a word on whom or what it befell.
     pub(crate) fn about(self, whom: impl std::fmt::Display) -> Error {
         let text = format!("{whom}: {self}");
@@ -72,6 +85,7 @@ impl Error {
             Error::Usage(_) => Error::Usage(text),
             Error::Busy(_) | Error::Vault(vault::Error::Busy(_)) => Error::Busy(text),
             Error::Host(_)
+            | Error::Unwritten { .. }
             | Error::Io { .. }
             | Error::World(world::Error::Io { .. })
             | Error::Vault(vault::Error::Io { .. } | vault::Error::Disk { .. } | vault::Error::Sqlite { .. }) => {

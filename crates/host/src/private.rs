@@ -11,7 +11,7 @@ use std::sync::OnceLock;
 use rustix::fs::Mode;
 
 /// Everything a home has; whatever else lies in its folder is not ours to judge.
-const OURS: [&str; 15] = [
+const OURS: [&str; 16] = [
     "bardo.toml",
     "home-id",
     "treasury.db",
@@ -26,6 +26,7 @@ const OURS: [&str; 15] = [
     "bells",
     "data",
     "attic",
+    "reserve",
     "golems",
 ];
 /// What anyone but the owner could do.

@@ -218,6 +218,11 @@ impl Log {
         Ok(Log { db, head, tip, ahead: None, targets })
     }
 
+    /// What a host that is up has locked.
+    pub fn lock(heads: &Path) -> PathBuf {
+        Head::path(heads, HOST)
+    }
+
     /// Whether a host is up.
     pub fn is_taken(heads: &Path) -> bool {
         Head::is_taken(heads, HOST)

@@ -16,11 +16,13 @@ use crate::output::{self, line};
 
 /// A home, without a word about it. Says whether it was new.
 pub(crate) fn make(home: &Home) -> Result<bool, Error> {
-    home.init(&home.settings()?)
+    let new = home.init(&home.settings()?)?;
+    home.keep_reserve();
+    Ok(new)
 }
 
 pub(crate) fn init(home: &Home, json: bool) -> Result<ExitCode, Error> {
-    let new = home.init(&home.settings()?)?;
+    let new = make(home)?;
     let balance = home.treasury()?.balance()?;
     let found = if new { mind::look_around() } else { Vec::new() };
     if json {
@@ -92,6 +94,12 @@ pub(crate) fn doctor(home: &Home, json: bool) -> Result<ExitCode, Error> {
         fine &= finding.fine;
         told(&finding, json);
     })?;
+    if let Err(why) = super::up::would_start(home) {
+        fine = false;
+        let going =
+            if home.is_up() { "the host that is up goes on by what it read before" } else { "`up` would not start" };
+        told(&examination::Finding::wrong("bardo.toml", format!("{why}; {going}")), json);
+    }
     Ok(if fine { ExitCode::SUCCESS } else { ExitCode::from(exit::ERROR) })
 }
 

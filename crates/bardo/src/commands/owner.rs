@@ -8,7 +8,7 @@ use golem::{Command, Usdc, thanatopsis};
 use host::config::Settings;
 use host::home::inbox::Body;
 use host::orders::fleet::{self, Brake};
-use host::orders::order::{self, Heard, Order, PATIENCE, dead, hear};
+use host::orders::order::{self, Heard, NO_SNAPSHOT, PATIENCE, dead, hear};
 use host::{Error, GolemHome, Home};
 use serde_json::json;
 
@@ -16,12 +16,9 @@ use crate::args::{Halt, Money, Retire};
 use crate::exit;
 use crate::output::{self, line};
 
-fn pass_on(home: &Home, place: &GolemHome, body: Body) -> Result<Order, Error> {
-    order::pass_on(place, body, home.settings()?.integer("run.snapshot_every") as u64)
-}
-
-fn tell(home: &Home, place: &GolemHome, body: Body) -> Result<Heard, Error> {
-    hear(place, pass_on(home, place, body)?, PATIENCE)
+/// Reads no settings: whoever stops something needs the home and nothing else.
+fn tell(place: &GolemHome, body: Body) -> Result<Heard, Error> {
+    hear(place, order::pass_on(place, body, NO_SNAPSHOT)?, PATIENCE)
 }
 
 fn report(place: &GolemHome, heard: &Heard, done: &str, json: bool) -> ExitCode {
@@ -38,7 +35,7 @@ fn report(place: &GolemHome, heard: &Heard, done: &str, json: bool) -> ExitCode 
 
 pub(crate) fn order(home: &Home, name: &str, command: Command, done: &str, json: bool) -> Result<ExitCode, Error> {
     let place = home.golem(name)?;
-    let heard = tell(home, &place, Body::Command(command))?;
+    let heard = tell(&place, Body::Command(command))?;
     Ok(report(&place, &heard, done, json))
 }
 
@@ -50,7 +47,7 @@ pub(crate) fn fund(home: &Home, money: &Money, json: bool) -> Result<ExitCode, E
     if money.amount > there {
         return Err(vault::Error::TreasuryShort { asked: money.amount, there }.into());
     }
-    let heard = tell(home, &place, Body::Fund { credit, capital })?;
+    let heard = tell(&place, Body::Fund { credit, capital })?;
     Ok(report(&place, &heard, &format!("was given {}", money.amount), json))
 }
 
@@ -152,8 +149,7 @@ pub(crate) fn brake(home: &Home, name: Option<&str>, brake: &Brake, json: bool) 
 }
 
 fn brake_all(home: &Home, brake: &Brake, json: bool) -> Result<ExitCode, Error> {
-    let every = home.settings()?.integer("run.snapshot_every") as u64;
-    let told = fleet::tell_all(home, brake, every, PATIENCE)?;
+    let told = fleet::tell_all(home, brake, NO_SNAPSHOT, PATIENCE)?;
     if told.is_empty() && !json {
         line("there is nobody alive here");
     }
@@ -183,9 +179,9 @@ fn freeze(home: &Home, name: &str, reason: &str, json: bool) -> Result<ExitCode,
         return Err(dead(&place, golem.life()));
     }
     order::mark_frozen(&place, reason)?;
-    let heard = match tell(home, &place, Body::Command(Command::Freeze { reason: reason.to_owned() })) {
+    let heard = match tell(&place, Body::Command(Command::Freeze { reason: reason.to_owned() })) {
         // Frozen it is; only its own record does not say so yet.
-        Err(why @ (Error::Io { .. } | Error::Vault(vault::Error::Io { .. } | vault::Error::Disk { .. }))) => {
+        Err(why) if why.is_of_disk() || matches!(why, Error::Unwritten { .. }) => {
             output::complain(why);
             Heard::Waiting
         }
@@ -206,16 +202,18 @@ pub(crate) fn retire(home: &Home, args: &Retire, json: bool) -> Result<ExitCode,
         return Ok(ExitCode::from(exit::USAGE));
     }
     let command = Command::Retire { reason: args.reason.clone() };
-    let heard = tell(home, &place, Body::Command(command))?;
-    let left = place.wake()?.0;
-    let left = match thanatopsis::left(left.life()) {
+    let heard = tell(&place, Body::Command(command))?;
+    let left = match place.wake() {
         // Its owner is not told that something is home which is on its way at best.
-        _ if !place.has_gone_home(left.life()) => format!(
+        Ok((left, _)) if !place.has_gone_home(left.life()) => format!(
             "what it holds is closed and sent home while somebody runs it: a host, or `bardo golem run {}`",
             place.name
         ),
-        None => "what it had is back in the treasury".to_owned(),
-        Some(left) => format!("its money is back in the treasury; {left}"),
+        Ok((left, _)) => thanatopsis::left(left.life()).map_or_else(
+            || "what it had is back in the treasury".to_owned(),
+            |left| format!("its money is back in the treasury; {left}"),
+        ),
+        Err(why) => why.to_string(),
     };
     Ok(report(&place, &heard, &format!("is dead, retired by its owner; {left}"), json))
 }
@@ -226,8 +224,7 @@ pub(crate) fn halt(home: &Home, args: &Halt, json: bool) -> Result<ExitCode, Err
         output::complain("nothing was changed; to end every golem, repeat with --yes");
         return Ok(ExitCode::from(exit::USAGE));
     }
-    let snapshot_every = home.settings()?.integer("run.snapshot_every") as u64;
-    let fleet::Halted { ended, answers } = fleet::halt_all(home, "bardo halt", snapshot_every, PATIENCE)?;
+    let fleet::Halted { ended, answers } = fleet::halt_all(home, "bardo halt", NO_SNAPSHOT, PATIENCE)?;
     if let Err(why) = &ended {
         output::complain(format!("heirs may still be born by themselves: {why}"));
     }

@@ -66,6 +66,20 @@ fn reread(
     Ok((now, if said.is_empty() { "nothing in it has changed".to_owned() } else { said.join("; ") }))
 }
 
+/// Reads what `up` reads, and says why it would not start by it. Nothing is begun.
+pub(crate) fn would_start(home: &Home) -> Result<(), Error> {
+    let settings = home.settings()?;
+    logs::check(&settings)?;
+    chores(&settings, true)?;
+    if let Some(address) = given(&settings, "api.listen") {
+        api::Listen::address(&address)?;
+    }
+    if let Some(address) = given(&settings, "gateway.listen") {
+        gateway::Listen::of(&address, &settings, home.prices()?)?;
+    }
+    Ok(())
+}
+
 pub(crate) fn up(home: &Home, args: &UpArgs, json: bool) -> Result<ExitCode, Error> {
     files::raise();
     home.require()?;
@@ -137,9 +151,13 @@ fn hear_signals(home: Home, mut settings: Settings, json: bool, asker: Asker, le
             let said = match reread(&home, &settings, json, &asker, &level) {
                 Ok((now, said)) => {
                     settings = now;
+                    asker.settings(None);
                     format!("bardo.toml was read again: {said}")
                 }
-                Err(why) => format!("bardo.toml is wrong, so all stays as it was: {why}"),
+                Err(why) => {
+                    asker.settings(Some(why.to_string()));
+                    format!("bardo.toml is wrong, so all stays as it was: {why}")
+                }
             };
             tracing::info!(target: "host::said", "{said}");
             if json {

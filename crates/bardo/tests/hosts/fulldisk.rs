@@ -38,6 +38,8 @@ fn on_a_full_disk_an_owner_can_look_and_freeze() {
 }
 
 fn check_full(tent: &Tent, disk: &Disk, ticks: &str) {
+    // Not even the room that is kept for orders that stop something.
+    fs::remove_file(tent.home().reserve()).unwrap();
     disk.fill(0);
     for read in [vec!["golem", "show", "ada"], vec!["--json", "golem", "list"]] {
         assert!(tent.ok(&read).contains(ticks), "{read:?}");
@@ -54,6 +56,7 @@ fn check_full(tent: &Tent, disk: &Disk, ticks: &str) {
     let halted = tent.run(["halt", "--all", "--yes"]);
     assert_eq!(halted.status.code(), Some(1));
     assert!(text(&halted.stderr).contains("not ended yet: ada, bob"), "{}", text(&halted.stderr));
+    assert!(tent.golem("bob").frozen_marker().exists(), "what cannot be ended yet is frozen");
     disk.free();
     tent.ok(["golem", "run", "ada", "--speed", "max", "--ticks", "1"]);
     assert!(tent.golem("ada").wake().unwrap().0.life().heartbeat.frozen);

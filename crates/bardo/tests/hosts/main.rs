@@ -1,6 +1,7 @@
 //! Hosts that are up, and what may happen to them and to a home: kills, damage, full disks, copies, strangers.
 
 mod api;
+mod brakes;
 mod clade;
 #[path = "../common/mod.rs"]
 mod common;

@@ -88,6 +88,9 @@ fn settings_are_read_again_on_a_signal_and_wrong_ones_change_nothing() {
     hang_up(&host);
     let line = said(&lines, "all stays as it was");
     assert!(line.contains("comand"), "{line}");
+    // Whoever was not at the screen hears of it too, for as long as it is so.
+    told(&second, "goes on by what it read before");
+    until("its figures say so", || host.figure("bardo_settings") == 0.0);
     host.order("/v1/golems/cid/freeze", None, "");
     told(&second, "cid");
 
@@ -98,6 +101,7 @@ fn settings_are_read_again_on_a_signal_and_wrong_ones_change_nothing() {
         hang_up(&host);
     }
     said(&lines, "was read again");
+    until("it goes by the file again", || host.figure("bardo_settings") == 1.0);
     until("golems go on", || host.ticks() > ticks);
     hang_up(&host);
     let stopped = Command::new("kill").args(["-TERM", &host.child.id().to_string()]).status();

@@ -43,14 +43,14 @@ impl Drop for Owner {
 }
 
 /// Puts a command under a clock that is so many days off.
-fn clocked(mut command: Command, library: &str, days: i64) -> Command {
+pub(crate) fn clocked(mut command: Command, library: &str, days: i64) -> Command {
     command.env("LD_PRELOAD", library).env("FAKETIME", format!("{days:+}d"));
     command.env("FAKETIME_DONT_FAKE_MONOTONIC", "1");
     command
 }
 
 /// What `faketime` puts under a program; none where there is no such thing.
-fn library() -> Option<String> {
+pub(crate) fn library() -> Option<String> {
     let output = Command::new("faketime").args(["-f", "+1d", "sh", "-c", "echo $LD_PRELOAD"]).output().ok()?;
     Some(text(&output.stdout).trim().to_owned()).filter(|library| output.status.success() && !library.is_empty())
 }

@@ -55,7 +55,7 @@ impl Finding {
         Finding { soon: true, ..Finding::fine(what, detail) }
     }
 
-    pub(super) fn wrong(what: impl Into<String>, detail: impl Into<String>) -> Finding {
+    pub fn wrong(what: impl Into<String>, detail: impl Into<String>) -> Finding {
         Finding { fine: false, ..Finding::fine(what, detail) }
     }
 }
@@ -68,6 +68,10 @@ pub fn examine(home: &Home, mut tell: impl FnMut(Finding)) -> Result<(), Error> 
     tell(examine_private(home.root()));
     tell(examine_prices(home));
     shelf_and_key(home).into_iter().for_each(&mut tell);
+    if !home.has_reserve() {
+        let why = "no room is kept for orders that stop something; `bardo init` lays it aside, once there is some";
+        tell(Finding::soon("reserve", why));
+    }
     let treasury = examine_treasury(home, &mut tell);
     for golem in home.list()? {
         examine_golem(&golem, treasury.as_ref(), &mut tell);

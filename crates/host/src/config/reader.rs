@@ -24,11 +24,39 @@ pub(super) fn read(file: File, name: &str, text: &str) -> Result<Found, Vec<Prob
     let document = Document::parse(text).map_err(|error| {
         let (line, column) = lines.at(error.span().map_or(text.len(), |span| span.start));
         let message = error.message().split_whitespace().collect::<Vec<_>>().join(" ");
+        let message = twice(text, line).filter(|_| message == "duplicate key").unwrap_or(message);
         vec![Problem::new(format!("{name}:{line}:{column}"), message)]
     })?;
     let mut reader = Reader { file, name, lines, found: Found::new(), problems: Vec::new() };
     reader.walk("", document.as_table(), 1);
     reader.finish()
+}
+
+/// What to do about a head or a key that is already there, if it is plain where.
+fn twice(text: &str, line: usize) -> Option<String> {
+    let bare = |written: &str| {
+        written.split('.').map(|word| word.trim().trim_matches(['"', '\''])).collect::<Vec<_>>().join(".")
+    };
+    let mut section = String::new();
+    let mut places = Vec::new();
+    for (at, written) in text.lines().enumerate().take(line) {
+        let written = written.trim();
+        if let Some(head) = written.strip_prefix('[') {
+            section = bare(head.split(']').next().unwrap_or_default());
+            places.push((at + 1, section.clone(), true));
+        } else if let Some((key, _)) = written.split_once('=').filter(|_| !written.starts_with('#')) {
+            places.push((at + 1, join(&section, &bare(key)), false));
+        }
+    }
+    let (at, path, is_head) = places.pop().filter(|(at, ..)| *at == line)?;
+    let within = format!("{path}.");
+    let (first, ..) = places.into_iter().find(|(_, other, _)| *other == path || other.starts_with(&within))?;
+    Some(match is_head {
+        true => {
+            format!("[{path}] is in line {first} already; put the keys below line {at} there, and take this line out")
+        }
+        false => format!("'{path}' is set in line {first} already; keep one of the two"),
+    })
 }
 
 struct Reader<'a> {

@@ -69,8 +69,9 @@ impl Settings {
     }
 }
 
-/// Every available key at its default with a word on it, ready to be changed: the keys are commented out,
-/// so the file as it stands changes nothing.
+/// Every available key at its default with a word on it, ready to be changed: the keys are commented out, so the file as
+/// it stands changes nothing. Each is written with its section and none stands under a head: whoever adds a section at the
+/// end, as anybody does, has not written its head twice.
 pub fn template(file: File) -> String {
     let mut text = match file {
         File::Bardo => "# The owner and the machine.\n".to_owned(),
@@ -79,11 +80,14 @@ pub fn template(file: File) -> String {
     text += "# Every key stands at its default. To change one, take the '#' from its line.\n";
     let mut section = "";
     for key in available(file) {
-        open_section(&mut text, &mut section, key);
+        if section != key.split().0 {
+            section = key.split().0;
+            text.push('\n');
+        }
         let value = key.default_value();
         let remark = value.remark().map_or(String::new(), |remark| format!("; {remark}"));
         text += &format!("# {} ({}{remark})\n", key.about, key.kind.expected());
-        text += &format!("#{} = {}\n", key.split().1, value.to_toml());
+        text += &format!("#{} = {}\n", key.path, value.to_toml());
     }
     text
 }

@@ -439,6 +439,32 @@ fn the_template_changes_nothing_and_uncommented_says_the_defaults() {
     }
 }
 
+/// The file that `init` writes had heads over nothing but comments, so a section at its end, where anybody puts one, was
+/// there twice, and whoever read "duplicate key" was told of one of the two lines.
+#[test]
+fn a_section_at_the_end_of_the_template_is_no_slip_and_what_is_there_twice_is_named_with_both_lines() {
+    let template = template(File::Bardo);
+    let longer = format!("{template}\n[gateway]\nlisten = \"127.0.0.1:9\"\n[notify]\ncommand = 'true'\n");
+    let settings = check_text(File::Bardo, "bardo.toml", &longer).unwrap();
+    assert_eq!(settings.text("gateway.listen"), Some("127.0.0.1:9"));
+    for (text, told) in [
+        (
+            "[gateway]\nlisten = \"\"\n\n# more\n[gateway]\n",
+            "bardo.toml:5:2: [gateway] is in line 1 already; put the keys below line 5 there, and take this line out",
+        ),
+        (
+            "gateway.listen = \"\"\n[gateway]\nlisten = \"\"\n",
+            "bardo.toml:2:2: [gateway] is in line 1 already; put the keys below line 2 there, and take this line out",
+        ),
+        (
+            "[gateway]\nlisten = \"\"\nlisten = \"\"\n",
+            "bardo.toml:3:1: 'gateway.listen' is set in line 2 already; keep one of the two",
+        ),
+    ] {
+        assert_eq!(check_text(File::Bardo, "bardo.toml", text).unwrap_err().to_string(), told);
+    }
+}
+
 /// What an owner does who takes the '#' from every key.
 pub(super) fn uncommented(template: &str) -> String {
     let bare = |line: &str| match line.strip_prefix('#') {

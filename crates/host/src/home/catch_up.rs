@@ -40,7 +40,7 @@ impl GolemHome {
         }
         match Vault::open(&self.vault(), 1) {
             Ok((mut vault, mut golem, _)) => {
-                vault.retain(self.home().retention()?);
+                vault.retain(self.home().retention());
                 self.home().reclaim(&mut vault, &mut golem)
             }
             // Whoever lives it has reclaimed it already.

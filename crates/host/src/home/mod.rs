@@ -11,6 +11,7 @@ pub mod links;
 pub mod loan;
 mod place;
 pub mod prices;
+mod reserve;
 pub mod tokens;
 
 pub use place::{GolemHome, Home, Seen};

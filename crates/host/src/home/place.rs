@@ -2,7 +2,7 @@
 //! in it.
 //!
 //! ```text
-//! $BARDO_HOME/bardo.toml   prices.csv   treasury.db   heads/ID   data/NAME.csv
+//! $BARDO_HOME/bardo.toml   prices.csv   treasury.db   heads/ID   data/NAME.csv   reserve
 //!             golems/NAME/golem.toml  life.db  secret  world.log  inbox/  FROZEN
 //! ```
 
@@ -111,12 +111,15 @@ impl Home {
     }
 
     /// How much of its journal a life keeps in its file here.
-    pub(crate) fn retention(&self) -> Result<Retention, Error> {
+    pub(crate) fn retention(&self) -> Retention {
         if let Some(known) = self.retention.get() {
-            return Ok(*known);
+            return *known;
         }
-        let retention = self.settings()?.retention();
-        Ok(*self.retention.get_or_init(|| retention))
+        match self.settings() {
+            Ok(settings) => *self.retention.get_or_init(|| settings.retention()),
+            // An order is not refused for a slip in the settings, and what is kept too long can go later.
+            Err(_) => Retention::Whole,
+        }
     }
 
     /// Makes the home, or completes it: what is there is left as it is, but for who else may read it. Says whether

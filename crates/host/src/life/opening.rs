@@ -28,7 +28,7 @@ impl Living {
         let (mut vault, mut golem, notices) = Vault::open(&place.vault(), snapshot_every)?;
         // Under the lock it is certain: a host that comes up now will find it taken.
         place.must_not_lodge()?;
-        vault.retain(place.home().retention()?);
+        vault.retain(place.home().retention());
         place.home().reclaim(&mut vault, &mut golem)?;
         let mut living = Living::awake(place, Writing::Own(Box::new(vault)), golem, treasury)?;
         living.complete()?;

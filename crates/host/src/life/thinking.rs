@@ -13,7 +13,7 @@ use super::body::Body;
 use super::listener::Listener;
 use super::living::Living;
 use crate::Error;
-use crate::config::Prices;
+use crate::config::{File, Prices, Settings};
 use crate::errands::{Asking, Keep, Thinking};
 use crate::legacy::testament;
 use crate::view::herald::Herald;
@@ -103,13 +103,23 @@ impl Body {
     fn thinking(&mut self) -> Result<&Arc<Thinking>, Error> {
         if self.thinking.is_none() {
             let home = self.place.home();
-            let settings = home.settings()?;
+            // Whoever obeys an order must not need them. What was said of keeping words is not known then: none is kept.
+            let (settings, days) = match home.settings() {
+                Ok(settings) => {
+                    let days = settings.integer("models.keep_days") as u64;
+                    (settings, days)
+                }
+                Err(why) => {
+                    tracing::warn!(%why, "settings cannot be read, so models are asked by the defaults");
+                    (Settings::defaults(File::Bardo), 0)
+                }
+            };
             // Without them whatever the book does not know is not asked, which is told then.
             let prices = home.prices().unwrap_or_else(|why| {
                 tracing::warn!(%why, "what models cost cannot be read");
                 Prices::default()
             });
-            let keep = Keep { folder: self.place.thoughts(), days: settings.integer("models.keep_days") as u64 };
+            let keep = Keep { folder: self.place.thoughts(), days };
             let asking = Asking { prices, slots: settings.integer("models.slots") as usize, keep };
             let thinking = Thinking::new(Arc::clone(home.minds()), asking);
             self.waker.iter().for_each(|waker| thinking.wakes(Arc::clone(waker)));

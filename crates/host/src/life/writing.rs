@@ -106,7 +106,7 @@ pub(crate) fn carry_over(place: &GolemHome, desk: &Desk) -> Result<(), Error> {
     let lines = desk.lines(id)?;
     let Some(last) = lines.last().map(|line| line.seq) else { return Ok(()) };
     let (mut vault, mut golem, _) = Vault::open(&place.vault(), 1)?;
-    vault.retain(place.home().retention()?);
+    vault.retain(place.home().retention());
     vault.catch_up(&mut golem, &lines)?;
     tidy(&mut vault, golem.life());
     desk.leave(Batch { carried: vec![(id, last)], ..Batch::default() });

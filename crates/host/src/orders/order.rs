@@ -2,7 +2,7 @@
 //! letter, and whoever lives it answers.
 
 use std::fs;
-use std::io::{ErrorKind, Write};
+use std::io::ErrorKind;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -10,6 +10,7 @@ use golem::thought::Told;
 use golem::{Command, CommandId};
 use vault::Reader;
 
+use super::brakes::{self, Came, Kind};
 use crate::Error;
 use crate::config::{File, Settings};
 use crate::home::GolemHome;
@@ -18,6 +19,9 @@ use crate::life::{Living, Silent};
 
 /// How long a living golem has to answer before the owner is told that the letter waits.
 pub const PATIENCE: Duration = Duration::from_secs(5);
+
+/// What a life is opened with to be told one thing: a snapshot takes room, and whoever runs it makes them.
+pub const NO_SNAPSHOT: u64 = u64::MAX;
 
 /// How long a model has to answer an owner's question.
 pub const ANSWER: Duration = Duration::from_secs(150);
@@ -51,6 +55,23 @@ pub enum Order {
     Unsure(Error),
 }
 
+impl Came for Order {
+    fn why_not(came: &Result<Order, Error>) -> Option<&Error> {
+        match came {
+            Err(why) | Ok(Order::Unsure(why)) => Some(why),
+            Ok(Order::Answered(_) | Order::Sent(_)) => None,
+        }
+    }
+
+    fn has_begun(came: &Result<Order, Error>) -> bool {
+        came.is_ok()
+    }
+
+    fn unsure(came: Result<Order, Error>) -> Result<Order, Error> {
+        came.or_else(|why| Ok(Order::Unsure(why)))
+    }
+}
+
 /// Passes an order on: to the golem itself if nobody is living it, else as a letter.
 pub fn pass_on(place: &GolemHome, body: Body, snapshot_every: u64) -> Result<Order, Error> {
     match pass_on_as(place, inbox::new_id(), body, snapshot_every)? {
@@ -59,11 +80,25 @@ pub fn pass_on(place: &GolemHome, body: Body, snapshot_every: u64) -> Result<Ord
     }
 }
 
-/// The same for an order that counts once however often it is passed on. An error means that nothing has begun.
+/// The same for an order that counts once however often it is passed on. An error means that nothing has begun. One that
+/// stops something finds the room that is kept for it, and if it cannot be written down all the same, whatever can be done
+/// without writing is.
 pub fn pass_on_as(place: &GolemHome, id: CommandId, body: Body, snapshot_every: u64) -> Result<Order, Error> {
+    let brake = if let Body::Command(command) = &body { Kind::of(command) } else { None };
+    match brake {
+        None => try_on(place, id, body, snapshot_every),
+        Some(kind) => brakes::insist(place, kind, || try_on(place, id, body.clone(), snapshot_every)),
+    }
+}
+
+fn try_on(place: &GolemHome, id: CommandId, body: Body, snapshot_every: u64) -> Result<Order, Error> {
     // The owner's own book first: whatever becomes of the order, nobody comes after this one by itself.
     if let Body::Command(Command::Retire { .. } | Command::Halt { .. }) = body {
-        place.home().treasury()?.end(Reader::open(&place.database())?.id()?)?;
+        let id = Reader::open(&place.database()).and_then(|reader| reader.id());
+        match id.map_err(Error::from).and_then(|id| Ok(place.home().treasury()?.end(id)?)) {
+            Err(why) if brakes::is_anothers(place, &why) => {}
+            ended => ended?,
+        }
     }
     match Living::open(place.clone(), snapshot_every) {
         Ok((mut living, _)) => {
@@ -85,6 +120,8 @@ pub fn pass_on_as(place: &GolemHome, id: CommandId, body: Body, snapshot_every: 
         Err(Error::Hosted(_) | Error::Vault(vault::Error::Locked(_))) => {
             Ok(Order::Sent(inbox::send_as(place, id, body)?))
         }
+        // A letter is all that two versions need to have in common.
+        Err(why) if brakes::is_anothers(place, &why) => Ok(Order::Sent(inbox::send_as(place, id, body)?)),
         Err(other) => Err(other),
     }
 }
@@ -142,28 +179,27 @@ pub fn dead(place: &GolemHome, life: &golem::Life) -> Error {
     Error::Dead(place.name.clone(), cause)
 }
 
-/// The marker first: from here on no new exposure, whatever the process is doing. That it is there is what counts, and
-/// needs no room on a disk; the reason in it may find none.
+/// The marker first: from here on no new exposure, whatever the process is doing.
 pub fn mark_frozen(place: &GolemHome, reason: &str) -> Result<(), Error> {
-    let marker = place.frozen_marker();
-    let mut file = fs::File::create(&marker).map_err(Error::io("cannot write", &marker))?;
-    match file.write_all(reason.as_bytes()).and_then(|()| file.sync_all()) {
-        Err(e) if matches!(e.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded) => Ok(()),
-        done => done.map_err(Error::io("cannot write", &marker)),
-    }
+    brakes::insist(place, Kind::Freezes, || brakes::mark(place, reason))
 }
 
 pub fn unmark_frozen(place: &GolemHome) -> Result<(), Error> {
     let marker = place.frozen_marker();
-    match fs::remove_file(&marker) {
+    brakes::insist(place, Kind::Settles, || match fs::remove_file(&marker) {
         Err(e) if e.kind() != ErrorKind::NotFound => Err(Error::io("cannot remove", &marker)(e)),
         _ => Ok(()),
-    }
+    })
 }
 
 /// A yes or no to what is asked under this key; whoever answers something else is told what to look at.
 pub fn approve(place: &GolemHome, key: u64, yes: bool) -> Result<Command, Error> {
-    let (golem, _) = place.wake()?;
+    let golem = match place.wake() {
+        Ok((golem, _)) => golem,
+        // Whoever lives it can read it, and declines what it does not ask for.
+        Err(why) if brakes::is_anothers(place, &why) => return Ok(Command::Approve { key, yes }),
+        Err(other) => return Err(other),
+    };
     let name = &place.name;
     if golem.life().is_dead() || asks_for(golem.life(), key) {
         return Ok(Command::Approve { key, yes });

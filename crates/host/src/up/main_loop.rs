@@ -116,6 +116,11 @@ impl Asker {
         let _ = self.0.send(Wake::Stop);
     }
 
+    /// To say wherever it says something that new settings are wrong, and why; or that they are right again.
+    pub fn settings(&self, wrong: Option<String>) {
+        let _ = self.0.send(Wake::Settings(wrong));
+    }
+
     /// To do otherwise, from now on, what is done beside running golems.
     pub fn change(&self, changes: Changes) {
         let _ = self.0.send(Wake::Chores(Box::new(changes)));
@@ -131,6 +136,7 @@ impl Up {
         let crew = Crew::start(&desk, &waker);
         let mut up = Up::over(home, &plan, desk, crew, waker, wakes);
         up.scribe = Some(scribe);
+        home.keep_reserve();
         up.wake_everyone(&mut tell)?;
         up.boot.took = home.wall().now() - began;
         up.chores = Busy::begin(plan.chores, home, &up.desk)?;
@@ -216,7 +222,7 @@ impl Up {
                         tell(&format!("{opened} of {} awake", self.slots.len()));
                     }
                 }
-                Ok(Wake::Answered(_) | Wake::Grown(_) | Wake::News(_) | Wake::Chores(_)) => {}
+                Ok(Wake::Answered(_) | Wake::Grown(_) | Wake::News(_) | Wake::Chores(_) | Wake::Settings(_)) => {}
                 Ok(Wake::Stop) | Err(_) => break,
             }
         }
@@ -295,6 +301,7 @@ impl Up {
                 tell(&format!("cannot look for new golems: {why}"));
             }
             self.lost = found.is_err();
+            self.keep_room();
             self.census = now + CENSUS_EVERY;
         }
         self.give_turns(now);
@@ -308,6 +315,14 @@ impl Up {
             tell(&news);
         }
         self.slots.next_due().map_or(self.bells, |due| due.min(self.bells))
+    }
+
+    /// Lays the room for orders aside again once there is some, if there is a disk that is anybody's: a host of which nothing
+    /// goes on by itself has none.
+    fn keep_room(&self) {
+        if self.scribe.is_some() {
+            self.home.keep_reserve();
+        }
     }
 
     /// Does what it was woken for; breaks if that is to stop.
@@ -331,9 +346,22 @@ impl Up {
                 self.desk.tell_owner(key, "feed", None, text);
             }
             Wake::Chores(changes) => self.chores.change(*changes, &self.home, &self.desk),
+            Wake::Settings(wrong) => self.reread(wrong),
             Wake::Stop => return ControlFlow::Break(()),
         }
         ControlFlow::Continue(())
+    }
+
+    /// Its owner is told once of each fault, and of its end.
+    fn reread(&self, wrong: Option<String>) {
+        let text = match &wrong {
+            Some(why) => format!("bardo.toml is wrong, so the host goes on by what it read before: {why}"),
+            None => "bardo.toml can be read again".to_owned(),
+        };
+        if self.desk.board.settings_wrong(wrong) {
+            let key = format!("settings:{}", self.home.wall().now_ms());
+            self.desk.tell_owner(key, "settings", None, text);
+        }
     }
 
     fn give_turns(&mut self, now: Instant) {
@@ -518,7 +546,7 @@ impl Up {
                 // Whoever waits for a disk that takes nothing would wait for ever; the log has all that was acknowledged.
                 Err(RecvTimeoutError::Timeout) if self.desk.board.trouble().is_some() => self.desk.give_up(),
                 Err(RecvTimeoutError::Timeout) if self.home.wall().now() < patience => {}
-                Ok(Wake::Stop | Wake::Answered(_) | Wake::Grown(_) | Wake::News(_) | Wake::Chores(_)) => {}
+                Ok(_) => {}
                 Err(_) => break,
             }
         }

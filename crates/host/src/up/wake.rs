@@ -24,6 +24,8 @@ pub(super) enum Wake {
     News(News),
     /// What is done beside running golems has changed.
     Chores(Box<Changes>),
+    /// New settings are wrong, and why; or right again.
+    Settings(Option<String>),
     /// The owner wants it to end.
     Stop,
 }

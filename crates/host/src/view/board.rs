@@ -49,6 +49,8 @@ pub struct Board {
     changes: AtomicU64,
     deaths: Mutex<BTreeMap<String, u64>>,
     trouble: Mutex<Trouble>,
+    /// Why the settings that lie there now are not the ones the host goes by.
+    settings: Mutex<Option<String>>,
     /// When it was put up, by its clock.
     run: u64,
     wall: Wall,
@@ -232,6 +234,19 @@ impl Board {
         let new = now.files.is_some() != trouble.is_some();
         now.files = trouble;
         new
+    }
+
+    /// The settings that lie there now are wrong, or right again; true if that is news.
+    pub fn settings_wrong(&self, why: Option<String>) -> bool {
+        let mut now = self.settings.lock().unwrap_or_else(PoisonError::into_inner);
+        let new = *now != why;
+        *now = why;
+        new
+    }
+
+    /// Why the settings that lie there now are not the ones the host goes by.
+    pub fn why_old_settings(&self) -> Option<String> {
+        self.settings.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Why no golem can be written, if none can.

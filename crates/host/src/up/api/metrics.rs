@@ -37,6 +37,8 @@ pub(super) async fn health() -> Json<Health> {
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct Ready {
     ready: bool,
+    /// Whether the host goes by the settings that lie there now.
+    settings: bool,
     /// How many golems nobody can live.
     unlived: usize,
 }
@@ -55,7 +57,7 @@ pub(super) async fn ready(State(app): State<AppState>) -> Result<Json<Ready>, Pr
         let why = format!("none of {unlived} golems can be lived; `bardo golem list` says why");
         return Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, why));
     }
-    Ok(Json(Ready { ready: true, unlived }))
+    Ok(Json(Ready { ready: true, settings: app.desk.board.why_old_settings().is_none(), unlived }))
 }
 
 /// Figures for Prometheus.
@@ -127,6 +129,13 @@ fn of_host(page: &mut Page, board: &Board) {
     );
     page.one("bardo_listeners", "gauge", "streams of events that are open", count(&board.listeners));
     page.one("bardo_writing", "gauge", "1 while golems can be written", u8::from(board.trouble().is_none()));
+    let by_the_file = u8::from(board.why_old_settings().is_none());
+    page.one(
+        "bardo_settings",
+        "gauge",
+        "0 while bardo.toml is wrong and the host goes on by what it read before",
+        by_the_file,
+    );
     page.family("bardo_deaths_total", "counter", "deaths since the host came up, by cause");
     for (cause, deaths) in board.deaths() {
         page.line("bardo_deaths_total", &[("cause", &cause)], deaths);

@@ -45,12 +45,17 @@ impl AppState {
 }
 
 impl Listen {
+    /// An address as settings have it.
+    pub fn address(written: &str) -> Result<SocketAddr, Error> {
+        let wrong = || Error::Usage(format!("api.listen is no address: {written}; write it like 127.0.0.1:7373"));
+        written.parse().map_err(|_| wrong())
+    }
+
     pub fn of(home: &Home, address: &str, settings: &Settings) -> Result<Listen, Error> {
-        let wrong = || Error::Usage(format!("api.listen is no address: {address}; write it like 127.0.0.1:7373"));
         let origins = settings.text("api.origins").unwrap_or_default();
         tokens::local(home)?;
         Ok(Listen {
-            address: address.parse().map_err(|_| wrong())?,
+            address: Listen::address(address)?,
             tokens: Arc::new(Keyring::of(home)),
             origins: origins.split(',').map(|one| one.trim().to_owned()).filter(|one| !one.is_empty()).collect(),
             cookie: format!("bardo-{}", home.identity()?.chars().take(8).collect::<String>()),

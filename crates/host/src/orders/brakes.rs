@@ -1,0 +1,148 @@
+//! Orders that stop something, where nothing can be written: they have a reserve of room, and where that does not help
+//! either, whatever needs no record is done, and it is said that the rest is not.
+
+use std::fs;
+use std::io::{ErrorKind, Write};
+
+use golem::{Command, GolemId};
+use rustix::process::{Pid, Signal, kill_process};
+use vault::{Glance, Head, Holder, Log, Reader};
+
+use crate::Error;
+use crate::home::GolemHome;
+
+/// What an order stops.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// New exposure.
+    Freezes,
+    /// Its time, or its life: until that is on record it is frozen at least.
+    Ends,
+    /// Nothing that runs: money comes back, an ask is answered, a brake is let go.
+    Settles,
+}
+
+/// What can come of an order that could not be written down.
+pub(super) trait Came: Sized {
+    /// Why nothing, or not all of it, is on record.
+    fn why_not(came: &Result<Self, Error>) -> Option<&Error>;
+    /// Some of it may be.
+    fn has_begun(came: &Result<Self, Error>) -> bool;
+    /// The same of one of which some may be on record, though not by the last attempt.
+    fn unsure(came: Result<Self, Error>) -> Result<Self, Error>;
+}
+
+impl Came for () {
+    fn why_not(came: &Result<(), Error>) -> Option<&Error> {
+        came.as_ref().err()
+    }
+
+    fn has_begun(_: &Result<(), Error>) -> bool {
+        false
+    }
+
+    fn unsure(came: Result<(), Error>) -> Result<(), Error> {
+        came
+    }
+}
+
+impl Kind {
+    /// None of an order that can wait for room like everything else.
+    pub(super) fn of(command: &Command) -> Option<Kind> {
+        match command {
+            Command::Freeze { .. } => Some(Kind::Freezes),
+            Command::Pause | Command::Retire { .. } | Command::Halt { .. } => Some(Kind::Ends),
+            Command::Resume | Command::Withdraw { .. } | Command::Approve { .. } => Some(Kind::Settles),
+            Command::Dream
+            | Command::Dreams { .. }
+            | Command::Wake
+            | Command::Amend { .. }
+            | Command::Ask { .. }
+            | Command::Steer { .. }
+            | Command::Claim { .. }
+            | Command::Propose(_)
+            | Command::Say(_) => None,
+        }
+    }
+}
+
+/// Gives an order, and if the disk does not take it once more with the room that is kept for it. It must be one that counts
+/// once however often it is given.
+pub(super) fn insist<T: Came>(place: &GolemHome, kind: Kind, order: impl Fn() -> Result<T, Error>) -> Result<T, Error> {
+    let is_kept_out = |came: &Result<T, Error>| T::why_not(came).is_some_and(Error::is_of_disk);
+    let mut came = order();
+    let mut begun = T::has_begun(&came);
+    if is_kept_out(&came) && place.home().is_full() && place.home().give_up_reserve() {
+        came = order();
+        begun |= T::has_begun(&came);
+    }
+    match T::why_not(&came) {
+        Some(why) if why.is_of_disk() && !begun => Err(unwritten(place, kind, why)),
+        Some(why) if why.is_of_disk() => {
+            freeze_instead(place, kind);
+            T::unsure(came)
+        }
+        _ => came,
+    }
+}
+
+/// Whatever is to end is frozen at least, where there is no room to write down that it is to end.
+fn freeze_instead(place: &GolemHome, kind: Kind) -> bool {
+    let full = kind == Kind::Ends && place.home().is_full();
+    full && mark(place, "there was no room to write down that it was stopped").is_ok()
+}
+
+/// Marks it frozen. That the marker is there is what counts, and needs no room on a disk; the reason in it may find none.
+pub(super) fn mark(place: &GolemHome, reason: &str) -> Result<(), Error> {
+    let marker = place.frozen_marker();
+    let mut file = fs::File::create(&marker).map_err(Error::io("cannot write", &marker))?;
+    match file.write_all(reason.as_bytes()).and_then(|()| file.sync_all()) {
+        Err(e) if matches!(e.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded) => Ok(()),
+        done => done.map_err(Error::io("cannot write", &marker)),
+    }
+}
+
+/// Somebody of another version lives it, who can be written to all the same.
+pub(super) fn is_anothers(place: &GolemHome, why: &Error) -> bool {
+    let lives = || place.home().is_up() || id(place).is_some_and(|id| Head::is_taken(&place.home().heads(), id));
+    matches!(why, Error::Vault(vault::Error::TooNew(_))) && lives()
+}
+
+fn id(place: &GolemHome) -> Option<GolemId> {
+    let read = || Reader::open(&place.database()).and_then(|reader| reader.id()).ok();
+    Glance::read(&place.vault()).map(|glance| glance.id).or_else(read)
+}
+
+/// What is done instead, and why it is not on record.
+fn unwritten(place: &GolemHome, kind: Kind, why: &Error) -> Error {
+    let home = place.home();
+    let instead = match kind {
+        Kind::Settles => "repeat it once something can be written".to_owned(),
+        _ if home.is_read_only() => stop_whoever_lives(place),
+        _ if freeze_instead(place, kind) => {
+            "it is frozen until then: no new exposure; repeat it once there is room".to_owned()
+        }
+        Kind::Ends | Kind::Freezes => "repeat it once something can be written".to_owned(),
+    };
+    Error::Unwritten { why: why.to_string(), instead }
+}
+
+/// Where nothing can be written, a signal can still be heard.
+fn stop_whoever_lives(place: &GolemHome) -> String {
+    let heads = place.home().heads();
+    let own = id(place).filter(|id| Head::is_taken(&heads, *id)).map(|id| Head::path(&heads, id));
+    let path = own.or_else(|| place.home().is_up().then(|| Log::lock(&heads)));
+    let again = "repeat it once the home can be written";
+    let Some(path) = path else { return format!("nobody runs it; {again}") };
+    let holder = Holder::of(&path);
+    let told = match holder {
+        Holder::Ours(pid) if pid != std::process::id() => {
+            i32::try_from(pid).ok().and_then(Pid::from_raw).is_some_and(|pid| kill_process(pid, Signal::TERM).is_ok())
+        }
+        _ => false,
+    };
+    match (told, holder) {
+        (true, Holder::Ours(pid)) => format!("process {pid}, which ran it, was told to stop; {again}"),
+        _ => format!("{holder} runs it and was not told to stop; {again}"),
+    }
+}
