@@ -24,7 +24,7 @@ pub(super) fn tokens(data: &str, model: &str, messages: bool) -> Option<u64> {
 /// As Google bills one: 258 for each square of 768, or as much as the finest resolution comes to.
 pub(super) fn generated(data: &str) -> Option<u64> {
     let (width, height) = size(&decoded(data))?;
-    Some((width.div_ceil(768) * height.div_ceil(768) * 258 + 258).max(2_300).min(UNKNOWN))
+    Some((width.div_ceil(768) * height.div_ceil(768) * 258 + 258).clamp(2_300, UNKNOWN))
 }
 
 /// Where a provider gets it from an address, anything may be behind it.
