@@ -171,17 +171,17 @@ struct State {
 }
 
 impl Counter {
-    /// Asks for a call to be let through; nothing if nobody lives the golem.
-    pub(crate) fn ask(&self, wanted: Wanted) -> Result<(), Wanted> {
+    /// Asks for a call to be let through; whether there is somebody to ask, who lives the golem.
+    pub(crate) fn ask(&self, wanted: Wanted) -> bool {
         let mut state = self.state();
         if state.lived == 0 {
-            return Err(wanted);
+            return false;
         }
         state.wanted.push(wanted);
         let waker = state.waker.clone();
         drop(state);
         waker.into_iter().for_each(|wake| wake());
-        Ok(())
+        true
     }
 
     /// Says what a call came to.

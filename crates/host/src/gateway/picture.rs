@@ -26,7 +26,7 @@ pub(super) fn tokens(data: &str, model: &str, messages: bool) -> Option<u64> {
 pub(super) fn generated(data: &str) -> Option<u64> {
     let (width, height) = size(&decoded(data))?;
     let side = (width.min(height) * 2 / 3).clamp(256, 768);
-    Some((width.div_ceil(side) * height.div_ceil(side) * 258 + 258).max(2_300).min(UNKNOWN))
+    Some((width.div_ceil(side) * height.div_ceil(side) * 258 + 258).clamp(2_300, UNKNOWN))
 }
 
 /// Where a provider gets it from an address, anything may be behind it.

@@ -412,7 +412,9 @@ impl Gateway {
         loop {
             frees.mark_unchanged();
             let (reply, verdict) = oneshot::channel();
-            counter.ask(Wanted { bound, tier, again, alike, reply }).map_err(|_| gone(place))?;
+            if !counter.ask(Wanted { bound, tier, again, alike, reply }) {
+                return Err(gone(place));
+            }
             let verdict = tokio::time::timeout(WAITS, verdict).await.map_err(|_| Refusal::away())?;
             let verdict = verdict.map_err(|_| gone(place))?;
             let later = matches!(verdict, Verdict::Later { .. });
