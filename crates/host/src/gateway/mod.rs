@@ -7,6 +7,7 @@ mod bodies;
 mod counting;
 mod fields;
 mod models;
+mod o200k;
 mod parts;
 mod picture;
 mod prefix;
@@ -20,6 +21,7 @@ mod span;
 mod stream;
 mod twice;
 mod usage;
+mod weighed;
 
 pub use models::{Models, keys};
 pub use serve::{Listen, Running, TurnedAway, address, serve};

@@ -63,6 +63,10 @@ impl Living {
         let room = call::room(self.life(), now, tier);
         let fits = room.ok().and_then(|(room, _)| wanted.bound.within(room));
         let repeated = wanted.again.is_some_and(|again| self.life().calls.known.contains(&again));
+        let matters = room.is_ok_and(|(room, _)| fits.is_none() || wanted.bound.weighs(wanted.rough, room));
+        if wanted.rough > 0 && matters && !repeated {
+            return Ok(Verdict::Rough);
+        }
         let lacks = self.lacks(&wanted.bound, room);
         let passes =
             room.is_ok_and(|(_, by)| by != Denied::Call) && lacks.by > 0 && lacks.needs <= lacks.free + lacks.aside;
@@ -146,6 +150,11 @@ impl Bound {
     fn costs(&self, tokens: u64) -> Usdc {
         let micros = self.price.of(self.input, tokens.saturating_mul(self.answers));
         Usdc::micros(i64::try_from(micros).unwrap_or(i64::MAX).min(Usdc::MOST.as_micros()))
+    }
+
+    /// Whether so many tokens in cost more than a quarter of a sum.
+    fn weighs(&self, input: u64, room: Usdc) -> bool {
+        self.price.of(input, 0) > u64::try_from(room.as_micros()).unwrap_or(0) / 4
     }
 
     /// What it costs with the shortest answer that is one.

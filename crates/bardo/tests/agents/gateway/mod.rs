@@ -239,7 +239,7 @@ fn what_is_not_let_through_is_refused_in_the_shape_of_its_protocol() {
     assert_eq!((unknown.status, code(&unknown)), (404, "model".to_owned()));
     let dear = up.chat(&agency, &json!({ "model": "dear", "messages": [] }));
     assert_eq!((dear.status, code(&dear)), (403, "phase".to_owned()));
-    let long = json!({ "model": "m", "messages": [{ "role": "user", "content": "x".repeat(20_000) }] });
+    let long = json!({ "model": "m", "messages": [{ "role": "user", "content": "x".repeat(23_000) }] });
     let broke = up.chat(&agency, &long);
     assert_eq!((broke.status, code(&broke), broke.header("x-should-retry")), (402, "budget".to_owned(), Some("false")));
     assert!(broke.body.contains("it may cost $0.04") && broke.body.contains("is free"), "{}", broke.body);
