@@ -152,9 +152,11 @@ impl Bound {
         Usdc::micros(i64::try_from(micros).unwrap_or(i64::MAX).min(Usdc::MOST.as_micros()))
     }
 
-    /// Whether so many tokens in cost more than a quarter of a sum.
-    fn weighs(&self, input: u64, room: Usdc) -> bool {
-        self.price.of(input, 0) > u64::try_from(room.as_micros()).unwrap_or(0) / 4
+    /// Whether so many tokens in that may be far too many weigh too much: more than a quarter of a sum, or a hundredth where they
+    /// are more than a third of what goes in.
+    fn weighs(&self, rough: u64, room: Usdc) -> bool {
+        let (cost, room) = (self.price.of(rough, 0), u64::try_from(room.as_micros()).unwrap_or(0));
+        cost > room / 4 || (cost > room / 100 && rough > self.input / 3)
     }
 
     /// What it costs with the shortest answer that is one.
@@ -185,6 +187,10 @@ mod tests {
                     }
                 }
             }
+        }
+        let bound = Bound { price, input: 30_000, output: 4_096, answers: 1, fewest: 16 };
+        for (rough, room, weighs) in [(4_000, 15_000, true), (4_000, 20_000, false), (12_000, 900_000, true)] {
+            assert_eq!(bound.weighs(rough, Usdc::micros(room)), weighs, "{rough} of {room}");
         }
         let free = Bound { price: Price::NOTHING, input: 1 << 40, output: 9, answers: 1, fewest: 16 };
         assert_eq!(free.within(Usdc::ZERO), Some((Usdc::ZERO, 9)));

@@ -7,6 +7,8 @@ mod clients;
 mod hostile;
 mod listed;
 mod pace;
+mod refusals;
+mod sessions;
 
 use std::fs;
 use std::io::{Read, Write};
@@ -54,10 +56,15 @@ impl Agency {
     }
 
     fn at(url: &str, credit: &str, set: &[&str]) -> Agency {
-        let tent = Tent::new();
         let model = format!("{url}/v1/m");
         let config =
             format!("[models]\nprices = \"{model}=1/5\"\n[gateway]\nmodels = \"m={model}, dear={model}:strong\"\n");
+        Agency::with(&config, credit, set)
+    }
+
+    /// With these settings of its home.
+    fn with(config: &str, credit: &str, set: &[&str]) -> Agency {
+        let tent = Tent::new();
         fs::write(tent.root().join("bardo.toml"), config).unwrap();
         let set: Vec<&str> = set.iter().flat_map(|set| ["--set", set]).collect();
         let new = [
