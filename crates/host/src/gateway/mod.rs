@@ -4,6 +4,8 @@
 
 mod alike;
 mod bodies;
+#[cfg(test)]
+mod chains;
 mod counting;
 mod fields;
 mod models;
