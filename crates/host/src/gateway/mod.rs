@@ -4,8 +4,6 @@
 
 mod alike;
 mod bodies;
-#[cfg(test)]
-mod chains;
 mod counting;
 mod fields;
 mod models;
@@ -21,6 +19,8 @@ mod shape;
 mod shapes;
 mod span;
 mod stream;
+#[cfg(test)]
+mod tests;
 mod twice;
 mod usage;
 mod weighed;

@@ -40,7 +40,7 @@ pub(super) fn is_public(model: &str) -> bool {
         let rest = model.strip_prefix("openai/").and_then(|name| name.strip_prefix(known));
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['-', '.']))
     };
-    KNOWN.iter().any(|known| like(&known))
+    KNOWN.iter().any(like)
 }
 
 /// The same bound or a lower one: what was counted before stays, and what is new is counted here.

@@ -78,7 +78,7 @@ impl Played {
     }
 }
 
-/// Somebody who lets calls through, and what a call is to be worth there.
+/// By what the calls of a session are judged.
 struct Judge<'a> {
     session: &'a Session,
     spoken: Spoken,
@@ -167,7 +167,7 @@ fn at(sorted: &[f64], share: f64) -> f64 {
     sorted[((sorted.len() - 1) as f64 * share) as usize]
 }
 
-/// Of how long a call somebody had money left for who could not use it: by the longest call, and by the purse.
+/// What was left on purses that ended with a refusal, by the longest call there was and by the purse.
 fn tell_stranded(all: &[(String, u64, Played)]) {
     let sizes = [(8, "up to 8k"), (32, "8k to 32k"), (64, "32k to 64k"), (u64::MAX, "above 64k")];
     let size = |played: &Played| sizes.iter().position(|(most, _)| played.context / 1_000 < *most).unwrap();
