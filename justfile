@@ -77,6 +77,10 @@ full: local otlp beside
 beside:
     cache="${XDG_CACHE_HOME:-$HOME/.cache}/bardo"; [ -x "$cache/litellm/bin/litellm" ] || { python3 -m venv "$cache/litellm" && "$cache/litellm/bin/pip" install --quiet "litellm[proxy]==1.106.2"; }
 
+# Both errors of a cap over twelve sessions, here and beside litellm: what was billed above a purse, and what was refused although there was money.
+refusals: beside
+    BARDO_FULL=1 cargo nextest run -p bardo --release --locked --test agents --profile full --success-output final refusals::
+
 # The newest Claude Code, Codex, Gemini CLI and opencode, unmodified, under `wrap`, at a provider that bills.
 agents:
     npm install --silent --no-audit --no-fund --prefix {{newest}} @anthropic-ai/claude-code@latest @openai/codex@latest @google/gemini-cli@latest opencode-ai@latest

@@ -54,13 +54,23 @@ impl Upstream {
 
     /// Where Google's own protocol is spoken: beside the address that speaks everybody else's.
     pub fn generates(&self, stream: bool) -> Result<String, Error> {
+        if stream {
+            return Ok(format!("{}?alt=sse", self.google("streamGenerateContent")?));
+        }
+        self.google("generateContent")
+    }
+
+    /// Where Google counts what would go in.
+    pub fn counts_google(&self) -> Result<String, Error> {
+        self.google("countTokens")
+    }
+
+    fn google(&self, what: &str) -> Result<String, Error> {
         let base = self.named.base.trim_end_matches('/');
         let beside = base.strip_suffix("/openai").map(str::to_owned);
         let beside = beside.or_else(|| base.strip_suffix("/v1").map(|root| format!("{root}/v1beta")));
-        let how = if stream { "streamGenerateContent" } else { "generateContent" };
-        let path = format!("/models/{}:{how}", self.named.model);
-        let url = Address::parse(beside.as_deref().unwrap_or(base), &path, false)?.url;
-        Ok(if stream { format!("{url}?alt=sse") } else { url.to_string() })
+        let path = format!("/models/{}:{what}", self.named.model);
+        Ok(Address::parse(beside.as_deref().unwrap_or(base), &path, false)?.url.to_string())
     }
 
     /// The header that shows the key there.

@@ -150,7 +150,7 @@ impl Work<'_> {
         let (name, ledger) = (self.agent.name, &self.double.ledger);
         assert!(ledger.quiet(Duration::from_secs(20)), "{name} is still being answered");
         let (billed, life) = (ledger.billed_in_all(), life(&self.tent, "ada"));
-        let (spent, made) = (life.calls.spent.as_micros() as u64, ledger.calls() as u64);
+        let (spent, made) = (life.calls.spent.as_micros() as u64, ledger.calls());
         println!("counted: {name}: {made} calls, billed {billed} micro-dollars, booked {spent}");
         assert!(made >= calls, "{name}: {made} calls\n{said}\n{}", ledger.lines());
         assert!(billed > 0 && billed <= 2_000_000, "{name}: {said}");

@@ -41,6 +41,8 @@ pub(crate) struct Wanted {
     pub(crate) again: Option<u64>,
     /// By what calls that ask the same are known.
     pub(crate) alike: u64,
+    /// Tokens of its bound that are only as many as bytes, and would be counted if that matters.
+    pub(crate) rough: u64,
     pub(crate) reply: oneshot::Sender<Verdict>,
 }
 
@@ -54,6 +56,8 @@ pub(crate) enum Verdict {
         most: Usdc,
         stands: Stands,
     },
+    /// What stands in it as bytes is more than it should be of what is left: it is to be counted first. Nothing was decided.
+    Rough,
     /// There will be room for it when calls under way are settled, which come to less than was set aside for them.
     Later {
         lacks: Lacks,

@@ -1,4 +1,5 @@
-//! Counting without asking: agents have their calls counted by the provider before they make them, which nobody is paid for.
+//! Counting without asking: agents have their calls counted by the provider before they make them, which nobody is paid for; and
+//! so has the gateway, where what a call has in bytes would be too much for what is left.
 
 use std::time::Duration;
 
@@ -6,13 +7,25 @@ use axum::body::Body;
 use axum::http::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
 use axum::http::{Response, StatusCode};
 use mind::Upstream;
+use serde_json::Value;
 
+use super::prefix::Input;
+use super::protocol::Protocol;
 use super::refusal::Refusal;
 use super::shape::Asked;
 
 /// Where that is asked.
 pub(super) const PATH: &str = "messages/count_tokens";
 const PATIENCE: Duration = Duration::from_secs(60);
+/// How long a call waits to be counted for itself.
+const OWN_PATIENCE: Duration = Duration::from_secs(5);
+/// What a provider counts may be a little less than what it bills: by one token in so many, and these.
+const MORE: u64 = 50;
+const AROUND: u64 = 64;
+/// Fewer tokens in bytes are not worth asking for.
+const WORTH: u64 = 512;
+/// A count of fewer tokens than one in so many bytes is not believed.
+const DENSEST: u64 = 16;
 /// The longest answer: a number.
 const LONGEST: usize = 64 << 10;
 
@@ -41,4 +54,48 @@ pub(super) async fn count(
     *response.status_mut() = status;
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     Ok(response)
+}
+
+/// Tokens of a bound that its provider would count better: those that stand in it as bytes.
+pub(super) fn rough(input: &Input, upstream: &Upstream, asked: &Asked) -> u64 {
+    let provider = upstream.name().split('/').next().unwrap_or_default();
+    let counts = matches!(
+        (asked.protocol, provider),
+        (Protocol::Messages, "anthropic") | (Protocol::Generate, "gemini") | (Protocol::Responses, "openai")
+    );
+    // What the provider leaves out or goes over again is not what it counts.
+    if counts && !asked.shortened && input.rough() > WORTH { input.rough() } else { 0 }
+}
+
+/// The same bound, or a lower one by the provider's own count with a margin.
+pub(super) async fn counted(
+    client: &reqwest::Client,
+    upstream: &Upstream,
+    asked: &Asked,
+    headers: HeaderMap,
+    input: Input,
+) -> Input {
+    let counts = async {
+        let google = asked.protocol == Protocol::Generate;
+        let url = match asked.protocol {
+            Protocol::Generate => upstream.counts_google(),
+            Protocol::Responses => upstream.url("/responses/input_tokens"),
+            _ => upstream.url(&format!("/{PATH}")),
+        };
+        let body = asked.to_count(upstream.model());
+        let mut request = client.post(url.ok()?).headers(headers).header(CONTENT_TYPE, "application/json").body(body);
+        let shows = if google { upstream.shows_google() } else { upstream.shows() };
+        if let Some((name, value)) = shows {
+            request = request.header(name, value);
+        }
+        let answer = request.send().await.ok()?.error_for_status().ok()?.bytes().await.ok()?;
+        let answer: Value = serde_json::from_slice(answer.get(..answer.len().min(LONGEST))?).ok()?;
+        answer[if google { "totalTokens" } else { "input_tokens" }].as_u64()
+    };
+    let count = tokio::time::timeout(OWN_PATIENCE, counts).await.ok().flatten();
+    let bytes = asked.parts.before + asked.parts.messages.iter().sum::<u64>();
+    let Some(count) = count.filter(|count| *count >= bytes / DENSEST) else { return input };
+    let margin = count / MORE + AROUND;
+    let most = count.saturating_add(margin);
+    if most < input.most { Input { most, margin, ..input } } else { input }
 }

@@ -7,6 +7,7 @@ mod bodies;
 mod counting;
 mod fields;
 mod models;
+mod o200k;
 mod parts;
 mod picture;
 mod prefix;
@@ -19,8 +20,11 @@ mod shape;
 mod shapes;
 mod span;
 mod stream;
+#[cfg(test)]
+mod tests;
 mod twice;
 mod usage;
+mod weighed;
 
 pub use models::{Models, keys};
 pub use serve::{Listen, Running, TurnedAway, address, serve};

@@ -118,6 +118,25 @@ fn whole(hasher: &mut blake3::Hasher, value: &Value) {
     hasher.update(&(text.len() as u64).to_le_bytes()).update(text.as_bytes());
 }
 
+/// What goes into a call at most.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Input {
+    /// Tokens, never too few.
+    pub(super) most: u64,
+    /// What its beginning was counted as before, and how many messages that are; 0, where nothing is known of it.
+    pub(super) counted: u64,
+    pub(super) known: usize,
+    /// By so many tokens that may well be too much.
+    pub(super) margin: u64,
+}
+
+impl Input {
+    /// Tokens that are only as many as there are bytes, or little less.
+    pub(super) fn rough(&self) -> u64 {
+        self.most.saturating_sub(self.counted)
+    }
+}
+
 /// What beginnings were counted as, at every provider of a home.
 #[derive(Debug, Default)]
 pub(super) struct Prefixes(Mutex<Known>);
@@ -135,15 +154,17 @@ impl Prefixes {
 
     /// Tokens in at most: what the longest beginning that is known was counted as, and bytes for all that is new. `place` is who
     /// is asked for which model in which way.
-    pub(super) fn bound(&self, chain: &Chain, parts: &Parts, place: &str) -> u64 {
+    pub(super) fn bound(&self, chain: &Chain, parts: &Parts, place: &str) -> Input {
         let bytes = AROUND + parts.before + parts.messages.iter().sum::<u64>();
         let known = self.known();
         // The first head is before all messages, and nobody counts that.
         let longest = chain.0.iter().enumerate().skip(1).rev();
         let found = longest.into_iter().find_map(|(at, head)| Some((at, *known.tokens.get(&at_place(head, place))?)));
-        let Some((at, counted)) = found else { return bytes };
-        let new = parts.messages.iter().skip(at).map(|bytes| bytes + EACH).sum::<u64>();
-        (counted + AROUND + new).min(bytes)
+        let all = Input { most: bytes, counted: 0, known: 0, margin: bytes / 2 };
+        let Some((known, counted)) = found else { return all };
+        let new = parts.messages.iter().skip(known).map(|bytes| bytes + EACH).sum::<u64>();
+        let input = Input { most: counted + AROUND + new, counted, known, margin: AROUND + new / 2 };
+        if input.most < bytes { input } else { all }
     }
 
     /// This much was all of it counted as, by whoever is to be paid for it.
@@ -210,7 +231,7 @@ mod tests {
                 }
                 let whole = talk(&system, &texts);
                 let (chain, parts) = read(&whole);
-                let (bound, true_count) = (prefixes.bound(&chain, &parts, "here"), counted(&whole, each));
+                let (bound, true_count) = (prefixes.bound(&chain, &parts, "here").most, counted(&whole, each));
                 prop_assert!(bound >= true_count, "{bound} for {true_count}");
                 prefixes.learn(&chain, &parts, "here", true_count);
             }
@@ -220,18 +241,19 @@ mod tests {
     #[test]
     fn what_was_counted_is_known_and_only_what_is_new_counts_by_its_bytes() {
         let prefixes = Prefixes::default();
+        let bound = |chain: &Chain, parts: &Parts, place: &str| prefixes.bound(chain, parts, place).most;
         let mut texts = vec!["long ".repeat(4_000)];
         let (chain, parts) = read(&talk("s", &texts));
-        assert!(prefixes.bound(&chain, &parts, "here") > 20_000);
+        assert!(bound(&chain, &parts, "here") > 20_000);
         prefixes.learn(&chain, &parts, "here", 5_000);
         texts.push("short".to_owned());
         let (chain, parts) = read(&talk("s", &texts));
-        assert!(prefixes.bound(&chain, &parts, "here") < 5_200);
-        assert!(prefixes.bound(&chain, &parts, "elsewhere") > 20_000, "another server counts otherwise");
+        assert!(bound(&chain, &parts, "here") < 5_200);
+        assert!(bound(&chain, &parts, "elsewhere") > 20_000, "another server counts otherwise");
         let (chain, parts) = read(&talk("other", &texts));
-        assert!(prefixes.bound(&chain, &parts, "here") > 20_000, "it begins otherwise");
+        assert!(bound(&chain, &parts, "here") > 20_000, "it begins otherwise");
         prefixes.learn(&chain, &parts, "here", 3);
-        assert!(prefixes.bound(&chain, &parts, "here") > 20_000, "nobody counts so little");
+        assert!(bound(&chain, &parts, "here") > 20_000, "nobody counts so little");
     }
 
     #[test]

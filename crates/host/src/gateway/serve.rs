@@ -24,7 +24,7 @@ use super::bodies::{Bodies, Sent};
 use super::counting;
 use super::models::{Model, Models, Unknown};
 use super::parts::Cache;
-use super::prefix::{Key, Prefixes};
+use super::prefix::{Input, Key, Prefixes};
 use super::protocol::Protocol;
 use super::refusal::Refusal;
 use super::relay::{Call, CameTo, Finds};
@@ -32,6 +32,7 @@ use super::session;
 use super::shape::{self, Asked, InPath};
 use super::shapes::Shapes;
 use super::span;
+use super::weighed::{is_public, weighed};
 use crate::config::{Prices, Settings};
 use crate::errands::{Bound, Counter, Stands, Verdict, Wanted};
 use crate::home::agent;
@@ -360,13 +361,23 @@ impl Gateway {
         asked.session = session::said(&parts.headers, asked.session.take());
         drop(bytes);
         let model = self.models.find(&asked.model, protocol).map_err(|name| self.unknown(place, name))?;
-        let turn = self.shapes.turn(protocol.path(), model.upstream.name(), &asked.unknown).await?;
         let place_of = at_whom(&model.upstream, &parts.headers);
-        let input = self.prefixes.bound(&asked.chain, &asked.parts, &place_of);
-        let bound = bound(&asked, input, &model, turn.is_trial());
+        let input = self.input(&mut asked, &model, &place_of);
+        let turn = self.shapes.turn(protocol.path(), model.upstream.name(), &asked.unknown).await?;
         let again = parts.headers.get("idempotency-key").map(|key| known_by(place, key));
         let counter = self.home.counters().of(&place.name);
-        match self.verdict(place, &counter, (bound, model.tier, again, asked.alike)).await? {
+        let mut bound = worst(&asked, input, &model, turn.is_trial());
+        let rough = counting::rough(&input, &model.upstream, &asked);
+        let mut verdict = self.verdict(place, &counter, (bound, model.tier, again, asked.alike, rough)).await?;
+        if matches!(verdict, Verdict::Rough) {
+            let headers = passed_on(&parts.headers);
+            let input = counting::counted(&self.client, &model.upstream, &asked, headers, input).await;
+            bound = worst(&asked, input, &model, turn.is_trial());
+            verdict = self.verdict(place, &counter, (bound, model.tier, again, asked.alike, 0)).await?;
+        }
+        match verdict {
+            // With nothing rough in it, it was decided.
+            Verdict::Rough => Err(Refusal::away()),
             Verdict::Later { lacks } => Err(Refusal::later(lacks)),
             Verdict::Denied { by, cause, lacks, stands } => {
                 span::refused(place.name.as_str(), &asked, by.code());
@@ -400,19 +411,29 @@ impl Gateway {
         }
     }
 
+    /// What goes in at most: by what was counted before, and by tokens or bytes for what is new.
+    fn input(&self, asked: &mut Asked, model: &Model, place_of: &str) -> Input {
+        let whole = std::mem::take(&mut asked.whole);
+        let input = self.prefixes.bound(&asked.chain, &asked.parts, place_of);
+        if !is_public(model.upstream.name()) {
+            return input;
+        }
+        weighed(input, &whole, asked.protocol, &asked.parts)
+    }
+
     /// Asks whoever lives the golem. Where money is only set aside, it is waited for what others leave of theirs.
     async fn verdict(
         &self,
         place: &GolemHome,
         counter: &Counter,
-        (bound, tier, again, alike): (Bound, Tier, Option<u64>, u64),
+        (bound, tier, again, alike, rough): (Bound, Tier, Option<u64>, u64, u64),
     ) -> Result<Verdict, Refusal> {
         let until = tokio::time::Instant::now() + LACKS;
         let mut frees = counter.frees();
         loop {
             frees.mark_unchanged();
             let (reply, verdict) = oneshot::channel();
-            if !counter.ask(Wanted { bound, tier, again, alike, reply }) {
+            if !counter.ask(Wanted { bound, tier, again, alike, rough, reply }) {
                 return Err(gone(place));
             }
             let verdict = tokio::time::timeout(WAITS, verdict).await.map_err(|_| Refusal::away())?;
@@ -426,7 +447,7 @@ impl Gateway {
 }
 
 /// All of it at the dearest that a cache could make of what goes in; and a quarter more for what nobody here knows.
-fn bound(asked: &Asked, input: u64, model: &Model, is_trial: bool) -> Bound {
+fn worst(asked: &Asked, input: Input, model: &Model, is_trial: bool) -> Bound {
     let writes = match (asked.parts.cache, asked.protocol) {
         _ if asked.kept => Writes::Long,
         (Cache::None, Protocol::Messages) => Writes::Never,
@@ -434,11 +455,14 @@ fn bound(asked: &Asked, input: u64, model: &Model, is_trial: bool) -> Bound {
         (Cache::Long, _) => Writes::Long,
     };
     let rounds = if asked.parts.twice { 2 } else { 1 };
-    let (input, answers) = (input.saturating_mul(rounds), asked.answers.saturating_mul(rounds));
+    let (margin, input) = (input.margin, input.most.saturating_mul(rounds));
+    let answers = asked.answers.saturating_mul(rounds);
     let price = model.upstream.price().dearest(input, writes);
     let price = if is_trial { price.and_a_quarter() } else { price };
     let output = asked.most.or(model.longest).unwrap_or(USUAL);
-    Bound { price, input, output, answers, fewest: asked.fewest().min(output) }
+    let spare = u128::from(margin) * u128::from(price.rates.input) / u128::from(price.rates.output.max(1));
+    let fewest = asked.fewest_less(u64::try_from(spare).unwrap_or(u64::MAX));
+    Bound { price, input, output, answers, fewest: fewest.min(output) }
 }
 
 /// By whom and in which way a beginning is counted alike.

@@ -21,6 +21,9 @@ const USEFUL: u64 = 4_096;
 /// Tokens that are wanted beside those a model may think in.
 const BESIDE_THINKING: u64 = 1_024;
 
+/// Tokens by which an answer may be shorter than that, where what goes in was bounded and not counted.
+const SPARED: u64 = 512;
+
 /// What stands in the path of a call.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct InPath<'a> {
@@ -56,6 +59,8 @@ pub(super) struct Asked {
     pub(super) tells_usage: bool,
     /// What the agent calls the piece of work that this is part of.
     pub(super) session: Option<String>,
+    /// All of it as a value, until its bound is known.
+    pub(super) whole: Value,
 }
 
 /// The fields of an object in their order.
@@ -138,6 +143,7 @@ pub(super) fn read_with(body: &[u8], protocol: Protocol, key: &Key, path: Option
         shortened,
         tells_usage,
         session,
+        whole,
     })
 }
 
@@ -171,6 +177,33 @@ impl Asked {
     pub(super) fn fewest(&self) -> u64 {
         let useful = USEFUL.max(self.thinking.saturating_add(BESIDE_THINKING));
         self.most.map_or(useful, |most| most.min(useful))
+    }
+
+    /// The same, less so many as the bound of what goes in may be too high by: a call that only lacks those is not refused for
+    /// them. An eighth at most, and never what the model may think in.
+    pub(super) fn fewest_less(&self, spare: u64) -> u64 {
+        let fewest = self.fewest();
+        fewest - spare.min(fewest / 8).min(SPARED).min(fewest.saturating_sub(self.thinking) / 2)
+    }
+
+    /// What of the call decides how many tokens go in, as a server takes it that is asked to count them.
+    pub(super) fn to_count(&self, model: &str) -> Vec<u8> {
+        let names: &[&str] = match self.protocol {
+            Protocol::Messages => {
+                &["messages", "system", "tools", "tool_choice", "thinking", "output_config", "output_format"]
+            }
+            Protocol::Responses => {
+                &["input", "instructions", "tools", "tool_choice", "text", "reasoning", "parallel_tool_calls"]
+            }
+            Protocol::Generate => &["contents", "systemInstruction", "tools", "toolConfig", "generationConfig"],
+            Protocol::Chat | Protocol::Embeddings => &[],
+        };
+        let google = self.protocol == Protocol::Generate;
+        let name = Value::from(if google { format!("models/{model}") } else { model.to_owned() });
+        let kept = self.fields.iter().filter(|(field, _)| names.contains(&field.as_str()));
+        let kept = kept.map(|(field, value)| format!(",{}:{}", Value::from(field.as_str()), value.get()));
+        let inner = format!("{{\"model\":{name}{}}}", kept.collect::<String>());
+        if google { format!("{{\"generateContentRequest\":{inner}}}").into_bytes() } else { inner.into_bytes() }
     }
 
     /// The call as a server only counts it: to this model, and otherwise as it came.
@@ -267,7 +300,7 @@ mod tests {
     fn an_answer_is_as_long_as_both_sides_agree() {
         let asked =
             chat(&json!({ "model": "m", "max_tokens": 50, "max_completion_tokens": 30, "stream": true })).unwrap();
-        assert_eq!((asked.most, asked.fewest()), (Some(30), 30));
+        assert_eq!((asked.most, asked.fewest(), asked.fewest_less(900), asked.fewest_less(2)), (Some(30), 30, 27, 28));
         let sent: Value = serde_json::from_slice(&asked.body("m", "max_tokens", 20)).unwrap();
         assert_eq!((&sent["max_tokens"], &sent["max_completion_tokens"]), (&json!(20), &json!(20)));
         assert_eq!(sent["stream_options"], json!({ "include_usage": true }));
@@ -323,7 +356,10 @@ mod tests {
         assert!(messages(&json!({ "model": "m", "inference_geo": "us" })).is_err());
         let thinks =
             json!({ "model": "m", "max_tokens": 9_000, "thinking": { "type": "enabled", "budget_tokens": 7_000 } });
-        assert_eq!(messages(&thinks).unwrap().fewest(), 8_024);
+        let thinks = messages(&thinks).unwrap();
+        assert_eq!((thinks.fewest(), thinks.fewest_less(100), thinks.fewest_less(9_000)), (8_024, 7_924, 7_512));
+        let counted: Value = serde_json::from_slice(&thinks.to_count("real")).unwrap();
+        assert_eq!(counted, json!({ "model": "real", "thinking": { "type": "enabled", "budget_tokens": 7_000 } }));
         assert!(read(br#"{"model":"a","model":"b"}"#, Protocol::Chat, &key).unwrap_err().contains("twice"));
         assert!(read(br#"{"model":"a","mod\u0065l":"b"}"#, Protocol::Chat, &key).unwrap_err().contains("twice"));
         assert!(read(b"[1]", Protocol::Chat, &key).is_err() && read(b"", Protocol::Chat, &key).is_err());

@@ -63,6 +63,10 @@ impl Living {
         let room = call::room(self.life(), now, tier);
         let fits = room.ok().and_then(|(room, _)| wanted.bound.within(room));
         let repeated = wanted.again.is_some_and(|again| self.life().calls.known.contains(&again));
+        let matters = room.is_ok_and(|(room, _)| fits.is_none() || wanted.bound.weighs(wanted.rough, room));
+        if wanted.rough > 0 && matters && !repeated {
+            return Ok(Verdict::Rough);
+        }
         let lacks = self.lacks(&wanted.bound, room);
         let passes =
             room.is_ok_and(|(_, by)| by != Denied::Call) && lacks.by > 0 && lacks.needs <= lacks.free + lacks.aside;
@@ -150,6 +154,13 @@ impl Bound {
         Usdc::micros(i64::try_from(micros).unwrap_or(i64::MAX).min(Usdc::MOST.as_micros()))
     }
 
+    /// Whether so many tokens in that may be far too many weigh too much: more than a quarter of a sum, or a hundredth where they
+    /// are more than a third of what goes in.
+    fn weighs(&self, rough: u64, room: Usdc) -> bool {
+        let (cost, room) = (self.price.of(rough, 0), u64::try_from(room.as_micros()).unwrap_or(0));
+        cost > room / 4 || (cost > room / 100 && rough > self.input / 3)
+    }
+
     /// What it costs with the shortest answer that is one.
     fn least(&self) -> Usdc {
         self.costs(self.fewest.min(self.output))
@@ -178,6 +189,10 @@ mod tests {
                     }
                 }
             }
+        }
+        let bound = Bound { price, input: 30_000, output: 4_096, answers: 1, fewest: 16 };
+        for (rough, room, weighs) in [(4_000, 15_000, true), (4_000, 20_000, false), (12_000, 900_000, true)] {
+            assert_eq!(bound.weighs(rough, Usdc::micros(room)), weighs, "{rough} of {room}");
         }
         let free = Bound { price: Price::NOTHING, input: 1 << 40, output: 9, answers: 1, fewest: 16 };
         assert_eq!(free.within(Usdc::ZERO), Some((Usdc::ZERO, 9)));

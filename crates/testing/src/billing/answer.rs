@@ -66,7 +66,7 @@ impl Answer<'_> {
 fn usage(protocol: Protocol, used: &Used, answer: &Answer<'_>) -> Value {
     match protocol {
         Protocol::Chat => openai(used, answer, ["prompt", "completion"]),
-        Protocol::Responses => openai(used, answer, ["input", "output"]),
+        Protocol::Responses | Protocol::CountResponses => openai(used, answer, ["input", "output"]),
         Protocol::Embeddings => json!({ "prompt_tokens": used.all_input(), "total_tokens": used.all_input() }),
         Protocol::Messages | Protocol::CountMessages => messages(used, answer.searches),
         Protocol::Gemini | Protocol::CountGemini => gemini(used, answer.habit.counted),

@@ -23,6 +23,7 @@ pub enum Protocol {
     Messages,
     /// Counting, which costs nothing.
     CountMessages,
+    CountResponses,
     Gemini,
     CountGemini,
 }
@@ -30,14 +31,14 @@ pub enum Protocol {
 impl Protocol {
     pub(crate) fn way(self) -> Way {
         match self {
-            Protocol::Chat | Protocol::Responses | Protocol::Embeddings => Way::OpenAi,
+            Protocol::Chat | Protocol::Responses | Protocol::CountResponses | Protocol::Embeddings => Way::OpenAi,
             Protocol::Messages | Protocol::CountMessages => Way::Anthropic,
             Protocol::Gemini | Protocol::CountGemini => Way::Gemini,
         }
     }
 
     pub(crate) fn counts(self) -> bool {
-        matches!(self, Protocol::CountMessages | Protocol::CountGemini)
+        matches!(self, Protocol::CountMessages | Protocol::CountResponses | Protocol::CountGemini)
     }
 }
 

@@ -96,6 +96,14 @@ impl Double {
         self.shared.ahead.fetch_add(time.as_secs(), Ordering::SeqCst);
     }
 
+    /// Tokens that go in with this body, as they are billed.
+    pub fn counts(&self, protocol: Protocol, model: &str, body: &Value) -> Result<u64, Problem> {
+        let state = self.shared.state.lock().unwrap();
+        let Setting { tokeniser, elsewhere, .. } = self.shared.setting;
+        let ground = Ground { tokeniser, elsewhere, hidden: &state.hidden, way: protocol.way(), model };
+        Ok(read(Asked::new(protocol, model, body), body, &ground)?.input())
+    }
+
     /// The newest requests as they came, heads and bodies, oldest first.
     pub fn heard(&self) -> Vec<(String, Value)> {
         self.shared.state.lock().unwrap().heard.clone()
@@ -126,6 +134,7 @@ impl Place {
                 let spoken = [
                     ("/chat/completions", Protocol::Chat),
                     ("/responses", Protocol::Responses),
+                    ("/responses/input_tokens", Protocol::CountResponses),
                     ("/embeddings", Protocol::Embeddings),
                     ("/messages", Protocol::Messages),
                     ("/messages/count_tokens", Protocol::CountMessages),
@@ -320,7 +329,7 @@ impl Shared {
         let made = make(if silent { &empty } else { turn }, asked, length, tokeniser, &mut state.hidden);
         let whose = (key.to_owned(), asked.model.clone());
         let mut used = match asked.protocol {
-            Protocol::CountMessages | Protocol::CountGemini => Used::default(),
+            protocol if protocol.counts() => Used::default(),
             Protocol::Embeddings => Used { input: asked.input(), ..Used::default() },
             Protocol::Messages => state.caches.by_marks(&whose, &asked.pieces, self.now()),
             _ => {

@@ -17,18 +17,23 @@ use testing::upstream::{Act, Upstream};
 
 const CHAT: &str = "/g/ada/v1/chat/completions";
 /// Of the other's.
-const THEIRS: &str = "/v1/chat/completions";
+pub(super) const THEIRS: &str = "/v1/chat/completions";
 const ACTS: [Act; 7] =
     [Act::Honest, Act::Honest, Act::Silent, Act::Cuts, Act::Stalls(300), Act::Honest, Act::Slowly(5)];
 
 /// The other gateway, where it is installed: it takes most of a gigabyte, so only `just full` asks for it.
-struct Other {
+pub(super) struct Other {
     child: Child,
-    address: String,
+    pub(super) address: String,
 }
 
+/// What it is told about the one model there is: name, prices of a token in and out, and its longest answer.
+pub(super) type Offers<'a> = [&'a str; 4];
+const M: Offers<'static> = ["m", "0.000001", "0.000005", "1000000000"];
+
 impl Other {
-    fn start(upstream: &Upstream, budget: &str, how: &str) -> Option<Other> {
+    pub(super) fn start(url: &str, budget: &str, how: &str, offers: Offers<'_>) -> Option<Other> {
+        let [model, input, output, longest] = offers;
         let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
         let cache = cache.unwrap_or_else(|| PathBuf::from(std::env::var_os("HOME").unwrap()).join(".cache"));
         let python = cache.join("bardo/litellm/bin/python");
@@ -39,7 +44,7 @@ impl Other {
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port().to_string();
         let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/agents/gateway/litellm.py");
         let child = Command::new(python)
-            .args([script, &port, &format!("{}/v1", upstream.url), budget, "0.000001", "0.000005", "m", how])
+            .args([script, &port, &format!("{url}/v1"), budget, input, output, model, how, longest])
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .spawn()
@@ -115,7 +120,7 @@ fn the_same_load_against_the_same_budget_beside_another_gateway() {
         assert!(upstream.worth() <= 1_000_000 && life.calls.spent <= Usdc::dollars(1));
         for how in ["reserve", "provider"] {
             let upstream = start();
-            let Some(other) = Other::start(&upstream, "1", how) else { continue };
+            let Some(other) = Other::start(&upstream.url, "1", how, M) else { continue };
             load(&other.address, THEIRS, "any", calls, at_once);
             tell(&format!("litellm, {how}"), &upstream);
         }
@@ -180,7 +185,7 @@ fn many_calls_a_second_share_a_sync() {
     // Far below what is measured: without shared syncs it would be a hundred.
     assert!(ours >= 300.0, "{ours}");
     if crate::common::full(1, 0) == 1
-        && let Some(other) = Other::start(&upstream, "900", "reserve")
+        && let Some(other) = Other::start(&upstream.url, "900", "reserve", M)
     {
         println!("counted: litellm {:.0} a second", rate(&other.address, THEIRS, "any", 1_000, 50));
     }

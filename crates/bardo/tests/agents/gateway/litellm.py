@@ -1,6 +1,6 @@
 """Another gateway with the same budget: litellm's proxy, without its database.
 
-litellm.py PORT UPSTREAM BUDGET INPUT_PRICE OUTPUT_PRICE MODEL HOW
+litellm.py PORT UPSTREAM BUDGET INPUT_PRICE OUTPUT_PRICE MODEL HOW LONGEST
 
 HOW is `provider`, the budget its documentation describes for a proxy without a database, or `reserve`, the strictest that can be
 put together from its parts: what a call can cost at most is reserved in memory before it is made, refused where it does not
@@ -13,7 +13,7 @@ import secrets
 import sys
 import tempfile
 
-port, upstream, budget, input_price, output_price, model, how = sys.argv[1:]
+port, upstream, budget, input_price, output_price, model, how, longest = sys.argv[1:]
 budget = float(budget)
 folder = tempfile.mkdtemp(prefix="litellm-")
 params = {
@@ -23,6 +23,7 @@ params = {
     "max_retries": 0,
     "input_cost_per_token": float(input_price),
     "output_cost_per_token": float(output_price),
+    "cache_read_input_token_cost": float(input_price) / 10,
 }
 general = {"master_key": "sk-" + secrets.token_hex(32), "custom_auth": "one_budget.auth"}
 settings = {"num_retries": 0, "telemetry": False}
@@ -40,7 +41,7 @@ with open(folder + "/one_budget.py", "w") as file:
         f"    return UserAPIKeyAuth(api_key='sk-one-budget', user_id='one', max_budget={budget!r}, spend=0.0)\n"
         "settle = ProxyDBLogger()\n"
     )
-models = [{"model_name": model, "litellm_params": params, "model_info": {"max_output_tokens": 10**9}}]
+models = [{"model_name": model, "litellm_params": params, "model_info": {"max_output_tokens": int(longest)}}]
 config = {
     "model_list": models,
     "litellm_settings": settings,

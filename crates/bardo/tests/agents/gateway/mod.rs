@@ -10,7 +10,9 @@ mod left;
 mod listed;
 mod pace;
 mod purses;
+mod refusals;
 mod requests;
+mod sessions;
 mod spending;
 
 use std::fs;
@@ -62,7 +64,12 @@ impl Agency {
         let model = format!("{url}/v1/m");
         let config =
             format!("[models]\nprices = \"{model}=1/5\"\n[gateway]\nmodels = \"m={model}, dear={model}:strong\"\n");
-        let mut agency = Agency::of(&config);
+        Agency::with(&config, credit, set)
+    }
+
+    /// With these settings of its home.
+    fn with(config: &str, credit: &str, set: &[&str]) -> Agency {
+        let mut agency = Agency::of(config);
         agency.token = agency.born("ada", credit, set);
         agency
     }
@@ -264,7 +271,7 @@ fn what_is_not_let_through_is_refused_in_the_shape_of_its_protocol() {
     assert_eq!((unknown.status, code(&unknown)), (404, "model".to_owned()));
     let dear = up.chat(&agency, &json!({ "model": "dear", "messages": [] }));
     assert_eq!((dear.status, code(&dear)), (403, "phase".to_owned()));
-    let long = json!({ "model": "m", "messages": [{ "role": "user", "content": "x".repeat(20_000) }] });
+    let long = json!({ "model": "m", "messages": [{ "role": "user", "content": "x".repeat(23_000) }] });
     let broke = up.chat(&agency, &long);
     assert_eq!((broke.status, code(&broke), broke.header("x-should-retry")), (402, "budget".to_owned(), Some("false")));
     assert!(broke.body.contains("it may cost $0.04") && broke.body.contains("is free"), "{}", broke.body);

@@ -345,6 +345,7 @@ fn seen(wake: &Wake) -> String {
         Wake::Answered(slot) => format!("{slot} is answered"),
         Wake::Grown(series) => format!("{} has grown", series.display()),
         Wake::News(news) => news.text.clone(),
+        Wake::Settings(_) => "new settings".to_owned(),
         Wake::Chores(_) => "other chores".to_owned(),
         Wake::Stop => "stop".to_owned(),
     }

@@ -17,7 +17,7 @@ pub(crate) fn read(asked: Asked, body: &Value, ground: &Ground<'_>) -> Result<As
     let mut asked = match asked.protocol {
         Protocol::Chat => chat::read(asked, body, ground),
         Protocol::Embeddings => chat::embeddings(asked, body, ground),
-        Protocol::Responses => responses::read(asked, body, ground),
+        Protocol::Responses | Protocol::CountResponses => responses::read(asked, body, ground),
         Protocol::Messages | Protocol::CountMessages => messages::read(asked, body, ground),
         Protocol::Gemini | Protocol::CountGemini => gemini::read(asked, body, ground),
     }?;

@@ -18,6 +18,9 @@ pub(crate) fn whole(answer: &Answer<'_>) -> Value {
         Protocol::Embeddings => chat::embeddings(answer),
         Protocol::Responses => responses::whole(answer),
         Protocol::Messages => messages::whole(answer),
+        Protocol::CountResponses => {
+            json!({ "object": "response.input_tokens", "input_tokens": answer.asked.input() })
+        }
         Protocol::CountMessages => json!({ "input_tokens": answer.asked.input() }),
         Protocol::Gemini => gemini::whole(answer),
         Protocol::CountGemini => json!({ "totalTokens": answer.asked.input() }),
@@ -26,7 +29,7 @@ pub(crate) fn whole(answer: &Answer<'_>) -> Value {
 
 pub(crate) fn events(answer: &Answer<'_>) -> Vec<Event> {
     match answer.asked.protocol {
-        Protocol::Responses => responses::events(answer),
+        Protocol::Responses | Protocol::CountResponses => responses::events(answer),
         Protocol::Messages | Protocol::CountMessages => messages::events(answer),
         Protocol::Gemini | Protocol::CountGemini => gemini::events(answer),
         Protocol::Chat | Protocol::Embeddings => chat::events(answer),
