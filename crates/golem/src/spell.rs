@@ -14,8 +14,9 @@ pub struct Spell {
 }
 
 impl Spell {
+    /// Never an earlier one: going back renews nothing.
     pub(crate) fn at(self, number: u64) -> Spell {
-        if self.number == number { self } else { Spell { number, ..Spell::default() } }
+        if self.number >= number { self } else { Spell { number, ..Spell::default() } }
     }
 
     pub(crate) fn take(&mut self, number: u64, most: Usdc) {
@@ -40,7 +41,7 @@ pub(crate) fn day_of_minute(minute: u64) -> u64 {
     minute / 1_440
 }
 
-/// The number of the hour a moment lies in.
+/// The number of the hour a moment lies in. Caps are given moments by what was lived, and not by a clock.
 pub(crate) fn hour(at: Time) -> u64 {
     at.as_seconds() / 3_600
 }
