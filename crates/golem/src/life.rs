@@ -292,18 +292,6 @@ impl Life {
         self.lived_until + self.interval()
     }
 
-    /// How much of what passed since its clocks last ran it has lived.
-    pub(crate) fn lived_by(&self, now: Time) -> Span {
-        now.since(self.lived_until).min(self.interval().times(limits::LONGEST_STEP))
-    }
-
-    /// What moment it would be, had nothing passed since its birth but what it has lived. Caps of an hour and of a day go by
-    /// this: whatever a clock is set to, they begin anew once so much was lived, and not before.
-    pub(crate) fn lived_at(&self, at: Time) -> Time {
-        let lived = self.born + self.age;
-        if at < self.lived_until { lived - self.lived_until.since(at) } else { lived + self.lived_by(at) }
-    }
-
     /// What its siblings find out is of use to it.
     pub fn digests(&self) -> bool {
         let constitution = self.constitution();

@@ -1,9 +1,6 @@
 //! A limit on everything. Life is kept whole in memory, hashed and snapshotted, so nothing in it may grow
 //! without bound; what would is a row in the vault instead.
 
-/// A gap longer than this many intervals is the host being away: the excess is not lived. What was lived says when a cap
-/// begins anew, which old journals fold to, so it is what it is for good.
-pub const LONGEST_STEP: u64 = 16;
 /// Domains a world may declare claims in.
 pub const DOMAINS: usize = 8;
 /// Features a world may declare.

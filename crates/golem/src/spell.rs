@@ -14,7 +14,7 @@ pub struct Spell {
 }
 
 impl Spell {
-    /// Never an earlier one: going back renews nothing.
+    /// Never an earlier one: a clock that is set back renews nothing.
     pub(crate) fn at(self, number: u64) -> Spell {
         if self.number >= number { self } else { Spell { number, ..Spell::default() } }
     }
@@ -41,7 +41,7 @@ pub(crate) fn day_of_minute(minute: u64) -> u64 {
     minute / 1_440
 }
 
-/// The number of the hour a moment lies in. Caps are given moments by what was lived, and not by a clock.
+/// The number of the hour a moment lies in.
 pub(crate) fn hour(at: Time) -> u64 {
     at.as_seconds() / 3_600
 }

@@ -13,7 +13,8 @@ use crate::{Error, durable};
 
 /// More than any clock is corrected by in passing.
 const SLACK_MS: i64 = 300_000;
-/// A machine, or one in a machine, is off for so long at most without its owner wondering about the time.
+/// A machine is off for so long at most without its owner wondering about the time. While it is up, asleep or not, it says itself
+/// what has passed: there only a correction is believed, and a machine that was stopped from outside has its owner asked.
 const SLEEP_MS: i64 = 32 * 86_400_000;
 /// How often what is believed is written down.
 const WRITTEN_EVERY_MS: i64 = 60_000;
@@ -91,10 +92,11 @@ struct State {
 impl Known {
     /// The time, and how far the clock on the wall is ahead of it; nothing, if it is believed.
     fn judge(&self, wall_ms: i64, boot: &str, up_ms: i64) -> (i64, i64) {
-        let passed = if self.boot == boot { (up_ms - self.up_ms).max(0) } else { 0 };
+        let same = self.boot == boot;
+        let (passed, most) = if same { ((up_ms - self.up_ms).max(0), SLACK_MS) } else { (0, SLEEP_MS) };
         let expected = self.at_ms + passed;
         let off = wall_ms - expected;
-        if (-SLACK_MS..=SLEEP_MS).contains(&off) { (wall_ms, 0) } else { (expected, off) }
+        if (-SLACK_MS..=most).contains(&off) { (wall_ms, 0) } else { (expected, off) }
     }
 }
 
@@ -171,10 +173,12 @@ mod tests {
         let path = folder.path().join("clock");
         let mut state = State::default();
         assert_eq!(look(&mut state, &path, NOW, "a", HOUR), (0, 0), "the first time it is believed");
-        assert_eq!(look(&mut state, &path, NOW + 9 * HOUR, "a", 2 * HOUR), (9 * HOUR, 0), "it was asleep");
+        assert_eq!(look(&mut state, &path, NOW + 9 * HOUR, "a", 10 * HOUR), (9 * HOUR, 0), "it was asleep");
+        // A day ahead, and no day has passed.
+        assert_eq!(look(&mut state, &path, NOW + 33 * HOUR, "a", 10 * HOUR), (9 * HOUR, 24 * HOUR));
         // Ten years ahead: an hour has passed, and an hour is lived.
         let ahead = NOW + 3_650 * DAY;
-        let (time, off) = look(&mut state, &path, ahead, "a", 3 * HOUR);
+        let (time, off) = look(&mut state, &path, ahead, "a", 11 * HOUR);
         assert_eq!((time, off), (10 * HOUR, 3_650 * DAY - 10 * HOUR));
         // The same after another start of the machine, of which nobody knows how long it took.
         let mut next = State { known: read(&path), ..State::default() };

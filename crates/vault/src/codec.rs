@@ -14,9 +14,9 @@ use serde::{Deserialize, Serialize};
 
 /// Version of the record encoding. Old versions stay readable for ever.
 pub const RECORD: u8 = 1;
-/// Version of Life's own layout, which snapshots and state hashes depend on. Changing Life raises it, and so does folding
-/// the same records to something else; older snapshots are then passed over and the life is folded again.
-pub const LIFE: u16 = 28;
+/// Version of Life's own layout, which snapshots and state hashes depend on. Changing Life raises it;
+/// older snapshots are then passed over and the life is folded again.
+pub const LIFE: u16 = 27;
 
 pub(crate) const STATE_EVERY: u64 = 500;
 

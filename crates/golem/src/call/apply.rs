@@ -10,12 +10,12 @@ use crate::time::Time;
 pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
     match event {
         Event::Reserved { key, most, tier: _, again, alike } => {
-            let (lived, month) = (life.lived_at(at), life.month());
+            let month = life.month();
             life.purse.promised += *most;
             let calls = &mut life.calls;
             calls.made = *key;
-            calls.hour.take(hour(lived), *most);
-            calls.day.take(day(lived), *most);
+            calls.hour.take(hour(at), *most);
+            calls.day.take(day(at), *most);
             calls.month.take(month, *most);
             if let Some(again) = again {
                 if calls.known.len() >= limits::KNOWN {
@@ -36,14 +36,14 @@ pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
         Event::Settled { key, cost, over: _, how, used } => {
             let Some(place) = life.calls.open.iter().position(|open| open.key == *key) else { return };
             let open = life.calls.open.remove(place);
-            let (laws, asked) = (life.laws(), life.lived_at(open.asked));
+            let laws = life.laws();
             life.purse.promised -= open.most;
             life.purse.spend(*cost, life.age, laws);
             let calls = &mut life.calls;
             calls.spent += *cost;
             calls.cut += u64::from(matches!(how, How::Cut | How::Lost));
-            calls.hour.give_back(hour(asked), open.most - *cost);
-            calls.day.give_back(day(asked), open.most - *cost);
+            calls.hour.give_back(hour(open.asked), open.most - *cost);
+            calls.day.give_back(day(open.asked), open.most - *cost);
             calls.month.give_back(open.month, open.most - *cost);
             calls.pay_alike(open.alike, open.asked, *cost, *how != How::Nothing);
             calls.habits = calls.habits.at(at);

@@ -32,12 +32,12 @@ pub fn room(life: &Life, at: Time, tier: Tier) -> Result<(Usdc, Denied), Denied>
         return Err(Denied::Busy);
     }
     let left = |cap: Option<Usdc>, spell: Spell| cap.map_or(Usdc::MOST, |cap| (cap - spell.taken).max(Usdc::ZERO));
-    let (lived, month) = (life.lived_at(at), life.month());
+    let month = life.month();
     let lack = if life.purse.promised == Usdc::ZERO { Denied::Broke } else { Denied::Funds };
     let caps = [
         (policy.call_most.unwrap_or(Usdc::MOST), Denied::Call),
-        (left(policy.calls_hour, calls.hour.at(hour(lived))), Denied::Hour),
-        (left(policy.calls_day, calls.day.at(day(lived))), Denied::Day),
+        (left(policy.calls_hour, calls.hour.at(hour(at))), Denied::Hour),
+        (left(policy.calls_day, calls.day.at(day(at))), Denied::Day),
         (left(policy.calls_month, calls.month.at(month)), Denied::Month),
         (economic::unpromised_allowance(life), Denied::Allowance),
         (economic::free(life), lack),

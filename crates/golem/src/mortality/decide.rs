@@ -16,9 +16,12 @@ use crate::stress;
 use crate::thanatopsis::Progress;
 use crate::time::{Span, Time};
 
+/// A gap longer than this many intervals is the host being away: the excess is not lived.
+pub const LONGEST_STEP: u64 = 16;
+
 pub(crate) fn run(draft: &mut Draft<'_>, now: Time, roll: u64) {
     // 1. Economic health: living costs money, for exactly as long as it lasted.
-    let lived = draft.lived_by(now);
+    let lived = lived(draft, now);
     let cost = economic::living_cost(draft, lived);
     let from = draft.age;
     draft.emit(Event::Aged { lived, cost });
@@ -40,6 +43,10 @@ pub(crate) fn run(draft: &mut Draft<'_>, now: Time, roll: u64) {
     if let Some(cause) = cause {
         die(draft, cause);
     }
+}
+
+fn lived(life: &Life, now: Time) -> Span {
+    now.since(life.lived_until).min(life.interval().times(LONGEST_STEP))
 }
 
 fn change_phase(draft: &mut Draft<'_>, parts: &Parts) {

@@ -13,8 +13,8 @@ mod touch;
 pub mod vitality;
 mod watch;
 
-pub use crate::limits::LONGEST_STEP;
 pub(crate) use apply::apply;
+pub use decide::LONGEST_STEP;
 pub(crate) use decide::{die, run};
 pub use event::Event;
 pub use state::{Clock, Domain, Epistemic, Partition, Purse, Senescence, Vitality, sigmoid};

@@ -28,11 +28,11 @@ pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
             thoughts.threshold = (thoughts.threshold + STEP * (over - share)).clamp(0.0, 100.0);
         }
         Event::Asked(question) => {
-            let (lived, month) = (life.lived_at(at), life.month());
+            let month = life.month();
             life.purse.promised += question.most;
             let thoughts = &mut life.thoughts;
             thoughts.made = question.key;
-            thoughts.day.take(day(lived), question.most);
+            thoughts.day.take(day(at), question.most);
             thoughts.month.take(month, question.most);
             thoughts.open.push((**question).clone());
             let own = |waiting: &(_, _)| question.owner.as_ref().is_some_and(|(command, _)| *command == waiting.0);
@@ -73,11 +73,11 @@ pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
 fn settle(life: &mut Life, key: u64, cost: Usdc) -> Option<Question> {
     let place = life.thoughts.open.iter().position(|question| question.key == key)?;
     let question = life.thoughts.open.remove(place);
-    let (laws, asked) = (life.laws(), life.lived_at(question.asked));
+    let laws = life.laws();
     life.purse.promised -= question.most;
     life.purse.spend(cost, life.age, laws);
     life.thoughts.spent += cost;
-    life.thoughts.day.give_back(day(asked), question.most - cost);
+    life.thoughts.day.give_back(day(question.asked), question.most - cost);
     life.thoughts.month.give_back(question.month, question.most - cost);
     if question.night > 0 {
         life.dreams.settle(question.night, question.month, question.most - cost);

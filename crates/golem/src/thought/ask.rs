@@ -82,7 +82,7 @@ pub(super) fn question(life: &Life, at: Time, wish: Wish<'_>) -> Result<Question
         ]
     };
     let own = [
-        (left(figures.a_day, life.thoughts.day.at(day(life.lived_at(at)))), Held::Day),
+        (left(figures.a_day, life.thoughts.day.at(day(at))), Held::Day),
         (left(figures.a_month, life.thoughts.month.at(life.month())), Held::Month),
     ];
     if let Some((_, cap)) = own.into_iter().chain(purse).find(|(left, _)| *left < most) {
@@ -143,7 +143,7 @@ pub(super) fn keep(draft: &mut Draft<'_>, by: Held) {
 /// How much of a day's money is still there, from 0 to 1: as it runs out, less is worth asking about.
 pub(super) fn plenty(life: &Life, at: Time) -> f64 {
     let figures = &life.constitution().thought;
-    let taken = life.thoughts.day.at(day(life.lived_at(at))).taken.as_f64();
+    let taken = life.thoughts.day.at(day(at)).taken.as_f64();
     let day = if figures.a_day.is_positive() { 1.0 - taken / figures.a_day.as_f64() } else { 0.0 };
     day.clamp(0.0, 1.0).min(economic::score(life).max(0.1))
 }

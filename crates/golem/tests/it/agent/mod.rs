@@ -4,8 +4,7 @@ use golem::call::{self, Denied, How, Runaway, Used, Wanted};
 use golem::constitution::{Constitution, DreamFigures, MindKind, Mode, PolicyFigures};
 use golem::mortality::economic;
 use golem::mortality::phase::Tier;
-use golem::world::Observation;
-use golem::{Command, CommandId, Event, Golem, Input, Life, Record, Span, Time, Usdc, What};
+use golem::{Command, CommandId, Event, Golem, Input, Life, Record, Time, Usdc, What};
 
 use crate::common::{START, birth};
 
@@ -89,14 +88,6 @@ impl Agent {
     pub(crate) fn settle(&mut self, key: u64, cost: Usdc, how: How) {
         let used = Used { model: format!("m{}", key % 20), input: 7, output: 3, took: 9 };
         self.feed(What::Settled { key, cost, how, used: Box::new(used) });
-    }
-
-    /// Lives so long, a look every ten minutes.
-    pub(crate) fn live(&mut self, span: Span) {
-        for _ in 0..span.as_millis() / 600_000 {
-            self.now = self.now + Span::seconds(600);
-            self.feed(What::Observed(Observation::default()));
-        }
     }
 
     pub(crate) fn command(&mut self, command: Command) {
