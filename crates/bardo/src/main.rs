@@ -95,6 +95,7 @@ fn dispatch(home: &Home, verb: Verb, json: bool) -> Result<ExitCode, Error> {
         Verb::Restore(args) => commands::copies::restore(home, &args, json),
         Verb::Drill { folder } => commands::copies::drill(&folder, json),
         Verb::Doctor => commands::home::doctor(home, json),
+        Verb::Clock { right } => commands::home::clock(home, right, json),
         Verb::Bench(bench) => commands::bench::bench(home, &bench, json),
         Verb::Upgrade(args::UpgradeVerb::Check) => commands::home::foresee(home, json),
         Verb::Recover { yes } => commands::home::recover(home, yes, json),

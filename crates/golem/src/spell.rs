@@ -14,8 +14,9 @@ pub struct Spell {
 }
 
 impl Spell {
+    /// Never an earlier one: a clock that is set back renews nothing.
     pub(crate) fn at(self, number: u64) -> Spell {
-        if self.number == number { self } else { Spell { number, ..Spell::default() } }
+        if self.number >= number { self } else { Spell { number, ..Spell::default() } }
     }
 
     pub(crate) fn take(&mut self, number: u64, most: Usdc) {

@@ -30,6 +30,12 @@ pub(crate) fn sync_folder(folder: &Path) -> Result<(), Error> {
     fs::File::open(folder).and_then(|file| file.sync_all()).map_err(Error::io("cannot sync", folder))
 }
 
+/// There whole or not at all, and perhaps as it was before after a power cut: nothing depends on its being the newest.
+pub(crate) fn replace(path: &Path, bytes: &[u8]) -> Result<(), Error> {
+    let aside = path.with_extension("new");
+    private::put(&aside, bytes).and_then(|_| fs::rename(&aside, path)).map_err(Error::io("cannot write", path))
+}
+
 /// Writes a file aside, syncs it and moves it into place.
 pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     disk::before("a file").map_err(Error::io("cannot write", path))?;

@@ -10,6 +10,7 @@ pub mod private;
 pub mod wall;
 
 pub mod chance;
+mod clock;
 pub mod config;
 mod door;
 mod durable;

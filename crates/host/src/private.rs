@@ -11,7 +11,7 @@ use std::sync::OnceLock;
 use rustix::fs::Mode;
 
 /// Everything a home has; whatever else lies in its folder is not ours to judge.
-const OURS: [&str; 16] = [
+const OURS: [&str; 17] = [
     "bardo.toml",
     "home-id",
     "treasury.db",
@@ -26,6 +26,7 @@ const OURS: [&str; 16] = [
     "bells",
     "data",
     "attic",
+    "clock",
     "reserve",
     "golems",
 ];
@@ -81,9 +82,14 @@ pub fn copy(from: &Path, to: &Path) -> io::Result<u64> {
 
 /// Writes and syncs a file for its owner's eyes alone.
 pub(crate) fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    put(path, bytes)?.sync_all()
+}
+
+/// The same, without waiting for the disk.
+pub(crate) fn put(path: &Path, bytes: &[u8]) -> io::Result<fs::File> {
     let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)?;
     file.write_all(bytes)?;
-    file.sync_all()
+    Ok(file)
 }
 
 /// Takes from everyone but the owner whatever they could do in a home.

@@ -28,6 +28,10 @@ impl Wall {
         Wall { standing: Some(Arc::new(standing)) }
     }
 
+    pub(crate) fn is_standing(&self) -> bool {
+        self.standing.is_some()
+    }
+
     /// Moves a clock that stands still.
     pub fn go_on(&self, by: Duration) {
         if let Some(standing) = &self.standing {

@@ -114,6 +114,12 @@ pub(crate) enum Verb {
     Drill { folder: PathBuf },
     /// Examine the whole home: every record, every roll, every cent
     Doctor,
+    /// Whether this machine's clock is believed
+    Clock {
+        /// It is right: golems go by it from now on
+        #[arg(long)]
+        right: bool,
+    },
     /// What another version will do to this home
     #[command(subcommand)]
     Upgrade(UpgradeVerb),

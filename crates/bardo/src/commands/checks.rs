@@ -154,7 +154,7 @@ pub(crate) fn claim(home: &Home, name: &str, claim: &Claim<'_>, json: bool) -> R
     let (golem, _) = place.wake()?;
     let life = golem.life();
     let wall = life.birth.world.timing == golem::world::Timing::Wall;
-    let now = if wall { Time::millis(host::wall::now_ms() as u64).max(life.now) } else { life.now };
+    let now = if wall { Time::millis(home.time_ms().unsigned_abs()).max(life.now) } else { life.now };
     let wrong = |text: &str| Error::Usage(format!("'{text}' is no time; --in 2h or --at 2030-01-31T09:00:00Z is"));
     let due = match (claim.within, claim.at) {
         (Some(span), _) => now + read_span(span).ok_or_else(|| wrong(span))?,

@@ -103,6 +103,21 @@ pub(crate) fn doctor(home: &Home, json: bool) -> Result<ExitCode, Error> {
     Ok(if fine { ExitCode::SUCCESS } else { ExitCode::from(exit::ERROR) })
 }
 
+/// `clock`: what golems that live by the wall go by.
+pub(crate) fn clock(home: &Home, right: bool, json: bool) -> Result<ExitCode, Error> {
+    home.require()?;
+    if right {
+        home.believe_clock()?;
+    }
+    let trouble = home.clock_trouble();
+    match &trouble {
+        _ if json => output::json(&json!({ "believed": trouble.is_none(), "why": trouble })),
+        Some(why) => output::complain(why),
+        None => line("this machine's clock is believed"),
+    }
+    Ok(if trouble.is_none() { ExitCode::SUCCESS } else { ExitCode::from(exit::ERROR) })
+}
+
 /// `upgrade check`: nothing is done, so that it can still be decided.
 pub(crate) fn foresee(home: &Home, json: bool) -> Result<ExitCode, Error> {
     let mut fine = true;

@@ -107,7 +107,7 @@ fn populate(tent: &Tent) {
         "policy.approve_within=30d",
     ];
     let sets: Vec<&str> = sets.iter().flat_map(|set| ["--set", *set]).collect();
-    for (n, name) in GOLEMS.iter().enumerate() {
+    for (n, name) in GOLEMS.into_iter().enumerate() {
         let seed = (n + 1).to_string();
         tent.ok([&["golem", "new", name, "--seed", &seed], &sets[..]].concat());
         tent.ok(["golem", "run", name, "--speed", "max", "--ticks", "40"]);

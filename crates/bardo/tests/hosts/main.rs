@@ -3,6 +3,7 @@
 mod api;
 mod brakes;
 mod clade;
+mod clocks;
 #[path = "../common/mod.rs"]
 mod common;
 mod damage;

@@ -68,6 +68,9 @@ pub fn examine(home: &Home, mut tell: impl FnMut(Finding)) -> Result<(), Error> 
     tell(examine_private(home.root()));
     tell(examine_prices(home));
     shelf_and_key(home).into_iter().for_each(&mut tell);
+    if let Some(why) = home.clock_trouble() {
+        tell(Finding::wrong("clock", why));
+    }
     if !home.has_reserve() {
         let why = "no room is kept for orders that stop something; `bardo init` lays it aside, once there is some";
         tell(Finding::soon("reserve", why));

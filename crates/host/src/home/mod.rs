@@ -4,6 +4,7 @@
 pub mod agent;
 pub(crate) mod books;
 mod catch_up;
+mod clock;
 pub mod data;
 pub mod inbox;
 pub mod key;

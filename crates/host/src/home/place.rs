@@ -2,7 +2,7 @@
 //! in it.
 //!
 //! ```text
-//! $BARDO_HOME/bardo.toml   prices.csv   treasury.db   heads/ID   data/NAME.csv   reserve
+//! $BARDO_HOME/bardo.toml   prices.csv   treasury.db   heads/ID   data/NAME.csv   clock   reserve
 //!             golems/NAME/golem.toml  life.db  secret  world.log  inbox/  FROZEN
 //! ```
 
@@ -18,6 +18,7 @@ use vault::{Batch, Glance, Head, Holder, Line, Log, LogReader, Notice, Place, Re
 use world::series::Series;
 use world::{Candles, Spec};
 
+use crate::clock::Clock;
 use crate::config::{self, File, Settings};
 use crate::errands::{Counters, FarWorlds, Minds};
 use crate::wall::Wall;
@@ -38,6 +39,7 @@ pub struct Home {
     minds: Arc<Minds>,
     counters: Arc<Counters>,
     wall: Wall,
+    clock: Arc<Clock>,
 }
 
 /// The folder of one golem.
@@ -88,6 +90,7 @@ impl Home {
             minds,
             counters: Arc::default(),
             wall,
+            clock: Arc::default(),
         }
     }
 
@@ -290,6 +293,10 @@ impl Home {
 
     pub(crate) fn wall(&self) -> &Wall {
         &self.wall
+    }
+
+    pub(super) fn clock(&self) -> &Clock {
+        &self.clock
     }
 
     /// The worlds outside that take their time.

@@ -192,7 +192,7 @@ impl Living {
 
     /// The time of everybody's clocks.
     pub(super) fn wall_time(&self) -> Time {
-        Time::millis(self.wall().now_ms() as u64)
+        Time::millis(self.body.place.home().time_ms().unsigned_abs())
     }
 
     pub(super) fn is_wall(&self) -> bool {

@@ -81,6 +81,9 @@ impl Living {
             // What a round has made of siblings' words is said at once.
             if looked.elapsed() >= INBOX_EVERY || !self.body.digested.is_empty() {
                 self.look_into_inbox(listener)?;
+                if let Some(news) = self.clock_news() {
+                    listener.waits(&news);
+                }
                 looked = Instant::now();
                 continue;
             }
@@ -126,6 +129,11 @@ impl Living {
                 pending = 0;
             }
         }
+    }
+
+    /// What there is to say of the clock, where its life goes by that.
+    fn clock_news(&self) -> Option<String> {
+        if self.is_wall() { self.body.place.home().clock_news() } else { None }
     }
 
     /// Nothing of it is left anywhere; what the owner sent while it was dying goes back with the rest.

@@ -1,8 +1,10 @@
 //! Orders that stop something, where nothing can be written: they have a reserve of room, and where that does not help
 //! either, whatever needs no record is done, and it is said that the rest is not.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::{ErrorKind, Write};
+use std::sync::{Mutex, PoisonError};
 
 use golem::{Command, GolemId};
 use rustix::process::{Pid, Signal, kill_process};
@@ -134,15 +136,22 @@ fn stop_whoever_lives(place: &GolemHome) -> String {
     let path = own.or_else(|| place.home().is_up().then(|| Log::lock(&heads)));
     let again = "repeat it once the home can be written";
     let Some(path) = path else { return format!("nobody runs it; {again}") };
-    let holder = Holder::of(&path);
-    let told = match holder {
-        Holder::Ours(pid) if pid != std::process::id() => {
-            i32::try_from(pid).ok().and_then(Pid::from_raw).is_some_and(|pid| kill_process(pid, Signal::TERM).is_ok())
+    match Holder::of(&path) {
+        Holder::Ours(pid) if pid != std::process::id() && stop(pid) => {
+            format!("process {pid}, which ran it, was told to stop; {again}")
         }
-        _ => false,
-    };
-    match (told, holder) {
-        (true, Holder::Ours(pid)) => format!("process {pid}, which ran it, was told to stop; {again}"),
-        _ => format!("{holder} runs it and was not told to stop; {again}"),
+        holder => format!("{holder} runs it and was not told to stop; {again}"),
     }
+}
+
+/// Once, whoever else of those it lives is to be stopped: told again it would leave at once.
+fn stop(pid: u32) -> bool {
+    static TOLD: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
+    let mut told = TOLD.lock().unwrap_or_else(PoisonError::into_inner);
+    let tell = |pid: Pid| kill_process(pid, Signal::TERM).is_ok();
+    let is_told = told.contains(&pid) || i32::try_from(pid).ok().and_then(Pid::from_raw).is_some_and(tell);
+    if is_told {
+        told.insert(pid);
+    }
+    is_told
 }

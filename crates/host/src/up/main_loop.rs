@@ -302,6 +302,11 @@ impl Up {
             }
             self.lost = found.is_err();
             self.keep_room();
+            if let Some(news) = self.home.clock_news() {
+                warn!(target: SAID, "{news}");
+                tell(&news);
+                self.desk.tell_owner(format!("clock:{}", self.home.wall().now_ms()), "clock", None, news);
+            }
             self.census = now + CENSUS_EVERY;
         }
         self.give_turns(now);

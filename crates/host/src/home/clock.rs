@@ -1,0 +1,74 @@
+//! The time that golems of a home go by that live by the wall.
+
+use std::fs;
+use std::path::PathBuf;
+use std::time::UNIX_EPOCH;
+
+use super::Home;
+use crate::Error;
+
+impl Home {
+    fn clock_file(&self) -> PathBuf {
+        self.root().join("clock")
+    }
+
+    /// Milliseconds since 1970, as far as the clock on the wall is believed.
+    pub fn time_ms(&self) -> i64 {
+        let wall_ms = self.wall().now_ms();
+        if self.wall().is_standing() {
+            return wall_ms;
+        }
+        self.clock().time_ms(&self.clock_file(), wall_ms, || self.last_written())
+    }
+
+    /// What is wrong with the clock, if anything is.
+    pub fn clock_trouble(&self) -> Option<String> {
+        // Where nobody goes by the wall, nobody minds.
+        if !self.clock_file().exists() {
+            return None;
+        }
+        self.time_ms();
+        self.clock().trouble(self.wall().now_ms())
+    }
+
+    /// The same when it begins, and a word when it is over.
+    pub fn clock_news(&self) -> Option<String> {
+        self.clock().news(self.clock_trouble())
+    }
+
+    /// Its owner says that the clock is right: from now on golems go by it.
+    pub fn believe_clock(&self) -> Result<(), Error> {
+        self.clock().believe(&self.clock_file(), self.wall().now_ms())
+    }
+
+    /// When anything was last acknowledged here, by the clock of then: all that a home of an older version knows.
+    fn last_written(&self) -> Option<i64> {
+        let heads = fs::read_dir(self.heads()).into_iter().flatten().flatten();
+        let written = heads.filter_map(|head| head.metadata().ok()?.modified().ok()?.duration_since(UNIX_EPOCH).ok());
+        written.max().map(|since| since.as_millis() as i64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HOUR: i64 = 3_600_000;
+
+    #[test]
+    fn an_owner_who_says_that_the_clock_is_right_is_believed() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = Home::at(folder.path().to_owned());
+        assert_eq!(home.clock_trouble(), None, "nobody goes by it");
+        // What was written down three months ago, in another start of the machine.
+        let long_ago = home.wall().now_ms() - 90 * 24 * HOUR;
+        fs::write(home.clock_file(), format!(r#"{{"at_ms":{long_ago},"boot":"another","up_ms":7}}"#)).unwrap();
+        assert!((home.time_ms() - long_ago).abs() < HOUR);
+        let news = home.clock_news().unwrap();
+        assert!(news.contains("ahead of") && news.contains("bardo clock --right"), "{news}");
+        assert_eq!(home.clock_news(), None, "it is told once");
+        home.believe_clock().unwrap();
+        assert!((home.time_ms() - home.wall().now_ms()).abs() < HOUR);
+        assert_eq!((home.clock_news(), home.clock_news()), (None, None));
+    }
+}
