@@ -55,6 +55,8 @@ pub const KNOWN: usize = 128;
 pub const ALIKE: usize = 32;
 /// Calls that may be made as often as an agent likes, because its owner said so.
 pub const USUAL: usize = 16;
+/// The most that a cap in tokens or in calls may be.
+pub const COUNTED: u64 = 1_000_000_000_000_000;
 /// Models that an agent's calls are counted by.
 pub const CALLED: usize = 16;
 /// Characters in the name of such a model.

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 pub const RECORD: u8 = 1;
 /// Version of Life's own layout, which snapshots and state hashes depend on. Changing Life raises it;
 /// older snapshots are then passed over and the life is folded again.
-pub const LIFE: u16 = 27;
+pub const LIFE: u16 = 28;
 
 pub(crate) const STATE_EVERY: u64 = 500;
 
@@ -131,6 +131,7 @@ pub fn layout() -> String {
         golem::thought::Purpose,
         golem::thought::Silence,
         golem::mortality::phase::Tier,
+        golem::call::Unit,
         golem::call::Denied,
         golem::call::How,
         golem::call::Runaway,

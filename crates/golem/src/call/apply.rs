@@ -1,6 +1,6 @@
 //! What calls come to. It calculates and never decides.
 
-use super::{Denied, Event, Hold, How, Open, Runaway};
+use super::{Event, Hold, How, Open, Runaway, Used};
 use crate::life::Life;
 use crate::limits;
 use crate::money::Usdc;
@@ -10,7 +10,7 @@ use crate::time::Time;
 pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
     match event {
         Event::Reserved { key, most, tier: _, again, alike } => {
-            let month = life.month();
+            let (month, age) = (life.month(), life.age);
             life.purse.promised += *most;
             let calls = &mut life.calls;
             calls.made = *key;
@@ -23,15 +23,21 @@ pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
                 }
                 calls.known.push_back(*again);
             }
-            calls.open.push(Open { key: *key, most: *most, asked: at, month, alike: *alike });
+            calls.open.push(Open { key: *key, most: *most, asked: at, month, alike: *alike, tokens: 0 });
+            calls.counted.begin(at, age);
             calls.note_alike(*alike, at);
             calls.habits = calls.habits.at(at);
             calls.habits.minute.take(minute(at), Usdc::ZERO);
             calls.habits.wide = calls.habits.wide.max(calls.open.len() as u32);
-            // Whoever can pay for a call is not out of money, and is told again once it is.
-            if matches!(calls.refused, Some((Denied::Broke, _))) {
+            // Whoever can pay for a call is not out of anything, and is told again once it is.
+            if calls.refused.is_some_and(|(by, _)| by.is_the_end()) {
                 calls.refused = None;
             }
+        }
+        Event::TokensReserved { key, tokens } => {
+            let Some(open) = life.calls.open.iter_mut().find(|open| open.key == *key) else { return };
+            open.tokens = *tokens;
+            life.calls.counted.set_aside(open.asked, *tokens);
         }
         Event::Settled { key, cost, over: _, how, used } => {
             let Some(place) = life.calls.open.iter().position(|open| open.key == *key) else { return };
@@ -46,6 +52,7 @@ pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
             calls.day.give_back(day(open.asked), open.most - *cost);
             calls.month.give_back(open.month, open.most - *cost);
             calls.pay_alike(open.alike, open.asked, *cost, *how != How::Nothing);
+            calls.counted.end(open.asked, open.tokens, took(how, used, open.tokens), *how != How::Nothing);
             calls.habits = calls.habits.at(at);
             calls.habits.minute.taken += *cost;
             calls.habits.dearest = calls.habits.dearest.max(*cost);
@@ -74,5 +81,15 @@ pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
                 Runaway::Bill => {}
             }
         }
+    }
+}
+
+/// Tokens that a call has used, by what is known of it.
+fn took(how: &How, used: &Used, aside: u64) -> u64 {
+    let told = u64::from(used.input) + u64::from(used.output);
+    match how {
+        How::Told => told,
+        How::Nothing => 0,
+        How::Cut | How::Lost => told.max(aside),
     }
 }

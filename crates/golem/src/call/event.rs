@@ -20,6 +20,8 @@ pub enum Event {
     Held { key: u64, by: Runaway, times: u32, sum: Usdc },
     /// The owner said yes.
     Released { key: u64 },
+    /// So many tokens are set aside for it, beside the sum.
+    TokensReserved { key: u64, tokens: u64 },
 }
 
 /// How it is known what a call cost.

@@ -1,7 +1,7 @@
 //! Calls of an agent to models, through whoever keeps the golem. Each is paid for before it is made: the most it can cost is
 //! set aside in a durable record or it is refused by name, and what it did cost is settled when that is known.
 //!
-//! What is asked and answered is the agent's own; nothing of it is known here but its sums.
+//! Beside money, tokens and calls are set aside and hours are counted, where an owner caps them. What is asked and answered is the agent's own; nothing of it is known here but its sums.
 
 mod apply;
 mod decide;
@@ -11,6 +11,7 @@ mod habits;
 mod read;
 mod runaway;
 mod state;
+mod units;
 
 pub(crate) use apply::apply;
 pub use decide::Wanted;
@@ -18,5 +19,6 @@ pub(crate) use decide::{called, forfeit_all, refused, release, settled};
 pub use denied::Denied;
 pub use event::{Event, How, Used};
 pub use habits::{Alike, Habits, Hold, Runaway};
-pub use read::room;
+pub use read::{Room, caps, room};
 pub use state::{ByModel, Calls, Open};
+pub use units::{Amount, Cap, Counted, Today, Unit};

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Alike, Denied, Habits, Hold, Used};
+use super::{Alike, Counted, Denied, Habits, Hold, Used};
 use crate::limits;
 use crate::money::Usdc;
 use crate::spell::Spell;
@@ -20,6 +20,8 @@ pub struct Open {
     pub month: u64,
     /// By what it is known among those like it.
     pub alike: u64,
+    /// What goes in and may come out, at most; nothing, where no record says.
+    pub tokens: u64,
 }
 
 /// What calls to one model have come to.
@@ -59,6 +61,8 @@ pub struct Calls {
     pub looped: Option<u64>,
     /// What its owner has said yes to, however often it is made; oldest first.
     pub usual: VecDeque<u64>,
+    /// What they took beside money.
+    pub counted: Counted,
     /// By model, in the order of their first calls; those beyond the last share its place.
     pub models: Vec<ByModel>,
 }
@@ -71,6 +75,11 @@ impl Calls {
     /// What is set aside for calls under way.
     pub fn promised(&self) -> Usdc {
         self.open.iter().fold(Usdc::ZERO, |sum, open| sum + open.most)
+    }
+
+    /// Tokens that are set aside for them.
+    pub fn tokens_promised(&self) -> u64 {
+        self.open.iter().fold(0, |sum, open| sum.saturating_add(open.tokens))
     }
 
     pub(super) fn count(&mut self, used: &Used, cost: Usdc) {

@@ -12,9 +12,9 @@ use axum::body::Body;
 use axum::extract::{Path, Request, State};
 use axum::http::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
 use axum::http::{Method, Response, StatusCode};
-use golem::Name;
 use golem::call::Denied;
 use golem::mortality::phase::Tier;
+use golem::{Name, Usdc};
 use mind::Writes;
 use serde_json::json;
 use tokio::net::TcpListener;
@@ -354,7 +354,7 @@ impl Gateway {
                 );
                 let mut response = call.make(&self.client, passed_on(&parts.headers)).await;
                 // What is set aside for this one comes to less, and what it comes to is not known yet.
-                tell(response.headers_mut(), Stands { left: stands.left + most, ..stands });
+                tell(response.headers_mut(), before(stands, most, bound.takes(tokens)));
                 response.headers_mut().insert("x-bardo-aside-micros", HeaderValue::from(most.as_micros()));
                 if lowered {
                     response.headers_mut().insert("x-bardo-lowered-to", HeaderValue::from(tokens));
@@ -420,12 +420,23 @@ fn gone(place: &GolemHome) -> Refusal {
     }
 }
 
+/// How it stood before so much was set aside.
+fn before(stands: Stands, most: Usdc, tokens: u64) -> Stands {
+    let (had, calls) = (stands.tokens.map(|left| left.saturating_add(tokens)), stands.calls.map(|left| left + 1));
+    Stands { left: stands.left + most, tokens: had, calls, ..stands }
+}
+
 /// How its golem stands, so that an agent can wind up in time.
 fn tell(headers: &mut HeaderMap, stands: Stands) {
     if let Ok(phase) = HeaderValue::from_str(&stands.phase.to_string()) {
         headers.insert("x-bardo-phase", phase);
     }
     headers.insert("x-bardo-left-micros", HeaderValue::from(stands.left.as_micros()));
+    for (name, left) in [("x-bardo-left-tokens", stands.tokens), ("x-bardo-left-calls", stands.calls)] {
+        if let Some(left) = left {
+            headers.insert(name, HeaderValue::from(left));
+        }
+    }
 }
 
 fn known_by(place: &GolemHome, key: &HeaderValue) -> u64 {

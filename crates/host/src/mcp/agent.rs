@@ -1,5 +1,6 @@
 //! What whoever acts for a golem may call, with that golem's token. Nothing here raises a limit, moves money or says yes.
 
+use golem::call;
 use golem::grimoire::Status;
 use golem::mortality::economic;
 use golem::policy::Proposal;
@@ -162,6 +163,8 @@ fn standing(place: &GolemHome) -> Result<Value, Error> {
         "left_usd": usd(economic::free(life)),
         "lasts_s": economic::projected_life(life).map(|left| left.as_millis() / 1_000),
         "calls": { "made": calls.made, "spent_usd": usd(calls.spent), "under_way": calls.open.len() },
+        "left_beside_usd": call::caps(life, life.now).map(|cap| cap.to_string()).collect::<Vec<_>>(),
+        "usd_is_imputed": life.policy.imputed,
         "caps_usd": {
             "one_call": life.policy.call_most.map(usd), "an_hour": life.policy.calls_hour.map(usd),
             "a_day": life.policy.calls_day.map(usd), "thirty_days": life.policy.calls_month.map(usd),
