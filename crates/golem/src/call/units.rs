@@ -89,8 +89,11 @@ impl Cap {
 
 impl fmt::Display for Cap {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (left, most) = (self.unit.amount(self.left()), self.unit.amount(self.most));
-        write!(f, "{left} of {most}{}", if self.a_day { " a day" } else { "" })
+        match self.unit {
+            Unit::Hours => write!(f, "{}", Span::millis(self.left()))?,
+            Unit::Tokens | Unit::Calls => f.write_str(&grouped(self.left()))?,
+        }
+        write!(f, " of {}{}", self.unit.amount(self.most), if self.a_day { " a day" } else { "" })
     }
 }
 

@@ -24,8 +24,8 @@ const FOUND: Duration = Duration::from_secs(15);
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct MoneyState {
     pub(super) ended: bool,
-    /// A call was refused for want of money with nothing under way, and none was let through since.
-    pub(super) broke: bool,
+    /// What it is out of: a call was refused for it with nothing under way, and none was let through since.
+    pub(super) out: Option<Denied>,
     pub(super) left: Usdc,
 }
 
@@ -56,14 +56,18 @@ impl Listener for Ear {
         let mut look = locked(&self.look);
         (look.ended, look.left) = (look.ended || life.is_dead(), life.purse.credit);
         for event in records.iter().flat_map(|record| &record.events) {
-            look.broke &= !matches!(event, Event::Call(call::Event::Reserved { .. }));
+            if matches!(event, Event::Call(call::Event::Reserved { .. })) {
+                look.out = None;
+            }
             tell(event, life);
         }
         Ok(())
     }
 
     fn refused(&mut self, by: Denied) {
-        locked(&self.look).broke |= by == Denied::Broke;
+        if by.is_the_end() {
+            locked(&self.look).out = Some(by);
+        }
     }
 
     fn stop(&mut self) -> bool {
@@ -133,8 +137,8 @@ impl Keeper {
         }
         let life = life(place)?;
         let refused = life.calls.refused;
-        let broke = refused != before.calls.refused && refused.is_some_and(|(by, _)| by == Denied::Broke);
-        Ok(MoneyState { ended: life.is_dead(), broke, left: life.purse.credit })
+        let out = refused.filter(|_| refused != before.calls.refused).map(|(by, _)| by).filter(|by| by.is_the_end());
+        Ok(MoneyState { ended: life.is_dead(), out, left: life.purse.credit })
     }
 
     /// What never got as far as its golem, where this process could tell.

@@ -5,8 +5,10 @@ mod keys;
 mod known;
 mod plans;
 mod purse;
+mod rations;
 mod servers;
 mod settings;
+mod spent;
 mod told;
 mod watched;
 
@@ -15,6 +17,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use golem::mortality::death::Cause;
+use golem::{Life, Time, call};
 use host::home::agent;
 use host::life::checks::Plan;
 use host::{Error, Home};
@@ -43,10 +46,7 @@ pub(crate) fn wrap(home: &Home, args: &WrapArgs, json: bool) -> Result<ExitCode,
     }
     let before = life(&place)?;
     let keeper = Keeper::of(home, &place, &plans.servers, price)?;
-    output::complain(format!(
-        "{} has {} left to live on; its calls go through http://{}",
-        place.name, before.purse.credit, keeper.address
-    ));
+    output::complain(format!("{}; its calls go through http://{}", stands(&before), keeper.address));
     plans.say_environment();
     family::adopt();
     let base = format!("http://{}/g/{}", keeper.address, place.name);
@@ -61,22 +61,22 @@ pub(crate) fn wrap(home: &Home, args: &WrapArgs, json: bool) -> Result<ExitCode,
     let after = life(&place)?;
     let user = plans.given.variables.get("HOME").map(Path::new);
     let (known, login) = (plans.recognised.known, plans.recognised.login(user));
-    ClosingWords {
-        before: &before,
-        after: &after,
-        took: began.elapsed(),
-        broke: look.broke,
-        turned_away,
-        known,
-        login,
-    }
-    .say(json);
+    ClosingWords { before: &before, after: &after, took: began.elapsed(), out: look.out, turned_away, known, login }
+        .say(json);
     Ok(ExitCode::from(match (&after.death, ended) {
         (Some(death), _) if matches!(death.cause, Cause::Economic { .. }) => exit::BUDGET,
         (Some(_), _) => exit::DEAD,
-        (None, _) if look.broke => exit::BUDGET,
+        (None, _) if look.out.is_some() => exit::BUDGET,
         (None, ProgramEnd::Itself(code)) => code,
         (None, ProgramEnd::Interrupted) => exit::INTERRUPTED,
         (None, ProgramEnd::Golem) => exit::DEAD,
     }))
+}
+
+/// What it has to live on: money, and whatever else its calls are capped in.
+fn stands(life: &Life) -> String {
+    let now = Time::millis(u64::try_from(host::wall::now_ms()).unwrap_or(0)).max(life.now);
+    let caps: String = call::caps(life, now).map(|cap| format!(", {cap}")).collect();
+    let imputed = if life.policy.imputed { " (imputed)" } else { "" };
+    format!("{} has {} left to live on{imputed}{caps}", life.birth.name, life.purse.credit)
 }

@@ -10,6 +10,7 @@ use mind::PROVIDERS;
 
 use super::keys::{self, Given, Wish};
 use super::known::{self, Recognised};
+use super::rations;
 use super::servers::{self, Own};
 use crate::args::WrapArgs;
 use crate::commands::checks;
@@ -29,6 +30,7 @@ pub(super) struct Plans {
 impl Plans {
     pub(super) fn of(home: &Home, args: &WrapArgs) -> Result<Plans, Error> {
         checks::plan(&args.check, &args.number)?;
+        rations::settings(args)?;
         let protected = real(&args.protect)?;
         let wind_up = args.wind_up.as_deref().map(|text| {
             let wrong = || Error::Usage(format!("'{text}' is no span; --wind-up 30s or --wind-up 2m is"));
