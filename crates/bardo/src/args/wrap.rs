@@ -35,6 +35,10 @@ pub(crate) struct WrapArgs {
     /// Give it nothing of your environment but what every program needs, and what you keep
     #[arg(long)]
     pub(crate) clean_env: bool,
+    /// Let it keep its own login (Claude Code's, Codex's): shown to its own provider, unread, and to nobody else. Without this it has
+    /// your key instead, and none of its own
+    #[arg(long)]
+    pub(crate) own_login: bool,
     /// A check of yours that passes if its command ends with 0, such as tests='cargo test'; may be given again
     #[arg(long, value_name = "NAME=COMMAND")]
     pub(crate) check: Vec<String>,

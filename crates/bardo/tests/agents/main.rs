@@ -13,6 +13,7 @@ mod mcp;
 mod memory;
 mod minds;
 mod nights;
+mod own_login;
 mod passing;
 mod programs;
 mod python;

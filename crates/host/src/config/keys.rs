@@ -78,6 +78,7 @@ keys! {
     Bardo "api.metrics_golems", Kind::Integer { min: 0, max: 100_000 }, "1000", "how many living golems have series of their own in /metrics";
     Bardo "gateway.listen", Kind::Text, "127.0.0.1:7374", "address the model gateway of `bardo up` listens on, for agents with a golem's token; empty for no gateway";
     Bardo "gateway.models", Kind::Text, "", "models that agents may name and what each stands for, with commas between, such as small=ollama/qwen3, big=openai/gpt-5:strong; empty for whatever the price book knows";
+    Bardo "gateway.own_login", Kind::Bool, "false", "a login of a program's own, such as Claude Code's, is passed on unread to its provider where a call comes with a golem's token in its path; `bardo wrap --own-login` does so for one";
     Bardo "gateway.upstreams", Kind::Text, "", "servers of yours in place of OpenAI's and Anthropic's own, with commas between, such as openai=https://WORK_KEY@example.com/v1, anthropic=https://OTHER_KEY@example.com; WORK_KEY names the environment variable that holds its key";
     Bardo "mcp.changes", Kind::Bool, "false", "whether an assistant that speaks MCP with a token of yours may approve, freeze and fund, as far as the token's scope goes";
     Bardo "notify.webhook", Kind::Text, "", "address that gets each note as JSON: deaths, caps, freezes, crashes, a full disk, a daily line";

@@ -94,8 +94,14 @@ fn tell(event: &Event, life: &Life) {
 }
 
 impl Keeper {
-    /// With a price for whatever the book says nothing of.
-    pub(super) fn of(home: &Home, place: &GolemHome, servers: &[Own], price: Option<Price>) -> Result<Keeper, Error> {
+    /// With a price for whatever the book says nothing of, and whether a login of the program's own is passed on.
+    pub(super) fn of(
+        home: &Home,
+        place: &GolemHome,
+        servers: &[Own],
+        price: Option<Price>,
+        own_login: bool,
+    ) -> Result<Keeper, Error> {
         if home.is_up() {
             if price.is_some() {
                 let why =
@@ -117,6 +123,7 @@ impl Keeper {
         // Only this program is told where it is: whoever asks the home is told of a host.
         let prices = home.prices()?.otherwise(price);
         let mut listen = Listen { known: false, ..Listen::of("127.0.0.1:0", &settings, prices)? };
+        listen.own_login |= own_login;
         for own in servers {
             listen.models.stand_in(own.provider, own.server.clone());
         }

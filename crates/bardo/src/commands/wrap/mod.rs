@@ -45,13 +45,13 @@ pub(crate) fn wrap(home: &Home, args: &WrapArgs, json: bool) -> Result<ExitCode,
         Plan { protect: plans.protected.clone(), ..plan }.write(&place)?;
     }
     let before = life(&place)?;
-    let keeper = Keeper::of(home, &place, &plans.servers, price)?;
+    let keeper = Keeper::of(home, &place, &plans.servers, price, args.own_login)?;
     output::complain(format!("{}; its calls go through http://{}", stands(&before), keeper.address));
-    plans.say_environment();
+    plans.say_environment(args.own_login);
     family::adopt();
     let base = format!("http://{}/g/{}", keeper.address, place.name);
     let token = agent::token(&place)?;
-    let at = GolemAddress { base: &base, token: &token };
+    let at = GolemAddress { base: &base, token: &token, own_login: args.own_login };
     let began = Instant::now();
     let mut watched = WatchedProgram::start(home, &place, args, &plans, &at)?;
     let (ended, look) = watched.until_it_ends(&keeper, &before, plans.wind_up)?;
