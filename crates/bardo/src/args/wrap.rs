@@ -23,8 +23,9 @@ pub(crate) struct WrapArgs {
     /// given for both
     #[arg(long, value_name = "HOURS", value_parser = Ration::hours)]
     pub(crate) hours: Vec<Ration>,
-    /// The golem, new or one to go on with; without one it is the program's own, called like it
-    #[arg(long)]
+    /// The golem, new or one to go on with; without one it is the program's own, called like it. Several programs share one, as a
+    /// purse, while `bardo up` runs
+    #[arg(long, visible_alias = "purse")]
     pub(crate) name: Option<Name>,
     /// How long the program has to wind up once it is out of money, tokens, calls or hours, before it is ended; 30s if not said
     #[arg(long, value_name = "SPAN")]

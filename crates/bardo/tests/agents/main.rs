@@ -23,3 +23,4 @@ mod thinking;
 mod wrap;
 mod wrap_ends;
 mod wrap_gives;
+mod wrap_shared;

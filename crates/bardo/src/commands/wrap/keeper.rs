@@ -118,7 +118,15 @@ impl Keeper {
             return Ok(Keeper { address: gateway::address(home)?, own: None });
         }
         let settings: Settings = home.settings()?;
-        let (mut living, notices) = Living::open(place.clone(), settings.integer("run.snapshot_every") as u64)?;
+        let opened = Living::open(place.clone(), settings.integer("run.snapshot_every") as u64);
+        let (mut living, notices) = opened.map_err(|why| match why {
+            Error::Vault(vault::Error::Locked(_)) => Error::Busy(format!(
+                "another program lives on {0} at the moment; several at once can while `bardo up` runs all golems here: start that, \
+                 and then both, or take another name than {0}",
+                place.name
+            )),
+            other => other,
+        })?;
         notices.iter().for_each(output::complain);
         // Only this program is told where it is: whoever asks the home is told of a host.
         let prices = home.prices()?.otherwise(price);

@@ -107,7 +107,11 @@ pub(super) fn golem_for(home: &Home, args: &WrapArgs) -> Result<GolemHome, Error
     if let Some(name) = &args.name {
         return match home.golem(name.as_str()) {
             Ok(place) => go_on(home, args, place),
-            Err(_) => born(home, args, name),
+            Err(_) => match born(home, args, name) {
+                // Somebody was quicker, for the same purse.
+                Err(Error::NameTaken(_)) => go_on(home, args, home.golem(name.as_str())?),
+                made => made,
+            },
         };
     }
     let here =
