@@ -39,25 +39,7 @@ pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
             open.tokens = *tokens;
             life.calls.counted.set_aside(open.asked, *tokens);
         }
-        Event::Settled { key, cost, over: _, how, used } => {
-            let Some(place) = life.calls.open.iter().position(|open| open.key == *key) else { return };
-            let open = life.calls.open.remove(place);
-            let laws = life.laws();
-            life.purse.promised -= open.most;
-            life.purse.spend(*cost, life.age, laws);
-            let calls = &mut life.calls;
-            calls.spent += *cost;
-            calls.cut += u64::from(matches!(how, How::Cut | How::Lost));
-            calls.hour.give_back(hour(open.asked), open.most - *cost);
-            calls.day.give_back(day(open.asked), open.most - *cost);
-            calls.month.give_back(open.month, open.most - *cost);
-            calls.pay_alike(open.alike, open.asked, *cost, *how != How::Nothing);
-            calls.counted.end(open.asked, open.tokens, took(how, used, open.tokens), *how != How::Nothing);
-            calls.habits = calls.habits.at(at);
-            calls.habits.minute.taken += *cost;
-            calls.habits.dearest = calls.habits.dearest.max(*cost);
-            calls.count(used, *cost);
-        }
+        Event::Settled { key, cost, over: _, how, used } => settle(life, at, *key, *cost, *how, used),
         Event::Refused { by, times } => {
             life.calls.refused = Some((*by, at));
             life.calls.denied += u64::from(*times);
@@ -84,8 +66,28 @@ pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
     }
 }
 
+fn settle(life: &mut Life, at: Time, key: u64, cost: Usdc, how: How, used: &Used) {
+    let Some(place) = life.calls.open.iter().position(|open| open.key == key) else { return };
+    let open = life.calls.open.remove(place);
+    let laws = life.laws();
+    life.purse.promised -= open.most;
+    life.purse.spend(cost, life.age, laws);
+    let calls = &mut life.calls;
+    calls.spent += cost;
+    calls.cut += u64::from(matches!(how, How::Cut | How::Lost));
+    calls.hour.give_back(hour(open.asked), open.most - cost);
+    calls.day.give_back(day(open.asked), open.most - cost);
+    calls.month.give_back(open.month, open.most - cost);
+    calls.pay_alike(open.alike, open.asked, cost, how != How::Nothing);
+    calls.counted.end(open.asked, open.tokens, took(how, used, open.tokens), how != How::Nothing);
+    calls.habits = calls.habits.at(at);
+    calls.habits.minute.taken += cost;
+    calls.habits.dearest = calls.habits.dearest.max(cost);
+    calls.count(used, cost);
+}
+
 /// Tokens that a call has used, by what is known of it.
-fn took(how: &How, used: &Used, aside: u64) -> u64 {
+fn took(how: How, used: &Used, aside: u64) -> u64 {
     let told = u64::from(used.input) + u64::from(used.output);
     match how {
         How::Told => told,
