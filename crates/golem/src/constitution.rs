@@ -13,7 +13,7 @@ use crate::mortality::phase::Tier;
 use crate::prose::Prose;
 use crate::time::{REFERENCE_TICK, Span, Time};
 
-pub use cage::{OnDeath, PolicyFigures};
+pub use cage::{Caps, OnDeath, PolicyFigures};
 
 /// Looks a grace period never falls below.
 const GRACE_FLOOR: f64 = 50.0;

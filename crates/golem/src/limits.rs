@@ -57,6 +57,8 @@ pub const ALIKE: usize = 32;
 pub const USUAL: usize = 16;
 /// Times that calls were stopped, remembered one by one.
 pub const PAST: usize = 8;
+/// The most that a cap in tokens or in calls may be.
+pub const CAP: u64 = 1_000_000_000_000_000;
 /// Models that an agent's calls are counted by.
 pub const CALLED: usize = 16;
 /// Characters in the name of such a model.

@@ -131,6 +131,7 @@ pub fn layout() -> String {
         golem::thought::Purpose,
         golem::thought::Silence,
         golem::mortality::phase::Tier,
+        golem::call::Unit,
         golem::call::Denied,
         golem::call::How,
         golem::call::Runaway,

@@ -6,7 +6,9 @@ use std::time::{Duration, Instant};
 
 use crate::common::Tent;
 use crate::wrap::{AGENT, life, told, wrap};
-use golem::call::Denied;
+use golem::call::{self, Denied, Unit};
+use golem::mortality::phase::Tier;
+use golem::{Span, Usdc};
 use testing::upstream::{Act, Upstream};
 
 /// Asks something else each time, never mind what it is told, and writes down how often it was refused for money.
@@ -54,6 +56,70 @@ fn out_of_money_is_told_at_once_and_the_program_is_ended_after_it_could_wind_up(
     let funded = wrap(&tent, &upstream, &["--name", "ada"], &["sh", "-c", AGENT]).env("TIMES", "1").output().unwrap();
     assert!(funded.status.success() && self::told(&funded).contains("ada lives"), "{}", self::told(&funded));
     tent.verified("ada");
+}
+
+/// Asks something else each time, until it has been refused for a while; so many times at most.
+const ASKING: &str = r#"for i in $(seq ${TIMES:-2000}); do
+  curl -s "$OPENAI_BASE_URL/chat/completions" -H "Authorization: Bearer $OPENAI_API_KEY" \
+    -d "{\"model\":\"m\",\"max_tokens\":20,\"messages\":[{\"role\":\"user\",\"content\":\"page $i\"}]}" |
+    grep '"code":"budget_' >> "$LOG" && sleep 0.05
+  sleep ${EVERY:-0}
+done; true"#;
+
+/// Who pays for a seat has no dollars to set.
+#[test]
+fn out_of_tokens_calls_or_hours_is_the_end_as_out_of_money_is() {
+    let (tent, upstream) = (Tent::bare(), Upstream::start(|_| Act::Honest));
+    let log = tent.folder.path().join("refusals");
+    let run = |name: &str, args: &[&str], times: &str, every: &str| {
+        let args = [&["--name", name, "--wind-up", "1s", "--set", "policy.calls_leap=0"], args].concat();
+        let mut command = wrap(&tent, &upstream, &args, &["sh", "-c", ASKING]);
+        let output = command.env("LOG", &log).env("TIMES", times).env("EVERY", every).output().unwrap();
+        (output.status.code(), told(&output))
+    };
+    let (code, said) = run("ada", &["--tokens", "3k"], "2000", "0");
+    let ada = life(&tent, "ada");
+    assert_eq!(code, Some(5), "{said}");
+    assert!(matches!(ada.calls.refused, Some((Denied::Spent(Unit::Tokens), _))), "{:?}", ada.calls.refused);
+    assert!(ada.calls.units.tokens <= 3_000 && ada.calls.made > 5, "{:?}", ada.calls.units);
+    // Its dollars are nobody's, and are taken from nobody.
+    assert!(ada.policy.imputed && ada.purse.given == Usdc::dollars(1_000));
+    assert_eq!(tent.home().treasury().unwrap().balance().unwrap(), Usdc::dollars(1_000));
+    for words in [
+        "ada has $1000.00 left to live on (imputed), 3,000 of 3,000 tokens",
+        "ada is out of tokens: a call was refused that may take more than are left",
+        "bardo golem policy ada --set policy.cap.tokens=",
+        "(imputed) on ",
+    ] {
+        assert!(said.contains(words), "{words}: {said}");
+    }
+    let refused = std::fs::read_to_string(&log).unwrap();
+    assert!(refused.contains("budget_tokens: it has not enough tokens left for that (policy.cap.tokens): it may take"));
+    // Whoever ends by itself has run out all the same; and another number is another cap.
+    let (code, said) = run("bob", &["--calls", "3", "--credit", "1"], "4", "0");
+    assert!(code == Some(5) && said.contains("bob is out of calls"), "{said}");
+    assert!(!life(&tent, "bob").policy.imputed);
+    let (code, said) = run("bob", &["--calls", "6"], "2", "0");
+    assert!(code == Some(0) && said.contains("bob has $0.99") && said.contains("3 of 6 calls"), "{said}");
+    assert_eq!((life(&tent, "bob").calls.made, life(&tent, "bob").policy.caps.calls), (5, Some(6)));
+    let (code, said) = run("cy", &["--hours", "0.001", "--every", "1s"], "2000", "0.2");
+    assert!(code == Some(5) && said.contains("cy is out of hours"), "{said}");
+    assert_eq!(life(&tent, "cy").policy.caps.time, Some(Span::millis(3_600)));
+    // A day's cap is no end: another day comes.
+    let (code, said) = run("di", &["--calls", "2/day"], "4", "0");
+    assert!(code == Some(0) && said.contains("2 refused"), "{said}");
+    ["ada", "bob", "cy", "di"].iter().for_each(|name| drop(tent.verified(name)));
+}
+
+/// The most a self-hosted golem spends in thirty days is five dollars, and a program that was given more was stopped there.
+#[test]
+fn what_a_program_is_given_is_what_it_may_spend_within_thirty_days() {
+    let (tent, upstream) = (Tent::bare(), Upstream::start(|_| Act::Honest));
+    let output = wrap(&tent, &upstream, &["--credit", "20", "--name", "ada"], &["true"]).output().unwrap();
+    assert!(output.status.success(), "{}", told(&output));
+    let ada = life(&tent, "ada");
+    let room = call::room(&ada, ada.now, Tier::Cheap).unwrap();
+    assert!(room.money > Usdc::dollars(19), "{room:?}");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! What calls come to. It calculates and never decides.
 
-use super::{Calls, Denied, Event, Hold, How, Kinds, Open, Past, Runaway, Used};
+use super::{Calls, Event, Hold, How, Kinds, Open, Past, Runaway, Used};
 use crate::life::Life;
 use crate::limits;
 use crate::money::Usdc;
@@ -10,7 +10,7 @@ use crate::time::Time;
 pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
     match event {
         Event::Reserved { key, most, tier: _, again, alike } => {
-            let month = life.month();
+            let (month, age) = (life.month(), life.age);
             life.purse.promised += *most;
             let calls = &mut life.calls;
             calls.made = *key;
@@ -24,19 +24,15 @@ pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
                 calls.known.push_back(*again);
             }
             let kinds = Kinds::default();
-            calls.open.push(Open { key: *key, most: *most, asked: at, month, alike: *alike, kinds });
+            calls.open.push(Open { key: *key, most: *most, asked: at, month, alike: *alike, tokens: 0, kinds });
+            calls.units.begin(at, age);
             calls.note_alike(*alike, at);
             calls.habits = calls.habits.at(at);
             calls.habits.minute.take(minute(at), Usdc::ZERO);
             calls.habits.wide = calls.habits.wide.max(calls.open.len() as u32);
-            // Whoever can pay for a call is not out of money, and is told again once it is.
-            if matches!(calls.refused, Some((Denied::Broke, _))) {
+            // Whoever can pay for a call is not out of anything, and is told again once it is.
+            if calls.refused.is_some_and(|(by, _)| by.is_the_end()) {
                 calls.refused = None;
-            }
-        }
-        Event::Counted { key, kinds } => {
-            if let Some(open) = life.calls.open.iter_mut().find(|open| open.key == *key) {
-                open.kinds = *kinds;
             }
         }
         Event::Settled { key, cost, over, how, used } => {
@@ -55,6 +51,16 @@ pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
             }
         }
         Event::Released { .. } => release(&mut life.calls, at),
+        Event::Counted { key, kinds } => {
+            if let Some(open) = life.calls.open.iter_mut().find(|open| open.key == *key) {
+                open.kinds = *kinds;
+            }
+        }
+        Event::TokensReserved { key, tokens } => {
+            let Some(open) = life.calls.open.iter_mut().find(|open| open.key == *key) else { return };
+            open.tokens = *tokens;
+            life.calls.units.set_aside(open.asked, *tokens);
+        }
     }
 }
 
@@ -72,6 +78,7 @@ fn settle(life: &mut Life, at: Time, key: u64, (cost, over, how): (Usdc, Usdc, H
     calls.day.give_back(day(open.asked), open.most - cost);
     calls.month.give_back(open.month, open.most - cost);
     calls.pay_alike(open.alike, open.asked, cost, how != How::Nothing);
+    calls.units.end(open.asked, open.tokens, took(how, used, open.tokens), how != How::Nothing);
     calls.habits = calls.habits.at(at);
     calls.habits.minute.taken += cost;
     calls.habits.dearest = calls.habits.dearest.max(cost);
@@ -91,5 +98,15 @@ fn release(calls: &mut Calls, at: Time) {
         Runaway::Fan => calls.habits.allowed = hold.times.saturating_mul(2),
         Runaway::Pace => calls.habits.busiest = calls.habits.busiest.max(hold.sum),
         Runaway::Bill => {}
+    }
+}
+
+/// Tokens that a call has used, by what is known of it.
+fn took(how: How, used: &Used, aside: u64) -> u64 {
+    let told = u64::from(used.input) + u64::from(used.output);
+    match how {
+        How::Told => told,
+        How::Nothing => 0,
+        How::Cut | How::Lost => told.max(aside),
     }
 }

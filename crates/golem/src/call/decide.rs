@@ -18,6 +18,8 @@ pub struct Wanted {
     pub key: u64,
     /// What it can cost at most.
     pub most: Usdc,
+    /// What goes in and may come out, in tokens.
+    pub tokens: u64,
     pub tier: Tier,
     /// By what it would be known if it were made again.
     pub again: Option<u64>,
@@ -27,23 +29,26 @@ pub struct Wanted {
 
 /// Sets aside what it can cost at most, or refuses.
 pub(crate) fn called(draft: &mut Draft<'_>, call: &Wanted) {
-    let Wanted { key, most, tier, again, alike } = *call;
+    let Wanted { key, most, tokens, tier, again, alike } = *call;
     if key != draft.calls.made + 1 {
         return;
     }
     if again.is_some_and(|again| draft.calls.known.contains(&again)) {
         return refuse(draft, Denied::Repeated);
     }
-    let (at, room) = (draft.at(), room(draft, draft.at(), tier));
-    match room {
-        Ok((room, _)) if most <= room => match runaway::crossed(draft, at, most, alike) {
-            None => draft.emit(Event::Reserved { key, most, tier, again, alike }),
+    let at = draft.at();
+    match room(draft, at, tier).map(|room| room.keeps(most, tokens)) {
+        Ok(None) => match runaway::crossed(draft, at, most, alike) {
+            None => {
+                draft.emit(Event::Reserved { key, most, tier, again, alike });
+                draft.emit(Event::TokensReserved { key, tokens });
+            }
             Some((by, times, sum)) => {
                 draft.emit(Event::Held { key: draft.flights_made + 1, by, times, sum });
                 refuse(draft, Denied::Held(by));
             }
         },
-        Ok((_, why)) | Err(why) => refuse(draft, why),
+        Ok(Some(why)) | Err(why) => refuse(draft, why),
     }
 }
 

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::Runaway;
+use super::{Runaway, Unit};
 use crate::mortality::phase::Phase;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -32,9 +32,20 @@ pub enum Denied {
     Repeated,
     /// There is not enough left, and nothing is under way that could give any of it back.
     Broke,
+    /// An owner's cap in all is too near while other calls are under way, which may give some of it back.
+    Short(Unit),
+    /// An owner's cap for a day is.
+    Today(Unit),
+    /// An owner's cap in all is, and nothing is under way that could give any of it back.
+    Spent(Unit),
 }
 
 impl Denied {
+    /// Nothing that passes by itself: whoever waits, waits for its owner.
+    pub fn is_the_end(self) -> bool {
+        matches!(self, Denied::Broke | Denied::Spent(_))
+    }
+
     /// As a program reads it.
     pub fn code(self) -> &'static str {
         match self {
@@ -51,6 +62,12 @@ impl Denied {
             Denied::Allowance => "budget_allowance",
             Denied::Funds | Denied::Broke => "budget",
             Denied::Repeated => "repeated",
+            Denied::Short(Unit::Tokens) | Denied::Spent(Unit::Tokens) => "budget_tokens",
+            Denied::Short(Unit::Calls) | Denied::Spent(Unit::Calls) => "budget_calls",
+            Denied::Short(Unit::Hours) | Denied::Spent(Unit::Hours) => "budget_hours",
+            Denied::Today(Unit::Tokens) => "budget_tokens_day",
+            Denied::Today(Unit::Calls) => "budget_calls_day",
+            Denied::Today(Unit::Hours) => "budget_hours_day",
         }
     }
 }
@@ -76,6 +93,12 @@ impl fmt::Display for Denied {
             }
             Denied::Funds => write!(f, "it has not enough money left for that while other calls are under way"),
             Denied::Broke => write!(f, "it has not enough money left for that"),
+            Denied::Short(unit) => {
+                let (name, key) = (unit.name(), unit.key(false));
+                write!(f, "it has not enough {name} left for that while other calls are under way ({key})")
+            }
+            Denied::Today(unit) => write!(f, "a day may take no more {} ({})", unit.name(), unit.key(true)),
+            Denied::Spent(unit) => write!(f, "it has not enough {} left for that ({})", unit.name(), unit.key(false)),
         }
     }
 }

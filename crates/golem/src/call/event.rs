@@ -22,6 +22,8 @@ pub enum Event {
     Released { key: u64 },
     /// The tokens of a call under way are of these kinds; it is settled next.
     Counted { key: u64, kinds: Kinds },
+    /// So many tokens are set aside for it, beside the sum.
+    TokensReserved { key: u64, tokens: u64 },
 }
 
 /// How it is known what a call cost.

@@ -63,10 +63,25 @@ impl Calls {
     }
 }
 
+/// All that its calls may come to: what it was given. Where that is imputed, no more than its tokens and calls would come to at
+/// what they have cost so far.
+fn whole(life: &Life) -> Usdc {
+    let (given, calls, caps) = (life.purse.given, &life.calls, &life.policy.caps);
+    if !life.policy.imputed || calls.spent == Usdc::ZERO {
+        return given;
+    }
+    let worth = |(cap, taken): (Option<u64>, u64)| {
+        let (cap, taken) = (i128::from(cap?), i128::from(taken.max(1)));
+        i64::try_from(i128::from(calls.spent.as_micros()) * cap / taken).ok().map(Usdc::micros)
+    };
+    let worths = [(caps.tokens, calls.units.tokens), (caps.calls, calls.units.calls)];
+    worths.into_iter().filter_map(worth).fold(given, Usdc::min)
+}
+
 /// What one more call would cross, with how many and what they would come to.
 pub(super) fn crossed(life: &Life, at: Time, most: Usdc, alike: u64) -> Option<(Runaway, u32, Usdc)> {
-    let (policy, calls, given) = (&life.policy, &life.calls, life.purse.given);
-    let of = |share: i64| given.share(share, 10_000);
+    let (policy, calls, whole) = (&life.policy, &life.calls, whole(life));
+    let of = |share: i64| whole.share(share, 10_000);
     let (times, sum) = calls.like(alike, at);
     // One more is taken to cost what those before did: what it can cost at most is far more, where nobody says how long an
     // answer may be.

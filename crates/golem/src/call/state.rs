@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Alike, Denied, Habits, Hold, Kinds, Used};
+use super::{Alike, Denied, Habits, Hold, Kinds, UnitCounts, Used};
 use crate::limits;
 use crate::money::Usdc;
 use crate::spell::Spell;
@@ -20,6 +20,8 @@ pub struct Open {
     pub month: u64,
     /// By what it is known among those like it.
     pub alike: u64,
+    /// What goes in and may come out, at most; nothing, where no record says.
+    pub tokens: u64,
     /// What its tokens are, as far as that is known before it is settled.
     pub kinds: Kinds,
 }
@@ -75,6 +77,8 @@ pub struct Calls {
     pub looped: Option<u64>,
     /// What its owner has said yes to, however often it is made; oldest first.
     pub usual: VecDeque<u64>,
+    /// What they took beside money.
+    pub units: UnitCounts,
     /// By model, in the order of their first calls; those beyond the last share its place.
     pub models: Vec<ByModel>,
     /// What was billed beyond all that could be paid.
@@ -92,6 +96,11 @@ impl Calls {
     /// What is set aside for calls under way.
     pub fn promised(&self) -> Usdc {
         self.open.iter().fold(Usdc::ZERO, |sum, open| sum + open.most)
+    }
+
+    /// Tokens that are set aside for them.
+    pub fn tokens_promised(&self) -> u64 {
+        self.open.iter().fold(0, |sum, open| sum.saturating_add(open.tokens))
     }
 
     pub(super) fn count(&mut self, used: &Used, kinds: Kinds, cost: Usdc) {

@@ -60,9 +60,27 @@ pub struct PolicyFigures {
     /// The owner is asked before more than this many calls are under way at once.
     #[serde(default = "many")]
     pub calls_fan: u32,
+    /// What its calls may take beside money.
+    #[serde(default)]
+    pub caps: Caps,
+    /// Nobody is billed for its calls in dollars: a seat or a subscription pays, and a sum is what the same would have cost.
+    #[serde(default)]
+    pub imputed: bool,
     /// The owner is asked before a minute costs, or calls at once come to, more than so many times what they ever did.
     #[serde(default = "a_leap")]
     pub calls_leap: u32,
+}
+
+/// Caps in tokens, in calls and in time with calls, each in all and for a day in UTC; none where nothing is said.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Caps {
+    pub tokens: Option<u64>,
+    pub tokens_day: Option<u64>,
+    pub calls: Option<u64>,
+    pub calls_day: Option<u64>,
+    pub time: Option<Span>,
+    pub time_day: Option<Span>,
 }
 
 impl PolicyFigures {
@@ -72,6 +90,9 @@ impl PolicyFigures {
         let calls = [self.call_most, self.calls_hour, self.calls_day, self.calls_month];
         let sums = [Some(self.per_action_most), Some(self.per_day_most), self.approve_above].into_iter().chain(calls);
         let sane = sums.flatten().all(|sum| sum >= Usdc::ZERO && sum <= Usdc::MOST);
+        let Caps { tokens, tokens_day, calls, calls_day, .. } = self.caps;
+        let counts = [tokens, tokens_day, calls, calls_day].into_iter().flatten();
+        let sane = sane && counts.max().is_none_or(|most| most <= limits::CAP);
         sane && self.allow.as_ref().is_none_or(|names| names.len() <= limits::ACTIONS && names.iter().all(declared))
     }
 }
@@ -98,6 +119,8 @@ impl Default for PolicyFigures {
             calls_alike: a_few(),
             calls_fan: A_BURST,
             calls_leap: a_leap(),
+            caps: Caps::default(),
+            imputed: false,
         }
     }
 }

@@ -1,9 +1,10 @@
 //! Calls of an agent are paid for before they are made. Whatever is called, settled, lost, lied about or killed: at no record
 //! is more spent and set aside than was given or than any cap allows, and what is refused is refused by name.
 
-use crate::agent::Agent;
+use crate::agent::{Agent, USED};
 use crate::common::Dice;
-use golem::call::{self, Denied, How, Runaway, Wanted};
+use golem::call::{self, Denied, How, Runaway, Unit, Wanted};
+use golem::constitution::Caps;
 use golem::grimoire::Grimoire;
 use golem::mortality::economic;
 use golem::mortality::phase::Tier;
@@ -12,6 +13,15 @@ use golem::world::Observation;
 use golem::{Command, Golem, Owed, Span, Usdc, What};
 
 const GIVEN: Usdc = Usdc::dollars(1);
+
+/// In half of all lives none is capped beside money.
+fn caps(dice: &mut Dice) -> Caps {
+    if dice.below(2) == 0 {
+        return Caps::default();
+    }
+    let mut cap = |some: u64| dice.of(&[None, None, Some(some), Some(some * 40)]);
+    Caps { tokens: cap(2_000), tokens_day: cap(1_500), calls: cap(25), calls_day: cap(15), time: None, time_day: None }
+}
 
 /// The process is killed: whoever comes next folds the journal and counts as lost what nobody there knows.
 fn killed(agent: &mut Agent) {
@@ -43,13 +53,15 @@ fn no_sum_is_ever_passed_whatever_is_called_lied_about_or_killed() {
             (policy.calls_day, policy.calls_month) = (cap(&mut dice), cap(&mut dice));
             policy.calls_at_once = dice.of(&[1, 4, 64, 256]);
             (policy.calls_fan, policy.calls_leap) = (0, 0);
+            policy.caps = caps(&mut dice);
         });
         let mut open: Vec<u64> = Vec::new();
         for _ in 0..200 {
             match dice.below(12) {
                 0..=5 => {
                     let most = Usdc::micros(dice.of(&[0, 1, 900, 20_000, 400_000]));
-                    match agent.call(most, dice.of(&[Tier::Cheap, Tier::Middle, Tier::Strong])) {
+                    let (tokens, alike) = (dice.of(&[USED, USED, 700]), agent.life().calls.made);
+                    match agent.call_of(most, tokens, dice.of(&[Tier::Cheap, Tier::Middle, Tier::Strong]), alike) {
                         Ok(key) => (made, _) = (made + 1, open.push(key)),
                         Err(_) => refused += 1,
                     }
@@ -185,7 +197,7 @@ fn a_call_that_is_made_again_is_paid_once() {
     let call = |agent: &mut Agent, again: u64| {
         let key = agent.life().calls.made + 1;
         let most = Usdc::micros(10);
-        agent.feed(What::Called(Wanted { key, most, tier: Tier::Cheap, again: Some(again), alike: key }));
+        agent.feed(What::Called(Wanted { key, most, tokens: USED, tier: Tier::Cheap, again: Some(again), alike: key }));
         agent.life().calls.find(key).is_some()
     };
     assert!(call(&mut agent, 7) && !call(&mut agent, 7));
@@ -318,4 +330,122 @@ fn refusals_that_were_not_told_one_by_one_are_counted_all_the_same() {
     assert_eq!(agent.life().calls.denied, 28);
     agent.feed(What::Refused { by: Denied::Broke, times: 0 });
     assert_eq!(agent.life().calls.denied, 28);
+}
+
+fn capped(caps: Caps) -> Agent {
+    Agent::given(GIVEN, |policy| policy.caps = caps)
+}
+
+#[test]
+fn tokens_are_set_aside_settled_by_what_was_used_and_capped_in_all_and_by_the_day() {
+    let mut agent = capped(Caps { tokens: Some(1_000), tokens_day: Some(600), ..Caps::default() });
+    let call = |agent: &mut Agent, tokens: u64| {
+        let alike = agent.life().calls.made;
+        agent.call_of(Usdc::micros(10), tokens, Tier::Cheap, alike)
+    };
+    let left = |agent: &Agent| call::caps(agent.life(), agent.now).map(|cap| cap.left()).collect::<Vec<_>>();
+    let first = call(&mut agent, 500).unwrap();
+    assert_eq!(left(&agent), [500, 100]);
+    assert_eq!(call(&mut agent, 101), Err(Denied::Today(Unit::Tokens)));
+    agent.settle(first, Usdc::micros(5), How::Told);
+    assert_eq!(left(&agent), [990, 590], "seven in and three out");
+    // Nobody says what this one used, so all of it counts; and that reached nobody counts as nothing.
+    for (tokens, how, rest) in [(500, How::Lost, [490, 90]), (90, How::Cut, [400, 0]), (0, How::Nothing, [400, 0])] {
+        let key = call(&mut agent, tokens).unwrap();
+        agent.settle(key, Usdc::micros(5), how);
+        assert_eq!(left(&agent), rest);
+    }
+    agent.now = agent.now + Span::DAY;
+    let open = call(&mut agent, 300).unwrap();
+    assert_eq!(call(&mut agent, 101), Err(Denied::Short(Unit::Tokens)));
+    killed(&mut agent);
+    assert!(agent.life().calls.find(open).is_none());
+    assert_eq!(call(&mut agent, 101), Err(Denied::Spent(Unit::Tokens)));
+    assert_eq!(
+        (Denied::Short(Unit::Tokens).code(), Denied::Spent(Unit::Tokens).code()),
+        ("budget_tokens", "budget_tokens")
+    );
+    assert!(Denied::Spent(Unit::Tokens).is_the_end() && !Denied::Today(Unit::Tokens).is_the_end());
+    // What fits still shows that there is some, and that there is none is told again.
+    let small = call(&mut agent, 100).unwrap();
+    assert_eq!(agent.life().calls.refused, None);
+    agent.settle(small, Usdc::ZERO, How::Told);
+    assert_eq!(agent.life().calls.units.tokens, 910);
+}
+
+#[test]
+fn calls_are_counted_whatever_they_cost_and_one_that_reached_nobody_is_none() {
+    let mut agent = capped(Caps { calls: Some(4), calls_day: Some(2), ..Caps::default() });
+    let call = |agent: &mut Agent| agent.call(Usdc::ZERO, Tier::Cheap);
+    let away = call(&mut agent).unwrap();
+    agent.settle(away, Usdc::ZERO, How::Nothing);
+    let [first, second] = [0, 1].map(|_| call(&mut agent).unwrap());
+    assert_eq!(call(&mut agent), Err(Denied::Today(Unit::Calls)));
+    agent.now = agent.now + Span::DAY;
+    agent.settle(first, Usdc::ZERO, How::Told);
+    let third = call(&mut agent).unwrap();
+    call(&mut agent).unwrap();
+    assert_eq!(call(&mut agent), Err(Denied::Short(Unit::Calls)), "three are under way, and one is over");
+    agent.settle(second, Usdc::ZERO, How::Lost);
+    agent.settle(third, Usdc::ZERO, How::Told);
+    killed(&mut agent);
+    assert_eq!(call(&mut agent), Err(Denied::Spent(Unit::Calls)));
+    assert_eq!(agent.life().calls.units.calls, 4);
+    let left = call::left(agent.life(), agent.now).after(Usdc::ZERO);
+    assert_eq!(left, Usdc::ZERO, "there is money, and no call that may use it");
+}
+
+/// Since its first call, and since the first of a day: what it lived before that is nobody's hours.
+#[test]
+fn hours_are_what_it_has_lived_since_its_first_call() {
+    let look = |agent: &mut Agent| {
+        agent.now = agent.now + Span::seconds(40);
+        agent.feed(What::Observed(Observation::default()));
+    };
+    let call =
+        |agent: &mut Agent| agent.call(Usdc::ZERO, Tier::Cheap).map(|key| agent.settle(key, Usdc::ZERO, How::Told));
+    for (caps, denied) in [
+        (Caps { time: Some(Span::seconds(100)), ..Caps::default() }, Denied::Spent(Unit::Hours)),
+        (Caps { time_day: Some(Span::seconds(100)), ..Caps::default() }, Denied::Today(Unit::Hours)),
+    ] {
+        let mut agent = capped(caps);
+        (0..5).for_each(|_| look(&mut agent));
+        assert_eq!(call(&mut agent), Ok(()));
+        (0..2).for_each(|_| look(&mut agent));
+        assert_eq!(call(&mut agent), Ok(()), "eighty seconds");
+        look(&mut agent);
+        assert_eq!(call(&mut agent), Err(denied));
+        agent.now = agent.now + Span::DAY;
+        assert_eq!(call(&mut agent).is_ok(), denied == Denied::Today(Unit::Hours));
+    }
+}
+
+/// Two per cent of a thousand dollars that nobody has is no measure of a loop.
+#[test]
+fn where_dollars_are_imputed_a_loop_is_measured_by_what_its_tokens_would_cost() {
+    for (imputed, stopped_at) in [(true, 3), (false, 8)] {
+        let mut agent = Agent::given(Usdc::dollars(1_000), |policy| {
+            policy.imputed = imputed;
+            policy.caps = Caps { tokens: Some(1_000), ..Caps::default() };
+        });
+        for again in 0.. {
+            match agent.call_like(Usdc::cents(2), Tier::Cheap, 7) {
+                Ok(key) => agent.settle(key, Usdc::cents(1), How::Told),
+                Err(why) => {
+                    assert_eq!((again, why), (stopped_at, Denied::Held(Runaway::Alike)));
+                    break;
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_policy_from_before_caps_nothing_beside_money() {
+    let mut policy = serde_json::to_value(&*Agent::given(GIVEN, |_| {}).life().policy).unwrap();
+    for added in ["caps", "imputed"] {
+        assert!(policy.as_object_mut().unwrap().remove(added).is_some());
+    }
+    let policy: golem::constitution::PolicyFigures = serde_json::from_value(policy).unwrap();
+    assert!(policy.caps == Caps::default() && !policy.imputed);
 }

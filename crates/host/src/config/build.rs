@@ -5,8 +5,8 @@ use golem::Usdc;
 use std::collections::BTreeMap;
 
 use golem::constitution::{
-    AffectFigures, Appraisal, CladeFigures, Clocks, Constitution, DreamFigures, DreamMethod, DreamSchedule, DreamTier,
-    EconomicFigures, EpistemicFigures, Intensity, MandateFigures, Measure, Mind, MindKind, Mode, OnDeath,
+    AffectFigures, Appraisal, Caps, CladeFigures, Clocks, Constitution, DreamFigures, DreamMethod, DreamSchedule,
+    DreamTier, EconomicFigures, EpistemicFigures, Intensity, MandateFigures, Measure, Mind, MindKind, Mode, OnDeath,
     PolicyFigures, Reflex, ReplayOrder, StochasticFigures, StressFigures, StressMode, SuccessionFigures,
     ThoughtFigures, VitalityFigures,
 };
@@ -256,10 +256,24 @@ impl Settings {
             calls_hour: self.perhaps_money("policy.calls_per_hour"),
             calls_day: self.perhaps_money("policy.calls_per_day"),
             calls_month: self.perhaps_money("policy.calls_per_month"),
+            caps: self.caps(),
+            imputed: self.flag("policy.imputed"),
             calls_at_once: self.count("policy.calls_at_once"),
             calls_alike: self.count("policy.calls_alike"),
             calls_fan: self.count("policy.calls_fan"),
             calls_leap: self.count("policy.calls_leap"),
+        }
+    }
+
+    fn caps(&self) -> Caps {
+        let counted = |path: &str| self.perhaps_integer(path).and_then(|n| u64::try_from(n).ok());
+        Caps {
+            tokens: counted("policy.cap.tokens"),
+            tokens_day: counted("policy.cap.tokens_a_day"),
+            calls: counted("policy.cap.calls"),
+            calls_day: counted("policy.cap.calls_a_day"),
+            time: self.perhaps_span("policy.cap.time"),
+            time_day: self.perhaps_span("policy.cap.time_a_day"),
         }
     }
 

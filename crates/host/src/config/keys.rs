@@ -37,6 +37,8 @@ const UNIT: Kind = Kind::Number { min: 0.0, max: 1.0 };
 const STEEPNESS: Kind = Kind::Number { min: 0.1, max: 1_000.0 };
 const TICKS: Kind = Kind::Integer { min: 1, max: 10_000_000 };
 const COUNT: Kind = Kind::Integer { min: 0, max: 10_000_000 };
+const CAPPED: Kind = Kind::Maybe(&Kind::Integer { min: 0, max: golem::limits::CAP as i64 });
+const CALLING: Kind = Kind::Span { min: Span::seconds(1), max: Span::DAY.times(36_500) };
 const RETENTION: Kind = Kind::Choice(&["whole", "span", "archived"]);
 const BEAT: Kind = Kind::Span { min: Span::seconds(1), max: Span::DAY.times(30) };
 const KEPT: Kind = Kind::Span { min: Span::DAY, max: Span::DAY.times(36_500) };
@@ -76,6 +78,7 @@ keys! {
     Bardo "api.metrics_golems", Kind::Integer { min: 0, max: 100_000 }, "1000", "how many living golems have series of their own in /metrics";
     Bardo "gateway.listen", Kind::Text, "127.0.0.1:7374", "address the model gateway of `bardo up` listens on, for agents with a golem's token; empty for no gateway";
     Bardo "gateway.models", Kind::Text, "", "models that agents may name and what each stands for, with commas between, such as small=ollama/qwen3, big=openai/gpt-5:strong; empty for whatever the price book knows";
+    Bardo "gateway.own_login", Kind::Bool, "false", "a login of a program's own, such as Claude Code's, is passed on unread to its provider where a call comes with a golem's token in its path; `bardo wrap --own-login` does so for one";
     Bardo "gateway.upstreams", Kind::Text, "", "servers of yours in place of OpenAI's and Anthropic's own, with commas between, such as openai=https://WORK_KEY@example.com/v1, anthropic=https://OTHER_KEY@example.com; WORK_KEY names the environment variable that holds its key";
     Bardo "mcp.changes", Kind::Bool, "false", "whether an assistant that speaks MCP with a token of yours may approve, freeze and fund, as far as the token's scope goes";
     Bardo "notify.webhook", Kind::Text, "", "address that gets each note as JSON: deaths, caps, freezes, crashes, a full disk, a daily line";
@@ -161,6 +164,7 @@ keys! {
     Golem "policy.calls_per_hour", Kind::Maybe(&Kind::Money), "", "the most its agent's calls may cost within one hour of the clock; empty for no cap";
     Golem "policy.calls_per_day", Kind::Maybe(&Kind::Money), "", "the most its agent's calls may cost within one day, in UTC; empty for no cap";
     Golem "policy.calls_per_month", Kind::Maybe(&Kind::Money), "", "the most its agent's calls may cost within thirty days of age; empty for no cap";
+    Golem "policy.imputed", Kind::Bool, "false", "a seat or a subscription pays for its agent's calls: a sum is what they would have cost, and loops are measured by its caps in tokens and calls";
     Golem "policy.calls_at_once", Kind::Integer { min: 1, max: 256 }, "64", "calls of its agent that may be under way at once";
     Golem "policy.calls_alike", Kind::Integer { min: 0, max: 1000 }, "8", "its calls are stopped, and you are asked, before the same one is made more often than this within two minutes; 0 never";
     Golem "policy.calls_fan", Kind::Integer { min: 0, max: 256 }, "48", "you are asked before more calls than this are under way at once; 0 never";
@@ -172,6 +176,13 @@ keys! {
     Golem "policy.slippage", Kind::Share { max: 1.0 }, "0.1", "how much less than previewed giving something up may bring, as a share; below that it is not done";
     Golem "policy.tokens", Kind::NotYet, "", "tokens it may hold";
     Golem "policy.pools", Kind::NotYet, "", "pools it may trade in";
+
+    Golem "policy.cap.tokens", CAPPED, "", "the most tokens its agent's calls may take in all, what goes in and what comes out; empty for no cap";
+    Golem "policy.cap.tokens_a_day", CAPPED, "", "the same for one day, in UTC";
+    Golem "policy.cap.calls", CAPPED, "", "the most calls its agent may make in all that reach a model; empty for no cap";
+    Golem "policy.cap.calls_a_day", CAPPED, "", "the same for one day, in UTC";
+    Golem "policy.cap.time", Kind::Maybe(&CALLING), "", "how long after its first call it may still call, in time that it has lived; empty for no cap";
+    Golem "policy.cap.time_a_day", Kind::Maybe(&CALLING), "", "the same for one day, in UTC, from that day's first call on";
 
     Golem "mind.kind", Kind::Choice(&["rules", "reflex", "outside"]), "rules", "who makes its claims: heuristics that learn, more of the same, or an agent of yours";
     Golem "mind.learning", Kind::Bool, "true", "heuristics learn from what came of their claims";

@@ -271,9 +271,13 @@ impl Settings {
 
     /// Nothing where nothing is said.
     pub fn perhaps_count(&self, path: &str) -> Option<u32> {
+        self.perhaps_integer(path).map(|n| u32::try_from(n).expect("the table keeps counts small"))
+    }
+
+    pub fn perhaps_integer(&self, path: &str) -> Option<i64> {
         match self.value(path) {
             Value::Nothing => None,
-            Value::Integer(n) => Some(u32::try_from(*n).expect("the table keeps counts small")),
+            Value::Integer(n) => Some(*n),
             other => panic!("'{path}' holds {other:?}"),
         }
     }

@@ -5,8 +5,8 @@
 use golem::Birth;
 use golem::Usdc;
 use golem::constitution::{
-    AffectFigures, Appraisal, CladeFigures, Clocks, Constitution, DreamFigures, DreamMethod, DreamSchedule, DreamTier,
-    EconomicFigures, EpistemicFigures, Intensity, MandateFigures, Measure, Mind, MindKind, Mode, OnDeath,
+    AffectFigures, Appraisal, Caps, CladeFigures, Clocks, Constitution, DreamFigures, DreamMethod, DreamSchedule,
+    DreamTier, EconomicFigures, EpistemicFigures, Intensity, MandateFigures, Measure, Mind, MindKind, Mode, OnDeath,
     PolicyFigures, Reflex, ReplayOrder, StochasticFigures, StressFigures, StressMode, SuccessionFigures,
     ThoughtFigures, VitalityFigures, Window,
 };
@@ -40,6 +40,11 @@ impl Flags {
 
     fn count(&mut self, key: &str, n: u32) {
         self.add(key, &Value::Integer(n.into()));
+    }
+
+    fn counted(&mut self, key: &str, n: Option<u64>) {
+        let n = n.and_then(|n| i64::try_from(n).ok());
+        self.add(key, &n.map_or(Value::Nothing, Value::Integer));
     }
 
     fn number(&mut self, key: &str, n: f64) {
@@ -298,6 +303,8 @@ impl Flags {
             calls_hour,
             calls_day,
             calls_month,
+            caps,
+            imputed,
             calls_at_once,
             calls_alike,
             calls_fan,
@@ -322,11 +329,23 @@ impl Flags {
         self.money("policy.calls_per_hour", *calls_hour);
         self.money("policy.calls_per_day", *calls_day);
         self.money("policy.calls_per_month", *calls_month);
+        self.caps(caps);
+        self.flag("policy.imputed", *imputed);
         self.count("policy.calls_at_once", *calls_at_once);
         self.count("policy.calls_alike", *calls_alike);
         self.count("policy.calls_fan", *calls_fan);
         self.count("policy.calls_leap", *calls_leap);
         self.word("policy.allow", &allow.as_deref().unwrap_or_default().join(","));
+    }
+
+    fn caps(&mut self, caps: &Caps) {
+        let Caps { tokens, tokens_day, calls, calls_day, time, time_day } = caps;
+        self.counted("policy.cap.tokens", *tokens);
+        self.counted("policy.cap.tokens_a_day", *tokens_day);
+        self.counted("policy.cap.calls", *calls);
+        self.counted("policy.cap.calls_a_day", *calls_day);
+        self.span("policy.cap.time", *time);
+        self.span("policy.cap.time_a_day", *time_day);
     }
 
     fn mind(&mut self, mind: &Mind) {

@@ -9,7 +9,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use golem::call::{Denied, How, Kinds, Left, Used};
+use golem::call::{Denied, How, Kinds, Left, Unit, Used};
 use golem::mortality::phase::{Phase, Tier};
 use golem::{Name, Usdc};
 use mind::Price;
@@ -73,22 +73,43 @@ pub(crate) enum Verdict {
 /// What a call needs, and what there is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Lacks {
+    /// Of what else than money, in micro-dollars.
+    pub(crate) of: Option<Unit>,
     /// With the shortest answer that is worth its question.
-    pub(crate) needs: Usdc,
-    pub(crate) free: Usdc,
+    pub(crate) needs: u64,
+    pub(crate) free: u64,
     /// Set aside for so many calls under way.
-    pub(crate) aside: Usdc,
+    pub(crate) aside: u64,
     pub(crate) by: usize,
+}
+
+impl Lacks {
+    pub(crate) fn of_money(needs: Usdc, free: Usdc, aside: Usdc, by: usize) -> Lacks {
+        let micros = |sum: Usdc| u64::try_from(sum.as_micros()).unwrap_or(0);
+        Lacks { of: None, needs: micros(needs), free: micros(free), aside: micros(aside), by }
+    }
+
+    /// There is enough of it once calls under way have given back what they do not use, if not now.
+    pub(crate) fn passes(&self) -> bool {
+        self.needs <= self.free || (self.by > 0 && self.needs <= self.free.saturating_add(self.aside))
+    }
 }
 
 impl fmt::Display for Lacks {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Lacks { needs, free, aside, by } = self;
-        write!(f, "it may cost {needs}, {free} is free")?;
-        match by {
+        let money = |n: u64| Usdc::micros(i64::try_from(n).unwrap_or(i64::MAX)).to_string();
+        let amount = |n: u64| self.of.map_or_else(|| money(n), |unit| unit.amount(n).to_string());
+        let (needs, free, aside) = (amount(self.needs), amount(self.free), amount(self.aside));
+        match self.of {
+            None => write!(f, "it may cost {needs}, {free} is free")?,
+            Some(Unit::Hours) => return write!(f, "{free} are left"),
+            Some(_) => write!(f, "it may take {needs}, {free} are free")?,
+        }
+        let are = if self.of.is_some() { "are" } else { "is" };
+        match self.by {
             0 => Ok(()),
-            1 => write!(f, ", {aside} is set aside for a call under way"),
-            _ => write!(f, ", {aside} is set aside for {by} calls under way"),
+            1 => write!(f, ", {aside} {are} set aside for a call under way"),
+            by => write!(f, ", {aside} {are} set aside for {by} calls under way"),
         }
     }
 }
@@ -127,6 +148,9 @@ pub(crate) struct Stands {
     pub(crate) phase: Phase,
     /// What is left for calls and promised to nobody; of one that is let through, before anything was set aside for it.
     pub(crate) left: Left,
+    /// The same in tokens and in calls, where they are capped.
+    pub(crate) tokens: Option<u64>,
+    pub(crate) calls: Option<u64>,
 }
 
 /// What became of a call.

@@ -9,6 +9,7 @@ use axum::http::{Response, StatusCode};
 use mind::Upstream;
 use serde_json::Value;
 
+use super::login::Login;
 use super::prefix::Input;
 use super::protocol::Protocol;
 use super::refusal::Refusal;
@@ -35,12 +36,17 @@ pub(super) async fn count(
     upstream: &Upstream,
     asked: &Asked,
     headers: HeaderMap,
+    login: Option<&Login>,
 ) -> Result<Response<Body>, Refusal> {
     let wrong = |why: String| Refusal::new(StatusCode::BAD_GATEWAY, "upstream", why);
-    let url = upstream.url(&format!("/{PATH}")).map_err(|why| wrong(why.to_string()))?;
+    let path = format!("/{PATH}");
+    let own = login.map(|login| login.url(&path));
+    let url = own.map_or_else(|| upstream.url(&path).map_err(|why| wrong(why.to_string())), Ok)?;
     let body = asked.counting(upstream.model());
     let mut request = client.post(url).headers(headers).header(CONTENT_TYPE, "application/json").body(body);
-    if let Some((name, value)) = upstream.shows() {
+    if let Some(login) = login {
+        request = request.headers(login.headers());
+    } else if let Some((name, value)) = upstream.shows() {
         request = request.header(name, value);
     }
     let away = |_| wrong("no answer from the model's server".to_owned());

@@ -1,11 +1,13 @@
 //! The gateway: models for agents that have a life of their own. An agent speaks its usual protocol to an address of its
 //! golem's, with a token of its golem's; what its call can cost at most is set aside in a durable record, and only then is
-//! the call passed on, with the owner's key. What the agent says and hears is its own: nothing of it is kept here.
+//! the call passed on, with the owner's key, or with a login of the program's own where its owner says so. What the agent says
+//! and hears is its own: nothing of it is kept here.
 
 mod alike;
 mod bodies;
 mod counting;
 mod fields;
+mod login;
 mod models;
 mod o200k;
 mod parts;

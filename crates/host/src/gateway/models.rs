@@ -83,30 +83,47 @@ impl Models {
 
     /// What an agent means by a name; or what to say to it.
     pub(super) fn find(&self, name: &str, protocol: Protocol) -> Result<Model, Unknown> {
+        let (stands_for, server, tier) = self.stands_for(name, protocol)?;
+        self.model(&stands_for, server, tier, true)
+    }
+
+    /// The same for whoever comes with a login of its own: at the provider whose login it is, without a key of the owner's, and
+    /// nowhere else.
+    pub(super) fn find_by_login(&self, name: &str, protocol: Protocol) -> Result<Model, Unknown> {
+        let (stands_for, server, tier) = self.stands_for(name, protocol)?;
+        let own = spoken(protocol);
+        if server.is_some() || stands_for.split_once('/').is_none_or(|(provider, _)| provider != own) {
+            let why = format!("a login of the program's own is for {own} alone, and {name} is with somebody else here");
+            return Err(Unknown { why, unpriced: None });
+        }
+        self.model(&stands_for, None, tier, false)
+    }
+
+    /// What a name stands for, at which server of the owner's, if at one.
+    fn stands_for(&self, name: &str, protocol: Protocol) -> Result<(String, Option<&Server>, Tier), Unknown> {
         let spoken = spoken(protocol);
-        let (stands_for, tier) = if self.mapped.is_empty() {
+        if self.mapped.is_empty() {
             let server = self.servers.get(spoken);
             let stands_for = match server {
                 // It has names of its own, whatever they look like.
                 Some(server) => format!("{}/{name}", server.owner().map_or(spoken, |owner| owner.name)),
                 None => usual(name, spoken),
             };
-            return self.model(&stands_for, server, Tier::Cheap);
-        } else {
-            let row = self.mapped.iter().find(|(known, ..)| known == name);
-            let row = row.or_else(|| self.mapped.iter().find(|(known, ..)| known == "*"));
-            let Some((_, stands_for, tier)) = row else {
-                let known: Vec<&str> = self.names().collect();
-                let why = format!("there is no model of that name here; there are {}", known.join(", "));
-                return Err(Unknown { why, unpriced: None });
-            };
-            (stands_for.clone(), *tier)
+            return Ok((stands_for, server, Tier::Cheap));
+        }
+        let row = self.mapped.iter().find(|(known, ..)| known == name);
+        let row = row.or_else(|| self.mapped.iter().find(|(known, ..)| known == "*"));
+        let Some((_, stands_for, tier)) = row else {
+            let known: Vec<&str> = self.names().collect();
+            let why = format!("there is no model of that name here; there are {}", known.join(", "));
+            return Err(Unknown { why, unpriced: None });
         };
-        self.model(&stands_for, None, tier)
+        Ok((stands_for.clone(), None, *tier))
     }
 
-    fn model(&self, stands_for: &str, server: Option<&Server>, tier: Tier) -> Result<Model, Unknown> {
-        let upstream = self.open(stands_for, server)?;
+    /// With the key it wants, or without one.
+    fn model(&self, stands_for: &str, server: Option<&Server>, tier: Tier, keyed: bool) -> Result<Model, Unknown> {
+        let upstream = self.open(stands_for, server, keyed)?;
         let longest = self.prices.book().find(stands_for).and_then(|row| row.longest_answer);
         Ok(Model { upstream, tier, longest })
     }
@@ -137,8 +154,9 @@ impl Models {
         self.mapped.iter().map(|(name, ..)| name.as_str()).filter(|name| *name != "*")
     }
 
-    fn open(&self, name: &str, server: Option<&Server>) -> Result<Arc<Upstream>, mind::Error> {
-        let known_by = server.map_or_else(|| name.to_owned(), |server| format!("{} {name}", server.host()));
+    fn open(&self, name: &str, server: Option<&Server>, keyed: bool) -> Result<Arc<Upstream>, mind::Error> {
+        let at = server.map(|server| server.host()).unwrap_or_default();
+        let known_by = format!("{at} {name}{}", if keyed { "" } else { " without a key" });
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(upstream) = open.get(&known_by) {
             return Ok(Arc::clone(upstream));
@@ -148,6 +166,9 @@ impl Models {
         let price = self.prices.of(&named);
         if let Some(server) = server {
             named = named.served_by(server);
+        }
+        if !keyed {
+            named.key_env = None;
         }
         let price = price.or_else(|why| if named.local { Ok(Price::NOTHING) } else { Err(why) })?;
         let upstream = Arc::new(Upstream::open(named, Some(price))?);
@@ -287,6 +308,25 @@ mod tests {
         for wrong in ["openai", "groq=https://example.com/v1", "openai=http://10.0.0.1/v1"] {
             assert!(with(wrong).is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn a_login_of_the_programs_own_needs_no_key_and_goes_to_no_server_but_its_providers() {
+        let by_login = |text: &str, name: &str, protocol| models(text).unwrap().find_by_login(name, protocol);
+        let found = by_login("", "claude-opus-4-8", Protocol::Messages).unwrap();
+        assert!(found.upstream.shows().is_none() && found.upstream.model() == "claude-opus-4-8");
+        assert!(by_login("opus=anthropic/claude-opus-4-8", "opus", Protocol::Messages).is_ok());
+        for (map, name, protocol) in [
+            ("", "openai/gpt-5-mini", Protocol::Messages),
+            ("m=ollama/qwen3", "m", Protocol::Messages),
+            ("*=https://api.anthropic.com.example/v1/opus", "opus", Protocol::Messages),
+            ("", "anthropic/claude-opus-4-8", Protocol::Responses),
+        ] {
+            assert!(by_login(map, name, protocol).unwrap_err().why.contains("somebody else"), "{map} {name}");
+        }
+        let mut with_server = models("").unwrap();
+        with_server.stand_in("anthropic", Server::parse("anthropic", "http://127.0.0.1:9").unwrap());
+        assert!(with_server.find_by_login("claude-opus-4-8", Protocol::Messages).is_err());
     }
 
     #[test]

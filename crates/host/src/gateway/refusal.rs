@@ -46,7 +46,10 @@ impl Refusal {
             | Denied::Month
             | Denied::Allowance
             | Denied::Funds
-            | Denied::Broke => StatusCode::PAYMENT_REQUIRED,
+            | Denied::Broke
+            | Denied::Short(_)
+            | Denied::Today(_)
+            | Denied::Spent(_) => StatusCode::PAYMENT_REQUIRED,
         };
         let message = match (by, cause) {
             (Denied::Dead, Some(cause)) => format!("dead: {cause}"),
@@ -55,13 +58,14 @@ impl Refusal {
         Refusal { again: (by == Denied::Busy).then_some(1), ..Refusal::new(status, by.code(), message) }
     }
 
-    /// There is money for it, and all of that is set aside for calls under way: they come to less.
+    /// There is money for it, or there are tokens, and all of that is set aside for calls under way: they come to less.
     pub(super) fn later(lacks: Lacks) -> Refusal {
-        let message = format!("busy: money for that is set aside for calls under way; {lacks}");
+        let what = if lacks.of.is_some() { "tokens for that are" } else { "money for that is" };
+        let message = format!("busy: {what} set aside for calls under way; {lacks}");
         Refusal { again: Some(2), ..Refusal::new(StatusCode::TOO_MANY_REQUESTS, "busy", message) }
     }
 
-    /// With the figures, where it is money that is lacking.
+    /// With the figures, where it is money that is lacking, or what else is capped.
     pub(super) fn lacking(mut self, by: Denied, lacks: Lacks) -> Refusal {
         if self.status == StatusCode::PAYMENT_REQUIRED && by != Denied::Repeated {
             self.message = format!("{}: {lacks}", self.message);

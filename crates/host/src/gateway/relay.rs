@@ -13,6 +13,7 @@ use mind::Upstream;
 use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot, watch};
 use tracing::Span;
 
+use super::login::Login;
 use super::prefix::Prefixes;
 use super::protocol::Protocol;
 use super::refusal::Refusal;
@@ -54,6 +55,8 @@ pub(super) struct Call {
     finds: Finds,
     /// What it takes of the room for what is sent.
     room: Option<OwnedSemaphorePermit>,
+    /// In place of its owner's key.
+    login: Option<Login>,
     began: Instant,
     /// It may have reached somebody who wants to be paid.
     sent: bool,
@@ -75,13 +78,13 @@ impl Call {
         (grant, tokens, most): (Grant, u64, Usdc),
         upstream: Arc<Upstream>,
         asked: Asked,
-        (finds, room): (Finds, OwnedSemaphorePermit),
+        (finds, room, login): (Finds, OwnedSemaphorePermit, Option<Login>),
         golem: &str,
     ) -> Call {
         let span = span::begin(golem, &upstream, &asked, tokens);
         let listening = Listening::new(asked.protocol, asked.hides_usage());
         let (key, room, began, sent, came_to) = (grant.taken(), Some(room), Instant::now(), false, None);
-        Call { counter, key, most, upstream, asked, tokens, finds, room, began, sent, came_to, listening, span }
+        Call { counter, key, most, upstream, asked, tokens, finds, room, login, began, sent, came_to, listening, span }
     }
 
     /// Makes the call and passes on what comes back.
@@ -162,6 +165,12 @@ impl Call {
     }
 
     fn request(&self, client: &reqwest::Client, headers: HeaderMap) -> Result<reqwest::RequestBuilder, String> {
+        if let Some(login) = &self.login {
+            let tokens = Some(self.tokens).filter(|_| !login.is_unbounded());
+            let body = self.asked.body(self.upstream.model(), self.upstream.most_tokens(), tokens);
+            let request = client.post(login.url(self.asked.protocol.path())).headers(headers).headers(login.headers());
+            return Ok(request.header(CONTENT_TYPE, "application/json").body(body));
+        }
         let generates = self.asked.protocol == Protocol::Generate;
         let url = if generates {
             self.upstream.generates(self.asked.stream)
@@ -169,7 +178,7 @@ impl Call {
             self.upstream.url(self.asked.protocol.path())
         };
         let url = url.map_err(|why| why.to_string())?;
-        let body = self.asked.body(self.upstream.model(), self.upstream.most_tokens(), self.tokens);
+        let body = self.asked.body(self.upstream.model(), self.upstream.most_tokens(), Some(self.tokens));
         let mut request = client.post(url).headers(headers).header(CONTENT_TYPE, "application/json").body(body);
         let shows = if generates { self.upstream.shows_google() } else { self.upstream.shows() };
         if let Some((name, value)) = shows {

@@ -22,6 +22,7 @@ use tokio::sync::oneshot;
 
 use super::bodies::{Bodies, Sent};
 use super::counting;
+use super::login::Login;
 use super::models::{Model, Models, Unknown};
 use super::parts::Cache;
 use super::prefix::{Input, Key, Prefixes};
@@ -56,6 +57,8 @@ pub struct Listen {
     pub models: Models,
     /// The home's own: whoever asks where its agents call is told this address.
     pub known: bool,
+    /// A login of a program's own is passed on to its provider.
+    pub own_login: bool,
 }
 
 impl Listen {
@@ -65,6 +68,7 @@ impl Listen {
             address: address.parse().map_err(|_| wrong())?,
             models: Models::of(settings, prices)?,
             known: true,
+            own_login: settings.flag("gateway.own_login"),
         })
     }
 }
@@ -93,6 +97,7 @@ struct Gateway {
     key: Key,
     prefixes: Arc<Prefixes>,
     shapes: Arc<Shapes>,
+    own_login: bool,
 }
 
 /// Calls that no golem was asked about, because they were not understood, or asked for what nobody here knows.
@@ -155,6 +160,7 @@ pub fn serve(listen: Listen, home: &Home) -> Result<Running, Error> {
         key: Key::new(chance::Secret::draw().hash()),
         prefixes: Arc::default(),
         shapes: Arc::new(Shapes::of(home)),
+        own_login: listen.own_login,
     };
     let gateway = Arc::new(gateway);
     let runtime =
@@ -168,6 +174,7 @@ pub fn serve(listen: Listen, home: &Home) -> Result<Running, Error> {
             let Ok(listener) = listener else { return };
             let router = Router::new()
                 .route("/g/{name}/v1/{*path}", axum::routing::any(called))
+                .route("/g/{name}/t/{token}/v1/{*path}", axum::routing::any(called_with_login))
                 .route("/g/{name}/v1beta/models/{what}", axum::routing::any(generated))
                 .route("/g/{name}/mcp", axum::routing::any(spoken))
                 .fallback(|| async { lost() })
@@ -211,27 +218,16 @@ async fn called(
     Path((name, path)): Path<(String, String)>,
     request: Request,
 ) -> Response<Body> {
-    let protocol = Protocol::ALL.into_iter().find(|protocol| protocol.path()[1..] == path);
-    // There is one way to write each of these; whoever writes it otherwise means something else.
-    let protocol = protocol.filter(|_| !request.uri().path().contains('%'));
-    let spoken = protocol.unwrap_or(if path.starts_with("messages") { Protocol::Messages } else { Protocol::Chat });
-    let place = match gateway.enter(&name, request.headers()) {
-        Ok(place) => place,
-        Err(refusal) => return gateway.turn_away(None, &refusal, spoken),
-    };
-    match (protocol, request.method()) {
-        (None, &Method::GET) if path == "models" => gateway.listed(request.headers()),
-        (Some(Protocol::Responses), &Method::GET) => no_socket(),
-        (None, &Method::POST) if path == counting::PATH => match gateway.counted(&place, request).await {
-            Ok(response) => response,
-            Err(refusal) => gateway.turn_away(Some(&place), &refusal, spoken),
-        },
-        (Some(protocol), &Method::POST) => match gateway.call(&place, protocol, None, request).await {
-            Ok(response) => response,
-            Err(refusal) => gateway.turn_away(Some(&place), &refusal, protocol),
-        },
-        _ => lost(),
-    }
+    gateway.answer(&name, None, &path, request).await
+}
+
+/// The token stands in the path, and what stands where it usually does is a login of the program's own.
+async fn called_with_login(
+    State(gateway): State<Arc<Gateway>>,
+    Path((name, token, path)): Path<(String, String, String)>,
+    request: Request,
+) -> Response<Body> {
+    gateway.answer(&name, Some(&token), &path, request).await
 }
 
 /// In Google's protocol, whose paths say which model is asked and how.
@@ -252,7 +248,7 @@ async fn generated(
         _ => return lost(),
     };
     let (Some((model, _)), &Method::POST) = (said, request.method()) else { return lost() };
-    let made = gateway.call(&place, Protocol::Generate, Some(InPath { model, stream }), request).await;
+    let made = gateway.call(&place, (Protocol::Generate, Some(InPath { model, stream })), request, None).await;
     made.unwrap_or_else(|refusal| gateway.turn_away(Some(&place), &refusal, Protocol::Generate))
 }
 
@@ -268,11 +264,64 @@ async fn spoken(State(gateway): State<Arc<Gateway>>, Path(name): Path<String>, m
 }
 
 impl Gateway {
+    /// Whatever is called at such a path.
+    async fn answer(&self, name: &str, token: Option<&str>, path: &str, request: Request) -> Response<Body> {
+        let protocol = Protocol::ALL.into_iter().find(|protocol| protocol.path()[1..] == *path);
+        // There is one way to write each of these; whoever writes it otherwise means something else.
+        let protocol = protocol.filter(|_| !request.uri().path().contains('%'));
+        let spoken = protocol.unwrap_or(if path.starts_with("messages") { Protocol::Messages } else { Protocol::Chat });
+        let entered = match token {
+            None => self.enter(name, request.headers()),
+            Some(token) => self.opened(name, [Some(token)]),
+        };
+        let place = match entered {
+            Ok(place) => place,
+            Err(refusal) => return self.turn_away(None, &refusal, spoken),
+        };
+        // What may be named costs nobody anything, and needs nobody's login.
+        let shown = token.filter(|_| path != "models").map(|_| self.login(request.headers(), spoken));
+        let login = match shown.transpose() {
+            Ok(login) => login,
+            Err(refusal) => return self.turn_away(Some(&place), &refusal, spoken),
+        };
+        match (protocol, request.method()) {
+            (None, &Method::GET) if path == "models" => self.listed(request.headers()),
+            (Some(Protocol::Responses), &Method::GET) => no_socket(),
+            (None, &Method::POST) if path == counting::PATH => match self.counted(&place, request, login).await {
+                Ok(response) => response,
+                Err(refusal) => self.turn_away(Some(&place), &refusal, spoken),
+            },
+            (Some(protocol), &Method::POST) => match self.call(&place, (protocol, None), request, login).await {
+                Ok(response) => response,
+                Err(refusal) => self.turn_away(Some(&place), &refusal, protocol),
+            },
+            _ => lost(),
+        }
+    }
+
     /// Whose agent this is. Who has no golem's token is told nothing, not even whether there is such a golem.
     fn enter(&self, name: &str, headers: &HeaderMap) -> Result<GolemHome, Refusal> {
         let bearer = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok()?.strip_prefix("Bearer "));
         let plain = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
-        let sent = [bearer, plain("x-api-key"), plain("x-goog-api-key")];
+        self.opened(name, [bearer, plain("x-api-key"), plain("x-goog-api-key")])
+    }
+
+    /// What whoever has its token in the path shows where the token would stand.
+    fn login(&self, headers: &HeaderMap, spoken: Protocol) -> Result<Login, Refusal> {
+        if !self.own_login {
+            let message = "a login of the program's own is passed on only where its owner says so: `bardo wrap --own-login`, or \
+                           own_login = true under [gateway] in bardo.toml";
+            return Err(Refusal::new(StatusCode::FORBIDDEN, "login", message));
+        }
+        Login::of(headers, spoken).ok_or_else(|| {
+            let message =
+                "no login of the program's own came with this call; log it in, or start it without --own-login";
+            Refusal::new(StatusCode::UNAUTHORIZED, "login", message)
+        })
+    }
+
+    /// The golem whose token one of these is.
+    fn opened<const N: usize>(&self, name: &str, sent: [Option<&str>; N]) -> Result<GolemHome, Refusal> {
         let place = name.parse::<Name>().ok().map(|name| self.home.place(&name));
         let opens = |place: &GolemHome| sent.into_iter().flatten().any(|sent| agent::opens(place, sent.trim()));
         place.filter(opens).ok_or_else(|| {
@@ -330,7 +379,12 @@ impl Gateway {
     }
 
     /// What a call would be counted as, by who would answer it.
-    async fn counted(&self, place: &GolemHome, request: Request) -> Result<Response<Body>, Refusal> {
+    async fn counted(
+        &self,
+        place: &GolemHome,
+        request: Request,
+        login: Option<Login>,
+    ) -> Result<Response<Body>, Refusal> {
         if place.frozen_marker().exists() {
             return Err(Refusal::of(Denied::Frozen, None));
         }
@@ -340,16 +394,31 @@ impl Gateway {
         let (parts, body) = request.into_parts();
         let Sent { bytes, room: _room } = self.bodies.take(body).await?;
         let asked = shape::read(&bytes, Protocol::Messages, &self.key).map_err(Refusal::wrong)?;
-        let model = self.models.find(&asked.model, Protocol::Messages).map_err(|name| self.unknown(place, name))?;
-        counting::count(&self.client, &model.upstream, &asked, passed_on(&parts.headers)).await
+        let model = self.model(place, &asked.model, Protocol::Messages, login.as_ref())?;
+        counting::count(&self.client, &model.upstream, &asked, passed_on(&parts.headers), login.as_ref()).await
+    }
+
+    /// The model that is meant, with a key of the owner's or for a login of the program's own.
+    fn model(
+        &self,
+        place: &GolemHome,
+        name: &str,
+        protocol: Protocol,
+        login: Option<&Login>,
+    ) -> Result<Model, Refusal> {
+        let found = match login {
+            None => self.models.find(name, protocol),
+            Some(_) => self.models.find_by_login(name, protocol),
+        };
+        found.map_err(|unknown| self.unknown(place, unknown))
     }
 
     async fn call(
         &self,
         place: &GolemHome,
-        protocol: Protocol,
-        path: Option<InPath<'_>>,
+        (protocol, path): (Protocol, Option<InPath<'_>>),
         request: Request,
+        login: Option<Login>,
     ) -> Result<Response<Body>, Refusal> {
         // A marker needs nobody's cooperation.
         if place.frozen_marker().exists() {
@@ -360,19 +429,24 @@ impl Gateway {
         let mut asked = shape::read_with(&bytes, protocol, &self.key, path).map_err(Refusal::wrong)?;
         asked.session = session::said(&parts.headers, asked.session.take());
         drop(bytes);
-        let model = self.models.find(&asked.model, protocol).map_err(|name| self.unknown(place, name))?;
+        let model = self.model(place, &asked.model, protocol, login.as_ref())?;
         let place_of = at_whom(&model.upstream, &parts.headers);
         let input = self.input(&mut asked, &model, &place_of);
         let turn = self.shapes.turn(protocol.path(), model.upstream.name(), &asked.unknown).await?;
+        let worst = |asked: &Asked, input: Input| {
+            let bound = worst(asked, input, &model, turn.is_trial());
+            if login.as_ref().is_some_and(Login::is_unbounded) { unbounded(bound, &model) } else { Ok(bound) }
+        };
         let again = parts.headers.get("idempotency-key").map(|key| known_by(place, key));
         let counter = self.home.counters().of(&place.name);
-        let mut bound = worst(&asked, input, &model, turn.is_trial());
-        let rough = counting::rough(&input, &model.upstream, &asked);
+        let mut bound = worst(&asked, input)?;
+        // Who is asked with a login of the program's own is not asked twice with it.
+        let rough = if login.is_none() { counting::rough(&input, &model.upstream, &asked) } else { 0 };
         let mut verdict = self.verdict(place, &counter, (bound, model.tier, again, asked.alike, rough)).await?;
         if matches!(verdict, Verdict::Rough) {
             let headers = passed_on(&parts.headers);
             let input = counting::counted(&self.client, &model.upstream, &asked, headers, input).await;
-            bound = worst(&asked, input, &model, turn.is_trial());
+            bound = worst(&asked, input)?;
             verdict = self.verdict(place, &counter, (bound, model.tier, again, asked.alike, 0)).await?;
         }
         match verdict {
@@ -394,7 +468,7 @@ impl Gateway {
                     (grant, tokens, most),
                     model.upstream,
                     asked,
-                    (finds, room),
+                    (finds, room, login),
                     place.name.as_str(),
                 );
                 let mut response = call.make(&self.client, passed_on(&parts.headers)).await;
@@ -465,6 +539,16 @@ fn worst(asked: &Asked, input: Input, model: &Model, is_trial: bool) -> Bound {
     Bound { price, input, output, answers, fewest: fewest.min(output) }
 }
 
+/// Where an answer cannot be kept short, it is taken to be as long as its model's longest.
+fn unbounded(bound: Bound, model: &Model) -> Result<Bound, Refusal> {
+    let longest = model.longest.ok_or_else(|| {
+        let message =
+            "nobody here knows how long an answer of this model can be, and its server lets nobody say; ask another";
+        Refusal::new(StatusCode::NOT_FOUND, "model", message)
+    })?;
+    Ok(Bound { output: longest, fewest: longest, ..bound })
+}
+
 /// By whom and in which way a beginning is counted alike.
 fn at_whom(upstream: &mind::Upstream, headers: &HeaderMap) -> String {
     let betas = headers.get_all("anthropic-beta").iter().filter_map(|value| value.to_str().ok());
@@ -482,12 +566,18 @@ fn gone(place: &GolemHome) -> Refusal {
     }
 }
 
-/// How its golem stands once this call has come to so much, so that an agent can wind up in time.
+/// How its golem stands once this call has come to so much, so that an agent can wind up in time. What it is capped in beside money
+/// is told as it was before this call.
 fn tell(headers: &mut HeaderMap, stands: Stands, cost: Usdc) {
     if let Ok(phase) = HeaderValue::from_str(&stands.phase.to_string()) {
         headers.insert("x-bardo-phase", phase);
     }
     headers.insert("x-bardo-left-micros", HeaderValue::from(stands.left.after(cost).as_micros()));
+    for (name, left) in [("x-bardo-left-tokens", stands.tokens), ("x-bardo-left-calls", stands.calls)] {
+        if let Some(left) = left {
+            headers.insert(name, HeaderValue::from(left));
+        }
+    }
 }
 
 fn known_by(place: &GolemHome, key: &HeaderValue) -> u64 {

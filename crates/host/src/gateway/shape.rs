@@ -222,10 +222,11 @@ impl Asked {
         self.fields = Vec::new();
     }
 
-    /// The call as it is passed on: to this model, with answers of so many tokens, and a word about what was used. `most` is
-    /// what the server calls that, where the agent did not say.
-    pub(super) fn body(&self, model: &str, most: &str, tokens: u64) -> Vec<u8> {
-        let names = self.protocol.most_tokens();
+    /// The call as it is passed on: to this model, with answers of so many tokens or with no word about that, and with one about
+    /// what was used. `most` is what the server calls that, where the agent did not say.
+    pub(super) fn body(&self, model: &str, most: &str, tokens: Option<u64>) -> Vec<u8> {
+        let names = if tokens.is_some() { self.protocol.most_tokens() } else { &[] };
+        let tokens = tokens.unwrap_or_default();
         let said = self.fields.iter().any(|(name, value)| names.contains(&name.as_str()) && value.get() != "null");
         let mut written = Vec::new();
         let mut put = |name: &str, value: &str| {
@@ -288,7 +289,7 @@ mod tests {
     fn what_is_not_about_cost_is_passed_on_byte_for_byte() {
         let body = br#"{"messages": [ {"role":"user" , "content":"\u00e9 1.10e5"}],"model":"m","temperature":0.10, "tools":[{"type":"function","function":{"name":"f","parameters":{ "a":1.0 }}}]}"#;
         let asked = read(body, Protocol::Chat, &Key::new([1; 32])).unwrap();
-        let sent = String::from_utf8(asked.body("real", "max_tokens", 77)).unwrap();
+        let sent = String::from_utf8(asked.body("real", "max_tokens", Some(77))).unwrap();
         assert_eq!(
             sent,
             r#"{"messages":[ {"role":"user" , "content":"\u00e9 1.10e5"}],"model":"real","temperature":0.10,"tools":[{"type":"function","function":{"name":"f","parameters":{ "a":1.0 }}}],"max_tokens":77}"#
@@ -301,27 +302,30 @@ mod tests {
         let asked =
             chat(&json!({ "model": "m", "max_tokens": 50, "max_completion_tokens": 30, "stream": true })).unwrap();
         assert_eq!((asked.most, asked.fewest(), asked.fewest_less(900), asked.fewest_less(2)), (Some(30), 30, 27, 28));
-        let sent: Value = serde_json::from_slice(&asked.body("m", "max_tokens", 20)).unwrap();
+        let sent: Value = serde_json::from_slice(&asked.body("m", "max_tokens", Some(20))).unwrap();
         assert_eq!((&sent["max_tokens"], &sent["max_completion_tokens"]), (&json!(20), &json!(20)));
         assert_eq!(sent["stream_options"], json!({ "include_usage": true }));
         assert!(asked.hides_usage());
         let told = chat(&json!({ "model": "m", "stream": true, "stream_options": { "include_usage": true } })).unwrap();
         assert!(!told.hides_usage());
         let odd = chat(&json!({ "model": "m", "stream": true, "stream_options": true })).unwrap();
-        let sent: Value = serde_json::from_slice(&odd.body("m", "max_tokens", 20)).unwrap();
+        let sent: Value = serde_json::from_slice(&odd.body("m", "max_tokens", Some(20))).unwrap();
         assert_eq!(sent["stream_options"], json!({ "include_usage": true }));
         let path = InPath { model: "m", stream: false };
         let google =
             |body: Value| read_with(body.to_string().as_bytes(), Protocol::Generate, &Key::new([1; 32]), Some(path));
         let odd = google(json!({ "contents": [], "generationConfig": "x" })).unwrap();
-        let sent: Value = serde_json::from_slice(&odd.body("m", "max_tokens", 20)).unwrap();
+        let sent: Value = serde_json::from_slice(&odd.body("m", "max_tokens", Some(20))).unwrap();
         assert_eq!(sent["generationConfig"], json!({ "maxOutputTokens": 20 }));
         for twice in ["candidate_count", "max_output_tokens"] {
             assert!(google(json!({ "contents": [], "generationConfig": { twice: 8 } })).is_err(), "{twice}");
         }
         let nothing = chat(&json!({ "model": "m", "max_tokens": null })).unwrap();
-        let sent: Value = serde_json::from_slice(&nothing.body("m", "max_completion_tokens", 9)).unwrap();
+        let sent: Value = serde_json::from_slice(&nothing.body("m", "max_completion_tokens", Some(9))).unwrap();
         assert_eq!(sent, json!({ "model": "m", "max_completion_tokens": 9 }));
+        // Where nobody may say it, it stays unsaid.
+        let sent: Value = serde_json::from_slice(&nothing.body("m", "max_completion_tokens", None)).unwrap();
+        assert!(sent.get("max_completion_tokens").is_none());
     }
 
     #[test]

@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use golem::call::{self, Denied};
+use golem::call::{self, Denied, Room, Unit};
 use golem::mortality::economic;
 use golem::{Life, Time, Usdc, What};
 
@@ -61,50 +61,64 @@ impl Living {
     fn let_through(&mut self, now: Time, wanted: &Wanted, listener: &mut impl Listener) -> Result<Verdict, Error> {
         let (key, tier) = (self.life().calls.made + 1, wanted.tier);
         let room = call::room(self.life(), now, tier);
-        let fits = room.ok().and_then(|(room, _)| wanted.bound.within(room));
+        let fits = room.ok().and_then(|room| wanted.bound.within(&room));
         let repeated = wanted.again.is_some_and(|again| self.life().calls.known.contains(&again));
-        let matters = room.is_ok_and(|(room, _)| fits.is_none() || wanted.bound.weighs(wanted.rough, room));
+        let matters = room.is_ok_and(|room| fits.is_none() || wanted.bound.weighs(wanted.rough, room.money));
         if wanted.rough > 0 && matters && !repeated {
             return Ok(Verdict::Rough);
         }
-        let lacks = self.lacks(&wanted.bound, room);
-        let passes =
-            room.is_ok_and(|(_, by)| by != Denied::Call) && lacks.by > 0 && lacks.needs <= lacks.free + lacks.aside;
+        let (lacks, passes) = self.lacks(now, &wanted.bound, room);
         if fits.is_none() && passes && !repeated {
             return Ok(Verdict::Later { lacks });
         }
         // What cannot be let through is put to the core all the same, so that it is on record why.
-        let most = fits.map_or_else(|| wanted.bound.least(), |(most, _)| most);
+        let (most, answer) = fits.unwrap_or_else(|| (wanted.bound.least(), wanted.bound.shortest()));
+        let tokens = wanted.bound.takes(answer);
         let (again, alike) = (wanted.again, wanted.alike);
         if fits.is_some() {
             // In the order in which it happened: what is let through now was not refused after.
             self.say_refusals(now, Duration::ZERO, listener)?;
         }
-        let (known, before) = (self.life().calls.denied, call::left(self.life(), now));
-        self.feed(now, What::Called(call::Wanted { key, most, tier, again, alike }), listener)?;
+        let (known, before) = (self.life().calls.denied, stands(self.life(), now));
+        self.feed(now, What::Called(call::Wanted { key, most, tokens, tier, again, alike }), listener)?;
         let life = self.life();
-        let stands = |left| Stands { phase: life.phase(), left };
         if let (Some((most, tokens)), Some(_)) = (fits, life.calls.find(key)) {
-            let (grant, stands) = (self.body.counter.grant(key), stands(before));
+            let (grant, stands) = (self.body.counter.grant(key), Stands { phase: life.phase(), ..before });
             return Ok(Verdict::Granted { grant, tokens, most, stands });
         }
         let by = match (repeated, life.calls.hold, room) {
             (true, ..) => Denied::Repeated,
             (false, Some(hold), Ok(_)) => Denied::Held(hold.by),
-            (false, _, Ok((_, by)) | Err(by)) => by,
+            (false, _, Ok(room)) => room.keeps(most, tokens).unwrap_or(room.by),
+            (false, _, Err(by)) => by,
         };
         if life.calls.denied == known {
             self.body.counter.refused(by);
         }
         listener.refused(by);
-        let stands = stands(call::left(life, now));
-        Ok(Verdict::Denied { by, cause: cause(life), lacks, stands })
+        Ok(Verdict::Denied { by, cause: cause(life), lacks, stands: stands(life, now) })
     }
 
-    fn lacks(&self, bound: &Bound, room: Result<(Usdc, Denied), Denied>) -> Lacks {
-        let calls = &self.life().calls;
-        let free = room.map_or_else(|_| economic::free(self.life()), |(room, _)| room);
-        Lacks { needs: bound.least(), free, aside: calls.promised(), by: calls.open.len() }
+    /// What a call needs of what there is too little of, and whether others give enough of it back.
+    fn lacks(&self, now: Time, bound: &Bound, room: Result<Room, Denied>) -> (Lacks, bool) {
+        let (life, calls) = (self.life(), &self.life().calls);
+        let by = calls.open.len();
+        let money = |free: Usdc| Lacks::of_money(bound.least(), free, calls.promised(), by);
+        match room {
+            Ok(room) => {
+                let (needs, aside) = (bound.takes(bound.shortest()), calls.tokens_promised());
+                let tokens = Lacks { of: Some(Unit::Tokens), needs, free: room.tokens, aside, by };
+                let money = money(room.money);
+                let passes = room.by != Denied::Call && money.passes() && tokens.passes();
+                (if money.needs <= money.free && needs > tokens.free { tokens } else { money }, passes)
+            }
+            Err(Denied::Short(unit) | Denied::Today(unit) | Denied::Spent(unit)) => {
+                let aside = if unit == Unit::Calls { by as u64 } else { 0 };
+                let left = call::caps(life, now).filter(|cap| cap.unit == unit).map(|cap| cap.left()).min();
+                (Lacks { of: Some(unit), needs: 1, free: left.unwrap_or(0), aside, by }, false)
+            }
+            Err(_) => (money(economic::free(life)), false),
+        }
     }
 
     /// Puts on record what was refused and not told one by one, if it has waited so long.
@@ -136,17 +150,34 @@ impl Living {
     }
 }
 
+fn stands(life: &Life, now: Time) -> Stands {
+    let left = |unit| call::caps(life, now).filter(|cap| cap.unit == unit).map(|cap| cap.left()).min();
+    let (tokens, calls) = (left(Unit::Tokens), left(Unit::Calls));
+    Stands { phase: life.phase(), left: call::left(life, now), tokens, calls }
+}
+
 fn cause(life: &Life) -> Option<String> {
     life.death.as_ref().map(|death| death.cause.to_string())
 }
 
 impl Bound {
-    /// The most it can cost within a sum, and the tokens that an answer may have for it; none if not even the fewest fit.
-    fn within(&self, room: Usdc) -> Option<(Usdc, u64)> {
-        let room = u64::try_from(room.as_micros()).unwrap_or(0);
-        let afforded = self.price.affords(room, self.input)? / self.answers.max(1);
-        let tokens = self.output.min(afforded);
-        (tokens >= self.fewest.min(self.output)).then(|| (self.costs(tokens), tokens))
+    /// The most it can cost within what there is room for, and the tokens that an answer may have for it; none if not even the
+    /// fewest fit.
+    fn within(&self, room: &Room) -> Option<(Usdc, u64)> {
+        let money = u64::try_from(room.money.as_micros()).unwrap_or(0);
+        let afforded = self.price.affords(money, self.input)?.min(room.tokens.checked_sub(self.input)?);
+        let tokens = self.output.min(afforded / self.answers.max(1));
+        (tokens >= self.shortest()).then(|| (self.costs(tokens), tokens))
+    }
+
+    /// Tokens that go in, and come out with answers of so many.
+    fn takes(&self, tokens: u64) -> u64 {
+        self.input.saturating_add(tokens.saturating_mul(self.answers.max(1)))
+    }
+
+    /// Tokens of the shortest answer that is one.
+    fn shortest(&self) -> u64 {
+        self.fewest.min(self.output)
     }
 
     fn costs(&self, tokens: u64) -> Usdc {
@@ -163,7 +194,7 @@ impl Bound {
 
     /// What it costs with the shortest answer that is one.
     fn least(&self) -> Usdc {
-        self.costs(self.fewest.min(self.output))
+        self.costs(self.shortest())
     }
 }
 
@@ -173,6 +204,10 @@ mod tests {
 
     use super::*;
 
+    fn of(money: Usdc, tokens: u64) -> Room {
+        Room { money, by: Denied::Broke, tokens, tokens_by: Denied::Spent(Unit::Tokens) }
+    }
+
     #[test]
     fn a_sum_is_never_passed_and_an_answer_is_shortened_before_it_is_refused() {
         let price = Price::parse("1/5").unwrap();
@@ -181,10 +216,17 @@ mod tests {
                 for output in [0, 1, 16, 4_096] {
                     let bound = Bound { price, input, output, answers, fewest: 16 };
                     for room in [0, 1, 15, 4_999, 5_000, 5_090, 20_000, 1_000_000] {
-                        if let Some((most, tokens)) = bound.within(Usdc::micros(room)) {
+                        if let Some((most, tokens)) = bound.within(&of(Usdc::micros(room), u64::MAX)) {
                             assert!(most <= Usdc::micros(room) && tokens <= output, "{bound:?} {room}");
                         } else {
                             assert!(bound.least() > Usdc::micros(room), "{bound:?} {room}");
+                        }
+                        // The same in tokens, with all the money there is.
+                        let room = room as u64;
+                        if let Some((_, tokens)) = bound.within(&of(Usdc::MOST, room)) {
+                            assert!(bound.takes(tokens) <= room && tokens <= output, "{bound:?} {room}");
+                        } else {
+                            assert!(bound.takes(bound.shortest()) > room, "{bound:?} {room}");
                         }
                     }
                 }
@@ -195,6 +237,6 @@ mod tests {
             assert_eq!(bound.weighs(rough, Usdc::micros(room)), weighs, "{rough} of {room}");
         }
         let free = Bound { price: Price::NOTHING, input: 1 << 40, output: 9, answers: 1, fewest: 16 };
-        assert_eq!(free.within(Usdc::ZERO), Some((Usdc::ZERO, 9)));
+        assert_eq!(free.within(&of(Usdc::ZERO, u64::MAX)), Some((Usdc::ZERO, 9)));
     }
 }

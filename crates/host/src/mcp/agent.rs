@@ -1,5 +1,6 @@
 //! What whoever acts for a golem may call, with that golem's token. Nothing here raises a limit, moves money or says yes.
 
+use golem::call;
 use golem::grimoire::Status;
 use golem::mortality::economic;
 use golem::policy::Proposal;
@@ -142,7 +143,7 @@ fn standing(place: &GolemHome) -> Result<Value, Error> {
         let about = life.birth.world.domains.get(usize::from(claim.domain)).map(|spec| spec.name.as_str());
         json!({ "about": about, "value": claim.value, "due_ms": claim.due.as_millis() })
     });
-    let calls = &life.calls;
+    let (calls, now) = (&life.calls, wall::now_of(life));
     Ok(json!({
         "name": life.birth.name.to_string(),
         "alive": !life.is_dead(),
@@ -153,9 +154,11 @@ fn standing(place: &GolemHome) -> Result<Value, Error> {
         "phase": life.phase().to_string(),
         "phase_means": meaning(life),
         "vitality": life.vitality.composite,
-        "left_usd": usd(golem::call::left(life, wall::now_of(life)).all),
+        "left_usd": usd(call::left(life, now).all),
         "lasts_s": economic::projected_life(life).map(|left| left.as_millis() / 1_000),
         "calls": { "made": calls.made, "spent_usd": usd(calls.spent), "under_way": calls.open.len() },
+        "left_beside_usd": call::caps(life, now).map(|cap| cap.to_string()).collect::<Vec<_>>(),
+        "usd_is_imputed": life.policy.imputed,
         "caps_usd": {
             "one_call": life.policy.call_most.map(usd), "an_hour": life.policy.calls_hour.map(usd),
             "a_day": life.policy.calls_day.map(usd), "thirty_days": life.policy.calls_month.map(usd),

@@ -121,7 +121,9 @@ fn money(life: &Life) -> Vec<(&'static str, String)> {
     if !life.is_dead() {
         let kept = economic::reserve(life).min(purse.credit);
         let lasts = economic::projected_life(life).map_or(String::new(), |left| format!("; enough for {left}"));
-        rows.push(("lives on", format!("{} of {}, {kept} of it kept for dying{lasts}", purse.credit, purse.funding)));
+        let imputed = if life.policy.imputed { ", imputed: nobody is billed that" } else { "" };
+        let text = format!("{} of {}{imputed}, {kept} of it kept for dying{lasts}", purse.credit, purse.funding);
+        rows.push(("lives on", text));
     }
     if capital.holding != 0 {
         let (units, unit) = (units(capital.holding), &life.birth.world.unit);

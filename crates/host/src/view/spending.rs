@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use golem::call::{self, ByModel, Denied};
+use golem::call::{self, ByModel, Denied, Room, Unit};
 use golem::mortality::phase::Tier;
 use golem::{Life, Time, Usdc};
 use serde::Serialize;
@@ -188,12 +188,14 @@ impl Spending {
 
 impl NextCall {
     fn of(life: &Life, now: Time) -> NextCall {
-        let may_use = call::left(life, now).after(Usdc::ZERO);
-        let why = match call::room(life, now, Tier::Cheap) {
-            Ok((_, Denied::Broke | Denied::Funds)) => None,
-            Ok((_, by)) | Err(by) => Some(by.to_string()),
-        };
-        NextCall { may_use, why }
+        match call::room(life, now, Tier::Cheap) {
+            // Whatever money there is, no call is made of no tokens.
+            Ok(Room { tokens: 0, tokens_by, .. }) => NextCall { may_use: Usdc::ZERO, why: Some(tokens_by.to_string()) },
+            Ok(Room { by, .. }) | Err(by) => {
+                let why = (!matches!(by, Denied::Broke | Denied::Funds)).then(|| by.to_string());
+                NextCall { may_use: call::left(life, now).after(Usdc::ZERO), why }
+            }
+        }
     }
 }
 
@@ -291,6 +293,7 @@ fn refusals(refused: &[Refused]) -> Vec<Refusals> {
 
 /// What a code means, as it is told to agents.
 fn why(code: &str) -> String {
+    let capped = [Unit::Tokens, Unit::Calls, Unit::Hours].map(|unit| [Denied::Spent(unit), Denied::Today(unit)]);
     let plain = [
         Denied::Dead,
         Denied::Frozen,
@@ -304,7 +307,7 @@ fn why(code: &str) -> String {
         Denied::Repeated,
         Denied::Broke,
     ];
-    match (plain.into_iter().find(|by| by.code() == code), code) {
+    match (plain.into_iter().chain(capped.into_iter().flatten()).find(|by| by.code() == code), code) {
         (Some(by), _) => by.to_string(),
         (None, "held") => "calls were stopped until their owner said yes".to_owned(),
         (None, "phase") => "its phase allowed only cheaper models".to_owned(),
@@ -329,6 +332,11 @@ mod tests {
         // Every code that is ever on record has words of its own.
         for code in ["budget_day", "budget_call", "busy", "phase", "held", "repeated", "frozen", "paused", "dead"] {
             assert!(!why(code).contains("not known"), "{code}");
+        }
+        for unit in ["tokens", "calls", "hours"] {
+            for code in [format!("budget_{unit}"), format!("budget_{unit}_day")] {
+                assert!(why(&code).contains(unit), "{code}");
+            }
         }
     }
 

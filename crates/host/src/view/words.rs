@@ -69,7 +69,8 @@ pub fn calls(life: &Life) -> Option<String> {
     if calls.made == 0 {
         return None;
     }
-    let mut text = format!("{} for {}", calls.made, calls.spent);
+    let imputed = if life.policy.imputed { " (imputed)" } else { "" };
+    let mut text = format!("{} for {}{imputed}", calls.made, calls.spent);
     let mut models: Vec<_> = calls.models.iter().filter(|by| !by.model.is_empty()).collect();
     models.sort_by_key(|by| std::cmp::Reverse(by.cost));
     for (nth, by) in models.iter().take(3).enumerate() {
@@ -77,6 +78,9 @@ pub fn calls(life: &Life) -> Option<String> {
     }
     if !calls.open.is_empty() {
         let _ = write!(text, "; {} under way, {} set aside for them", calls.open.len(), calls.promised());
+    }
+    for (nth, cap) in golem::call::caps(life, life.now).enumerate() {
+        let _ = write!(text, "{} {cap}", if nth == 0 { "; left:" } else { "," });
     }
     Some(text)
 }

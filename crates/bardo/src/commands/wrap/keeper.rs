@@ -24,8 +24,8 @@ const FOUND: Duration = Duration::from_secs(15);
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct MoneyState {
     pub(super) ended: bool,
-    /// A call was refused for want of money with nothing under way, and none was let through since.
-    pub(super) broke: bool,
+    /// What it is out of: a call was refused for it with nothing under way, and none was let through since.
+    pub(super) out: Option<Denied>,
     pub(super) left: Usdc,
     /// All that it was ever given to live on.
     pub(super) given: Usdc,
@@ -35,7 +35,7 @@ impl MoneyState {
     /// As long as nothing was refused.
     pub(super) fn of(life: &Life) -> MoneyState {
         let (left, given) = (life.purse.credit, life.purse.given);
-        MoneyState { ended: life.is_dead(), broke: false, left, given }
+        MoneyState { ended: life.is_dead(), out: None, left, given }
     }
 }
 
@@ -66,14 +66,18 @@ impl Listener for Ear {
         let mut look = locked(&self.look);
         (look.ended, look.left, look.given) = (look.ended || life.is_dead(), life.purse.credit, life.purse.given);
         for event in records.iter().flat_map(|record| &record.events) {
-            look.broke &= !matches!(event, Event::Call(call::Event::Reserved { .. }));
+            if matches!(event, Event::Call(call::Event::Reserved { .. })) {
+                look.out = None;
+            }
             tell(event, life);
         }
         Ok(())
     }
 
     fn refused(&mut self, by: Denied) {
-        locked(&self.look).broke |= by == Denied::Broke;
+        if by.is_the_end() {
+            locked(&self.look).out = Some(by);
+        }
     }
 
     fn stop(&mut self) -> bool {
@@ -100,8 +104,14 @@ fn tell(event: &Event, life: &Life) {
 }
 
 impl Keeper {
-    /// With a price for whatever the book says nothing of.
-    pub(super) fn of(home: &Home, place: &GolemHome, servers: &[Own], price: Option<Price>) -> Result<Keeper, Error> {
+    /// With a price for whatever the book says nothing of, and whether a login of the program's own is passed on.
+    pub(super) fn of(
+        home: &Home,
+        place: &GolemHome,
+        servers: &[Own],
+        price: Option<Price>,
+        own_login: bool,
+    ) -> Result<Keeper, Error> {
         if home.is_up() {
             if price.is_some() {
                 let why =
@@ -118,11 +128,20 @@ impl Keeper {
             return Ok(Keeper { address: gateway::address(home)?, own: None });
         }
         let settings: Settings = home.settings()?;
-        let (mut living, notices) = Living::open(place.clone(), settings.integer("run.snapshot_every") as u64)?;
+        let opened = Living::open(place.clone(), settings.integer("run.snapshot_every") as u64);
+        let (mut living, notices) = opened.map_err(|why| match why {
+            Error::Vault(vault::Error::Locked(_)) => Error::Busy(format!(
+                "another program lives on {0} at the moment; several at once can while `bardo up` runs all golems here: start that, \
+                 and then both, or take another name than {0}",
+                place.name
+            )),
+            other => other,
+        })?;
         notices.iter().for_each(output::complain);
         // Only this program is told where it is: whoever asks the home is told of a host.
         let prices = home.prices()?.otherwise(price);
         let mut listen = Listen { known: false, ..Listen::of("127.0.0.1:0", &settings, prices)? };
+        listen.own_login |= own_login;
         for own in servers {
             listen.models.stand_in(own.provider, own.server.clone());
         }
@@ -143,8 +162,8 @@ impl Keeper {
         }
         let life = life(place)?;
         let refused = life.calls.refused;
-        let broke = refused != before.calls.refused && refused.is_some_and(|(by, _)| by == Denied::Broke);
-        Ok(MoneyState { broke, ..MoneyState::of(&life) })
+        let out = refused.filter(|_| refused != before.calls.refused).map(|(by, _)| by).filter(|by| by.is_the_end());
+        Ok(MoneyState { out, ..MoneyState::of(&life) })
     }
 
     /// What never got as far as its golem, where this process could tell.

@@ -16,7 +16,21 @@ enum To {
     /// The same with its version, to which a client adds `/chat/completions`.
     Versioned,
     Token,
+    /// The golem's address with its token in it, for who shows a login of its own where the token would stand.
+    Keyless,
     Plain(&'static str),
+}
+
+/// How an agent is told where its calls go while it keeps its own login.
+#[derive(Debug)]
+pub(super) struct OwnLogin {
+    /// Whose login it is.
+    pub(super) provider: &'static str,
+    set: &'static [(&'static str, To)],
+    /// What goes before a login.
+    unset: &'static [&'static str],
+    /// What is a login itself.
+    pub(super) keep: &'static [&'static str],
 }
 
 /// One agent.
@@ -30,6 +44,8 @@ pub(super) struct KnownAgent {
     unset: &'static [&'static str],
     /// What it is told right behind its name.
     told: fn(&GolemAddress<'_>) -> Vec<String>,
+    /// Whether and how it can keep its own login.
+    pub(super) own_login: Option<OwnLogin>,
     /// Settings that go before its owner's own, for what no variable says.
     pub(super) settings: Option<Settings>,
     /// Where its logins are, below its user's folder: an account of the owner's, which no golem pays for.
@@ -46,6 +62,8 @@ pub(super) struct GolemAddress<'a> {
     /// `http://ADDRESS/g/NAME`
     pub(super) base: &'a str,
     pub(super) token: &'a str,
+    /// The program keeps its own login.
+    pub(super) own_login: bool,
 }
 
 impl GolemAddress<'_> {
@@ -54,6 +72,7 @@ impl GolemAddress<'_> {
             To::Base => self.base.to_owned(),
             To::Versioned => format!("{}/v1", self.base),
             To::Token => self.token.to_owned(),
+            To::Keyless => format!("{}/t/{}", self.base, self.token),
             To::Plain(text) => text.to_owned(),
         }
     }
@@ -75,6 +94,7 @@ const PLAIN: KnownAgent = KnownAgent {
     set: &[],
     unset: &[],
     told: nothing,
+    own_login: None,
     settings: None,
     logins: &[],
     key: None,
@@ -88,6 +108,12 @@ static KNOWN: [KnownAgent; 6] = [
         // A token needs nobody's yes at the terminal and goes before a login; a key needs one.
         set: &[("ANTHROPIC_AUTH_TOKEN", To::Token)],
         unset: &["ANTHROPIC_API_KEY"],
+        own_login: Some(OwnLogin {
+            provider: "anthropic",
+            set: &[("ANTHROPIC_BASE_URL", To::Keyless)],
+            unset: &["ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_API_BASE"],
+            keep: &["CLAUDE_CODE_OAUTH_TOKEN"],
+        }),
         logins: &[".claude/.credentials.json", ".claude.json"],
         key: Some("ANTHROPIC_API_KEY"),
         silent: "`apiKeyHelper` or `env` in a settings.json of Claude Code's goes before the environment",
@@ -97,6 +123,7 @@ static KNOWN: [KnownAgent; 6] = [
         name: "codex",
         packages: &["@openai/codex"],
         told: codex,
+        own_login: Some(OwnLogin { provider: "openai", set: &[], unset: &[], keep: &[] }),
         logins: &[".codex/auth.json"],
         key: Some("OPENAI_API_KEY"),
         silent: "--oss, --profile or another `model_provider` of Codex's goes past the gateway",
@@ -152,12 +179,15 @@ fn nothing(_: &GolemAddress<'_>) -> Vec<String> {
 }
 
 /// Codex reads no address from its environment, and tries a WebSocket first, which the gateway has none of. A provider of its own
-/// that speaks plainly at once goes before every login.
+/// that speaks plainly at once goes before every login, unless it says that it wants one.
 fn codex(place: &GolemAddress<'_>) -> Vec<String> {
-    let provider = format!(
-        "{{name=\"bardo\",base_url=\"{}/v1\",env_key=\"BARDO_TOKEN\",wire_api=\"responses\",supports_websockets=false}}",
-        place.base
-    );
+    let (base, by) = if place.own_login {
+        (place.fill(To::Keyless), "requires_openai_auth=true")
+    } else {
+        (place.base.to_owned(), "env_key=\"BARDO_TOKEN\"")
+    };
+    let provider =
+        format!("{{name=\"bardo\",base_url=\"{base}/v1\",{by},wire_api=\"responses\",supports_websockets=false}}");
     let option = |value: String| ["-c".to_owned(), value];
     [option("model_provider=\"bardo\"".to_owned()), option(format!("model_providers.bardo={provider}"))].concat()
 }
@@ -196,8 +226,10 @@ impl Recognised {
 
     /// What it is given in its environment, and what it must not have there.
     pub(super) fn environment(&self, place: &GolemAddress<'_>, own: impl Fn(&str) -> Option<String>) -> Set {
-        let unset: Vec<&str> = self.known.unset.to_vec();
-        let rows = EVERYBODY.iter().filter(|(name, _)| !unset.contains(name)).chain(self.known.set);
+        let own_login = self.known.own_login.as_ref().filter(|_| place.own_login);
+        let unset = [self.known.unset, own_login.map_or(&[][..], |own| own.unset)].concat();
+        let rows = EVERYBODY.iter().filter(|(name, _)| !self.known.unset.contains(name)).chain(self.known.set);
+        let rows = rows.chain(own_login.map_or(&[][..], |own| own.set)).filter(|(name, _)| !unset.contains(name));
         let mut set: Vec<(&str, String)> = rows.map(|(name, to)| (*name, place.fill(*to))).collect();
         for name in ["NO_PROXY", "no_proxy"] {
             set.push((name, past_proxies(own(name))));
@@ -255,7 +287,8 @@ mod tests {
 
     use super::*;
 
-    const PLACE: GolemAddress<'_> = GolemAddress { base: "http://127.0.0.1:9/g/ada", token: "bardo-agent-1" };
+    const PLACE: GolemAddress<'_> =
+        GolemAddress { base: "http://127.0.0.1:9/g/ada", token: "bardo-agent-1", own_login: false };
 
     fn words(text: &str) -> Vec<String> {
         text.split(' ').map(str::to_owned).collect()
@@ -285,6 +318,27 @@ mod tests {
         let started = recognise(&codex).started(&codex, &PLACE);
         assert!(started[4].contains("http://127.0.0.1:9/g/ada/v1") && started[4].contains("supports_websockets=false"));
         assert_eq!(started[5..], ["exec", "hello"]);
+    }
+
+    #[test]
+    fn who_keeps_its_own_login_is_told_an_address_that_has_the_token_in_it_and_no_key() {
+        let place = GolemAddress { own_login: true, ..PLACE };
+        let claude = recognise(&words("claude -p x"));
+        let Set { set, unset } = claude.environment(&place, |_| None);
+        let value = |name: &str| set.iter().rfind(|(of, _)| *of == name).map(|(_, to)| to.as_str());
+        assert_eq!(value("ANTHROPIC_BASE_URL"), Some("http://127.0.0.1:9/g/ada/t/bardo-agent-1"));
+        for name in ["ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_API_KEY"] {
+            assert!(value(name).is_none() && unset.contains(&name), "{name}");
+        }
+        assert_eq!(value("OPENAI_API_KEY"), Some("bardo-agent-1"), "for what it starts itself");
+        let codex = words("codex exec hello");
+        let started = recognise(&codex).started(&codex, &place)[4].clone();
+        assert!(
+            started.contains("/g/ada/t/bardo-agent-1/v1\"") && started.contains("requires_openai_auth=true"),
+            "{started}"
+        );
+        assert!(!started.contains("env_key"), "{started}");
+        assert!(recognise(&words("opencode run x")).known.own_login.is_none());
     }
 
     #[test]

@@ -6,8 +6,10 @@ mod known;
 mod passage;
 mod plans;
 mod purse;
+mod rations;
 mod servers;
 mod settings;
+mod spent;
 mod told;
 mod warnings;
 mod watched;
@@ -17,9 +19,10 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use golem::mortality::death::Cause;
+use golem::{Life, call};
 use host::home::agent;
 use host::life::checks::Plan;
-use host::{Error, Home, files};
+use host::{Error, Home, files, wall};
 use mind::Price;
 use outside::family;
 
@@ -47,17 +50,14 @@ pub(crate) fn wrap(home: &Home, args: &WrapArgs, json: bool) -> Result<ExitCode,
         Plan { protect: plans.protected.clone(), ..plan }.write(&place)?;
     }
     let before = life(&place)?;
-    let keeper = Keeper::of(home, &place, &plans.servers, price)?;
-    output::complain(format!(
-        "{} has {} left to live on; its calls go through http://{}",
-        place.name, before.purse.credit, keeper.address
-    ));
-    plans.say_environment();
+    let keeper = Keeper::of(home, &place, &plans.servers, price, args.own_login)?;
+    output::complain(format!("{}; its calls go through http://{}", stands(&before), keeper.address));
+    plans.say_environment(args.own_login);
     let passage = plans.allowed.as_ref().map(|allowed| Passage::open(&keeper.address, allowed)).transpose()?;
     family::adopt();
     let base = format!("http://{}/g/{}", keeper.address, place.name);
     let token = agent::token(&place)?;
-    let at = GolemAddress { base: &base, token: &token };
+    let at = GolemAddress { base: &base, token: &token, own_login: args.own_login };
     let mut warnings = Warnings::of(home, &place.name, MoneyState::of(&before))?;
     let mut watched = WatchedProgram::start(home, &place, args, &plans, &at, passage.as_ref())?;
     let began = Instant::now();
@@ -73,7 +73,7 @@ pub(crate) fn wrap(home: &Home, args: &WrapArgs, json: bool) -> Result<ExitCode,
         before: &before,
         after: &after,
         took,
-        broke: look.broke,
+        out: look.out,
         turned_away,
         known,
         login,
@@ -83,10 +83,17 @@ pub(crate) fn wrap(home: &Home, args: &WrapArgs, json: bool) -> Result<ExitCode,
     Ok(ExitCode::from(match (&after.death, ended) {
         (Some(death), _) if matches!(death.cause, Cause::Economic { .. }) => exit::BUDGET,
         (Some(_), _) => exit::DEAD,
-        (None, _) if look.broke => exit::BUDGET,
+        (None, _) if look.out.is_some() => exit::BUDGET,
         (None, ProgramEnd::Itself(_)) if passage.is_some() && words.is_silent() => exit::SILENT,
         (None, ProgramEnd::Itself(code)) => code,
         (None, ProgramEnd::Interrupted) => exit::INTERRUPTED,
         (None, ProgramEnd::Golem) => exit::DEAD,
     }))
+}
+
+/// What it has to live on: money, and whatever else its calls are capped in.
+fn stands(life: &Life) -> String {
+    let caps: String = call::caps(life, wall::now_of(life)).map(|cap| format!(", {cap}")).collect();
+    let imputed = if life.policy.imputed { " (imputed)" } else { "" };
+    format!("{} has {} left to live on{imputed}{caps}", life.birth.name, life.purse.credit)
 }

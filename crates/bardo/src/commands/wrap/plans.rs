@@ -12,6 +12,7 @@ use mind::PROVIDERS;
 use super::keys::{self, Given, Wish};
 use super::known::{self, Recognised};
 use super::passage::Allowed;
+use super::rations;
 use super::servers::{self, Own};
 use crate::args::WrapArgs;
 use crate::commands::checks;
@@ -33,6 +34,7 @@ pub(super) struct Plans {
 impl Plans {
     pub(super) fn of(home: &Home, args: &WrapArgs) -> Result<Plans, Error> {
         checks::plan(&args.check, &args.number)?;
+        rations::settings(args)?;
         let protected = real(&args.protect)?;
         let wind_up = args.wind_up.as_deref().map(|text| {
             let wrong = || Error::Usage(format!("'{text}' is no span; --wind-up 30s or --wind-up 2m is"));
@@ -43,18 +45,24 @@ impl Plans {
         let own = |name: &str| std::env::var(name).ok();
         servers::none_past(&own, &args.keep)?;
         let recognised = known::recognise(&args.program);
-        let servers = servers_for(home, &recognised)?;
+        let servers = servers_for(home, &recognised, args.own_login)?;
+        let kept = if args.own_login { own_login(home, &recognised, &servers)? } else { &[][..] };
+        let keep: Vec<String> = args.keep.iter().cloned().chain(kept.iter().map(|name| (*name).to_owned())).collect();
         let ours = gateway::keys(&home.settings()?)?;
         let text =
             std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
-        let given = keys::given(text, Wish { clean: args.clean_env, keep: &args.keep, ours: &ours });
+        let given = keys::given(text, Wish { clean: args.clean_env, keep: &keep, ours: &ours });
         let wind_up = wind_up.transpose()?.unwrap_or(WIND_UP);
         let allowed = args.only_through.then(|| Allowed::of(&args.allow, hosts_of(&servers))).transpose()?;
         Ok(Plans { protected, wind_up, recognised, servers, given, allowed })
     }
 
     /// What of its owner's environment is otherwise for the program.
-    pub(super) fn say_environment(&self) {
+    pub(super) fn say_environment(&self, own_login: bool) {
+        if let Some(own) = self.recognised.known.own_login.as_ref().filter(|_| own_login) {
+            let name = self.recognised.known.name;
+            output::complain(format!("{name} keeps its own login, which goes to {} alone, unread", own.provider));
+        }
         for Own { variable, server, provider } in &self.servers {
             let book = server.owner().map_or(*provider, |owner| owner.name);
             output::complain(format!(
@@ -93,9 +101,33 @@ fn must_exist(program: &str) -> Result<(), Error> {
     if found { Ok(()) } else { Err(Error::Usage(format!("cannot start {program}: there is no such program"))) }
 }
 
+/// What is a login of the program's in its owner's environment; or why it cannot keep its own.
+fn own_login(home: &Home, recognised: &Recognised, servers: &[Own]) -> Result<&'static [&'static str], Error> {
+    let Some(own) = &recognised.known.own_login else {
+        let why = "--own-login is for claude and codex, which are known by name; start one of them, or leave it out";
+        return Err(Error::Usage(why.to_owned()));
+    };
+    if let Some(server) = servers.iter().find(|server| server.provider == own.provider) {
+        let variable = server.variable;
+        return Err(Error::Usage(format!(
+            "{variable} leads to {}, and a login of {}'s goes to {} itself and to nobody else; start it with `env -u {variable} \
+             bardo wrap …`, or without --own-login",
+            server.server.host(),
+            recognised.known.name,
+            own.provider
+        )));
+    }
+    if home.is_up() && !home.settings()?.flag("gateway.own_login") {
+        let why = "a host is up, and calls go through it; for --own-login set own_login = true under [gateway] in bardo.toml and \
+                   start it anew";
+        return Err(Error::Usage(why.to_owned()));
+    }
+    Ok(own.keep)
+}
+
 /// The servers that stand in for a provider's own. What the settings say goes before the environment, and a host that is up knows
 /// nothing of this one.
-fn servers_for(home: &Home, recognised: &Recognised) -> Result<Vec<Own>, Error> {
+fn servers_for(home: &Home, recognised: &Recognised, own_login: bool) -> Result<Vec<Own>, Error> {
     let models = gateway::Models::of(&home.settings()?, home.prices()?)?;
     let own = |name: &str| std::env::var(name).ok();
     let mut servers = Vec::new();
@@ -115,7 +147,7 @@ fn servers_for(home: &Home, recognised: &Recognised) -> Result<Vec<Own>, Error> 
             None => {
                 servers::no_strangers_key(provider, &own)?;
                 let known = PROVIDERS.iter().find(|known| known.name == provider).and_then(|known| known.key_env);
-                if let Some(key) = known.filter(|key| recognised.known.key == Some(key))
+                if let Some(key) = known.filter(|key| recognised.known.key == Some(key) && !own_login)
                     && own(key).is_none_or(|value| value.trim().is_empty())
                 {
                     output::complain(format!(

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use golem::{Name, Usdc};
+use golem::{Command, Name, Usdc};
 use host::config::{File, Origin, Settings};
 use host::home::inbox::Body;
 use host::orders::order;
@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use sha2::Digest;
 
 use super::keeper::life;
+use super::rations;
 use crate::args::{Chosen, New, WorldKind, WrapArgs};
 use crate::commands::golem as golems;
 use crate::output;
@@ -22,6 +23,10 @@ const DAYS: i64 = 30;
 /// How often a golem that nobody checks looks at its clocks.
 const UNCHECKED: &str = "10s";
 const CHECKED: &str = "1m";
+/// What one has whose calls are capped in tokens or by their number: so much that it is those that end it, and nobody is billed.
+const IMPUTED: Usdc = Usdc::dollars(1_000);
+/// What it may spend in thirty days, which for a program is what it was given.
+const ALLOWANCE: &str = "mortality.economic.monthly_allowance";
 /// Whether it may die by chance.
 const CHANCE: &str = "mortality.stochastic.enabled";
 /// Characters of a name that come from the program, and from its folder.
@@ -102,7 +107,11 @@ pub(super) fn golem_for(home: &Home, args: &WrapArgs) -> Result<GolemHome, Error
     if let Some(name) = &args.name {
         return match home.golem(name.as_str()) {
             Ok(place) => go_on(home, args, place),
-            Err(_) => born(home, args, name),
+            Err(_) => match born(home, args, name) {
+                // Somebody was quicker, for the same purse.
+                Err(Error::NameTaken(_)) => go_on(home, args, home.golem(name.as_str())?),
+                made => made,
+            },
         };
     }
     let here =
@@ -142,16 +151,22 @@ fn go_on(home: &Home, args: &WrapArgs, place: GolemHome) -> Result<GolemHome, Er
             output::plain(credit)
         ));
     }
-    if args.per_day.is_some() && life.policy.calls_day != args.per_day {
-        let command = order::amend(&place, &per_day(args))?;
+    let said = policy(args)?;
+    if said.is_empty() {
+        return Ok(place);
+    }
+    let command = order::amend(&place, &said)?;
+    if !matches!(&command, Command::Amend { policy, .. } if **policy == *life.policy) {
         let snapshot_every = home.settings()?.integer("run.snapshot_every") as u64;
         order::hear(&place, order::pass_on(&place, Body::Command(command), snapshot_every)?, order::PATIENCE)?;
     }
     Ok(place)
 }
 
-fn per_day(args: &WrapArgs) -> Vec<String> {
-    args.per_day.map(|most| format!("policy.calls_per_day={}", output::plain(most))).into_iter().collect()
+/// What is said of its policy in flags of their own.
+fn policy(args: &WrapArgs) -> Result<Vec<String>, Error> {
+    let per_day = args.per_day.map(|most| format!("policy.calls_per_day={}", output::plain(most)));
+    Ok(per_day.into_iter().chain(rations::settings(args)?).collect())
 }
 
 fn born(home: &Home, args: &WrapArgs, name: &Name) -> Result<GolemHome, Error> {
@@ -159,7 +174,19 @@ fn born(home: &Home, args: &WrapArgs, name: &Name) -> Result<GolemHome, Error> {
         let checked = !(args.check.is_empty() && args.number.is_empty());
         if checked { CHECKED } else { UNCHECKED }.to_owned()
     });
-    let credit = args.credit.or(args.per_day.map(|most| most.share(DAYS, 1))).unwrap_or(CREDIT);
+    let money = args.credit.or(args.per_day.map(|most| most.share(DAYS, 1)));
+    let imputed = money.is_none() && rations::stand_for_money(args);
+    let credit = money.unwrap_or(if imputed { IMPUTED } else { CREDIT });
+    let mut set = vec![format!("world.bar={every}")];
+    set.extend(unsaid(&args.set, CHANCE, "false")?);
+    set.extend(unsaid(&args.set, ALLOWANCE, &output::plain(Usdc::MOST))?);
+    set.extend(policy(args)?);
+    if imputed {
+        // It is nobody's, so it is taken from nobody.
+        home.treasury()?.add(credit)?;
+        set.push("policy.imputed=true".to_owned());
+    }
+    set.extend(args.set.iter().cloned());
     let new = New {
         name: Some(name.clone()),
         world: Some(Chosen::Ours(WorldKind::Checks)),
@@ -167,19 +194,18 @@ fn born(home: &Home, args: &WrapArgs, name: &Name) -> Result<GolemHome, Error> {
         number: args.number.clone(),
         interval: Some(every.clone()),
         credit: Some(credit),
-        set: [vec![format!("world.bar={every}")], no_chance(&args.set)?, per_day(args), args.set.clone()].concat(),
+        set,
         ..New::named(name.clone())
     };
     golems::birth_of(home, new)?;
     home.golem(name.as_str())
 }
 
-/// A program that does its work is not to be ended by a roll of dice: its golem has no clock of chance, unless its owner asks for
-/// one by a flag or in the environment.
-fn no_chance(set: &[String]) -> Result<Vec<String>, Error> {
+/// A key as it is for a program, unless its owner says otherwise by a flag or in the environment. A program that does its work is
+/// not to be ended by a roll of dice, and what it was given is what it may spend.
+fn unsaid(set: &[String], key: &str, value: &str) -> Result<Option<String>, Error> {
     let said = Settings::load(File::Golem, None, std::env::vars(), set)?;
-    let unsaid = matches!(said.origin(CHANCE), Origin::Default);
-    Ok(unsaid.then(|| format!("{CHANCE}=false")).into_iter().collect())
+    Ok(matches!(said.origin(key), Origin::Default).then(|| format!("{key}={value}")))
 }
 
 #[cfg(test)]

@@ -3,12 +3,13 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use golem::call::ByModel;
+use golem::call::{ByModel, Denied};
 use golem::{Life, Usdc};
 use host::gateway::TurnedAway;
 use serde_json::json;
 
 use super::known::KnownAgent;
+use super::spent;
 use crate::output::{self, count};
 
 /// A program that ran no longer than this had no time to call anybody.
@@ -18,8 +19,8 @@ pub(super) struct ClosingWords<'a> {
     pub(super) before: &'a Life,
     pub(super) after: &'a Life,
     pub(super) took: Duration,
-    /// It is out of money.
-    pub(super) broke: bool,
+    /// What it is out of.
+    pub(super) out: Option<Denied>,
     pub(super) turned_away: TurnedAway,
     pub(super) known: &'static KnownAgent,
     pub(super) login: Option<PathBuf>,
@@ -39,14 +40,16 @@ impl ClosingWords<'_> {
         let (before, after) = (&self.before.calls, &self.after.calls);
         let (made, spent) = (after.made - before.made, after.spent - before.spent);
         let refused = after.denied - before.denied;
-        let models = self.models();
+        let (models, tokens) = (self.models(), after.units.tokens - before.units.tokens);
+        let imputed = self.after.policy.imputed;
         if json {
             let died_of = self.after.death.as_ref().map(|death| death.cause.to_string());
             return output::aside(&json!({
                 "name": self.after.birth.name, "calls": made, "spent": spent, "left": self.after.purse.credit,
                 "refused": refused, "turned_away": self.turned_away.times, "unpriced": self.turned_away.unpriced,
-                "out_of_money": self.broke, "models": models, "took_ms": self.took.as_millis() as u64, "died_of": died_of,
-                "not_let_through": self.refused,
+                "out_of_money": self.out == Some(Denied::Broke), "out_of": self.out.map(spent::name),
+                "tokens": tokens, "imputed": imputed, "models": models, "took_ms": self.took.as_millis() as u64,
+                "died_of": died_of, "not_let_through": self.refused,
             }));
         }
         let name = &self.after.birth.name;
@@ -56,7 +59,9 @@ impl ClosingWords<'_> {
         let on = if on.is_empty() { on } else { format!(": {on}") };
         let denied = if refused > 0 { format!("; {} refused", count(refused)) } else { String::new() };
         let calls = |n: u64| if n == 1 { "1 call".to_owned() } else { format!("{} calls", count(n)) };
-        output::complain(format!("{name} spent {spent} on {} in {took}{on}{denied}", calls(made)));
+        let imputed = if imputed { " (imputed)" } else { "" };
+        let used = if tokens > 0 { format!(" and {} tokens", count(tokens)) } else { String::new() };
+        output::complain(format!("{name} spent {spent}{imputed} on {}{used} in {took}{on}{denied}", calls(made)));
         if self.turned_away.times > 0 {
             let (times, were) = (self.turned_away.times, if self.turned_away.times == 1 { "was" } else { "were" });
             output::complain(format!(
@@ -112,13 +117,20 @@ impl ClosingWords<'_> {
 
     fn say_end(&self) {
         let (name, left): (_, Usdc) = (&self.after.birth.name, self.after.purse.credit);
+        let imputed = if self.after.policy.imputed { " (imputed)" } else { "" };
         output::complain(match &self.after.death {
             Some(death) => format!("{name} died: {}; `bardo testament {name}` says the rest", death.cause),
-            None if self.broke => format!(
-                "{name} is out of money, with {left} left that paid for no more calls; `bardo golem fund {name} 1` gives it more, \
-                 and --name {name} goes on with it"
-            ),
-            None => format!("{name} lives, with {left} left; --name {name} goes on with it"),
+            None => match self.out {
+                Some(out) => {
+                    let (what, more) = (spent::name(out), spent::more(out, name));
+                    let still = if out == Denied::Broke { " that paid for no more calls" } else { imputed };
+                    format!(
+                        "{name} is out of {what}, with {left} left{still}; {more} gives it more, and --name {name} goes on \
+                         with it"
+                    )
+                }
+                None => format!("{name} lives, with {left} left{imputed}; --name {name} goes on with it"),
+            },
         });
     }
 }

@@ -1,5 +1,5 @@
 //! The program while it runs: started behind its fence with a warden beside it, told what its owner signals, and ended when its
-//! golem has ended or is out of money.
+//! golem has ended or is out of money, or of what else its calls are capped in.
 
 use std::process::{Child, Command};
 use std::sync::Arc;
@@ -17,6 +17,7 @@ use super::keeper::{Keeper, MoneyState};
 use super::known::GolemAddress;
 use super::passage::Passage;
 use super::plans::Plans;
+use super::spent;
 use super::warnings::Warnings;
 use crate::args::WrapArgs;
 use crate::{exit, output, signals};
@@ -33,7 +34,7 @@ const WARDEN: Duration = Duration::from_secs(15);
 pub(super) enum ProgramEnd {
     /// With its own exit code.
     Itself(u8),
-    /// Because its golem has, or is out of money.
+    /// Because its golem has, or is out of something.
     Golem,
     Interrupted,
 }
@@ -113,7 +114,7 @@ impl WatchedProgram {
         before: &Life,
         wind_up: Duration,
     ) -> Result<(ProgramEnd, MoneyState), Error> {
-        let (mut looked, mut told, mut broke) = (Instant::now(), None, None);
+        let (mut looked, mut told, mut out) = (Instant::now(), None, None);
         let mut passed_on = 0;
         loop {
             if let Some(code) = self.has_ended()? {
@@ -130,7 +131,7 @@ impl WatchedProgram {
                     self.end()?;
                     return Ok((ProgramEnd::Golem, look));
                 }
-                if self.winds_up(look, &mut broke, wind_up) {
+                if self.winds_up(look, &mut out, wind_up) {
                     self.end()?;
                     return Ok((ProgramEnd::Golem, look));
                 }
@@ -151,26 +152,27 @@ impl WatchedProgram {
         }
     }
 
-    /// Says that there is no money left, once; and whether it has had its time.
+    /// Says that there is nothing left, once; and whether it has had its time.
     fn winds_up(&self, look: MoneyState, since: &mut Option<Instant>, most: Duration) -> bool {
         let name = &self.place.name;
-        match (look.broke, *since) {
-            (true, None) => {
+        match (look.out, *since) {
+            (Some(out), None) => {
                 *since = Some(Instant::now());
                 output::complain(format!(
-                    "{name} is out of money: a call was refused that may cost more than the {} it has left, with nothing \
-                     under way; its program is ended in {} s, unless `bardo golem fund {name} 1` gives it more",
-                    look.left,
-                    most.as_secs()
+                    "{name} is out of {}: {}, with nothing under way; its program is ended in {} s, unless {} gives it more",
+                    spent::name(out),
+                    spent::why(out, look.left),
+                    most.as_secs(),
+                    spent::more(out, name)
                 ));
             }
-            (true, Some(began)) if began.elapsed() >= most => {
+            (Some(_), Some(began)) if began.elapsed() >= most => {
                 output::complain(format!("{name}'s program has had {} s to wind up, and is ended", most.as_secs()));
                 return true;
             }
-            (false, Some(_)) => {
+            (None, Some(_)) => {
                 *since = None;
-                output::complain(format!("{name} can pay for calls again, and goes on"));
+                output::complain(format!("{name} can call again, and goes on"));
             }
             _ => {}
         }

@@ -46,3 +46,21 @@ fn after_a_bill_above_its_bound_nothing_is_left_until_its_owner_says_yes() {
     assert_eq!((billed.status, left(&billed)), (200, 0));
     up.stop();
 }
+
+#[test]
+fn what_else_is_capped_is_told_as_it_was_before_a_call_and_with_no_call_left_no_money_may_be_used() {
+    let upstream = Upstream::start(|_| Act::Honest);
+    let agency = Agency::new(&upstream, "1", &["policy.cap.calls=1", "policy.cap.tokens=100000"]);
+    let up = agency.up();
+    let first = up.chat(&agency, &hello());
+    let beside = |answer: &Answer| {
+        ["x-bardo-left-calls", "x-bardo-left-tokens"].map(|name| answer.header(name).unwrap().parse::<u64>().unwrap())
+    };
+    assert_eq!((beside(&first), left(&first) > 0), ([1, 100_000], true));
+    agency.settled();
+    let refused = up.chat(&agency, &hello());
+    let [calls, tokens] = beside(&refused);
+    assert_eq!((refused.header("x-bardo-refused"), calls, left(&refused)), (Some("budget_calls"), 0, 0));
+    assert!(0 < tokens && tokens < 100_000, "{tokens}");
+    up.stop();
+}

@@ -1,12 +1,15 @@
 //! A golem whose agent makes calls, and the sums that must hold at every record of it.
 
-use golem::call::{self, Denied, How, Kinds, Runaway, Used, Wanted};
+use golem::call::{self, Denied, How, Kinds, Runaway, Unit, Used, Wanted};
 use golem::constitution::{Constitution, DreamFigures, MindKind, Mode, PolicyFigures};
 use golem::mortality::economic;
 use golem::mortality::phase::Tier;
 use golem::{Command, CommandId, Event, Golem, Input, Life, Record, Time, Usdc, What};
 
 use crate::common::{START, birth};
+
+/// What every call here says it used, in tokens.
+pub(crate) const USED: u64 = 10;
 
 pub(crate) struct Agent {
     pub(crate) golem: Golem,
@@ -49,6 +52,8 @@ impl Agent {
             assert!(within(policy.calls_hour, calls.hour.taken) && within(policy.calls_day, calls.day.taken));
             assert!(within(policy.calls_month, calls.month.taken));
         }
+        let mut caps = call::caps(life, life.now).filter(|cap| cap.unit != Unit::Hours);
+        assert!(caps.all(|cap| cap.taken <= cap.most), "{:?} {:?}", policy.caps, calls.units);
         assert!(calls.open.iter().all(|open| within(policy.call_most, open.most)));
         assert!(calls.open.len() <= policy.calls_at_once as usize);
         assert!(!life.is_dead() || calls.open.is_empty(), "a death waits for nobody's answer");
@@ -65,23 +70,25 @@ impl Agent {
 
     /// One that asks the same as every other with this number.
     pub(crate) fn call_like(&mut self, most: Usdc, tier: Tier, alike: u64) -> Result<u64, Denied> {
+        self.call_of(most, USED, tier, alike)
+    }
+
+    /// One that may take so many tokens.
+    pub(crate) fn call_of(&mut self, most: Usdc, tokens: u64, tier: Tier, alike: u64) -> Result<u64, Denied> {
         let key = self.golem.life().calls.made + 1;
         let room = call::room(self.golem.life(), self.now, tier);
         let left = call::left(self.golem.life(), self.now).after(Usdc::ZERO);
-        self.feed(What::Called(Wanted { key, most, tier, again: None, alike }));
+        self.feed(What::Called(Wanted { key, most, tokens, tier, again: None, alike }));
         match (self.golem.life().calls.find(key), room) {
-            (Some(open), Ok((room, _))) => {
-                assert!(open.most == most && most <= room);
-                assert_eq!(left, room, "what is said to be left is what may be used");
+            (Some(open), Ok(room)) => {
+                assert!((open.most, open.tokens) == (most, tokens) && room.keeps(most, tokens).is_none());
+                assert_eq!(left, room.money, "what is said to be left is what may be used");
                 Ok(key)
             }
             (None, Ok(_)) if self.life().calls.hold.is_some() => {
                 Err(Denied::Held(self.life().calls.hold.expect("it is").by))
             }
-            (None, Ok((room, by))) => {
-                assert!(most > room, "what there is room for is let through");
-                Err(by)
-            }
+            (None, Ok(room)) => Err(room.keeps(most, tokens).expect("what there is room for is let through")),
             (None, Err(by)) => Err(by),
             (Some(_), Err(by)) => panic!("{by} let it through"),
         }

@@ -1,0 +1,120 @@
+//! What can be typed behind `wrap`.
+
+use std::path::PathBuf;
+
+use ::golem::{Name, Usdc};
+use clap::Args as ClapArgs;
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct WrapArgs {
+    /// Money to live on, where the golem is new; 1 if not said, or 1000 that are imputed if --tokens or --calls cap it
+    #[arg(long, value_name = "USDC")]
+    pub(crate) credit: Option<Usdc>,
+    /// The most it may spend in a day, in UTC; a new golem is given thirty times that, if --credit does not say otherwise
+    #[arg(long, value_name = "USDC")]
+    pub(crate) per_day: Option<Usdc>,
+    /// The most tokens its calls may take in all, such as 2M, or in a day, such as 500k/day; may be given for both
+    #[arg(long, value_name = "TOKENS", value_parser = Ration::tokens)]
+    pub(crate) tokens: Vec<Ration>,
+    /// The most calls it may make in all, such as 500, or in a day, such as 100/day; may be given for both
+    #[arg(long, value_name = "CALLS", value_parser = Ration::calls)]
+    pub(crate) calls: Vec<Ration>,
+    /// How many hours after its first call it may still call, such as 2 or 0.5, or after the first of a day, such as 8/day; may be
+    /// given for both
+    #[arg(long, value_name = "HOURS", value_parser = Ration::hours)]
+    pub(crate) hours: Vec<Ration>,
+    /// The golem, new or one to go on with; without one it is the program's own, called like it. Several programs share one, as a
+    /// purse, while `bardo up` runs
+    #[arg(long, visible_alias = "purse")]
+    pub(crate) name: Option<Name>,
+    /// How long the program has to wind up once it is out of money, tokens, calls or hours, before it is ended; 30s if not said
+    #[arg(long, value_name = "SPAN")]
+    pub(crate) wind_up: Option<String>,
+    /// Pass on a variable that would be kept from the program, such as AWS_SECRET_ACCESS_KEY; may be given again
+    #[arg(long, value_name = "VARIABLE")]
+    pub(crate) keep: Vec<String>,
+    /// Give it nothing of your environment but what every program needs, and what you keep
+    #[arg(long)]
+    pub(crate) clean_env: bool,
+    /// Let it keep its own login (Claude Code's, Codex's): shown to its own provider, unread, and to nobody else. Without this it has
+    /// your key instead, and none of its own
+    #[arg(long)]
+    pub(crate) own_login: bool,
+    /// A check of yours that passes if its command ends with 0, such as tests='cargo test'; may be given again
+    #[arg(long, value_name = "NAME=COMMAND")]
+    pub(crate) check: Vec<String>,
+    /// A check of yours whose command prints a number; may be given again
+    #[arg(long, value_name = "NAME=COMMAND")]
+    pub(crate) number: Vec<String>,
+    /// A file or folder that neither the program nor what its checks run may write to, such as the tests; may be given again
+    #[arg(long, value_name = "PATH")]
+    pub(crate) protect: Vec<PathBuf>,
+    /// Start it without a fence: it can then read and write this home like anything else of yours
+    #[arg(long, conflicts_with = "protect")]
+    pub(crate) unfenced: bool,
+    /// Let it reach nothing but its golem's calls, the registries of packages, and what is allowed: never a provider of models
+    #[arg(long, conflicts_with = "unfenced")]
+    pub(crate) only_through: bool,
+    /// A host it may reach as well, as HOST, .HOST for all below it, HOST:PORT or ADDRESS:PORT; may be given again
+    #[arg(long, value_name = "HOST", requires = "only_through")]
+    pub(crate) allow: Vec<String>,
+    /// What models cost that have no price here, in dollars for a million tokens, as IN/OUT
+    #[arg(long, value_name = "IN/OUT")]
+    pub(crate) price: Option<String>,
+    /// How often it is checked, such as 1m
+    #[arg(long, value_name = "SPAN")]
+    pub(crate) every: Option<String>,
+    /// Any key of golem.toml, such as policy.calls_per_hour=0.50; or mortality.stochastic.enabled=true, without which its golem never
+    /// dies by chance
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// The program and what it is given
+    #[arg(required = true, last = true, value_name = "PROGRAM")]
+    pub(crate) program: Vec<String>,
+}
+
+/// So much, in all or in a day: `500`, `2M`, `100/day`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Ration {
+    /// Hours are counted in milliseconds.
+    pub(crate) most: u64,
+    pub(crate) a_day: bool,
+}
+
+const COUNTS: [(&str, u64); 4] = [("k", 1_000), ("K", 1_000), ("M", 1_000_000), ("m", 1_000_000)];
+const HOUR: u64 = 3_600_000;
+
+impl Ration {
+    fn tokens(text: &str) -> Result<Ration, String> {
+        let wrong =
+            || "write a whole number, or thousands or millions as k or M: 2M in all, 500k/day in a day".to_owned();
+        Ration::read(text, &COUNTS, 1).ok_or_else(wrong)
+    }
+
+    fn calls(text: &str) -> Result<Ration, String> {
+        let wrong = || "write a whole number: 500 in all, 100/day in a day".to_owned();
+        Ration::read(text, &COUNTS, 1).ok_or_else(wrong)
+    }
+
+    fn hours(text: &str) -> Result<Ration, String> {
+        let wrong = || "write hours, a second of one at least: 2 or 0.5 in all, 8/day in a day".to_owned();
+        Ration::read(text, &[("h", HOUR)], HOUR).filter(|ration| ration.most >= 1_000).ok_or_else(wrong)
+    }
+
+    /// With decimals, where what they come to is whole.
+    fn read(text: &str, scales: &[(&str, u64)], usual: u64) -> Option<Ration> {
+        let (amount, a_day) = text.strip_suffix("/day").map_or((text, false), |amount| (amount, true));
+        let scaled = scales.iter().find_map(|&(suffix, scale)| Some((amount.strip_suffix(suffix)?, scale)));
+        let (number, scale) = scaled.unwrap_or((amount, usual));
+        let number = number.replace('_', "");
+        let (whole, part) = number.split_once('.').unwrap_or((&number, ""));
+        let is_plain = |digits: &str| digits.len() <= 15 && digits.bytes().all(|byte| byte.is_ascii_digit());
+        if whole.is_empty() || !is_plain(whole) || !is_plain(part) {
+            return None;
+        }
+        let tens = 10_u128.pow(u32::try_from(part.len()).ok()?);
+        let n = format!("{whole}{part}").parse::<u128>().ok()? * u128::from(scale);
+        let most = u64::try_from(n / tens).ok().filter(|most| *most <= ::golem::limits::CAP);
+        most.filter(|_| n.is_multiple_of(tens)).map(|most| Ration { most, a_day })
+    }
+}

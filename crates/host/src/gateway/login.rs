@@ -1,0 +1,126 @@
+//! A login of the program's own, where its owner lets it keep that: shown to whoever it is a login of, over TLS, and to nobody
+//! else. It is not read, and stands in no record and no log; where it goes does not follow from anything a call says.
+
+use std::fmt;
+
+use axum::http::header::{HeaderMap, HeaderName, HeaderValue};
+
+use super::protocol::Protocol;
+
+/// What shows an account, and what its own client says beside it.
+const SHOWS: [&str; 2] = ["authorization", "x-api-key"];
+const BESIDE: [&str; 6] = [ACCOUNT, "x-app", "originator", "session-id", "thread-id", "openai-beta"];
+/// With which account of ChatGPT's somebody is logged in; a key has none.
+const ACCOUNT: &str = "chatgpt-account-id";
+/// What is a golem's token is no login.
+const OURS: &[u8] = b"bardo-agent-";
+
+/// Whose login it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Whose {
+    Anthropic,
+    OpenAi,
+    ChatGpt,
+}
+
+pub(super) struct Login {
+    whose: Whose,
+    headers: HeaderMap,
+}
+
+impl fmt::Debug for Login {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Login").field("whose", &self.whose).finish_non_exhaustive()
+    }
+}
+
+impl Login {
+    /// What came with a call, if anything did that could be one where this is spoken.
+    pub(super) fn of(headers: &HeaderMap, protocol: Protocol) -> Option<Login> {
+        let is_ours = |value: &HeaderValue| value.as_bytes().windows(OURS.len()).any(|part| part == OURS);
+        let whose = match protocol {
+            Protocol::Messages => Whose::Anthropic,
+            Protocol::Responses if headers.contains_key(ACCOUNT) => Whose::ChatGpt,
+            Protocol::Chat | Protocol::Responses | Protocol::Embeddings => Whose::OpenAi,
+            Protocol::Generate => return None,
+        };
+        let mut login = Login { whose, headers: HeaderMap::new() };
+        for name in SHOWS {
+            for value in headers.get_all(name).iter().filter(|value| !is_ours(value)) {
+                let mut value = value.clone();
+                value.set_sensitive(true);
+                login.headers.append(HeaderName::from_static(name), value);
+            }
+        }
+        if login.headers.is_empty() {
+            return None;
+        }
+        for name in BESIDE {
+            if let Some(value) = headers.get(name) {
+                login.headers.insert(HeaderName::from_static(name), value.clone());
+            }
+        }
+        Some(login)
+    }
+
+    /// Where it goes, with what belongs at this path.
+    pub(super) fn url(&self, path: &str) -> String {
+        let base = match self.whose {
+            Whose::Anthropic => "https://api.anthropic.com/v1",
+            Whose::OpenAi => "https://api.openai.com/v1",
+            Whose::ChatGpt => "https://chatgpt.com/backend-api/codex",
+        };
+        format!("{base}{path}")
+    }
+
+    pub(super) fn headers(&self) -> HeaderMap {
+        self.headers.clone()
+    }
+
+    /// Who is asked does not let a call say how long its answer may be, which is then as long as its model's longest.
+    pub(super) fn is_unbounded(&self) -> bool {
+        self.whose == Whose::ChatGpt
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with(headers: &[(&'static str, &'static str)]) -> HeaderMap {
+        let pair = |(name, value): &(&'static str, &'static str)| {
+            (HeaderName::from_static(name), HeaderValue::from_static(value))
+        };
+        headers.iter().map(pair).collect()
+    }
+
+    #[test]
+    fn a_login_goes_to_whoever_it_is_a_login_of_whatever_stands_beside_it() {
+        let strange = [("host", "evil.example"), ("x-forwarded-host", "evil.example"), ("cookie", "c")];
+        let of = |own: &[(&'static str, &'static str)], protocol| {
+            Login::of(&with(&[own, &strange].concat()), protocol).map(|login| {
+                let names: Vec<String> = login.headers().keys().map(|name| name.as_str().to_owned()).collect();
+                (login.url(protocol.path()), names, login.is_unbounded())
+            })
+        };
+        let oauth = ("authorization", "Bearer sk-ant-oat01-canary");
+        let (url, names, unbounded) = of(&[oauth, ("x-app", "cli")], Protocol::Messages).unwrap();
+        assert_eq!((url.as_str(), unbounded), ("https://api.anthropic.com/v1/messages", false));
+        assert_eq!(names, ["authorization", "x-app"]);
+        let (url, _, unbounded) = of(&[oauth], Protocol::Responses).unwrap();
+        assert_eq!((url.as_str(), unbounded), ("https://api.openai.com/v1/responses", false));
+        let (url, names, unbounded) = of(&[oauth, (ACCOUNT, "acc")], Protocol::Responses).unwrap();
+        assert_eq!((url.as_str(), unbounded), ("https://chatgpt.com/backend-api/codex/responses", true));
+        assert_eq!(names.len(), 2);
+        assert!(of(&[oauth], Protocol::Generate).is_none());
+    }
+
+    #[test]
+    fn a_golems_token_is_no_login_and_none_is_shown_where_it_is_written_down() {
+        let ours = [("authorization", "Bearer bardo-agent-1"), ("x-api-key", "bardo-agent-1"), (ACCOUNT, "acc")];
+        assert!(Login::of(&with(&ours), Protocol::Messages).is_none());
+        assert!(Login::of(&with(&[]), Protocol::Messages).is_none());
+        let login = Login::of(&with(&[("x-api-key", "canary")]), Protocol::Messages).unwrap();
+        assert!(!format!("{login:?} {:?}", login.headers()).contains("canary"));
+    }
+}
