@@ -14,6 +14,7 @@ pub mod nights;
 pub(crate) mod notes;
 pub mod pictures;
 pub mod portrait;
+pub mod remembered;
 pub mod saying;
 pub mod seen;
 pub(crate) mod shapes;
