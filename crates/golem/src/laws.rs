@@ -1,7 +1,7 @@
 //! Laws: the constants that folding a journal depends on.
 //!
 //! A set is numbered, recorded at birth and frozen once released, so that a journal written years ago
-//! still folds to the same Life. A changed constant is a new set, adopted by an event.
+//! still folds to the same Life. A changed constant is a new set, for those who are born after.
 
 use crate::limits;
 use crate::regime::Settings;

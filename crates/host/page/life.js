@@ -295,9 +295,12 @@ function left(body, name, seen) {
   }
   const draw = async () => {
     const told = await get(of(name, "/testament"));
+    // Its cause stands above; early testaments have it among the lines, and a line where there is nothing to say.
+    const says = (text) => text !== told.cause_in_words && text !== "nothing to say";
+    const sections = told.sections.map(({ title, lines }) => ({ title, lines: lines.filter(says) })).filter(({ lines }) => lines.length > 0);
     fill(
       body,
-      h("article", { class: "testament" }, h("p", { class: "lead" }, told.cause_in_words), told.words ? h("blockquote", {}, told.words) : null, told.sections.map((section) => h("section", {}, h("h2", {}, section.title), h("ul", {}, section.lines.map((text) => h("li", {}, text)))))),
+      h("article", { class: "testament" }, h("p", { class: "lead" }, told.cause_in_words), told.words ? h("blockquote", {}, told.words) : null, sections.map(({ title, lines }) => h("section", {}, h("h2", {}, title), h("ul", {}, lines.map((text) => h("li", {}, text)))))),
     );
   };
   draw().catch((why) => fill(body, h("p", { class: "wrong" }, why.message)));

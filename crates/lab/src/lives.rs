@@ -23,7 +23,7 @@ use world::{Candles, Ledger, Replay, ReplayConfig, Spec, World};
 
 use crate::quantiles::Quantiles;
 use crate::skill::{Errors, Listener};
-use crate::tables::Table;
+use crate::tables::{Cell, Table};
 
 /// Everything a run depends on: what it writes down so that it can be repeated.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -438,36 +438,49 @@ fn outcome(rehearsal: &Rehearsal, capital: Usdc, first_unit: Option<Usdc>) -> Ou
     }
 }
 
-/// A row for each life, and one for each note.
-pub fn tables(outcomes: &[Outcome], note_every: u64) -> (Table, Table) {
-    let (mut lives, mut notes) = (Table::default(), Table::default());
-    for (number, life) in outcomes.iter().enumerate() {
-        let number = number as u64;
-        lives.push([
-            ("life", number.into()),
-            ("ending", life.ending.as_str().into()),
-            ("ticks", life.ticks.into()),
-            ("fitness", life.fitness.into()),
-            ("skill", life.skill.into()),
-            ("return", life.returned.into()),
-            ("return_holding", life.held.into()),
-            ("trading_cost", life.trading_cost.into()),
-            ("drawdown", life.drawdown.into()),
-            ("actions", life.actions.into()),
-            ("failures", life.failures.into()),
-            ("load", life.load.into()),
-            ("constrained", life.constrained.into()),
-            ("nights", life.nights.into()),
-        ]);
-        let noted = life.fitness_over_time.iter().zip(&life.skill_lately).enumerate();
-        noted.for_each(|(note, (fitness, skill))| {
-            let tick = (note as u64 + 1) * note_every;
-            let row = [("life", number.into()), ("tick", tick.into()), ("fitness", (*fitness).into())];
-            let [life, tick, fitness] = row;
-            notes.push([life, tick, fitness, ("skill", (*skill).into())]);
-        });
+/// Rows by arm and path: one for each life, one for each note, and one for each domain at the end.
+pub fn tables(arms: &[(String, Vec<Outcome>)], note_every: u64) -> [(&'static str, Table); 3] {
+    let (mut lives, mut notes, mut skills) = (Table::default(), Table::default(), Table::default());
+    for (arm, outcomes) in arms {
+        for (path, life) in outcomes.iter().enumerate() {
+            let on = || -> [(&'static str, Cell); 2] { [("arm", arm.as_str().into()), ("path", (path as u64).into())] };
+            let [named, numbered] = on();
+            lives.push([
+                named,
+                numbered,
+                ("cause", life.ending.as_str().into()),
+                ("ticks", life.ticks.into()),
+                ("fitness", life.fitness.into()),
+                ("skill", life.skill.into()),
+                ("return", life.returned.into()),
+                ("return_holding", life.held.into()),
+                ("trading_cost", life.trading_cost.into()),
+                ("drawdown", life.drawdown.into()),
+                ("actions", life.actions.into()),
+                ("failures", life.failures.into()),
+                ("load", life.load.into()),
+                ("constrained", life.constrained.into()),
+                ("nights", life.nights.into()),
+            ]);
+            let noted = life.fitness_over_time.iter().zip(&life.skill_lately).enumerate();
+            noted.for_each(|(note, (fitness, skill))| {
+                let tick = (note as u64 + 1) * note_every;
+                let [named, numbered] = on();
+                notes.push([
+                    named,
+                    numbered,
+                    ("tick", tick.into()),
+                    ("fitness", (*fitness).into()),
+                    ("skill", (*skill).into()),
+                ]);
+            });
+            for (domain, skill) in &life.skills {
+                let [named, numbered] = on();
+                skills.push([named, numbered, ("domain", domain.as_str().into()), ("skill", (*skill).into())]);
+            }
+        }
     }
-    (lives, notes)
+    [("lives", lives), ("notes", notes), ("skills", skills)]
 }
 
 /// At most so many, evenly spread, so that a long run still fits on a screen.

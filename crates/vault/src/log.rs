@@ -24,6 +24,8 @@ use crate::reading;
 pub(crate) const HOST: GolemId = GolemId(*b"bardo's host log");
 /// Notes that have been delivered are kept for so long, so that nobody is told the same twice.
 const TOLD_FOR_MS: i64 = 30 * 86_400_000;
+/// Bytes that may lie free in the file.
+const SLACK: i64 = 1 << 20;
 
 /// One record of one golem.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -215,6 +217,8 @@ impl Log {
             None => Head::create(heads, HOST, Anchor { seq: 0, hash: [0; 32], seal: Seal::Open })?,
         };
         prepare(&db).map_err(Error::store(what))?;
+        // A log that stays as large as it is works as well.
+        let _ = shrink(&db);
         Ok(Log { db, head, tip, ahead: None, targets })
     }
 
@@ -412,6 +416,23 @@ fn prepare(db: &Connection) -> rusqlite::Result<()> {
     )
 }
 
+/// Gives back to the disk what lines that were carried over leave free, where that is most of the file: SQLite keeps it for
+/// itself otherwise. Never where something is damaged, of which nothing may be tidied away.
+fn shrink(db: &Connection) -> Result<(), Error> {
+    let figure = |name: &str| db.query_row(&format!("PRAGMA {name}"), [], |row| row.get::<_, i64>(0));
+    let slack = || -> rusqlite::Result<(i64, bool)> {
+        let (free, all) = (figure("freelist_count")?, figure("page_count")?);
+        Ok((free * figure("page_size")?, free * 2 > all))
+    };
+    let what = "cannot shrink the host log";
+    let (bytes, mostly_free) = slack().map_err(Error::store(what))?;
+    if mostly_free && bytes > SLACK {
+        verify(db)?;
+        db.execute_batch("VACUUM; PRAGMA wal_checkpoint(TRUNCATE);").map_err(Error::store(what))?;
+    }
+    Ok(())
+}
+
 fn tip(db: &Connection) -> rusqlite::Result<Tip> {
     let made = "SELECT 1 FROM sqlite_master WHERE name = 'tip'";
     if db.query_row(made, [], |_| Ok(())).optional()?.is_none() {
@@ -588,6 +609,33 @@ mod tests {
         log.commit(&Batch { carried: vec![(GolemId([1; 16]), 1)], ..Batch::default() }).unwrap();
         assert_eq!(reader.lines(GolemId([1; 16])).unwrap(), [line(1, 2)]);
         assert_eq!(reader.golems().unwrap().len(), 2);
+    }
+
+    /// It was 20 MB after every line in it had been carried over, for good.
+    #[test]
+    fn what_was_carried_over_is_given_back_to_the_disk() {
+        let dir = tempfile::tempdir().unwrap();
+        let open = || Log::open(dir.path(), dir.path(), vec!["a".into()]).unwrap();
+        let size = || std::fs::metadata(Log::path(dir.path())).unwrap().len();
+        let mut log = open();
+        let large = |seq: u64| Line { body: vec![7; 4_000], ..line(1, seq) };
+        log.commit(&Batch { lines: (1..=2_000).map(large).collect(), ..Batch::default() }).unwrap();
+        log.commit(&Batch { notes: vec![note("one")], lines: vec![line(2, 1)], ..Batch::default() }).unwrap();
+        log.commit(&Batch { carried: vec![(GolemId([1; 16]), 2_000)], ..Batch::default() }).unwrap();
+        let tip = log.tip();
+        drop(log);
+        let before = size();
+        assert!(before > 8_000_000, "{before}");
+        let mut log = open();
+        log.verify().unwrap();
+        assert_eq!(log.tip(), tip);
+        log.commit(&Batch { notes: vec![note("two")], ..Batch::default() }).unwrap();
+        drop(log);
+        assert!(size() < 200_000, "{} of {before} bytes", size());
+        let reader = Log::reader(dir.path(), dir.path()).unwrap().unwrap();
+        reader.verify().unwrap();
+        let numbers: Vec<u64> = reader.waiting("a", 10).unwrap().iter().map(|waiting| waiting.number).collect();
+        assert_eq!((reader.lines(GolemId([2; 16])).unwrap(), numbers), (vec![line(2, 1)], vec![1, 2]));
     }
 
     #[test]

@@ -102,7 +102,14 @@ fn follow(home: &Home, args: &FollowArgs, json: bool) -> Result<ExitCode, Error>
     if known.as_ref() != Some(&plan) {
         for source in [Some(&plan.first), plan.second.as_ref()].into_iter().flatten() {
             if let Err(why) = feeds::sound(&plan, source) {
-                let hint = if why.is_for_good() { "; --product says what the venue calls it" } else { "" };
+                let hint = match why.is_for_good() {
+                    true => "; --product says what the venue calls it",
+                    false if known.is_none() && source == &plan.first => {
+                        "; nothing was begun. Try again later, or ask another with --venue; candles in a file are brought with \
+                         `bardo data import`"
+                    }
+                    false => "",
+                };
                 let why = format!("{source}: {why}{hint}");
                 if known.is_none() && source == &plan.first {
                     return Err(Error::Usage(why));

@@ -14,6 +14,7 @@ use lab::experiment::work::Bench;
 use lab::experiment::{Experiment, Phase};
 
 use crate::args::RunExperiment;
+use crate::commands::answers::spoiled;
 use crate::commands::hands::{Queue, said, this_program, told_to_stop};
 use crate::exit;
 use crate::output::{self, count, line};
@@ -28,12 +29,15 @@ pub(crate) fn run(args: &RunExperiment, json: bool) -> Result<ExitCode, Error> {
         let quick = if args.quick { "-quick" } else { "" };
         PathBuf::from(format!("{}{quick}", experiment.name))
     });
+    if let Some(why) = spoiled(&folder) {
+        return Err(Error::Damaged(why));
+    }
     let mut bench = Bench::new(experiment).map_err(said)?;
     bench.program = this_program();
     let stop = told_to_stop()?;
     let threads = args.threads.or_else(|| std::thread::available_parallelism().ok().map(Into::into)).unwrap_or(1);
     let mut hands: Box<dyn Hands> = match &args.workers {
-        Some(url) => Box::new(Queue { url: url.clone() }),
+        Some(url) => Box::new(Queue::at(url, &folder, args.key.as_deref())?),
         None => Box::new(Threads(threads)),
     };
     let show = std::io::stderr().is_terminal();

@@ -1,9 +1,9 @@
 //! Many machines for one experiment: paths go out through a work queue of JetStream's, and what came of them comes back
-//! through a stream. Whoever takes a path and is killed has done nothing; another takes it. The same path twice is the same
-//! result, and counts once.
+//! through a stream. Whoever takes a path and is killed has done nothing; another takes it. All that is said bears the seal of the
+//! run's key, and what comes back is judged by `answers`.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -18,11 +18,13 @@ use futures_util::StreamExt;
 use host::Error;
 use lab::experiment::conduct::Hands;
 use lab::experiment::work::{Bench, Done, Tuned, Unit};
-use lab::experiment::{self, Experiment};
+use lab::experiment::{self, Experiment, sample};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::args::WorkArgs;
+use crate::commands::answers::{Again, Answers, Secrets};
+use crate::commands::run_key::{RunKey, secret_in};
 use crate::exit;
 use crate::output::{complain, count, line};
 use crate::signals;
@@ -40,6 +42,9 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// How long results are kept for whoever asked for them.
 const KEPT: Duration = Duration::from_secs(14 * 86_400);
 
+/// By which name the one who asks seals what it says.
+const ASKS: &str = "asks";
+
 /// What whoever works must know.
 #[derive(Debug, Serialize, Deserialize)]
 struct Plan {
@@ -47,13 +52,22 @@ struct Plan {
     tuned: Tuned,
 }
 
+impl Plan {
+    fn hash(&self) -> String {
+        hex(&Sha256::digest(serde_json::to_vec(self).expect("plain data")))
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
 /// This program, to the byte.
 pub(super) fn this_program() -> String {
     static HASH: OnceLock<String> = OnceLock::new();
     let hash = || {
         let bytes = std::env::current_exe().and_then(std::fs::read).unwrap_or_default();
-        let hash: String = Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect();
-        format!("bardo {} sha256:{hash}", env!("CARGO_PKG_VERSION"))
+        format!("bardo {} sha256:{}", env!("CARGO_PKG_VERSION"), hex(&Sha256::digest(bytes)))
     };
     HASH.get_or_init(hash).clone()
 }
@@ -62,8 +76,8 @@ pub(super) fn this_program() -> String {
 #[derive(Debug, Serialize, Deserialize)]
 struct Task {
     run: String,
-    /// Which plan it is to be run by: this one or a newer.
-    plan: u64,
+    /// The hash of the plan it is to be run by.
+    plan: String,
     /// By which program, to the byte: others need not come to the same.
     program: String,
     unit: Unit,
@@ -162,9 +176,85 @@ async fn publish(context: &Context, subject: &str, payload: Vec<u8>) -> Result<u
     .await
 }
 
-/// Whoever listens at a work queue.
+/// Whoever listens at a work queue and has the key of the run.
 pub(crate) struct Queue {
-    pub(crate) url: String,
+    url: String,
+    folder: PathBuf,
+    key: RunKey,
+    /// Which paths are lived again follows from this, and it never leaves the machine.
+    seed: String,
+}
+
+impl Queue {
+    /// A queue for what is kept in this folder, with a key and a seed of its own unless there are some.
+    pub(crate) fn at(url: &str, folder: &Path, key: Option<&Path>) -> Result<Queue, Error> {
+        std::fs::create_dir_all(folder).map_err(|source| Error::Io {
+            what: "cannot make",
+            path: folder.to_owned(),
+            source,
+        })?;
+        let secrets = Secrets::of(folder, key);
+        let key = RunKey::of(&secret_in(&secrets.key)?);
+        complain(format!("workers need the key of this run: bardo lab work {url} --key {}", secrets.key.display()));
+        Ok(Queue { url: url.to_owned(), folder: folder.to_owned(), key, seed: secret_in(&secrets.seed)?.reveal() })
+    }
+
+    /// Hands out what is wanted and takes in what comes of it.
+    async fn hand_out(
+        &self,
+        bench: &Bench,
+        tuned: &Tuned,
+        stop: &AtomicBool,
+        mut answers: Answers<'_>,
+    ) -> Result<(), experiment::Error> {
+        let Some(context) = connect_unless(&self.url, stop).await? else { return Ok(()) };
+        let run = answers.run.clone();
+        let stream = patiently(|| context.get_stream(DONE)).await?;
+        let listening = pull::Config {
+            filter_subject: answers.subject(),
+            ack_policy: AckPolicy::Explicit,
+            inactive_threshold: KEPT,
+            ..pull::Config::default()
+        };
+        let results: PullConsumer = patiently(|| stream.create_consumer(listening.clone())).await?;
+        // What others have done already for the same experiment, before anything is asked for again.
+        while let Some(message) = next(&results, Duration::from_secs(1)).await {
+            answers.hear(&message.payload)?;
+            let _ = message.ack().await;
+        }
+        let work = format!("bardo.lab.work.{run}");
+        let plan = Plan { experiment: bench.experiment.clone(), tuned: tuned.clone() };
+        let task = |unit: &Unit, plan: &str| {
+            let (run, program) = (run.clone(), bench.program.clone());
+            self.key.seal(&work, ASKS, &Task { run, plan: plan.to_owned(), program, unit: unit.clone() })
+        };
+        let (subject, hash) = (format!("bardo.lab.plan.{run}"), plan.hash());
+        publish(&context, &subject, self.key.seal(&subject, ASKS, &plan)).await?;
+        let queue = patiently(|| context.get_stream(WORK)).await?;
+        patiently(|| async { queue.purge().filter(work.as_str()).await }).await?;
+        let ask = async |wanted: &BTreeSet<Unit>| -> Result<(), Error> {
+            for unit in wanted {
+                publish(&context, &work, task(unit, &hash)).await?;
+            }
+            Ok(())
+        };
+        ask(&answers.wanted).await?;
+        let mut heard = Instant::now();
+        while !answers.all_there() && !stop.load(Ordering::Relaxed) {
+            if let Some(message) = next(&results, Duration::from_secs(1)).await {
+                answers.hear(&message.payload)?;
+                let _ = message.ack().await;
+                heard = Instant::now();
+            }
+            answers.compare()?;
+            // Whatever became of what was asked for, it is asked for again once nobody has it any more.
+            if heard.elapsed() > AGAIN && waiting(&queue, &work).await == Some(0) {
+                ask(&answers.wanted).await?;
+                heard = Instant::now();
+            }
+        }
+        Ok(())
+    }
 }
 
 impl Hands for Queue {
@@ -180,72 +270,22 @@ impl Hands for Queue {
             .enable_all()
             .build()
             .map_err(|e| experiment::Error::Host(broken(e)))?;
-        runtime.block_on(hand_out(&self.url, bench, units, tuned, stop, each))
+        let run = self.key.run(&bench.experiment.digest()?, &bench.program);
+        let sample = sample::drawn(bench, self.seed.as_bytes())?;
+        std::thread::scope(|scope| {
+            let answers = Answers {
+                key: &self.key,
+                run,
+                folder: &self.folder,
+                wanted: units.iter().cloned().collect(),
+                sample,
+                again: Again::begin(scope, bench, tuned),
+                each,
+                strangers: 0,
+            };
+            runtime.block_on(self.hand_out(bench, tuned, stop, answers))
+        })
     }
-}
-
-async fn hand_out(
-    url: &str,
-    bench: &Bench,
-    units: &[Unit],
-    tuned: &Tuned,
-    stop: &AtomicBool,
-    each: &mut dyn FnMut(Done) -> Result<(), experiment::Error>,
-) -> Result<(), experiment::Error> {
-    let Some(context) = connect_unless(url, stop).await? else { return Ok(()) };
-    let digest = bench.experiment.digest()?;
-    let run = run_of(&digest, &bench.program);
-    let (work, done) = (format!("bardo.lab.work.{run}"), format!("bardo.lab.done.{run}"));
-    let mut wanted: BTreeSet<Unit> = units.iter().cloned().collect();
-    let stream = patiently(|| context.get_stream(DONE)).await?;
-    let listening = pull::Config {
-        filter_subject: done.clone(),
-        ack_policy: AckPolicy::Explicit,
-        inactive_threshold: KEPT,
-        ..pull::Config::default()
-    };
-    let results: PullConsumer = patiently(|| stream.create_consumer(listening.clone())).await?;
-    // What others have done already for the same experiment, before anything is asked for again.
-    let mut take = |message: &Message, wanted: &mut BTreeSet<Unit>| -> Result<(), experiment::Error> {
-        let one = serde_json::from_slice::<Done>(&message.payload).ok().filter(|one| wanted.remove(&one.unit));
-        one.map_or(Ok(()), &mut *each)
-    };
-    while let Some(message) = next(&results, Duration::from_secs(1)).await {
-        take(&message, &mut wanted)?;
-        let _ = message.ack().await;
-    }
-    let plan = Plan { experiment: bench.experiment.clone(), tuned: tuned.clone() };
-    let plan =
-        publish(&context, &format!("bardo.lab.plan.{run}"), serde_json::to_vec(&plan).expect("plain data")).await?;
-    let queue = patiently(|| context.get_stream(WORK)).await?;
-    patiently(|| async { queue.purge().filter(work.as_str()).await }).await?;
-    let ask = async |wanted: &BTreeSet<Unit>| -> Result<(), Error> {
-        for unit in wanted {
-            let task = Task { run: run.clone(), plan, program: bench.program.clone(), unit: unit.clone() };
-            publish(&context, &work, serde_json::to_vec(&task).expect("plain data")).await?;
-        }
-        Ok(())
-    };
-    ask(&wanted).await?;
-    let mut heard = Instant::now();
-    while !wanted.is_empty() && !stop.load(Ordering::Relaxed) {
-        if let Some(message) = next(&results, Duration::from_secs(1)).await {
-            take(&message, &mut wanted)?;
-            let _ = message.ack().await;
-            heard = Instant::now();
-        }
-        // Whatever became of what was asked for, it is asked for again once nobody has it any more.
-        if heard.elapsed() > AGAIN && waiting(&queue, &work).await == Some(0) {
-            ask(&wanted).await?;
-            heard = Instant::now();
-        }
-    }
-    Ok(())
-}
-
-/// Which experiment run by which program: only these results belong together.
-fn run_of(digest: &str, program: &str) -> String {
-    Sha256::digest(format!("{digest} {program}")).iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Paths of a run that nobody has done yet, taken or not.
@@ -267,6 +307,7 @@ async fn next(consumer: &PullConsumer, within: Duration) -> Option<Message> {
 /// `lab work`: takes paths from a queue and runs them, until it is told to stop.
 pub(crate) fn work(args: &WorkArgs) -> Result<ExitCode, Error> {
     let stop = told_to_stop()?;
+    let keys = args.key.iter().map(|path| RunKey::read(path)).collect::<Result<Vec<_>, Error>>()?;
     let threads = args.threads.or_else(|| std::thread::available_parallelism().ok().map(Into::into)).unwrap_or(1);
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().map_err(broken)?;
     runtime.block_on(async {
@@ -274,7 +315,8 @@ pub(crate) fn work(args: &WorkArgs) -> Result<ExitCode, Error> {
             return Ok(ExitCode::from(exit::INTERRUPTED));
         };
         line(format!("waiting for work at {}; Ctrl-C ends it", args.url));
-        let shop = Arc::new(Shop { context, data: args.data.clone(), plans: tokio::sync::Mutex::default() });
+        let (data, name) = (args.data.clone(), own_name());
+        let shop = Arc::new(Shop { context, keys, name, data, plans: tokio::sync::Mutex::default() });
         let slots = (0..threads.max(1)).map(|_| tokio::spawn(serve(Arc::clone(&shop), Arc::clone(&stop))));
         let mut all = 0;
         for slot in slots.collect::<Vec<_>>() {
@@ -285,27 +327,46 @@ pub(crate) fn work(args: &WorkArgs) -> Result<ExitCode, Error> {
     })
 }
 
+/// What a worker is called where its results are judged: its machine and its process.
+fn own_name() -> String {
+    let machine = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    let machine = Some(machine.trim()).filter(|name| !name.is_empty()).unwrap_or("unnamed");
+    format!("{machine}/{}", std::process::id())
+}
+
 /// What a path is run with.
 type Equipped = Arc<(Bench, Tuned)>;
 
 /// What the slots of one process share.
 struct Shop {
     context: Context,
+    /// Of the runs it works for.
+    keys: Vec<RunKey>,
+    name: String,
     data: Option<PathBuf>,
-    /// By run: the newest plan that was needed, and its number.
-    plans: tokio::sync::Mutex<BTreeMap<String, (u64, Equipped)>>,
+    /// By run: the plan that was needed last, and its hash.
+    plans: tokio::sync::Mutex<BTreeMap<String, (String, Equipped)>>,
 }
 
 impl Shop {
-    async fn plan(&self, task: &Task) -> Result<Equipped, Error> {
+    /// A task, and the key it is sealed with, if that is one of ours.
+    fn task(&self, subject: &str, message: &[u8]) -> Option<(&RunKey, Task)> {
+        self.keys.iter().find_map(|key| Some((key, key.open::<Task>(subject, message)?.what)))
+    }
+
+    async fn plan(&self, key: &RunKey, task: &Task) -> Result<Equipped, Error> {
         let mut plans = self.plans.lock().await;
-        if let Some((_, plan)) = plans.get(&task.run).filter(|(number, _)| *number >= task.plan) {
+        if let Some((_, plan)) = plans.get(&task.run).filter(|(hash, _)| *hash == task.plan) {
             return Ok(Arc::clone(plan));
         }
         let stream = patiently(|| self.context.get_stream(PLAN)).await?;
         let subject = format!("bardo.lab.plan.{}", task.run);
         let message = patiently(|| stream.get_last_raw_message_by_subject(&subject)).await?;
-        let mut plan: Plan = serde_json::from_slice(&message.payload).map_err(broken)?;
+        let heard = key.open::<Plan>(&subject, &message.payload).map(|heard| heard.what);
+        // An older one may have been sent again by a stranger; it bears the seal as well.
+        let Some(mut plan) = heard.filter(|plan| plan.hash() == task.plan) else {
+            return Err(broken("the newest plan there is not the one this path is to be run by"));
+        };
         if let Some(folder) = &self.data {
             plan.experiment.find_data_in(folder);
         }
@@ -313,13 +374,13 @@ impl Shop {
             return Err(Error::Usage("this is another build of bardo than the one that asks; use the same".to_owned()));
         }
         let digest = plan.experiment.digest().map_err(said)?;
-        if run_of(&digest, &task.program) != task.run {
+        if key.run(&digest, &task.program) != task.run {
             return Err(Error::Usage(
                 "the data here is not what this experiment was sealed with; see --data".to_owned(),
             ));
         }
         let plan = Arc::new((Bench::new(plan.experiment).map_err(said)?, plan.tuned));
-        plans.insert(task.run.clone(), (message.sequence, Arc::clone(&plan)));
+        plans.insert(task.run.clone(), (task.plan.clone(), Arc::clone(&plan)));
         Ok(plan)
     }
 }
@@ -327,6 +388,10 @@ impl Shop {
 /// Somebody else may be able to do it; meanwhile this one does something else.
 async fn give_back(message: &Message, why: &Error) {
     complain(format!("a path was given back: {why}"));
+    leave(message).await;
+}
+
+async fn leave(message: &Message) {
     let _ = message.ack_with(AckKind::Nak(Some(SILENCE))).await;
 }
 
@@ -347,11 +412,12 @@ async fn serve(shop: Arc<Shop>, stop: Arc<AtomicBool>) -> Result<u64, Error> {
             tasks = patiently(|| stream.get_or_create_consumer("workers", config.clone())).await?;
             continue;
         };
-        let Ok(task) = serde_json::from_slice::<Task>(&message.payload) else {
-            let _ = message.ack_with(AckKind::Term).await;
+        // What bears no seal of ours may bear that of a run which others work for.
+        let Some((key, task)) = shop.task(&message.subject, &message.payload) else {
+            leave(&message).await;
             continue;
         };
-        let plan = match shop.plan(&task).await {
+        let plan = match shop.plan(key, &task).await {
             Ok(plan) => plan,
             Err(why) => {
                 give_back(&message, &why).await;
@@ -375,12 +441,8 @@ async fn serve(shop: Arc<Shop>, stop: Arc<AtomicBool>) -> Result<u64, Error> {
                 continue;
             }
         };
-        publish(
-            &shop.context,
-            &format!("bardo.lab.done.{}", task.run),
-            serde_json::to_vec(&result).expect("plain data"),
-        )
-        .await?;
+        let subject = format!("bardo.lab.done.{}", task.run);
+        publish(&shop.context, &subject, key.seal(&subject, &shop.name, &result)).await?;
         let _ = message.double_ack().await;
         done += 1;
     }

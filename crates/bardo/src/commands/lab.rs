@@ -20,21 +20,21 @@ use crate::page::{self, BLACK, Chart, INKS, Series, escape, percent, round_marks
 use host::life::newborn::{settings, spec};
 
 pub(crate) fn lives(home: &Home, args: &LivesArgs, json: bool) -> Result<ExitCode, Error> {
-    if let Some(vary) = &args.vary {
-        return compare(home, args, vary, json);
+    if !args.vary.is_empty() {
+        return compare(home, args, json);
     }
     let plan = repeated_or(&args.plan, || Ok(Plan { note_every: args.note_every, ..plan(home, &args.plan, &[])? }))?;
     let progress = Progress::of(plan.lives);
     let told = lives::run(&plan, threads(&args.plan), |_| progress.another());
     drop(progress);
     let (summary, outcomes) = told.map_err(said)?;
+    let lived = [("only".to_owned(), outcomes)];
     let figures = figures(&summary, plan.constitution.interval);
     if let Some(folder) = &args.plan.rows {
-        let (lives, notes) = lives::tables(&outcomes, plan.note_every);
-        write_rows(folder, [("lives", lives), ("notes", notes)])?;
+        write_rows(folder, lives::tables(&lived, plan.note_every))?;
     }
     if let Some(path) = &args.html {
-        let page = picture(&summary, &outcomes, plan.constitution.interval, &figures);
+        let page = picture(&summary, &lived[0].1, plan.constitution.interval, &figures);
         output::save(path, page.as_bytes())?;
     }
     if json {
@@ -178,34 +178,72 @@ impl Drop for Progress {
     }
 }
 
-/// The same paths, once for each value of one key.
-fn compare(home: &Home, args: &LivesArgs, vary: &str, json: bool) -> Result<ExitCode, Error> {
-    let (key, values) = vary.split_once('=').ok_or_else(|| {
-        Error::Usage(format!("'{vary}' names no values; say for example --vary stress.mode=off,enforced"))
-    })?;
-    if key.starts_with("world.") || key.starts_with("heartbeat.") {
-        let why = format!("{key} changes the paths themselves; only what lives on them can be compared path by path");
-        return Err(Error::Usage(why));
+/// The same paths, once for each value of a key, or for every combination where several keys are varied.
+fn compare(home: &Home, args: &LivesArgs, json: bool) -> Result<ExitCode, Error> {
+    let varied = args.vary.iter().map(|vary| Varied::read(vary)).collect::<Result<Vec<_>, Error>>()?;
+    let keys: Vec<&str> = varied.iter().map(|one| one.key).collect();
+    if let Some(twice) = keys.iter().enumerate().find(|(at, key)| keys[..*at].contains(key)) {
+        return Err(Error::Usage(format!("{} is varied twice; name all its values in one --vary", twice.1)));
     }
-    let values: Vec<&str> = values.split(',').map(str::trim).collect();
-    if values.len() < 2 {
-        return Err(Error::Usage(format!("one value of {key} cannot be compared; say --vary {key}=A,B")));
-    }
-    let plans = values
-        .iter()
-        .map(|value| Ok(((*value).to_owned(), plan(home, &args.plan, &[format!("{key}={value}")])?)))
+    let plans = combined(&varied)
+        .into_iter()
+        .map(|(name, set)| {
+            let plan = plan(home, &args.plan, &set)?;
+            Ok((name, Plan { note_every: args.note_every, ..plan }))
+        })
         .collect::<Result<Vec<_>, Error>>()?;
-    let progress = Progress::of(args.plan.lives * values.len() as u64);
+    let progress = Progress::of(args.plan.lives * plans.len() as u64);
     let told = arms::live(&plans, threads(&args.plan), |_| progress.another());
     drop(progress);
-    let arms = arms::compare(&told.map_err(said)?);
+    let told = told.map_err(said)?;
+    if let Some(folder) = &args.plan.rows {
+        write_rows(folder, lives::tables(&told, args.note_every))?;
+    }
+    let arms = arms::compare(&told);
     if json {
         output::json(&arms);
         return Ok(ExitCode::SUCCESS);
     }
-    line(format!("{} paths, each run once for every {key}", count(arms.paths as u64)));
+    line(format!("{} paths, each run once for every {}", count(arms.paths as u64), keys.join(" and ")));
     table(&arms.names, &arms.rows, arms.paths);
     Ok(ExitCode::SUCCESS)
+}
+
+/// A key, and the values it is to have one after another.
+struct Varied<'a> {
+    key: &'a str,
+    values: Vec<&'a str>,
+}
+
+impl Varied<'_> {
+    fn read(vary: &str) -> Result<Varied<'_>, Error> {
+        let (key, values) = vary.split_once('=').ok_or_else(|| {
+            Error::Usage(format!("'{vary}' names no values; say for example --vary stress.mode=off,enforced"))
+        })?;
+        if key.starts_with("world.") || key.starts_with("heartbeat.") {
+            let why =
+                format!("{key} changes the paths themselves; only what lives on them can be compared path by path");
+            return Err(Error::Usage(why));
+        }
+        let values: Vec<&str> = values.split(',').map(str::trim).collect();
+        if values.len() < 2 {
+            return Err(Error::Usage(format!("one value of {key} cannot be compared; say --vary {key}=A,B")));
+        }
+        Ok(Varied { key, values })
+    }
+}
+
+/// Every combination of values: what it is called, and what is set for it. The first has the first value of each key.
+fn combined(varied: &[Varied<'_>]) -> Vec<(String, Vec<String>)> {
+    let mut all = vec![(String::new(), Vec::new())];
+    for Varied { key, values } in varied {
+        let with = |(name, set): &(String, Vec<String>), value: &&str| {
+            let name = if name.is_empty() { (*value).to_owned() } else { format!("{name}+{value}") };
+            (name, [&set[..], &[format!("{key}={value}")]].concat())
+        };
+        all = all.iter().flat_map(|one| values.iter().map(|value| with(one, value)).collect::<Vec<_>>()).collect();
+    }
+    all
 }
 
 /// Where there was nothing to measure.

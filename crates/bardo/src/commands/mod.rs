@@ -1,5 +1,6 @@
 //! One file per family of verbs.
 
+mod answers;
 pub(crate) mod bench;
 mod birth;
 pub(crate) mod checks;
@@ -28,6 +29,7 @@ pub(crate) mod prices;
 pub(crate) mod report;
 pub(crate) mod reproduce;
 pub(crate) mod run;
+mod run_key;
 pub(crate) mod styx;
 pub(crate) mod talk;
 pub(crate) mod token;

@@ -134,7 +134,12 @@ fn started(command: &str, folder: &Path) -> String {
     let first = command.split_whitespace().next().unwrap_or_default();
     let file = folder.join(first);
     let runs = std::fs::metadata(&file).is_ok_and(|file| file.permissions().mode() & 0o111 != 0);
-    if first.ends_with(".py") && file.is_file() && !runs { format!("python3 {command}") } else { command.to_owned() }
+    match first.ends_with(".py") && file.is_file() {
+        true if !runs => format!("python3 {command}"),
+        // The shell looks for a bare name on PATH, and not here.
+        true if !first.contains('/') => format!("./{command}"),
+        _ => command.to_owned(),
+    }
 }
 
 /// Words as one line for the shell that means them.
@@ -184,7 +189,10 @@ fn check(home: &Home, run: &Run, json: bool) -> Result<ExitCode, Error> {
         for sentence in &found {
             line(format!("  {sentence}"));
         }
-        line(format!("{} of what a world promises does not hold; see the page Write your own world", found.len()));
+        line(format!(
+            "{} of what a world promises does not hold; what each promise is stands in docs/own-world.md",
+            found.len()
+        ));
     }
     Ok(if found.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(exit::ERROR) })
 }

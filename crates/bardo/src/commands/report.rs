@@ -53,9 +53,9 @@ fn body(history: &History, testament: Option<&Testament>) -> String {
     }
     if let Some(testament) = testament {
         text += "<h2>What it left</h2>\n<div class=\"words\">\n";
-        for section in testament.sections.iter().filter(|section| section.lines != ["nothing to say"]) {
-            let _ = writeln!(text, "<section><h3>{}</h3><ul>", escape(&section.title));
-            section.lines.iter().for_each(|line| text += &format!("<li>{}</li>\n", escape(line)));
+        for (title, lines) in testament.told() {
+            let _ = writeln!(text, "<section><h3>{}</h3><ul>", escape(title));
+            lines.iter().for_each(|line| text += &format!("<li>{}</li>\n", escape(line)));
             text += "</ul></section>\n";
         }
         text += "</div>\n";

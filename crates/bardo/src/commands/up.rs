@@ -182,15 +182,15 @@ pub(crate) fn page(home: &Home, listen: Option<String>, json: bool) -> Result<Ex
     if address.is_empty() {
         return Err(Error::Usage("api.listen is empty; say where the host listens with --listen ADDRESS".into()));
     }
+    if !home.is_up() {
+        return Err(Error::Host("no host is up, so a link would lead nowhere; `bardo up` serves the page".to_owned()));
+    }
     let link = format!("{}{}", place(&address), links::make(home)?);
     if json {
         output::json(&json!({ "link": link, "seconds": GOOD_FOR.as_secs() }));
         return Ok(ExitCode::SUCCESS);
     }
     line(link);
-    if !home.is_up() {
-        output::complain("no host is up; `bardo up` serves the page");
-    }
     Ok(ExitCode::SUCCESS)
 }
 

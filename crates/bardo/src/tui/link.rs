@@ -151,18 +151,34 @@ impl Door {
 
     fn golems(&self) -> Result<Vec<Status>, Failed> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        loop {
-            let path = format!("/v1/golems?run={}&after={}", known.run, known.change);
-            let answer = heard(self.request(Method::GET, &path)?.timeout(PATIENCE))?;
-            let figure = |name: &str| answer.headers().get(name)?.to_str().ok()?.parse::<u64>().ok();
-            let [run, change] = ["bardo-run", "bardo-change"].map(|name| figure(name).unwrap_or_default());
-            let golems = figure("bardo-golems").unwrap_or(u64::MAX);
-            let changed: Vec<Status> = understood(answer)?;
-            if run != known.run {
-                known.golems.clear();
-            }
-            (known.run, known.change) = (run, change);
-            known.golems.extend(changed.into_iter().map(|status| (status.name.clone(), status)));
+        'all: loop {
+            let (asked, mut from, mut newest) = ((known.run, known.change), String::new(), None);
+            let golems = loop {
+                let path = format!("/v1/golems?run={}&after={}&from={from}", asked.0, asked.1);
+                let answer = heard(self.request(Method::GET, &path)?.timeout(PATIENCE))?;
+                let text = |name: &str| answer.headers().get(name)?.to_str().ok().map(str::to_owned);
+                let figure = |name: &str| text(name)?.parse::<u64>().ok();
+                let [run, change] = ["bardo-run", "bardo-change"].map(|name| figure(name).unwrap_or_default());
+                let (golems, next) = (figure("bardo-golems").unwrap_or(u64::MAX), text("bardo-next"));
+                let changed: Vec<Status> = understood(answer)?;
+                if run != known.run {
+                    known.golems.clear();
+                    // It was started again between two pages.
+                    if newest.is_some() {
+                        *known = Known::default();
+                        continue 'all;
+                    }
+                }
+                known.run = run;
+                // What changed on an earlier page while a later one was read is told next time.
+                newest = newest.or(Some(change));
+                known.golems.extend(changed.into_iter().map(|status| (status.name.clone(), status)));
+                match next {
+                    Some(next) => from = next,
+                    None => break golems,
+                }
+            };
+            known.change = newest.unwrap_or_default();
             if known.golems.len() as u64 <= golems {
                 return Ok(known.golems.values().cloned().collect());
             }

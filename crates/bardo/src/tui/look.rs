@@ -218,7 +218,7 @@ pub(crate) fn state(state: State) -> &'static str {
     }
 }
 
-/// Money to the cent, where there is no room for all of it.
+/// A share as a percentage.
 pub(crate) fn percent(share: f64) -> String {
     crate::output::percent(share, 2)
 }

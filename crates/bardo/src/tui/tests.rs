@@ -2,6 +2,8 @@
 //! are real ones of a seeded home (`samples/*.json`, made by `.ci/samples`). `BARDO_WRITE_SCREENS=1` writes them anew:
 //! read every one of them before you keep it.
 
+mod ends;
+
 use std::fs;
 use std::path::PathBuf;
 

@@ -66,7 +66,7 @@ fn from_an_empty_home_to_a_death_with_its_cause() {
     assert!(tent.ok(["init"]).contains("$1000.00"));
     tent.ok(["golem", "new", "ada", "--world", "sim", "--seed", "7"]);
     let lived = tent.ok(["golem", "run", "ada", "--speed", "max"]);
-    assert!(lived.contains("died after"), "{lived}");
+    assert!(lived.contains(" died "), "{lived}");
     let shown = tent.ok(["golem", "show", "ada"]);
     assert!(shown.starts_with("ada  dead") && shown.contains("died  "), "{shown}");
     let events = tent.ok(["golem", "events", "ada", "--json"]);

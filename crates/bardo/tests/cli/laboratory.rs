@@ -36,6 +36,43 @@ fn lines_honour_or_refuse_every_flag() {
     assert!(other.contains("bardo lab lives --plan"), "{other}");
 }
 
+/// `--rows` beside `--vary` was taken, wrote nothing and said nothing, and a second `--vary` was refused.
+#[test]
+fn arms_are_written_as_rows_and_several_keys_vary_together() {
+    let tent = Tent::new();
+    let folder = tent.folder.path().join("rows");
+    let lives = [&["lab", "lives"], &SMALL[..], &["--note-every", "200"]].concat();
+    let learn = ["--vary", "mind.learning=true,false"];
+    let vary = [&lives[..], &["--vary", "stress.mode=off,enforced"], &learn, &["--rows", folder.to_str().unwrap()]];
+    let told = tent.ok(vary.concat());
+    assert!(told.starts_with("3 paths, each run once for every stress.mode and mind.learning"), "{told}");
+    let heads: Vec<&str> = told.lines().nth(1).unwrap().split_whitespace().collect();
+    assert_eq!(heads, ["off+true", "off+false", "enforced+true", "enforced+false"], "{told}");
+    let rows = |name: &str| -> Vec<Value> {
+        let text = std::fs::read_to_string(folder.join(format!("{name}.jsonl"))).unwrap();
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    };
+    let all = rows("lives");
+    let named: Vec<(&str, u64)> =
+        all.iter().map(|row| (row["arm"].as_str().unwrap(), row["path"].as_u64().unwrap())).collect();
+    let expected = heads.iter().flat_map(|arm| (0..3_u64).map(move |path| (*arm, path)));
+    assert_eq!(named, expected.collect::<Vec<_>>());
+    assert!(all.iter().all(|row| row["cause"] == "alive" && row["ticks"] == 600), "{all:?}");
+    assert_eq!(rows("notes").len(), 4 * 3 * 3);
+    assert!(rows("skills").iter().any(|row| row["domain"] == "direction"));
+
+    // What the arms come to is what each comes to by itself.
+    let alone = tent.folder.path().join("alone");
+    let set = ["--set", "stress.mode=enforced", "--set", "mind.learning=false", "--rows", alone.to_str().unwrap()];
+    tent.ok([&lives[..], &set].concat());
+    let alone = std::fs::read_to_string(alone.join("lives.jsonl")).unwrap();
+    let beside = std::fs::read_to_string(folder.join("lives.jsonl")).unwrap();
+    let beside: Vec<String> = beside.lines().skip(9).map(|line| line.replace("enforced+false", "only")).collect();
+    assert_eq!(alone.lines().collect::<Vec<_>>(), beside);
+    let twice = tent.fails(1, [&lives[..], &learn, &learn].concat());
+    assert!(twice.contains("mind.learning is varied twice"), "{twice}");
+}
+
 #[test]
 fn no_figure_is_printed_where_there_was_nothing_to_measure() {
     let tent = Tent::new();

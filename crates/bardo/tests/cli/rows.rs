@@ -44,8 +44,8 @@ fn pandas_and_duckdb_read_what_lives_and_lines_came_to() {
     let path = |name: &str| folder(name).to_str().unwrap().to_owned();
     tent.ok(["lab", "lives", "--lives", "3", "--most-ticks", "600", "--note-every", "100", "--rows", &path("lives")]);
     let Some(told) = read(&folder("lives")) else { return };
-    assert!(told.starts_with("lives 3 life,ending,ticks,fitness,skill,return"), "{told}");
-    assert!(told.contains("notes 18 life,tick,fitness,skill"), "{told}");
+    assert!(told.starts_with("lives 3 arm,path,cause,ticks,fitness,skill,return"), "{told}");
+    assert!(told.contains("notes 18 arm,path,tick,fitness,skill"), "{told}");
     tent.ok(["lab", "lineages", "--lives", "2", "--generations", "2", "--most-ticks", "800", "--rows", &path("lines")]);
     let told = read(&folder("lines")).unwrap();
     assert!(told.starts_with("lines 10 way,path,early,skill"), "{told}");

@@ -153,7 +153,7 @@ fn a_golem_dies_while_it_is_watched_and_has_an_heir() {
     let _host = Host::up(&tent, &address, "400");
     let terminal = Terminal::open(&tent, ("120", "40"), &format!("cyd --listen {address}"));
     terminal.until(&["cyd", "declining", "clocks"]);
-    terminal.until(&["cyd is dead", "for want of money", "last words", "what killed me", "Summon successor"]);
+    terminal.until(&["cyd is dead", "for want of money", "last words", "what I would change", "Summon successor"]);
     terminal.press(&["j", "Enter"]);
     terminal.until(&["testament of cyd", "What worked"]);
     terminal.press(&["Escape", "Enter"]);

@@ -1,7 +1,8 @@
 //! What is known as it is now: the Grimoire has a heuristic as it was when it came; what it has learned since is Life's.
 
-use crate::grimoire::{Decision, Grimoire, entry_of};
+use crate::grimoire::{Decision, Grimoire, Kind, entry_of};
 use crate::life::Life;
+use crate::time::{REFERENCE_TICK, Span};
 
 /// The Grimoire with everything the playbook has learned; bloodstains on what was seen to hold or fail at the very end.
 pub fn whole(grimoire: &Grimoire, life: &Life) -> Grimoire {
@@ -12,7 +13,7 @@ pub fn whole(grimoire: &Grimoire, life: &Life) -> Grimoire {
         whole.apply(&Decision::Put(Box::new(entry)));
     }
     let Some(death) = &life.death else { return whole };
-    let since = crate::time::REFERENCE_TICK.times(LAST);
+    let since = window(death.at.since(life.born));
     let pressed: Vec<u8> = death.open.iter().filter_map(|open| open.domain).collect();
     let stained: Vec<_> = whole
         .in_use()
@@ -20,7 +21,7 @@ pub fn whole(grimoire: &Grimoire, life: &Life) -> Grimoire {
         .filter(|entry| {
             // What was seen in the last hours, first, or has to do with what still pressed.
             let late = entry.born + since >= death.at;
-            late || (entry.kind == crate::grimoire::Kind::Warning && entry.domain.is_some_and(|d| pressed.contains(&d)))
+            late || (entry.kind == Kind::Warning && entry.domain.is_some_and(|d| pressed.contains(&d)))
         })
         .cloned()
         .collect();
@@ -31,5 +32,26 @@ pub fn whole(grimoire: &Grimoire, life: &Life) -> Grimoire {
     whole
 }
 
-/// Ticks before a death in which what is learned was learned in dying.
+/// Ticks before a death in which what is learned was learned in dying ...
 pub const LAST: u64 = 500;
+/// ... as far as they are no more than one part in so many of a life: not all that a short one knew was paid for by its end.
+const PART: u64 = 4;
+
+/// How long before a death of this age its dying began.
+fn window(age: Span) -> Span {
+    REFERENCE_TICK.times(LAST).min(Span::millis(age.as_millis() / PART))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_short_life_is_not_all_dying() {
+        let ticks = |n: u64| REFERENCE_TICK.times(n);
+        for (lived, dying) in [(397, 99), (2_000, 500), (116_491, 500), (0, 0)] {
+            let window = window(ticks(lived));
+            assert!(window >= ticks(dying) && window < ticks(dying + 1), "{lived} ticks, {window} of them dying");
+        }
+    }
+}

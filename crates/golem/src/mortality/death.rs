@@ -6,6 +6,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::Vitality;
+use crate::figures::{one_in, several};
 use crate::money::Usdc;
 use crate::prose::Prose;
 use crate::stress;
@@ -102,8 +103,9 @@ impl fmt::Display for Cause {
             Cause::EpistemicSenescence { final_fitness, failing_domains, .. } => {
                 write!(f, "lost touch (skill {final_fitness:.2}, failing in {})", failing_domains.join(", "))
             }
-            Cause::Stochastic { hazard_rate, death_roll, .. } => {
-                write!(f, "by chance (rolled {death_roll:.3e} against a risk of {hazard_rate:.3e})")
+            Cause::Stochastic { hazard_rate, tick_at_death, .. } => {
+                let (chance, looks) = (one_in(*hazard_rate), several(*tick_at_death, "look"));
+                write!(f, "by chance: {chance} at each look, after {looks}")
             }
             Cause::OwnerKill { reason } if reason.is_empty() => write!(f, "retired by its owner"),
             Cause::OwnerKill { reason } => write!(f, "retired by its owner ({reason})"),

@@ -13,6 +13,7 @@ mod read;
 mod review;
 mod state;
 mod testament;
+mod words;
 
 pub(crate) use apply::apply;
 pub(crate) use decide::{bequeathed, proceed, reflected};

@@ -5,10 +5,11 @@ use serde::{Deserialize, Serialize};
 
 use super::Left;
 use super::review::{Arc, Moment, Review};
+use super::words::{grouped, readable};
 use crate::books::Books;
 use crate::call::ByModel;
 use crate::dream::Staged;
-use crate::figures::percent;
+use crate::figures::{percent, signed};
 use crate::grimoire::{Entry, Grimoire, How, Kind, Status};
 use crate::inheritance::Mandate;
 use crate::life::Life;
@@ -22,6 +23,8 @@ use crate::time::Time;
 
 /// Lines in one section.
 const MOST: usize = 8;
+/// What stirred less than this is written as nothing.
+const STIRRED: f64 = 0.005;
 
 /// The nine sections, in their order.
 pub const SECTIONS: [&str; 9] = [
@@ -39,6 +42,7 @@ pub const SECTIONS: [&str; 9] = [
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Section {
     pub title: String,
+    /// Nothing, where there is nothing to say.
     pub lines: Vec<String>,
 }
 
@@ -203,28 +207,24 @@ fn statistics(life: &Life, review: &Review) -> Statistics {
 fn sections(life: &Life, grimoire: &Grimoire, review: &Review) -> Vec<Section> {
     let say = |h: &Heuristic| {
         let rule = Parsed { effect: rounded(h.expects(), 3), ..Parsed::from(h) };
-        rule.print(&life.birth.world).unwrap_or_default()
+        readable(&rule.print(&life.birth.world).unwrap_or_default())
     };
     let shown = |h: &Heuristic| format!("{} ({} against naive, {:.0} claims)", say(h), percent(h.skill(), 1), h.weight);
     let mut tried: Vec<&Heuristic> = life.playbook.iter().filter(|h| h.weight >= 30.0).collect();
     tried.sort_by(|a, b| b.skill().total_cmp(&a.skill()).then(a.id.cmp(&b.id)));
     let worked = tried.iter().filter(|h| h.skill() > 0.0 && h.voice).map(|h| shown(h)).collect();
     let failed = tried.iter().rev().filter(|h| h.skill() < 0.0).map(|h| shown(h)).collect();
-    let mut confused: Vec<String> = life
-        .birth
-        .world
-        .domains
-        .iter()
-        .zip(&life.epistemic.domains)
+    let domains = life.birth.world.domains.iter().zip(&life.epistemic.domains);
+    let lost = domains
         .filter(|(_, domain)| domain.weight >= 20.0 && domain.skill() <= 0.0)
-        .map(|(spec, domain)| format!("{}: {} against naive", spec.name, percent(domain.skill(), 1)))
-        .collect();
+        .map(|(spec, domain)| format!("{}: {} against naive", spec.name, percent(domain.skill(), 1)));
     let in_use = || grimoire.in_use();
-    confused.extend(in_use().filter(|e| !e.contradicts.is_empty()).map(|e| format!("unsettled: {}", e.text)));
-    let untested = in_use().filter(|e| e.status == Status::Candidate).map(|e| e.text.clone()).collect();
-    let mut killed = vec![life.death.as_ref().map(|death| death.cause.to_string()).unwrap_or_default()];
+    let unsettled = in_use().filter(|e| !e.contradicts.is_empty()).map(|e| format!("unsettled: {}", readable(&e.text)));
+    // What could not even be said was never a question.
+    let untested = in_use().filter(|e| e.status == Status::Candidate && !e.text.starts_with("cannot be said"));
     let open = life.death.iter().flat_map(|death| &death.open);
-    killed.extend(open.map(|o| format!("{} was still open ({:.2})", title(life, o.kind, o.domain), o.severity)));
+    let killed =
+        open.map(|o| format!("{} was still open ({:.2})", title(life, o.kind, o.domain), o.severity)).collect();
     let suspect = life.dreams.staged.iter().map(|staged| {
         let (heuristic, confirmed, against) = (&staged.heuristic, staged.confirmed, staged.contradicted);
         format!("{} ({confirmed} for, {against} against)", say(heuristic))
@@ -232,31 +232,34 @@ fn sections(life: &Life, grimoire: &Grimoire, review: &Review) -> Vec<Section> {
     let questions = in_use().filter(|e| e.kind == Kind::Question).map(|e| e.text.clone());
     let links = in_use().filter(|e| e.kind == Kind::CausalLink && e.status == Status::Active);
     let edges = links.map(|e| format!("{} ({:.2})", e.text, e.confidence(life.now))).collect();
-    let mood = &life.daimon.mood;
-    let mut topology = vec![format!(
-        "in the end pleasure {:+.2}, arousal {:+.2}, dominance {:+.2}",
-        mood.pleasure, mood.arousal, mood.dominance
-    )];
-    topology.extend(review.stirring.iter().map(|(arousal, m)| format!("tick {}: {} ({arousal:.2})", m.tick, m.what)));
     let bodies = [
         worked,
         failed,
-        confused,
-        untested,
+        grouped(lost.chain(unsettled)),
+        grouped(untested.map(|e| readable(&e.text))),
         killed,
         recommendations(life, grimoire),
-        suspect.chain(questions).collect(),
+        grouped(suspect.chain(questions)),
         edges,
-        topology,
+        topology(life, review),
     ];
     let section = |(title, mut lines): (&&str, Vec<String>)| {
         lines.truncate(MOST);
-        if lines.is_empty() {
-            lines.push("nothing to say".to_owned());
-        }
         Section { title: (*title).to_owned(), lines }
     };
     SECTIONS.iter().zip(bodies).map(section).collect()
+}
+
+/// How it felt in the end and what stirred it most, as far as anything did.
+fn topology(life: &Life, review: &Review) -> Vec<String> {
+    let mood = &life.daimon.mood;
+    let figures = [("pleasure", mood.pleasure), ("arousal", mood.arousal), ("dominance", mood.dominance)];
+    let felt = figures.iter().any(|(_, figure)| figure.abs() >= STIRRED);
+    let said: Vec<String> = figures.iter().map(|(name, figure)| format!("{name} {}", signed(*figure, 2))).collect();
+    let mood = felt.then(|| format!("in the end {}", said.join(", ")));
+    let stirring = review.stirring.iter().filter(|(arousal, _)| *arousal >= STIRRED);
+    let stirring = stirring.map(|(arousal, m)| format!("tick {}: {} ({arousal:.2})", m.tick, m.what));
+    mood.into_iter().chain(stirring).collect()
 }
 
 fn recommendations(life: &Life, grimoire: &Grimoire) -> Vec<String> {
@@ -309,6 +312,21 @@ fn switches(life: &Life) -> Vec<String> {
 }
 
 impl Testament {
+    /// The sections in which there is something to say beside the cause, and their lines. Early testaments have the cause among
+    /// them, and a line where there is nothing.
+    pub fn told(&self) -> Vec<(&str, Vec<&str>)> {
+        let mut told = Vec::new();
+        for section in &self.sections {
+            let lines = section.lines.iter().map(String::as_str);
+            let lines: Vec<&str> =
+                lines.filter(|line| *line != "nothing to say" && *line != self.cause_in_words).collect();
+            if !lines.is_empty() {
+                told.push((section.title.as_str(), lines));
+            }
+        }
+        told
+    }
+
     /// For people.
     pub fn markdown(&self, date: impl Fn(Time) -> String) -> String {
         let s = &self.statistics;
@@ -335,9 +353,9 @@ impl Testament {
         ] {
             text += &format!("| {name} | {value} |\n");
         }
-        for section in &self.sections {
-            text += &format!("\n## {}\n\n", capital(&section.title));
-            section.lines.iter().for_each(|line| text += &format!("- {line}\n"));
+        for (title, lines) in self.told() {
+            text += &format!("\n## {}\n\n", capital(title));
+            lines.iter().for_each(|line| text += &format!("- {line}\n"));
         }
         if let Some(words) = &self.words {
             let model = "A model that thought for it wrote this; nothing in it is a measurement.";

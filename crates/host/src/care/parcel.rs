@@ -48,7 +48,9 @@ fn part(name: &str) -> Option<Part> {
         "secret" | "FROZEN" | "GONE_HOME" => Part::File(SMALL),
         LABEL | "golem.toml" | "PLAYBOOK.md" | "testament.json" | "testament.md" => Part::File(TEXT),
         "legacy.bundle" | "inherited.bundle" | "inheritance.bundle" => Part::File(TEXT),
-        "life.db-shm" | "glance" | "MOVED" | "MOVED-FROM" | "MOVED-TO" | "RELEASED" | "GIVEN-UP" => Part::Left,
+        "life.db-shm" | "glance" | "pictures" | "MOVED" | "MOVED-FROM" | "MOVED-TO" | "RELEASED" | "GIVEN-UP" => {
+            Part::Left
+        }
         // What runs on a machine is for its owner to say there.
         "checks.json" | "checks.log" | "programs.json" => Part::Left,
         "programs" | "orders" => Part::LeftFolder,

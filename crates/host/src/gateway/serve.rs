@@ -135,7 +135,10 @@ impl Running {
 }
 
 pub fn serve(listen: Listen, home: &Home) -> Result<Running, Error> {
-    let cannot = |e: std::io::Error| Error::Host(format!("the gateway cannot listen on {}: {e}", listen.address));
+    let cannot = |e: std::io::Error| {
+        let way = "choose another address with `bardo up --gateway ADDRESS`, or gateway.listen in bardo.toml";
+        Error::Host(format!("the gateway cannot listen on {}: {e}; {way}", listen.address))
+    };
     let listener = std::net::TcpListener::bind(listen.address).map_err(cannot)?;
     listener.set_nonblocking(true).map_err(cannot)?;
     let address = listener.local_addr().map_err(cannot)?;

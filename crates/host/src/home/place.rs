@@ -440,7 +440,6 @@ impl GolemHome {
         archive::folder_beside(&self.database())
     }
 
-    /// The world's own record of what was committed.
     /// Which programs are its world and its mind here.
     pub fn programs(&self) -> PathBuf {
         self.folder.join("programs.json")
@@ -456,6 +455,7 @@ impl GolemHome {
         self.folder.join("orders")
     }
 
+    /// The world's own record of what was committed.
     pub fn ledger(&self) -> PathBuf {
         self.folder.join("world.log")
     }

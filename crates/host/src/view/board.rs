@@ -27,6 +27,18 @@ pub struct Frame {
     pub text: Arc<str>,
 }
 
+/// Some of all golems, in the order of their names.
+#[derive(Debug)]
+pub struct Page {
+    pub golems: Vec<Status>,
+    /// There are more after the last of them.
+    pub more: bool,
+    /// The newest change there is.
+    pub change: u64,
+    /// How many golems there are, here and on other pages.
+    pub all: usize,
+}
+
 #[derive(Debug, Default)]
 pub struct Board {
     statuses: RwLock<BTreeMap<String, Status>>,
@@ -136,6 +148,16 @@ impl Board {
         let all = self.statuses.read().unwrap_or_else(PoisonError::into_inner);
         let changed = all.values().filter(|status| status.change > change).cloned().collect();
         (changed, self.changes.load(Ordering::Relaxed), all.len())
+    }
+
+    /// The first of those, by name after this one, and whether there are more of them.
+    pub fn page_after(&self, run: u64, change: u64, name: &str, most: usize) -> Page {
+        let change = if run == self.run { change } else { 0 };
+        let all = self.statuses.read().unwrap_or_else(PoisonError::into_inner);
+        let later = all.range::<str, _>((Bound::Excluded(name), Bound::Unbounded));
+        let mut changed = later.map(|(_, status)| status).filter(|status| status.change > change);
+        let golems = changed.by_ref().take(most).cloned().collect();
+        Page { golems, more: changed.next().is_some(), change: self.changes.load(Ordering::Relaxed), all: all.len() }
     }
 
     pub fn forget(&self, name: &str) {
@@ -259,6 +281,29 @@ impl Board {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn pages_have_everybody_once_and_then_only_who_changed() {
+        let board = Board { run: 7, ..Board::default() };
+        let names: Vec<String> = (0..1_201).map(|n| format!("g{n:04}")).collect();
+        names.iter().for_each(|name| board.post(Status::unread(name, String::new())));
+        let (mut seen, mut name, mut pages) = (Vec::new(), String::new(), 0);
+        loop {
+            let page = board.page_after(0, 0, &name, 500);
+            seen.extend(page.golems.iter().map(|status| status.name.clone()));
+            (name, pages) = (seen.last().unwrap().clone(), pages + 1);
+            assert_eq!((page.change, page.all), (1_201, 1_201));
+            if !page.more {
+                break;
+            }
+        }
+        assert_eq!((pages, seen), (3, names));
+        assert!(!board.page_after(0, 0, "", 1_201).more, "a page that holds the last is the last");
+        board.post(Status::unread("g0700", String::new()));
+        let page = board.page_after(7, 1_201, "", 500);
+        assert_eq!((page.golems.len(), page.golems[0].name.as_str(), page.more), (1, "g0700", false));
+        assert!(board.page_after(7, 1_201, "g0700", 500).golems.is_empty());
+    }
 
     #[test]
     fn listeners_find_what_they_missed_or_hear_that_it_is_gone() {

@@ -1,5 +1,6 @@
 //! Figures as people read them: dates, counts, amounts.
 
+pub use golem::figures::{count, several};
 use golem::{Time, Usdc};
 
 /// `2024-01-13 04:00:40`, world time.
@@ -8,19 +9,6 @@ pub fn date(at: Time) -> String {
         .ok()
         .and_then(|millis| jiff::Timestamp::from_millisecond(millis).ok())
         .map_or_else(|| at.as_seconds().to_string(), |stamp| stamp.strftime("%F %T").to_string())
-}
-
-/// 26310 as 26,310.
-pub fn count(n: u64) -> String {
-    let digits = n.to_string();
-    let mut text = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }
 
 /// A text whose numbers have at most three decimals: what a golem writes down is exact, and no one reads sixteen digits.
@@ -56,9 +44,4 @@ pub fn plain(amount: Usdc) -> String {
 pub fn units(millionths: i64) -> String {
     let text = format!("{:.6}", millionths as f64 / 1e6);
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
-}
-
-/// So many of something.
-pub fn several(number: u64, what: &str) -> String {
-    format!("{} {what}{}", count(number), if number == 1 { "" } else { "s" })
 }

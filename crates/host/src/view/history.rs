@@ -10,8 +10,8 @@ use golem::mortality::epistemic::domain_fitness;
 use golem::mortality::phase::Phase;
 use golem::mortality::vitality::Parts;
 use golem::policy;
-use golem::{Life, Usdc, stress};
-use serde::Serialize;
+use golem::{Life, Record, Usdc, stress};
+use serde::{Deserialize, Serialize};
 use vault::Reader;
 
 use super::herald::Herald;
@@ -43,8 +43,21 @@ pub struct History {
     first_unit: Option<Usdc>,
 }
 
+/// What of a history can be gone on with, once more of the life is there.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Course {
+    looks: Vec<Look>,
+    phases: Vec<(f64, Phase)>,
+    nights: Vec<f64>,
+    actions: Vec<f64>,
+    died: Option<f64>,
+    domains: Vec<String>,
+    every: u64,
+    first_unit: Option<Usdc>,
+}
+
 /// How it stood at one look.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Look {
     pub day: f64,
     pub vitality: f64,
@@ -65,15 +78,11 @@ pub struct Look {
 impl History {
     pub fn read(place: &GolemHome) -> Result<History, Error> {
         let reader = Reader::open(&place.database())?;
-        let (mut history, mut herald) = (History { every: 1, ..History::default() }, Herald::before(&reader)?);
-        let mut heard = Heard::default();
-        if let Some(life) = herald.life() {
-            history.begin(life);
-        }
+        let mut herald = Herald::before(&reader)?;
+        let (mut history, mut heard) = (History::before(herald.life()), Heard::default());
         reader.replay(|record| {
-            herald.tell(&record, |_| {})?;
+            history.take_in(&record, &mut herald)?;
             if let Some(life) = herald.life() {
-                record.events.iter().for_each(|event| history.hear(event, life));
                 heard.hear(&record, life);
             }
             Ok::<_, Error>(ControlFlow::Continue(()))
@@ -82,6 +91,43 @@ impl History {
         history.information = heard.windows;
         history.life = herald.life().cloned();
         Ok(history)
+    }
+
+    /// Begins where a journal does: before the birth, or with this life.
+    pub(super) fn before(life: Option<&Life>) -> History {
+        let mut history = History { every: 1, ..History::default() };
+        if let Some(life) = life {
+            history.begin(life);
+        }
+        history
+    }
+
+    /// Goes on where one like this was left.
+    pub(super) fn of(course: Course) -> History {
+        let Course { looks, phases, nights, actions, died, domains, every, first_unit } = course;
+        History { looks, phases, nights, actions, died, domains, every, first_unit, ..History::default() }
+    }
+
+    pub(super) fn course(&self) -> Course {
+        Course {
+            looks: self.looks.clone(),
+            phases: self.phases.clone(),
+            nights: self.nights.clone(),
+            actions: self.actions.clone(),
+            died: self.died,
+            domains: self.domains.clone(),
+            every: self.every,
+            first_unit: self.first_unit,
+        }
+    }
+
+    /// Takes in the next record.
+    pub(super) fn take_in(&mut self, record: &Record, herald: &mut Herald) -> Result<(), Error> {
+        herald.tell(record, |_| {})?;
+        if let Some(life) = herald.life() {
+            record.events.iter().for_each(|event| self.hear(event, life));
+        }
+        Ok(())
     }
 
     /// How many days old it is, or became.

@@ -15,6 +15,7 @@ pub(crate) mod notes;
 pub mod pictures;
 pub mod portrait;
 pub mod purse;
+pub mod remembered;
 pub mod saying;
 pub mod seen;
 pub(crate) mod shapes;

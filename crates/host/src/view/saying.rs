@@ -5,6 +5,7 @@ use golem::Usdc;
 use golem::clade::News;
 use golem::goal::{Ended, Goal};
 use golem::mortality::Clock;
+use golem::mortality::death::Cause;
 use golem::mortality::phase::Phase;
 use golem::owner::Account;
 use golem::wire::Message;
@@ -275,6 +276,8 @@ pub fn sentence(message: &Message<'_>) -> String {
         Message::Rolled { hazard_rate, roll, survived } => {
             format!("rolled {roll:.6} against {hazard_rate:.3e}: {}", if *survived { "lives" } else { "dies" })
         }
+        // Its cause says how long it had been lucky.
+        Message::Died { cause, .. } if matches!(cause, Cause::Stochastic { .. }) => format!("died {cause}"),
         Message::Died { cause, ticks_alive, .. } => format!("died after {} ticks: {cause}", count(*ticks_alive)),
         Message::Reflected { .. } => "its testament is written".to_owned(),
         Message::Bequeathed { entries, .. } => format!("left {} entries to an heir", count(u64::from(*entries))),

@@ -3,5 +3,6 @@
 mod common;
 mod dying;
 mod lives;
+mod pictures;
 mod poison;
 mod recall;

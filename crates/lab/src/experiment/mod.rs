@@ -7,6 +7,7 @@ pub mod conduct;
 mod fault;
 pub mod line;
 pub mod report;
+pub mod sample;
 pub mod seal;
 pub mod stats;
 pub mod work;

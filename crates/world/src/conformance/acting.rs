@@ -137,7 +137,9 @@ pub(super) fn refuses_nonsense<W: World + ?Sized>(open: Open<'_, W>, bars: &[Bar
     for (key, (action, units)) in (900..).zip(orders.chain([(known, one), (u8::MAX, one)])) {
         let order = Order::open(action, units);
         let quote = stand.preview(&order).map_err(refused)?;
-        hold(quote.is_none(), || format!("it quotes {units} units of action {action}"))?;
+        hold(quote.is_none(), || {
+            format!("it quotes {units} units of action {action}, which nobody can do; it must answer without a quote")
+        })?;
         let fate = stand.commit(key, &order).map_err(refused)?;
         let fate = stand.await_fate(key, fate)?;
         hold(fate == Fate::Never, || format!("it does {units} units of action {action}"))?;
@@ -274,7 +276,9 @@ impl<W: World + ?Sized> Trial<'_, '_, W> {
         let until = self.stand.now() - Span::millis(1);
         let fate = self.order(key, &Order { until, ..*order })?;
         if fate.outcome().is_some_and(|done| done.units != 0) {
-            self.found.say(format!("key {key} was done after its end"));
+            self.found.say(format!(
+                "order {key} was carried out after its end; where `until` is over nothing may be done, and its outcome is none"
+            ));
         }
         Ok(())
     }
@@ -328,7 +332,12 @@ impl<W: World + ?Sized> Trial<'_, '_, W> {
         let Some(reducing) = self.stand.order(Effect::Reduces, held) else { return Ok(()) };
         self.stand.preview(&reducing)?.ok_or(NOT_GIVEN_UP)?;
         let done = self.order(70, &reducing)?.outcome().ok_or(NOT_GIVEN_UP)?;
-        hold(done.units == -held, || format!("all {held} units held were to go, not {}", done.units.unsigned_abs()))?;
+        hold(done.units == -held, || {
+            format!(
+                "to give up all {held} units held comes to {} units; it must come to -{held}, below zero",
+                done.units
+            )
+        })?;
         let got = done.cash - done.fee;
         // Later it may well pay.
         if self.stand.at == began && got > paid {

@@ -208,7 +208,7 @@ fn every_lie_is_found_and_named() {
 #[test]
 fn every_lie_that_takes_its_time_is_found_and_named() {
     for (lie, sentence) in [
-        (SlowLie::DoesItLate, "key 35 was done after its end"),
+        (SlowLie::DoesItLate, "order 35 was carried out after its end"),
         (SlowLie::DoesTwiceWhatIsSentTwice, "something was done twice"),
         (SlowLie::DoesItAgainWhenReopened, "something was done twice"),
         (SlowLie::MixesUpItsKeys, "key 20 is told what became of key 21"),

@@ -93,12 +93,9 @@ fn statistics(testament: &Testament, look: Look) -> Vec<Line<'static>> {
 
 fn last_words(testament: &Testament, look: Look, width: usize) -> Vec<Line<'static>> {
     let mut told = Vec::new();
+    let sections = testament.told();
     for title in LAST {
-        let Some(section) = testament.sections.iter().find(|section| section.title == title) else { continue };
-        let said: Vec<&String> = section.lines.iter().filter(|line| *line != "nothing to say").collect();
-        if said.is_empty() {
-            continue;
-        }
+        let Some((_, said)) = sections.iter().find(|(named, _)| *named == title) else { continue };
         told.push(Line::styled(title, look.quiet()));
         for text in said {
             told.extend(hang(&format!("“{text}”"), width, "", " ").into_iter().map(Line::raw));

@@ -38,8 +38,10 @@ pub(super) fn draw(app: &App, look: Look, frame: &mut Frame<'_>, area: Rect) {
     let inner = look.panel(frame, one, &format!("bloodstain of {}", testament.name));
     let stain = &testament.bloodstain;
     let width = usize::from(inner.width);
-    let mut told = look.rows("died", &format!("{} {}", date(testament.died), testament.cause_in_words), width);
-    told.push(look.row("world", format!("{}; a unit was worth {}", stain.regime, stain.unit)));
+    let mut told = vec![
+        look.row("died", date(testament.died)),
+        look.row("world", format!("{}; a unit was worth {}", stain.regime, stain.unit)),
+    ];
     let features: Vec<String> = stain.features.iter().map(|(name, value)| format!("{name} {value:.3}")).collect();
     told.extend(look.rows("†", &features.join(", "), width));
     lines(frame, inner, told);

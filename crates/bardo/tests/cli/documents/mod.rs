@@ -1,7 +1,7 @@
-//! What the documentation shows is what happens: every `console` block is run, in order, from an empty
-//! home, and its output compared; `sh` blocks are run too, unless they build the program itself. What stands between
-//! two marks on a page is written by the program. `BARDO_WRITE_DOCS=1` writes all of it anew instead.
+//! What the documentation shows is what happens: what is typed on a page is run (`pages`), and what stands between two marks on a
+//! page is written by the program. `BARDO_WRITE_DOCS=1` writes all of it anew instead.
 
+mod pages;
 mod reference;
 
 // The parser belongs to a program, which tests cannot link to.
@@ -20,34 +20,6 @@ use host::config::File;
 
 fn page(name: &str) -> PathBuf {
     Path::new(&std::env::var("CARGO_MANIFEST_DIR").unwrap()).join("../..").join(name)
-}
-
-fn check_document(name: &str) {
-    let path = page(name);
-    let document = fs::read_to_string(&path).unwrap();
-    let home = tempfile::tempdir().unwrap();
-    let (mut shown, mut inside, mut script, mut commands) = (String::new(), "", String::new(), 0);
-    for line in document.lines() {
-        let keep = |shown: &mut String| *shown += &format!("{line}\n");
-        if let Some(tag) = line.strip_prefix("```") {
-            if inside == "sh" && !script.contains("cargo ") {
-                run(&std::mem::take(&mut script), home.path());
-            }
-            script.clear();
-            inside = if inside.is_empty() { if tag.is_empty() { "text" } else { tag } } else { "" };
-            keep(&mut shown);
-        } else if inside != "console" {
-            if inside == "sh" {
-                script += &format!("{line}\n");
-            }
-            keep(&mut shown);
-        } else if let Some(command) = line.strip_prefix("$ ") {
-            commands += 1;
-            shown += &format!("$ {command}\n{}", run(command, home.path()));
-        }
-    }
-    assert!(commands > 0, "{name} shows nothing");
-    compare(name, &document, &shown);
 }
 
 /// Puts what the program says between the marks of this part of a page.
@@ -83,6 +55,7 @@ fn run(command: &str, home: &Path) -> String {
         .current_dir(home)
         .env("PATH", std::env::join_paths(path).unwrap())
         .env("HOME", home)
+        .env("REPOSITORY", page(""))
         .env_remove("BARDO_HOME")
         .env_remove("XDG_DATA_HOME")
         .output()
@@ -92,26 +65,6 @@ fn run(command: &str, home: &Path) -> String {
     let lasts = |line: &&str| line.split_whitespace().nth(1) != Some("prices");
     let printed: String = printed.split_inclusive('\n').filter(lasts).collect();
     printed.replace(home.to_str().unwrap(), "~")
-}
-
-#[test]
-fn the_readme_is_true() {
-    check_document("README.md");
-}
-
-#[test]
-fn getting_started_is_true() {
-    check_document("docs/getting-started.md");
-}
-
-#[test]
-fn the_machine_burned_is_true() {
-    check_document("docs/machine-burned.md");
-}
-
-#[test]
-fn the_way_out_of_damage_is_true() {
-    check_document("docs/recovery.md");
 }
 
 #[test]

@@ -149,7 +149,11 @@ fn no_word_of_trading_stands_in_the_core_outside_its_room() {
         for (number, line) in source.lines().enumerate() {
             let words = line.split(|c: char| !c.is_alphabetic());
             if let Some(word) = words.into_iter().find(|word| TRADING.contains(word)) {
-                panic!("{}:{}: '{word}' belongs in market/", path.display(), number + 1);
+                panic!(
+                    "{}:{}: '{word}' is a word of trading, of which the core knows nothing",
+                    path.display(),
+                    number + 1
+                );
             }
         }
     }

@@ -18,21 +18,51 @@ use crate::life::heirs::{self, Offer, Relative};
 use crate::river::{self, Report};
 use crate::view::costs::Costs;
 use crate::view::fleet::Fleet;
-use crate::view::history::History;
 use crate::view::known::Hit;
 use crate::view::nights::Nights;
 use crate::view::pictures::Pictures;
+use crate::view::remembered;
 use crate::view::seen::Seen;
 use crate::view::shapes;
 use crate::view::status::Status;
 
-/// All golems at a glance; with `run` and `after` only those that have changed since. The answer's headers `bardo-run`,
-/// `bardo-change` and `bardo-golems` say what to ask for next time, and how many there are.
-#[utoipa::path(get, path = "/v1/golems", params(Since), responses((status = 200, body = Vec<Status>)))]
-pub(super) async fn golems(State(app): State<AppState>, Query(since): Query<Since>) -> Response {
-    let (changed, change, golems) = app.desk.board.changed_after(since.run, since.after);
-    let figures = [("bardo-run", app.desk.board.run()), ("bardo-change", change), ("bardo-golems", golems as u64)];
-    (AppendHeaders(figures.map(|(name, figure)| (name, figure.to_string()))), Json(changed)).into_response()
+/// All golems at a glance, by name, at most 500 at a time; with `run` and `after` only those that have changed since. The answer's
+/// headers `bardo-run`, `bardo-change` and `bardo-golems` say what to ask for next time, and how many there are. If there is a header
+/// `bardo-next`, there are more: ask for those with it as `from`, and keep the `bardo-change` of the first answer.
+#[utoipa::path(get, path = "/v1/golems", params(Listed), responses((status = 200, body = Vec<Status>)))]
+pub(super) async fn golems(State(app): State<AppState>, Query(listed): Query<Listed>) -> Response {
+    let Listed { run, after, from, limit } = listed;
+    let page = app.desk.board.page_after(run, after, &from, limit.clamp(1, PAGE));
+    let figures =
+        [("bardo-run", app.desk.board.run()), ("bardo-change", page.change), ("bardo-golems", page.all as u64)];
+    let figures = AppendHeaders(figures.map(|(name, figure)| (name, figure.to_string())));
+    let next = page.golems.last().filter(|_| page.more).map(|last| [("bardo-next", last.name.clone())]);
+    (figures, next.map(AppendHeaders), Json(page.golems)).into_response()
+}
+
+/// Golems in one answer.
+const PAGE: usize = 500;
+
+fn page() -> usize {
+    PAGE
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(super) struct Listed {
+    /// The run of the host that `after` belongs to.
+    #[serde(default)]
+    run: u64,
+    /// The newest change that is known.
+    #[serde(default)]
+    after: u64,
+    /// Only those who come after this name.
+    #[serde(default)]
+    from: String,
+    /// How many at most.
+    #[serde(default = "page")]
+    #[param(minimum = 1, maximum = 500)]
+    limit: usize,
 }
 
 #[derive(Debug, Deserialize, IntoParams)]
@@ -93,7 +123,7 @@ pub(super) struct Back {
 #[utoipa::path(get, path = "/v1/golems/{name}/pictures", params(("name" = String, Path)),
     responses((status = 200, body = Pictures), (status = 404, body = Problem)))]
 pub(super) async fn pictures(State(app): State<AppState>, Path(name): Path<String>) -> Result<Json<Pictures>, Problem> {
-    app.clone().pools.read(move || Ok(Json(Pictures::of(&History::read(&app.home.read_golem(&name)?)?)))).await
+    app.clone().pools.read(move || Ok(Json(remembered::pictures(&app.home.read_golem(&name)?)?))).await
 }
 
 /// What became of its money, what its agent's calls have cost by model and day, what stopped them and what was refused.

@@ -34,7 +34,10 @@ impl Running {
 }
 
 pub(in crate::up) fn serve(listen: Listen, home: Home, desk: Arc<Desk>) -> Result<Running, Error> {
-    let cannot = |e: std::io::Error| Error::Host(format!("cannot listen on {}: {e}", listen.address));
+    let cannot = |e: std::io::Error| {
+        let way = "choose another address with `bardo up --listen ADDRESS`, or api.listen in bardo.toml";
+        Error::Host(format!("cannot listen on {}: {e}; {way}", listen.address))
+    };
     let listener = std::net::TcpListener::bind(listen.address).map_err(cannot)?;
     listener.set_nonblocking(true).map_err(cannot)?;
     // Everyone who comes in has it from here: what nobody reads must not pile up outside of this process either.

@@ -1,0 +1,102 @@
+//! How a life went, kept beside its journal: whoever looks again lives through what is new, and not through all of it. It saves time
+//! and nothing else: where it cannot be read, or is of another life or another program, the journal is read from its beginning.
+
+use std::fs;
+use std::io;
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use golem::{Golem, GolemId, Life};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use vault::Reader;
+
+use super::herald::Herald;
+use super::history::{Course, History};
+use super::pictures::Pictures;
+use crate::{Error, GolemHome};
+
+const NAME: &str = "pictures";
+/// What is kept looks like this; another program may see more in a life, or less.
+const LAYOUT: &str = concat!("1 of bardo ", env!("CARGO_PKG_VERSION"));
+/// Records that are lived through again rather than written down at every look.
+const OFTEN: u64 = 500;
+
+/// A course, and the life at its end.
+#[derive(Serialize, Deserialize)]
+struct Kept {
+    layout: String,
+    id: GolemId,
+    /// The record it was read up to.
+    seq: u64,
+    hash: [u8; 32],
+    course: Course,
+    life: Box<RawValue>,
+}
+
+/// A life in pictures.
+pub fn pictures(place: &GolemHome) -> Result<Pictures, Error> {
+    Ok(Pictures::of(&history(place)?))
+}
+
+/// How it went up to now, without what its claims were worth.
+fn history(place: &GolemHome) -> Result<History, Error> {
+    let (path, reader) = (place.folder.join(NAME), Reader::open(&place.database())?);
+    let known = read(&path, &reader);
+    let before = known.as_ref().map(|(_, golem)| golem.seq());
+    // What does not go on from there is not what was kept of this life, whatever it says.
+    let gone_on = known.and_then(|(course, golem)| {
+        let seq = golem.seq();
+        live_on(&reader, History::of(course), Herald::after(golem), seq).ok()
+    });
+    let before = before.filter(|_| gone_on.is_some());
+    let (history, seq) = match gone_on {
+        Some(there) => there,
+        None => {
+            let herald = Herald::before(&reader)?;
+            live_on(&reader, History::before(herald.life()), herald, 0)?
+        }
+    };
+    if before.is_none_or(|before| seq >= before + OFTEN) {
+        // Without it the next look takes longer, and nothing else.
+        let _ = keep(&path, &reader, &history, seq);
+    }
+    Ok(history)
+}
+
+/// Lives through every record after this one; the last of them.
+fn live_on(reader: &Reader, mut history: History, mut herald: Herald, after: u64) -> Result<(History, u64), Error> {
+    let mut seq = after;
+    let mut each = |record: golem::Record| {
+        seq = record.seq;
+        history.take_in(&record, &mut herald).map(|()| ControlFlow::Continue(()))
+    };
+    match after {
+        0 => reader.replay(&mut each).map(|_| ())?,
+        _ => reader.replay_from(after + 1, &mut each)?,
+    }
+    history.life = herald.life().cloned();
+    Ok((history, seq))
+}
+
+/// What was kept of this very life, and the life as it was then.
+fn read(path: &Path, reader: &Reader) -> Option<(Course, Golem)> {
+    let text = fs::read(path).ok()?;
+    let (check, body) = text.split_first_chunk::<32>()?;
+    let kept: Kept = (blake3::hash(body) == *check).then(|| serde_json::from_slice(body).ok())??;
+    let same = kept.layout == LAYOUT && reader.id().ok()? == kept.id && reader.hash_at(kept.seq).ok()?? == kept.hash;
+    let life = Life::by_name(kept.life.get().as_bytes()).ok().filter(|_| same)?;
+    Some((kept.course, Golem::resume(life, kept.seq).ok()?))
+}
+
+fn keep(path: &Path, reader: &Reader, history: &History, seq: u64) -> io::Result<()> {
+    let hash = reader.hash_at(seq).ok().flatten();
+    let (Some(life), Some(hash)) = (&history.life, hash) else { return Ok(()) };
+    let life_in_words = serde_json::value::to_raw_value(life)?;
+    let kept =
+        Kept { layout: LAYOUT.to_owned(), id: life.id(), seq, hash, course: history.course(), life: life_in_words };
+    let body = serde_json::to_vec(&kept)?;
+    let draft = path.with_file_name(".pictures");
+    fs::write(&draft, [blake3::hash(&body).as_bytes(), &body[..]].concat())?;
+    fs::rename(draft, path)
+}
