@@ -33,7 +33,7 @@ fn an_owner_reads_what_a_model_costs_whatever_it_is_called() {
     // What it says to paste is taken.
     let file = tent.root().join("bardo.toml");
     let text = fs::read_to_string(&file).unwrap();
-    let said = text.replace("\n#prices = \"\"\n", "\nprices = \"openai/gpt-5-mimi=0.5/4\"\n");
+    let said = text.replace("\n#models.prices = \"\"\n", "\nmodels.prices = \"openai/gpt-5-mimi=0.5/4\"\n");
     assert_ne!(said, text);
     fs::write(&file, said).unwrap();
     let own = json_of(&tent.ok(["--json", "prices", "show", "openai/gpt-5-mimi"]));

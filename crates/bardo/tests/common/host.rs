@@ -18,7 +18,12 @@ pub struct Host {
 
 impl Host {
     pub fn up(tent: &Tent, speed: &str) -> Host {
+        Host::up_with(tent, speed, &[])
+    }
+
+    pub fn up_with(tent: &Tent, speed: &str, more: &[&str]) -> Host {
         let mut command = tent.command(["up", "--listen", "127.0.0.1:0", "--speed", speed]);
+        command.args(more);
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         let mut out = BufReader::new(child.stdout.take().unwrap());
         let address = loop {

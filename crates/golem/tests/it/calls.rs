@@ -71,7 +71,7 @@ fn no_sum_is_ever_passed_whatever_is_called_lied_about_or_killed() {
                     // Now and then a provider bills more than it may.
                     let most = agent.life().calls.find(key).map_or(Usdc::ZERO, |open| open.most);
                     let cost = Usdc::micros(dice.of(&[0, 1, 500, 20_000, 900])).min(most);
-                    let cost = if dice.below(30) == 0 { cost + Usdc::cents(50) } else { cost };
+                    let cost = if dice.below(100) == 0 { cost + Usdc::cents(50) } else { cost };
                     agent.settle(key, cost, dice.of(&[How::Told, How::Cut, How::Nothing, How::Lost]));
                     if let Some(hold) = agent.life().calls.hold {
                         agent.command(Command::Approve { key: hold.key, yes: true });

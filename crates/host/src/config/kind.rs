@@ -99,7 +99,7 @@ impl Kind {
             Kind::Choice(words) => words.contains(&text).then(|| Value::Text(text.to_owned())),
             Kind::Name => is_name(text).then(|| Value::Text(text.to_owned())),
             Kind::Text => {
-                (text.len() <= 500 && !text.chars().any(char::is_control)).then(|| Value::Text(text.to_owned()))
+                (text.len() <= 4_000 && !text.chars().any(char::is_control)).then(|| Value::Text(text.to_owned()))
             }
             Kind::Names => text.split(',').all(|name| is_name(name.trim())).then(|| Value::Text(text.to_owned())),
             Kind::Seed if text == "random" => Some(Value::Seed(None)),

@@ -11,8 +11,8 @@ use rustix::fs::{FallocateFlags, StatVfsMountFlags, fallocate, statvfs};
 
 use super::Home;
 
-/// To end three golems of 2,000 ticks, with their testaments and what they leave, takes some 900 KB.
-const LENGTH: u64 = 1 << 20;
+/// To end three golems of 2,000 ticks, with their testaments and what they leave, takes some 900 KB, and an owner may end all.
+const LENGTH: u64 = 4 << 20;
 /// It is laid aside only where so much is left beside it: whoever has no room has better uses for it.
 const BESIDE: u64 = 4 << 20;
 

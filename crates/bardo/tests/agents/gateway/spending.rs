@@ -91,9 +91,7 @@ fn an_owner_sees_where_the_money_went_what_stopped_the_calls_and_what_was_refuse
 fn sessions_and_what_was_turned_away_are_shown_by_the_host_that_heard_them() {
     let upstream = Upstream::start(|_| Act::Honest);
     let agency = Agency::new(&upstream, "1", &[]);
-    let config = agency.tent.root().join("bardo.toml");
-    fs::write(&config, fs::read_to_string(&config).unwrap() + "listen = \"127.0.0.1:0\"\n").unwrap();
-    let host = Host::up(&agency.tent, "1");
+    let host = Host::up_with(&agency.tent, "1", &["--gateway", "127.0.0.1:0"]);
     let written = agency.tent.root().join("gateway");
     let late = || "no gateway came up".to_owned();
     let address = found(Duration::from_secs(30), late, || fs::read_to_string(&written).ok());

@@ -238,7 +238,7 @@ fn an_owners_assistant_sees_everything_and_changes_nothing_unless_that_was_switc
     up.stop();
     let config = place.tent.root().join("bardo.toml");
     let before = fs::read_to_string(&config).unwrap();
-    let after = before.replace("#changes = false", "changes = true");
+    let after = before.replace("#mcp.changes = false", "mcp.changes = true");
     assert_ne!(before, after);
     fs::write(&config, after).unwrap();
     let up = place.up();
