@@ -8,6 +8,8 @@ pub(crate) const CONFIG: u8 = 3;
 pub(crate) const DEAD: u8 = 4;
 pub(crate) const BUDGET: u8 = 5;
 pub(crate) const REFUSED: u8 = 6;
+/// A program that was to make so many calls has made them.
+pub(crate) const RETIRED: u8 = 7;
 pub(crate) const INTERRUPTED: u8 = 130;
 
 /// What a command that came to this ends with.

@@ -27,6 +27,9 @@ pub(super) struct MoneyState {
     /// A call was refused for want of money with nothing under way, and none was let through since.
     pub(super) broke: bool,
     pub(super) left: Usdc,
+    /// Calls it has made in all, and those that are under way.
+    pub(super) made: u64,
+    pub(super) open: usize,
 }
 
 /// Who runs the golem meanwhile: a host that is up, or this process.
@@ -47,6 +50,10 @@ struct Ear {
     look: Arc<Mutex<MoneyState>>,
 }
 
+fn money(life: &Life) -> MoneyState {
+    MoneyState { left: life.purse.credit, made: life.calls.made, open: life.calls.open.len(), ..MoneyState::default() }
+}
+
 fn locked(look: &Mutex<MoneyState>) -> std::sync::MutexGuard<'_, MoneyState> {
     look.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -55,6 +62,7 @@ impl Listener for Ear {
     fn acknowledged(&mut self, records: &[Record], life: &Life) -> Result<(), Error> {
         let mut look = locked(&self.look);
         (look.ended, look.left) = (look.ended || life.is_dead(), life.purse.credit);
+        (look.made, look.open) = (life.calls.made, life.calls.open.len());
         for event in records.iter().flat_map(|record| &record.events) {
             look.broke &= !matches!(event, Event::Call(call::Event::Reserved { .. }));
             tell(event, life);
@@ -118,7 +126,7 @@ impl Keeper {
         }
         let gateway = gateway::serve(listen, home)?;
         let stop = Arc::new(AtomicBool::new(false));
-        let look = Arc::new(Mutex::new(MoneyState { left: living.life().purse.credit, ..MoneyState::default() }));
+        let look = Arc::new(Mutex::new(money(living.life())));
         let mut ear = Ear { stop: Arc::clone(&stop), look: Arc::clone(&look) };
         let living =
             std::thread::spawn(move || living.run(Run { pace: Pace::Times(1.0), ticks: None, batch: 1 }, &mut ear));
@@ -134,7 +142,7 @@ impl Keeper {
         let life = life(place)?;
         let refused = life.calls.refused;
         let broke = refused != before.calls.refused && refused.is_some_and(|(by, _)| by == Denied::Broke);
-        Ok(MoneyState { ended: life.is_dead(), broke, left: life.purse.credit })
+        Ok(MoneyState { ended: life.is_dead(), broke, ..money(&life) })
     }
 
     /// What never got as far as its golem, where this process could tell.

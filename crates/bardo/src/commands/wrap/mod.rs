@@ -77,6 +77,7 @@ pub(crate) fn wrap(home: &Home, args: &WrapArgs, json: bool) -> Result<ExitCode,
         (None, _) if look.broke => exit::BUDGET,
         (None, ProgramEnd::Itself(code)) => code,
         (None, ProgramEnd::Interrupted) => exit::INTERRUPTED,
+        (None, ProgramEnd::Retired) => exit::RETIRED,
         (None, ProgramEnd::Golem) => exit::DEAD,
     }))
 }

@@ -34,12 +34,16 @@ pub(super) enum ProgramEnd {
     /// Because its golem has, or is out of money.
     Golem,
     Interrupted,
+    /// After as many calls as it was to make.
+    Retired,
 }
 
 pub(super) struct WatchedProgram {
     warden: Child,
     place: GolemHome,
     heard: Arc<SignalCounts>,
+    /// Calls after which it is to start over.
+    retires: Option<u64>,
 }
 
 /// What its owner has signalled, how often.
@@ -95,7 +99,12 @@ impl WatchedProgram {
         command
             .envs(environment.set.iter().map(|(name, value)| (*name, value)))
             .env("BARDO_GOLEM", place.name.as_str());
-        Ok(WatchedProgram { warden: command.spawn().map_err(cannot)?, place: place.clone(), heard })
+        Ok(WatchedProgram {
+            warden: command.spawn().map_err(cannot)?,
+            place: place.clone(),
+            heard,
+            retires: args.retire_after,
+        })
     }
 
     /// Until it ends, or has to; and how it was with its golem then.
@@ -119,6 +128,10 @@ impl WatchedProgram {
                     self.end()?;
                     return Ok((ProgramEnd::Golem, look));
                 }
+                if self.is_old(look, before) {
+                    self.retire()?;
+                    return Ok((ProgramEnd::Retired, keeper.look(&self.place, before)?));
+                }
                 if self.winds_up(look, &mut broke, wind_up) {
                     self.end()?;
                     return Ok((ProgramEnd::Golem, look));
@@ -138,6 +151,29 @@ impl WatchedProgram {
             }
             std::thread::sleep(EVERY);
         }
+    }
+
+    /// Whether it has made all the calls it was to make, and none is under way.
+    fn is_old(&self, look: MoneyState, before: &Life) -> bool {
+        self.retires.is_some_and(|calls| look.open == 0 && look.made.saturating_sub(before.calls.made) >= calls)
+    }
+
+    /// It is told to end as its owner would tell it, and is ended if it does not.
+    fn retire(&mut self) -> Result<(), Error> {
+        let calls = self.retires.unwrap_or(0);
+        output::complain(format!(
+            "{}'s program has made its {calls} calls and is ended, so that it starts over",
+            self.place.name
+        ));
+        self.signal(Signal::TERM);
+        let until = Instant::now() + TOLD;
+        while self.has_ended()?.is_none() {
+            if Instant::now() > until {
+                return self.end();
+            }
+            std::thread::sleep(EVERY);
+        }
+        Ok(())
     }
 
     /// Says that there is no money left, once; and whether it has had its time.
