@@ -135,6 +135,8 @@ struct Room {
     growing: Growing,
     /// The calls that stand in another file already.
     copied: HashSet<u64>,
+    /// Changes it has asked for, which are some once the tool says so.
+    asked: HashMap<u64, (usize, Vec<Edit>)>,
 }
 
 struct SessionFile<'a> {
@@ -208,7 +210,7 @@ impl SessionFile<'_> {
                 }
                 _ => Growing::new(Harness::ClaudeCode, &format!("{session} {number}"), Some(session)),
             };
-            self.rooms.push(Room { growing, copied: HashSet::new() });
+            self.rooms.push(Room { growing, copied: HashSet::new(), asked: HashMap::new() });
         }
         &mut self.rooms[at]
     }
@@ -273,14 +275,14 @@ impl Room {
                 let text = |of: &Value, name: &str| of.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
                 let file = text(&told, "file_path");
                 let many = told.get("edits").and_then(Value::as_array).cloned().unwrap_or_else(|| vec![told.clone()]);
-                for one in &many {
-                    self.growing.edit(call, Edit::new(&file, &text(one, "old_string"), &text(one, "new_string")));
-                }
+                let edit = |one| Edit::new(&file, &text(one, "old_string"), &text(one, "new_string"));
+                self.asked.insert(named(&[id]), (call, many.iter().map(edit).collect()));
             }
             "Write" | "NotebookEdit" => {
                 let told = told();
                 let file = told.get("file_path").or(told.get("notebook_path")).and_then(Value::as_str);
-                self.growing.edit(call, Edit::new(file.unwrap_or_default(), "", raw));
+                let edit = Edit::new(file.unwrap_or_default(), "", raw);
+                self.asked.insert(named(&[id]), (call, vec![edit]));
             }
             _ => {}
         }
@@ -310,7 +312,10 @@ impl Room {
                 let said = block.content.map_or("", RawValue::get);
                 let forbidden = said.contains("The user doesn't want to ");
                 let failed = block.is_error.unwrap_or(false);
-                self.growing.result(named(&[id]), (!forbidden).then_some(failed));
+                let id = named(&[id]);
+                self.growing.result(id, (!forbidden).then_some(failed));
+                let (call, edits) = self.asked.remove(&id).filter(|_| !failed).unwrap_or_default();
+                edits.into_iter().for_each(|edit| self.growing.edit(call, edit));
                 continue;
             }
             let said = block.text.map_or("", RawValue::get);

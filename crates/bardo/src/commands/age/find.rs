@@ -131,6 +131,8 @@ fn by_head(path: &Path, lines: bool) -> Option<Source> {
     let mut head = Vec::new();
     File::open(path).ok()?.take(HEAD).read_to_end(&mut head).ok()?;
     let head = String::from_utf8_lossy(&head);
+    // What a file is stands in front; further on there may be anything.
+    let first: String = head.chars().take(400).collect();
     let has = |words: &[&str]| words.iter().all(|word| head.contains(word));
     if has(&["\"resourceSpans\""]) {
         Some(Source::Spans)
@@ -138,7 +140,7 @@ fn by_head(path: &Path, lines: bool) -> Option<Source> {
         None
     } else if head.starts_with("{\"v\":") && has(&["\"life\"", "\"harness\""]) {
         Some(Source::Records)
-    } else if has(&["\"payload\"", "\"timestamp\""]) {
+    } else if first.contains("\"type\":\"session_meta\"") && first.contains("\"payload\"") {
         Some(Source::Codex)
     } else if has(&["\"sessionId\"", "\"projectHash\""]) {
         Some(Source::Gemini)

@@ -16,7 +16,7 @@ pub(super) fn say(studies: &[Study], shelf: &Shelf<'_>, args: &AgeArgs) {
         if at > 0 {
             line("");
         }
-        one(study, studies.len() > 1);
+        one(study, args.by.is_some());
     }
     for (harness, lines) in &shelf.lines {
         let told = [(lines.unknown, "of a kind unknown here"), (lines.unreadable, "that could not be read")];
