@@ -62,6 +62,10 @@ pub(crate) fn age(home: &Home, args: &AgeArgs, json: bool) -> Result<ExitCode, E
         output::json(&json!({ "sources": shelf.lines, "studies": studies }));
     } else {
         text::say(&studies, &shelf, args);
+        if let Some(folder) = &args.rows {
+            let files = "records.jsonl, and lives and calls as .jsonl, .csv and .parquet";
+            output::line(format!("{} lives in {}: {files}", shelf.lives.len(), folder.display()));
+        }
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -8,8 +8,6 @@ use age::Life;
 use host::Error;
 use lab::tables::Table;
 
-use crate::output::{count, line};
-
 pub(super) fn write(lives: &[Life], folder: &Path) -> Result<(), Error> {
     let cannot = |source| Error::Io { what: "cannot write", path: folder.to_owned(), source };
     records(lives, folder).map_err(cannot)?;
@@ -20,8 +18,6 @@ pub(super) fn write(lives: &[Life], folder: &Path) -> Result<(), Error> {
     }
     table.write(folder, "lives").map_err(cannot)?;
     calls.write(folder, "calls").map_err(cannot)?;
-    let many = count(lives.len() as u64);
-    line(format!("{many} lives in {}: records.jsonl, and lives and calls as .jsonl, .csv, .parquet", folder.display()));
     Ok(())
 }
 

@@ -137,10 +137,7 @@ fn table(study: &Study, axis: Axis) {
             continue;
         }
         let cells = |told: &dyn Fn(&Row) -> String| -> String {
-            parts
-                .iter()
-                .map(|(part, _)| format!("{:>10}", of(part).map_or_else(String::new, |row| told(row))))
-                .collect()
+            parts.iter().map(|(part, _)| format!("{:>10}", of(part).map_or_else(String::new, told))).collect()
         };
         line(format!(
             "{:<28}{}",
