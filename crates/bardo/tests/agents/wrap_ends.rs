@@ -56,6 +56,22 @@ fn out_of_money_is_told_at_once_and_the_program_is_ended_after_it_could_wind_up(
     tent.verified("ada");
 }
 
+/// It goes on with the same money, and begins to count anew.
+#[test]
+fn a_program_that_has_made_as_many_calls_as_it_was_to_make_is_ended_so_that_it_starts_over() {
+    let (tent, upstream) = (Tent::bare(), Upstream::start(|_| Act::Honest));
+    let log = tent.folder.path().join("refusals");
+    let args = ["--credit", "5", "--name", "ada", "--retire-after", "5", "--set", "policy.calls_leap=0"];
+    for _ in 0..2 {
+        let before = tent.root().exists().then(|| life(&tent, "ada").calls.made).unwrap_or(0);
+        let output = wrap(&tent, &upstream, &args, &["sh", "-c", STUBBORN]).env("LOG", &log).output().unwrap();
+        assert_eq!(output.status.code(), Some(7), "{}", told(&output));
+        assert!(told(&output).contains("has made its 5 calls"), "{}", told(&output));
+        let after = life(&tent, "ada");
+        assert!(after.calls.made >= before + 5 && !after.is_dead(), "{before}, then {}", after.calls.made);
+    }
+}
+
 #[test]
 fn a_program_that_called_nobody_is_not_taken_for_one_that_cost_nothing() {
     let (tent, upstream) = (Tent::bare(), Upstream::start(|_| Act::Honest));

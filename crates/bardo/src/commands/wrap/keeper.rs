@@ -27,9 +27,8 @@ pub(super) struct MoneyState {
     /// A call was refused for want of money with nothing under way, and none was let through since.
     pub(super) broke: bool,
     pub(super) left: Usdc,
-    /// Calls it has made in all, and those that are under way.
+    /// Calls it had made in all when none was last seen under way.
     pub(super) made: u64,
-    pub(super) open: usize,
 }
 
 /// Who runs the golem meanwhile: a host that is up, or this process.
@@ -51,7 +50,8 @@ struct Ear {
 }
 
 fn money(life: &Life) -> MoneyState {
-    MoneyState { left: life.purse.credit, made: life.calls.made, open: life.calls.open.len(), ..MoneyState::default() }
+    let made = if life.calls.open.is_empty() { life.calls.made } else { 0 };
+    MoneyState { left: life.purse.credit, made, ..MoneyState::default() }
 }
 
 fn locked(look: &Mutex<MoneyState>) -> std::sync::MutexGuard<'_, MoneyState> {
@@ -62,7 +62,9 @@ impl Listener for Ear {
     fn acknowledged(&mut self, records: &[Record], life: &Life) -> Result<(), Error> {
         let mut look = locked(&self.look);
         (look.ended, look.left) = (look.ended || life.is_dead(), life.purse.credit);
-        (look.made, look.open) = (life.calls.made, life.calls.open.len());
+        if life.calls.open.is_empty() {
+            look.made = life.calls.made;
+        }
         for event in records.iter().flat_map(|record| &record.events) {
             look.broke &= !matches!(event, Event::Call(call::Event::Reserved { .. }));
             tell(event, life);

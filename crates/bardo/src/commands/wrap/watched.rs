@@ -153,9 +153,9 @@ impl WatchedProgram {
         }
     }
 
-    /// Whether it has made all the calls it was to make, and none is under way.
+    /// Whether it had made all the calls it was to make when none was under way.
     fn is_old(&self, look: MoneyState, before: &Life) -> bool {
-        self.retires.is_some_and(|calls| look.open == 0 && look.made.saturating_sub(before.calls.made) >= calls)
+        self.retires.is_some_and(|calls| look.made.saturating_sub(before.calls.made) >= calls)
     }
 
     /// It is told to end as its owner would tell it, and is ended if it does not.
