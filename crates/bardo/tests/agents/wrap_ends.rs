@@ -61,10 +61,10 @@ fn out_of_money_is_told_at_once_and_the_program_is_ended_after_it_could_wind_up(
 fn a_program_that_has_made_as_many_calls_as_it_was_to_make_is_ended_so_that_it_starts_over() {
     let (tent, upstream) = (Tent::bare(), Upstream::start(|_| Act::Honest));
     let log = tent.folder.path().join("refusals");
-    let args = ["--credit", "5", "--name", "ada", "--retire-after", "5", "--set", "policy.calls_leap=0"];
-    for _ in 0..2 {
-        let before = tent.root().exists().then(|| life(&tent, "ada").calls.made).unwrap_or(0);
-        let output = wrap(&tent, &upstream, &args, &["sh", "-c", STUBBORN]).env("LOG", &log).output().unwrap();
+    let again = ["--name", "ada", "--retire-after", "5"];
+    let first = [&again[..], &["--credit", "5", "--set", "policy.calls_leap=0"]].concat();
+    for (args, before) in [(&first[..], 0), (&again[..], 5)] {
+        let output = wrap(&tent, &upstream, args, &["sh", "-c", STUBBORN]).env("LOG", &log).output().unwrap();
         assert_eq!(output.status.code(), Some(7), "{}", told(&output));
         assert!(told(&output).contains("has made its 5 calls"), "{}", told(&output));
         let after = life(&tent, "ada");
