@@ -10,6 +10,8 @@ pub(crate) const BUDGET: u8 = 5;
 pub(crate) const REFUSED: u8 = 6;
 /// A program that may only call through its golem, and did not.
 pub(crate) const SILENT: u8 = 7;
+/// A program that was to make so many calls has made them.
+pub(crate) const RETIRED: u8 = 8;
 pub(crate) const INTERRUPTED: u8 = 130;
 
 /// What a command that came to this ends with.

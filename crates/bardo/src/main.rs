@@ -46,7 +46,9 @@ fn main() -> ExitCode {
     let home = match (Home::locate(args.home), &verb) {
         (Ok(home), _) => home,
         // It makes a home of its own and needs to know of no other, or it needs none.
-        (Err(_), Verb::Demo(_) | Verb::Completions { .. } | Verb::Man { .. }) => Home::at(PathBuf::new()),
+        (Err(_), Verb::Demo(_) | Verb::Age(_) | Verb::Completions { .. } | Verb::Man { .. }) => {
+            Home::at(PathBuf::new())
+        }
         (Err(e), _) => return fail(&e),
     };
     match dispatch(&home, verb, args.json) {
@@ -65,6 +67,7 @@ fn dispatch(home: &Home, verb: Verb, json: bool) -> Result<ExitCode, Error> {
         }
         Verb::World(verb) => commands::outside::dispatch(home, &verb, json),
         Verb::Mind(args::MindVerb::Check { how, command }) => commands::outside::check_mind(&how, &command, json),
+        Verb::Age(args) => commands::age::age(home, &args, json),
         Verb::Mcp => commands::mcp::mcp(home),
         Verb::Wrap(args) => commands::wrap::wrap(home, &args, json),
         Verb::Up(args) => commands::up::up(home, &args, json),

@@ -54,6 +54,13 @@ pub(crate) fn drop_powers_over_networks() -> io::Result<()> {
     linux::drop_powers_over_networks()
 }
 
+/// From here on this thread reaches no network and writes nowhere but to these places, for good; it may read what it could
+/// before. It is for work on what others wrote. True, if the kernel sees to the files; whether it also keeps this process from
+/// every network depends on whether it may have one of its own, without anything in it.
+pub fn read_only(writable: &[PathBuf]) -> io::Result<bool> {
+    linux::read_only(writable)
+}
+
 /// From now on no signal of this thread's, nor of any that is started from it, reaches whoever is not started from it too.
 /// True, if the kernel sees to that.
 pub(crate) fn keep_signals_in() -> bool {
@@ -109,7 +116,7 @@ mod linux {
     use rustix::thread::unshare;
 
     use landlock::{
-        ABI, Access, AccessFs, BitFlags, CompatLevel, Compatible, PathBeneath, PathFd, Ruleset, RulesetAttr,
+        ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, PathBeneath, PathFd, Ruleset, RulesetAttr,
         RulesetCreatedAttr, RulesetStatus, Scope,
     };
 
@@ -177,18 +184,49 @@ mod linux {
 
     pub(super) fn cover(places: &[PathBuf]) -> io::Result<()> {
         let real = places.iter().map(|path| path.canonicalize()).collect::<io::Result<Vec<_>>>()?;
+        separate(UnshareFlags::NEWNS)?;
+        // What is mounted elsewhere comes here too, and nothing of this goes there.
+        mount_change("/", MountPropagationFlags::DOWNSTREAM | MountPropagationFlags::REC)?;
+        let flags = MountFlags::RDONLY | MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
+        real.iter().try_for_each(|path| Ok(mount("tmpfs", path, "tmpfs", flags, c"mode=000,size=4k")?))
+    }
+
+    /// A view of its own, as whoever it was.
+    fn separate(view: UnshareFlags) -> io::Result<()> {
         let (user, group) = (rustix::process::geteuid(), rustix::process::getegid());
-        if own_view(UnshareFlags::NEWNS).is_err() {
-            own_view(UnshareFlags::NEWUSER | UnshareFlags::NEWNS)?;
+        if own_view(view).is_err() {
+            own_view(UnshareFlags::NEWUSER | view)?;
             // Everybody is still who they were.
             std::fs::write("/proc/self/setgroups", "deny")?;
             std::fs::write("/proc/self/uid_map", format!("{0} {0} 1", user.as_raw()))?;
             std::fs::write("/proc/self/gid_map", format!("{0} {0} 1", group.as_raw()))?;
         }
-        // What is mounted elsewhere comes here too, and nothing of this goes there.
-        mount_change("/", MountPropagationFlags::DOWNSTREAM | MountPropagationFlags::REC)?;
-        let flags = MountFlags::RDONLY | MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
-        real.iter().try_for_each(|path| Ok(mount("tmpfs", path, "tmpfs", flags, c"mode=000,size=4k")?))
+        Ok(())
+    }
+
+    pub(super) fn read_only(writable: &[PathBuf]) -> io::Result<bool> {
+        let wrong = |why: landlock::RulesetError| io::Error::other(format!("cannot raise a fence: {why}"));
+        // Where nobody may have a network of their own, connections are still refused by the rules below.
+        let _ = separate(UnshareFlags::NEWNET);
+        let mut rules = Ruleset::default()
+            .set_compatibility(CompatLevel::BestEffort)
+            .handle_access(AccessFs::from_all(KNOWN))
+            .and_then(|rules| rules.handle_access(AccessNet::from_all(KNOWN)))
+            .and_then(|rules| rules.scope(Scope::Signal | Scope::AbstractUnixSocket))
+            .and_then(Ruleset::create)
+            .map_err(wrong)?;
+        let everything = [PathBuf::from("/")];
+        let rights: [(&[PathBuf], BitFlags<AccessFs>); 2] =
+            [(&everything, AccessFs::from_read(KNOWN)), (writable, AccessFs::from_all(KNOWN))];
+        for (paths, rights) in rights {
+            for path in paths {
+                let place = PathFd::new(path).map_err(io::Error::other)?;
+                let fits = if path.is_dir() { rights } else { rights & AccessFs::from_file(KNOWN) };
+                rules = rules.add_rule(PathBeneath::new(place, fits)).map_err(wrong)?;
+            }
+        }
+        let status = rules.restrict_self().map_err(wrong)?;
+        Ok(status.ruleset != RulesetStatus::NotEnforced)
     }
 
     pub(super) fn own_network() -> io::Result<()> {
@@ -210,6 +248,10 @@ mod linux {
 #[cfg(not(target_os = "linux"))]
 mod linux {
     pub(super) fn raise(_: &super::Fence) -> std::io::Result<bool> {
+        Ok(false)
+    }
+
+    pub(super) fn read_only(_: &[std::path::PathBuf]) -> std::io::Result<bool> {
         Ok(false)
     }
 

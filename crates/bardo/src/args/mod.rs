@@ -48,6 +48,9 @@ pub(crate) enum Verb {
     Golem(GolemVerb),
     /// Run a program of yours on a budget: it calls models at a golem's expense, and ends with the golem
     Wrap(WrapArgs),
+    /// What age does to the agents you have, from the records they leave on this machine; nothing is sent, and nothing of yours is
+    /// changed
+    Age(AgeArgs),
     /// Speak MCP over standard input and output, with the token in BARDO_TOKEN: a golem's agent asks how it stands and makes claims, an assistant of yours looks after golems
     Mcp,
     /// Run all golems here in one process, with an API, until stopped
@@ -621,4 +624,37 @@ pub(crate) enum ConfigVerb {
 pub(crate) enum ConfigFile {
     Bardo,
     Golem,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct AgeArgs {
+    /// Files or folders to read, instead of all that agents have left in your own folders
+    #[arg(value_name = "PATH")]
+    pub(crate) paths: Vec<PathBuf>,
+    /// Tell lives apart
+    #[arg(long, value_name = "WHAT")]
+    pub(crate) by: Option<AgeBy>,
+    /// Take helpers for lives of their own
+    #[arg(long)]
+    pub(crate) helpers: bool,
+    /// What starting over costs you, instead of what lives spent before they first changed a file
+    #[arg(long, value_name = "USDC")]
+    pub(crate) handover: Option<Usdc>,
+    /// Write all of it into one file with pictures, for a browser
+    #[arg(long, value_name = "FILE")]
+    pub(crate) page: Option<PathBuf>,
+    /// Write the record of each life, and tables of lives and calls, into this folder: figures and hashes, no word of what was said
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) rows: Option<PathBuf>,
+    /// Print the JSON Schema of a life's record, and read nothing
+    #[arg(long, conflicts_with_all = ["paths", "by", "helpers", "handover", "page", "rows"])]
+    pub(crate) schema: bool,
+}
+
+/// By what lives are told apart.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum AgeBy {
+    Model,
+    Harness,
+    Project,
 }

@@ -58,6 +58,9 @@ pub(crate) struct WrapArgs {
     /// A host it may reach as well, as HOST, .HOST for all below it, HOST:PORT or ADDRESS:PORT; may be given again
     #[arg(long, value_name = "HOST", requires = "only_through")]
     pub(crate) allow: Vec<String>,
+    /// End the program after so many calls of a model, once none is under way, so that it starts over; `bardo age` says how many
+    #[arg(long, value_name = "CALLS")]
+    pub(crate) retire_after: Option<u64>,
     /// What models cost that have no price here, in dollars for a million tokens, as IN/OUT
     #[arg(long, value_name = "IN/OUT")]
     pub(crate) price: Option<String>,

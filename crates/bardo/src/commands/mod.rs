@@ -1,5 +1,6 @@
 //! One file per family of verbs.
 
+pub(crate) mod age;
 mod answers;
 pub(crate) mod bench;
 mod birth;

@@ -122,6 +122,22 @@ fn what_a_program_is_given_is_what_it_may_spend_within_thirty_days() {
     assert!(room.money > Usdc::dollars(19), "{room:?}");
 }
 
+/// It goes on with the same money, and begins to count anew.
+#[test]
+fn a_program_that_has_made_as_many_calls_as_it_was_to_make_is_ended_so_that_it_starts_over() {
+    let (tent, upstream) = (Tent::bare(), Upstream::start(|_| Act::Honest));
+    let log = tent.folder.path().join("refusals");
+    let again = ["--name", "ada", "--retire-after", "5"];
+    let first = [&again[..], &["--credit", "5", "--set", "policy.calls_leap=0"]].concat();
+    for (args, before) in [(&first[..], 0), (&again[..], 5)] {
+        let output = wrap(&tent, &upstream, args, &["sh", "-c", STUBBORN]).env("LOG", &log).output().unwrap();
+        assert_eq!(output.status.code(), Some(8), "{}", told(&output));
+        assert!(told(&output).contains("has made its 5 calls"), "{}", told(&output));
+        let after = life(&tent, "ada");
+        assert!(after.calls.made >= before + 5 && !after.is_dead(), "{before}, then {}", after.calls.made);
+    }
+}
+
 #[test]
 fn a_program_that_called_nobody_is_not_taken_for_one_that_cost_nothing() {
     let (tent, upstream) = (Tent::bare(), Upstream::start(|_| Act::Honest));

@@ -1,5 +1,6 @@
 //! The command line, its screens, what is written about it, and the house rules that no compiler checks.
 
+mod age;
 mod beside;
 mod cli;
 #[path = "../common/mod.rs"]

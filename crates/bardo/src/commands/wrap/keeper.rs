@@ -29,13 +29,16 @@ pub(super) struct MoneyState {
     pub(super) left: Usdc,
     /// All that it was ever given to live on.
     pub(super) given: Usdc,
+    /// Calls it had made in all when none was last seen under way.
+    pub(super) made: u64,
 }
 
 impl MoneyState {
     /// As long as nothing was refused.
     pub(super) fn of(life: &Life) -> MoneyState {
+        let made = if life.calls.open.is_empty() { life.calls.made } else { 0 };
         let (left, given) = (life.purse.credit, life.purse.given);
-        MoneyState { ended: life.is_dead(), out: None, left, given }
+        MoneyState { ended: life.is_dead(), out: None, left, given, made }
     }
 }
 
@@ -65,6 +68,9 @@ impl Listener for Ear {
     fn acknowledged(&mut self, records: &[Record], life: &Life) -> Result<(), Error> {
         let mut look = locked(&self.look);
         (look.ended, look.left, look.given) = (look.ended || life.is_dead(), life.purse.credit, life.purse.given);
+        if life.calls.open.is_empty() {
+            look.made = life.calls.made;
+        }
         for event in records.iter().flat_map(|record| &record.events) {
             if matches!(event, Event::Call(call::Event::Reserved { .. })) {
                 look.out = None;

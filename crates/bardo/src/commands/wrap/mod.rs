@@ -87,6 +87,7 @@ pub(crate) fn wrap(home: &Home, args: &WrapArgs, json: bool) -> Result<ExitCode,
         (None, ProgramEnd::Itself(_)) if passage.is_some() && words.is_silent() => exit::SILENT,
         (None, ProgramEnd::Itself(code)) => code,
         (None, ProgramEnd::Interrupted) => exit::INTERRUPTED,
+        (None, ProgramEnd::Retired) => exit::RETIRED,
         (None, ProgramEnd::Golem) => exit::DEAD,
     }))
 }

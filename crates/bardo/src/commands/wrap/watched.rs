@@ -37,12 +37,16 @@ pub(super) enum ProgramEnd {
     /// Because its golem has, or is out of something.
     Golem,
     Interrupted,
+    /// After as many calls as it was to make.
+    Retired,
 }
 
 pub(super) struct WatchedProgram {
     warden: Child,
     place: GolemHome,
     heard: Arc<SignalCounts>,
+    /// Calls after which it is to start over.
+    retires: Option<u64>,
 }
 
 /// What its owner has signalled, how often.
@@ -104,7 +108,7 @@ impl WatchedProgram {
             .envs(passage.map(Passage::environment).unwrap_or_default());
         let mut warden = command.spawn().map_err(cannot)?;
         passage.map_or(Ok(()), |passage| passage.begin(&mut warden))?;
-        Ok(WatchedProgram { warden, place: place.clone(), heard })
+        Ok(WatchedProgram { warden, place: place.clone(), heard, retires: args.retire_after })
     }
 
     /// Until it ends, or has to; and how it was with its golem then.
@@ -131,6 +135,10 @@ impl WatchedProgram {
                     self.end()?;
                     return Ok((ProgramEnd::Golem, look));
                 }
+                if self.is_old(look, before) {
+                    self.retire()?;
+                    return Ok((ProgramEnd::Retired, keeper.look(&self.place, before)?));
+                }
                 if self.winds_up(look, &mut out, wind_up) {
                     self.end()?;
                     return Ok((ProgramEnd::Golem, look));
@@ -150,6 +158,29 @@ impl WatchedProgram {
             }
             std::thread::sleep(EVERY);
         }
+    }
+
+    /// Whether it had made all the calls it was to make when none was under way.
+    fn is_old(&self, look: MoneyState, before: &Life) -> bool {
+        self.retires.is_some_and(|calls| look.made.saturating_sub(before.calls.made) >= calls)
+    }
+
+    /// It is told to end as its owner would tell it, and is ended if it does not.
+    fn retire(&mut self) -> Result<(), Error> {
+        let calls = self.retires.unwrap_or(0);
+        output::complain(format!(
+            "{}'s program has made its {calls} calls and is ended, so that it starts over",
+            self.place.name
+        ));
+        self.signal(Signal::TERM);
+        let until = Instant::now() + TOLD;
+        while self.has_ended()?.is_none() {
+            if Instant::now() > until {
+                return self.end();
+            }
+            std::thread::sleep(EVERY);
+        }
+        Ok(())
     }
 
     /// Says that there is nothing left, once; and whether it has had its time.

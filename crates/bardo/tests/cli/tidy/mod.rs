@@ -17,6 +17,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("golem", &[]),
     ("vault", &["golem"]),
     ("mind", &[]),
+    ("age", &["mind"]),
     ("outside", &["golem"]),
     ("styx", &["golem"]),
     ("world", &["golem"]),
@@ -24,7 +25,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("lab", &["golem", "world", "host"]),
     ("chain", &["golem", "world", "outside", "host"]),
     ("testing", &["golem", "styx"]),
-    ("bardo", &["golem", "vault", "world", "host", "lab", "mind", "outside", "styx"]),
+    ("bardo", &["age", "golem", "vault", "world", "host", "lab", "mind", "outside", "styx"]),
 ];
 
 /// Everything the core may stand on: nothing here can tell time, draw chance or touch a file.

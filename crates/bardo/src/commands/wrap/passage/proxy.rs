@@ -67,13 +67,15 @@ fn tunnel(mut client: TcpStream, mut server: TcpStream, way: &Way, mut early: Ve
     if client.write_all(b"HTTP/1.1 200 Connection established\r\n\r\n").is_err() {
         return Ok(());
     }
-    while way.named {
-        match hello::read(&early) {
-            Hello::More if more(&mut client, &mut early) => {}
-            Hello::More => return Ok(()),
-            Hello::Wants(host) if host == way.host => break,
-            Hello::Wants(host) => return Err(format!("{} was asked for, and {host} wanted there", way.host)),
-            Hello::Nobody => return Err(format!("{} was asked for, and not by a TLS that says so", way.host)),
+    if way.named {
+        loop {
+            match hello::read(&early) {
+                Hello::More if more(&mut client, &mut early) => {}
+                Hello::More => return Ok(()),
+                Hello::Wants(host) if host == way.host => break,
+                Hello::Wants(host) => return Err(format!("{} was asked for, and {host} wanted there", way.host)),
+                Hello::Nobody => return Err(format!("{} was asked for, and not by a TLS that says so", way.host)),
+            }
         }
     }
     if server.write_all(&early).is_ok() {

@@ -1,0 +1,115 @@
+//! `age`: what age does to the agents somebody has, from the records that lie on their disk. Behind a fence without a network,
+//! and nothing is written but what is asked for.
+
+mod find;
+mod page;
+mod rows;
+mod sessions;
+mod text;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use age::{Asked, End, GolemCall, Group, Shelf, Study};
+use golem::Time;
+use host::{Error, Home};
+use outside::fence;
+use serde_json::json;
+
+use crate::args::{AgeArgs, AgeBy};
+use crate::output;
+
+pub(crate) fn age(home: &Home, args: &AgeArgs, json: bool) -> Result<ExitCode, Error> {
+    if args.schema {
+        output::json(&age::schema());
+        return Ok(ExitCode::SUCCESS);
+    }
+    // Without a home there is the book that is built in.
+    let book = home.book().unwrap_or_else(|_| mind::Book::built_in());
+    let mut shelf = Shelf::new(&book, host::wall::now_ms());
+    if args.paths.is_empty() {
+        golems(home, &mut shelf);
+    }
+    let writable = places_to_write(args)?;
+    let fenced = fence::read_only(&writable).unwrap_or(false);
+    let found = if args.paths.is_empty() { find::usual() } else { find::given(&args.paths)? };
+    let trouble = find::read_all(&found, &mut shelf);
+    trouble.iter().for_each(output::complain);
+    if !fenced {
+        output::complain(
+            "there is no fence on this kernel; it was read without one, and nothing was sent all the same",
+        );
+    }
+    let asked = Asked {
+        by: match args.by {
+            None => Group::All,
+            Some(AgeBy::Model) => Group::Model,
+            Some(AgeBy::Harness) => Group::Harness,
+            Some(AgeBy::Project) => Group::Project,
+        },
+        handover: args.handover.map(|sum| sum.as_f64()),
+        helpers: args.helpers,
+    };
+    let studies = Study::of(&shelf.lives, &asked);
+    if let Some(folder) = &args.rows {
+        rows::write(&shelf.lives, folder)?;
+    }
+    if let Some(file) = &args.page {
+        output::save(file, page::page(&studies, &shelf).as_bytes())?;
+    }
+    if json {
+        output::json(&json!({ "sources": shelf.lines, "studies": studies }));
+    } else {
+        text::say(&studies, &shelf, args);
+        if let Some(folder) = &args.rows {
+            let files = "records.jsonl, and lives and calls as .jsonl, .csv and .parquet";
+            output::line(format!("{} lives in {}: {files}", shelf.lives.len(), folder.display()));
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What may be written to from then on: the folders of what is asked for, which are made while they can be.
+fn places_to_write(args: &AgeArgs) -> Result<Vec<PathBuf>, Error> {
+    let cannot = |path: &Path| {
+        let path = path.to_owned();
+        move |source| Error::Io { what: "cannot write", path, source }
+    };
+    let mut places = Vec::new();
+    if let Some(folder) = &args.rows {
+        fs::create_dir_all(folder).map_err(cannot(folder))?;
+        places.push(folder.clone());
+    }
+    if let Some(file) = &args.page {
+        // Only the file, if it can be made; its folder has much that is none of this command's business.
+        fs::OpenOptions::new().append(true).create(true).open(file).map_err(cannot(file))?;
+        places.push(file.clone());
+    }
+    Ok(places)
+}
+
+/// What agents with a golem for their purse asked, as far as there is a home.
+fn golems(home: &Home, shelf: &mut Shelf<'_>) {
+    for place in home.list().unwrap_or_default() {
+        let read = || -> Result<_, Error> {
+            place.catch_up()?;
+            let dead = place.wake()?.0.life().is_dead();
+            Ok((vault::Reader::open(&place.database())?.calls(Time::default())?, dead))
+        };
+        match read() {
+            Ok((calls, dead)) => {
+                let calls = calls.into_iter().map(|call| GolemCall {
+                    at: i64::try_from(call.at.as_millis()).unwrap_or(0),
+                    model: call.model,
+                    input: u64::from(call.input),
+                    output: u64::from(call.output),
+                    cost: call.cost.as_f64() as u64,
+                });
+                let end = if dead { End::Finished } else { End::Open };
+                shelf.golem(&place.folder.display().to_string(), calls, end);
+            }
+            Err(why) => output::complain(format!("{}: {why}", place.name)),
+        }
+    }
+}
