@@ -65,7 +65,7 @@ fn a_new_user_gets_from_the_demo_to_a_golem_in_another_home() {
 
     says(&tent, "golem retire ada --confirm ada --reason enough", &["ada"]);
     says(&tent, "golem show ada", &["dead", "retired by its owner (enough)"]);
-    says(&tent, "testament ada", &["ada", "What killed me", "retired by its owner (enough)", "secret"]);
+    says(&tent, "testament ada", &["ada", "died 2024-", "retired by its owner (enough)", "secret"]);
     says(&tent, "testament ada --verify", &["chain of", "rolls are those", "signed and whole"]);
     says(&tent, "graveyard", &["ada"]);
     says(&tent, "golem successor ada", &["its line was ended (retired by its owner (enough))"]);

@@ -52,8 +52,7 @@ impl fmt::Display for Amount {
         let Amount(unit, n) = *self;
         match (unit, n) {
             (Unit::Hours, millis) => write!(f, "{}", Span::millis(millis)),
-            (Unit::Tokens, 1) => f.write_str("1 token"),
-            (Unit::Calls, 1) => f.write_str("1 call"),
+            (unit, 1) => write!(f, "1 {}", unit.name().trim_end_matches('s')),
             _ => write!(f, "{} {}", grouped(n), unit.name()),
         }
     }

@@ -464,16 +464,11 @@ impl Gateway {
             }
             Verdict::Granted { grant, tokens, most, stands } => {
                 let lowered = tokens < bound.output;
-                let finds =
-                    Finds { prefixes: Arc::clone(&self.prefixes), shapes: Arc::clone(&self.shapes), turn, place_of };
-                let call = Call::new(
-                    counter,
-                    (grant, tokens, most),
-                    model.upstream,
-                    asked,
-                    (finds, room, login),
-                    place.name.as_str(),
-                );
+                let (prefixes, shapes) = (Arc::clone(&self.prefixes), Arc::clone(&self.shapes));
+                let finds = Finds { prefixes, shapes, turn, place_of };
+                let beside = (finds, room, login);
+                let call =
+                    Call::new(counter, (grant, tokens, most), model.upstream, asked, beside, place.name.as_str());
                 let mut response = call.make(&self.client, passed_on(&parts.headers)).await;
                 // What a stream comes to is not known yet; and after a bill above its bound none is let through.
                 let cost = response.extensions().get::<CameTo>().map_or(Usdc::ZERO, |CameTo(cost)| *cost);

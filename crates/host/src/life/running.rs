@@ -81,9 +81,7 @@ impl Living {
             // What a round has made of siblings' words is said at once.
             if looked.elapsed() >= INBOX_EVERY || !self.body.digested.is_empty() {
                 self.look_into_inbox(listener)?;
-                if let Some(news) = self.clock_news() {
-                    listener.waits(&news);
-                }
+                self.say_clock_news(listener);
                 looked = Instant::now();
                 continue;
             }
@@ -132,8 +130,12 @@ impl Living {
     }
 
     /// What there is to say of the clock, where its life goes by that.
-    fn clock_news(&self) -> Option<String> {
-        if self.is_wall() { self.body.place.home().clock_news() } else { None }
+    fn say_clock_news(&self, listener: &mut impl Listener) {
+        if self.is_wall()
+            && let Some(news) = self.body.place.home().clock_news()
+        {
+            listener.waits(&news);
+        }
     }
 
     /// Nothing of it is left anywhere; what the owner sent while it was dying goes back with the rest.

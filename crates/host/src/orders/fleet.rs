@@ -89,7 +89,11 @@ pub struct Halted {
 /// Ends every golem here for good. The owner's own book comes first; then everyone is told before anyone is waited for,
 /// and whatever happens at one of them happens to no other.
 pub fn halt_all(home: &Home, trigger: &str, snapshot_every: u64, patience: Duration) -> Result<Halted, Error> {
-    let ended = home.treasury().and_then(|mut treasury| Ok(treasury.end_all()?));
+    let end_all = || home.treasury().and_then(|mut treasury| Ok(treasury.end_all()?));
+    let mut ended = end_all();
+    if ended.as_ref().is_err_and(Error::is_of_disk) && home.is_full() && home.give_up_reserve() {
+        ended = end_all();
+    }
     let broke = |_| Err(Error::Host("it broke while it was told; `bardo doctor` looks at it".into()));
     let command = || Body::Command(Command::Halt { trigger: trigger.to_owned() });
     let told: Vec<(GolemHome, Result<Order, Error>)> = home
