@@ -44,6 +44,11 @@ pub fn cover(places: &[PathBuf]) -> io::Result<()> {
     linux::cover(places)
 }
 
+/// Lays this file over those, in the view of whoever has covered something.
+pub(crate) fn lay_over(file: &Path, over: &[PathBuf]) -> io::Result<()> {
+    linux::lay_over(file, over)
+}
+
 /// Leaves the network this process is in for one of its own, where there is nothing. Whoever has covered something may.
 pub(crate) fn own_network() -> io::Result<()> {
     linux::own_network()
@@ -110,7 +115,7 @@ impl Ways {
 #[cfg(target_os = "linux")]
 mod linux {
     use std::io;
-    use std::path::PathBuf;
+    use std::path::{Path, PathBuf};
 
     #[allow(deprecated)]
     use rustix::thread::unshare;
@@ -120,7 +125,7 @@ mod linux {
         RulesetCreatedAttr, RulesetStatus, Scope,
     };
 
-    use rustix::mount::{MountFlags, MountPropagationFlags, mount, mount_change};
+    use rustix::mount::{MountFlags, MountPropagationFlags, mount, mount_bind, mount_change};
     use rustix::thread::{CapabilitySet, UnshareFlags, capabilities, set_capabilities};
 
     use super::{Fence, Ways};
@@ -191,6 +196,10 @@ mod linux {
         real.iter().try_for_each(|path| Ok(mount("tmpfs", path, "tmpfs", flags, c"mode=000,size=4k")?))
     }
 
+    pub(super) fn lay_over(file: &Path, over: &[PathBuf]) -> io::Result<()> {
+        over.iter().try_for_each(|path| Ok(mount_bind(file, path)?))
+    }
+
     /// A view of its own, as whoever it was.
     fn separate(view: UnshareFlags) -> io::Result<()> {
         let (user, group) = (rustix::process::geteuid(), rustix::process::getegid());
@@ -253,6 +262,10 @@ mod linux {
 
     pub(super) fn read_only(_: &[std::path::PathBuf]) -> std::io::Result<bool> {
         Ok(false)
+    }
+
+    pub(super) fn lay_over(_: &std::path::Path, _: &[std::path::PathBuf]) -> std::io::Result<()> {
+        Err(std::io::ErrorKind::Unsupported.into())
     }
 
     pub(super) fn cover(_: &[std::path::PathBuf]) -> std::io::Result<()> {

@@ -30,6 +30,13 @@ const NOT_STARTED: u8 = 127;
 /// How often it is looked whether anything has ended.
 const EVERY: Duration = Duration::from_millis(20);
 
+/// Files that are kept from a program, and what it reads instead of each.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Logins {
+    pub files: Vec<PathBuf>,
+    pub instead: PathBuf,
+}
+
 /// What a warden is told.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ward {
@@ -40,6 +47,9 @@ pub struct Ward {
     /// What is hidden is covered, which is better and not possible everywhere.
     #[serde(default)]
     pub covers: bool,
+    /// Logins of its owner's, over which something is laid wherever anything can be, so that they open nothing.
+    #[serde(default)]
+    pub logins: Logins,
     /// What it finds in a network of its own, if it is to have one; that takes a fence, and a view in which things can be covered.
     #[serde(default)]
     pub apart: Option<Apart>,
@@ -127,7 +137,8 @@ pub fn enter(text: &str) -> ExitCode {
     let entered = serde_json::from_str(text).map_err(io::Error::other).and_then(|ward: Ward| match &ward.fence {
         Some(fence) if ward.program.is_empty() => {
             let opens = || ward.apart.as_ref().is_none_or(|apart| apart.open().is_ok());
-            Ok(fence::cover(&fence.hidden).is_ok() && opens())
+            let lays = || fence::lay_over(&ward.logins.instead, &ward.logins.files).is_ok();
+            Ok(fence::cover(&fence.hidden).is_ok() && lays() && opens())
         }
         _ => match become_it(&ward)? {},
     });
@@ -183,6 +194,7 @@ fn become_it(ward: &Ward) -> io::Result<std::convert::Infallible> {
             let here = std::env::current_dir()?;
             let leaving = ward.apart.as_ref().map(Apart::prepare).transpose()?;
             fence::cover(&fence.hidden)?;
+            fence::lay_over(&ward.logins.instead, &ward.logins.files)?;
             leaving.map_or(Ok(()), leave)?;
             let inside = |_| io::Error::other("the program cannot be started inside the home it is kept from");
             std::env::set_current_dir(here).map_err(inside)?;

@@ -1,6 +1,7 @@
 //! What `bardo wrap` gives a program: a golem of its own, what its owner keeps for it and no key, and a fence that is not in its way.
 
 use std::collections::BTreeMap;
+use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -187,4 +188,26 @@ fn an_agent_that_is_known_by_name_is_told_its_address_in_its_own_way() {
     assert!(!env.contains_key("ANTHROPIC_API_KEY") && env["ANTHROPIC_AUTH_TOKEN"].starts_with("bardo-agent-"));
     let (_, env, _) = run(&["opencode", "run", "hello"]);
     assert!(env["OPENCODE_CONFIG_CONTENT"].contains(&env["OPENAI_BASE_URL"]), "{env:?}");
+}
+
+/// With an account of its owner's a program would spend what nobody holds.
+#[test]
+fn logins_on_the_disk_are_empty_to_a_program_and_as_they_were_after() {
+    let (tent, upstream) = (Tent::bare(), Upstream::start(|_| Act::Honest));
+    let user = tempfile::tempdir().unwrap();
+    let logins = [".codex/auth.json", ".claude/.credentials.json"].map(|file| user.path().join(file));
+    for file in &logins {
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(file, r#"{"token":"canary"}"#).unwrap();
+    }
+    let look =
+        "cat ~/.codex/auth.json ~/.claude/.credentials.json; echo more >> ~/.codex/auth.json; touch ~/.codex/new";
+    for _ in 0..2 {
+        let mut command = wrap(&tent, &upstream, &["--credit", "1", "--name", "ada"], &["sh", "-c", look]);
+        let output = command.env("HOME", user.path()).env_remove("XDG_CACHE_HOME").output().unwrap();
+        let said = String::from_utf8_lossy(&output.stdout);
+        assert_eq!(said.trim(), "{}{}", "{}", told(&output));
+        assert!(logins.iter().all(|file| fs::read_to_string(file).unwrap() == r#"{"token":"canary"}"#));
+        assert!(user.path().join(".codex/new").exists(), "all else there is the program's");
+    }
 }

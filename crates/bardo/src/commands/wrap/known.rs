@@ -114,7 +114,7 @@ static KNOWN: [KnownAgent; 6] = [
             unset: &["ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_API_BASE"],
             keep: &["CLAUDE_CODE_OAUTH_TOKEN"],
         }),
-        logins: &[".claude/.credentials.json", ".claude.json"],
+        logins: &[".claude/.credentials.json"],
         key: Some("ANTHROPIC_API_KEY"),
         silent: "`apiKeyHelper` or `env` in a settings.json of Claude Code's goes before the environment",
         ..PLAIN
@@ -155,7 +155,7 @@ static KNOWN: [KnownAgent; 6] = [
     KnownAgent {
         name: "aider",
         packages: &["aider-chat"],
-        logins: &[".aider/oauth-keys.env", ".aider.conf.yml"],
+        logins: &[".aider/oauth-keys.env"],
         silent: "a .env file or .aider.conf.yml goes before the environment, and models of other providers past the gateway",
         ..PLAIN
     },
@@ -252,6 +252,12 @@ impl Recognised {
         let user = user?;
         self.known.logins.iter().map(|file| user.join(file)).find(|file| file.exists())
     }
+}
+
+/// Every login of an agent's that is there: what opens an account of its owner's is no program's on a budget.
+pub(super) fn logins(user: &Path) -> Vec<PathBuf> {
+    let files = KNOWN.iter().flat_map(|known| known.logins).map(|file| user.join(file));
+    files.filter(|file| file.is_file()).collect()
 }
 
 /// What becomes of a program's environment.

@@ -25,17 +25,7 @@ impl Settings {
         let said = Path::new(&theirs).exists().then(|| std::fs::read_to_string(&theirs)).transpose();
         let said = said.map_err(|why| format!("cannot read {theirs}: {why}"))?;
         let all = self.over(said.as_deref()).map_err(|why| format!("cannot read {theirs}: {why}"))?;
-        let set = |name: &str| own(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-        let cache = set("XDG_CACHE_HOME").or_else(|| set("HOME").map(|user| user.join(".cache")));
-        let folder = cache.ok_or("there is no HOME")?.join("bardo");
-        let write = || {
-            std::fs::create_dir_all(&folder)?;
-            let mut file = tempfile::NamedTempFile::new_in(&folder)?;
-            file.write_all(all.as_bytes())?;
-            file.persist(folder.join(self.name))?;
-            Ok(folder.join(self.name))
-        };
-        write().map_err(|why: std::io::Error| format!("cannot write to {}: {why}", folder.display()))
+        cached(own, self.name, &all)
     }
 
     fn over(&self, own: Option<&str>) -> Result<String, serde_json::Error> {
@@ -43,6 +33,21 @@ impl Settings {
         merge(&mut all, &serde_json::from_str(self.text).expect("ours is JSON"));
         Ok(all.to_string())
     }
+}
+
+/// A file of that name in a user's own cache, with this in it.
+pub(super) fn cached(own: impl Fn(&str) -> Option<String>, name: &str, text: &str) -> Result<PathBuf, String> {
+    let set = |name: &str| own(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let cache = set("XDG_CACHE_HOME").or_else(|| set("HOME").map(|user| user.join(".cache")));
+    let folder = cache.ok_or("there is no HOME")?.join("bardo");
+    let write = || {
+        std::fs::create_dir_all(&folder)?;
+        let mut file = tempfile::NamedTempFile::new_in(&folder)?;
+        file.write_all(text.as_bytes())?;
+        file.persist(folder.join(name))?;
+        Ok(folder.join(name))
+    };
+    write().map_err(|why: std::io::Error| format!("cannot write to {}: {why}", folder.display()))
 }
 
 /// What stands in `from` goes before what stands in `into`, field by field.

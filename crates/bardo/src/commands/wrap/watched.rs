@@ -1,6 +1,7 @@
 //! The program while it runs: started behind its fence with a warden beside it, told what its owner signals, and ended when its
 //! golem has ended or is out of money, or of what else its calls are capped in.
 
+use std::path::Path;
 use std::process::{Child, Command};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -9,14 +10,15 @@ use std::time::{Duration, Instant};
 use golem::Life;
 use host::{Error, GolemHome, Home, files, private};
 use outside::fence::Fence;
-use outside::warden::Ward;
+use outside::warden::{Logins, Ward};
 use rustix::process::{Pid, Signal, kill_process};
 use signal_hook::consts::SIGTERM;
 
 use super::keeper::{Keeper, MoneyState};
-use super::known::GolemAddress;
+use super::known::{self, GolemAddress};
 use super::passage::Passage;
 use super::plans::Plans;
+use super::settings;
 use super::spent;
 use super::warnings::Warnings;
 use crate::args::WrapArgs;
@@ -49,6 +51,20 @@ pub(super) struct WatchedProgram {
     retires: Option<u64>,
 }
 
+/// Logins on this disk are its owner's, and no golem pays for what they open.
+fn logins_kept_back(plans: &Plans) -> Logins {
+    let own = |name: &str| plans.given.variables.get(name).cloned();
+    let files = own("HOME").map(|user| known::logins(Path::new(&user))).unwrap_or_default();
+    if files.is_empty() {
+        return Logins::default();
+    }
+    // What reads a login there finds none, and writes none that stays.
+    settings::cached(own, "no-login.json", "{}").map(|instead| Logins { files, instead }).unwrap_or_else(|why| {
+        output::complain(format!("logins on this disk are not kept from the program: {why}"));
+        Logins::default()
+    })
+}
+
 /// What its owner has signalled, how often.
 #[derive(Default)]
 struct SignalCounts {
@@ -76,6 +92,7 @@ impl WatchedProgram {
             program: plans.recognised.started(&args.program, at),
             fence: (!args.unfenced).then_some(fence),
             covers: false,
+            logins: if args.own_login { Logins::default() } else { logins_kept_back(plans) },
             apart: passage.map(Passage::apart),
             umask: private::umask_before(),
             files: files::before(),
