@@ -185,11 +185,11 @@ mod tests {
         assert_eq!(look(&mut next, &path, ahead, "b", HOUR).0, 9 * HOUR);
         assert_eq!(look(&mut next, &path, ahead + HOUR, "b", 2 * HOUR).0, 10 * HOUR);
         // Set right, it is believed without a word.
-        assert_eq!(look(&mut next, &path, NOW + 12 * HOUR, "b", 3 * HOUR), (12 * HOUR, 0));
+        assert_eq!(look(&mut next, &path, NOW + 11 * HOUR, "b", 3 * HOUR), (11 * HOUR, 0));
         // Behind, time goes on all the same.
         let (time, off) = look(&mut next, &path, NOW - 25 * HOUR, "b", 4 * HOUR);
-        assert_eq!((time, off), (13 * HOUR, -38 * HOUR));
-        assert_eq!(look(&mut next, &path, NOW + 13 * HOUR - 60_000, "b", 4 * HOUR).1, 0, "a minute is nothing");
+        assert_eq!((time, off), (12 * HOUR, -37 * HOUR));
+        assert_eq!(look(&mut next, &path, NOW + 12 * HOUR - 60_000, "b", 4 * HOUR).1, 0, "a minute is nothing");
         assert_eq!(look(&mut next, &path, NOW + 20 * DAY, "c", HOUR), (20 * DAY, 0), "it was off for three weeks");
     }
 }

@@ -29,11 +29,11 @@ impl Unit {
     pub fn key(self, a_day: bool) -> &'static str {
         match (self, a_day) {
             (Unit::Tokens, false) => "policy.cap.tokens",
-            (Unit::Tokens, true) => "policy.cap.tokens_a_day",
+            (Unit::Tokens, true) => "policy.cap.tokens_per_day",
             (Unit::Calls, false) => "policy.cap.calls",
-            (Unit::Calls, true) => "policy.cap.calls_a_day",
+            (Unit::Calls, true) => "policy.cap.calls_per_day",
             (Unit::Hours, false) => "policy.cap.time",
-            (Unit::Hours, true) => "policy.cap.time_a_day",
+            (Unit::Hours, true) => "policy.cap.time_per_day",
         }
     }
 

@@ -269,11 +269,11 @@ impl Settings {
         let counted = |path: &str| self.perhaps_integer(path).and_then(|n| u64::try_from(n).ok());
         Caps {
             tokens: counted("policy.cap.tokens"),
-            tokens_day: counted("policy.cap.tokens_a_day"),
+            tokens_day: counted("policy.cap.tokens_per_day"),
             calls: counted("policy.cap.calls"),
-            calls_day: counted("policy.cap.calls_a_day"),
+            calls_day: counted("policy.cap.calls_per_day"),
             time: self.perhaps_span("policy.cap.time"),
-            time_day: self.perhaps_span("policy.cap.time_a_day"),
+            time_day: self.perhaps_span("policy.cap.time_per_day"),
         }
     }
 

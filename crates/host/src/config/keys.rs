@@ -178,11 +178,11 @@ keys! {
     Golem "policy.pools", Kind::NotYet, "", "pools it may trade in";
 
     Golem "policy.cap.tokens", CAPPED, "", "the most tokens its agent's calls may take in all, what goes in and what comes out; empty for no cap";
-    Golem "policy.cap.tokens_a_day", CAPPED, "", "the same for one day, in UTC";
+    Golem "policy.cap.tokens_per_day", CAPPED, "", "the same for one day, in UTC";
     Golem "policy.cap.calls", CAPPED, "", "the most calls its agent may make in all that reach a model; empty for no cap";
-    Golem "policy.cap.calls_a_day", CAPPED, "", "the same for one day, in UTC";
+    Golem "policy.cap.calls_per_day", CAPPED, "", "the same for one day, in UTC";
     Golem "policy.cap.time", Kind::Maybe(&CALLING), "", "how long after its first call it may still call, in time that it has lived; empty for no cap";
-    Golem "policy.cap.time_a_day", Kind::Maybe(&CALLING), "", "the same for one day, in UTC, from that day's first call on";
+    Golem "policy.cap.time_per_day", Kind::Maybe(&CALLING), "", "the same for one day, in UTC, from that day's first call on";
 
     Golem "mind.kind", Kind::Choice(&["rules", "reflex", "outside"]), "rules", "who makes its claims: heuristics that learn, more of the same, or an agent of yours";
     Golem "mind.learning", Kind::Bool, "true", "heuristics learn from what came of their claims";

@@ -341,11 +341,11 @@ impl Flags {
     fn caps(&mut self, caps: &Caps) {
         let Caps { tokens, tokens_day, calls, calls_day, time, time_day } = caps;
         self.counted("policy.cap.tokens", *tokens);
-        self.counted("policy.cap.tokens_a_day", *tokens_day);
+        self.counted("policy.cap.tokens_per_day", *tokens_day);
         self.counted("policy.cap.calls", *calls);
-        self.counted("policy.cap.calls_a_day", *calls_day);
+        self.counted("policy.cap.calls_per_day", *calls_day);
         self.span("policy.cap.time", *time);
-        self.span("policy.cap.time_a_day", *time_day);
+        self.span("policy.cap.time_per_day", *time_day);
     }
 
     fn mind(&mut self, mind: &Mind) {

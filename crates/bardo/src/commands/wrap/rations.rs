@@ -51,10 +51,10 @@ mod tests {
         let settings = typed(&all).unwrap();
         let expected = [
             "policy.cap.tokens=2000000",
-            "policy.cap.tokens_a_day=500000",
+            "policy.cap.tokens_per_day=500000",
             "policy.cap.calls=1000",
             "policy.cap.time=1800000ms",
-            "policy.cap.time_a_day=28800000ms",
+            "policy.cap.time_per_day=28800000ms",
         ];
         assert_eq!(settings, expected);
         assert_eq!(typed(&["--tokens", "1.25M"]).unwrap(), ["policy.cap.tokens=1250000"]);
