@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 use testing::billing::{Double, Ended, Fault, Habit, HangUp, Part, Shown, Turn, always};
+use testing::wait::within;
 
 use super::{SPOKEN, asked, double, hello, post, send, streamed};
 
@@ -29,6 +30,8 @@ fn hang_up(double: &Double, protocol: &str, stream: bool) -> (u64, Duration) {
     if stream {
         line.read_exact(&mut [0; 64]).unwrap();
     }
+    // What went in is billed as soon as it is read.
+    within(Duration::from_secs(10), || "it was never read".to_owned(), || double.ledger.billed_in_all() > 0);
     thread::sleep(Duration::from_millis(200));
     drop(line);
     assert!(double.ledger.quiet(Duration::from_secs(10)));
