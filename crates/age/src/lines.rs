@@ -5,7 +5,7 @@ use std::io::{self, BufRead, Read};
 use serde::Serialize;
 
 /// A line that is longer is passed over and counted.
-const LONGEST: u64 = 32 << 20;
+const LONGEST: u64 = 4 << 20;
 /// What is kept of the memory a long line took.
 const KEPT: usize = 1 << 20;
 

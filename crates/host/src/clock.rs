@@ -16,6 +16,8 @@ const SLACK_MS: i64 = 300_000;
 /// A machine is off for so long at most without its owner wondering about the time. While it is up, asleep or not, it says itself
 /// what has passed: there only a correction is believed, and a machine that was stopped from outside has its owner asked.
 const SLEEP_MS: i64 = 32 * 86_400_000;
+/// How long a machine may take after its start to learn the time.
+const LEARNS_MS: i64 = 600_000;
 /// How often what is believed is written down.
 const WRITTEN_EVERY_MS: i64 = 60_000;
 /// How often it is looked what was written down by others.
@@ -41,7 +43,13 @@ impl Clock {
         let mut state = self.state();
         if state.looked.is_none_or(|looked| looked.elapsed() >= LOOK) {
             let known = read(file).or_else(|| state.known.take());
-            let first = || last_written().map(|at_ms| Known { at_ms, boot: String::new(), up_ms: 0 });
+            let first = || {
+                last_written().filter(|at_ms| *at_ms <= wall_ms).map(|at_ms| Known {
+                    at_ms,
+                    boot: String::new(),
+                    up_ms: 0,
+                })
+            };
             state.known = known.or_else(first);
             state.looked = Some(Instant::now());
         }
@@ -92,8 +100,11 @@ struct State {
 impl Known {
     /// The time, and how far the clock on the wall is ahead of it; nothing, if it is believed.
     fn judge(&self, wall_ms: i64, boot: &str, up_ms: i64) -> (i64, i64) {
-        let same = self.boot == boot;
-        let (passed, most) = if same { ((up_ms - self.up_ms).max(0), SLACK_MS) } else { (0, SLEEP_MS) };
+        // A machine that has been up for less than it had been has another start behind it, whatever it calls that.
+        let same = self.boot == boot && up_ms >= self.up_ms;
+        let passed = if same { up_ms - self.up_ms } else { 0 };
+        // Many learn what time it is only some time after they start.
+        let most = if same && up_ms > LEARNS_MS { SLACK_MS } else { SLEEP_MS };
         let expected = self.at_ms + passed;
         let off = wall_ms - expected;
         if (-SLACK_MS..=most).contains(&off) { (wall_ms, 0) } else { (expected, off) }
@@ -104,7 +115,7 @@ impl State {
     /// The time, after a look at the clock and at how long the machine has been up.
     fn look(&mut self, path: &Path, wall_ms: i64, (boot, up_ms): (&str, i64)) -> i64 {
         let (now_ms, off_ms) = self.known.as_ref().map_or((wall_ms, 0), |known| known.judge(wall_ms, boot, up_ms));
-        let anew = self.known.as_ref().is_none_or(|known| known.boot != boot);
+        let anew = self.known.as_ref().is_none_or(|known| known.boot != boot || known.up_ms > up_ms);
         self.off_ms = off_ms;
         if off_ms == 0 || anew {
             let known = Known { at_ms: now_ms, boot: boot.to_owned(), up_ms };
@@ -191,5 +202,10 @@ mod tests {
         assert_eq!((time, off), (12 * HOUR, -37 * HOUR));
         assert_eq!(look(&mut next, &path, NOW + 12 * HOUR - 60_000, "b", 4 * HOUR).1, 0, "a minute is nothing");
         assert_eq!(look(&mut next, &path, NOW + 20 * DAY, "c", HOUR), (20 * DAY, 0), "it was off for three weeks");
+        // One that calls each of its starts the same, and one that learns the time only after it.
+        let mut same = State::default();
+        assert_eq!(look(&mut same, &path, NOW, "d", 300 * HOUR), (0, 0));
+        assert_eq!(look(&mut same, &path, NOW + HOUR, "d", 60_000), (HOUR, 0));
+        assert_eq!(look(&mut same, &path, NOW + 2 * DAY, "d", 120_000), (2 * DAY, 0), "it was asked of others");
     }
 }

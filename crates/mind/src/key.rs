@@ -19,7 +19,7 @@ impl Key {
     pub(crate) fn from_env(variable: &str) -> Result<Key, Error> {
         let wrong = |why| Error::Key { variable: variable.to_owned(), why };
         let value = env::var(variable).map_err(|why| match why {
-            env::VarError::NotPresent => wrong("it is not set; set it, or name none for a server that wants no key"),
+            env::VarError::NotPresent => wrong("it is not set where Bardo runs: export it and start again; a server that wants no key is named without one"),
             env::VarError::NotUnicode(_) => wrong("it is not text"),
         })?;
         Key::new(variable, &value)
@@ -30,7 +30,7 @@ impl Key {
         // Keys read from files often end in a line break.
         let secret = value.trim();
         if secret.is_empty() {
-            return Err(wrong("it is empty; set it, or name none for a server that wants no key"));
+            return Err(wrong("it is empty: set it and start again; a server that wants no key is named without one"));
         }
         let header = |text: &str| {
             let mut header = HeaderValue::from_str(text).map_err(|_| wrong("it holds what no key can hold"))?;

@@ -123,6 +123,11 @@ impl Server {
     pub fn host(&self) -> String {
         host_of(&self.base).unwrap_or_default()
     }
+
+    /// On this machine, where what has no price is free.
+    pub fn is_local(&self) -> bool {
+        self.local
+    }
 }
 
 fn host_of(address: &str) -> Option<String> {
@@ -134,6 +139,11 @@ impl Named {
     pub fn served_by(mut self, server: &Server) -> Named {
         (self.base, self.key_env) = (server.base.clone(), server.key_env.clone());
         (self.protocol, self.local, self.as_it_stands) = (server.protocol, server.local, true);
+        // Whoever is not known is spoken to as most are.
+        self.most_tokens = server.owner().map_or("max_tokens", |owner| owner.most_tokens);
+        if server.host().ends_with(".openai.azure.com") {
+            self.most_tokens = PROVIDERS[0].most_tokens;
+        }
         self
     }
 

@@ -121,7 +121,9 @@ impl Best {
         };
         let (best, last) =
             (tried.iter().min_by(|one, other| each(**one).0.total_cmp(&each(**other).0))?, tried.last()?);
-        Some(Best { calls: *best, handover, each: each(*best).0, never: each(*last).1 })
+        let (each, never) = (each(*best).0, each(*last).1);
+        // Where age costs less than starting over does, there is no moment for it.
+        (each < never).then_some(Best { calls: *best, handover, each, never })
     }
 }
 

@@ -66,6 +66,9 @@ impl History {
             let call = life.calls().checked_sub(1);
             if let Some(call) = call {
                 life.edit(call, Edit::new(said, "", &format!("{call} {}", self.edits)));
+                let name = named(&[&call.to_string(), "applied", &self.edits.to_string()]);
+                life.tool(call, name, &ToolUse::new("edit", name.to_string().as_bytes()));
+                life.result(name, Some(false));
             }
         }
         if said.starts_with("The LLM did not conform to the edit format") {

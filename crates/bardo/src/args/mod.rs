@@ -637,6 +637,9 @@ pub(crate) struct AgeArgs {
     /// Take helpers for lives of their own
     #[arg(long)]
     pub(crate) helpers: bool,
+    /// Read what golems' agents asked as well: what was run under `wrap` stands in its agent's own records already
+    #[arg(long)]
+    pub(crate) golems: bool,
     /// What starting over costs you, instead of what lives spent before they first changed a file
     #[arg(long, value_name = "USDC")]
     pub(crate) handover: Option<Usdc>,
@@ -647,7 +650,7 @@ pub(crate) struct AgeArgs {
     #[arg(long, value_name = "FOLDER")]
     pub(crate) rows: Option<PathBuf>,
     /// Print the JSON Schema of a life's record, and read nothing
-    #[arg(long, conflicts_with_all = ["paths", "by", "helpers", "handover", "page", "rows"])]
+    #[arg(long, conflicts_with_all = ["paths", "by", "helpers", "golems", "handover", "page", "rows"])]
     pub(crate) schema: bool,
 }
 

@@ -59,7 +59,7 @@ pub(crate) struct WrapArgs {
     #[arg(long, value_name = "HOST", requires = "only_through")]
     pub(crate) allow: Vec<String>,
     /// End the program after so many calls of a model, once none is under way, so that it starts over; `bardo age` says how many
-    #[arg(long, value_name = "CALLS")]
+    #[arg(long, value_name = "CALLS", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) retire_after: Option<u64>,
     /// What models cost that have no price here, in dollars for a million tokens, as IN/OUT
     #[arg(long, value_name = "IN/OUT")]

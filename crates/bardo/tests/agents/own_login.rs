@@ -85,8 +85,8 @@ fn a_login_of_the_programs_own_goes_to_its_provider_over_tls_and_is_kept_nowhere
     let output = claude(&tent, &["--own-login"]).env("HTTPS_PROXY", &proxy).output().unwrap();
     let (said, told) = (said(&output), told(&output));
     assert!(output.status.success() && told.contains("claude keeps its own login"), "{told}");
-    // The token is in the address, and nothing stands where it would go before a login.
-    assert!(said.contains("/g/ada/t/bardo-agent-") && !said.contains("ANTHROPIC_AUTH_TOKEN="), "{said}");
+    // What leads to its golem is in the address, and nothing stands where it would go before a login.
+    assert!(said.contains("/g/ada/t/bardo-login-") && !said.contains("ANTHROPIC_AUTH_TOKEN="), "{said}");
     assert!(!said.contains("ANTHROPIC_API_KEY="), "{said}");
     assert!(came(&said, "own").starts_with("502") && came(&said, "count").starts_with("502"), "{said}");
     let asked = asked.lock().unwrap().clone();
@@ -107,9 +107,10 @@ fn without_its_owners_word_no_login_is_passed_on() {
     let (proxy, asked) = proxy();
     let output = claude(&tent, &[]).env("HTTPS_PROXY", &proxy).output().unwrap();
     let said = said(&output);
-    assert!(said.contains("ANTHROPIC_AUTH_TOKEN=bardo-agent-") && !said.contains("/t/bardo-agent-"), "{said}");
+    assert!(said.contains("ANTHROPIC_AUTH_TOKEN=bardo-agent-") && !said.contains("/t/bardo-login-"), "{said}");
     assert!(came(&said, "own").starts_with("401"), "{said}");
-    assert!(came(&said, "unsaid").starts_with("403") && came(&said, "unsaid").contains("--own-login"), "{said}");
+    // A token is none in an address, where others see it.
+    assert!(came(&said, "unsaid").starts_with("401") && came(&said, "unsaid").contains("\"code\":\"token\""), "{said}");
     assert!(asked.lock().unwrap().is_empty(), "a key of the owner's there was not, and nobody was asked with another");
 }
 

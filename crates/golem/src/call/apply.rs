@@ -24,9 +24,10 @@ pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
                 calls.known.push_back(*again);
             }
             let kinds = Kinds::default();
-            calls.open.push(Open { key: *key, most: *most, asked: at, month, alike: *alike, tokens: 0, kinds });
+            let (key, most, alike, again) = (*key, *most, *alike, *again);
+            calls.open.push(Open { key, most, asked: at, month, alike, again, tokens: 0, kinds });
             calls.units.begin(at, age);
-            calls.note_alike(*alike, at);
+            calls.note_alike(alike, at);
             calls.habits = calls.habits.at(at);
             calls.habits.minute.take(minute(at), Usdc::ZERO);
             calls.habits.wide = calls.habits.wide.max(calls.open.len() as u32);
@@ -82,7 +83,12 @@ fn settle(life: &mut Life, at: Time, key: u64, (cost, over, how): (Usdc, Usdc, H
     calls.habits = calls.habits.at(at);
     calls.habits.minute.taken += cost;
     calls.habits.dearest = calls.habits.dearest.max(cost);
-    calls.count(used, open.kinds, cost);
+    if how == How::Nothing {
+        // Who was not asked was not paid: it may be made again.
+        calls.known.retain(|known| Some(*known) != open.again);
+    } else {
+        calls.count(used, open.kinds, cost);
+    }
 }
 
 fn release(calls: &mut Calls, at: Time) {

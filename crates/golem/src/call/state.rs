@@ -20,6 +20,8 @@ pub struct Open {
     pub month: u64,
     /// By what it is known among those like it.
     pub alike: u64,
+    /// By what it would be known if it were made again.
+    pub again: Option<u64>,
     /// What goes in and may come out, at most; nothing, where no record says.
     pub tokens: u64,
     /// What its tokens are, as far as that is known before it is settled.

@@ -7,6 +7,8 @@ use super::protocol::Protocol;
 
 /// The largest value of a field that nobody here knows.
 const SMALL: usize = 256;
+/// The longest text that is a choice and no text.
+const WORD: usize = 24;
 
 const CHAT: &[&str] = &[
     "messages",
@@ -132,7 +134,15 @@ const HIDDEN: &[&str] = &[
     "cachedContent",
     "generation_config",
     "system_instruction",
+    "venice_parameters",
+    "documents",
+    "num_completions",
+    "best_of",
+    "min_tokens",
+    "thinking_budget",
 ];
+/// What a name has in it that brings in more than stands in the call, or has it done at another price.
+const DEAR: [&str; 6] = ["search", "web", "tier", "priority", "browse", "retriev"];
 
 fn known(protocol: Protocol) -> &'static [&'static str] {
     match protocol {
@@ -168,13 +178,23 @@ pub(super) fn look(whole: &Value, protocol: Protocol) -> Result<Vec<String>, Str
             }
             continue;
         }
-        if value.to_string().len() > SMALL || points(name, value) {
+        let lower = name.to_ascii_lowercase();
+        let dear = DEAR.iter().any(|part| lower.contains(part));
+        if dear || value.to_string().len() > SMALL || points(name, value) {
             return Err(refused(&format!("the field {name:?}, which is not known here,")));
         }
-        unknown.push(name.clone());
+        unknown.push(shape_of(name, value));
     }
     tiers(whole)?;
     Ok(unknown)
+}
+
+/// By what a field that nobody here knows is learned: what it says may be what it costs, unless that is a text of some length.
+fn shape_of(name: &str, value: &Value) -> String {
+    match value {
+        Value::String(text) if text.len() > WORD => name.to_owned(),
+        _ => format!("{name}={value}"),
+    }
 }
 
 fn is_nothing(value: &Value) -> bool {
@@ -234,7 +254,10 @@ mod tests {
     #[test]
     fn what_is_small_and_points_nowhere_is_let_through_and_nothing_else_that_is_new() {
         let look = |body: Value| look(&body, Protocol::Chat);
-        assert_eq!(look(json!({ "model": "m", "effort_hint": "low", "n": 1 })), Ok(vec!["effort_hint".to_owned()]));
+        assert_eq!(
+            look(json!({ "model": "m", "effort_hint": "low", "n": 1 })),
+            Ok(vec!["effort_hint=\"low\"".to_owned()])
+        );
         assert_eq!(look(json!({ "model": "m", "provider": null, "plugins": [], "audio": false })), Ok(vec![]));
         for wrong in [
             json!({ "hint": "x".repeat(300) }),
@@ -251,6 +274,10 @@ mod tests {
             json!({ "modalities": "audio" }),
             json!({ "service_tier": "priority" }),
             json!({ "service_tier": ["flex"] }),
+            json!({ "venice_parameters": { "enable_web_search": "on" } }),
+            json!({ "enable_search": true }),
+            json!({ "best_of": 64 }),
+            json!({ "tier": "priority" }),
         ] {
             assert!(look(wrong.clone()).is_err(), "{wrong}");
         }

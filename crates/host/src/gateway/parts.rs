@@ -216,8 +216,9 @@ impl Reader<'_> {
             Some("local_shell_call" | "shell_call" | "computer_call") => has("action") || has("actions"),
             Some("apply_patch_call") => has("operation"),
             // Thoughts that do not stand here lie at the provider.
-            Some("reasoning") => has("encrypted_content"),
-            Some("compaction" | "compaction_summary") => has("encrypted_content"),
+            Some("reasoning" | "compaction" | "compaction_summary") => {
+                of("encrypted_content").as_str().is_some_and(|text| !text.is_empty())
+            }
             Some("additional_tools" | "tool_search_output") => has("tools"),
             Some(kind) => return Err(refused(&format!("an item of the kind {kind:?}"))),
         };
@@ -458,6 +459,7 @@ mod tests {
             json!({ "type": "item_reference", "id": "rs_1" }),
             json!({ "type": "reasoning", "id": "rs_1" }),
             json!({ "type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "" }),
+            json!({ "type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": {} }),
             json!({ "type": "message", "id": "msg_1", "role": "assistant" }),
             json!({ "type": "file_search_call", "id": "fs_1" }),
             json!({ "type": "web_search_call", "id": "ws_1" }),

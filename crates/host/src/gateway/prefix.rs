@@ -62,7 +62,7 @@ impl Key {
         hasher.update(protocol.path().as_bytes());
         for (name, value) in whole.as_object().into_iter().flatten().filter(|(name, _)| !ASIDE.contains(&name.as_str()))
         {
-            hasher.update(name.as_bytes()).update(b"\0");
+            hasher.update(&(name.len() as u64).to_le_bytes()).update(name.as_bytes());
             unmarked(&mut hasher, value, 2);
         }
         let head = |hasher: &blake3::Hasher| -> Head {
@@ -89,7 +89,7 @@ fn unmarked(hasher: &mut blake3::Hasher, value: &Value, deeper: usize) {
             hasher.update(b"{");
             let mark = |name: &String| name == "cache_control" && is_mark(&fields[name]);
             for (name, value) in fields.iter().filter(|(name, _)| !mark(name)) {
-                hasher.update(name.as_bytes()).update(b"\0");
+                hasher.update(&(name.len() as u64).to_le_bytes()).update(name.as_bytes());
                 match (name.as_str(), value) {
                     ("content" | "function", _) if deeper > 0 => unmarked(hasher, value, deeper - 1),
                     _ => whole(hasher, value),

@@ -244,7 +244,9 @@ async fn generated(
         Err(refusal) => return gateway.turn_away(None, &refusal, Protocol::Generate),
     };
     let plain = |c: char| c.is_ascii_alphanumeric() || "-._/".contains(c);
-    let said = what.split_once(':').filter(|(model, _)| !model.is_empty() && model.chars().all(plain));
+    // What climbs out of its place would be asked at the price of another.
+    let climbs = |model: &str| model.split('/').any(|part| matches!(part, "" | "." | ".."));
+    let said = what.split_once(':').filter(|(model, _)| !climbs(model) && model.chars().all(plain));
     let stream = match said {
         Some((_, "generateContent")) => false,
         Some((_, "streamGenerateContent")) => true,
@@ -275,7 +277,7 @@ impl Gateway {
         let spoken = protocol.unwrap_or(if path.starts_with("messages") { Protocol::Messages } else { Protocol::Chat });
         let entered = match token {
             None => self.enter(name, request.headers()),
-            Some(token) => self.opened(name, [Some(token)]),
+            Some(token) => self.found(name, |place| agent::leads(place, token.trim())),
         };
         let place = match entered {
             Ok(place) => place,
@@ -325,9 +327,12 @@ impl Gateway {
 
     /// The golem whose token one of these is.
     fn opened<const N: usize>(&self, name: &str, sent: [Option<&str>; N]) -> Result<GolemHome, Refusal> {
+        self.found(name, |place| sent.into_iter().flatten().any(|sent| agent::opens(place, sent.trim())))
+    }
+
+    fn found(&self, name: &str, opens: impl FnOnce(&GolemHome) -> bool) -> Result<GolemHome, Refusal> {
         let place = name.parse::<Name>().ok().map(|name| self.home.place(&name));
-        let opens = |place: &GolemHome| sent.into_iter().flatten().any(|sent| agent::opens(place, sent.trim()));
-        place.filter(opens).ok_or_else(|| {
+        place.filter(|place| opens(place)).ok_or_else(|| {
             let message = "this is not the token of that golem's agent; `bardo golem connect NAME` shows it";
             Refusal::new(StatusCode::UNAUTHORIZED, "token", message)
         })
@@ -549,8 +554,9 @@ fn unbounded(bound: Bound, model: &Model) -> Result<Bound, Refusal> {
 
 /// By whom and in which way a beginning is counted alike.
 fn at_whom(upstream: &mind::Upstream, headers: &HeaderMap) -> String {
-    let betas = headers.get_all("anthropic-beta").iter().filter_map(|value| value.to_str().ok());
-    betas.fold(upstream.name().to_owned(), |all, beta| all + " " + beta)
+    let ways = headers.get_all("anthropic-beta").iter().chain(headers.get_all(PASSED_ON[3]));
+    let ways = ways.filter_map(|value| value.to_str().ok());
+    ways.fold(upstream.name().to_owned(), |all, beta| all + " " + beta)
 }
 
 /// Nobody lives it here: it may be dead, or nobody may be running it.

@@ -106,7 +106,11 @@ pub(super) fn read_with(body: &[u8], protocol: Protocol, key: &Key, path: Option
     let unknown = fields::look(&whole, protocol)?;
     let parts = parts::read(&whole, protocol, &model)?;
     let config = &whole["generationConfig"];
-    let answers = number(&whole, "n")?.or(number(config, "candidateCount")?).unwrap_or(1);
+    let answers = match protocol {
+        Protocol::Generate => number(config, "candidateCount")?,
+        _ => number(&whole, "n")?,
+    };
+    let answers = answers.unwrap_or(1);
     if !(1..=ANSWERS).contains(&answers) {
         return Err(format!("n is from 1 to {ANSWERS}"));
     }
@@ -223,11 +227,10 @@ impl Asked {
     }
 
     /// The call as it is passed on: to this model, with answers of so many tokens or with no word about that, and with one about
-    /// what was used. `most` is what the server calls that, where the agent did not say.
+    /// what was used. `most` is what the server calls that, whatever the agent does: a name it does not know holds no answer short.
     pub(super) fn body(&self, model: &str, most: &str, tokens: Option<u64>) -> Vec<u8> {
         let names = if tokens.is_some() { self.protocol.most_tokens() } else { &[] };
         let tokens = tokens.unwrap_or_default();
-        let said = self.fields.iter().any(|(name, value)| names.contains(&name.as_str()) && value.get() != "null");
         let mut written = Vec::new();
         let mut put = |name: &str, value: &str| {
             written.push(if written.is_empty() { b'{' } else { b',' });
@@ -240,7 +243,6 @@ impl Asked {
         for (name, value) in &self.fields {
             match name.as_str() {
                 "model" if self.protocol != Protocol::Generate => put(name, &Value::from(model).to_string()),
-                most if names.contains(&most) && value.get() != "null" => put(name, &tokens.to_string()),
                 most if names.contains(&most) => {}
                 "stream_options" if usage => {
                     let mut options = object(value);
@@ -258,7 +260,7 @@ impl Asked {
         if self.protocol == Protocol::Generate && !told {
             put("generationConfig", &format!(r#"{{"maxOutputTokens":{tokens}}}"#));
         }
-        if !said && !names.is_empty() {
+        if !names.is_empty() {
             let name = if self.protocol == Protocol::Chat { most } else { names[0] };
             put(name, &tokens.to_string());
         }
@@ -303,7 +305,7 @@ mod tests {
             chat(&json!({ "model": "m", "max_tokens": 50, "max_completion_tokens": 30, "stream": true })).unwrap();
         assert_eq!((asked.most, asked.fewest(), asked.fewest_less(900), asked.fewest_less(2)), (Some(30), 30, 27, 28));
         let sent: Value = serde_json::from_slice(&asked.body("m", "max_tokens", Some(20))).unwrap();
-        assert_eq!((&sent["max_tokens"], &sent["max_completion_tokens"]), (&json!(20), &json!(20)));
+        assert_eq!((&sent["max_tokens"], &sent["max_completion_tokens"]), (&json!(20), &Value::Null));
         assert_eq!(sent["stream_options"], json!({ "include_usage": true }));
         assert!(asked.hides_usage());
         let told = chat(&json!({ "model": "m", "stream": true, "stream_options": { "include_usage": true } })).unwrap();

@@ -35,7 +35,11 @@ impl<'de> Visitor<'de> for Look {
         Ok(Once)
     }
 
-    fn visit_f64<E: Error>(self, _: f64) -> Result<Once, E> {
+    /// What is larger than any whole number that is read as one may stand there in hundreds of digits.
+    fn visit_f64<E: Error>(self, number: f64) -> Result<Once, E> {
+        if number.abs() >= 1.8e19 {
+            return Err(E::custom("a number is too large"));
+        }
         Ok(Once)
     }
 
@@ -77,5 +81,6 @@ mod tests {
         for text in [r#"{"a":1,"a":2}"#, r#"[{"x":{"type":"text","typ\u0065":"image"}}]"#] {
             assert!(look(text).unwrap_err().contains("twice"), "{text}");
         }
+        assert!(look(&format!("[1{}]", "0".repeat(300))).unwrap_err().contains("too large"));
     }
 }

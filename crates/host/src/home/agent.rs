@@ -25,6 +25,20 @@ pub fn rotate(place: &GolemHome) -> Result<String, Error> {
     Ok(text)
 }
 
+/// What stands in an address instead of the token, where a login of the program's own stands in the token's place: addresses are
+/// seen in lists of processes, and this opens nothing to whoever has no login to show.
+pub fn in_address(token: &str) -> String {
+    let hash = blake3::derive_key("bardo: a login's way through the gateway of a golem", token.as_bytes());
+    format!("bardo-login-{}", crate::hash::hex(&hash[..16]))
+}
+
+/// Whether this stands for the token of that golem's agent in an address.
+pub(crate) fn leads(place: &GolemHome, sent: &str) -> bool {
+    let Ok(known) = fs::read_to_string(place.agent_token()) else { return false };
+    let ours = in_address(known.trim());
+    known.trim().len() > PREFIX.len() + 32 && blake3::hash(ours.as_bytes()) == blake3::hash(sent.as_bytes())
+}
+
 /// Whether this is the token of that golem's agent; compared as hashes, which takes equally long wherever they differ.
 pub(crate) fn opens(place: &GolemHome, sent: &str) -> bool {
     let Ok(known) = fs::read_to_string(place.agent_token()) else { return false };

@@ -4,7 +4,7 @@
 
 use std::fs;
 use std::io::{self, Read};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{FallocateFlags, StatVfsMountFlags, fallocate, statvfs};
@@ -23,7 +23,8 @@ impl Home {
 
     /// Whether there is room for orders that stop something, whatever else fills the disk.
     pub fn has_reserve(&self) -> bool {
-        fs::metadata(self.reserve()).is_ok_and(|file| file.len() == LENGTH && file.blocks() * 512 >= LENGTH)
+        // Some file systems do not say, or not at once, what room it takes.
+        fs::metadata(self.reserve()).is_ok_and(|file| file.len() == LENGTH)
     }
 
     /// Lays it aside if it is not there. Best effort: a home without it is a home all the same.
@@ -44,11 +45,6 @@ impl Home {
     /// Gives it up for an order that found no room. Says whether there was any to give.
     pub(crate) fn give_up_reserve(&self) -> bool {
         fs::remove_file(self.reserve()).is_ok()
-    }
-
-    /// There is not even room for an order or two.
-    pub(crate) fn is_full(&self) -> bool {
-        self.room() < LENGTH
     }
 
     fn room(&self) -> u64 {

@@ -109,7 +109,8 @@ impl Living {
                 let (needs, aside) = (bound.takes(bound.shortest()), calls.tokens_promised());
                 let tokens = Lacks { of: Some(Unit::Tokens), needs, free: room.tokens, aside, by };
                 let money = money(room.money);
-                let passes = room.by != Denied::Call && money.passes() && tokens.passes();
+                let enough = money.needs <= money.free;
+                let passes = (enough || room.by != Denied::Call && money.passes()) && tokens.passes();
                 (if money.needs <= money.free && needs > tokens.free { tokens } else { money }, passes)
             }
             Err(Denied::Short(unit) | Denied::Today(unit) | Denied::Spent(unit)) => {

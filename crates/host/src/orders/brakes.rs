@@ -74,7 +74,8 @@ pub(super) fn insist<T: Came>(place: &GolemHome, kind: Kind, order: impl Fn() ->
     let is_kept_out = |came: &Result<T, Error>| T::why_not(came).is_some_and(Error::is_of_disk);
     let mut came = order();
     let mut begun = T::has_begun(&came);
-    if is_kept_out(&came) && place.home().is_full() && place.home().give_up_reserve() {
+    // A quota is full on a disk that is not.
+    if is_kept_out(&came) && !place.home().is_read_only() && place.home().give_up_reserve() {
         came = order();
         begun |= T::has_begun(&came);
     }
@@ -90,8 +91,8 @@ pub(super) fn insist<T: Came>(place: &GolemHome, kind: Kind, order: impl Fn() ->
 
 /// Whatever is to end is frozen at least, where there is no room to write down that it is to end.
 fn freeze_instead(place: &GolemHome, kind: Kind) -> bool {
-    let full = kind == Kind::Ends && place.home().is_full();
-    full && mark(place, "there was no room to write down that it was stopped").is_ok()
+    let closed = kind == Kind::Ends && !place.home().is_read_only();
+    closed && mark(place, "there was no room to write down that it was stopped").is_ok()
 }
 
 /// Marks it frozen. That the marker is there is what counts, and needs no room on a disk; the reason in it may find none.

@@ -91,7 +91,7 @@ pub struct Halted {
 pub fn halt_all(home: &Home, trigger: &str, snapshot_every: u64, patience: Duration) -> Result<Halted, Error> {
     let end_all = || home.treasury().and_then(|mut treasury| Ok(treasury.end_all()?));
     let mut ended = end_all();
-    if ended.as_ref().is_err_and(Error::is_of_disk) && home.is_full() && home.give_up_reserve() {
+    if ended.as_ref().is_err_and(Error::is_of_disk) && !home.is_read_only() && home.give_up_reserve() {
         ended = end_all();
     }
     let broke = |_| Err(Error::Host("it broke while it was told; `bardo doctor` looks at it".into()));

@@ -28,7 +28,7 @@ pub(crate) fn age(home: &Home, args: &AgeArgs, json: bool) -> Result<ExitCode, E
     // Without a home there is the book that is built in.
     let book = home.book().unwrap_or_else(|_| mind::Book::built_in());
     let mut shelf = Shelf::new(&book, host::wall::now_ms());
-    if args.paths.is_empty() {
+    if args.golems {
         golems(home, &mut shelf);
     }
     let writable = places_to_write(args)?;

@@ -197,6 +197,9 @@ pub(super) fn start_over(study: &Study) -> String {
     let Some(When { calls, low, high, handover, said, each, never }) = study.when else {
         return match study.verdict() {
             Verdict::TooFew | Verdict::Unsure => "too few to tell whether it would help".to_owned(),
+            Verdict::NoSign if study.findings.iter().any(|finding| finding.verdict == Verdict::Age) => {
+                "what rises with age is said above; too little is known here to say when starting over pays".to_owned()
+            }
             Verdict::NoSign => "there is no reason to: nothing found here rises with age".to_owned(),
             Verdict::Age => "it ages, and too few lives are long enough to say when; or nothing says what starting over costs (--handover)".to_owned(),
         };

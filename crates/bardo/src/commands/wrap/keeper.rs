@@ -19,6 +19,9 @@ use crate::output;
 const EVERY: Duration = Duration::from_millis(50);
 /// How long a host may take to find a newborn.
 const FOUND: Duration = Duration::from_secs(15);
+/// How long what its program left in the middle is listened to, and when its owner is told so.
+const HEARD: Duration = Duration::from_secs(120);
+const TOLD: Duration = Duration::from_secs(2);
 
 /// How it is with a golem.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -31,14 +34,16 @@ pub(super) struct MoneyState {
     pub(super) given: Usdc,
     /// Calls it had made in all when none was last seen under way.
     pub(super) made: u64,
+    pub(super) under_way: bool,
 }
 
 impl MoneyState {
     /// As long as nothing was refused.
     pub(super) fn of(life: &Life) -> MoneyState {
-        let made = if life.calls.open.is_empty() { life.calls.made } else { 0 };
+        let under_way = !life.calls.open.is_empty();
+        let made = if under_way { 0 } else { life.calls.made };
         let (left, given) = (life.purse.credit, life.purse.given);
-        MoneyState { ended: life.is_dead(), out: None, left, given, made }
+        MoneyState { ended: life.is_dead(), out: None, left, given, made, under_way }
     }
 }
 
@@ -68,7 +73,8 @@ impl Listener for Ear {
     fn acknowledged(&mut self, records: &[Record], life: &Life) -> Result<(), Error> {
         let mut look = locked(&self.look);
         (look.ended, look.left, look.given) = (look.ended || life.is_dead(), life.purse.credit, life.purse.given);
-        if life.calls.open.is_empty() {
+        look.under_way = !life.calls.open.is_empty();
+        if !look.under_way {
             look.made = life.calls.made;
         }
         for event in records.iter().flat_map(|record| &record.events) {
@@ -170,6 +176,30 @@ impl Keeper {
         let refused = life.calls.refused;
         let out = refused.filter(|_| refused != before.calls.refused).map(|(by, _)| by).filter(|by| by.is_the_end());
         Ok(MoneyState { out, ..MoneyState::of(&life) })
+    }
+
+    /// Hears calls that the program left in the middle to their end, because they are billed to their end and are otherwise paid
+    /// as what they could have come to; until its owner has had enough of that.
+    pub(super) fn hear_out(&self, place: &GolemHome, enough: impl Fn() -> bool) -> Result<(), Error> {
+        let (newest, began) = (life(place)?.calls.made, Instant::now());
+        let mut told = false;
+        loop {
+            let life = life(place)?;
+            let left = life.calls.open.iter().filter(|open| open.key <= newest);
+            let (calls, most) = left.fold((0, Usdc::ZERO), |(calls, most), open| (calls + 1, most + open.most));
+            if calls == 0 || life.is_dead() || began.elapsed() > HEARD || enough() {
+                return Ok(());
+            }
+            if !told && began.elapsed() > TOLD {
+                told = true;
+                let calls = if calls == 1 { "1 call is".to_owned() } else { format!("{calls} calls are") };
+                output::complain(format!(
+                    "{calls} still being answered, and billed to the end, so that is waited for; Ctrl-C leaves it at the {most} \
+                     set aside"
+                ));
+            }
+            std::thread::sleep(EVERY * 5);
+        }
     }
 
     /// What never got as far as its golem, where this process could tell.

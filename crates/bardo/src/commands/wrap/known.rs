@@ -4,6 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
+use host::home::agent;
 use serde_json::json;
 
 use super::settings::{Settings, merge};
@@ -72,7 +73,7 @@ impl GolemAddress<'_> {
             To::Base => self.base.to_owned(),
             To::Versioned => format!("{}/v1", self.base),
             To::Token => self.token.to_owned(),
-            To::Keyless => format!("{}/t/{}", self.base, self.token),
+            To::Keyless => format!("{}/t/{}", self.base, agent::in_address(self.token)),
             To::Plain(text) => text.to_owned(),
         }
     }
@@ -327,22 +328,21 @@ mod tests {
     }
 
     #[test]
-    fn who_keeps_its_own_login_is_told_an_address_that_has_the_token_in_it_and_no_key() {
+    fn who_keeps_its_own_login_is_told_an_address_that_leads_to_its_golem_and_no_key() {
         let place = GolemAddress { own_login: true, ..PLACE };
         let claude = recognise(&words("claude -p x"));
         let Set { set, unset } = claude.environment(&place, |_| None);
         let value = |name: &str| set.iter().rfind(|(of, _)| *of == name).map(|(_, to)| to.as_str());
-        assert_eq!(value("ANTHROPIC_BASE_URL"), Some("http://127.0.0.1:9/g/ada/t/bardo-agent-1"));
+        let way = format!("/g/ada/t/{}", agent::in_address("bardo-agent-1"));
+        assert!(!way.contains("bardo-agent-1"), "a list of processes shows it");
+        assert_eq!(value("ANTHROPIC_BASE_URL"), Some(format!("http://127.0.0.1:9{way}").as_str()));
         for name in ["ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_API_KEY"] {
             assert!(value(name).is_none() && unset.contains(&name), "{name}");
         }
         assert_eq!(value("OPENAI_API_KEY"), Some("bardo-agent-1"), "for what it starts itself");
         let codex = words("codex exec hello");
         let started = recognise(&codex).started(&codex, &place)[4].clone();
-        assert!(
-            started.contains("/g/ada/t/bardo-agent-1/v1\"") && started.contains("requires_openai_auth=true"),
-            "{started}"
-        );
+        assert!(started.contains(&format!("{way}/v1\"")) && started.contains("requires_openai_auth=true"), "{started}");
         assert!(!started.contains("env_key"), "{started}");
         assert!(recognise(&words("opencode run x")).known.own_login.is_none());
     }

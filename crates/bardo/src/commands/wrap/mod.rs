@@ -64,6 +64,8 @@ pub(crate) fn wrap(home: &Home, args: &WrapArgs, json: bool) -> Result<ExitCode,
     let (ended, look) = watched.until_it_ends((&keeper, &mut warnings), &before, plans.wind_up)?;
     let took = began.elapsed();
     family::end();
+    let pressed = watched.presses();
+    keeper.hear_out(&place, || watched.presses() > pressed)?;
     let turned_away = keeper.turned_away();
     keeper.stop()?;
     let after = life(&place)?;

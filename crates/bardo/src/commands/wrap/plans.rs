@@ -67,8 +67,13 @@ impl Plans {
             let book = server.owner().map_or(*provider, |owner| owner.name);
             output::complain(format!(
                 "calls go on to {}, as {variable} says, and cost what the same names cost at {book}, if models.prices in bardo.toml \
-                 does not say otherwise",
-                server.host()
+                 does not say otherwise{}",
+                server.host(),
+                if server.is_local() {
+                    "; what has no price costs nothing on this machine, unless --price IN/OUT gives it one"
+                } else {
+                    ""
+                }
             ));
         }
         let kept = self.given.kept_back.iter().map(String::as_str);
@@ -135,7 +140,7 @@ fn servers_for(home: &Home, recognised: &Recognised, own_login: bool) -> Result<
         if models.is_settled(provider) {
             if let Some(variable) = servers::variable(provider, &own) {
                 output::complain(format!(
-                    "{variable} is not gone by: the settings say where calls go (gateway.models, gateway.upstreams)"
+                    "{variable} is ignored: the settings say where calls go (gateway.models, gateway.upstreams)"
                 ));
             }
             continue;

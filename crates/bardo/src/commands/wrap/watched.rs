@@ -177,17 +177,18 @@ impl WatchedProgram {
         }
     }
 
-    /// Whether it had made all the calls it was to make when none was under way.
+    /// Whether it has made all the calls it was to make, and none is under way.
     fn is_old(&self, look: MoneyState, before: &Life) -> bool {
-        self.retires.is_some_and(|calls| look.made.saturating_sub(before.calls.made) >= calls)
+        self.retires.is_some_and(|calls| !look.under_way && look.made.saturating_sub(before.calls.made) >= calls)
     }
 
     /// It is told to end as its owner would tell it, and is ended if it does not.
     fn retire(&mut self) -> Result<(), Error> {
         let calls = self.retires.unwrap_or(0);
         output::complain(format!(
-            "{}'s program has made its {calls} calls and is ended, so that it starts over",
-            self.place.name
+            "{}'s program has made its {calls} call{} and is ended, so that it starts over",
+            self.place.name,
+            if calls == 1 { "" } else { "s" }
         ));
         self.signal(Signal::TERM);
         let until = Instant::now() + TOLD;
@@ -225,6 +226,11 @@ impl WatchedProgram {
             _ => {}
         }
         false
+    }
+
+    /// How often its owner has asked for an end.
+    pub(super) fn presses(&self) -> u32 {
+        self.heard.keys.load(Ordering::SeqCst) + self.heard.ends.load(Ordering::SeqCst)
     }
 
     fn has_ended(&mut self) -> Result<Option<u8>, Error> {
