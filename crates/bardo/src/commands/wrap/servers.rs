@@ -65,7 +65,7 @@ pub(super) fn none_past(own: Lookup<'_>, keep: &[String]) -> Result<(), Error> {
     match PAST.iter().find(|(name, _)| set(name) && !keep.iter().any(|kept| kept == name)) {
         None => Ok(()),
         Some((name, why)) => Err(Error::Usage(format!(
-            "{name} is set, so its calls would go past the gateway and its budget: {why}; or start it without, as in \
+            "{name} is set, so its calls would go past the gateway and its budget: {why}. Start it without, as in \
              `env -u {name} bardo wrap …`, or with --keep {name} if nothing here uses it"
         ))),
     }

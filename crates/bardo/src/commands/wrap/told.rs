@@ -115,6 +115,19 @@ impl ClosingWords<'_> {
         output::complain(format!("no call of {name}'s came through here{after} {why}: {}{login}", self.known.silent));
     }
 
+    /// What keeps it from calling now, or kept it last.
+    fn what_keeps_it(&self) -> String {
+        let (calls, name) = (&self.after.calls, &self.after.birth.name);
+        if let Some(hold) = calls.hold {
+            return format!(
+                "; its calls are stopped: {hold}; `bardo golem approve {name} {}` lets them go on",
+                hold.key
+            );
+        }
+        let refused = calls.refused.filter(|_| calls.denied > self.before.calls.denied);
+        refused.map(|(by, _)| format!("; its last call was refused: {by}")).unwrap_or_default()
+    }
+
     fn say_end(&self) {
         let (name, left): (_, Usdc) = (&self.after.birth.name, self.after.purse.credit);
         let imputed = if self.after.policy.imputed { " (imputed)" } else { "" };
@@ -129,7 +142,10 @@ impl ClosingWords<'_> {
                          with it"
                     )
                 }
-                None => format!("{name} lives, with {left} left{imputed}; --name {name} goes on with it"),
+                None => {
+                    let kept = self.what_keeps_it();
+                    format!("{name} lives, with {left} left{imputed}{kept}; --name {name} goes on with it")
+                }
             },
         });
     }
