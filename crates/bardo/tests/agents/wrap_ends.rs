@@ -9,6 +9,7 @@ use crate::wrap::{AGENT, life, told, wrap};
 use golem::call::{self, Denied, Unit};
 use golem::mortality::phase::Tier;
 use golem::{Span, Usdc};
+use testing::billing::{Double, Habit, Prices, Setting, Turn, always};
 use testing::upstream::{Act, Upstream};
 
 /// Asks something else each time, never mind what it is told, and writes down how often it was refused for money.
@@ -231,4 +232,23 @@ fn a_request_to_end_is_passed_on_to_the_program() {
     assert_eq!(output.status.code(), Some(3), "{}", told(&output));
     assert_eq!(std::fs::read_to_string(&log).unwrap(), "up\nbye\n");
     assert!(told(&output).contains("ada lives"), "{}", told(&output));
+}
+
+/// What a program does not wait for is billed to its end all the same: counted as all it could have come to, one question left in
+/// the middle was the end of a purse.
+#[test]
+fn an_answer_that_a_program_does_not_wait_for_costs_what_is_billed_for_it() {
+    let habit = Habit { pace: Some(200), ..Habit::HONEST };
+    let prices = Prices::parse("gpt-5-mini=0.25/2/0.025").unwrap();
+    let double = Double::start(Setting::new(prices, always(Turn::words(300), habit))).unwrap();
+    let tent = Tent::bare();
+    let ask = r#"curl -s -m 0.5 "$OPENAI_BASE_URL/chat/completions" -H "Authorization: Bearer $OPENAI_API_KEY" \
+        -d '{"model":"gpt-5-mini","max_completion_tokens":2000,"messages":[{"role":"user","content":"go on"}]}'; true"#;
+    let mut command = tent.command(["wrap", "--credit", "1", "--name", "ada", "--", "sh", "-c", ask]);
+    command.env("BARDO__GATEWAY__UPSTREAMS", format!("openai={}/v1", double.url)).env("OPENAI_API_KEY", "sk-canary");
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{}", told(&output));
+    assert!(double.ledger.quiet(Duration::from_secs(10)));
+    let (billed, spent) = (double.ledger.billed_in_all(), life(&tent, "ada").calls.spent.as_micros() as u64);
+    assert!(billed > 0 && spent == billed, "billed {billed}, booked {spent}: {}", told(&output));
 }

@@ -449,3 +449,19 @@ fn a_policy_from_before_caps_nothing_beside_money() {
     let policy: golem::constitution::PolicyFigures = serde_json::from_value(policy).unwrap();
     assert!(policy.caps == Caps::default() && !policy.imputed);
 }
+
+#[test]
+fn what_reached_nobody_may_be_made_again_by_the_same_name() {
+    let mut agent = Agent::given(GIVEN, |_| {});
+    let named = |agent: &mut Agent| {
+        let key = agent.life().calls.made + 1;
+        let (most, tokens, tier) = (Usdc::cents(1), USED, Tier::Cheap);
+        agent.feed(What::Called(Wanted { key, most, tokens, tier, again: Some(7), alike: key }));
+        agent.life().calls.find(key).map(|open| open.key)
+    };
+    let first = named(&mut agent).expect("there is money");
+    agent.settle(first, Usdc::ZERO, How::Nothing);
+    let second = named(&mut agent).expect("nobody was paid for the first");
+    agent.settle(second, Usdc::cents(1), How::Told);
+    assert_eq!(named(&mut agent), None, "it is paid for");
+}

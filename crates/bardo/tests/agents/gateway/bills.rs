@@ -164,3 +164,16 @@ fn a_provider_that_says_less_than_it_bills_is_over_by_its_own_lie_and_no_more() 
     assert!(billed <= lie * held.given + unsaid, "{billed} on {}", held.given);
     held.up.stop();
 }
+
+/// What climbs out of the place of models would be asked at the price of what it seems to be.
+#[test]
+fn no_model_is_reached_by_climbing_from_another() {
+    let held = Held::new(double(always(Turn::words(20), Habit::HONEST)), "0.2");
+    let body = json!({ "contents": [{ "role": "user", "parts": [{ "text": "hi" }] }] });
+    for model in ["x%2F..%2Fm", "..%2Fm", "%2E%2E%2Fm", "m%2F", "a%2F%2Fm"] {
+        let path = format!("/g/ada/v1beta/models/{model}:generateContent");
+        assert_eq!(held.call(&path, &body).status, 404, "{model}");
+    }
+    assert_eq!(held.double.ledger.calls(), 0);
+    held.end();
+}
