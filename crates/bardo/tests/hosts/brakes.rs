@@ -132,12 +132,25 @@ fn signal(host: &Child, name: &str) {
     assert!(Command::new("kill").args([name, &host.id().to_string()]).status().unwrap().success());
 }
 
-/// What every life here says of its own format.
-fn set_format(tent: &Tent, format: &str) {
+/// What every life here says of its own format. A host that was stopped in the middle of writing has to come to an end with that
+/// first, and is stopped again.
+fn set_format(tent: &Tent, format: &str, host: Option<&Child>) {
     for name in GOLEMS {
         let db = rusqlite::Connection::open(tent.home().golems().join(name).join("life.db")).unwrap();
-        db.busy_timeout(Duration::from_secs(10)).unwrap();
-        db.execute("UPDATE meta SET value = ?1 WHERE key = 'format'", [format]).unwrap();
+        let set = || db.execute("UPDATE meta SET value = ?1 WHERE key = 'format'", [format]).is_ok();
+        within(
+            Duration::from_secs(30),
+            || format!("{name} is always being written to"),
+            || {
+                let done = set();
+                if let (false, Some(host)) = (done, host) {
+                    signal(host, "-CONT");
+                    std::thread::sleep(Duration::from_millis(30));
+                    signal(host, "-STOP");
+                }
+                done
+            },
+        );
     }
 }
 
@@ -196,7 +209,7 @@ impl Cell<'_> {
             Fault::HostHung => host_is("-STOP"),
             Fault::HostNewer => {
                 host_is("-STOP");
-                set_format(tent, "99");
+                set_format(tent, "99", host);
             }
             _ => {}
         }
@@ -205,7 +218,7 @@ impl Cell<'_> {
             Fault::DiskFull => self.disk.unwrap().free(),
             Fault::HostHung => host_is("-CONT"),
             Fault::HostNewer => {
-                set_format(tent, self.format);
+                set_format(tent, self.format, host);
                 host_is("-CONT");
             }
             _ => {}
