@@ -74,15 +74,15 @@ fn a_few_lives_are_too_few_to_tell() {
 #[test]
 fn where_it_ages_it_is_said_after_how_many_calls_starting_over_is_cheapest() {
     let lives = Plant::Strong.lives(400, 3);
-    let dear = Asked { handover: Some(1_000_000.0), ..Asked::default() };
-    let cheap = Asked { handover: Some(10_000.0), ..Asked::default() };
-    let at = |asked: &Asked| Study::of(&lives, asked)[0].when.unwrap();
-    let (dear, cheap) = (at(&dear), at(&cheap));
-    assert!(dear.calls > cheap.calls, "{dear:?} {cheap:?}");
-    for one in [dear, cheap] {
-        assert!(one.low <= one.calls && one.calls <= one.high && one.said, "{one:?}");
+    let at = |sum: f64| Study::of(&lives, &Asked { handover: Some(sum), ..Asked::default() })[0].when;
+    let found: Vec<_> = (0..12).map_while(|doubled| at(1_000.0 * f64::from(1 << doubled))).collect();
+    assert!(found.len() > 1 && found[0].calls < found[found.len() - 1].calls, "{found:?}");
+    assert!(found.windows(2).all(|pair| pair[0].calls <= pair[1].calls), "{found:?}");
+    for one in &found {
+        assert!(one.low <= one.calls && one.calls <= one.high && one.said && one.each < one.never, "{one:?}");
     }
-    assert_eq!(at(&Asked { handover: Some(10_000.0), ..Asked::default() }), cheap, "the same lives say the same twice");
+    assert!(at(1e12).is_none(), "age costs less than that, so there is no moment for it");
+    assert_eq!(at(1_000.0), Some(found[0]), "the same lives say the same twice");
 }
 
 #[test]
