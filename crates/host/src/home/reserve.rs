@@ -4,8 +4,9 @@
 
 use std::fs;
 use std::io::{self, Read};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use rustix::fs::{FallocateFlags, StatVfsMountFlags, fallocate, statvfs};
 
@@ -16,6 +17,9 @@ const LENGTH: u64 = 4 << 20;
 /// It is laid aside only where so much is left beside it: whoever has no room has better uses for it.
 const BESIDE: u64 = 4 << 20;
 
+/// Some file systems do not say, or not at once, what room a file takes: there it is not laid aside again at every look.
+static UNSEEN: AtomicBool = AtomicBool::new(false);
+
 impl Home {
     pub fn reserve(&self) -> PathBuf {
         self.root().join("reserve")
@@ -23,13 +27,13 @@ impl Home {
 
     /// Whether there is room for orders that stop something, whatever else fills the disk.
     pub fn has_reserve(&self) -> bool {
-        // Some file systems do not say, or not at once, what room it takes.
-        fs::metadata(self.reserve()).is_ok_and(|file| file.len() == LENGTH)
+        fs::metadata(self.reserve()).is_ok_and(|file| file.len() == LENGTH && file.blocks() * 512 >= LENGTH)
     }
 
     /// Lays it aside if it is not there. Best effort: a home without it is a home all the same.
     pub fn keep_reserve(&self) -> bool {
-        if self.has_reserve() {
+        let is_there = || fs::metadata(self.reserve()).is_ok_and(|file| file.len() == LENGTH);
+        if self.has_reserve() || UNSEEN.load(Ordering::Relaxed) && is_there() {
             return true;
         }
         if self.room() < LENGTH + BESIDE {
@@ -38,6 +42,8 @@ impl Home {
         let laid = lay_aside(&self.reserve()).is_ok();
         if !laid {
             self.give_up_reserve();
+        } else if !self.has_reserve() {
+            UNSEEN.store(true, Ordering::Relaxed);
         }
         laid
     }
