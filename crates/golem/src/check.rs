@@ -1,30 +1,29 @@
 //! Refuses an input that contradicts what is already known, before anything is emitted.
 
-use crate::Fault;
-use crate::Input;
-use crate::What;
-use crate::dream::{self, Found, Idea, Origin, PROMOTED, Revision, Staged};
-use crate::grimoire::{self, Answer, Decision};
-use crate::life::Life;
-use crate::limits;
-use crate::money::Usdc;
-use crate::rule::{Comparison, Condition, Heuristic};
-use crate::time::Time;
-use crate::world::{Effect, Fate, Observation};
+use life::{Life, limits};
+use life::dream::{Found, Idea, Origin, PROMOTED, Revision, Staged};
+use life::grimoire::Decision;
+use life::money::Usdc;
+use life::rule::{Comparison, Condition, Heuristic};
+use life::time::Time;
+use life::world::{Effect, Fate, Observation};
+
+use crate::{Fault, Input, What, dream};
+use crate::grimoire::{self, Answer};
 
 /// Refuses an input that contradicts what is already known, before anything is emitted.
 pub(crate) fn check(life: &Life, input: &Input) -> Result<(), Fault> {
-    if input.now < life.now {
-        return Err(Fault::Backwards { now: input.now, last: life.now });
+    if input.now < life.now() {
+        return Err(Fault::Backwards { now: input.now, last: life.now() });
     }
     match &input.what {
         What::Observed(observation) => check_observation(life, input.now, observation),
         What::Funded { transfer, credit, capital } => {
             let bounded = |amount: Usdc| amount >= Usdc::ZERO && amount <= Usdc::MOST;
             let sum = |given: Usdc, more: Usdc| given.checked_add(more).is_some_and(bounded);
-            let sums = sum(life.purse.given, *credit) && sum(life.capital.given, *capital);
-            if *transfer > life.transfers_taken + 1 {
-                Err(Fault::Transfer { expected: life.transfers_taken + 1, got: *transfer })
+            let sums = sum(life.purse().given, *credit) && sum(life.capital().given, *capital);
+            if *transfer > life.transfers_taken() + 1 {
+                Err(Fault::Transfer { expected: life.transfers_taken() + 1, got: *transfer })
             } else if bounded(*credit) && bounded(*capital) && sums {
                 Ok(())
             } else {
@@ -39,9 +38,9 @@ pub(crate) fn check(life: &Life, input: &Input) -> Result<(), Fault> {
         What::Curated(answer) => check_answer(life, answer),
         What::Dreamt(found) => check_found(life, found),
         What::Answered { cost, said, .. } => {
-            let sound = said.as_ref().map_or(true, |answer| answer.is_sound(&life.birth.world));
+            let sound = said.as_ref().map_or(true, |answer| answer.is_sound(&life.birth().world));
             let speaks_of_now =
-                input.now == life.now || said.as_ref().map_or(true, |answer| answer.assessment.is_none());
+                input.now == life.now() || said.as_ref().map_or(true, |answer| answer.assessment.is_none());
             match sound && *cost >= Usdc::ZERO {
                 true if speaks_of_now => Ok(()),
                 true => Err(Fault::Untimely),
@@ -49,29 +48,29 @@ pub(crate) fn check(life: &Life, input: &Input) -> Result<(), Fault> {
             }
         }
         // Of another moment it could move what runs out by time.
-        What::Spoken(_) if input.now != life.now => Err(Fault::Untimely),
-        What::Spoken(word) => word.check(&life.birth.world).map_err(Fault::Word),
+        What::Spoken(_) if input.now != life.now() => Err(Fault::Untimely),
+        What::Spoken(word) => word.check(&life.birth().world).map_err(Fault::Word),
         What::Called(call) if call.most < Usdc::ZERO || call.most > Usdc::MOST => Err(Fault::Amount),
         What::Settled { cost, used, .. } => {
             let sound = *cost >= Usdc::ZERO && sane(*cost) && used.model.chars().count() <= limits::MODEL;
             if sound { Ok(()) } else { Err(Fault::Amount) }
         }
         // Of another moment it could move what runs out by time.
-        What::Assessed(_) if input.now != life.now => Err(Fault::Untimely),
+        What::Assessed(_) if input.now != life.now() => Err(Fault::Untimely),
         _ => Ok(()),
     }
 }
 
 /// Nothing unbounded gets into a record, and nothing into the playbook that no rule of this world could be.
 fn check_answer(life: &Life, answer: &Answer) -> Result<(), Fault> {
-    let world = &life.birth.world;
+    let world = &life.birth().world;
     let fits = |condition: &Condition, domain: u8| {
         let known = |c: &Comparison| usize::from(c.feature) < world.features.len() && c.than.is_finite();
         usize::from(domain) < world.domains.len() && condition.0.iter().all(known)
     };
     let blends = |h: &Heuristic| h.blend.as_ref().is_none_or(|blend| blend.is_sound(world.features.len()));
     let kept = answer.decisions.iter().all(|decision| match decision {
-        Decision::Put(entry) => entry.text.chars().count() <= grimoire::TEXT && entry.confidence(life.now).is_finite(),
+        Decision::Put(entry) => entry.text.chars().count() <= grimoire::TEXT && entry.confidence(life.now()).is_finite(),
         Decision::Forget(_) => true,
     });
     let adopted = answer.adopt.iter().all(|(_, h)| fits(&h.condition, h.domain) && h.effect.is_finite() && blends(h));
@@ -85,7 +84,7 @@ fn check_answer(life: &Life, answer: &Answer) -> Result<(), Fault> {
 
 /// Whoever did the night's work, what it brings is of this world and no more than was asked for.
 fn check_found(life: &Life, found: &Found) -> Result<(), Fault> {
-    let world = &life.birth.world;
+    let world = &life.birth().world;
     let fits = |h: &Heuristic| {
         let known = |c: &Comparison| usize::from(c.feature) < world.features.len() && c.than.is_finite();
         usize::from(h.domain) < world.domains.len() && h.condition.0.iter().all(known) && h.effect.is_finite()
@@ -113,7 +112,7 @@ fn check_found(life: &Life, found: &Found) -> Result<(), Fault> {
         return Err(Fault::Dream);
     }
     let in_place = |r: &Revision, (slot, h): &(u8, Heuristic)| {
-        fits(h) && h.domain == r.domain && life.playbook.get(usize::from(*slot)).is_some_and(|now| now.id == h.id)
+        fits(h) && h.domain == r.domain && life.playbook().get(usize::from(*slot)).is_some_and(|now| now.id == h.id)
     };
     let again = |r: &Revision| {
         !r.adopted && r.utility.is_finite() && r.confidence <= PROMOTED && r.heuristics.iter().all(|h| in_place(r, h))
@@ -127,13 +126,13 @@ fn sane(amount: Usdc) -> bool {
 
 /// A world may do less than it was asked to, never more, and never outside the bounds it was given.
 fn check_fate(life: &Life, key: u64, fate: &Fate) -> Result<(), Fault> {
-    let Some(flight) = life.flights.iter().find(|flight| flight.key == key) else { return Ok(()) };
+    let Some(flight) = life.flights().iter().find(|flight| flight.key == key) else { return Ok(()) };
     let sound = match fate {
         Fate::Never => true,
         // What was never permitted was never sent, so nothing can come of it.
         Fate::Pending => !flight.is_unsent(),
         Fate::Done(outcome) => {
-            let left = life.capital.cash + outcome.cash.max(-Usdc::MOST) - outcome.fee.min(Usdc::MOST);
+            let left = life.capital().cash + outcome.cash.max(-Usdc::MOST) - outcome.fee.min(Usdc::MOST);
             let effect = flight.effect(life);
             let afforded = effect == Effect::Adds || left >= Usdc::ZERO;
             !flight.is_unsent() && flight.order(life).allows(effect, outcome) && afforded
@@ -143,8 +142,8 @@ fn check_fate(life: &Life, key: u64, fate: &Fate) -> Result<(), Fault> {
 }
 
 fn check_observation(life: &Life, now: Time, observation: &Observation) -> Result<(), Fault> {
-    let mut last = life.seen.until;
-    let domains = life.birth.world.domains.len();
+    let mut last = life.seen().until;
+    let domains = life.birth().world.domains.len();
     if observation.bars.len() > limits::BARS {
         return Err(Fault::World { bar: limits::BARS, why: "too many bars in one observation" });
     }
@@ -159,7 +158,7 @@ fn check_observation(life: &Life, now: Time, observation: &Observation) -> Resul
         if seen.values.len() != domains {
             return fault("not one value for every domain");
         }
-        if seen.features.len() != life.birth.world.features.len() {
+        if seen.features.len() != life.birth().world.features.len() {
             return fault("not one value for every feature");
         }
         if seen.values.iter().chain(&seen.features).any(|v| !v.is_finite()) {

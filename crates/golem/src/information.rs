@@ -4,15 +4,13 @@
 
 use std::collections::VecDeque;
 
+use life::Life;
+use life::event::{Event, Record};
+use life::rule::learning::met;
+use life::world::Values;
 use serde::Serialize;
 
-use crate::event::{Event, Record};
-use crate::life::Life;
-use crate::mortality;
-use crate::prediction;
-use crate::rule;
-use crate::rule::learning::met;
-use crate::world::Values;
+use crate::{mortality, prediction, rule};
 
 /// Neighbours looked at: few follow a fine relation, many waver less.
 pub const NEIGHBOURS: usize = 5;
@@ -134,7 +132,7 @@ pub struct Window {
 impl Heard {
     /// Takes in one record, and the life after it.
     pub fn hear(&mut self, record: &Record, life: &Life) {
-        let domains = &life.birth.world.domains;
+        let domains = &life.birth().world.domains;
         self.open.resize_with(domains.len(), VecDeque::new);
         self.pairs.resize_with(domains.len(), VecDeque::new);
         for event in &record.events {
@@ -155,7 +153,7 @@ impl Heard {
                         }
                     }
                 }
-                Event::Mortality(mortality::Event::VitalityUpdated { .. }) if life.tick.is_multiple_of(STRIDE) => {
+                Event::Mortality(mortality::Event::VitalityUpdated { .. }) if life.tick().is_multiple_of(STRIDE) => {
                     self.estimate(life);
                 }
                 _ => {}
@@ -173,8 +171,8 @@ impl Heard {
             }
         }
         if told {
-            let vitality = life.vitality.composite;
-            self.windows.push(Window { tick: life.tick, vitality, bits, bits_a_tick });
+            let vitality = life.vitality().composite;
+            self.windows.push(Window { tick: life.tick(), vitality, bits, bits_a_tick });
         }
     }
 

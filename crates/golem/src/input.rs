@@ -1,18 +1,21 @@
 //! Everything that can reach a golem, and how an input can break its own contract.
 
-use crate::Command;
-use crate::call::{Denied, How, Kinds, Used, Wanted};
-use crate::clade::{News, Stain};
-use crate::dream::Found;
+use life::call::{Denied, How, Kinds, Used};
+use life::clade::{News, Stain};
+use life::dream::Found;
+use life::id::{CommandId, GolemId};
+use life::money::Usdc;
+use life::outside::Word;
+use life::owner::Command;
+use life::policy::Proposal;
+use life::stress::Assessment;
+use life::thought::Silence;
+use life::time::Time;
+use life::world::{Fate, Observation, Quote};
+
+use crate::thought;
+use crate::call::Wanted;
 use crate::grimoire::Answer;
-use crate::id::{CommandId, GolemId};
-use crate::money::Usdc;
-use crate::outside::Word;
-use crate::policy::Proposal;
-use crate::stress::Assessment;
-use crate::thought::{self, Silence};
-use crate::time::Time;
-use crate::world::{Fate, Observation, Quote};
 
 /// Everything that reaches a golem: when, with which chance, and what.
 #[derive(Clone, Debug, PartialEq)]

@@ -3,16 +3,16 @@
 //! It falls in two. A *duty* is done here and now by whoever keeps the golem. An *errand* goes out into the world, and its
 //! answer comes when it comes: late, twice or never. So each says what a crash in between means for it.
 
-use crate::clade::News;
-use crate::constitution::MindKind;
-use crate::dream;
-use crate::grimoire;
-use crate::life::Life;
-use crate::money::Usdc;
-use crate::policy::{Flight, Stage, still_permitted};
-use crate::thanatopsis::{self, Rite};
-use crate::thought::Purpose;
-use crate::world::Order;
+use life::Life;
+use life::clade::News;
+use life::constitution::MindKind;
+use life::money::Usdc;
+use life::policy::{Flight, Stage, still_permitted};
+use life::thanatopsis::Rite;
+use life::thought::Purpose;
+use life::world::Order;
+
+use crate::{dream, grimoire, thanatopsis};
 
 /// Something to be done outside, and whose answer must come back as an input.
 #[derive(Clone, Debug, PartialEq)]
@@ -106,18 +106,18 @@ impl Errand {
 pub(crate) fn owed(life: &Life) -> impl Iterator<Item = Owed> + '_ {
     let curate = curation_due(life).then_some(Duty::Curate);
     let dream = dream::owes(life).map(|phase| Duty::Dream { phase });
-    let deposits = life.deposits.iter().map(|d| Duty::Deposit { deposit: d.number, amount: d.amount });
+    let deposits = life.deposits().iter().map(|d| Duty::Deposit { deposit: d.number, amount: d.amount });
     let closing = || match thanatopsis::phase(life)? {
         // Its last words are waited for.
-        Rite::Reflection => (!life.thoughts.asks(Purpose::Reflect)).then_some(Duty::Reflect),
+        Rite::Reflection => (!life.thoughts().asks(Purpose::Reflect)).then_some(Duty::Reflect),
         Rite::Legacy => Some(Duty::Bequeath),
         _ => None,
     };
-    let flights = life.flights.iter().filter_map(|flight| errand(life, flight));
-    let tell = life.clade.untold.first().map(|(number, news)| Errand::Tell { number: *number, news: *news });
+    let flights = life.flights().iter().filter_map(|flight| errand(life, flight));
+    let tell = life.clade().untold.first().map(|(number, news)| Errand::Tell { number: *number, news: *news });
     let first = curate.into_iter().chain(dream).map(Owed::Duty);
-    let thoughts = life.thoughts.open.iter().map(|question| Errand::Ask { key: question.key });
-    let calls = life.calls.open.iter().map(|open| Errand::Call { key: open.key });
+    let thoughts = life.thoughts().open.iter().map(|question| Errand::Ask { key: question.key });
+    let calls = life.calls().open.iter().map(|open| Errand::Call { key: open.key });
     let then = flights
         .chain(thoughts)
         .chain(calls)
@@ -143,7 +143,7 @@ fn errand(life: &Life, flight: &Flight) -> Option<Errand> {
 
 /// A round of the Curator is due: only minds that keep knowledge have one, and only while they live.
 pub(crate) fn curation_due(life: &Life) -> bool {
-    life.tick >= life.knowing.last_tick + grimoire::ROUND
+    life.tick() >= life.knowing().last_tick + grimoire::ROUND
         && !life.is_dead()
         && life.constitution().mind.kind == MindKind::Rules
 }

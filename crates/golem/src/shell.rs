@@ -3,17 +3,18 @@
 //! The lab answers everything at once; a host sends errands and goes on, and its golem has its ticks meanwhile. Both are
 //! shells of the same driver, so both react to the same things in the same order.
 
-use crate::dream::Found;
-use crate::event::{Event, Record};
+use life::Life;
+use life::dream::Found;
+use life::event::{Event, Record};
+use life::money::Usdc;
+use life::thought::Silence;
+use life::time::Time;
+use life::world::{Fate, Order, Quote};
+
 use crate::golem::Golem;
 use crate::grimoire::Answer;
 use crate::input::{Fault, Input, What};
-use crate::life::Life;
-use crate::money::Usdc;
 use crate::owed::{Duty, Errand, Owed, Which};
-use crate::thought::Silence;
-use crate::time::Time;
-use crate::world::{Fate, Order, Quote};
 
 /// Whoever stands around a golem.
 pub trait Shell {
@@ -62,12 +63,12 @@ pub fn perform<S: Shell>(golem: &mut Golem, shell: &mut S) -> Result<(), S::Erro
             // A round leads to nothing outside, so it can wait for the next transaction.
             Owed::Duty(Duty::Curate) => {
                 let what = shell.duty(golem.life(), Duty::Curate)?;
-                feed(golem, shell, golem.life().now, what)?;
+                feed(golem, shell, golem.life().now(), what)?;
             }
             Owed::Duty(duty) => {
                 shell.sync(golem.life())?;
                 let what = shell.duty(golem.life(), duty)?;
-                feed(golem, shell, golem.life().now, what)?;
+                feed(golem, shell, golem.life().now(), what)?;
                 shell.sync(golem.life())?;
             }
             Owed::Errand(errand) => {
@@ -78,7 +79,7 @@ pub fn perform<S: Shell>(golem: &mut Golem, shell: &mut S) -> Result<(), S::Erro
                     errand => shell.errand(golem.life(), &errand)?,
                 };
                 if let Some(what) = what {
-                    feed(golem, shell, golem.life().now, what)?;
+                    feed(golem, shell, golem.life().now(), what)?;
                     shell.sync(golem.life())?;
                 }
                 if golem.seq() == before {
@@ -97,7 +98,7 @@ impl Duty {
     /// What comes of it with somebody who keeps nothing: nothing was learned, dreamt or left behind.
     pub fn barely(self, life: &Life) -> What {
         match self {
-            Duty::Curate => What::Curated(Box::new(Answer { round: life.knowing.rounds + 1, ..Answer::default() })),
+            Duty::Curate => What::Curated(Box::new(Answer { round: life.knowing().rounds + 1, ..Answer::default() })),
             Duty::Dream { .. } => What::Dreamt(Box::new(Found::nothing(life))),
             Duty::Reflect => What::Reflected { hash: [0; 32] },
             Duty::Bequeath => What::Bequeathed { hash: [0; 32], entries: 0 },

@@ -1,37 +1,13 @@
 //! One step: an input meets a life. A page of branches; the leaves are elsewhere.
 
-use crate::call;
-use crate::check::check;
-use crate::clade;
-use crate::draft::Draft;
-use crate::dream;
-use crate::episode;
-use crate::event::Event;
-use crate::goal;
-use crate::grimoire;
-use crate::heartbeat;
-use crate::input::{Fault, Input, What};
-use crate::life::Life;
-use crate::mortality;
-use crate::outside;
-use crate::owner;
-use crate::phage;
-use crate::policy;
-use crate::prediction;
-use crate::stress;
-use crate::thanatopsis;
-use crate::thought;
-use crate::world::Observation;
+use life::Draft;
+use life::world::Observation;
 
-pub(crate) fn step(
-    life: &mut Life,
-    input: &Input,
-    events: &mut Vec<Event>,
-    show: &mut dyn FnMut(&Event, &Life),
-) -> Result<(), Fault> {
-    check(life, input)?;
-    let tick = life.tick;
-    let draft = &mut Draft::new(life, input.now, events, show);
+use crate::{call, clade, dream, episode, goal, grimoire, heartbeat, mortality, outside, owner, phage, policy, prediction, stress, thanatopsis, thought};
+use crate::input::{Input, What};
+
+pub(crate) fn step(draft: &mut Draft<'_>, input: &Input) {
+    let tick = draft.tick();
     match &input.what {
         What::Observed(observation) => observed(draft, observation, input.roll),
         What::Funded { transfer, credit, capital } => owner::funded(draft, *transfer, *credit, *capital),
@@ -64,19 +40,18 @@ pub(crate) fn step(
         // It is for the tick that comes; nothing is looked at again that was not looked at anyway.
         What::Spoken(word) => {
             outside::spoken(draft, word);
-            return Ok(());
+            return;
         }
         What::Assessed(said) => {
             stress::assessed(draft, said);
-            return Ok(());
+            return;
         }
     }
     if draft.is_dead() {
         thanatopsis::proceed(draft);
     }
-    let ticked = draft.tick > tick;
+    let ticked = draft.tick() > tick;
     stress::observe(draft, ticked);
-    Ok(())
 }
 
 /// A look at the world; and if a tick has passed, mortality, whatever else is going on.
@@ -85,7 +60,7 @@ fn observed(draft: &mut Draft<'_>, observation: &Observation, roll: u64) {
     dream::stirs(draft, observation);
     policy::lapse(draft);
     thought::lapse(draft);
-    let ticks = draft.at() >= draft.due() && !draft.heartbeat.paused && !draft.is_dead();
+    let ticks = draft.at() >= draft.due() && !draft.heartbeat().paused && !draft.is_dead();
     if ticks {
         heartbeat::beat(draft, observation);
         mortality::run(draft, draft.at(), roll);

@@ -1,12 +1,12 @@
 //! Letting a call through, or refusing it by name; and what it came to.
 
-use super::{Denied, Event, How, Kinds, Runaway, Used, room, runaway};
-use crate::draft::Draft;
-use crate::money::Usdc;
-use crate::mortality::economic;
-use crate::mortality::phase::Tier;
-use crate::policy::Refusal;
-use crate::time::Span;
+use life::Draft;
+use life::call::{Denied, Event, How, Kinds, Runaway, Used, crossed, room};
+use life::money::Usdc;
+use life::mortality::economic;
+use life::mortality::phase::Tier;
+use life::policy::Refusal;
+use life::time::Span;
 
 /// How long before the same refusal is told again.
 const TELL_AGAIN: Span = Span::seconds(3_600);
@@ -30,21 +30,21 @@ pub struct Wanted {
 /// Sets aside what it can cost at most, or refuses.
 pub(crate) fn called(draft: &mut Draft<'_>, call: &Wanted) {
     let Wanted { key, most, tokens, tier, again, alike } = *call;
-    if key != draft.calls.made + 1 {
+    if key != draft.calls().made + 1 {
         return;
     }
-    if again.is_some_and(|again| draft.calls.known.contains(&again)) {
+    if again.is_some_and(|again| draft.calls().known.contains(&again)) {
         return refuse(draft, Denied::Repeated);
     }
     let at = draft.at();
     match room(draft, at, tier).map(|room| room.keeps(most, tokens)) {
-        Ok(None) => match runaway::crossed(draft, at, most, alike) {
+        Ok(None) => match crossed(draft, at, most, alike) {
             None => {
                 draft.emit(Event::Reserved { key, most, tier, again, alike });
                 draft.emit(Event::TokensReserved { key, tokens });
             }
             Some((by, times, sum)) => {
-                draft.emit(Event::Held { key: draft.flights_made + 1, by, times, sum });
+                draft.emit(Event::Held { key: draft.flights_made() + 1, by, times, sum });
                 refuse(draft, Denied::Held(by));
             }
         },
@@ -54,7 +54,7 @@ pub(crate) fn called(draft: &mut Draft<'_>, call: &Wanted) {
 
 fn refuse(draft: &mut Draft<'_>, by: Denied) {
     let told = |(last, at)| last == by && draft.at() < at + TELL_AGAIN;
-    if !draft.calls.refused.is_some_and(told) {
+    if !draft.calls().refused.is_some_and(told) {
         refused(draft, by, 1);
     }
 }
@@ -68,7 +68,7 @@ pub(crate) fn refused(draft: &mut Draft<'_>, by: Denied, times: u32) {
 
 /// The owner's yes or no to calls that are stopped. After a no they stay so.
 pub(crate) fn release(draft: &mut Draft<'_>, key: u64, yes: bool) -> Result<(), Refusal> {
-    if draft.calls.hold.is_none_or(|hold| hold.key != key) {
+    if draft.calls().hold.is_none_or(|hold| hold.key != key) {
         return Err(Refusal::Stale);
     }
     if yes {
@@ -80,7 +80,7 @@ pub(crate) fn release(draft: &mut Draft<'_>, key: u64, yes: bool) -> Result<(), 
 /// A bill above what was set aside is owed all the same. It is paid from what is promised to nobody, calls are stopped until
 /// the owner says yes, and only what the money does not reach stays unpaid.
 pub(crate) fn settled(draft: &mut Draft<'_>, key: u64, cost: Usdc, how: How, (used, kinds): (&Used, Kinds)) {
-    let Some(open) = draft.calls.find(key).copied() else { return };
+    let Some(open) = draft.calls().find(key).copied() else { return };
     if kinds != Kinds::default() {
         draft.emit(Event::Counted { key, kinds });
     }
@@ -93,15 +93,15 @@ pub(crate) fn settled(draft: &mut Draft<'_>, key: u64, cost: Usdc, how: How, (us
     let within_reach = economic::free(draft).min(economic::unpromised_allowance(draft));
     let paid = cost.min(open.most + within_reach);
     draft.emit(Event::Settled { key, cost: paid, over: cost - paid, how, used: used.clone() });
-    if cost > open.most && draft.calls.hold.is_none() && !draft.is_dead() {
+    if cost > open.most && draft.calls().hold.is_none() && !draft.is_dead() {
         let (by, sum) = (Runaway::Bill, cost - open.most);
-        draft.emit(Event::Held { key: draft.flights_made + 1, by, times: 1, sum });
+        draft.emit(Event::Held { key: draft.flights_made() + 1, by, times: 1, sum });
     }
 }
 
 /// A death waits for nobody's answer: what is under way counts as what it can cost.
 pub(crate) fn forfeit_all(draft: &mut Draft<'_>) {
-    while let Some(open) = draft.calls.open.first().copied() {
+    while let Some(open) = draft.calls().open.first().copied() {
         settled(draft, open.key, open.most, How::Lost, (&Used::default(), Kinds::default()));
     }
 }

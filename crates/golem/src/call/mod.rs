@@ -4,22 +4,9 @@
 //!
 //! What is asked and answered is the agent's own; nothing of it is known here but its sums.
 
-mod apply;
 mod decide;
-mod denied;
-mod event;
-mod habits;
-mod read;
-mod runaway;
-mod state;
-mod units;
 
-pub(crate) use apply::apply;
+pub use life::call::*;
+
 pub use decide::Wanted;
 pub(crate) use decide::{called, forfeit_all, refused, release, settled};
-pub use denied::Denied;
-pub use event::{Event, How, Kinds, Used};
-pub use habits::{Alike, Habits, Hold, Runaway};
-pub use read::{Left, Room, caps, left, room};
-pub use state::{ByModel, Calls, Open, Past};
-pub use units::{Amount, Cap, Today, Unit, UnitCounts};

@@ -1,11 +1,11 @@
 //! Calling out to siblings, and hearing them.
 
-use super::{Event, News, Stain};
-use crate::draft::Draft;
-use crate::id::GolemId;
-use crate::regime::Regime;
-use crate::time::Span;
-use crate::world::Features;
+use life::Draft;
+use life::clade::{Event, News, Stain};
+use life::id::GolemId;
+use life::regime::Regime;
+use life::time::Span;
+use life::world::Features;
 
 /// How long it is remembered where a sibling died.
 const REMEMBERED: Span = Span::DAY.times(7);
@@ -16,7 +16,7 @@ const FAR: f32 = 4.0;
 
 /// News for its peers, to be passed on by the host.
 pub(crate) fn call_out(draft: &mut Draft<'_>, news: News) {
-    draft.emit(Event::CalledOut { number: draft.clade.told + 1, news });
+    draft.emit(Event::CalledOut { number: draft.clade().told + 1, news });
 }
 
 /// The world has turned, which its siblings may not have seen yet.
@@ -28,8 +28,8 @@ pub(crate) fn turned(draft: &mut Draft<'_>, to: Regime) {
 
 /// News of a peer's, unless it was heard before or is none; whether it counts.
 pub(crate) fn heard(draft: &mut Draft<'_>, from: GolemId, number: u64, news: News, stain: Option<&Stain>) -> bool {
-    let known = matches!(news, News::Regime { to } if to == draft.regimes.now);
-    let counts = !draft.is_dead() && !known && !draft.clade.has_heard(from, number, &news);
+    let known = matches!(news, News::Regime { to } if to == draft.regimes().now);
+    let counts = !draft.is_dead() && !known && !draft.clade().has_heard(from, number, &news);
     if counts {
         draft.emit(Event::Heard { from, number, news });
         if let (News::Death, Some(stain)) = (news, stain) {
@@ -41,14 +41,14 @@ pub(crate) fn heard(draft: &mut Draft<'_>, from: GolemId, number: u64, news: New
 
 /// What it had to say has been passed on to so many.
 pub(crate) fn told(draft: &mut Draft<'_>, number: u64, peers: u32) {
-    if draft.clade.untold.iter().any(|(waiting, _)| *waiting == number) {
+    if draft.clade().untold.iter().any(|(waiting, _)| *waiting == number) {
         draft.emit(Event::Told { number, peers });
     }
 }
 
 /// Whether it stands where a sibling died: what the world shows is as it was then, in the same regime.
 pub(crate) fn look_around(draft: &mut Draft<'_>, features: &Features) {
-    let (now, regime, moves) = (draft.at(), draft.regimes.now, &draft.knowing.moves);
+    let (now, regime, moves) = (draft.at(), draft.regimes().now, &draft.knowing().moves);
     let like = |stain: &&Stain| {
         let (mut apart, mut known) = (0.0, 0.0_f32);
         for (at, then) in stain.features.iter().enumerate() {
@@ -63,8 +63,8 @@ pub(crate) fn look_around(draft: &mut Draft<'_>, features: &Features) {
         }
         known > 0.0 && stain.regime == regime && now < stain.heard + REMEMBERED && apart / known <= NEAR * NEAR
     };
-    let near = draft.clade.stains.iter().rev().find(like).map(|stain| stain.from);
-    if near != draft.clade.near {
+    let near = draft.clade().stains.iter().rev().find(like).map(|stain| stain.from);
+    if near != draft.clade().near {
         draft.emit(Event::Near { stain: near });
     }
 }

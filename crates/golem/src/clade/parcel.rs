@@ -1,13 +1,14 @@
 //! What a golem sends its siblings: a word, and what goes with it.
 
+use life::Life;
+use life::clade::{Died, News};
+use life::grimoire::Entry;
+use life::id::GolemId;
+use life::world::Manifest;
 use serde::{Deserialize, Serialize};
 
-use super::{Died, News};
-use crate::grimoire::{Entry, bundle};
-use crate::id::GolemId;
+use crate::grimoire::bundle;
 use crate::input::What;
-use crate::life::Life;
-use crate::world::Manifest;
 
 /// Entries that one word catches up on: what an hour lets in from one sibling, twice.
 const AT_ONCE: usize = 200;
@@ -31,8 +32,8 @@ impl Parcel {
     /// A word that is owed, with what goes with it.
     pub fn of<'a>(life: &Life, entries: impl Iterator<Item = &'a Entry>, number: u64, news: News) -> Parcel {
         let told = entries.filter(|entry| matches!(news, News::Knowledge { .. }) && entry.shared == Some(number));
-        let features = || life.birth.world.features.iter().cloned().zip(life.knowing.moves.last.iter().copied());
-        let died = (news == News::Death).then(|| Died { regime: life.regimes.now, features: features().collect() });
+        let features = || life.birth().world.features.iter().cloned().zip(life.knowing().moves.last.iter().copied());
+        let died = (news == News::Death).then(|| Died { regime: life.regimes().now, features: features().collect() });
         Parcel { from: life.id(), number, news, lines: lines(told, life), died }
     }
 
@@ -40,10 +41,10 @@ impl Parcel {
     pub fn since<'a>(life: &Life, entries: impl Iterator<Item = &'a Entry>, heard: u64) -> Option<Parcel> {
         let told = |entry: &&Entry| entry.shared.is_some_and(|number| number > heard);
         let mut told: Vec<&Entry> = entries.filter(told).collect();
-        told.sort_by(|a, b| b.confidence(life.now).total_cmp(&a.confidence(life.now)).then(a.id.cmp(&b.id)));
+        told.sort_by(|a, b| b.confidence(life.now()).total_cmp(&a.confidence(life.now())).then(a.id.cmp(&b.id)));
         let lines = lines(told.into_iter().take(AT_ONCE), life);
         let news = News::Knowledge { entries: lines.len() as u32 };
-        (!lines.is_empty()).then(|| Parcel { from: life.id(), number: life.clade.taught, news, lines, died: None })
+        (!lines.is_empty()).then(|| Parcel { from: life.id(), number: life.clade().taught, news, lines, died: None })
     }
 
     /// Whether a golem can have said this.

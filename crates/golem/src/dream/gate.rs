@@ -3,17 +3,17 @@
 //! A new idea is fitted on one half of the cases and tested on the other, some of them disturbed. A playbook
 //! that would learn again lives through the newest cases in their order, each forecast made before its answer.
 
-use crate::laws::BETS;
 use std::collections::VecDeque;
 
+use life::Life;
+use life::dream::{Origin, Revision, Staged};
+use life::laws::Laws;
+use life::prediction::Prediction;
+use life::rule::{Condition, Heuristic, Provenance, Stance, learning, rounded};
+use life::world::{DomainKind, Features};
+
+use crate::rule::Dice;
 use super::memory::Experience;
-use super::{Origin, Revision, Staged};
-use crate::laws::Laws;
-use crate::life::Life;
-use crate::prediction::Prediction;
-use crate::rule::Said;
-use crate::rule::{Condition, Dice, Heuristic, Provenance, Stance, learning, rounded};
-use crate::world::{DomainKind, Features};
 
 /// Cases a fit, and a test, needs.
 pub(super) const CASES: usize = 10;
@@ -50,9 +50,9 @@ pub(super) struct Cases<'a> {
 
 impl<'a> Cases<'a> {
     pub(super) fn of(life: &'a Life, domain: usize, chosen: &[&Experience], features: &'a [Features]) -> Cases<'a> {
-        let (kind, laws) = (life.birth.world.domains[domain].kind, life.laws());
+        let (kind, laws) = (life.birth().world.domains[domain].kind, life.laws());
         let here: Vec<&Heuristic> = life
-            .playbook
+            .playbook()
             .iter()
             .filter(|h| usize::from(h.domain) == domain && h.blend.is_none() && h.say(kind, laws) > 0.0)
             .collect();
@@ -72,7 +72,7 @@ impl<'a> Cases<'a> {
     }
 
     fn kind(&self) -> DomainKind {
-        self.life.birth.world.domains[self.domain].kind
+        self.life.birth().world.domains[self.domain].kind
     }
 
     fn laws(&self) -> &'static Laws {
@@ -164,13 +164,13 @@ impl<'a> Cases<'a> {
         let (mean, _) = surely(&gains, CASES)?;
         let stance = match surely(&changes, CASES) {
             _ if self.kind() != DomainKind::Direction => Stance::Watch,
-            Some((up, _)) if up > self.life.execution.round_trip() => Stance::Add,
+            Some((up, _)) if up > self.life.execution().round_trip() => Stance::Add,
             _ => match surely(&changes.iter().map(|change| -change).collect::<Vec<_>>(), CASES) {
-                Some((down, _)) if down > self.life.execution.one_way() => Stance::Reduce,
+                Some((down, _)) if down > self.life.execution().one_way() => Stance::Reduce,
                 _ => Stance::Watch,
             },
         };
-        let (kind, tick) = (self.kind(), self.life.tick);
+        let (kind, tick) = (self.kind(), self.life.tick());
         let mut heuristic =
             Heuristic::new(0, condition.clone(), self.domain as u8, kind, stance, Provenance::Dreamt, tick);
         heuristic.effect = effect;
@@ -185,12 +185,12 @@ impl<'a> Cases<'a> {
     pub(super) fn relearned(&self, looked_at: &mut u32) -> Option<Revision> {
         let (kind, laws, life) = (self.kind(), self.laws(), self.life);
         let in_use = life
-            .playbook
+            .playbook()
             .iter()
             .enumerate()
             .filter(|(_, h)| usize::from(h.domain) == self.domain && h.voice && h.blend.is_none());
         let fresh: Vec<(u8, Heuristic)> = in_use.map(|(slot, h)| (slot as u8, forgetful(h, kind))).collect();
-        let judged = self.all.partition_point(|case| case.tick <= life.dreams.settled[self.domain]);
+        let judged = self.all.partition_point(|case| case.tick <= life.dreams().settled[self.domain]);
         let open = &self.all[judged..];
         for newest in [15, 30, 60, 120] {
             let cases = &open[open.len().saturating_sub(newest)..];
@@ -238,7 +238,7 @@ impl<'a> Cases<'a> {
         let of_nobody = Prediction::of_nothing();
         let claim = Prediction { base: case.base, naive: case.naive, made: case.tick, ..of_nobody };
         for (_, heuristic) in fresh.iter_mut().filter(|(_, h)| h.condition.holds(case.features)) {
-            heuristic.learn(self.kind(), &claim, case.actual, self.life.regimes.now, self.laws());
+            heuristic.learn(self.kind(), &claim, case.actual, self.life.regimes().now, self.laws());
         }
     }
 }
@@ -268,60 +268,4 @@ fn surely(gains: &[f64], least: usize) -> Option<(f64, usize)> {
 /// A tenth off, either way.
 fn blurred(features: &Features, dice: &mut Dice) -> Features {
     features.iter().map(|feature| feature * (0.9 + 0.2 * dice.below(2) as f64)).collect()
-}
-
-impl Staged {
-    pub(super) fn new(
-        heuristic: Heuristic,
-        origin: Origin,
-        utility: f64,
-        (episodes, seed): (Vec<u64>, u64),
-        life: &Life,
-    ) -> Staged {
-        let night = life.dreams.night.as_ref().map_or(0, |night| night.number);
-        Staged {
-            heuristic,
-            origin,
-            night,
-            episodes,
-            seed,
-            utility,
-            confidence: origin.confidence(&life.constitution().dream),
-            confirmed: 0,
-            contradicted: 0,
-            error: 0.0,
-            naive_error: 0.0,
-            since: life.tick,
-            until: life.now,
-            bets: [1.0; BETS],
-        }
-    }
-}
-
-impl Revision {
-    pub(super) fn new(
-        domain: u8,
-        heuristics: Vec<(u8, Heuristic)>,
-        utility: f64,
-        episodes: Vec<u64>,
-        life: &Life,
-    ) -> Revision {
-        Revision {
-            domain,
-            night: life.dreams.night.as_ref().map_or(0, |night| night.number),
-            episodes,
-            adopted: false,
-            heuristics,
-            utility,
-            confidence: Origin::Recombined.confidence(&life.constitution().dream),
-            confirmed: 0,
-            contradicted: 0,
-            gain: 0.0,
-            squares: 0.0,
-            excess: 0.0,
-            since: life.tick,
-            until: life.now,
-            said: Said::default(),
-        }
-    }
 }

@@ -1,14 +1,15 @@
 //! Imagination: the night's second half, and the moment of falling asleep. Other choices and their computed outcomes,
 //! ideas put together from parts of others, threats to what is held, and stirring memories made less so.
 
+use life::{Life, limits};
+use life::constitution::Intensity;
+use life::dream::{Idea, Imagined, Met, Origin, Rehearsed, Threat, ThreatKind};
+use life::rule::{Comparison, Condition, Heuristic, Is, rounded};
+use life::world::DomainKind;
+
+use crate::rule::Dice;
 use super::memory::{Experience, STIRRING};
 use super::replay::Usual;
-use super::{Idea, Imagined, Met, Origin, Rehearsed, Threat, ThreatKind};
-use crate::constitution::Intensity;
-use crate::life::Life;
-use crate::limits;
-use crate::rule::{Comparison, Condition, Dice, Heuristic, Is, rounded};
-use crate::world::DomainKind;
 
 /// Fragments caught while falling asleep.
 const FRAGMENTS: usize = 4;
@@ -55,10 +56,10 @@ pub(super) fn imagine(batch: &[&Experience], chosen: &[&Experience], life: &Life
 fn threats(chosen: &[&Experience], life: &Life, most: usize) -> Vec<Threat> {
     let bps = |share: f32| (-share * 10_000.0).clamp(0.0, 10_000.0) as u32;
     let worst = bps(chosen.iter().map(|e| e.change).fold(0.0, f32::min));
-    let coming = bps(life.dreams.night.as_ref().map_or(0.0, |night| night.ahead));
-    let feared = life.dreams.night.as_ref().and_then(|night| night.feared.as_ref()).map_or(0, |(fall, _)| *fall);
-    let (worth, policy) = (life.capital.worth(life.seen.unit), &life.policy);
-    let exposed = worth.share(i64::from(policy.per_action_bps), 10_000).max(worth - life.capital.cash);
+    let coming = bps(life.dreams().night.as_ref().map_or(0.0, |night| night.ahead));
+    let feared = life.dreams().night.as_ref().and_then(|night| night.feared.as_ref()).map_or(0, |(fall, _)| *fall);
+    let (worth, policy) = (life.capital().worth(life.seen().unit), &life.policy());
+    let exposed = worth.share(i64::from(policy.per_action_bps), 10_000).max(worth - life.capital().cash);
     let rehearse = |kind, fall_bps: u32| {
         let (stop, gap) = (policy.stop_bps, kind == ThreatKind::Gap);
         let stops = stop > 0 && fall_bps >= stop;
@@ -91,19 +92,19 @@ fn threats(chosen: &[&Experience], life: &Life, most: usize) -> Vec<Threat> {
 fn rehearsed(threats: &[Threat], chosen: &[&Experience], life: &Life) -> Option<Rehearsed> {
     let threat = *threats.iter().max_by_key(|t| (t.loss, t.fall_bps))?;
     let worst = chosen.iter().min_by(|a, b| a.change.total_cmp(&b.change)).filter(|worst| worst.change < 0.0)?;
-    let feared = life.dreams.night.as_ref().and_then(|night| night.feared.as_ref());
+    let feared = life.dreams().night.as_ref().and_then(|night| night.feared.as_ref());
     let omen = match feared.filter(|_| threat.kind == ThreatKind::Feared) {
         Some((_, omen)) => omen.clone(),
         None => joined(&Usual::of(chosen), worst, worst),
     };
-    let night = life.dreams.night.as_ref().map_or(0, |night| night.number);
+    let night = life.dreams().night.as_ref().map_or(0, |night| night.number);
     (!omen.0.is_empty()).then_some(Rehearsed { threat, omen, night })
 }
 
 /// Where the other choice would have been much better: what stood out in the two memories it regrets most, as a rule of
 /// when to be in and when to be out. What it comes to is for the test to say.
 pub(super) fn regretted(batch: &[&Experience], chosen: &[&Experience], life: &Life) -> Option<Idea> {
-    let domains = &life.birth.world.domains;
+    let domains = &life.birth().world.domains;
     let domain = domains.iter().position(|spec| spec.kind == DomainKind::Direction)? as u8;
     let mut most: Vec<&&Experience> = batch.iter().filter(|e| e.regret > 0.0).collect();
     most.sort_by(|a, b| b.regret.total_cmp(&a.regret).then(a.number.cmp(&b.number)));
@@ -114,7 +115,7 @@ pub(super) fn regretted(batch: &[&Experience], chosen: &[&Experience], life: &Li
 
 /// Half-formed: what stood out in two memories drawn at random, rather those the keyword has to do with.
 pub(super) fn fragments(keyword: Option<u8>, chosen: &[&Experience], life: &Life, dice: &mut Dice) -> Vec<Idea> {
-    if chosen.is_empty() || life.birth.world.features.is_empty() {
+    if chosen.is_empty() || life.birth().world.features.is_empty() {
         return Vec::new();
     }
     let usual = Usual::of(chosen);
@@ -158,15 +159,15 @@ pub(super) fn recombine(
     intensity: &Intensity,
     dice: &mut Dice,
 ) -> Vec<Idea> {
-    let here: Vec<&Heuristic> = life.playbook.iter().filter(|h| !h.condition.0.is_empty()).collect();
+    let here: Vec<&Heuristic> = life.playbook().iter().filter(|h| !h.condition.0.is_empty()).collect();
     if here.is_empty() || chosen.is_empty() {
         return Vec::new();
     }
     let own: Vec<&&Heuristic> = here.iter().filter(|h| usize::from(h.domain) == domain).collect();
     let usual = Usual::of(chosen);
-    let legacy = life.vitality.age_factor > LEGACY;
+    let legacy = life.vitality().age_factor > LEGACY;
     // Whom replay credited with what came, for better or worse, is gone into more closely than others.
-    let credited = life.dreams.night.as_ref().map_or(&[][..], |night| &night.credited);
+    let credited = life.dreams().night.as_ref().map_or(&[][..], |night| &night.credited);
     let credited: Vec<&&Heuristic> = own.iter().copied().filter(|h| credited.contains(&h.id)).collect();
     let mut idea = || {
         let one = match dice.below(2) {

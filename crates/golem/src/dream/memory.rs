@@ -5,19 +5,17 @@
 //! dreams do to memories, replayed often, made less stirring, let go, lies over the episodes and is read from the journal
 //! too; the episodes themselves never change.
 
-use crate::dream::Found;
 use std::collections::VecDeque;
 
-use crate::constitution::{DreamTier, ReplayOrder};
-use crate::dream;
-use crate::episode::{self, State};
-use crate::event::{Event, Record};
-use crate::life::Life;
-use crate::limits;
-use crate::prediction;
-use crate::rule;
-use crate::time::Time;
-use crate::world::Values;
+use life::{Life, limits};
+use life::constitution::{DreamTier, ReplayOrder};
+use life::dream::Found;
+use life::episode::State;
+use life::event::{Event, Record};
+use life::time::Time;
+use life::world::Values;
+
+use crate::{dream, episode, prediction, rule};
 
 /// As many as are kept at hand, newest last.
 const KEPT: usize = 200_000;
@@ -80,11 +78,11 @@ impl Moment {
     /// Of the tick that was just remembered.
     pub fn of(life: &Life) -> Moment {
         Moment {
-            number: life.episodes.made,
-            tick: life.tick,
-            regime: life.regimes.now as u8,
-            surprise: life.episodes.surprise.last as f32,
-            arousal: life.daimon.last.arousal.max(life.daimon.mood.arousal) as f32,
+            number: life.episodes().made,
+            tick: life.tick(),
+            regime: life.regimes().now as u8,
+            surprise: life.episodes().surprise.last as f32,
+            arousal: life.daimon().last.arousal.max(life.daimon().mood.arousal) as f32,
         }
     }
 }
@@ -119,7 +117,7 @@ impl Memory {
     /// Takes in one record, given the life at any moment and what is known otherwise of the tick it remembers; none if
     /// that is to be left out.
     pub fn read(&mut self, record: &Record, life: &Life, moment: impl FnOnce() -> Option<Moment>) {
-        let nothing = || life.birth.world.domains.iter().map(|_| f64::NAN).collect::<Values>();
+        let nothing = || life.birth().world.domains.iter().map(|_| f64::NAN).collect::<Values>();
         let (mut unheard, mut unseen) = if self.partial { self.unheard(record) } else { Default::default() };
         let (mut said, mut seen) = (None, None);
         let mut moment = Some(moment);
@@ -169,7 +167,7 @@ impl Memory {
                         arousal,
                         state: (**state).clone(),
                         base: seen.map_or_else(nothing, |(_, values)| {
-                            let domains = life.birth.world.domains.iter();
+                            let domains = life.birth().world.domains.iter();
                             domains.zip(values).map(|(domain, value)| domain.base(*value)).collect()
                         }),
                         claimed,
@@ -283,7 +281,7 @@ pub(super) struct Worth<'a> {
 
 impl Worth<'_> {
     pub(super) fn of(life: &Life) -> Worth<'_> {
-        let mut marked: Vec<u64> = life.knowing.fiber.strange.iter().copied().collect();
+        let mut marked: Vec<u64> = life.knowing().fiber.strange.iter().copied().collect();
         marked.sort_unstable();
         Worth { life, marked }
     }
@@ -293,9 +291,9 @@ impl Worth<'_> {
         let life = self.life;
         let gain =
             0.4 * e.surprise.min(1.0) + 0.3 * (e.change.abs() * 20.0).min(1.0) + 0.3 * (e.regret * 20.0).min(1.0);
-        let same = if e.regime == life.regimes.now as u8 { 1.0 } else { 0.3 };
-        let recency = 1.0 / (1.0 + (life.tick as f32 - e.tick as f32) / 2_000.0);
-        let need = 0.4 * likeness(&e.state, &life.knowing.moves.last) + 0.3 * same + 0.3 * recency;
+        let same = if e.regime == life.regimes().now as u8 { 1.0 } else { 0.3 };
+        let recency = 1.0 / (1.0 + (life.tick() as f32 - e.tick as f32) / 2_000.0);
+        let need = 0.4 * likeness(&e.state, &life.knowing().moves.last) + 0.3 * same + 0.3 * recency;
         let marked = if self.marked.binary_search(&e.number).is_ok() { MARKED } else { 1.0 };
         gain * need * marked * WORN.powi(i32::from(e.replays))
     }
@@ -308,7 +306,7 @@ impl Worth<'_> {
             ReplayOrder::Surprise => e.surprise,
             // The same for every memory of a night, and another in the next.
             ReplayOrder::Uniform => {
-                let nights = self.life.dreams.nights;
+                let nights = self.life.dreams().nights;
                 let scattered = (e.number ^ nights.rotate_left(32)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
                 0.2 + (scattered >> 40) as f32 / (1_u64 << 25) as f32
             }

@@ -1,24 +1,24 @@
 //! The night itself, from falling asleep to being woken.
 
-use super::schedule::{RULES_COST, blocked};
-use super::staging::stage;
-use super::{Event, Found, Night, SleepStage, Trigger, Waker, length, owes, schedule};
-use crate::clade::News;
-use crate::draft::Draft;
-use crate::heartbeat::State;
-use crate::money::Usdc;
-use crate::mortality::Partition;
-use crate::mortality::economic;
-use crate::policy::Refusal;
+use life::Draft;
+use life::clade::News;
+use life::dream::{Event, Found, Night, SleepStage, Trigger, Waker, blocked, length, owes};
+use life::dream::schedule::{self, RULES_COST};
+use life::heartbeat::State;
+use life::money::Usdc;
+use life::mortality::{Partition, economic};
+use life::policy::Refusal;
+use life::world::Observation;
+
 use crate::thought;
-use crate::world::Observation;
+use super::staging::stage;
 
 /// Falls asleep if it is time to. Run at the end of every waking tick.
 pub(crate) fn consider(draft: &mut Draft<'_>) {
-    if !draft.dreams.are_on(draft)
+    if !draft.dreams().are_on(draft)
         || draft.is_dead()
-        || draft.heartbeat.state != State::Sleeping
-        || draft.heartbeat.paused
+        || draft.heartbeat().state != State::Sleeping
+        || draft.heartbeat().paused
     {
         return;
     }
@@ -31,7 +31,7 @@ pub(crate) fn consider(draft: &mut Draft<'_>) {
 
 /// The owner's word: as good as any urgency, and bound by the same conditions.
 pub(crate) fn ordered(draft: &mut Draft<'_>) -> Result<(), Refusal> {
-    if draft.heartbeat.state != State::Sleeping || draft.heartbeat.paused {
+    if draft.heartbeat().state != State::Sleeping || draft.heartbeat().paused {
         return Err(Refusal::Busy);
     }
     if let Some(why) = blocked(draft) {
@@ -43,7 +43,7 @@ pub(crate) fn ordered(draft: &mut Draft<'_>) -> Result<(), Refusal> {
 
 /// The owner's word on dreaming at all; a night under way ends with it.
 pub(crate) fn switched(draft: &mut Draft<'_>, on: bool) {
-    if on != draft.dreams.are_on(draft) {
+    if on != draft.dreams().are_on(draft) {
         draft.emit(Event::Switched { on });
     }
     if !on {
@@ -70,7 +70,7 @@ fn fall_asleep(draft: &mut Draft<'_>, trigger: Trigger) {
 
 /// A tick of a night has passed.
 pub(crate) fn sleep(draft: &mut Draft<'_>) {
-    if draft.dreams.night.is_some() {
+    if draft.dreams().night.is_some() {
         draft.emit(Event::Slept);
         proceed(draft);
     }
@@ -79,7 +79,7 @@ pub(crate) fn sleep(draft: &mut Draft<'_>) {
 /// What the work of a stage has found, if it is the one that was asked for.
 pub(crate) fn dreamt(draft: &mut Draft<'_>, found: &Found) {
     let asked = |night: &Night| night.number == found.night && night.phase == found.phase && !night.worked;
-    if draft.dreams.night.as_ref().is_some_and(asked) {
+    if draft.dreams().night.as_ref().is_some_and(asked) {
         stage(draft, found);
         proceed(draft);
     }
@@ -87,16 +87,16 @@ pub(crate) fn dreamt(draft: &mut Draft<'_>, found: &Found) {
 
 /// Somebody has answered, or will not: a night that waited for it goes on.
 pub(crate) fn go_on(draft: &mut Draft<'_>) {
-    if draft.dreams.night.is_some() && !draft.is_dead() {
+    if draft.dreams().night.is_some() && !draft.is_dead() {
         proceed(draft);
     }
 }
 
 /// As many phases as it was time for, each once its work is done, and at the end the morning.
 fn proceed(draft: &mut Draft<'_>) {
-    while draft.dreams.night.is_some() {
+    while draft.dreams().night.is_some() {
         let asking = thought::tonight(draft);
-        let Some(night) = &draft.dreams.night else { return };
+        let Some(night) = &draft.dreams().night else { return };
         let phase = night.phase;
         let shares = SleepStage::shares(draft.phase(), draft.constitution().dream.split);
         let through: u64 = shares[..=phase as usize].iter().sum();
@@ -116,7 +116,7 @@ fn proceed(draft: &mut Draft<'_>) {
 
 /// Whether these bars end the night: the world has moved further than the owner wants to sleep through.
 pub(crate) fn stirs(draft: &mut Draft<'_>, observation: &Observation) {
-    let Some(night) = &draft.dreams.night else { return };
+    let Some(night) = &draft.dreams().night else { return };
     let figures = &draft.constitution().dream;
     let (unit, bps) = (night.unit, i64::from(figures.wake_move_bps));
     let far = |now: Usdc| {
@@ -137,7 +137,7 @@ pub(crate) fn heard(draft: &mut Draft<'_>, news: News) {
 
 /// Ends a night before its time; what it had not done yet is lost, and what it had not put to the test.
 pub(crate) fn wake(draft: &mut Draft<'_>, by: Waker) {
-    if draft.dreams.night.is_some() {
+    if draft.dreams().night.is_some() {
         draft.emit(Event::Left { woken: Some(by) });
     }
 }

@@ -1,12 +1,14 @@
 //! Replay: the night's first half. A few episodes are gone through closely: what led up to them, who is to be credited,
 //! what may come of the present, and whether they are worth keeping.
 
+use life::Life;
+use life::constitution::ReplayOrder;
+use life::dream::{Ahead, Replay, Staged, Trajectory};
+use life::grimoire::Status;
+use life::regime::Regime;
+
+use crate::grimoire::{Grimoire, HOPS};
 use super::memory::{Experience, Worth};
-use super::{Ahead, Replay, Staged, Trajectory};
-use crate::constitution::ReplayOrder;
-use crate::grimoire::{Grimoire, HOPS, Status};
-use crate::life::Life;
-use crate::regime::Regime;
 
 /// Below this an episode is not worth going through closely.
 const WORTH: f32 = 0.1;
@@ -29,18 +31,16 @@ const WORN_OUT: u8 = 3;
 /// What next to nothing is.
 const WORTHLESS: f32 = 0.05;
 
-impl Replay {
-    /// What becomes of the episodes gone through: kept, turned into a rule, or let go.
-    pub(super) fn triage(&mut self, batch: &[&Experience], staged: &[Staged], life: &Life) {
-        let worth = Worth::of(life);
-        for episode in batch {
-            if staged.iter().any(|s| s.episodes.contains(&episode.number)) {
-                self.abstracted += 1;
-            } else if episode.replays > WORN_OUT && worth.utility(episode) < WORTHLESS {
-                self.forgotten.push(episode.number);
-            } else {
-                self.preserved += 1;
-            }
+/// What becomes of the episodes gone through: kept, turned into a rule, or let go.
+pub(super) fn triage(replay: &mut Replay, batch: &[&Experience], staged: &[Staged], life: &Life) {
+    let worth = Worth::of(life);
+    for episode in batch {
+        if staged.iter().any(|s| s.episodes.contains(&episode.number)) {
+            replay.abstracted += 1;
+        } else if episode.replays > WORN_OUT && worth.utility(episode) < WORTHLESS {
+            replay.forgotten.push(episode.number);
+        } else {
+            replay.preserved += 1;
         }
     }
 }
@@ -89,7 +89,7 @@ pub(super) fn keyword(chosen: &[&Experience]) -> Option<u8> {
 pub(super) fn batch<'a>(chosen: &[&'a Experience], life: &Life, most: usize) -> Vec<&'a Experience> {
     // Unless its owner wants another order, who understands little goes by what it did not expect.
     let usual = life.constitution().dream.replay_order == ReplayOrder::Utility;
-    let confused = usual && life.vitality.epistemic < CONFUSED;
+    let confused = usual && life.vitality().epistemic < CONFUSED;
     let worth = Worth::of(life);
     let rank = |e: &Experience| if confused { e.surprise } else { worth.rank(e) };
     let mut batch: Vec<(f32, &Experience)> = chosen.iter().map(|e| (rank(e), *e)).filter(|(w, _)| *w > WORTH).collect();
@@ -105,8 +105,8 @@ pub(super) fn replay(batch: &[&Experience], newest: &[&Experience], grimoire: &G
 /// From outcomes back to what stood before them, and to who had a say.
 fn credit(batch: &[&Experience], newest: &[&Experience], life: &Life) -> (Vec<u8>, Vec<(u64, f32)>) {
     let usual = Usual::of(newest);
-    let mut features = vec![0.0_f32; life.birth.world.features.len()];
-    let mut heuristics = vec![0.0_f32; life.playbook.len()];
+    let mut features = vec![0.0_f32; life.birth().world.features.len()];
+    let mut heuristics = vec![0.0_f32; life.playbook().len()];
     for episode in batch {
         let Ok(at) = newest.binary_search_by_key(&episode.number, |e| e.number) else { continue };
         let mut share = episode.change;
@@ -115,7 +115,7 @@ fn credit(batch: &[&Experience], newest: &[&Experience], life: &Life) -> (Vec<u8
                 *credit += share * usual.stands_out(before, feature);
             }
             let state = before.state.iter().map(|f| f64::from(*f)).collect();
-            for (heuristic, credit) in life.playbook.iter().zip(&mut heuristics) {
+            for (heuristic, credit) in life.playbook().iter().zip(&mut heuristics) {
                 if heuristic.voice && heuristic.condition.holds(&state) {
                     *credit += share;
                 }
@@ -129,15 +129,15 @@ fn credit(batch: &[&Experience], newest: &[&Experience], life: &Life) -> (Vec<u8
     who.sort_by(|a, b| heuristics[*b].abs().total_cmp(&heuristics[*a].abs()));
     (
         order.into_iter().take(NAMED).map(|at| at as u8).collect(),
-        who.into_iter().take(NAMED).map(|at| (life.playbook[at].id, heuristics[at])).collect(),
+        who.into_iter().take(NAMED).map(|at| (life.playbook()[at].id, heuristics[at])).collect(),
     )
 }
 
 /// What may come: more of the same, each other regime it knows, and the surest link that has not fired lately.
 fn ahead(newest: &[&Experience], grimoire: &Grimoire, life: &Life) -> Vec<Trajectory> {
     let mut ahead = Vec::new();
-    for regime in [life.regimes.now, Regime::Calm, Regime::Usual, Regime::Unsettled] {
-        let here = regime == life.regimes.now;
+    for regime in [life.regimes().now, Regime::Calm, Regime::Usual, Regime::Unsettled] {
+        let here = regime == life.regimes().now;
         if here != ahead.is_empty() {
             continue;
         }
@@ -164,10 +164,10 @@ fn fires(newest: &[&Experience], grimoire: &Grimoire, life: &Life) -> Option<Tra
     let quiet = |cause: u8| lately.iter().all(|e| usual.stands_out(e, usize::from(cause)).abs() < 1.0);
     let links = grimoire.in_use().filter(|entry| entry.status != Status::Candidate);
     let surest = links
-        .filter_map(|entry| entry.link.map(|link| (link, entry.confidence(life.now))))
+        .filter_map(|entry| entry.link.map(|link| (link, entry.confidence(life.now()))))
         .filter(|(link, _)| quiet(link.cause))
         .max_by(|a, b| a.1.total_cmp(&b.1))?;
-    let path = grimoire.walk(surest.0.cause, HOPS, life.now).into_iter().max_by_key(|path| path.through.len())?;
+    let path = grimoire.walk(surest.0.cause, HOPS, life.now()).into_iter().max_by_key(|path| path.through.len())?;
     let standing = |e: &&&Experience| usual.stands_out(e, usize::from(surest.0.cause)).abs() >= 1.0;
     let changes: Vec<f32> = newest.iter().filter(standing).map(|e| e.change).collect();
     Some(Trajectory {

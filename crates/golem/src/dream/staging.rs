@@ -2,13 +2,13 @@
 //! by. It learns meanwhile, without a say; and can be traced from the playbook back to its night, its episodes and what
 //! confirmed it. What later does worse loses its say again.
 
-use super::trial::same;
-use super::{Event, Fate, Found, PROMOTED, REFUTED, Revision, STAGED, Staged, revision};
-use crate::constitution::DreamMethod;
-use crate::draft::Draft;
-use crate::life::Life;
-use crate::limits;
-use crate::rule::{self, Heuristic, free_slot};
+use life::{Draft, Life, limits};
+use life::constitution::DreamMethod;
+use life::dream::{Event, Fate, Found, PROMOTED, REFUTED, Revision, STAGED, Staged, same};
+use life::rule::{Heuristic, free_slot};
+
+use crate::rule;
+use super::revision;
 
 /// Ticks of forty seconds after which a trial is over.
 const EXPIRY: f64 = 5_000.0;
@@ -38,12 +38,12 @@ pub(super) fn stage(draft: &mut Draft<'_>, found: &Found) {
         return believe(draft, found);
     }
     for new in &found.staged {
-        let known = draft.playbook.iter().any(|h| h.voice && same(h, &new.heuristic))
-            || draft.dreams.staged.iter().any(|old| old.says_the_same(new));
+        let known = draft.playbook().iter().any(|h| h.voice && same(h, &new.heuristic))
+            || draft.dreams().staged.iter().any(|old| old.says_the_same(new));
         if known || accepted.len() >= most {
             continue;
         }
-        let staged = &draft.dreams.staged;
+        let staged = &draft.dreams().staged;
         if staged.len() + accepted.len() >= most {
             let worst = (0..staged.len()).min_by(|a, b| staged[*a].utility.total_cmp(&staged[*b].utility));
             let Some(at) = worst.filter(|at| staged[*at].utility < new.utility) else { continue };
@@ -51,7 +51,7 @@ pub(super) fn stage(draft: &mut Draft<'_>, found: &Found) {
         }
         accepted.push(new.clone());
     }
-    let revised = |r: &&Revision| !draft.dreams.revisions.iter().any(|old| old.domain == r.domain);
+    let revised = |r: &&Revision| !draft.dreams().revisions.iter().any(|old| old.domain == r.domain);
     let mut revisions: Vec<Revision> = found.revisions.iter().filter(revised).cloned().collect();
     revisions.dedup_by_key(|revision| revision.domain);
     draft.emit(Event::Dreamt(Box::new(Found { staged: accepted, revisions, ..found.clone() })));
@@ -62,7 +62,7 @@ fn believe(draft: &mut Draft<'_>, found: &Found) {
     for new in &found.staged {
         let Some(slot) = free_slot(draft) else { return };
         let mut heuristic = new.heuristic.clone();
-        (heuristic.id, heuristic.since) = (draft.heuristics_made + 1, draft.tick);
+        (heuristic.id, heuristic.since) = (draft.heuristics_made() + 1, draft.tick());
         draft.emit(rule::Event::Adopted { slot: slot as u8, heuristic: Box::new(heuristic), night: None });
     }
 }
@@ -75,12 +75,12 @@ pub(crate) fn end_trials(draft: &mut Draft<'_>) {
     look_again(draft);
     revision::end_trials(draft, expiry);
     let mut at = 0;
-    while let Some(hypothesis) = draft.dreams.staged.get(at) {
+    while let Some(hypothesis) = draft.dreams().staged.get(at) {
         let fate = if admitted(draft, hypothesis) {
             Fate::Promoted
         } else if hypothesis.confidence < REFUTED + 1e-9 {
             Fate::Refuted
-        } else if draft.tick >= hypothesis.since + expiry {
+        } else if draft.tick() >= hypothesis.since + expiry {
             Fate::Expired
         } else {
             at += 1;
@@ -88,7 +88,7 @@ pub(crate) fn end_trials(draft: &mut Draft<'_>) {
         };
         let promoted = (fate == Fate::Promoted).then(|| (grown(hypothesis, draft), hypothesis.night));
         let slot = free_slot(draft).unwrap_or(limits::HEURISTICS);
-        let full = draft.dreams.changes.len() >= CHANGES;
+        let full = draft.dreams().changes.len() >= CHANGES;
         if promoted.is_some() && (slot >= limits::HEURISTICS || full) {
             // There is no room for it; it waits, as long as it may.
             at += 1;
@@ -105,7 +105,7 @@ pub(crate) fn end_trials(draft: &mut Draft<'_>) {
 fn admitted(life: &Life, hypothesis: &Staged) -> bool {
     let laws = life.laws();
     let heuristic = &hypothesis.heuristic;
-    let kind = life.birth.world.domains[usize::from(heuristic.domain)].kind;
+    let kind = life.birth().world.domains[usize::from(heuristic.domain)].kind;
     let proven = if laws.proof > 0.0 {
         hypothesis.proof() >= laws.proof
     } else {
@@ -117,8 +117,8 @@ fn admitted(life: &Life, hypothesis: &Staged) -> bool {
 /// As a heuristic, with what it has shown in its trial.
 fn grown(staged: &Staged, life: &Life) -> Heuristic {
     let mut heuristic = staged.heuristic.clone();
-    heuristic.id = life.heuristics_made + 1;
-    heuristic.since = life.tick;
+    heuristic.id = life.heuristics_made() + 1;
+    heuristic.since = life.tick();
     heuristic.said.clear();
     heuristic
 }
@@ -126,8 +126,8 @@ fn grown(staged: &Staged, life: &Life) -> Heuristic {
 /// What was let in and has done worse than naive since loses its say.
 fn look_again(draft: &mut Draft<'_>) {
     let mut at = 0;
-    while let Some(change) = draft.dreams.changes.get(at) {
-        let now = draft.playbook.get(usize::from(change.slot)).filter(|h| h.id == change.id);
+    while let Some(change) = draft.dreams().changes.get(at) {
+        let now = draft.playbook().get(usize::from(change.slot)).filter(|h| h.id == change.id);
         let since = now.map_or(SETTLED, |h| (h.evidence_for + h.evidence_against).saturating_sub(change.tried));
         let worse = now.is_some_and(|h| h.skill() < 0.0);
         if since >= LOOKED_AT_AGAIN && worse {

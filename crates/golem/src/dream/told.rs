@@ -3,14 +3,17 @@
 
 use std::fmt::Write;
 
+use life::Life;
+use life::dream::{Idea, SleepStage};
+use life::rule::rounded;
+use life::rule::text::print_condition;
+use life::world::{DomainKind, Manifest};
+
+use crate::rule::Dice;
+use super::intensity;
 use super::memory::{Experience, Memory};
-use super::replay::Usual;
+use super::replay::{self, Usual};
 use super::work::REPLAYED;
-use super::{Idea, SleepStage, intensity, replay};
-use crate::life::Life;
-use crate::rule::text::print_condition;
-use crate::rule::{Dice, rounded};
-use crate::world::{DomainKind, Manifest};
 
 /// Episodes told of.
 const EPISODES: usize = 12;
@@ -21,16 +24,16 @@ const DRIFT: usize = 3;
 
 /// What the present phase of a night has before it, in lines; none by day.
 pub fn told(memory: &Memory, life: &Life) -> Vec<String> {
-    let Some(night) = &life.dreams.night else { return Vec::new() };
+    let Some(night) = &life.dreams().night else { return Vec::new() };
     let chosen = memory.select(life, REPLAYED);
-    let world = &life.birth.world;
+    let world = &life.birth().world;
     let mut dice = Dice::of_night(life, u64::from(night.asked) << 8 | night.phase as u64);
     let mut drawn = |most: usize| -> Vec<&Experience> {
         let all = chosen.len();
         (0..most.min(all)).map(|_| chosen[dice.below(all)]).collect()
     };
     let episodes = match night.phase {
-        SleepStage::Onset if usize::from(night.asked) > crate::thought::FRAGMENTS => {
+        SleepStage::Onset if usize::from(night.asked) > life::thought::FRAGMENTS => {
             return night.fragments.clone();
         }
         SleepStage::Onset => drawn(DRIFT),
@@ -52,7 +55,7 @@ pub fn told(memory: &Memory, life: &Life) -> Vec<String> {
 
 /// An episode: what stood out, what was claimed, what came.
 fn lived(e: &Experience, usual: &Usual, life: &Life) -> String {
-    let world = &life.birth.world;
+    let world = &life.birth().world;
     let mut text = format!("episode {} at tick {}:", e.number, e.tick);
     let mut features: Vec<(usize, f32)> = (0..e.state.len()).map(|at| (at, usual.stands_out(e, at))).collect();
     features.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()).then(a.0.cmp(&b.0)));

@@ -8,15 +8,18 @@
 //! }
 //! ```
 
+use life::{Life, limits};
+use life::constitution::{DreamMethod, DreamTier, Intensity};
+use life::dream::{Found, Idea, Night, Origin, SleepStage, Staged, schedule};
+use life::rule::{Comparison, Condition, Heuristic, Is, Provenance, Stance, learning, rounded, text};
+use life::world::{DomainKind, Features};
+
+use crate::dream::replay::triage;
+use crate::grimoire::Grimoire;
+use crate::rule::Dice;
+use super::{imagine, replay};
 use super::gate::{CASES, Case, Cases};
 use super::memory::{Experience, Memory};
-use super::{Found, Idea, Night, Origin, SleepStage, Staged, imagine, replay, schedule};
-use crate::constitution::{DreamMethod, DreamTier, Intensity};
-use crate::grimoire::Grimoire;
-use crate::life::Life;
-use crate::limits;
-use crate::rule::{Comparison, Condition, Dice, Heuristic, Is, Provenance, Stance, learning, rounded, text};
-use crate::world::{DomainKind, Features};
 
 /// Episodes looked through for what they have in common.
 pub(super) const REPLAYED: usize = 160;
@@ -33,18 +36,9 @@ const TROUBLE: f64 = 0.02;
 /// Newest episodes that trouble is looked for in.
 const LATEST: usize = 30;
 
-impl Found {
-    /// A phase without dreams.
-    pub fn nothing(life: &Life) -> Found {
-        let night = life.dreams.night.as_ref();
-        let (number, phase) = night.map_or((0, SleepStage::Onset), |night| (night.number, night.phase));
-        Found { night: number, phase, ..Found::default() }
-    }
-}
-
 /// How much this life's nights go into: less, the better it understands its world, and no more than its owner lets it.
 pub fn intensity(life: &Life) -> Intensity {
-    let (batch, depth, sessions, threats, temperature) = match life.vitality.epistemic {
+    let (batch, depth, sessions, threats, temperature) = match life.vitality().epistemic {
         low if low < 0.5 => (15, 3, 3, 5, 0.9),
         middle if middle < 0.7 => (10, 2, 2, 3, 0.7),
         _ => (5, 1, 1, 1, 0.5),
@@ -62,7 +56,7 @@ pub fn intensity(life: &Life) -> Intensity {
 /// Does the work of the phase a night is in.
 pub fn work(memory: &Memory, grimoire: &Grimoire, life: &Life) -> Found {
     let mut found = Found::nothing(life);
-    let Some(night) = &life.dreams.night else { return found };
+    let Some(night) = &life.dreams().night else { return found };
     // Waking up goes through none of them, and a night that only integrates through the newest.
     let chosen = match night.phase {
         SleepStage::Return => Vec::new(),
@@ -102,7 +96,7 @@ impl Tonight<'_> {
 
     /// A light night has time for one domain: for the one in most trouble, or else for each in turn.
     fn domains(&self) -> Vec<usize> {
-        let all = self.life.birth.world.domains.len();
+        let all = self.life.birth().world.domains.len();
         if !self.is_light() {
             return (0..all).collect();
         }
@@ -170,7 +164,7 @@ impl Tonight<'_> {
             for idea in unfinished(self.life, domain).iter().chain(self.night.ideas.iter().filter(here)) {
                 found.looked_at += 1;
                 let known = |h: &Heuristic| usize::from(h.domain) == domain && h.condition.same(&idea.condition);
-                if idea.origin != Origin::Pattern && self.life.playbook.iter().any(known) {
+                if idea.origin != Origin::Pattern && self.life.playbook().iter().any(known) {
                     continue;
                 }
                 let Some((effect, _)) = cases.fit(&idea.condition, &learned) else { continue };
@@ -180,7 +174,7 @@ impl Tonight<'_> {
                 found.staged.extend(staged.filter(|new| !found.staged.iter().any(|old| old.says_the_same(new))));
             }
         }
-        found.replay.triage(&self.batch(memory), &found.staged, self.life);
+        triage(&mut found.replay, &self.batch(memory), &found.staged, self.life);
         found.staged.sort_by(|a, b| b.utility.total_cmp(&a.utility));
         if self.life.constitution().dream.method == DreamMethod::Random {
             found.revisions.clear();
@@ -193,10 +187,10 @@ impl Tonight<'_> {
 fn troubled(newest: &[&Experience], life: &Life) -> Option<usize> {
     let lately = &newest[newest.len().saturating_sub(LATEST)..];
     let trouble = |domain: usize| {
-        let kind = life.birth.world.domains[domain].kind;
+        let kind = life.birth().world.domains[domain].kind;
         let (mut own, mut naive) = (0.0, 0.0);
         let open = |e: &&&Experience| {
-            e.actual[domain].is_finite() && e.claimed[domain].is_finite() && e.tick > life.dreams.settled[domain]
+            e.actual[domain].is_finite() && e.claimed[domain].is_finite() && e.tick > life.dreams().settled[domain]
         };
         for e in lately.iter().filter(open) {
             let wrong = |said: f64| learning::error(kind, e.base[domain], said, e.actual[domain], life.laws());
@@ -205,20 +199,20 @@ fn troubled(newest: &[&Experience], life: &Life) -> Option<usize> {
         }
         if naive > 0.0 { own / naive - 1.0 } else { 0.0 }
     };
-    let open = |domain: &usize| !life.dreams.revisions.iter().any(|r| usize::from(r.domain) == *domain);
-    let domains = (0..life.birth.world.domains.len()).filter(open).map(|domain| (domain, trouble(domain)));
+    let open = |domain: &usize| !life.dreams().revisions.iter().any(|r| usize::from(r.domain) == *domain);
+    let domains = (0..life.birth().world.domains.len()).filter(open).map(|domain| (domain, trouble(domain)));
     domains.filter(|(_, trouble)| *trouble > TROUBLE).max_by(|a, b| a.1.total_cmp(&b.1)).map(|(domain, _)| domain)
 }
 
 /// What is known of a domain, held against the newest: borne out, or spoken against and better learned again.
 fn revise(lately: &Cases<'_>, found: &mut Found) {
     let (life, laws) = (lately.life, lately.life.laws());
-    if life.dreams.revisions.iter().any(|r| usize::from(r.domain) == lately.domain) {
+    if life.dreams().revisions.iter().any(|r| usize::from(r.domain) == lately.domain) {
         return;
     }
-    let kind = life.birth.world.domains[lately.domain].kind;
+    let kind = life.birth().world.domains[lately.domain].kind;
     let here = |h: &&Heuristic| usize::from(h.domain) == lately.domain && h.say(kind, laws) > 0.0;
-    let numbers = life.playbook.iter().filter(here).map(|h| h.id).take(MENTIONED);
+    let numbers = life.playbook().iter().filter(here).map(|h| h.id).take(MENTIONED);
     let before = found.looked_at;
     match lately.relearned(&mut found.looked_at) {
         Some(revision) => {
@@ -239,7 +233,7 @@ const MENTIONED: usize = 8;
 /// tries the middle alone, but for what outcomes were traced back to.
 fn fits(cases: &Cases<'_>, learned: &[&Case<'_>], light: bool, found: &mut Found) -> Vec<(f64, Condition)> {
     let mut fits = Vec::new();
-    for feature in 0..cases.life.birth.world.features.len() {
+    for feature in 0..cases.life.birth().world.features.len() {
         let mut values: Vec<f64> = learned.iter().map(|case| case.features[feature]).collect();
         values.sort_by(f64::total_cmp);
         let credited = found.replay.precursors.contains(&(feature as u8));
@@ -259,7 +253,7 @@ fn fits(cases: &Cases<'_>, learned: &[&Case<'_>], light: bool, found: &mut Found
 
 /// What whoever came before did not live to see tested.
 fn unfinished(life: &Life, domain: usize) -> Vec<Idea> {
-    let rules = life.birth.unfinished.iter().filter_map(|rule| text::parse(rule, &life.birth.world).ok());
+    let rules = life.birth().unfinished.iter().filter_map(|rule| text::parse(rule, &life.birth().world).ok());
     let here = rules.filter(|rule| usize::from(rule.domain) == domain);
     let idea = |condition| Idea { domain: Some(domain as u8), origin: Origin::Inherited, condition };
     here.map(|rule| idea(rule.condition)).collect()
@@ -267,18 +261,18 @@ fn unfinished(life: &Life, domain: usize) -> Vec<Idea> {
 
 /// Anything whatever: what the other arm of an experiment believes without asking.
 fn at_random(life: &Life, dice: &mut Dice) -> Staged {
-    let world = &life.birth.world;
+    let world = &life.birth().world;
     let domain = dice.below(world.domains.len());
     let kind = world.domains[domain].kind;
     let mut condition = Condition::default();
     for _ in 0..=dice.below(2) {
         let feature = dice.below(world.features.len());
         let is = if dice.below(2) == 0 { Is::Above } else { Is::Below };
-        let than = life.knowing.moves.last.get(feature).map_or(0.0, |f| rounded(f64::from(*f), 3));
+        let than = life.knowing().moves.last.get(feature).map_or(0.0, |f| rounded(f64::from(*f), 3));
         condition.0.push(Comparison { feature: feature as u8, is, than });
     }
-    let mut heuristic = Heuristic::new(0, condition, domain as u8, kind, Stance::Watch, Provenance::Dreamt, life.tick);
+    let mut heuristic = Heuristic::new(0, condition, domain as u8, kind, Stance::Watch, Provenance::Dreamt, life.tick());
     let way = 0.7 + 0.6 * dice.below(1_000) as f64 / 1_000.0;
     heuristic.effect = rounded(if kind == DomainKind::Direction { way / 2.0 } else { way }, 2);
-    Staged::new(heuristic, Origin::Random, 0.0, (Vec::new(), life.tick), life)
+    Staged::new(heuristic, Origin::Random, 0.0, (Vec::new(), life.tick()), life)
 }

@@ -1,15 +1,11 @@
 //! Which ticks matter enough to be remembered, and what became of those that were.
 
-use super::{State, why};
-use crate::draft::Draft;
-use crate::episode;
-use crate::event::Event;
-use crate::grimoire;
-use crate::limits;
-use crate::mortality;
-use crate::policy;
-use crate::regime;
-use crate::world::Bar;
+use life::{Draft, limits};
+use life::episode::{State, why};
+use life::event::Event;
+use life::world::Bar;
+
+use crate::{episode, grimoire, mortality, policy, regime};
 
 /// At least one tick in so many is remembered.
 const ROUTINE: u64 = 20;
@@ -27,16 +23,16 @@ pub(crate) fn remember(draft: &mut Draft<'_>, bar: &Bar) {
         }
     });
     // A preview is denied between two looks.
-    if draft.refused.is_some_and(|(_, tick)| tick > draft.episodes.last_tick && tick + 1 >= draft.tick) {
+    if draft.refused().is_some_and(|(_, tick)| tick > draft.episodes().last_tick && tick + 1 >= draft.tick()) {
         why |= why::REFUSAL;
     }
-    if draft.episodes.surprise.is_striking() {
+    if draft.episodes().surprise.is_striking() {
         why |= why::SURPRISE;
     }
-    if why == 0 && draft.tick - draft.episodes.last_tick >= ROUTINE {
+    if why == 0 && draft.tick() - draft.episodes().last_tick >= ROUTINE {
         why = why::ROUTINE;
     }
-    if why != 0 && draft.episodes.pending.len() < limits::EPISODES {
+    if why != 0 && draft.episodes().pending.len() < limits::EPISODES {
         let state: State = bar.features.iter().map(|feature| *feature as f32).collect();
         draft.emit(Event::Episode(episode::Event::Remembered { why, state: Box::new(state) }));
     }
@@ -44,12 +40,12 @@ pub(crate) fn remember(draft: &mut Draft<'_>, bar: &Bar) {
 
 /// What became of the episodes that end with this bar.
 pub(crate) fn look_back(draft: &mut Draft<'_>, bar: &Bar) {
-    while let Some(pending) = draft.episodes.pending.front().filter(|pending| pending.due <= bar.closed) {
+    while let Some(pending) = draft.episodes().pending.front().filter(|pending| pending.due <= bar.closed) {
         let (change, exposed) = (bar.unit.change_from(pending.unit), pending.exposed);
-        if !draft.knowing.watched.is_empty() {
+        if !draft.knowing().watched.is_empty() {
             draft.emit(Event::Grimoire(grimoire::Event::Checked { actual: bar.values.clone() }));
         }
-        let one_way = draft.execution.one_way();
+        let one_way = draft.execution().one_way();
         let better = if exposed { -change - one_way } else { change - 2.0 * one_way };
         draft
             .emit(Event::Episode(episode::Event::LookedBack { change: change as f32, regret: better.max(0.0) as f32 }));

@@ -4,14 +4,8 @@
 //! the regime or the phase changed; and one in twenty does in any case. As far ahead as claims look it is
 //! known what the world did and how much better the other choice would have been.
 
-mod apply;
 mod decide;
-mod event;
-mod read;
-mod state;
 
-pub(crate) use apply::apply;
+pub use life::episode::*;
+
 pub(crate) use decide::{look_back, remember};
-pub use event::Event;
-pub(crate) use read::horizon;
-pub use state::{Episodes, Pending, State, Surprise, why};

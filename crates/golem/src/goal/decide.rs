@@ -1,15 +1,15 @@
 //! Whether what is known of each domain has come to anything.
 
-use super::{Ended, Event, Goal};
-use crate::draft::Draft;
+use life::Draft;
+use life::goal::{Ended, Event, Goal};
 
 /// Every so many ticks, whether there is more known of each domain than the naive forecast knows.
 pub(crate) fn review(draft: &mut Draft<'_>) {
-    if draft.tick == 0 || !draft.tick.is_multiple_of(draft.constitution().grace()) {
+    if draft.tick() == 0 || !draft.tick().is_multiple_of(draft.constitution().grace()) {
         return;
     }
-    for domain in 0..draft.epistemic.domains.len() {
-        let shown = &draft.epistemic.domains[domain];
+    for domain in 0..draft.epistemic().domains.len() {
+        let shown = &draft.epistemic().domains[domain];
         if shown.weight >= draft.laws().domain_minimum {
             // Whoever says no more than naive claims to know nothing, and has not failed at it.
             let (skill, echo) = (shown.skill(), draft.laws().echo);

@@ -1,13 +1,13 @@
 //! The gate: what is new, useful, supported and fresh enough to be kept, and with how much confidence.
 
-use super::confidence::inherited;
-use super::entry::{Class, Decision, Entry, How, Kind, Provenance, Source, Status};
-use super::sameness::{Key, contradict};
+use life::grimoire::{Decision, Entry, How, Kind, Provenance, Source, Status, inherited};
+use life::plain::is_plain;
+use life::rule::neutral;
+use life::time::Time;
+use life::world::{DomainKind, Manifest};
+
 use super::{Grimoire, SOURCES, TEXT};
-use crate::plain::is_plain;
-use crate::rule::neutral;
-use crate::time::Time;
-use crate::world::{DomainKind, Manifest};
+use super::sameness::{Key, contradict};
 
 /// Below this it is not kept.
 const REJECT: f64 = 0.45;
@@ -49,26 +49,6 @@ pub struct Score {
 impl Score {
     pub fn whole(&self) -> f64 {
         0.25 * self.utility + 0.25 * self.support + 0.20 * self.novelty + 0.15 * self.recency + 0.15 * self.prior
-    }
-}
-
-impl Kind {
-    /// How often an entry of a kind turns out to be worth keeping.
-    pub fn prior(self) -> f64 {
-        match self {
-            Kind::Warning => 0.9,
-            Kind::CausalLink => 0.7,
-            Kind::Heuristic => 0.6,
-            Kind::Insight | Kind::Question => 0.5,
-            Kind::StrategyFragment => 0.4,
-        }
-    }
-
-    pub fn class(self) -> Class {
-        match self {
-            Kind::CausalLink | Kind::Insight => Class::RegimeConditional,
-            Kind::Heuristic | Kind::Warning | Kind::StrategyFragment | Kind::Question => Class::Tactical,
-        }
     }
 }
 
@@ -211,7 +191,7 @@ pub fn draft(kind: Kind, text: &str, source: Source, now: Time) -> Entry {
         regime: None,
         class: kind.class(),
         status: Status::Active,
-        initial: super::BIRTH_CAP,
+        initial: life::grimoire::BIRTH_CAP,
         evidence_for: 0.0,
         evidence_against: 0.0,
         born: now,

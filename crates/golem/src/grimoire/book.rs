@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::entry::{Decision, Entry, Link, Status};
+use life::grimoire::{Decision, Entry, Link, Status};
+
 use super::sameness::{Key, Subject};
 
 /// Entries in use at once.

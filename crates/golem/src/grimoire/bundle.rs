@@ -3,17 +3,17 @@
 //!
 //! A line says what its sender believes. Whoever takes it in decides for itself what of that to believe.
 
+use life::Life;
+use life::grimoire::{Class, Entry, Expectation, How, Kind, Link, Provenance, Shown};
+use life::plain::{self, is_plain};
+use life::regime::Regime;
+use life::rule::{rounded, text};
+use life::time::Time;
+use life::world::Manifest;
 use serde::{Deserialize, Serialize};
 
 use super::admission::draft;
-use super::entry::{Class, Entry, Expectation, How, Kind, Link, Provenance, Shown};
 use super::round::{source, words};
-use crate::life::Life;
-use crate::plain::{self, is_plain};
-use crate::regime::Regime;
-use crate::rule::{rounded, text};
-use crate::time::Time;
-use crate::world::Manifest;
 
 /// The version of lines this program writes and reads.
 pub const VERSION: u32 = 1;
@@ -56,7 +56,7 @@ pub struct NamedLink {
 
 /// One entry, as it is now.
 pub fn export(entry: &Entry, life: &Life) -> Line {
-    let name = |feature: u8| life.birth.world.features.get(usize::from(feature)).cloned().unwrap_or_default();
+    let name = |feature: u8| life.birth().world.features.get(usize::from(feature)).cloned().unwrap_or_default();
     // No more exact than it is sure, so that two who found the same say the same.
     let rule = entry.claim.map(|claim| {
         let claim = Expectation { effect: rounded(claim.effect, 3), ..claim };
@@ -75,7 +75,7 @@ pub fn export(entry: &Entry, life: &Life) -> Line {
         shown: entry.shown,
         regime: entry.regime,
         class: entry.class,
-        confidence: entry.confidence(life.now),
+        confidence: entry.confidence(life.now()),
         evidence_for: entry.evidence_for,
         evidence_against: entry.evidence_against,
         born: entry.born,
@@ -87,7 +87,7 @@ pub fn export(entry: &Entry, life: &Life) -> Line {
 
 /// What whoever acts for a golem would have it remember, as a line like any other.
 pub fn noted(text: &str, life: &Life) -> Line {
-    export(&draft(Kind::Insight, text, source(life, How::Agent), life.now), life)
+    export(&draft(Kind::Insight, text, source(life, How::Agent), life.now()), life)
 }
 
 /// Reads a line; the reason in plain words if it is none. Nothing in it reaches a terminal as an order, and nobody is

@@ -1,12 +1,13 @@
 //! The Curator: every fifty ticks what has faded is archived, what does not fit the regime sleeps, contradictions
 //! that evidence has decided are settled, and those it has not become questions. Nobody else tidies up.
 
-use super::admission::{Candidate, draft};
-use super::entry::{Class, Decision, Entry, Kind, Source, Status};
+use life::grimoire::{Class, Decision, Entry, Kind, Source, Status};
+use life::regime::Regime;
+use life::time::Time;
+use life::world::Manifest;
+
 use super::{ENTRIES, Grimoire};
-use crate::regime::Regime;
-use crate::time::Time;
-use crate::world::Manifest;
+use super::admission::{Candidate, draft};
 
 /// Confidence below which an entry is archived.
 pub const ARCHIVE: f64 = 0.1;

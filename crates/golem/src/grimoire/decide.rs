@@ -1,15 +1,16 @@
 //! Taking in what a round of the Curator came to.
 
-use super::{Answer, Event};
-use crate::clade::{self, News};
-use crate::draft::Draft;
-use crate::limits;
-use crate::rule::{self, Heuristic, room_for_blends};
-use crate::stress;
+use life::{Draft, limits};
+use life::clade::News;
+use life::grimoire::Event;
+use life::rule::{Heuristic, room_for_blends};
+
+use crate::{clade, rule, stress};
+use super::Answer;
 
 /// Takes in what a round came to; an answer to another round is nobody's any more.
 pub(crate) fn curated(draft: &mut Draft<'_>, answer: &Answer) {
-    if answer.round != draft.knowing.rounds + 1 || draft.is_dead() {
+    if answer.round != draft.knowing().rounds + 1 || draft.is_dead() {
         return;
     }
     for decision in &answer.decisions {
@@ -21,11 +22,11 @@ pub(crate) fn curated(draft: &mut Draft<'_>, answer: &Answer) {
         // pushed out by a memory.
         let at = usize::from(*slot);
         let untried = |h: &Heuristic| {
-            draft.tick == 0 && h.weight == 0.0 && h.domain == heuristic.domain && h.condition.same(&heuristic.condition)
+            draft.tick() == 0 && h.weight == 0.0 && h.domain == heuristic.domain && h.condition.same(&heuristic.condition)
         };
         let fits = heuristic.blend.is_none() || room_for_blends(draft) > 0;
-        let room = fits && at == draft.playbook.len() && draft.playbook.len() < limits::HEURISTICS;
-        if room || draft.playbook.get(at).is_some_and(untried) {
+        let room = fits && at == draft.playbook().len() && draft.playbook().len() < limits::HEURISTICS;
+        if room || draft.playbook().get(at).is_some_and(untried) {
             draft.emit(rule::Event::Adopted { slot: *slot, heuristic: Box::new(heuristic.clone()), night: None });
         }
     }
@@ -36,7 +37,7 @@ pub(crate) fn curated(draft: &mut Draft<'_>, answer: &Answer) {
     if answer.shares > 0 {
         clade::call_out(draft, News::Knowledge { entries: answer.shares });
     }
-    if answer.watch != draft.knowing.watched {
+    if answer.watch != draft.knowing().watched {
         draft.emit(Event::Watching(Box::new(answer.watch.clone())));
     }
 }

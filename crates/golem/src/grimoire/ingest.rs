@@ -7,20 +7,19 @@
 
 use std::collections::BTreeSet;
 
-use super::admission::{Candidate, clip, draft};
-use super::bundle::Line;
-use super::confidence::inherited;
-use super::entry::{Class, Decision, Entry, Expectation, How, Kind, PASSED_ON, Shown, Source, Status};
-use super::knowing::Intake;
-use super::round::{Answer, DECISIONS, Left, source, words};
-use super::{Grimoire, Key, SOURCES, bundle, round};
+use life::Life;
+use life::grimoire::{Class, Decision, Entry, Expectation, How, Intake, Kind, PASSED_ON, Shown, Source, Status, inherited};
+use life::id::GolemId;
+use life::rule::neutral;
+use life::rule::text::Parsed;
+use life::world::DomainKind;
+
 use crate::clade::Parcel;
-use crate::id::GolemId;
 use crate::inheritance::BALDWIN;
-use crate::life::Life;
-use crate::rule::neutral;
-use crate::rule::text::Parsed;
-use crate::world::DomainKind;
+use super::{Grimoire, Key, SOURCES};
+use super::admission::{Candidate, clip, draft};
+use super::bundle::{self, Line};
+use super::round::{self, Answer, DECISIONS, Left, source, words};
 
 /// Entries taken in an hour of world time, from everyone.
 pub const AN_HOUR: u32 = 200;
@@ -80,7 +79,7 @@ impl Grimoire {
         intake: &mut Intake,
     ) -> Result<Vec<Decision>, Turned> {
         let origin = line.provenance.sources.last().map_or(GolemId([0; 16]), |source| source.golem);
-        if how == How::Clade && life.tick < SEASONED {
+        if how == How::Clade && life.tick() < SEASONED {
             return Err(Turned::TooSoon);
         }
         // What it has told itself comes back from nobody.
@@ -90,7 +89,7 @@ impl Grimoire {
         // An estate comes once, and by its owner's will; everyone else is let in by the hour. Warnings are not kept waiting:
         // what one letter holds bounds them.
         let warns = how == How::Clade && line.kind == Kind::Warning;
-        if how != How::Inherited && !warns && !intake.admit(bringer, life.now, (AN_HOUR, AN_HOUR_EACH)) {
+        if how != How::Inherited && !warns && !intake.admit(bringer, life.now(), (AN_HOUR, AN_HOUR_EACH)) {
             return Err(Turned::TooMany);
         }
         if how == How::Clade && self.waiting_of(bringer, warns) >= WAITING {
@@ -101,8 +100,8 @@ impl Grimoire {
         if let Some(known) = self.by_key(&Key::of(&entry)) {
             return also(known, entry.provenance.sources[0]);
         }
-        let world = &life.birth.world;
-        if self.opposed(&entry, world).any(|other| other.confidence(life.now) >= ESTABLISHED) {
+        let world = &life.birth().world;
+        if self.opposed(&entry, world).any(|other| other.confidence(life.now()) >= ESTABLISHED) {
             entry.initial /= 2.0;
         }
         if how == How::Agent {
@@ -110,7 +109,7 @@ impl Grimoire {
         }
         let begins = entry.initial;
         let mut decisions =
-            self.admit(Candidate { entry, seen_for: 0.0, seen_against: 0.0, single: false }, world, life.now);
+            self.admit(Candidate { entry, seen_for: 0.0, seen_against: 0.0, single: false }, world, life.now());
         if decisions.is_empty() {
             return Err(Turned::Worthless);
         }
@@ -139,10 +138,10 @@ impl Grimoire {
 
 /// What a line says, as something to be tried here.
 fn candidate(line: &Line, origin: GolemId, how: How, life: &Life) -> Result<Entry, Turned> {
-    let (rule, link) = line.meaning(&life.birth.world).map_err(Turned::Unreadable)?;
+    let (rule, link) = line.meaning(&life.birth().world).map_err(Turned::Unreadable)?;
     let generation = line.provenance.sources.last().map_or(0, |source| source.generation);
     let mut entry =
-        draft(line.kind, &without_addresses(&clip(&line.text)), Source { golem: origin, generation, how }, life.now);
+        draft(line.kind, &without_addresses(&clip(&line.text)), Source { golem: origin, generation, how }, life.now());
     if let Some(rule) = &rule {
         plausible(rule.domain, rule.effect, life)?;
         for comparison in &rule.condition.0 {
@@ -207,8 +206,8 @@ fn admit(
     parcels: &[(Option<GolemId>, Vec<&str>)],
     how: How,
 ) -> (Answer, Vec<Vec<Result<(), Turned>>>) {
-    let mut answer = round(grimoire, life);
-    let mut intake = life.knowing.intake.clone();
+    let mut answer = round::round(grimoire, life);
+    let mut intake = life.knowing().intake.clone();
     // Of whom nothing more is let in: what it says is not even read, however much that is. Only its warnings are.
     let mut full = BTreeSet::new();
     let mut take = |bringer: Option<GolemId>, text: &str| {
@@ -232,7 +231,7 @@ fn admit(
         Ok(())
     };
     let told = parcels.iter().map(|(bringer, lines)| lines.iter().map(|line| take(*bringer, line)).collect()).collect();
-    answer.taken = life.knowing.intake.grown_to(&intake);
+    answer.taken = life.knowing().intake.grown_to(&intake);
     (answer, told)
 }
 
@@ -240,7 +239,7 @@ fn admit(
 fn expectations(lines: &[&str], life: &Life) -> Vec<Left> {
     let read = lines.iter().filter_map(|line| bundle::read(line).ok());
     read.filter_map(|line| {
-        let (rule, _) = line.meaning(&life.birth.world).ok()?;
+        let (rule, _) = line.meaning(&life.birth().world).ok()?;
         let rule = rule.filter(|rule| plausible(rule.domain, rule.effect, life).is_ok())?;
         let sender = if line.confidence.is_finite() { line.confidence } else { 0.0 };
         Some(Left {
@@ -255,11 +254,11 @@ fn expectations(lines: &[&str], life: &Life) -> Vec<Left> {
 
 /// Rules an owner wrote: checked like all else by trying, and nobody's word but the golem's own claims counts.
 pub fn proposed(grimoire: &mut Grimoire, life: &Life, rules: impl IntoIterator<Item = Parsed>) -> Answer {
-    let mut answer = round(grimoire, life);
+    let mut answer = round::round(grimoire, life);
     for rule in rules {
         let claim = Expectation { domain: rule.domain, effect: rule.effect, stance: rule.stance };
         let text = words(&rule.condition, &claim, rule.blend.as_ref(), life);
-        let mut entry = draft(Kind::Heuristic, &text, source(life, How::Owner), life.now);
+        let mut entry = draft(Kind::Heuristic, &text, source(life, How::Owner), life.now());
         (entry.condition, entry.claim, entry.domain) = (Some(rule.condition), Some(claim), Some(rule.domain));
         entry.blend = rule.blend;
         (entry.status, entry.initial) = (Status::Candidate, OWNER);
@@ -290,12 +289,12 @@ fn is_agents(entry: &Entry) -> bool {
 /// In the line for generations, and still believed: what was learned becomes what its kind is born with.
 fn innate(line: &Line, life: &Life) -> bool {
     let first = line.provenance.sources.iter().map(|source| source.generation).min();
-    let old = first.is_some_and(|first| life.birth.generation >= first + BALDWIN.0);
+    let old = first.is_some_and(|first| life.birth().generation >= first + BALDWIN.0);
     old && line.confidence >= BALDWIN.1
 }
 
 fn plausible(domain: u8, effect: f64, life: &Life) -> Result<(), Turned> {
-    let kind = life.birth.world.domains[usize::from(domain)].kind;
+    let kind = life.birth().world.domains[usize::from(domain)].kind;
     let (least, most) = if kind == DomainKind::Direction { CHANCES } else { FACTORS };
     if effect != neutral(kind) && !(least..=most).contains(&effect) {
         return Err(Turned::Anomalous(format!(
@@ -307,14 +306,14 @@ fn plausible(domain: u8, effect: f64, life: &Life) -> Result<(), Turned> {
 
 /// A threshold near anything this golem has seen of the feature.
 fn familiar(feature: usize, than: f64, life: &Life) -> Result<(), Turned> {
-    let moves = &life.knowing.moves;
+    let moves = &life.knowing().moves;
     let (Some(mean), Some(square)) = (moves.mean.get(feature), moves.square.get(feature)) else { return Ok(()) };
     let deviation = square.sqrt().max(mean.abs() * 0.01).max(f32::MIN_POSITIVE);
     let away = ((than as f32 - mean) / deviation).abs();
     if away <= STRANGE {
         return Ok(());
     }
-    let name = &life.birth.world.features[feature];
+    let name = &life.birth().world.features[feature];
     Err(Turned::Anomalous(format!("{name} has never been anywhere near {than} here")))
 }
 

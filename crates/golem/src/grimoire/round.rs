@@ -4,20 +4,19 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use super::admission::{Candidate, draft};
-use super::entry::{Decision, Entry, Expectation, How, Kind, Link, PASSED_ON, Shown, Source, Status};
-use super::knowing::WATCHED;
-use super::{Grimoire, Watched};
-use crate::id::GolemId;
-use crate::inheritance::{Way, has_tried, may_leave};
-use crate::life::Life;
-use crate::limits;
+use life::{Life, limits};
+use life::grimoire::{Decision, Entry, Expectation, How, Kind, Link, PASSED_ON, Shown, Source, Status, WATCHED, Watched};
+use life::id::GolemId;
+use life::regime::Regime;
+use life::rule::{Comparison, Condition, Heuristic, Is, Mix, Provenance, Stance, neutral, room_for_blends, rounded};
+use life::rule::text::Parsed;
+use life::world::DomainKind;
+
 use crate::phage;
-use crate::regime::Regime;
-use crate::rule::text::Parsed;
-use crate::rule::{Comparison, Condition, Heuristic, Is, Mix, Provenance, Stance, neutral, room_for_blends, rounded};
+use crate::inheritance::{Way, has_tried, may_leave};
 use crate::stress::words::title as words_of;
-use crate::world::DomainKind;
+use super::Grimoire;
+use super::admission::{Candidate, draft};
 
 /// Rounds between two choices of what to watch.
 const REWATCH: u64 = 10;
@@ -69,28 +68,28 @@ pub struct Answer {
 
 /// Runs the round that is due. The Grimoire is as if the answer had already been written.
 pub fn round(grimoire: &mut Grimoire, life: &Life) -> Answer {
-    let mut answer = Answer { round: life.knowing.rounds + 1, ..Answer::default() };
-    grimoire.reserve(life.heuristics_made);
+    let mut answer = Answer { round: life.knowing().rounds + 1, ..Answer::default() };
+    grimoire.reserve(life.heuristics_made());
     let mut learn = Learn { grimoire, life, decisions: Vec::new() };
     learn.playbook();
     learn.warnings();
     learn.dreamt();
     learn.phages();
     learn.refuted();
-    if life.knowing.rounds.is_multiple_of(life.phase().behaviour().mode.distils_every()) {
+    if life.knowing().rounds.is_multiple_of(life.phase().behaviour().mode.distils_every()) {
         learn.insight();
         learn.link();
         learn.question();
         learn.lived_through();
     }
-    let rewatch = life.knowing.rounds.is_multiple_of(REWATCH);
+    let rewatch = life.knowing().rounds.is_multiple_of(REWATCH);
     if rewatch {
         learn.watched();
     }
     answer.decisions = learn.decisions;
     let source = source(life, How::Observed);
-    let held = |id: u64| life.playbook.iter().any(|heuristic| heuristic.id == id);
-    let curated = grimoire.curate(&life.birth.world, life.regimes.now, source, life.now, held);
+    let held = |id: u64| life.playbook().iter().any(|heuristic| heuristic.id == id);
+    let curated = grimoire.curate(&life.birth().world, life.regimes().now, source, life.now(), held);
     (answer.alive, answer.archived) = (curated.alive, curated.archived);
     for decision in curated.decisions {
         grimoire.apply(&decision);
@@ -107,7 +106,7 @@ pub fn round(grimoire: &mut Grimoire, life: &Life) -> Answer {
     }
     answer.shares = share(grimoire, life, &mut answer.decisions);
     answer.decisions.truncate(DECISIONS);
-    answer.watch = if rewatch { watch(grimoire, life) } else { life.knowing.watched.clone() };
+    answer.watch = if rewatch { watch(grimoire, life) } else { life.knowing().watched.clone() };
     answer
 }
 
@@ -125,22 +124,22 @@ fn share(grimoire: &mut Grimoire, life: &Life, decisions: &mut Vec<Decision>) ->
     };
     // What a heuristic at work has learned is Life's; what everyone is born with is nobody's to tell.
     let innate = |entry: &Entry| entry.provenance.sources.iter().all(|source| source.how == How::Instinct);
-    let at_work = |id: u64| life.playbook.iter().find(|heuristic| heuristic.id == id);
+    let at_work = |id: u64| life.playbook().iter().find(|heuristic| heuristic.id == id);
     let untold = grimoire.entries().filter(|entry| entry.shared.is_none() && !innate(entry));
     let now = untold.map(|entry| match at_work(entry.id) {
-        Some(heuristic) => Cow::Owned(heuristic.shown_in(entry.clone(), life)),
+        Some(heuristic) => Cow::Owned(shown_in(heuristic, entry.clone(), life)),
         None => Cow::Borrowed(entry),
     });
     let mut ripe: Vec<Cow<'_, Entry>> = now.filter(may).collect();
     let urgent = |entry: &Entry| entry.kind == Kind::Warning;
     ripe.sort_by(|a, b| {
-        let surer = b.confidence(life.now).total_cmp(&a.confidence(life.now));
+        let surer = b.confidence(life.now()).total_cmp(&a.confidence(life.now()));
         urgent(b).cmp(&urgent(a)).then(surer).then(a.id.cmp(&b.id))
     });
     let warnings = ripe.iter().filter(|entry| urgent(entry)).count();
-    let left = SHARED_AN_HOUR.saturating_sub(life.clade.shared_at(life.now)) as usize;
+    let left = SHARED_AN_HOUR.saturating_sub(life.clade().shared_at(life.now())) as usize;
     ripe.truncate(room.min(warnings + left));
-    let number = life.clade.told + 1;
+    let number = life.clade().told + 1;
     // Of those at work most are not ripe; only what is told is put into words.
     let told = ripe.into_iter().map(|entry| match entry {
         Cow::Owned(at_work) => worded(at_work, life),
@@ -173,21 +172,21 @@ impl Learn<'_> {
     }
 
     fn admit(&mut self, candidate: Candidate) {
-        for decision in self.grimoire.admit(candidate, &self.life.birth.world, self.life.now) {
+        for decision in self.grimoire.admit(candidate, &self.life.birth().world, self.life.now()) {
             self.keep(decision);
         }
     }
 
     /// Heuristics are entries, written down when they come and go; what they learn in between is Life's.
     fn playbook(&mut self) {
-        for heuristic in &self.life.playbook {
+        for heuristic in self.life.playbook() {
             if self.grimoire.get(heuristic.id).is_none() {
                 self.put(entry_of(heuristic, self.life, self.grimoire.get(heuristic.id)));
             }
         }
-        for heuristic in &self.life.knowing.shelf {
+        for heuristic in &self.life.knowing().shelf {
             let mut entry = entry_of(heuristic, self.life, self.grimoire.get(heuristic.id));
-            let elsewhere = entry.regime.is_some_and(|regime| regime != self.life.regimes.now);
+            let elsewhere = entry.regime.is_some_and(|regime| regime != self.life.regimes().now);
             entry.status = if elsewhere && heuristic.skill() > 0.0 { Status::Dormant } else { Status::Archived };
             if heuristic.provenance == Provenance::Recalled && heuristic.skill() > 0.0 {
                 entry.strength += HELPED;
@@ -198,12 +197,12 @@ impl Learn<'_> {
 
     /// What was watched has been seen to hold or not.
     fn watched(&mut self) {
-        for watched in &self.life.knowing.watched {
+        for watched in &self.life.knowing().watched {
             if let Some(entry) = self.grimoire.get(watched.id)
                 && watched.held + watched.failed > 0.0
             {
                 let mut next =
-                    entry.checked(true, watched.held, self.life.now).checked(false, watched.failed, self.life.now);
+                    entry.checked(true, watched.held, self.life.now()).checked(false, watched.failed, self.life.now());
                 // Agreement with what just happened strengthens a memory; that is all it does.
                 next.strength += 0.1 * watched.held;
                 self.put(next);
@@ -214,8 +213,8 @@ impl Learn<'_> {
     /// What a loss looked like just before: its two most unusual features.
     fn warnings(&mut self) {
         let Some(domain) = self.direction() else { return };
-        for scar in &self.life.knowing.scars {
-            let moves = &self.life.knowing.moves;
+        for scar in &self.life.knowing().scars {
+            let moves = &self.life.knowing().moves;
             let mut unusual: Vec<usize> = (0..scar.len()).collect();
             unusual.sort_by(|a, b| moves.away(scar, *b).abs().total_cmp(&moves.away(scar, *a).abs()).then(a.cmp(b)));
             let comparison = |feature: &usize| {
@@ -227,9 +226,9 @@ impl Learn<'_> {
             let condition = Condition(unusual.iter().take(2).map(comparison).collect());
             let claim = Expectation { domain, effect: 0.4, stance: Stance::Reduce };
             let text = format!("what was held fell to its stop: {}", self.words(&condition, &claim));
-            let mut entry = draft(Kind::Warning, &text, source(self.life, How::Observed), self.life.now);
+            let mut entry = draft(Kind::Warning, &text, source(self.life, How::Observed), self.life.now());
             (entry.condition, entry.claim, entry.domain) = (Some(condition), Some(claim), Some(domain));
-            entry.regime = Some(self.life.regimes.now);
+            entry.regime = Some(self.life.regimes().now);
             self.admit(Candidate { entry, seen_for: 1.0, seen_against: 0.0, single: true });
         }
     }
@@ -238,17 +237,17 @@ impl Learn<'_> {
     /// held against what came last fade more slowly, or no more slowly than others.
     fn dreamt(&mut self) {
         let life = self.life;
-        if let (Some(domain), Some(rehearsed)) = (self.direction(), &life.dreams.rehearsed) {
+        if let (Some(domain), Some(rehearsed)) = (self.direction(), &life.dreams().rehearsed) {
             let claim = Expectation { domain, effect: 0.4, stance: Stance::Reduce };
-            let text = format!("{}: {}", self.words(&rehearsed.omen, &claim), rehearsed.words(&life.policy));
-            let mut entry = draft(Kind::Warning, &text, source(life, How::Dreamt), life.now);
+            let text = format!("{}: {}", self.words(&rehearsed.omen, &claim), rehearsed.words(&life.policy()));
+            let mut entry = draft(Kind::Warning, &text, source(life, How::Dreamt), life.now());
             (entry.condition, entry.claim, entry.domain) = (Some(rehearsed.omen.clone()), Some(claim), Some(domain));
             (entry.initial, entry.status) = (life.constitution().dream.insight, Status::Candidate);
             if !self.grimoire.knows(&entry) {
                 self.admit(Candidate { entry, seen_for: 0.0, seen_against: 0.0, single: true });
             }
         }
-        for (id, held) in &life.dreams.judged {
+        for (id, held) in &life.dreams().judged {
             let Some(entry) = self.grimoire.get(*id) else { continue };
             let same: Vec<Entry> = std::iter::once(entry)
                 .chain(self.grimoire.about_the_same(entry).filter(|other| other.kind == Kind::Insight))
@@ -266,9 +265,9 @@ impl Learn<'_> {
 
     /// A rule whose phage fared worse has stood; one whose phage fared better has not. Fifty ticks count for half a case.
     fn phages(&mut self) {
-        for (id, stood) in &self.life.phages.stood {
+        for (id, stood) in &self.life.phages().stood {
             if let Some(entry) = self.grimoire.get(*id).filter(|entry| entry.status != Status::Archived) {
-                self.put(entry.checked(*stood, REPLAYED, self.life.now));
+                self.put(entry.checked(*stood, REPLAYED, self.life.now()));
             }
         }
     }
@@ -276,9 +275,9 @@ impl Learn<'_> {
     /// What pressed hard and has passed is worth knowing for whoever comes near it again, heirs included.
     fn lived_through(&mut self) {
         let life = self.life;
-        for past in life.stress.past.iter().filter(|past| past.peak > life.laws().scar && !past.suspended) {
+        for past in life.stress().past.iter().filter(|past| past.peak > life.laws().scar && !past.suspended) {
             let text = format!("{} once weighed heavily here, and passed", words_of(life, past.kind, past.domain));
-            let mut entry = draft(Kind::Warning, &text, source(life, How::Observed), life.now);
+            let mut entry = draft(Kind::Warning, &text, source(life, How::Observed), life.now());
             entry.domain = past.domain;
             if !self.grimoire.knows(&entry) {
                 self.admit(Candidate { entry, seen_for: 1.0, seen_against: 0.0, single: true });
@@ -291,10 +290,10 @@ impl Learn<'_> {
         let life = self.life;
         let worth =
             |h: &&Heuristic| h.voice && h.blend.is_none() && h.weight >= INSIGHT_TRIED && h.skill() >= INSIGHT_SKILL;
-        let mut best: Vec<&Heuristic> = life.playbook.iter().filter(worth).collect();
+        let mut best: Vec<&Heuristic> = life.playbook().iter().filter(worth).collect();
         best.sort_by(|a, b| b.skill().total_cmp(&a.skill()).then(a.id.cmp(&b.id)));
         for heuristic in best {
-            let kind = life.birth.world.domains[usize::from(heuristic.domain)].kind;
+            let kind = life.birth().world.domains[usize::from(heuristic.domain)].kind;
             // Coarse enough that what is learned a little better is not another insight.
             let steps = if kind == DomainKind::Direction { 20.0 } else { 10.0 };
             let effect = (heuristic.effect * steps).round() / steps;
@@ -302,7 +301,7 @@ impl Learn<'_> {
                 continue;
             }
             let claim = Expectation { domain: heuristic.domain, effect, stance: Stance::Watch };
-            let mut entry = draft(Kind::Insight, "", source(life, How::Observed), life.now);
+            let mut entry = draft(Kind::Insight, "", source(life, How::Observed), life.now());
             (entry.condition, entry.claim) = (Some(heuristic.condition.clone()), Some(claim));
             (entry.domain, entry.regime) = (Some(heuristic.domain), regime_of(heuristic));
             // Said once; from then on it is checked like anything else that is known.
@@ -331,7 +330,7 @@ impl Learn<'_> {
 
     /// The surest pair of features not yet linked, and what has become of the linked ones.
     fn link(&mut self) {
-        let moves = &self.life.knowing.moves;
+        let moves = &self.life.knowing().moves;
         let n = moves.last.len();
         let sure = |at: usize| {
             let (seen, same) = moves.pairs[at];
@@ -344,10 +343,10 @@ impl Learn<'_> {
             if self.grimoire.knows_link(link) {
                 continue;
             }
-            let name = |feature: u8| self.life.birth.world.features[usize::from(feature)].as_str();
+            let name = |feature: u8| self.life.birth().world.features[usize::from(feature)].as_str();
             let way = if link.same_way { "rise" } else { "fall" };
             let text = format!("when {} is high, {} tends to {way} soon", name(link.cause), name(link.effect));
-            let mut entry = draft(Kind::CausalLink, &text, source(self.life, How::Observed), self.life.now);
+            let mut entry = draft(Kind::CausalLink, &text, source(self.life, How::Observed), self.life.now());
             entry.link = Some(link);
             self.admit(Candidate { entry, seen_for: 10.0, seen_against: 0.0, single: false });
             return;
@@ -358,18 +357,18 @@ impl Learn<'_> {
     /// phages did better without.
     fn question(&mut self) {
         let life = self.life;
-        if (1..20).contains(&life.regimes.met()) && life.regimes.now != Regime::Usual {
-            let text = format!("what holds while the world is {}? it was met for a few ticks only", life.regimes.now);
+        if (1..20).contains(&life.regimes().met()) && life.regimes().now != Regime::Usual {
+            let text = format!("what holds while the world is {}? it was met for a few ticks only", life.regimes().now);
             self.ask(&text, None);
         }
-        for (at, spec) in life.birth.world.domains.iter().enumerate() {
-            let domain = &life.epistemic.domains[at];
+        for (at, spec) in life.birth().world.domains.iter().enumerate() {
+            let domain = &life.epistemic().domains[at];
             if domain.weight >= GAP_TRIED && domain.skill() < life.laws().echo {
                 let text = format!("what foretells {}? nothing known here does better than naive", spec.name);
                 self.ask(&text, Some(at as u8));
             }
         }
-        let [better, worse, _] = life.phages.ends[phage::Kind::Stop as usize];
+        let [better, worse, _] = life.phages().ends[phage::Kind::Stop as usize];
         if better + worse >= STOPS && better > worse {
             self.ask("would another stop do better? it did for most phages that tried one", None);
         }
@@ -381,7 +380,7 @@ impl Learn<'_> {
             matches!(h.provenance, Provenance::Recalled | Provenance::Dreamt | Provenance::Phage | Provenance::Thought)
         };
         let life = self.life;
-        for heuristic in life.knowing.shelf.iter().filter(reasoned) {
+        for heuristic in life.knowing().shelf.iter().filter(reasoned) {
             if heuristic.weight >= REFUTED_TRIED && heuristic.skill() < -life.laws().echo {
                 let claim =
                     Expectation { domain: heuristic.domain, effect: heuristic.expects(), stance: heuristic.stance };
@@ -392,13 +391,13 @@ impl Learn<'_> {
     }
 
     fn ask(&mut self, text: &str, domain: Option<u8>) {
-        let mut entry = draft(Kind::Question, text, source(self.life, How::Observed), self.life.now);
+        let mut entry = draft(Kind::Question, text, source(self.life, How::Observed), self.life.now());
         entry.domain = domain;
         self.admit(Candidate { entry, seen_for: 0.0, seen_against: 0.0, single: false });
     }
 
     fn direction(&self) -> Option<u8> {
-        let domains = &self.life.birth.world.domains;
+        let domains = &self.life.birth().world.domains;
         domains.iter().position(|spec| spec.kind == DomainKind::Direction).map(|at| at as u8)
     }
 
@@ -411,11 +410,11 @@ impl Learn<'_> {
 pub(super) fn words(condition: &Condition, claim: &Expectation, blend: Option<&Mix>, life: &Life) -> String {
     let Expectation { domain, effect, stance } = *claim;
     let parsed = Parsed { condition: condition.clone(), domain, effect, blend: blend.cloned(), stance };
-    parsed.print(&life.birth.world).unwrap_or_else(|e| format!("cannot be said: {e}"))
+    parsed.print(&life.birth().world).unwrap_or_else(|e| format!("cannot be said: {e}"))
 }
 
 pub(crate) fn source(life: &Life, how: How) -> Source {
-    Source { golem: life.id(), generation: life.birth.generation, how }
+    Source { golem: life.id(), generation: life.birth().generation, how }
 }
 
 /// Where most of what a heuristic has shown was shown, if it was mostly in one regime.
@@ -435,8 +434,8 @@ pub fn entry_of(heuristic: &Heuristic, life: &Life, known: Option<&Entry>) -> En
         Provenance::Phage => How::Replicant,
         Provenance::Thought => How::Thought,
     };
-    let entry = known.cloned().unwrap_or_else(|| draft(Kind::Heuristic, "", source(life, how), life.now));
-    worded(heuristic.shown_in(entry, life), life)
+    let entry = known.cloned().unwrap_or_else(|| draft(Kind::Heuristic, "", source(life, how), life.now()));
+    worded(shown_in(heuristic, entry, life), life)
 }
 
 /// An entry that is a heuristic says in the words of the world what it claims; any other keeps its own.
@@ -451,25 +450,25 @@ fn worded(entry: Entry, life: &Life) -> Entry {
 /// An entry as a heuristic that starts anew: with what it expects, a share of what it has shown, and the rest still to show.
 fn heuristic_of(entry: &Entry, life: &Life, voice: bool) -> Option<Heuristic> {
     let (condition, claim) = (entry.condition.clone()?, entry.claim?);
-    let kind = life.birth.world.domains.get(usize::from(claim.domain))?.kind;
+    let kind = life.birth().world.domains.get(usize::from(claim.domain))?.kind;
     let provenance = Provenance::Recalled;
-    let mut heuristic = Heuristic::new(entry.id, condition, claim.domain, kind, claim.stance, provenance, life.tick);
+    let mut heuristic = Heuristic::new(entry.id, condition, claim.domain, kind, claim.stance, provenance, life.tick());
     (heuristic.effect, heuristic.voice) = (claim.effect, voice);
-    Some(heuristic.having_shown(entry.shown, life).of(entry.blend.as_ref()))
+    Some(having_shown(heuristic, entry.shown, life).of(entry.blend.as_ref()))
 }
 
 /// What fits the regime again, and what waits to be tried, for slots that are free.
 fn come_back(grimoire: &Grimoire, life: &Life) -> Vec<(u8, Heuristic)> {
-    let here = |id: u64| life.playbook.iter().any(|heuristic| heuristic.id == id);
-    let shadows = life.playbook.iter().filter(|heuristic| !heuristic.voice).count();
+    let here = |id: u64| life.playbook().iter().any(|heuristic| heuristic.id == id);
+    let shadows = life.playbook().iter().filter(|heuristic| !heuristic.voice).count();
     let wakes = |entry: &&Entry| {
-        entry.kind == Kind::Heuristic && entry.status == Status::Active && entry.confidence(life.now) >= 0.3
+        entry.kind == Kind::Heuristic && entry.status == Status::Active && entry.confidence(life.now()) >= 0.3
     };
-    let here_and_now = |entry: &Entry| entry.regime.is_none_or(|regime| regime == life.regimes.now);
+    let here_and_now = |entry: &Entry| entry.regime.is_none_or(|regime| regime == life.regimes().now);
     let tried = |entry: &&Entry| entry.claim.is_some() && entry.status == Status::Candidate && here_and_now(entry);
     let waking = grimoire.in_use().filter(wakes).map(|entry| (entry, true));
     // An heir has much to try and little else to go by.
-    let at_once = if life.birth.generation > 0 { HEIRS } else { BACK };
+    let at_once = if life.birth().generation > 0 { HEIRS } else { BACK };
     let at_once = if life.phase().behaviour().mode.tries() { at_once } else { 0 };
     let room = SHADOWS.saturating_sub(shadows).min(at_once);
     let mut blends = room_for_blends(life);
@@ -483,7 +482,7 @@ fn come_back(grimoire: &Grimoire, life: &Life) -> Vec<(u8, Heuristic)> {
     // Whoever has brought little that came to nothing is heard first.
     queue.sort_by_key(|entry| entry.provenance.brought.map_or(0, |bringer| futile[&bringer]));
     let trying = queue.into_iter().take(room).map(|entry| (entry, false));
-    let free = life.playbook.len()..limits::HEURISTICS;
+    let free = life.playbook().len()..limits::HEURISTICS;
     let chosen = waking.filter(|(entry, _)| !here(entry.id)).take(BACK).chain(trying);
     chosen
         .filter(|(entry, _)| fits(entry))
@@ -513,53 +512,51 @@ pub(super) struct Left {
     pub shown: Option<Shown>,
 }
 
-impl Heuristic {
-    /// Its entry with what it has come to by now, but for the words.
-    fn shown_in(&self, mut entry: Entry, life: &Life) -> Entry {
-        entry.id = self.id;
-        // Dreamt, and borne out awake.
-        if self.provenance == Provenance::Dreamt {
-            entry.dream_validated = self.voice;
-        }
-        let claim = Expectation { domain: self.domain, effect: self.expects(), stance: self.stance };
-        (entry.condition, entry.claim) = (Some(self.condition.clone()), Some(claim));
-        entry.blend = Parsed::from(self).blend;
-        (entry.domain, entry.regime) = (Some(self.domain), regime_of(self));
-        entry.status = if self.voice { Status::Active } else { Status::Candidate };
-        // As many cases as count, in the proportion in which it did better and worse than naive.
-        let all = f64::from(self.evidence_for) + f64::from(self.evidence_against);
-        let share = if all > 0.0 { f64::from(self.evidence_for) / all } else { 0.0 };
-        (entry.evidence_for, entry.evidence_against) = (all.min(20.0) * share, all.min(20.0) * (1.0 - share));
-        if all > 0.0 {
-            entry.validated_at = life.now;
-        }
-        let Heuristic { weight: claims, error, naive_error, .. } = *self;
-        entry.shown = (claims > 0.0).then_some(Shown { claims, error, naive_error });
-        entry
+/// Its entry with what it has come to by now, but for the words.
+fn shown_in(heuristic: &Heuristic, mut entry: Entry, life: &Life) -> Entry {
+    entry.id = heuristic.id;
+    // Dreamt, and borne out awake.
+    if heuristic.provenance == Provenance::Dreamt {
+        entry.dream_validated = heuristic.voice;
     }
+    let claim = Expectation { domain: heuristic.domain, effect: heuristic.expects(), stance: heuristic.stance };
+    (entry.condition, entry.claim) = (Some(heuristic.condition.clone()), Some(claim));
+    entry.blend = Parsed::from(heuristic).blend;
+    (entry.domain, entry.regime) = (Some(heuristic.domain), regime_of(heuristic));
+    entry.status = if heuristic.voice { Status::Active } else { Status::Candidate };
+    // As many cases as count, in the proportion in which it did better and worse than naive.
+    let all = f64::from(heuristic.evidence_for) + f64::from(heuristic.evidence_against);
+    let share = if all > 0.0 { f64::from(heuristic.evidence_for) / all } else { 0.0 };
+    (entry.evidence_for, entry.evidence_against) = (all.min(20.0) * share, all.min(20.0) * (1.0 - share));
+    if all > 0.0 {
+        entry.validated_at = life.now();
+    }
+    let Heuristic { weight: claims, error, naive_error, .. } = *heuristic;
+    entry.shown = (claims > 0.0).then_some(Shown { claims, error, naive_error });
+    entry
+}
 
-    /// With so much of what it has shown its line as crosses a death.
-    fn having_shown(self, shown: Option<Shown>, life: &Life) -> Heuristic {
-        let Some(shown) = shown else { return self };
-        let Shown { claims, error, naive_error } = shown.times(life.constitution().succession.evidence);
-        Heuristic { weight: claims, error, naive_error, ..self }
-    }
+/// With so much of what it has shown its line as crosses a death.
+fn having_shown(heuristic: Heuristic, shown: Option<Shown>, life: &Life) -> Heuristic {
+    let Some(shown) = shown else { return heuristic };
+    let Shown { claims, error, naive_error } = shown.times(life.constitution().succession.evidence);
+    Heuristic { weight: claims, error, naive_error, ..heuristic }
 }
 
 /// What a golem is born with and has not tried yet begins where its line left off, as far as that is trusted: with its
 /// expectation, and a share of the evidence. Only at birth: whoever has begun to live has its own experience to go by.
 pub(super) fn recollect(left: &[Left], life: &Life) -> Vec<(u8, Heuristic)> {
-    let born_with = |h: &Heuristic| life.tick == 0 && h.provenance == Provenance::Instinct && h.weight == 0.0;
-    let untried = life.playbook.iter().enumerate().filter(|(_, h)| born_with(h));
+    let born_with = |h: &Heuristic| life.tick() == 0 && h.provenance == Provenance::Instinct && h.weight == 0.0;
+    let untried = life.playbook().iter().enumerate().filter(|(_, h)| born_with(h));
     untried
         .filter_map(|(slot, h)| {
             let own = Parsed::from(h);
             let same = left.iter().filter(|left| left.rule.is_about_the_same(&own));
             let Left { rule, trusted, shown, .. } =
                 same.max_by(|a, b| a.heuristic.cmp(&b.heuristic).then(a.trusted.total_cmp(&b.trusted)))?;
-            let nothing = neutral(life.birth.world.domains[usize::from(h.domain)].kind);
+            let nothing = neutral(life.birth().world.domains[usize::from(h.domain)].kind);
             let effect = nothing + (rule.effect - nothing) * trusted.clamp(0.0, 1.0);
-            let heuristic = Heuristic { effect, ..h.clone() }.having_shown(*shown, life);
+            let heuristic = having_shown(Heuristic { effect, ..h.clone() }, *shown, life);
             // Numbers cross as they are, with how sure they are: what failed does not cross at all.
             let Some((own, left)) = heuristic.blend.as_ref().zip(rule.blend.as_ref()) else {
                 return Some((slot as u8, heuristic));
@@ -591,13 +588,13 @@ fn watch(grimoire: &Grimoire, life: &Life) -> Vec<Watched> {
     }
     let watched = |entry: &Entry| {
         let (condition, claim) = (entry.condition.clone().unwrap_or_default(), entry.claim?);
-        (usize::from(claim.domain) < life.birth.world.domains.len()).then_some(Watched {
+        (usize::from(claim.domain) < life.birth().world.domains.len()).then_some(Watched {
             id: entry.id,
             condition,
             claim,
             held: 0.0,
             failed: 0.0,
-            sure: entry.confidence(life.now),
+            sure: entry.confidence(life.now()),
         })
     };
     chosen.into_iter().filter_map(watched).collect()

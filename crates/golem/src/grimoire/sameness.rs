@@ -4,9 +4,9 @@
 //! Two entries are the same if kind, condition and claim agree; they contradict each other if they speak of the
 //! same under the same condition and one expects more where the other expects less.
 
-use super::entry::{Entry, Kind, Link};
-use crate::rule::{Comparison, Condition, Is, Stance, neutral};
-use crate::world::{DomainKind, Manifest};
+use life::grimoire::{Entry, Kind, Link};
+use life::rule::{Comparison, Condition, Is, Stance, neutral};
+use life::world::{DomainKind, Manifest};
 
 /// What an entry is about, in a form in which equal means the same.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

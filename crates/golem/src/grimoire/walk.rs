@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::{Grimoire, Status};
-use crate::time::Time;
+use life::grimoire::Status;
+use life::time::Time;
+
+use super::Grimoire;
 
 /// Steps ahead that are still worth thinking about.
 pub const HOPS: usize = 5;

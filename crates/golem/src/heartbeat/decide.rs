@@ -1,15 +1,16 @@
 //! One beat.
 
-use super::{Event, State, rest};
-use crate::draft::Draft;
-use crate::dream;
-use crate::policy::{self, Stage};
-use crate::prediction;
-use crate::world::Observation;
+use life::Draft;
+use life::heartbeat::{Event, State};
+use life::policy::Stage;
+use life::world::Observation;
+
+use crate::{dream, policy, prediction};
+use super::rest;
 
 /// Takes in what the world showed and goes round as far as it can.
 pub(crate) fn beat(draft: &mut Draft<'_>, observation: &Observation) {
-    let awake = draft.heartbeat.state == State::Sleeping;
+    let awake = draft.heartbeat().state == State::Sleeping;
     if awake {
         draft.emit(Event::Turned(State::Sensing));
     }
@@ -29,12 +30,12 @@ pub(crate) fn beat(draft: &mut Draft<'_>, observation: &Observation) {
 fn wait(draft: &mut Draft<'_>) {
     let now = draft.at();
     let overdue: Vec<u64> =
-        draft.flights.iter().filter(|f| f.stage == Stage::Asked && f.deadline < now).map(|f| f.key).collect();
+        draft.flights().iter().filter(|f| f.stage == Stage::Asked && f.deadline < now).map(|f| f.key).collect();
     for key in overdue {
         draft.emit(policy::Event::Abandoned { key });
     }
     rest(draft);
-    if draft.heartbeat.state == State::Dreaming {
+    if draft.heartbeat().state == State::Dreaming {
         dream::sleep(draft);
     }
 }

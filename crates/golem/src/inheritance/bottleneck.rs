@@ -4,8 +4,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::grimoire::{Entry, Status};
-use crate::time::Time;
+use life::grimoire::{Entry, Status};
+use life::time::Time;
 
 /// Entries an heir is given at most.
 pub const BUDGET: usize = 2_048;

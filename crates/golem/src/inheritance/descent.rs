@@ -1,10 +1,10 @@
 //! What an heir is made of besides what it is left to know: the record of the dead, and nothing else. No file that
 //! somebody may have edited has a say in it.
 
-use crate::constitution::Constitution;
-use crate::life::{Endowment, Life, Lineage};
-use crate::rule::text::Parsed;
-use crate::time::Time;
+use life::{Endowment, Life, Lineage};
+use life::constitution::Constitution;
+use life::rule::text::Parsed;
+use life::time::Time;
 
 /// Everything about an heir that follows from its predecessor.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,7 +23,7 @@ pub struct Descent {
 impl Descent {
     /// `by_itself` says that nobody was asked.
     pub fn of(dead: &Life, by_itself: bool) -> Descent {
-        let birth = &dead.birth;
+        let birth = &dead.birth();
         let succession = &birth.constitution.succession;
         Descent {
             generation: birth.generation + 1,
@@ -32,22 +32,22 @@ impl Descent {
                 parent: birth.id,
                 parent_name: birth.name.to_string(),
                 by_itself,
-                frozen: dead.heartbeat.frozen,
-                day: dead.day,
-                trust: birth.world.domains.iter().map(|domain| domain.name.clone()).zip(dead.trust.clone()).collect(),
+                frozen: dead.heartbeat().frozen,
+                day: dead.day(),
+                trust: birth.world.domains.iter().map(|domain| domain.name.clone()).zip(dead.trust().iter().cloned()).collect(),
             },
-            constitution: Constitution { policy: (*dead.policy).clone(), ..birth.constitution.clone() },
+            constitution: Constitution { policy: (*dead.policy()).clone(), ..birth.constitution.clone() },
             endowment: Endowment {
                 credit: succession.budget.unwrap_or(birth.endowment.credit),
                 capital: birth.endowment.capital,
             },
-            begins: dead.seen.until.max(dead.now),
+            begins: dead.seen().until.max(dead.now()),
             unfinished: unfinished(dead),
         }
     }
 }
 
 fn unfinished(life: &Life) -> Vec<String> {
-    let rules = life.dreams.staged.iter().map(|staged| Parsed::from(&staged.heuristic));
-    rules.filter_map(|rule| rule.print(&life.birth.world).ok()).collect()
+    let rules = life.dreams().staged.iter().map(|staged| Parsed::from(&staged.heuristic));
+    rules.filter_map(|rule| rule.print(&life.birth().world).ok()).collect()
 }

@@ -1,8 +1,8 @@
 //! The one gate for everything that goes out.
 
-use crate::grimoire::{Entry, How, Kind, Source, Status};
-use crate::life::Life;
-use crate::mortality::phase::Phase;
+use life::Life;
+use life::grimoire::{Entry, How, Kind, Source, Status};
+use life::mortality::phase::Phase;
 
 /// By which way something goes out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,7 +33,7 @@ const SHELVED: f64 = 0.5;
 
 /// Whether an entry may leave a golem by this way.
 pub fn may_leave(entry: &Entry, life: &Life, way: Way) -> bool {
-    let confidence = entry.confidence(life.now);
+    let confidence = entry.confidence(life.now());
     match way {
         Way::Clade => is_shared(entry, confidence, life),
         Way::Shelf => is_shared(entry, confidence, life) && confidence >= SHELVED,

@@ -1,12 +1,11 @@
 //! The mandate to diverge: a life should leave more than it was left. Whoever dies without having found, given up and
 //! asked enough is said to have changed little; whoever would be born a copy is not.
 
+use life::constitution::MandateFigures;
+use life::grimoire::{Entry, How, Kind, Status};
+use life::rule::Term;
+use life::rule::text::Parsed;
 use serde::{Deserialize, Serialize};
-
-use crate::constitution::MandateFigures;
-use crate::grimoire::{Entry, How, Kind, Status};
-use crate::rule::Term;
-use crate::rule::text::Parsed;
 
 /// What a life added to what it was left.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]

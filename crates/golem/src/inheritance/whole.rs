@@ -1,19 +1,21 @@
 //! What is known as it is now: the Grimoire has a heuristic as it was when it came; what it has learned since is Life's.
 
-use crate::grimoire::{Decision, Grimoire, Kind, entry_of};
-use crate::life::Life;
-use crate::time::{REFERENCE_TICK, Span};
+use life::Life;
+use life::grimoire::{Decision, Kind};
+use life::time::{REFERENCE_TICK, Span};
+
+use crate::grimoire::{Grimoire, entry_of};
 
 /// The Grimoire with everything the playbook has learned; bloodstains on what was seen to hold or fail at the very end.
 pub fn whole(grimoire: &Grimoire, life: &Life) -> Grimoire {
     let mut whole = grimoire.clone();
-    whole.reserve(life.heuristics_made);
-    for heuristic in &life.playbook {
+    whole.reserve(life.heuristics_made());
+    for heuristic in life.playbook() {
         let entry = entry_of(heuristic, life, whole.get(heuristic.id));
         whole.apply(&Decision::Put(Box::new(entry)));
     }
-    let Some(death) = &life.death else { return whole };
-    let since = window(death.at.since(life.born));
+    let Some(death) = &life.death() else { return whole };
+    let since = window(death.at.since(life.born()));
     let pressed: Vec<u8> = death.open.iter().filter_map(|open| open.domain).collect();
     let stained: Vec<_> = whole
         .in_use()

@@ -1,20 +1,19 @@
 //! The documents' sequence of eight steps, in their order, at the end of every tick, waking or dreaming, whether or not
 //! the heartbeat has come round.
 
-use super::death::{Cause, Death, Open};
-use super::phase::Phase;
-use super::vitality::Parts;
-use super::{Event, Senescence, epistemic, stochastic, touch, watch};
-use crate::clade::{self, News};
-use crate::constitution::Mode;
-use crate::draft::Draft;
-use crate::dream;
-use crate::heartbeat::{self, State};
-use crate::life::Life;
-use crate::mortality::economic;
-use crate::stress;
-use crate::thanatopsis::Progress;
-use crate::time::{Span, Time};
+use life::{Draft, Life};
+use life::clade::News;
+use life::constitution::Mode;
+use life::heartbeat::State;
+use life::mortality::{Event, Senescence, economic, epistemic, stochastic};
+use life::mortality::death::{Cause, Death, Open};
+use life::mortality::phase::Phase;
+use life::mortality::vitality::Parts;
+use life::thanatopsis::Progress;
+use life::time::{Span, Time};
+
+use crate::{clade, dream, heartbeat, stress};
+use super::{touch, watch};
 
 /// A gap longer than this many intervals is the host being away: the excess is not lived.
 pub const LONGEST_STEP: u64 = 16;
@@ -23,7 +22,7 @@ pub(crate) fn run(draft: &mut Draft<'_>, now: Time, roll: u64) {
     // 1. Economic health: living costs money, for exactly as long as it lasted.
     let lived = lived(draft, now);
     let cost = economic::living_cost(draft, lived);
-    let from = draft.age;
+    let from = draft.age();
     draft.emit(Event::Aged { lived, cost });
     watch::watch(draft);
 
@@ -46,7 +45,7 @@ pub(crate) fn run(draft: &mut Draft<'_>, now: Time, roll: u64) {
 }
 
 fn lived(life: &Life, now: Time) -> Span {
-    now.since(life.lived_until).min(life.interval().times(LONGEST_STEP))
+    now.since(life.lived_until()).min(life.interval().times(LONGEST_STEP))
 }
 
 fn change_phase(draft: &mut Draft<'_>, parts: &Parts) {
@@ -66,53 +65,53 @@ fn by_chance(draft: &mut Draft<'_>, from: Span, roll: u64) -> Option<Cause> {
         return None;
     }
     let robustness = stochastic::robustness(draft);
-    let hazard = stochastic::risk(&draft.constitution().stochastic, from, draft.age, robustness);
+    let hazard = stochastic::risk(&draft.constitution().stochastic, from, draft.age(), robustness);
     draft.emit(Event::Rolled { hazard, roll });
     stochastic::dies(hazard, roll).then(|| Cause::Stochastic {
         hazard_rate: hazard,
         death_roll: stochastic::fraction(roll),
-        tick_at_death: draft.tick,
-        epistemic_fitness: draft.vitality.epistemic,
-        credit_balance: draft.purse.credit,
-        was_in_senescence: matches!(draft.epistemic.senescence, Senescence::Senescent { .. }),
+        tick_at_death: draft.tick(),
+        epistemic_fitness: draft.vitality().epistemic,
+        credit_balance: draft.purse().credit,
+        was_in_senescence: matches!(draft.epistemic().senescence, Senescence::Senescent { .. }),
     })
 }
 
 fn by_hunger(life: &Life) -> Option<Cause> {
     let enabled = life.constitution().clocks().economic;
-    (enabled && life.purse.credit <= economic::reserve(life)).then(|| economic_cause(life))
+    (enabled && life.purse().credit <= economic::reserve(life)).then(|| economic_cause(life))
 }
 
 /// Senescent for as long again as there was time to recover, whatever else it has.
 fn by_losing_touch(life: &Life) -> Option<Cause> {
-    let lost = |since: u64| life.tick >= since + life.constitution().senescent();
+    let lost = |since: u64| life.tick() >= since + life.constitution().senescent();
     let enabled = life.constitution().clocks().epistemic;
-    let senescent = matches!(life.epistemic.senescence, Senescence::Senescent { since } if lost(since));
+    let senescent = matches!(life.epistemic().senescence, Senescence::Senescent { since } if lost(since));
     (enabled && senescent).then(|| epistemic_cause(life))
 }
 
 fn economic_cause(life: &Life) -> Cause {
-    Cause::Economic { balance: life.purse.credit, burn_rate: life.purse.burn_rate, ticks_alive: life.tick }
+    Cause::Economic { balance: life.purse().credit, burn_rate: life.purse().burn_rate, ticks_alive: life.tick() }
 }
 
 fn epistemic_cause(life: &Life) -> Cause {
     Cause::EpistemicSenescence {
-        final_fitness: life.vitality.epistemic,
-        fitness_at_peak: life.epistemic.peak,
-        ticks_in_senescence: match life.epistemic.senescence {
-            Senescence::Senescent { since } => life.tick - since,
+        final_fitness: life.vitality().epistemic,
+        fitness_at_peak: life.epistemic().peak,
+        ticks_in_senescence: match life.epistemic().senescence {
+            Senescence::Senescent { since } => life.tick() - since,
             _ => 0,
         },
         failing_domains: epistemic::failing(life),
-        last_successful_prediction: life.epistemic.last_success,
+        last_successful_prediction: life.epistemic().last_success,
     }
 }
 
 pub(crate) fn die(draft: &mut Draft<'_>, cause: Cause) {
     let figures = &draft.constitution().stress;
     let open = |s: &stress::Stressor| Open { kind: s.kind, domain: s.domain, severity: s.severity(figures) };
-    let open = draft.stress.active.iter().map(open).collect();
-    let (at, tick, vitality) = (draft.at(), draft.tick, draft.vitality.clone());
+    let open = draft.stress().active.iter().map(open).collect();
+    let (at, tick, vitality) = (draft.at(), draft.tick(), draft.vitality().clone());
     let (progress, words) = (Progress::default(), None);
     let death = Death { at, tick, cause, vitality, closing_attempts: 0, open, reflected_on: false, words, progress };
     dream::wake(draft, dream::Waker::Death);

@@ -1,7 +1,7 @@
 //! Whether it is still in touch with the world: warned, given time, and past recovery.
 
-use super::{Event, Senescence};
-use crate::draft::Draft;
+use life::Draft;
+use life::mortality::{Event, Senescence};
 
 /// How far above the warning level fitness must rise before falling below it is news again.
 const RELIEF: f64 = 0.02;
@@ -16,14 +16,14 @@ pub(crate) fn watch(draft: &mut Draft<'_>, fitness: f64) {
         return;
     }
     let figures = draft.constitution().epistemic.clone();
-    let (tick, grace) = (draft.tick, draft.constitution().grace());
-    match draft.epistemic.declining_since {
+    let (tick, grace) = (draft.tick(), draft.constitution().grace());
+    match draft.epistemic().declining_since {
         None if fitness < figures.warning => draft.emit(Event::EpistemicWarned),
         Some(_) if fitness >= figures.warning + RELIEF => draft.emit(Event::EpistemicRelieved),
         _ => {}
     }
-    let familiar = draft.regimes.met() >= UNFAMILIAR;
-    match draft.epistemic.senescence {
+    let familiar = draft.regimes().met() >= UNFAMILIAR;
+    match draft.epistemic().senescence {
         Senescence::Sound if fitness < figures.senescence && familiar => draft.emit(Event::GraceOpened),
         Senescence::Grace { .. } if fitness > figures.recovery => draft.emit(Event::Recovered),
         // Between the two marks nothing is decided: the grace goes on until one of them is passed.
@@ -37,11 +37,11 @@ pub(crate) fn watch(draft: &mut Draft<'_>, fitness: f64) {
 
 fn watch_echo(draft: &mut Draft<'_>) {
     let laws = draft.laws();
-    let tried = draft.epistemic.domains.iter().any(|d| d.weight >= laws.domain_minimum);
-    let echoing = tried && draft.epistemic.domains.iter().all(|d| d.echoes(laws));
+    let tried = draft.epistemic().domains.iter().any(|d| d.weight >= laws.domain_minimum);
+    let echoing = tried && draft.epistemic().domains.iter().all(|d| d.echoes(laws));
     if echoing {
         draft.emit(Event::Echoed);
-    } else if draft.epistemic.echoed > 0 {
+    } else if draft.epistemic().echoed > 0 {
         draft.emit(Event::EchoBroken);
     }
 }

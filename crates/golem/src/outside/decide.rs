@@ -1,12 +1,13 @@
 //! What to make of a word, and claims where it is the only voice.
 
-use super::{Event, Word, departure};
-use crate::constitution::MindKind;
-use crate::draft::Draft;
-use crate::prediction::{Departures, Voice};
-use crate::rule::{self, Provenance};
-use crate::stress;
-use crate::world::{Bar, DomainKind};
+use life::Draft;
+use life::constitution::MindKind;
+use life::outside::{Event, Word, departure};
+use life::prediction::{Departures, Voice};
+use life::rule::Provenance;
+use life::world::{Bar, DomainKind};
+
+use crate::{rule, stress};
 
 /// A word for the tick that comes.
 pub(crate) fn spoken(draft: &mut Draft<'_>, word: &Word) {
@@ -22,23 +23,23 @@ pub(crate) fn spoken(draft: &mut Draft<'_>, word: &Word) {
     if let Some(assessment) = &word.assessment {
         stress::assessed(draft, assessment);
     }
-    if !word.note.is_empty() && word.note != draft.outside.note {
+    if !word.note.is_empty() && word.note != draft.outside().note {
         draft.emit(Event::Noted { text: word.note.clone() });
     }
 }
 
 /// Claims of a golem that has no other voice: of whatever it was said something of.
 pub(crate) fn think(draft: &mut Draft<'_>, bar: &Bar) {
-    for domain in 0..draft.birth.world.domains.len() {
+    for domain in 0..draft.birth().world.domains.len() {
         if !rule::claims_now(draft, domain) {
             continue;
         }
-        let kind = draft.birth.world.domains[domain].kind;
+        let kind = draft.birth().world.domains[domain].kind;
         let naive = rule::naive(draft, domain, &bar.features);
         let Some(far) = departure(draft, domain, kind, naive) else { continue };
         let mut said = Departures::default();
         said.0[Voice::Outside as usize] = Some(far);
-        let value = naive + draft.trust[domain].together(&said);
+        let value = naive + draft.trust()[domain].together(&said);
         let value = if kind == DomainKind::Direction { value.clamp(0.01, 0.99) } else { value };
         let far = (value - naive) as f32;
         draft.emit(rule::Event::Predicted { domain: domain as u8, naive, far, fired: 0, said, terms: None });

@@ -6,18 +6,8 @@
 //! worth what holding has paid when it said so; what it would have its golem go by begins in the shadow. What it says counts
 //! for the tick it is said before, and for no other.
 
-mod apply;
 mod decide;
-mod event;
-mod read;
-mod record;
-mod say;
-mod state;
 
-pub(crate) use apply::{apply, looked};
+pub use life::outside::*;
+
 pub(crate) use decide::{spoken, think};
-pub use event::Event;
-pub(crate) use read::{adds, proposal};
-pub(crate) use record::{said, scored};
-pub(crate) use say::departure;
-pub use state::{Expected, Outside, Word};

@@ -1,43 +1,38 @@
 //! Obeying, or declining by name.
 
-use super::{Account, Event, Say};
-use crate::Command;
-use crate::call;
-use crate::draft::Draft;
-use crate::dream::{self, Waker};
-use crate::id::CommandId;
-use crate::life::Life;
-use crate::limits;
-use crate::money::Usdc;
-use crate::mortality::death::Cause;
-use crate::mortality::economic;
-use crate::mortality::{self};
-use crate::plain::is_plain;
-use crate::policy::{self, Refusal};
-use crate::prediction;
-use crate::thought;
-use crate::time::Span;
+use life::{Draft, Life, limits};
+use life::dream::Waker;
+use life::id::CommandId;
+use life::money::Usdc;
+use life::mortality::economic;
+use life::mortality::death::Cause;
+use life::owner::{Account, Command, Event, Say};
+use life::plain::is_plain;
+use life::policy::Refusal;
+use life::time::Span;
+
+use crate::{call, dream, mortality, policy, prediction, thought};
 
 /// How long before whoever acts for it may speak to its owner again.
 const SAY_AGAIN: Span = Span::seconds(300);
 
 /// The treasury has sent money; each transfer counts once.
 pub(crate) fn funded(draft: &mut Draft<'_>, transfer: u64, credit: Usdc, capital: Usdc) {
-    if transfer > draft.transfers_taken {
+    if transfer > draft.transfers_taken() {
         draft.emit(Event::Funded { transfer, credit, capital });
     }
 }
 
 /// The treasury has received what was sent home.
 pub(crate) fn deposited(draft: &mut Draft<'_>, deposit: u64) {
-    if draft.deposits.iter().any(|d| d.number == deposit) {
+    if draft.deposits().iter().any(|d| d.number == deposit) {
         draft.emit(Event::Deposited { deposit });
     }
 }
 
 /// The owner's word, once however often it is delivered.
 pub(crate) fn commanded(draft: &mut Draft<'_>, command: CommandId, what: &Command) {
-    if !draft.commands.iter().any(|(known, _)| *known == command) {
+    if !draft.commands().iter().any(|(known, _)| *known == command) {
         let done = obey(draft, command, what);
         draft.emit(match done {
             done if what.is_agents() => Event::Heeded { command, rule: done.err() },
@@ -52,23 +47,23 @@ fn obey(draft: &mut Draft<'_>, id: CommandId, command: &Command) -> Result<(), R
         return Err(Refusal::Dead);
     }
     match command {
-        Command::Pause if draft.heartbeat.paused => {}
+        Command::Pause if draft.heartbeat().paused => {}
         Command::Pause => draft.emit(Event::Paused),
         Command::Resume => {
-            if draft.heartbeat.paused {
+            if draft.heartbeat().paused {
                 draft.emit(Event::Resumed);
             }
-            if draft.heartbeat.frozen {
+            if draft.heartbeat().frozen {
                 draft.emit(Event::Thawed);
             }
         }
-        Command::Freeze { .. } if draft.heartbeat.frozen => {}
+        Command::Freeze { .. } if draft.heartbeat().frozen => {}
         Command::Freeze { reason } => draft.emit(Event::Froze { reason: clip(reason) }),
         Command::Withdraw { from, amount } => {
             withdrawable(draft, *from, *amount)?;
-            draft.emit(Event::Withdrew { deposit: draft.deposits_made + 1, from: *from, amount: *amount });
+            draft.emit(Event::Withdrew { deposit: draft.deposits_made() + 1, from: *from, amount: *amount });
         }
-        Command::Approve { key, yes } if draft.calls.hold.is_some_and(|hold| hold.key == *key) => {
+        Command::Approve { key, yes } if draft.calls().hold.is_some_and(|hold| hold.key == *key) => {
             call::release(draft, *key, *yes)?;
         }
         Command::Approve { key, yes } => policy::approve(draft, *key, *yes)?,
@@ -78,10 +73,10 @@ fn obey(draft: &mut Draft<'_>, id: CommandId, command: &Command) -> Result<(), R
         Command::Dreams { on } => dream::switched(draft, *on),
         Command::Wake => dream::wake(draft, Waker::Owner),
         Command::Retire { reason } => mortality::die(draft, Cause::OwnerKill { reason: clip(reason) }),
-        Command::Amend { instead_of, .. } if *instead_of != policy::policy_hash(&draft.policy) => {
+        Command::Amend { instead_of, .. } if *instead_of != policy::policy_hash(&draft.policy()) => {
             return Err(Refusal::Stale);
         }
-        Command::Amend { policy, .. } if !policy.fits(&draft.birth.world) => return Err(Refusal::Unknown),
+        Command::Amend { policy, .. } if !policy.fits(&draft.birth().world) => return Err(Refusal::Unknown),
         Command::Amend { policy, .. } => draft.emit(Event::Amended(policy.clone())),
         Command::Ask { text } if clip_to(text, limits::STRATEGY).trim().is_empty() => return Err(Refusal::Bounds),
         Command::Ask { text } => thought::owner_asks(draft, id, clip_to(text, limits::STRATEGY))?,
@@ -98,7 +93,7 @@ fn said(draft: &mut Draft<'_>, say: &Say) -> Result<(), Refusal> {
     if text.trim().is_empty() {
         return Err(Refusal::Bounds);
     }
-    if draft.said.as_ref().is_some_and(|(_, at)| draft.at() < *at + SAY_AGAIN) {
+    if draft.said().is_some_and(|(_, at)| draft.at() < *at + SAY_AGAIN) {
         return Err(Refusal::Busy);
     }
     draft.emit(Event::Said(Say { text, done: say.done }));
@@ -109,13 +104,13 @@ fn withdrawable(life: &Life, from: Account, amount: Usdc) -> Result<(), Refusal>
     if !amount.is_positive() || amount > Usdc::MOST {
         return Err(Refusal::Bounds);
     }
-    if life.deposits.len() + 2 > limits::DEPOSITS {
+    if life.deposits().len() + 2 > limits::DEPOSITS {
         return Err(Refusal::Busy);
     }
     match from {
-        Account::Credit if amount > life.purse.credit => Err(Refusal::Short),
+        Account::Credit if amount > life.purse().credit => Err(Refusal::Short),
         Account::Credit if amount > economic::free(life) => Err(Refusal::Reserve),
-        Account::Capital if amount > life.capital.cash => Err(Refusal::Short),
+        Account::Capital if amount > life.capital().cash => Err(Refusal::Short),
         _ => Ok(()),
     }
 }

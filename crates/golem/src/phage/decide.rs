@@ -1,13 +1,12 @@
 //! Sending phages out, and what becomes of their ways once they are dead.
 
-use super::read::{LIFE, a_day};
-use super::{Event, Fate, Kind, Phage, Venture, Way};
-use crate::draft::Draft;
-use crate::life::Life;
-use crate::limits;
-use crate::rule::{self, Dice, Heuristic, Provenance, free_slot, room_for_blends, rounded};
-use crate::time::Span;
-use crate::world::Features;
+use life::{Draft, Life, limits};
+use life::phage::{Event, Fate, Kind, LIFE, Phage, Venture, Way, a_day};
+use life::rule::{Heuristic, Provenance, free_slot, room_for_blends, rounded};
+use life::time::Span;
+use life::world::Features;
+
+use crate::rule::{self, Dice};
 
 /// A threshold is moved by one of these factors.
 const MOVED: [f64; 4] = [0.5, 0.8, 1.25, 2.0];
@@ -19,7 +18,7 @@ const PURPOSE: u64 = 50;
 /// Ends the phages whose time is over, and sends out the next if one is due.
 pub(crate) fn run(draft: &mut Draft<'_>, features: &Features) {
     let mut at = 0;
-    while let Some(phage) = draft.phages.living.get(at) {
+    while let Some(phage) = draft.phages().living.get(at) {
         if is_over(draft, phage) {
             end(draft, at);
         } else {
@@ -36,12 +35,12 @@ pub(crate) fn run(draft: &mut Draft<'_>, features: &Features) {
 /// Its ticks are lived, and what it claimed in them is answered.
 fn is_over(life: &Life, phage: &Phage) -> bool {
     let ahead = phage.domain().map_or(0, |domain| u64::from(life.looks_ahead(usize::from(domain))));
-    life.tick > phage.born + LIFE + ahead
+    life.tick() > phage.born + LIFE + ahead
 }
 
 fn end(draft: &mut Draft<'_>, at: usize) {
-    let phage = &draft.phages.living[at];
-    let fate = phage.fate(draft.seen.unit);
+    let phage = &draft.phages().living[at];
+    let fate = phage.fate(draft.seen().unit);
     let proven = match &phage.way {
         Way::Rule { own, .. } if fate == Fate::Better => Some(own.clone()),
         _ => None,
@@ -56,12 +55,12 @@ fn end(draft: &mut Draft<'_>, at: usize) {
 fn try_out(draft: &mut Draft<'_>, own: &Heuristic) {
     let known = |h: &Heuristic| h.domain == own.domain && h.condition == own.condition;
     let blends = own.blend.is_some();
-    if !draft.learns() || blends && room_for_blends(draft) == 0 || !blends && draft.playbook.iter().any(known) {
+    if !draft.learns() || blends && room_for_blends(draft) == 0 || !blends && draft.playbook().iter().any(known) {
         return;
     }
     let Some(slot) = free_slot(draft) else { return };
-    let kind = draft.birth.world.domains[usize::from(own.domain)].kind;
-    let (id, condition, tick) = (draft.heuristics_made + 1, own.condition.clone(), draft.tick);
+    let kind = draft.birth().world.domains[usize::from(own.domain)].kind;
+    let (id, condition, tick) = (draft.heuristics_made() + 1, own.condition.clone(), draft.tick());
     let fresh = Heuristic::new(id, condition, own.domain, kind, own.stance, Provenance::Phage, tick);
     let heuristic = Heuristic { effect: own.effect, blend: own.blend.clone(), voice: false, ..fresh };
     draft.emit(rule::Event::Adopted { slot: slot as u8, heuristic: Box::new(heuristic), night: None });
@@ -70,11 +69,11 @@ fn try_out(draft: &mut Draft<'_>, own: &Heuristic) {
 /// So many a day, by phase; and no more at once than there is room for.
 fn is_due(life: &Life) -> bool {
     let a_day = u64::from(a_day(life));
-    if a_day == 0 || life.phages.living.is_full() {
+    if a_day == 0 || life.phages().living.is_full() {
         return false;
     }
     let ticks = Span::DAY.as_millis() / life.constitution().interval.as_millis().max(1);
-    life.tick > 0 && life.tick.is_multiple_of((ticks / a_day).max(1))
+    life.tick() > 0 && life.tick().is_multiple_of((ticks / a_day).max(1))
 }
 
 /// What to do otherwise: one of the kinds by chance, and something about rules if there is nothing to it.
@@ -83,10 +82,10 @@ fn venture(life: &Life, features: &Features) -> Option<Venture> {
     match Kind::ALL[dice.below(Kind::ALL.len())] {
         Kind::Threshold => None,
         Kind::Term => term(life, features, &mut dice),
-        Kind::Stop if life.policy.stop_bps > 0 && life.seen.unit.is_positive() => {
+        Kind::Stop if life.policy().stop_bps > 0 && life.seen().unit.is_positive() => {
             Some(Venture::Stop { times: STOPPED[dice.below(STOPPED.len())] })
         }
-        Kind::Regime if life.birth.world.regime.is_some() => Some(Venture::Regime),
+        Kind::Regime if life.birth().world.regime.is_some() => Some(Venture::Regime),
         Kind::Stop | Kind::Regime => None,
     }
     .or_else(|| threshold(life, &mut dice))
@@ -94,17 +93,17 @@ fn venture(life: &Life, features: &Features) -> Option<Venture> {
 
 fn threshold(life: &Life, dice: &mut Dice) -> Option<Venture> {
     let moves = |h: &Heuristic| h.voice && h.blend.is_none() && h.condition.0.iter().any(|c| c.than != 0.0);
-    let mut slots: Vec<usize> = (0..life.playbook.len()).filter(|slot| moves(&life.playbook[*slot])).collect();
+    let mut slots: Vec<usize> = (0..life.playbook().len()).filter(|slot| moves(&life.playbook()[*slot])).collect();
     // Rather where nothing known does better than naive, every other time.
     let gap = |slot: &usize| {
-        let domain = &life.epistemic.domains[usize::from(life.playbook[*slot].domain)];
+        let domain = &life.epistemic().domains[usize::from(life.playbook()[*slot].domain)];
         domain.skill() < life.laws().echo
     };
     if dice.below(2) == 0 && slots.iter().any(gap) {
         slots.retain(gap);
     }
     let slot = *slots.get(dice.below(slots.len()))?;
-    let comparisons = &life.playbook[slot].condition.0;
+    let comparisons = &life.playbook()[slot].condition.0;
     let comparison = dice.below(comparisons.len());
     let than = rounded(comparisons[comparison].than * MOVED[dice.below(MOVED.len())], 3);
     (than != comparisons[comparison].than).then_some(Venture::Threshold {
@@ -115,10 +114,10 @@ fn threshold(life: &Life, dice: &mut Dice) -> Option<Venture> {
 }
 
 fn term(life: &Life, features: &Features, dice: &mut Dice) -> Option<Venture> {
-    let blends = |slot: &usize| life.playbook[*slot].voice && life.playbook[*slot].blend.is_some();
-    let slots: Vec<usize> = (0..life.playbook.len()).filter(blends).collect();
+    let blends = |slot: &usize| life.playbook()[*slot].voice && life.playbook()[*slot].blend.is_some();
+    let slots: Vec<usize> = (0..life.playbook().len()).filter(blends).collect();
     let slot = *slots.get(dice.below(slots.len()))?;
-    let terms = &life.playbook[slot].blend.as_ref()?.features;
+    let terms = &life.playbook()[slot].blend.as_ref()?.features;
     let feature = dice.below(features.len()) as u8;
     let possible = if terms.contains(&feature) {
         terms.len() > 1

@@ -5,15 +5,8 @@
 //! bars. Fifty ticks prove little, so a phage that did better earns its way a trial without a say, never a say; one that did
 //! not leaves its golem a little surer. How many fail, and whether all in the same way, says how it stands with the golem.
 
-mod apply;
 mod decide;
-mod event;
-mod read;
-mod state;
 
-pub(crate) use apply::{apply, looked, said, scored};
+pub use life::phage::*;
+
 pub(crate) use decide::run;
-pub use event::{Event, Venture};
-pub use read::a_day;
-pub(crate) use read::{blends, holding};
-pub use state::{Ended, Fate, Kind, Phage, Phages, Way};

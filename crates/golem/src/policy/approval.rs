@@ -3,15 +3,15 @@
 //! It waits beside the heartbeat, which goes on. A yes sends nothing by itself: what was asked for is previewed
 //! again, and meets the cage and the vote as they are by then. What was set aside for it is the most it can cost.
 
-use super::ask::still_waits;
-use super::read::patience;
-use super::{Event, Flight, Refusal, Stage};
-use crate::draft::Draft;
+use life::Draft;
+use life::policy::{Event, Flight, Refusal, Stage, patience};
+use life::world::Quote;
+
 use crate::heartbeat::rest;
-use crate::world::Quote;
+use super::ask::still_waits;
 
 pub(super) fn seek(draft: &mut Draft<'_>, key: u64, quote: Quote) {
-    let until = draft.at() + draft.policy.approve_within;
+    let until = draft.at() + draft.policy().approve_within;
     draft.emit(Event::ApprovalSought { key, quote, until });
     rest(draft);
 }
@@ -19,7 +19,7 @@ pub(super) fn seek(draft: &mut Draft<'_>, key: u64, quote: Quote) {
 /// The owner's yes or no to what waits under this key.
 pub(crate) fn approve(draft: &mut Draft<'_>, key: u64, yes: bool) -> Result<(), Refusal> {
     let waits = |f: &&Flight| f.key == key && f.stage == Stage::Waiting;
-    let flight = draft.flights.iter().find(waits).cloned().ok_or(Refusal::Stale)?;
+    let flight = draft.flights().iter().find(waits).cloned().ok_or(Refusal::Stale)?;
     if !yes {
         draft.emit(Event::Denied { key, rule: Refusal::Unapproved, cost: None });
         return Ok(());
@@ -32,7 +32,7 @@ pub(crate) fn approve(draft: &mut Draft<'_>, key: u64, yes: bool) -> Result<(), 
 /// What was not answered in time, or what there is no asking for any more, is over.
 pub(crate) fn lapse(draft: &mut Draft<'_>) {
     let at = draft.at();
-    for flight in draft.flights.clone() {
+    for flight in draft.flights().to_vec() {
         match flight.stage {
             Stage::Waiting => {
                 if let Err(rule) = still_waits(draft, at, &flight) {

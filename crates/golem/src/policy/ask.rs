@@ -1,17 +1,14 @@
 //! What its owner is asked to say yes or no to.
 
-use crate::mortality::economic;
 use std::fmt;
 
+use life::Life;
+use life::money::Usdc;
+use life::mortality::{Partition, economic};
+use life::policy::{Day, Flight, Refusal, Stage, TELL_AGAIN, gate, grown_careful};
+use life::time::Time;
+use life::world::{Effect, Quote};
 use serde::{Deserialize, Serialize};
-
-use super::read::{TELL_AGAIN, grown_careful};
-use super::{Day, Flight, Refusal, Stage, gate};
-use crate::life::Life;
-use crate::money::Usdc;
-use crate::mortality::Partition;
-use crate::time::Time;
-use crate::world::{Effect, Quote};
 
 /// What an owner is asked to say yes or no to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -42,12 +39,12 @@ impl fmt::Display for Ask {
 
 /// What waits for its owner's word, if anything does.
 pub fn asks(life: &Life) -> Option<Ask> {
-    let flight = life.flights.iter().find(|flight| flight.stage == Stage::Waiting)?;
+    let flight = life.flights().iter().find(|flight| flight.stage == Stage::Waiting)?;
     Some(Ask {
         key: flight.key,
-        action: life.birth.world.actions[usize::from(flight.action)].name.clone(),
+        action: life.birth().world.actions[usize::from(flight.action)].name.clone(),
         units: flight.units,
-        unit: life.birth.world.unit.clone(),
+        unit: life.birth().world.unit.clone(),
         most: flight.reserved,
         quote: flight.quote,
         until: flight.deadline,
@@ -59,7 +56,7 @@ pub(super) fn is_needed(life: &Life, flight: &Flight) -> bool {
     flight.stage == Stage::Asked
         && !flight.closing
         && flight.effect(life) == Effect::Adds
-        && life.policy.approve_above.is_some_and(|most| flight.reserved > most)
+        && life.policy().approve_above.is_some_and(|most| flight.reserved > most)
 }
 
 pub(super) fn still_waits(life: &Life, at: Time, flight: &Flight) -> Result<(), Refusal> {
@@ -67,7 +64,7 @@ pub(super) fn still_waits(life: &Life, at: Time, flight: &Flight) -> Result<(), 
     if flight.deadline < at {
         return Err(Refusal::Unanswered);
     }
-    if flight.epoch != life.heartbeat.epoch || grown_careful(life, flight) {
+    if flight.epoch != life.heartbeat().epoch || grown_careful(life, flight) {
         return Err(Refusal::Stale);
     }
     Ok(())
@@ -75,8 +72,8 @@ pub(super) fn still_waits(life: &Life, at: Time, flight: &Flight) -> Result<(), 
 
 /// An owner takes their time, and may have taken money meanwhile: what was within every cap then must be now.
 pub(super) fn still_fits(life: &Life, at: Time, flight: &Flight) -> Result<(), Refusal> {
-    let (policy, day) = (&life.policy, Day::of(life, at));
-    let share = life.capital.worth(life.seen.unit).share(i64::from(policy.per_action_bps), 10_000);
+    let (policy, day) = (&life.policy(), Day::of(life, at));
+    let share = life.capital().worth(life.seen().unit).share(i64::from(policy.per_action_bps), 10_000);
     if flight.reserved > share.min(policy.per_action_most) {
         return Err(Refusal::PerAction);
     }
@@ -93,8 +90,8 @@ pub(super) fn still_fits(life: &Life, at: Time, flight: &Flight) -> Result<(), R
 
 /// Whoever said no, or nothing, is left alone for as long as they had to answer.
 pub(super) fn is_tiresome(life: &Life) -> bool {
-    let ticks = life.policy.approve_within.as_millis() / life.constitution().interval.as_millis().max(1);
-    life.refused.is_some_and(|(rule, tick)| {
-        matches!(rule, Refusal::Unapproved | Refusal::Unanswered) && life.tick < tick + ticks.max(TELL_AGAIN)
+    let ticks = life.policy().approve_within.as_millis() / life.constitution().interval.as_millis().max(1);
+    life.refused().is_some_and(|(rule, tick)| {
+        matches!(rule, Refusal::Unapproved | Refusal::Unanswered) && life.tick() < tick + ticks.max(TELL_AGAIN)
     })
 }

@@ -1,14 +1,15 @@
 //! Protection never sleeps: stops and the drawdown breaker look at every bar of every observation, in every
 //! mode, whatever the golem is doing.
 
-use super::{Event, close_all, give_way};
-use crate::draft::Draft;
-use crate::life::Life;
-use crate::money::Usdc;
-use crate::mortality::death::Cause;
-use crate::mortality::{self};
-use crate::regime::Regime;
-use crate::world::{Effect, Observation};
+use life::{Draft, Life};
+use life::money::Usdc;
+use life::mortality::death::Cause;
+use life::policy::Event;
+use life::regime::Regime;
+use life::world::{Effect, Observation};
+
+use crate::mortality;
+use super::{close_all, give_way};
 
 /// In an unsettled regime less of a fall is too much.
 const UNSETTLED_PERCENT: i64 = 70;
@@ -24,29 +25,29 @@ pub(crate) struct Alarm {
 }
 
 pub(crate) fn listen(life: &Life, observation: &Observation) -> Alarm {
-    let (mut peak, mut worst) = (life.capital.peak, 0);
+    let (mut peak, mut worst) = (life.capital().peak, 0);
     for bar in &observation.bars {
-        let worth = life.capital.worth(bar.unit);
+        let worth = life.capital().worth(bar.unit);
         peak = peak.max(worth);
         if worth < peak {
             worst = worst.max(i128::from((peak - worth).as_micros()) * 10_000 / i128::from(peak.as_micros()));
         }
     }
-    let stop = life.policy.stop_bps;
-    let stopped = observation.bars.iter().any(|bar| life.capital.has_fallen(bar.unit, stop));
+    let stop = life.policy().stop_bps;
+    let stopped = observation.bars.iter().any(|bar| life.capital().has_fallen(bar.unit, stop));
     Alarm { fall_bps: worst as i64, stopped, top: peak }
 }
 
 pub(crate) fn answer(draft: &mut Draft<'_>, alarm: Alarm) {
-    if alarm.top > draft.capital.peak {
+    if alarm.top > draft.capital().peak {
         draft.emit(Event::Topped { worth: alarm.top });
     }
     if draft.is_dead() {
         return;
     }
-    let whole = i64::from(draft.policy.max_drawdown_bps);
-    let exposed = draft.capital.holding > 0;
-    let limit = if exposed && draft.regimes.now == Regime::Unsettled { whole * UNSETTLED_PERCENT / 100 } else { whole };
+    let whole = i64::from(draft.policy().max_drawdown_bps);
+    let exposed = draft.capital().holding > 0;
+    let limit = if exposed && draft.regimes().now == Regime::Unsettled { whole * UNSETTLED_PERCENT / 100 } else { whole };
     let fall = alarm.fall_bps;
     if limit > 0 && fall >= limit {
         let trigger = format!("drawdown breaker: {}.{:02} % below the highest worth", fall / 100, fall % 100);
@@ -59,9 +60,9 @@ pub(crate) fn answer(draft: &mut Draft<'_>, alarm: Alarm) {
 /// What has been sent must land first; the next bar asks again.
 fn stop(draft: &mut Draft<'_>) {
     give_way(draft);
-    if draft.flights.is_empty() && draft.birth.world.action(Effect::Reduces).is_some() {
+    if draft.flights().is_empty() && draft.birth().world.action(Effect::Reduces).is_some() {
         // Asked for at every bar until it is done, told once.
-        if !draft.stopped {
+        if !draft.stopped() {
             draft.emit(Event::Stopped);
         }
         close_all(draft);

@@ -1,22 +1,18 @@
 //! Taking up exposure and giving it up: what is worth it, how large, and which rule says no.
 
-use super::flight::{Flight, Stage};
-use super::read::TELL_AGAIN;
+use life::{Draft, Life};
+use life::constitution::{MindKind, OnDeath};
+use life::money::Usdc;
+use life::mortality::{Partition, economic};
+use life::mortality::phase::Phase;
+use life::policy::{Day, Event, Flight, Proposal, Refusal, Stage, TELL_AGAIN, caution, gate};
+use life::rule::vote::{self, Evidence};
+use life::time::Time;
+use life::world::Effect;
+
+use crate::{outside, stress};
+use super::{ask, close_all, give_way};
 use super::sending::intend;
-use super::{Day, Event, Proposal, Refusal, ask, caution, close_all, gate, give_way};
-use crate::constitution::{MindKind, OnDeath};
-use crate::draft::Draft;
-use crate::life::Life;
-use crate::money::Usdc;
-use crate::mortality::Partition;
-use crate::mortality::economic;
-use crate::mortality::phase::Phase;
-use crate::outside;
-use crate::rule::vote;
-use crate::rule::vote::Evidence;
-use crate::stress;
-use crate::time::Time;
-use crate::world::Effect;
 
 /// A proposal the cage has let through, in units and money.
 struct Order {
@@ -40,14 +36,14 @@ pub(crate) fn propose(draft: &mut Draft<'_>, proposal: &Proposal) -> Result<(), 
     let order = consider(draft, draft.at(), proposal)?;
     if let Some(evidence) = order.evidence {
         let Evidence { gain, lower, domain, voters, .. } = evidence;
-        let key = draft.flights_made + 1;
+        let key = draft.flights_made() + 1;
         draft.emit(Event::Voted { key, domain, gain, lower, voters });
         if stress::signals(draft, domain).next().is_some() {
             draft.emit(stress::Event::Warned { key, domain });
         }
     }
     if order.caution < 100 {
-        draft.emit(stress::Event::Cautioned { key: draft.flights_made + 1, percent: order.caution as u8 });
+        draft.emit(stress::Event::Cautioned { key: draft.flights_made() + 1, percent: order.caution as u8 });
     }
     give_way(draft);
     intend(draft, order.action, order.units, order.reserved, false);
@@ -56,20 +52,20 @@ pub(crate) fn propose(draft: &mut Draft<'_>, proposal: &Proposal) -> Result<(), 
 
 fn consider(life: &Life, at: Time, proposal: &Proposal) -> Result<Order, Refusal> {
     let Proposal { action, size } = *proposal;
-    let spec = life.birth.world.actions.get(usize::from(action)).ok_or(Refusal::Unknown)?;
+    let spec = life.birth().world.actions.get(usize::from(action)).ok_or(Refusal::Unknown)?;
     gate(life, spec.effect)?;
     if !(size > 0.0 && size <= 1.0) {
         return Err(Refusal::Bounds);
     }
     // What waits for its owner's word keeps nobody from giving something up.
     let waits = |flight: &Flight| spec.effect == Effect::Reduces && flight.stage == Stage::Waiting;
-    if !life.flights.iter().all(waits) {
+    if !life.flights().iter().all(waits) {
         return Err(Refusal::Busy);
     }
     match spec.effect {
         Effect::Reduces => {
-            let part = ((life.capital.holding as f64 * size) as i64).clamp(0, life.capital.holding);
-            let units = if size == 1.0 { life.capital.holding } else { whole_lots(part, life) };
+            let part = ((life.capital().holding as f64 * size) as i64).clamp(0, life.capital().holding);
+            let units = if size == 1.0 { life.capital().holding } else { whole_lots(part, life) };
             if units == 0 {
                 Err(Refusal::Funds)
             } else {
@@ -77,7 +73,7 @@ fn consider(life: &Life, at: Time, proposal: &Proposal) -> Result<Order, Refusal
             }
         }
         Effect::Adds => {
-            let allowed = life.policy.allow.as_ref().is_none_or(|names| names.contains(&spec.name));
+            let allowed = life.policy().allow.as_ref().is_none_or(|names| names.contains(&spec.name));
             if !allowed {
                 return Err(Refusal::Allow);
             }
@@ -88,7 +84,7 @@ fn consider(life: &Life, at: Time, proposal: &Proposal) -> Result<Order, Refusal
 
 /// Everything the cage has to say about new exposure.
 fn add(life: &Life, at: Time, action: u8, size: f64) -> Result<Order, Refusal> {
-    let (policy, day) = (&life.policy, Day::of(life, at));
+    let (policy, day) = (&life.policy(), Day::of(life, at));
     let bps = size * 10_000.0;
     if bps > f64::from(policy.per_action_bps) {
         return Err(Refusal::PerAction);
@@ -101,7 +97,7 @@ fn add(life: &Life, at: Time, action: u8, size: f64) -> Result<Order, Refusal> {
         return Err(Refusal::Gas);
     }
     let evidence = shown(life, bps)?;
-    let worth = life.capital.worth(life.seen.unit);
+    let worth = life.capital().worth(life.seen().unit);
     let caution = caution(life, evidence.as_ref().map(|evidence| evidence.domain));
     let budget = worth.share(bps as i64, 10_000).share(caution, 100);
     if budget > policy.per_action_most {
@@ -110,10 +106,10 @@ fn add(life: &Life, at: Time, action: u8, size: f64) -> Result<Order, Refusal> {
     if day.value + budget > policy.per_day_most {
         return Err(Refusal::PerDay);
     }
-    if budget > life.capital.cash {
+    if budget > life.capital().cash {
         return Err(Refusal::Funds);
     }
-    let units = whole_lots(units_for(budget, life.seen.unit.as_micros()), life);
+    let units = whole_lots(units_for(budget, life.seen().unit.as_micros()), life);
     if units <= 0 { Err(Refusal::Funds) } else { Ok(Order { action, units, reserved: budget, evidence, caution }) }
 }
 
@@ -123,11 +119,11 @@ fn shown(life: &Life, bps: f64) -> Result<Option<Evidence>, Refusal> {
         return Ok(None);
     }
     let evidence = vote::evidence(life).ok_or(Refusal::Unproven)?;
-    let domain = &life.epistemic.domains[usize::from(evidence.domain)];
+    let domain = &life.epistemic().domains[usize::from(evidence.domain)];
     if domain.resolved < u64::from(life.constitution().mind.samples) {
         return Err(Refusal::Unproven);
     }
-    if evidence.lower <= life.execution.round_trip() {
+    if evidence.lower <= life.execution().round_trip() {
         return Err(Refusal::NoEdge);
     }
     if bps > f64::from(cap_bps(evidence.hits)) { Err(Refusal::HitRate) } else { Ok(Some(evidence)) }
@@ -144,9 +140,9 @@ fn cap_bps(hits: f64) -> u32 {
 
 /// As large as everything allows: the record so far, the share and the sum of one action, what is left of the day's.
 fn size(life: &Life, at: Time, cap: u32) -> f64 {
-    let policy = &life.policy;
+    let policy = &life.policy();
     let left = (policy.per_day_most - Day::of(life, at).value).max(Usdc::ZERO).min(policy.per_action_most);
-    let worth = life.capital.worth(life.seen.unit).as_f64();
+    let worth = life.capital().worth(life.seen().unit).as_f64();
     let share = f64::from(cap.min(policy.per_action_bps)) / 10_000.0;
     // Whole basis points, rounded down, so that what is worked out from them stays within the sum.
     if worth > 0.0 { share.min((left.as_f64() / worth * 10_000.0).floor() / 10_000.0) } else { share }
@@ -163,19 +159,19 @@ fn units_for(budget: Usdc, unit: i64) -> i64 {
 
 /// As many as can be had: the world may not deal in parts.
 fn whole_lots(units: i64, life: &Life) -> i64 {
-    units - units % life.birth.world.lot.max(1)
+    units - units % life.birth().world.lot.max(1)
 }
 
 /// Makes up its mind whether to take up or give up exposure now.
 pub(crate) fn decide(draft: &mut Draft<'_>) {
     // What the world would not have, or had no money for, is not asked again at every look.
-    let turned_away = |(rule, tick)| matches!(rule, Refusal::World | Refusal::Funds) && draft.tick < tick + TELL_AGAIN;
-    let beside = draft.flights.iter().all(Flight::is_beside);
-    if !beside || draft.refused.is_some_and(turned_away) {
+    let turned_away = |(rule, tick)| matches!(rule, Refusal::World | Refusal::Funds) && draft.tick() < tick + TELL_AGAIN;
+    let beside = draft.flights().iter().all(Flight::is_beside);
+    if !beside || draft.refused().is_some_and(turned_away) {
         return;
     }
     // On the way down what is held is unwound while there is time, if closing it is what death would do.
-    if draft.phase() <= Phase::Declining && draft.policy.on_death == OnDeath::Close && draft.capital.holding > 0 {
+    if draft.phase() <= Phase::Declining && draft.policy().on_death == OnDeath::Close && draft.capital().holding > 0 {
         give_way(draft);
         return close_all(draft);
     }
@@ -186,7 +182,7 @@ pub(crate) fn decide(draft: &mut Draft<'_>) {
     };
     let Some(proposal) = proposal else { return };
     if let Err(rule) = propose(draft, &proposal) {
-        let told = draft.refused.is_some_and(|(last, tick)| last == rule && draft.tick < tick + TELL_AGAIN);
+        let told = draft.refused().is_some_and(|(last, tick)| last == rule && draft.tick() < tick + TELL_AGAIN);
         if !told {
             draft.emit(Event::Refused { rule });
         }
@@ -196,49 +192,49 @@ pub(crate) fn decide(draft: &mut Draft<'_>) {
 /// In when the vote is worth its cost, out when the time is up or the vote has turned.
 fn by_vote(draft: &mut Draft<'_>) -> Option<Proposal> {
     let evidence = vote::evidence(draft);
-    let one_way = draft.execution.one_way();
-    if draft.capital.holding == 0 {
-        let evidence = evidence.filter(|evidence| evidence.lower > draft.execution.round_trip())?;
+    let one_way = draft.execution().one_way();
+    if draft.capital().holding == 0 {
+        let evidence = evidence.filter(|evidence| evidence.lower > draft.execution().round_trip())?;
         return adding(draft, draft.at(), cap_bps(evidence.hits));
     }
     let turned = evidence.is_some_and(|evidence| evidence.upper < -one_way);
-    let due = draft.held.is_none_or(|held| held.until <= draft.at());
+    let due = draft.held().is_none_or(|held| held.until <= draft.at());
     let keeps = stress::allowed(draft).keep;
     if due && !turned && keeps && evidence.is_some_and(|evidence| evidence.lower > 0.0) {
         draft.emit(Event::Renewed { until: draft.at() + vote::holding(draft) });
         return None;
     }
-    let action = draft.birth.world.action(Effect::Reduces)?;
+    let action = draft.birth().world.action(Effect::Reduces)?;
     (turned || due).then_some(Proposal { action, size: 1.0 })
 }
 
 /// What is held is given up when its time is over and nobody says otherwise.
 fn overdue(life: &Life) -> Option<Proposal> {
-    let due = life.held.is_none_or(|held| held.until <= life.now);
-    let action = life.birth.world.action(Effect::Reduces)?;
-    (life.capital.holding > 0 && due).then_some(Proposal { action, size: 1.0 })
+    let due = life.held().is_none_or(|held| held.until <= life.now());
+    let action = life.birth().world.action(Effect::Reduces)?;
+    (life.capital().holding > 0 && due).then_some(Proposal { action, size: 1.0 })
 }
 
 /// The reflex's idea of acting: take up exposure, give it up again, in turn.
 fn by_calendar(life: &Life) -> Option<Proposal> {
     let every = u64::from(life.constitution().reflex.act_every);
-    if every == 0 || life.tick % every != every - 1 {
+    if every == 0 || life.tick() % every != every - 1 {
         return None;
     }
-    if life.capital.holding > 0 {
-        return Some(Proposal { action: life.birth.world.action(Effect::Reduces)?, size: 1.0 });
+    if life.capital().holding > 0 {
+        return Some(Proposal { action: life.birth().world.action(Effect::Reduces)?, size: 1.0 });
     }
-    adding(life, life.now, life.policy.per_action_bps)
+    adding(life, life.now(), life.policy().per_action_bps)
 }
 
 /// New exposure as large as everything allows; none where its owner's rules leave no room for any. Whoever can see
 /// that does not ask.
 fn adding(life: &Life, at: Time, cap: u32) -> Option<Proposal> {
-    let action = life.birth.world.action(Effect::Adds)?;
-    let name = &life.birth.world.actions[usize::from(action)].name;
-    let allowed = life.policy.allow.as_ref().is_none_or(|names| names.contains(name));
+    let action = life.birth().world.action(Effect::Adds)?;
+    let name = &life.birth().world.actions[usize::from(action)].name;
+    let allowed = life.policy().allow.as_ref().is_none_or(|names| names.contains(name));
     let size = size(life, at, cap);
-    let free = life.flights.is_empty() && !ask::is_tiresome(life);
-    (free && allowed && size > 0.0 && Day::of(life, at).actions < life.policy.actions_per_day)
+    let free = life.flights().is_empty() && !ask::is_tiresome(life);
+    (free && allowed && size > 0.0 && Day::of(life, at).actions < life.policy().actions_per_day)
         .then_some(Proposal { action, size })
 }

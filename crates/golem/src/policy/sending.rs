@@ -4,25 +4,23 @@
 //! A permit is minted by a preview that the cage lets through. It is bound to the hashes of that preview and of the policy
 //! it was held against, counts once, and runs out. Before anything is sent it is looked at again.
 
-use super::ask::{is_needed, still_fits};
-use super::flight::{Flight, Permit, Stage, policy_hash, preview_hash};
-use super::read::{grown_careful, patience};
-use super::{Event, Refusal, approval, gate, still_permitted};
-use crate::draft::Draft;
-use crate::goal::{self, Ended, Goal};
+use life::{Draft, Life};
+use life::goal::{Ended, Goal};
+use life::money::Usdc;
+use life::mortality::{Partition, economic};
+use life::policy::{Event, Flight, Permit, Refusal, Stage, gate, grown_careful, patience, policy_hash, preview_hash, still_permitted};
+use life::rule::vote;
+use life::time::Time;
+use life::world::{Effect, Fate, Outcome, Quote};
+
+use crate::{goal, stress};
 use crate::heartbeat::rest;
-use crate::life::Life;
-use crate::money::Usdc;
-use crate::mortality::Partition;
-use crate::mortality::economic;
-use crate::rule::vote;
-use crate::stress;
-use crate::time::Time;
-use crate::world::{Effect, Fate, Outcome, Quote};
+use super::approval;
+use super::ask::{is_needed, still_fits};
 
 /// Whatever has not been sent yet makes room, unless it is there to protect. What has been must land first.
 pub(crate) fn give_way(draft: &mut Draft<'_>) {
-    let unsent = draft.flights.iter().filter(|flight| flight.is_unsent() && !flight.closing);
+    let unsent = draft.flights().iter().filter(|flight| flight.is_unsent() && !flight.closing);
     for key in unsent.map(|flight| flight.key).collect::<Vec<_>>() {
         draft.emit(Event::Abandoned { key });
     }
@@ -30,14 +28,14 @@ pub(crate) fn give_way(draft: &mut Draft<'_>) {
 
 pub(super) fn intend(draft: &mut Draft<'_>, action: u8, units: i64, reserved: Usdc, closing: bool) {
     let flight = Flight {
-        key: draft.flights_made + 1,
+        key: draft.flights_made() + 1,
         action,
         units,
         reserved,
         gas: Usdc::ZERO,
         least: Usdc::ZERO,
         stage: Stage::Asked,
-        epoch: draft.heartbeat.epoch,
+        epoch: draft.heartbeat().epoch,
         deadline: draft.at() + patience(draft),
         quote: None,
         closing,
@@ -47,8 +45,8 @@ pub(super) fn intend(draft: &mut Draft<'_>, action: u8, units: i64, reserved: Us
 
 /// Gives up everything held, whatever else is going on: stops and dying.
 pub(crate) fn close_all(draft: &mut Draft<'_>) {
-    if let Some(action) = draft.birth.world.action(Effect::Reduces) {
-        let units = draft.capital.holding;
+    if let Some(action) = draft.birth().world.action(Effect::Reduces) {
+        let units = draft.capital().holding;
         intend(draft, action, units, Usdc::ZERO, true);
     }
 }
@@ -58,7 +56,7 @@ pub(crate) fn close_all(draft: &mut Draft<'_>) {
 pub(crate) fn previewed(draft: &mut Draft<'_>, key: u64, look: u8, quote: Option<Quote>) {
     let asked = |f: &Flight| matches!(f.stage, Stage::Asked | Stage::Approved) && f.look() == look;
     let previewed = |f: &&Flight| f.key == key && asked(f);
-    let Some(flight) = draft.flights.iter().find(previewed).cloned() else { return };
+    let Some(flight) = draft.flights().iter().find(previewed).cloned() else { return };
     let cost = quote.and_then(|quote| one_way(draft, &flight, &quote));
     match verdict(draft, draft.at(), &flight, quote, cost) {
         Ok(quote) if is_needed(draft, &flight) => approval::seek(draft, key, quote),
@@ -66,7 +64,7 @@ pub(crate) fn previewed(draft: &mut Draft<'_>, key: u64, look: u8, quote: Option
             let permit = Permit {
                 key,
                 preview: preview_hash(&flight, &quote),
-                policy: policy_hash(&draft.policy),
+                policy: policy_hash(&draft.policy()),
                 expires: draft.at() + patience(draft),
                 gas: gas_most(draft, &quote),
                 least: least(draft, &flight, &quote),
@@ -90,7 +88,7 @@ fn verdict(life: &Life, at: Time, flight: &Flight, quote: Option<Quote>, cost: O
         return Ok(quote);
     }
     gate(life, flight.effect(life))?;
-    if flight.epoch != life.heartbeat.epoch || flight.deadline < at {
+    if flight.epoch != life.heartbeat().epoch || flight.deadline < at {
         return Err(Refusal::Stale);
     }
     if flight.effect(life) == Effect::Reduces {
@@ -108,10 +106,10 @@ fn verdict(life: &Life, at: Time, flight: &Flight, quote: Option<Quote>, cost: O
     if flight.stage == Stage::Approved {
         still_fits(life, at, flight)?;
     }
-    match life.intent.filter(|intent| intent.key == flight.key) {
+    match life.intent().filter(|intent| intent.key == flight.key) {
         Some(intent) => {
             let cost = cost.ok_or(Refusal::Bounds)?;
-            let round_trip = 2.0 * (cost + life.execution.shortfall.max(0.0));
+            let round_trip = 2.0 * (cost + life.execution().shortfall.max(0.0));
             // An owner takes their time, and the vote may have turned.
             let turned = flight.stage == Stage::Approved && vote::evidence(life).is_none_or(|e| e.lower <= round_trip);
             if intent.lower > round_trip && !turned { Ok(quote) } else { Err(Refusal::NoEdge) }
@@ -135,7 +133,7 @@ fn least(life: &Life, flight: &Flight, quote: &Quote) -> Usdc {
     match flight.effect(life) {
         Effect::Adds => Usdc::ZERO,
         Effect::Reduces => {
-            let left = i64::from(10_000_u32.saturating_sub(life.policy.slippage_bps));
+            let left = i64::from(10_000_u32.saturating_sub(life.policy().slippage_bps));
             (quote.cash - quote.fee).max(Usdc::ZERO).share(left, 10_000)
         }
     }
@@ -143,7 +141,7 @@ fn least(life: &Life, flight: &Flight, quote: &Quote) -> Usdc {
 
 /// What one way of a flight costs by its preview, as a share of what it moves.
 fn one_way(life: &Life, flight: &Flight, quote: &Quote) -> Option<f64> {
-    let worth = life.seen.unit.as_f64() * flight.units as f64 / 1e6;
+    let worth = life.seen().unit.as_f64() * flight.units as f64 / 1e6;
     let lost = match flight.effect(life) {
         Effect::Adds => quote.fee.as_f64() - quote.cash.as_f64() - worth,
         Effect::Reduces => worth - quote.cash.as_f64() + quote.fee.as_f64(),
@@ -153,7 +151,7 @@ fn one_way(life: &Life, flight: &Flight, quote: &Quote) -> Option<f64> {
 
 /// What the world says became of a commit.
 pub(crate) fn landed(draft: &mut Draft<'_>, key: u64, fate: Fate) {
-    let Some(flight) = draft.flights.iter().find(|f| f.key == key).cloned() else { return };
+    let Some(flight) = draft.flights().iter().find(|f| f.key == key).cloned() else { return };
     match fate {
         Fate::Done(outcome) => settled(draft, &flight, outcome),
         Fate::Never => {
@@ -170,24 +168,24 @@ pub(crate) fn landed(draft: &mut Draft<'_>, key: u64, fate: Fate) {
 }
 
 fn settled(draft: &mut Draft<'_>, flight: &Flight, outcome: Outcome) {
-    let held = draft.held;
+    let held = draft.held();
     draft.emit(Event::Settled { key: flight.key, outcome });
     let gas = (draft.constitution().economic.per_action + outcome.gas).min(flight.gas);
     // A part of what was asked for is held against the same part of its preview.
     let quoted = flight.quote.map_or(outcome.cash, |quote| quote.cash.share(outcome.units.abs(), flight.units));
     draft.emit(Event::Verified { key: flight.key, quoted, actual: outcome.cash, gas });
-    let closed = held.filter(|_| draft.capital.holding == 0);
+    let closed = held.filter(|_| draft.capital().holding == 0);
     if flight.effect(draft) == Effect::Reduces {
         let domain = held.map_or(0, |held| held.domain);
         draft.emit(goal::Event::Finished { goal: Goal::Maintain, domain, ended: Ended::Effective });
     }
     if let Some(held) = closed {
-        let ended = if draft.capital.result() > held.result { Ended::Effective } else { Ended::Failed };
+        let ended = if draft.capital().result() > held.result { Ended::Effective } else { Ended::Failed };
         draft.emit(goal::Event::Finished { goal: Goal::Act, domain: held.domain, ended });
-        if let Some(domain) = draft.stress.heeding {
+        if let Some(domain) = draft.stress().heeding {
             draft.emit(stress::Event::Heeded { domain, helped: ended == Ended::Failed });
         }
-        let amount = draft.capital.harvest(draft.constitution().economic.harvest_bps);
+        let amount = draft.capital().harvest(draft.constitution().economic.harvest_bps);
         if amount.is_positive() && !draft.is_dead() {
             draft.emit(Event::Harvested { amount });
         }
@@ -197,8 +195,8 @@ fn settled(draft: &mut Draft<'_>, flight: &Flight, outcome: Outcome) {
 /// An ask that came to nothing is a goal that failed.
 fn fail(draft: &mut Draft<'_>, flight: &Flight) {
     let (goal, domain) = match flight.effect(draft) {
-        Effect::Adds => (Goal::Act, draft.intent.map_or(0, |intent| intent.domain)),
-        Effect::Reduces => (Goal::Maintain, draft.held.map_or(0, |held| held.domain)),
+        Effect::Adds => (Goal::Act, draft.intent().map_or(0, |intent| intent.domain)),
+        Effect::Reduces => (Goal::Maintain, draft.held().map_or(0, |held| held.domain)),
     };
     draft.emit(goal::Event::Finished { goal, domain, ended: Ended::Failed });
 }

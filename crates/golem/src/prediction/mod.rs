@@ -1,17 +1,9 @@
 //! Claims about the world, made before and resolved after, each at exactly its own bar.
 
-mod apply;
 mod dated;
 mod decide;
-mod event;
-mod standing;
-mod state;
-mod voice;
 
-pub(crate) use apply::apply;
+pub use life::prediction::*;
+
 pub(crate) use dated::claim;
 pub(crate) use decide::{forecast, sense};
-pub use event::Event;
-pub use standing::Standing;
-pub use state::{Chain, Claim, Dated, Prediction, Seen, Share};
-pub use voice::{Departures, Voice};

@@ -1,13 +1,14 @@
 //! Noticing another regime.
 
-use super::Event;
+use life::Draft;
+use life::regime::Event;
+
 use crate::clade;
-use crate::draft::Draft;
 
 /// Says so when the level is no longer what it was, and speaks of another kind.
 pub(crate) fn watch(draft: &mut Draft<'_>) {
-    let (from, to) = (draft.regimes.now, draft.regimes.kind());
-    if from != to && draft.regimes.detector.changed() {
+    let (from, to) = (draft.regimes().now, draft.regimes().kind());
+    if from != to && draft.regimes().detector.changed() {
         draft.emit(Event::Changed { from, to });
         clade::turned(draft, to);
     }

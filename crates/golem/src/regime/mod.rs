@@ -4,14 +4,8 @@
 //! kind of regime it led to is read from the recent level. Kinds come back, so that what was learned in one
 //! can wait for it.
 
-mod apply;
 mod decide;
-mod event;
-mod page_hinkley;
-mod state;
 
-pub(crate) use apply::apply;
+pub use life::regime::*;
+
 pub(crate) use decide::watch;
-pub use event::Event;
-pub use page_hinkley::{Mode, PageHinkley, Settings, Sums};
-pub use state::{Regime, Regimes};

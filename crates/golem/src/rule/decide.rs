@@ -1,21 +1,14 @@
 //! The rule mind at work: who has a say now, what they expect together, and what to try next.
 
-use super::slots::{ideas_every, is_tried};
-use super::{
-    Comparison, Condition, Dice, Event, Heuristic, Is, Provenance, Stance, Term, Terms, free_slot, learning,
-    room_for_blends, rounded, slots, text,
-};
-use crate::draft::Draft;
-use crate::dream;
-use crate::goal::{self, Ended, Goal};
-use crate::life::Life;
-use crate::limits;
-use crate::outside;
-use crate::phage;
-use crate::prediction::{Departures, Voice};
-use crate::stress::{self, Kind};
-use crate::thought;
-use crate::world::{Bar, DomainKind, Features};
+use life::{Draft, Life, limits};
+use life::goal::{Ended, Goal};
+use life::prediction::{Departures, Voice};
+use life::rule::{Comparison, Condition, Event, Heuristic, Is, Provenance, Stance, Term, Terms, free_slot, ideas_every, is_tried, learning, room_for_blends, rounded, slots, text};
+use life::stress::Kind;
+use life::world::{Bar, DomainKind, Features};
+
+use crate::{dream, goal, outside, phage, stress, thought};
+use super::Dice;
 
 /// One claim in every domain, by everyone whose condition holds.
 pub(crate) fn think(draft: &mut Draft<'_>, bar: &Bar) {
@@ -28,20 +21,20 @@ pub(crate) fn think(draft: &mut Draft<'_>, bar: &Bar) {
     if holds != 0 {
         draft.emit(phage::Event::Watched { holds });
     }
-    for (domain, &fired) in awake.iter().enumerate().take(draft.birth.world.domains.len()) {
+    for (domain, &fired) in awake.iter().enumerate().take(draft.birth().world.domains.len()) {
         if !claims_now(draft, domain) {
             continue;
         }
-        let kind = draft.birth.world.domains[domain].kind;
+        let kind = draft.birth().world.domains[domain].kind;
         let naive = naive(draft, domain, &bar.features);
-        let blends = slots(fired).filter_map(|slot| draft.playbook[slot].blend.as_deref());
+        let blends = slots(fired).filter_map(|slot| draft.playbook()[slot].blend.as_deref());
         let terms = Terms::of(blends.chain(phage::blends(draft, domain)), naive, &bar.features);
-        let awake = || slots(fired).map(|slot| &draft.playbook[slot]);
+        let awake = || slots(fired).map(|slot| &draft.playbook()[slot]);
         let blended = terms.as_ref().and_then(|terms| learning::blended(naive, awake(), terms, draft.laws()));
         let rules = learning::together(kind, naive, awake(), draft.laws()) - naive;
         let mut said = Departures::default();
         let together = if draft.laws().trust_pace > 0.0 {
-            let trust = &draft.trust[domain];
+            let trust = &draft.trust()[domain];
             said.0[Voice::Rules as usize] = (rules != 0.0).then(|| trust.heard(kind, naive, rules));
             said.0[Voice::Blends as usize] = blended.map(|blended| trust.heard(kind, naive, blended - naive));
             let thought = thought::departure(draft, domain, kind, naive);
@@ -61,7 +54,7 @@ pub(crate) fn think(draft: &mut Draft<'_>, bar: &Bar) {
 /// The slots whose condition holds, one mask per domain.
 fn awake(life: &Life, features: &Features) -> [u64; limits::DOMAINS] {
     let mut masks = [0; limits::DOMAINS];
-    for (slot, heuristic) in life.playbook.iter().enumerate() {
+    for (slot, heuristic) in life.playbook().iter().enumerate() {
         let holds = heuristic.condition.holds(features);
         masks[usize::from(heuristic.domain)] |= u64::from(holds) << slot;
     }
@@ -71,17 +64,17 @@ fn awake(life: &Life, features: &Features) -> [u64; limits::DOMAINS] {
 /// There is room for another claim, and its turn has come: where claims look far ahead, not every look makes one.
 pub(crate) fn claims_now(life: &Life, domain: usize) -> bool {
     let apart = u64::from(life.looks_ahead(domain)).div_ceil(limits::OPEN as u64);
-    life.open[domain].len() < limits::OPEN && life.tick.is_multiple_of(apart)
+    life.open()[domain].len() < limits::OPEN && life.tick().is_multiple_of(apart)
 }
 
 /// What someone would say who knows nothing but the last value and what is usual.
 pub(crate) fn naive(life: &Life, domain: usize, features: &Features) -> f64 {
-    let (spec, last) = (&life.birth.world.domains[domain], life.seen.values[domain]);
+    let (spec, last) = (&life.birth().world.domains[domain], life.seen().values[domain]);
     match spec.kind {
         DomainKind::Value => last,
         DomainKind::Direction => match spec.level {
-            Some(level) => life.seen.chance(domain, level, u64::from(life.looks_ahead(domain))),
-            None => life.seen.rises[domain],
+            Some(level) => life.seen().chance(domain, level, u64::from(life.looks_ahead(domain))),
+            None => life.seen().rises[domain],
         },
         DomainKind::Range => {
             let share = spec.scale.and_then(|at| features.get(usize::from(at))).copied().unwrap_or(0.0);
@@ -94,11 +87,11 @@ pub(crate) fn naive(life: &Life, domain: usize, features: &Features) -> f64 {
 fn explore(draft: &mut Draft<'_>, features: &Features) {
     let mind = &draft.constitution().mind;
     let every = u64::from(mind.explore_every);
-    if every == 0 || !draft.learns() || features.is_empty() || draft.tick % every != every - 1 {
+    if every == 0 || !draft.learns() || features.is_empty() || draft.tick() % every != every - 1 {
         return;
     }
     judge(draft);
-    let due = ideas_every(draft).is_some_and(|apart| draft.tick % apart == every - 1);
+    let due = ideas_every(draft).is_some_and(|apart| draft.tick() % apart == every - 1);
     if !due || !stress::allowed(draft).explore {
         return;
     }
@@ -109,15 +102,15 @@ fn explore(draft: &mut Draft<'_>, features: &Features) {
 
 /// What somebody outside would have it go by begins in the shadow, if there is a place for it.
 pub(crate) fn suggested(draft: &mut Draft<'_>, rule: &str, provenance: Provenance) {
-    let world = &draft.birth.world;
+    let world = &draft.birth().world;
     let Ok(parsed) = text::parse(rule, world) else { return };
-    let known = draft.playbook.iter().any(|own| text::Parsed::from(own).is_about_the_same(&parsed));
+    let known = draft.playbook().iter().any(|own| text::Parsed::from(own).is_about_the_same(&parsed));
     let Some(slot) = free_slot(draft).filter(|_| !known && draft.learns()) else { return };
     if parsed.blend.is_some() && room_for_blends(draft) == 0 {
         return;
     }
     let kind = world.domains[usize::from(parsed.domain)].kind;
-    let (id, since) = (draft.heuristics_made + 1, draft.tick);
+    let (id, since) = (draft.heuristics_made() + 1, draft.tick());
     let new = Heuristic::new(id, parsed.condition, parsed.domain, kind, parsed.stance, provenance, since);
     let heuristic = Heuristic { effect: parsed.effect, voice: false, ..new }.of(parsed.blend.as_ref());
     draft.emit(Event::Adopted { slot: slot as u8, heuristic: Box::new(heuristic), night: None });
@@ -125,8 +118,8 @@ pub(crate) fn suggested(draft: &mut Draft<'_>, rule: &str, provenance: Provenanc
 
 /// Ideas whose trial is over: what came of them.
 fn judge(draft: &mut Draft<'_>) {
-    for slot in 0..draft.playbook.len() {
-        let heuristic = &draft.playbook[slot];
+    for slot in 0..draft.playbook().len() {
+        let heuristic = &draft.playbook()[slot];
         if heuristic.provenance != Provenance::Instinct && !heuristic.judged && is_tried(draft, heuristic) {
             let (skill, echo) = (heuristic.skill(), draft.laws().echo);
             let ended = match skill {
@@ -135,7 +128,7 @@ fn judge(draft: &mut Draft<'_>) {
                 _ => Ended::Done,
             };
             let domain = heuristic.domain;
-            let kind = draft.birth.world.domains[usize::from(domain)].kind;
+            let kind = draft.birth().world.domains[usize::from(domain)].kind;
             let promoted = !heuristic.voice && heuristic.sure(kind, draft.laws()) > 0.0;
             draft.emit(Event::Judged { slot: slot as u8 });
             if promoted {
@@ -155,7 +148,7 @@ fn mixture(life: &Life, features: &Features) -> Option<Heuristic> {
     if dice.below(MIXTURES) != 0 || room_for_blends(life) == 0 {
         return None;
     }
-    let known: Vec<&Heuristic> = life.playbook.iter().filter(|h| h.blend.is_some() && h.voice).collect();
+    let known: Vec<&Heuristic> = life.playbook().iter().filter(|h| h.blend.is_some() && h.voice).collect();
     let domain = known.get(dice.below(known.len().max(1)))?.domain;
     let best = known.into_iter().filter(|h| h.domain == domain).max_by(|a, b| a.skill().total_cmp(&b.skill()))?;
     let mut mix = best.blend.as_ref()?.mix();
@@ -167,27 +160,27 @@ fn mixture(life: &Life, features: &Features) -> Option<Heuristic> {
         None => return None,
     }
     let same = |h: &Heuristic| h.domain == domain && h.blend.as_ref().is_some_and(|blend| blend.is_of(&mix));
-    if life.playbook.iter().any(same) {
+    if life.playbook().iter().any(same) {
         return None;
     }
-    let kind = life.birth.world.domains[usize::from(domain)].kind;
-    let id = life.heuristics_made + 1;
+    let kind = life.birth().world.domains[usize::from(domain)].kind;
+    let id = life.heuristics_made() + 1;
     let condition = best.condition.clone();
-    let new = Heuristic::new(id, condition, domain, kind, Stance::Watch, Provenance::Explored, life.tick);
+    let new = Heuristic::new(id, condition, domain, kind, Stance::Watch, Provenance::Explored, life.tick());
     Some(Heuristic { effect: best.expects(), voice: false, ..new }.of(Some(&mix)))
 }
 
 /// One or two features on the side of where they stand now: it will hold again when things are like this.
 fn idea(life: &Life, features: &Features) -> Heuristic {
     let mut dice = Dice::of(life);
-    let mut domain = dice.below(life.birth.world.domains.len());
+    let mut domain = dice.below(life.birth().world.domains.len());
     // Rather where it serves its owner, if that was said.
     if !life.constitution().stress.objectives.is_empty() && !stress::serves(life, domain as u8) {
-        domain = dice.below(life.birth.world.domains.len());
+        domain = dice.below(life.birth().world.domains.len());
     }
     // Not where looking has been futile, if there is anywhere else.
-    if stress::enforced(life) && life.stress.find(Kind::Futility, Some(domain as u8)).is_some() {
-        domain = dice.below(life.birth.world.domains.len());
+    if stress::enforced(life) && life.stress().find(Kind::Futility, Some(domain as u8)).is_some() {
+        domain = dice.below(life.birth().world.domains.len());
     }
     let mut condition = Condition::default();
     for _ in 0..=dice.below(2) {
@@ -201,13 +194,13 @@ fn idea(life: &Life, features: &Features) -> Heuristic {
             condition.0.push(Comparison { feature: feature as u8, is, than: rounded(than, 3) });
         }
     }
-    let kind = life.birth.world.domains[domain].kind;
-    let id = life.heuristics_made + 1;
-    Heuristic::new(id, condition, domain as u8, kind, Stance::Watch, Provenance::Explored, life.tick)
+    let kind = life.birth().world.domains[domain].kind;
+    let id = life.heuristics_made() + 1;
+    Heuristic::new(id, condition, domain as u8, kind, Stance::Watch, Provenance::Explored, life.tick())
 }
 
 /// The hypotheses whose condition holds, one bit each.
 pub(crate) fn holding(life: &Life, features: &Features) -> u16 {
-    let bits = life.dreams.staged.iter().enumerate();
+    let bits = life.dreams().staged.iter().enumerate();
     bits.fold(0, |bits, (at, staged)| bits | u16::from(staged.heuristic.condition.holds(features)) << at)
 }

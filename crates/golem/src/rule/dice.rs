@@ -1,19 +1,19 @@
 //! Chance for ideas: a pure function of who and when; nothing secret hangs on it.
 
-use crate::life::Life;
+use life::Life;
 
 /// Chance for ideas: a pure function of who and when; nothing secret hangs on it.
 pub(crate) struct Dice(u64);
 
 impl Dice {
     pub(super) fn of(life: &Life) -> Dice {
-        let id = u64::from_le_bytes(life.birth.id.0[8..].try_into().expect("eight of sixteen bytes"));
-        Dice(id ^ life.tick.rotate_left(17))
+        let id = u64::from_le_bytes(life.birth().id.0[8..].try_into().expect("eight of sixteen bytes"));
+        Dice(id ^ life.tick().rotate_left(17))
     }
 
     /// For the same night the same, and another for every purpose.
     pub(crate) fn of_night(life: &Life, purpose: u64) -> Dice {
-        let night = life.dreams.night.as_ref().map_or(0, |night| night.number);
+        let night = life.dreams().night.as_ref().map_or(0, |night| night.number);
         Dice(Dice::of(life).0 ^ night.rotate_left(33) ^ purpose.rotate_left(7))
     }
 

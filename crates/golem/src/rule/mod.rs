@@ -4,28 +4,12 @@
 //! read as text, compared for sameness, changed by a dream and demanded of a model by schema. What a
 //! heuristic expects is learned from claims that were resolved while it had a say.
 
-mod apply;
-mod blend;
 mod decide;
 mod dice;
-mod event;
 mod instincts;
-pub(crate) mod learning;
-pub mod schema;
-mod slots;
-mod state;
-pub mod text;
-pub mod vote;
 
-pub(crate) use apply::{apply, begin_look, pay_out};
-pub use blend::{Blend, Mix, Term, Terms};
+pub use life::rule::*;
+
 pub(crate) use decide::{claims_now, naive, suggested, think};
 pub(crate) use dice::Dice;
-pub use event::Event;
 pub(crate) use instincts::instincts;
-pub(crate) use learning::forecast;
-pub use slots::ideas_every;
-pub(crate) use slots::{free_slot, room_for_blends, slots};
-pub(crate) use state::rounded;
-pub use state::{Comparison, Condition, Heuristic, Is, Paid, Provenance, Said, Stake, Stance, neutral};
-pub(crate) use vote::holding;

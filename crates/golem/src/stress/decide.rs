@@ -1,20 +1,16 @@
 //! The observer: holds every kind against the record. Nobody else can say that something has cleared: that takes
 //! [`Evidence`].
 
+use life::{Draft, event};
+use life::clade::News;
+use life::constitution::StressMode;
+use life::goal::{Ended, Goal};
+use life::stress::{Assessment, BREAKER_CYCLES, BREAKER_REST, Band, Event, Evidence, Kind, band, find, heaviest, load, places, serves, severity};
+use life::time::Span;
+use life::world::Features;
+
+use crate::{clade, goal, owner, policy};
 use super::hearing::hear;
-use super::read::{places, severity};
-use super::{
-    Assessment, BREAKER_CYCLES, BREAKER_REST, Band, Event, Evidence, Kind, band, find, heaviest, load, serves,
-};
-use crate::clade::{self, News};
-use crate::constitution::StressMode;
-use crate::draft::Draft;
-use crate::event;
-use crate::goal::{self, Ended, Goal};
-use crate::owner;
-use crate::policy;
-use crate::time::Span;
-use crate::world::Features;
 
 /// The golem's own word about its state is heard and written down.
 pub(crate) fn assessed(draft: &mut Draft<'_>, said: &Assessment) {
@@ -26,12 +22,12 @@ pub(crate) fn assessed(draft: &mut Draft<'_>, said: &Assessment) {
 
 /// Holds what the golem has named against a look at the world.
 pub(crate) fn look_at_named(draft: &mut Draft<'_>, features: &Features) {
-    for at in (0..draft.stress.named.len()).rev() {
-        if !draft.stress.named[at].condition.holds(features) {
+    for at in (0..draft.stress().named.len()).rev() {
+        if !draft.stress().named[at].condition.holds(features) {
             draft.emit(Event::Eased { at: at as u8 });
         }
     }
-    while let Some(asked) = draft.stress.asked.first() {
+    while let Some(asked) = draft.stress().asked.first() {
         draft.emit(Event::Named { holds: asked.condition.holds(features) });
     }
 }
@@ -52,10 +48,10 @@ pub(crate) fn observe(draft: &mut Draft<'_>, ticked: bool) {
         examine(draft);
     }
     let soon = (draft.constitution().cycle() / LOOKS_A_CYCLE).max(1);
-    if (ticked && draft.tick.is_multiple_of(soon)) || draft.events().iter().any(bears_on_it) {
+    if (ticked && draft.tick().is_multiple_of(soon)) || draft.events().iter().any(bears_on_it) {
         look(draft);
     }
-    if ticked && !draft.stress.active.is_empty() {
+    if ticked && !draft.stress().active.is_empty() {
         call_out(draft);
     }
     if ticked {
@@ -77,12 +73,12 @@ fn bears_on_it(event: &event::Event) -> bool {
 
 fn look(draft: &mut Draft<'_>) {
     for (kind, domain) in places(draft) {
-        let active = draft.stress.find(kind, domain).map(|stressor| (stressor.served, stressor.presses));
+        let active = draft.stress().find(kind, domain).map(|stressor| (stressor.served, stressor.presses));
         let served = active.map_or(0, |(served, _)| served);
         let found = find(draft, kind, domain, served);
         match active {
-            None if found.presses && !draft.stress.rests(kind, domain, draft.age) => {
-                let severity = draft.stress.onset(kind, domain, draft.age);
+            None if found.presses && !draft.stress().rests(kind, domain, draft.age()) => {
+                let severity = draft.stress().onset(kind, domain, draft.age());
                 draft.emit(Event::Raised { kind, domain, severity });
             }
             Some(_) if found.clears => {
@@ -100,16 +96,16 @@ fn look(draft: &mut Draft<'_>) {
 /// Looks into its own claims where something is wrong, every cycle: open at any load, and counted as a goal there, so
 /// that there is always a way out. Not being worse than naive is what it sets out for.
 fn examine(draft: &mut Draft<'_>) {
-    if draft.stress.active.is_empty() || !draft.tick.is_multiple_of(draft.constitution().cycle()) {
+    if draft.stress().active.is_empty() || !draft.tick().is_multiple_of(draft.constitution().cycle()) {
         return;
     }
-    let first = (0..draft.birth.world.domains.len() as u8).find(|domain| serves(draft, *domain));
-    for domain in 0..draft.birth.world.domains.len() as u8 {
-        let about = draft.stress.active.iter().any(|s| match s.kind {
+    let first = (0..draft.birth().world.domains.len() as u8).find(|domain| serves(draft, *domain));
+    for domain in 0..draft.birth().world.domains.len() as u8 {
+        let about = draft.stress().active.iter().any(|s| match s.kind {
             Kind::Purposelessness => first == Some(domain),
             _ => s.domain == Some(domain),
         });
-        let Some(seen) = draft.stress.ledger.examined.get(usize::from(domain)).copied() else { continue };
+        let Some(seen) = draft.stress().ledger.examined.get(usize::from(domain)).copied() else { continue };
         if about && seen.claims >= EXAMINED {
             let sound = seen.error <= seen.naive * (1.0 + draft.laws().echo);
             let ended = if sound { Ended::Effective } else { Ended::Failed };
@@ -120,7 +116,7 @@ fn examine(draft: &mut Draft<'_>) {
 
 /// In a crisis its peers are told, once a day at most.
 fn call_out(draft: &mut Draft<'_>) {
-    let lately = draft.clade.called_out.is_some_and(|last| draft.age < last + Span::DAY);
+    let lately = draft.clade().called_out.is_some_and(|last| draft.age() < last + Span::DAY);
     if !lately && band(draft) == Band::Crisis {
         let news = News::Crisis { load: load(draft), pressed_by: heaviest(draft) };
         clade::call_out(draft, news);
@@ -129,14 +125,14 @@ fn call_out(draft: &mut Draft<'_>) {
 
 /// A crisis that does not end is broken off once a day: what is active is set aside, not cleared.
 fn break_circuit(draft: &mut Draft<'_>) {
-    if !draft.tick.is_multiple_of(draft.constitution().cycle()) {
+    if !draft.tick().is_multiple_of(draft.constitution().cycle()) {
         return;
     }
-    let crises = if band(draft) == Band::Crisis { (draft.stress.crises + 1).min(BREAKER_CYCLES) } else { 0 };
-    if crises != draft.stress.crises {
+    let crises = if band(draft) == Band::Crisis { (draft.stress().crises + 1).min(BREAKER_CYCLES) } else { 0 };
+    if crises != draft.stress().crises {
         draft.emit(Event::Cycled { crises });
     }
-    let rested = draft.stress.broken.is_none_or(|last| draft.age >= last + BREAKER_REST);
+    let rested = draft.stress().broken.is_none_or(|last| draft.age() >= last + BREAKER_REST);
     if crises >= BREAKER_CYCLES && rested {
         draft.emit(Event::Suspended);
     }

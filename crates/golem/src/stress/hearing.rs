@@ -1,12 +1,11 @@
 //! What is made of a golem's own word about its state. It is given a life to read, and what it returns is a note of what was
 //! said.
 
-use super::assessment::{Answer, Assessed, Assessment, CLAIMS, Found, Gone, NEW, Named, New, clip, normal};
-use super::{Kind, ONSET, RELAPSE, find};
-use crate::life::Life;
-use crate::limits;
-use crate::rule::text::parse_condition;
-use crate::time::Span;
+use life::{Life, limits};
+use life::rule::text::parse_condition;
+use life::stress::{Assessed, Assessment, Kind, Named, ONSET, RELAPSE, find};
+use life::stress::assessment::{Answer, CLAIMS, Found, Gone, NEW, New, clip, normal};
+use life::time::Span;
 
 /// Hears an assessment. It is given a life to read, and what it returns is a note of what was said.
 pub(crate) fn hear(life: &Life, said: &Assessment) -> Assessed {
@@ -29,7 +28,7 @@ pub(crate) fn hear(life: &Life, said: &Assessment) -> Assessed {
 
 fn weigh(life: &Life, beside: &[Named], at: usize, name: &str, new: &New) -> Result<Named, String> {
     let note = |why: &str| Err(why.to_owned());
-    let (stress, figures) = (&life.stress, &life.constitution().stress);
+    let (stress, figures) = (&life.stress(), &life.constitution().stress);
     if name.is_empty() {
         return note("it has no name");
     }
@@ -39,7 +38,7 @@ fn weigh(life: &Life, beside: &[Named], at: usize, name: &str, new: &New) -> Res
     if Kind::ALL.iter().any(|kind| normal(kind.name()) == name) {
         return note("the runtime itself looks for that one");
     }
-    let condition = match parse_condition(&new.condition, &life.birth.world) {
+    let condition = match parse_condition(&new.condition, &life.birth().world) {
         Ok(condition) if !condition.0.is_empty() => condition,
         Ok(_) => return note("without a condition nobody can tell when it has passed"),
         Err(e) => return Err(format!("its condition cannot be evaluated: {e}")),
@@ -53,17 +52,17 @@ fn weigh(life: &Life, beside: &[Named], at: usize, name: &str, new: &New) -> Res
         return note("as many as there may be are active already");
     }
     let same = |gone: &Gone| gone.name == name || gone.condition.same(&condition);
-    let recent = |gone: &&Gone| same(gone) && life.age <= gone.ended + RELAPSE;
+    let recent = |gone: &&Gone| same(gone) && life.age() <= gone.ended + RELAPSE;
     let onset = stress.named_past.iter().rev().find(recent).map_or(ONSET, |gone| gone.severity.max(ONSET));
     let description = clip(&new.description, limits::REASON);
-    Ok(Named { name: name.to_owned(), description, condition, onset, since: life.age, held: Span::ZERO })
+    Ok(Named { name: name.to_owned(), description, condition, onset, since: life.age(), held: Span::ZERO })
 }
 
 /// What the record says of one by this name, whoever asks.
 fn look_again(life: &Life, name: &str) -> Found {
-    let of_kind = life.stress.active.iter().filter(|stressor| normal(stressor.kind.name()) == name);
+    let of_kind = life.stress().active.iter().filter(|stressor| normal(stressor.kind.name()) == name);
     let mut presses: Vec<bool> = of_kind.map(|s| find(life, s.kind, s.domain, s.served).presses).collect();
-    presses.extend(life.stress.named.iter().filter(|named| named.name == name).map(|_| true));
+    presses.extend(life.stress().named.iter().filter(|named| named.name == name).map(|_| true));
     match presses.as_slice() {
         [] => Found::NotActive,
         some if some.iter().any(|presses| *presses) => Found::Holds,

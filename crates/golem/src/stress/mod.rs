@@ -6,25 +6,10 @@
 //!
 //! Time here is age: what the host slept through was not lived and does not weigh.
 
-mod apply;
-pub mod assessment;
 mod decide;
-mod event;
-mod evidence;
 mod hearing;
-mod kind;
-mod ledger;
-mod read;
-mod state;
 pub mod words;
 
-pub(crate) use apply::apply;
-pub use assessment::{Assessed, Assessment, Named};
+pub use life::stress::*;
+
 pub(crate) use decide::{assessed, look_at_named, observe};
-pub use event::Event;
-pub use evidence::Evidence;
-pub use kind::{Allowed, BREAKER_CYCLES, BREAKER_REST, Band, Kind, ONSET, RELAPSE};
-pub use ledger::{Ledger, Mark};
-pub use read::{Finding, allowed, band, enforced, find, heaviest, load, load_as_told, signals};
-pub(crate) use read::{heeded_percent, serves};
-pub use state::{Past, Stress, Stressor};

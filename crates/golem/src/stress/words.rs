@@ -1,13 +1,13 @@
 //! What a golem, or its owner, reads of the load: how much, why, what would clear it, and what is open meanwhile.
 //! Plain facts in a fixed order; a limit is told only where it is enforced.
 
-use crate::mortality::economic;
 use std::fmt::Write;
 
-use super::{Band, Kind, Named, Past, Stressor, allowed, band, find, load, load_as_told};
-use crate::constitution::StressMode;
-use crate::life::Life;
-use crate::time::Span;
+use life::Life;
+use life::constitution::StressMode;
+use life::mortality::economic;
+use life::stress::{Band, Kind, Named, Past, Stressor, allowed, band, find, load, load_as_told};
+use life::time::Span;
 
 /// The block for a model's prompt, above its task; none while there is nothing to say.
 pub fn block(life: &Life) -> Option<String> {
@@ -17,17 +17,17 @@ pub fn block(life: &Life) -> Option<String> {
     }
     let figures = &life.constitution().stress;
     let mut text = format!("Load {:.2} of 1.00, {}.\n", load(life), band(life));
-    if !life.stress.named.is_empty() {
+    if !life.stress().named.is_empty() {
         let _ = writeln!(text, "With what you have named yourself {told:.2}; that closes nothing.");
     }
-    let mut active: Vec<&Stressor> = life.stress.active.iter().collect();
+    let mut active: Vec<&Stressor> = life.stress().active.iter().collect();
     active.sort_by(|a, b| b.severity(figures).total_cmp(&a.severity(figures)));
     for stressor in active {
         let _ = writeln!(text, "{}", line(&title(life, stressor.kind, stressor.domain), stressor.severity(figures)));
         let _ = writeln!(text, "  {}", why(life, stressor));
         let _ = writeln!(text, "  clears when {}", clears_when(life, stressor));
     }
-    for named in &life.stress.named {
+    for named in &life.stress().named {
         let _ = writeln!(text, "{}", line(&named.name, named.severity(figures.named_rate)));
         let _ = writeln!(text, "  named by yourself: {}", named.description);
         let _ = writeln!(text, "  clears when {} no longer holds", condition(life, named));
@@ -67,17 +67,17 @@ pub fn title(life: &Life, kind: Kind, domain: Option<u8>) -> String {
 }
 
 fn domain_name(life: &Life, domain: u8) -> &str {
-    life.birth.world.domains.get(usize::from(domain)).map_or("?", |spec| &spec.name)
+    life.birth().world.domains.get(usize::from(domain)).map_or("?", |spec| &spec.name)
 }
 
 fn condition(life: &Life, named: &Named) -> String {
-    crate::rule::text::print_condition(&named.condition, &life.birth.world)
+    life::rule::text::print_condition(&named.condition, &life.birth().world)
 }
 
 /// What is on record against it.
 pub fn why(life: &Life, stressor: &Stressor) -> String {
-    let ledger = &life.stress.ledger;
-    let goals = |domain: u8| life.goals.get(usize::from(domain)).map_or((0, 0, 0), |tally| tally.last(20));
+    let ledger = &life.stress().ledger;
+    let goals = |domain: u8| life.goals().get(usize::from(domain)).map_or((0, 0, 0), |tally| tally.last(20));
     match (stressor.kind, stressor.domain) {
         (Kind::RepeatedFailure, domain) => {
             let (known, failed, _) = goals(domain.unwrap_or_default());
@@ -89,7 +89,7 @@ pub fn why(life: &Life, stressor: &Stressor) -> String {
         }
         (Kind::Futility, None) => "what was done this week lost money, and more than leaving things be".to_owned(),
         (Kind::Invisibility, _) => {
-            let days = Span::millis(life.age.as_millis() - ledger.answered.as_millis().min(life.age.as_millis()));
+            let days = Span::millis(life.age().as_millis() - ledger.answered.as_millis().min(life.age().as_millis()));
             format!("{} asks and no answer for {days}", ledger.outputs)
         }
         (Kind::IdentityViolation, _) => {
@@ -99,7 +99,7 @@ pub fn why(life: &Life, stressor: &Stressor) -> String {
             let left = economic::projected_life(life);
             let money = left.map_or("money is no concern".to_owned(), |left| format!("money for {left}"));
             let way = if ledger.falling { ", falling" } else { "" };
-            format!("{money}; skill {:.2}{way}", life.vitality.epistemic)
+            format!("{money}; skill {:.2}{way}", life.vitality().epistemic)
         }
         (Kind::Purposelessness, _) => {
             let (known, serving, repeating) = ledger.purpose(20);
@@ -112,11 +112,11 @@ pub fn why(life: &Life, stressor: &Stressor) -> String {
 
 /// What would clear it, and how far away that is.
 pub fn clears_when(life: &Life, stressor: &Stressor) -> String {
-    let ledger = &life.stress.ledger;
+    let ledger = &life.stress().ledger;
     let found = find(life, stressor.kind, stressor.domain, stressor.served);
     match (stressor.kind, stressor.domain) {
         (Kind::RepeatedFailure, domain) => {
-            let tally = life.goals.get(usize::from(domain.unwrap_or_default()));
+            let tally = life.goals().get(usize::from(domain.unwrap_or_default()));
             let (known, failed, _) = tally.map_or((0, 0, 0), |tally| tally.last(20));
             format!(
                 "fewer than 30 % of the last 20 goals failed and 3 were completed (now {:.0} %, {})",
@@ -147,7 +147,7 @@ pub fn signal(life: &Life, past: &Past) -> String {
 pub fn summary(life: &Life) -> String {
     let figures = &life.constitution().stress;
     let each = |s: &Stressor| format!("{} {:.2}", title(life, s.kind, s.domain), s.severity(figures));
-    let all: Vec<String> = life.stress.active.iter().map(each).collect();
+    let all: Vec<String> = life.stress().active.iter().map(each).collect();
     match (figures.mode, all.is_empty()) {
         (StressMode::Off, _) => "not observed".to_owned(),
         (_, true) => format!("{:.2} {}", load(life), band(life)),

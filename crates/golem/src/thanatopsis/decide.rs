@@ -1,40 +1,38 @@
 //! Going as far towards the end as it can.
 
-use super::read::{closes, is_settled, kept};
-use super::{Event, Rite, phase};
-use crate::call;
-use crate::draft::Draft;
-use crate::heartbeat::{self, State};
-use crate::owner::{self, Account};
-use crate::policy;
-use crate::thought;
+use life::{Draft, limits};
+use life::heartbeat::State;
+use life::owner::Account;
+use life::thanatopsis::{Event, Rite, closes, is_settled, kept, phase};
+
+use crate::{call, heartbeat, owner, policy, thought};
 
 /// Goes as far towards the end as it can without an answer from outside.
 pub(crate) fn proceed(draft: &mut Draft<'_>) {
-    if draft.death.is_none() {
+    if draft.death().is_none() {
         return;
     }
     policy::give_way(draft);
     thought::forfeit_all(draft);
     call::forfeit_all(draft);
-    if !draft.flights.is_empty() {
+    if !draft.flights().is_empty() {
         return;
     }
     if closes(draft) {
         policy::close_all(draft);
         return;
     }
-    let home = [(Account::Credit, draft.purse.credit - kept(draft)), (Account::Capital, draft.capital.cash)];
+    let home = [(Account::Credit, draft.purse().credit - kept(draft)), (Account::Capital, draft.capital().cash)];
     for (account, amount) in home {
-        if amount.is_positive() && !draft.deposits.is_full() {
-            draft.emit(owner::Event::Withdrew { deposit: draft.deposits_made + 1, from: account, amount });
+        if amount.is_positive() && draft.deposits().len() < limits::DEPOSITS {
+            draft.emit(owner::Event::Withdrew { deposit: draft.deposits_made() + 1, from: account, amount });
         }
     }
     if phase(draft) == Some(Rite::Reflection) {
         thought::reflect(draft);
     }
-    let done = draft.death.as_ref().is_some_and(|death| death.progress.legacy.is_some());
-    if done && is_settled(draft) && draft.heartbeat.state != State::Dead {
+    let done = draft.death().is_some_and(|death| death.progress.legacy.is_some());
+    if done && is_settled(draft) && draft.heartbeat().state != State::Dead {
         draft.emit(heartbeat::Event::Turned(State::Dead));
     }
 }

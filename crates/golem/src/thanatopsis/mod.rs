@@ -6,19 +6,13 @@
 //! *Legacy*: what was known goes through the bottleneck and onto the shelf. Then the reserve goes home too. Rules do all
 //! of it, so it needs neither money nor a model, and whatever the cause it completes.
 
-mod apply;
 mod decide;
-mod event;
-mod read;
 mod review;
-mod state;
 mod testament;
 mod words;
 
-pub(crate) use apply::apply;
+pub use life::thanatopsis::*;
+
 pub(crate) use decide::{bequeathed, proceed, reflected};
-pub use event::Event;
-pub use read::{LIMIT, left, phase};
 pub use review::{Arc, Moment, Review};
-pub use state::{Left, Progress, Rite};
 pub use testament::{Ancestry, Bloodstain, Outside, SECTIONS, Section, Statistics, Testament, write};

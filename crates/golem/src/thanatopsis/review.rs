@@ -1,16 +1,12 @@
 //! The review of a life: what stirred it most, its firsts and extremes, its turning points, and the shape of the whole.
 //! Collected from the journal by whoever keeps it, in one pass.
 
+use life::Life;
+use life::event::{Event, Record};
+use life::money::Usdc;
 use serde::{Deserialize, Serialize};
 
-use crate::dream;
-use crate::event::{Event, Record};
-use crate::life::Life;
-use crate::money::Usdc;
-use crate::mortality;
-use crate::policy;
-use crate::regime;
-use crate::stress;
+use crate::{dream, mortality, policy, regime, stress};
 
 /// How many of each are kept.
 const STIRRING: usize = 5;
@@ -57,7 +53,7 @@ pub struct Review {
 impl Review {
     /// Takes in one record, given the life it led to.
     pub fn hear(&mut self, record: &Record, life: &Life) {
-        let tick = life.tick;
+        let tick = life.tick();
         for event in &record.events {
             match event {
                 Event::Mortality(mortality::Event::VitalityUpdated { composite }) => self.look(*composite, life),
@@ -93,18 +89,18 @@ impl Review {
     }
 
     fn look(&mut self, composite: f64, life: &Life) {
-        self.first_unit = self.first_unit.or_else(|| Some(life.seen.unit).filter(|unit| unit.is_positive()));
-        let skill = life.vitality.epistemic;
-        if life.claims_made + life.epistemic.domains.iter().map(|d| d.resolved).sum::<u64>() > 100 {
+        self.first_unit = self.first_unit.or_else(|| Some(life.seen().unit).filter(|unit| unit.is_positive()));
+        let skill = life.vitality().epistemic;
+        if life.claims_made() + life.epistemic().domains.iter().map(|d| d.resolved).sum::<u64>() > 100 {
             if self.highest_skill.1 == 0 || skill > self.highest_skill.0 {
-                self.highest_skill = (skill, life.tick);
+                self.highest_skill = (skill, life.tick());
             }
             if self.lowest_skill.1 == 0 || skill < self.lowest_skill.0 {
-                self.lowest_skill = (skill, life.tick);
+                self.lowest_skill = (skill, life.tick());
             }
         }
         self.every = self.every.max(1);
-        if life.tick.is_multiple_of(self.every) {
+        if life.tick().is_multiple_of(self.every) {
             self.shape.push(composite);
             if self.shape.len() >= 600 {
                 self.shape = self.shape.iter().copied().step_by(2).collect();
@@ -122,8 +118,8 @@ impl Review {
     }
 
     fn stir(&mut self, life: &Life, what: String) {
-        let arousal = life.daimon.mood.arousal.max(life.daimon.last.arousal);
-        self.stirring.push((arousal, Moment { tick: life.tick, what }));
+        let arousal = life.daimon().mood.arousal.max(life.daimon().last.arousal);
+        self.stirring.push((arousal, Moment { tick: life.tick(), what }));
         self.stirring.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.tick.cmp(&b.1.tick)));
         self.stirring.truncate(STIRRING);
     }

@@ -1,25 +1,26 @@
 //! The testament: who it was, what ended it and by what evidence, what it knew, what it could not settle, and what it
 //! would have whoever comes next do. Rules write it; its structure is the same whoever writes the words.
 
+use life::Life;
+use life::books::Books;
+use life::call::ByModel;
+use life::dream::Staged;
+use life::figures::{percent, signed};
+use life::grimoire::{Entry, How, Kind, Status};
+use life::money::Usdc;
+use life::mortality::death::{Cause, Open};
+use life::regime::Regime;
+use life::rule::{Heuristic, rounded};
+use life::rule::text::Parsed;
+use life::thanatopsis::Left;
+use life::time::Time;
 use serde::{Deserialize, Serialize};
 
-use super::Left;
+use crate::grimoire::Grimoire;
+use crate::inheritance::Mandate;
+use crate::stress::words::title;
 use super::review::{Arc, Moment, Review};
 use super::words::{grouped, readable};
-use crate::books::Books;
-use crate::call::ByModel;
-use crate::dream::Staged;
-use crate::figures::{percent, signed};
-use crate::grimoire::{Entry, Grimoire, How, Kind, Status};
-use crate::inheritance::Mandate;
-use crate::life::Life;
-use crate::money::Usdc;
-use crate::mortality::death::{Cause, Open};
-use crate::regime::Regime;
-use crate::rule::text::Parsed;
-use crate::rule::{Heuristic, rounded};
-use crate::stress::words::title;
-use crate::time::Time;
 
 /// Lines in one section.
 const MOST: usize = 8;
@@ -140,19 +141,19 @@ pub struct Outside {
 
 /// Writes it. The same life, Grimoire and review give the same testament.
 pub fn write(life: &Life, grimoire: &Grimoire, review: &Review, outside: Outside) -> Option<Testament> {
-    let death = life.death.as_ref()?;
+    let death = life.death()?;
     let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
-    let unsettled = life.dreams.expired.min(u64::from(u32::MAX)) as u32;
+    let unsettled = life.dreams().expired.min(u64::from(u32::MAX)) as u32;
     Some(Testament {
         version: 1,
-        name: life.birth.name.to_string(),
+        name: life.birth().name.to_string(),
         id: life.id().to_string(),
         ancestry: Ancestry {
-            generation: life.birth.generation,
-            lineage: life.birth.lineage.as_ref().map_or(life.id(), |line| line.first).to_string(),
-            parent: life.birth.lineage.as_ref().map(|line| line.parent_name.clone()),
+            generation: life.birth().generation,
+            lineage: life.birth().lineage.as_ref().map_or(life.id(), |line| line.first).to_string(),
+            parent: life.birth().lineage.as_ref().map(|line| line.parent_name.clone()),
         },
-        born: life.born,
+        born: life.born(),
         died: death.at,
         cause: death.cause.clone(),
         cause_in_words: death.cause.to_string(),
@@ -162,59 +163,59 @@ pub fn write(life: &Life, grimoire: &Grimoire, review: &Review, outside: Outside
         turning_points: review.turning.clone(),
         sections: sections(life, grimoire, review),
         words: death.words.clone(),
-        calls: life.calls.models.clone(),
-        unpaid: life.calls.unpaid,
+        calls: life.calls().models.clone(),
+        unpaid: life.calls().unpaid,
         unresolved: death.open.clone(),
         left: super::left(life),
         bloodstain: Bloodstain {
-            regime: life.regimes.now,
-            unit: life.seen.unit,
-            features: life.birth.world.features.iter().cloned().zip(life.knowing.moves.last.iter().copied()).collect(),
+            regime: life.regimes().now,
+            unit: life.seen().unit,
+            features: life.birth().world.features.iter().cloned().zip(life.knowing().moves.last.iter().copied()).collect(),
         },
-        unfinished_dreams: life.dreams.staged.clone(),
+        unfinished_dreams: life.dreams().staged.clone(),
         secret: outside.secret,
-        secret_hash: hex(&life.birth.secret_hash),
+        secret_hash: hex(&life.birth().secret_hash),
         recommendations: recommendations(life, grimoire),
         switches: switches(life),
-        mandate: Mandate::of(grimoire.entries(), unsettled, life.birth.generation, &life.constitution().mandate),
+        mandate: Mandate::of(grimoire.entries(), unsettled, life.birth().generation, &life.constitution().mandate),
         records: outside.records,
         journal: outside.journal,
     })
 }
 
 fn statistics(life: &Life, review: &Review) -> Statistics {
-    let worth = life.capital.worth(life.seen.unit) + life.capital.withdrawn + life.capital.harvested;
+    let worth = life.capital().worth(life.seen().unit) + life.capital().withdrawn + life.capital().harvested;
     let share = |now: Usdc, then: Usdc| if then.is_positive() { now.as_f64() / then.as_f64() - 1.0 } else { 0.0 };
     Statistics {
-        ticks: life.tick,
-        age_seconds: life.age.as_millis() / 1_000,
-        episodes: life.episodes.made,
-        claims: life.epistemic.domains.iter().map(|domain| domain.resolved).sum(),
+        ticks: life.tick(),
+        age_seconds: life.age().as_millis() / 1_000,
+        episodes: life.episodes().made,
+        claims: life.epistemic().domains.iter().map(|domain| domain.resolved).sum(),
         actions: review.actions,
         refusals: review.refusals,
-        nights: life.dreams.nights,
-        dreams_borne_out: life.dreams.promoted,
-        skill: life.death.as_ref().map_or(life.vitality.epistemic, |death| death.vitality.epistemic),
+        nights: life.dreams().nights,
+        dreams_borne_out: life.dreams().promoted,
+        skill: life.death().map_or(life.vitality().epistemic, |death| death.vitality.epistemic),
         highest_skill: review.highest_skill.0,
         lowest_skill: review.lowest_skill.0,
-        returned: share(worth, life.capital.given),
-        held: review.first_unit.map_or(0.0, |first| share(life.seen.unit, first)),
+        returned: share(worth, life.capital().given),
+        held: review.first_unit.map_or(0.0, |first| share(life.seen().unit, first)),
         books: Books::of(life),
-        load: crate::stress::load(life),
+        load: life::stress::load(life),
     }
 }
 
 fn sections(life: &Life, grimoire: &Grimoire, review: &Review) -> Vec<Section> {
     let say = |h: &Heuristic| {
         let rule = Parsed { effect: rounded(h.expects(), 3), ..Parsed::from(h) };
-        readable(&rule.print(&life.birth.world).unwrap_or_default())
+        readable(&rule.print(&life.birth().world).unwrap_or_default())
     };
     let shown = |h: &Heuristic| format!("{} ({} against naive, {:.0} claims)", say(h), percent(h.skill(), 1), h.weight);
-    let mut tried: Vec<&Heuristic> = life.playbook.iter().filter(|h| h.weight >= 30.0).collect();
+    let mut tried: Vec<&Heuristic> = life.playbook().iter().filter(|h| h.weight >= 30.0).collect();
     tried.sort_by(|a, b| b.skill().total_cmp(&a.skill()).then(a.id.cmp(&b.id)));
     let worked = tried.iter().filter(|h| h.skill() > 0.0 && h.voice).map(|h| shown(h)).collect();
     let failed = tried.iter().rev().filter(|h| h.skill() < 0.0).map(|h| shown(h)).collect();
-    let domains = life.birth.world.domains.iter().zip(&life.epistemic.domains);
+    let domains = life.birth().world.domains.iter().zip(&life.epistemic().domains);
     let lost = domains
         .filter(|(_, domain)| domain.weight >= 20.0 && domain.skill() <= 0.0)
         .map(|(spec, domain)| format!("{}: {} against naive", spec.name, percent(domain.skill(), 1)));
@@ -222,16 +223,16 @@ fn sections(life: &Life, grimoire: &Grimoire, review: &Review) -> Vec<Section> {
     let unsettled = in_use().filter(|e| !e.contradicts.is_empty()).map(|e| format!("unsettled: {}", readable(&e.text)));
     // What could not even be said was never a question.
     let untested = in_use().filter(|e| e.status == Status::Candidate && !e.text.starts_with("cannot be said"));
-    let open = life.death.iter().flat_map(|death| &death.open);
+    let open = life.death().into_iter().flat_map(|death| &death.open);
     let killed =
         open.map(|o| format!("{} was still open ({:.2})", title(life, o.kind, o.domain), o.severity)).collect();
-    let suspect = life.dreams.staged.iter().map(|staged| {
+    let suspect = life.dreams().staged.iter().map(|staged| {
         let (heuristic, confirmed, against) = (&staged.heuristic, staged.confirmed, staged.contradicted);
         format!("{} ({confirmed} for, {against} against)", say(heuristic))
     });
     let questions = in_use().filter(|e| e.kind == Kind::Question).map(|e| e.text.clone());
     let links = in_use().filter(|e| e.kind == Kind::CausalLink && e.status == Status::Active);
-    let edges = links.map(|e| format!("{} ({:.2})", e.text, e.confidence(life.now))).collect();
+    let edges = links.map(|e| format!("{} ({:.2})", e.text, e.confidence(life.now()))).collect();
     let bodies = [
         worked,
         failed,
@@ -252,7 +253,7 @@ fn sections(life: &Life, grimoire: &Grimoire, review: &Review) -> Vec<Section> {
 
 /// How it felt in the end and what stirred it most, as far as anything did.
 fn topology(life: &Life, review: &Review) -> Vec<String> {
-    let mood = &life.daimon.mood;
+    let mood = &life.daimon().mood;
     let figures = [("pleasure", mood.pleasure), ("arousal", mood.arousal), ("dominance", mood.dominance)];
     let felt = figures.iter().any(|(_, figure)| figure.abs() >= STIRRED);
     let said: Vec<String> = figures.iter().map(|(name, figure)| format!("{name} {}", signed(*figure, 2))).collect();
@@ -264,10 +265,10 @@ fn topology(life: &Life, review: &Review) -> Vec<String> {
 
 fn recommendations(life: &Life, grimoire: &Grimoire) -> Vec<String> {
     let mut lines = Vec::new();
-    match life.death.as_ref().map(|death| &death.cause) {
+    match life.death().map(|death| &death.cause) {
         Some(Cause::Economic { .. }) => {
-            let days = life.age.as_millis() as f64 / 86_400_000.0;
-            lines.push(format!("give me more than {}, which lasted {days:.1} days", life.purse.given));
+            let days = life.age().as_millis() as f64 / 86_400_000.0;
+            lines.push(format!("give me more than {}, which lasted {days:.1} days", life.purse().given));
         }
         Some(Cause::EpistemicSenescence { failing_domains, .. }) => {
             lines.push(format!("look elsewhere than in {}, or learn it from nothing", failing_domains.join(", ")));
@@ -275,7 +276,7 @@ fn recommendations(life: &Life, grimoire: &Grimoire) -> Vec<String> {
         Some(Cause::KillSwitch { .. }) => lines.push("look at what set off the breaker before trying again".to_owned()),
         _ => {}
     }
-    let stale = |e: &&Entry| e.claim.is_some() && e.status != Status::Archived && e.confidence(life.now) < 0.3;
+    let stale = |e: &&Entry| e.claim.is_some() && e.status != Status::Archived && e.confidence(life.now()) < 0.3;
     let stale = grimoire.in_use().filter(stale).count();
     if stale > 0 {
         lines.push(format!("check first, or drop, {stale} entries that have gone stale"));
@@ -285,11 +286,11 @@ fn recommendations(life: &Life, grimoire: &Grimoire) -> Vec<String> {
     if dropped > 0 {
         lines.push(format!("{dropped} things I was left turned out not to hold"));
     }
-    if !life.dreams.staged.is_empty() {
-        lines.push(format!("go on with {} hypotheses I did not live to see tested", life.dreams.staged.len()));
+    if !life.dreams().staged.is_empty() {
+        lines.push(format!("go on with {} hypotheses I did not live to see tested", life.dreams().staged.len()));
     }
-    if life.dreams.rolled_back > 0 {
-        lines.push(format!("{} things I dreamt had to be taken back", life.dreams.rolled_back));
+    if life.dreams().rolled_back > 0 {
+        lines.push(format!("{} things I dreamt had to be taken back", life.dreams().rolled_back));
     }
     lines
 }
@@ -305,7 +306,7 @@ fn switches(life: &Life) -> Vec<String> {
             switches.push(format!("{name} clock off"));
         }
     }
-    if life.birth.seeded {
+    if life.birth().seeded {
         switches.push("seeded: its chance could be foreseen".to_owned());
     }
     switches

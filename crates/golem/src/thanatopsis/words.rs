@@ -1,6 +1,6 @@
 //! Sentences of a testament as they are read aloud: figures a person can take in, and what is alike said once.
 
-use crate::rule::rounded;
+use life::rule::rounded;
 
 /// How many of those that are alike are named beside the first.
 const NAMED: usize = 3;

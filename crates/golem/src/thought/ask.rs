@@ -1,16 +1,13 @@
 //! Whether a question may be asked now, at which tier, and what is set aside for it; or what keeps it.
 
-use super::{Event, Held, Purpose, Question};
-use crate::draft::Draft;
-use crate::heartbeat::State;
-use crate::id::CommandId;
-use crate::life::Life;
-use crate::money::Usdc;
-use crate::mortality::Partition;
-use crate::mortality::economic;
-use crate::mortality::phase::{Phase, Tier};
-use crate::spell::{Spell, day};
-use crate::time::Time;
+use life::{Draft, Life};
+use life::heartbeat::State;
+use life::id::CommandId;
+use life::money::Usdc;
+use life::mortality::{Partition, economic};
+use life::mortality::phase::{Phase, Tier};
+use life::thought::{Event, Held, Purpose, Question, Spell, day};
+use life::time::Time;
 
 /// Ticks before the same reason for not asking is told again.
 const TELL_AGAIN: u64 = 500;
@@ -51,10 +48,10 @@ pub(super) fn question(life: &Life, at: Time, wish: Wish<'_>) -> Result<Question
     if life.is_dead() != last {
         return Err(Held::Dead);
     }
-    if life.heartbeat.paused && !last {
+    if life.heartbeat().paused && !last {
         return Err(Held::Paused);
     }
-    if (life.heartbeat.state == State::Dreaming) != wish.purpose.is_nightly() {
+    if (life.heartbeat().state == State::Dreaming) != wish.purpose.is_nightly() {
         return Err(Held::Asleep);
     }
     // Nothing is left to be careful for.
@@ -62,19 +59,19 @@ pub(super) fn question(life: &Life, at: Time, wish: Wish<'_>) -> Result<Question
     if ceiling == Tier::Rules {
         return Err(Held::Phase);
     }
-    let open = &life.thoughts.open;
-    if open.is_full() || life.thoughts.asks(wish.purpose) {
+    let open = &life.thoughts().open;
+    if open.is_full() || life.thoughts().asks(wish.purpose) {
         return Err(Held::Busy);
     }
     // Its owner may know that somebody is there again.
-    if at < life.thoughts.rests_until && wish.purpose != Purpose::Answer {
+    if at < life.thoughts().rests_until && wish.purpose != Purpose::Answer {
         return Err(Held::Resting);
     }
     let (tier, most) = sum(life, &wish, ceiling)?;
     let left = |cap: Usdc, spell: Spell| (cap - spell.taken).max(Usdc::ZERO);
     // The living leave alone what is kept for dying; for dying it is there.
     let purse = if last {
-        [(life.purse.credit - life.purse.promised, Held::Partition); 2]
+        [(life.purse().credit - life.purse().promised, Held::Partition); 2]
     } else {
         [
             (economic::unpromised_allowance(life), Held::Allowance),
@@ -82,25 +79,25 @@ pub(super) fn question(life: &Life, at: Time, wish: Wish<'_>) -> Result<Question
         ]
     };
     let own = [
-        (left(figures.a_day, life.thoughts.day.at(day(at))), Held::Day),
-        (left(figures.a_month, life.thoughts.month.at(life.month())), Held::Month),
+        (left(figures.a_day, life.thoughts().day.at(day(at))), Held::Day),
+        (left(figures.a_month, life.thoughts().month.at(life.month())), Held::Month),
     ];
     if let Some((_, cap)) = own.into_iter().chain(purse).find(|(left, _)| *left < most) {
         return Err(cap);
     }
     Ok(Question {
-        key: life.thoughts.made + 1,
+        key: life.thoughts().made + 1,
         purpose: wish.purpose,
         tier,
         most,
         asked: at,
         deadline: at + figures.patience.max(life.interval().times(2)),
-        epoch: life.heartbeat.epoch,
+        epoch: life.heartbeat().epoch,
         month: life.month(),
         why: wish.why,
         seen: wish.seen.iter().map(|feature| *feature as f32).collect(),
-        values: life.seen.values.clone(),
-        night: life.dreams.night.as_ref().filter(|_| wish.purpose.is_nightly()).map_or(0, |night| night.number),
+        values: life.seen().values.clone(),
+        night: life.dreams().night.as_ref().filter(|_| wish.purpose.is_nightly()).map_or(0, |night| night.number),
         owner: wish.owner,
     })
 }
@@ -134,7 +131,7 @@ fn sum(life: &Life, wish: &Wish<'_>, ceiling: Tier) -> Result<(Tier, Usdc), Held
 
 /// The same reason is told once in a while and not at every tick.
 pub(super) fn keep(draft: &mut Draft<'_>, by: Held) {
-    let (tick, kept) = (draft.tick, draft.thoughts.kept);
+    let (tick, kept) = (draft.tick(), draft.thoughts().kept);
     if kept.is_none_or(|(last, since)| last != by || tick >= since + TELL_AGAIN) {
         draft.emit(Event::Kept { by });
     }
@@ -143,7 +140,7 @@ pub(super) fn keep(draft: &mut Draft<'_>, by: Held) {
 /// How much of a day's money is still there, from 0 to 1: as it runs out, less is worth asking about.
 pub(super) fn plenty(life: &Life, at: Time) -> f64 {
     let figures = &life.constitution().thought;
-    let taken = life.thoughts.day.at(day(at)).taken.as_f64();
+    let taken = life.thoughts().day.at(day(at)).taken.as_f64();
     let day = if figures.a_day.is_positive() { 1.0 - taken / figures.a_day.as_f64() } else { 0.0 };
     day.clamp(0.0, 1.0).min(economic::score(life).max(0.1))
 }

@@ -1,22 +1,22 @@
 //! When to ask, and what to make of what comes back.
 
+use life::Draft;
+use life::constitution::{MindKind, StressMode};
+use life::heartbeat::State;
+use life::id::CommandId;
+use life::money::Usdc;
+use life::mortality::death::Cause;
+use life::mortality::phase::{Phase, Tier};
+use life::policy::Refusal;
+use life::rule::Provenance;
+use life::thought::{Answer, Event, FLOOR, Held, Purpose, Question, Silence};
+use life::time::Time;
+use life::world::Features;
+
+use crate::{policy, rule, stress};
 use super::ask::{Wish, keep, plenty, question};
 use super::night::conceive;
 use super::probe::{probe, why};
-use super::state::FLOOR;
-use super::{Answer, Event, Held, Purpose, Question, Silence};
-use crate::constitution::{MindKind, StressMode};
-use crate::draft::Draft;
-use crate::heartbeat::State;
-use crate::id::CommandId;
-use crate::money::Usdc;
-use crate::mortality::death::Cause;
-use crate::mortality::phase::{Phase, Tier};
-use crate::policy::{self, Refusal};
-use crate::rule::{self, Provenance};
-use crate::stress;
-use crate::time::Time;
-use crate::world::Features;
 
 /// As unusual as this, a stronger model is asked at once.
 const GRAVE: f32 = 6.0;
@@ -31,7 +31,7 @@ pub(crate) fn consider(draft: &mut Draft<'_>, features: &Features) {
     }
     let (score, reasons) = probe(draft);
     let share = wanted_share(draft);
-    let asks = score > draft.thoughts.threshold && score > 0.0;
+    let asks = score > draft.thoughts().threshold && score > 0.0;
     draft.emit(Event::Probed { score, share });
     if !asks {
         return;
@@ -44,10 +44,10 @@ pub(crate) fn consider(draft: &mut Draft<'_>, features: &Features) {
 
 /// What its owner asked in its sleep comes first in the morning.
 fn wake_with(draft: &mut Draft<'_>) {
-    if draft.heartbeat.state == State::Dreaming || draft.is_dead() {
+    if draft.heartbeat().state == State::Dreaming || draft.is_dead() {
         return;
     }
-    if let Some(owner) = draft.thoughts.waiting.clone() {
+    if let Some(owner) = draft.thoughts().waiting.clone() {
         ask(draft, Wish { owner: Some(owner), ..Wish::of(Purpose::Answer, Tier::Middle) });
     }
 }
@@ -57,7 +57,7 @@ pub(crate) fn owner_asks(draft: &mut Draft<'_>, command: CommandId, text: String
     let wish = Wish { owner: Some((command, text.clone())), ..Wish::of(Purpose::Answer, Tier::Middle) };
     match question(draft, draft.at(), wish) {
         Ok(question) => draft.emit(Event::Asked(Box::new(question))),
-        Err(Held::Asleep) if draft.thoughts.waiting.is_none() => draft.emit(Event::Deferred { command, text }),
+        Err(Held::Asleep) if draft.thoughts().waiting.is_none() => draft.emit(Event::Deferred { command, text }),
         Err(by) => return Err(Refusal::Thought(by)),
     }
     Ok(())
@@ -67,8 +67,8 @@ pub(crate) fn owner_asks(draft: &mut Draft<'_>, command: CommandId, text: String
 pub(crate) fn reflect(draft: &mut Draft<'_>) {
     let figures = draft.constitution();
     let anybody = figures.thought.any() || figures.dream.model.is_some();
-    let death = draft.death.as_ref().filter(|death| !matches!(death.cause, Cause::KillSwitch { .. }));
-    if !anybody || death.is_none_or(|death| death.reflected_on) || draft.thoughts.asks(Purpose::Reflect) {
+    let death = draft.death().filter(|death| !matches!(death.cause, Cause::KillSwitch { .. }));
+    if !anybody || death.is_none_or(|death| death.reflected_on) || draft.thoughts().asks(Purpose::Reflect) {
         return;
     }
     ask(draft, Wish::of(Purpose::Reflect, Tier::Middle));
@@ -78,7 +78,7 @@ pub(crate) fn reflect(draft: &mut Draft<'_>) {
 fn wanted_share(draft: &Draft<'_>) -> f32 {
     let share = match draft.phase() {
         Phase::Declining | Phase::Terminal => FLOOR,
-        _ => draft.thoughts.share.max(FLOOR),
+        _ => draft.thoughts().share.max(FLOOR),
     };
     (share * plenty(draft, draft.at()) as f32).max(FLOOR / 2.0)
 }
@@ -93,14 +93,14 @@ fn ask(draft: &mut Draft<'_>, wish: Wish<'_>) {
 /// Whatever has not come back in time counts as spent.
 pub(crate) fn lapse(draft: &mut Draft<'_>) {
     let now = draft.at();
-    while let Some(question) = draft.thoughts.open.iter().find(|question| question.deadline < now) {
+    while let Some(question) = draft.thoughts().open.iter().find(|question| question.deadline < now) {
         forfeited(draft, question.key);
     }
 }
 
 /// It was under way when the process ended: it may have been paid for.
 pub(crate) fn forfeited(draft: &mut Draft<'_>, key: u64) {
-    if let Some(question) = draft.thoughts.find(key) {
+    if let Some(question) = draft.thoughts().find(key) {
         let (purpose, cost) = (question.purpose, question.most);
         draft.emit(Event::Silent { key, purpose, cost, over: Usdc::ZERO, why: Silence::Lost });
     }
@@ -109,7 +109,7 @@ pub(crate) fn forfeited(draft: &mut Draft<'_>, key: u64) {
 /// A death waits for nobody's answer but its own last words.
 pub(crate) fn forfeit_all(draft: &mut Draft<'_>) {
     let of_the_living = |question: &&Question| question.purpose != Purpose::Reflect;
-    while let Some(question) = draft.thoughts.open.iter().find(of_the_living) {
+    while let Some(question) = draft.thoughts().open.iter().find(of_the_living) {
         forfeited(draft, question.key);
     }
 }
@@ -117,7 +117,7 @@ pub(crate) fn forfeit_all(draft: &mut Draft<'_>) {
 /// An answer, or none, and what it cost. What was set aside is settled whatever it says; only what still fits the moment
 /// changes anything else.
 pub(crate) fn answered(draft: &mut Draft<'_>, key: u64, cost: Usdc, said: &Result<Box<Answer>, Silence>) {
-    let Some(asked) = draft.thoughts.find(key).cloned() else { return };
+    let Some(asked) = draft.thoughts().find(key).cloned() else { return };
     let (purpose, paid) = (asked.purpose, cost.min(asked.most).max(Usdc::ZERO));
     let over = (cost - asked.most).max(Usdc::ZERO);
     let answer = match said {
@@ -139,7 +139,7 @@ fn is_fresh(draft: &Draft<'_>, asked: &Question, at: Time) -> bool {
     if matches!(asked.purpose, Purpose::Answer | Purpose::Reflect) {
         return true;
     }
-    asked.epoch == draft.heartbeat.epoch && at <= asked.deadline && !draft.is_dead()
+    asked.epoch == draft.heartbeat().epoch && at <= asked.deadline && !draft.is_dead()
 }
 
 fn take_up(draft: &mut Draft<'_>, asked: &Question, answer: &Answer) {

@@ -6,29 +6,17 @@
 //! say, its rules begin in the shadow, its proposal passes the whole cage. How often it is asked follows from what its
 //! claims have been worth.
 
-mod answer;
-mod apply;
 mod ask;
 mod decide;
-mod event;
-mod kind;
 mod night;
 mod probe;
 mod prompt;
 mod read;
-mod state;
-mod worth;
 
-pub use crate::spell::Spell;
-pub use answer::{Answer, CITED, Fear, NOTE, Opinion, PROSE, QUESTIONS, RULES, Silence, schema};
-pub(crate) use apply::{apply, said, scored};
+pub use life::thought::*;
+
 pub use ask::model;
 pub(crate) use decide::{answered, consider, forfeit_all, forfeited, lapse, owner_asks, reflect};
-pub use event::Event;
-pub use kind::{FRAGMENTS, Held, Purpose, TOLD};
 pub(crate) use night::tonight;
 pub use prompt::{PROMPT, Prompt, prompt};
 pub use read::{ANSWER, Unusable, read};
-pub use state::{Question, Thought, Thoughts, Told};
-pub use worth::bits_per_dollar;
-pub(crate) use worth::departure;

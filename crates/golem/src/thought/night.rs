@@ -1,16 +1,16 @@
 //! What a night asks of a model, phase by phase, within that phase's share of what the night may cost. Whatever comes of
 //! it is an idea like any other, and is held against what it was not made from before it is tried.
 
-use super::ask::{Wish, keep, question};
-use super::kind::FRAGMENTS;
-use super::{Answer, Event, Purpose, Question};
-use crate::constitution::{DreamTier, MindKind};
-use crate::draft::Draft;
-use crate::dream::{self, Idea, Night, Origin, SleepStage, intensity};
-use crate::life::Life;
-use crate::money::Usdc;
-use crate::mortality::phase::Tier;
+use life::{Draft, Life};
+use life::constitution::{DreamTier, MindKind};
+use life::dream::{Idea, Night, Origin, SleepStage};
+use life::money::Usdc;
+use life::mortality::phase::Tier;
+use life::thought::{Answer, Event, FRAGMENTS, Purpose, Question};
+
 use crate::rule;
+use crate::dream::{self, intensity};
+use super::ask::{Wish, keep, question};
 
 /// Understanding its world less well than this, a golem has its strongest model imagine for it.
 const CONFUSED: f64 = 0.5;
@@ -38,8 +38,8 @@ fn next(life: &Life, night: &Night) -> Option<Purpose> {
 
 /// Asks what is next to be asked in this phase of a night; true while somebody is being asked for it.
 pub(crate) fn tonight(draft: &mut Draft<'_>) -> bool {
-    let Some(night) = draft.dreams.night.as_ref().filter(|_| asks(draft) && !draft.is_dead()) else { return false };
-    if draft.thoughts.asks_for(night.number) {
+    let Some(night) = draft.dreams().night.as_ref().filter(|_| asks(draft) && !draft.is_dead()) else { return false };
+    if draft.thoughts().asks_for(night.number) {
         return true;
     }
     if night.worked {
@@ -47,7 +47,7 @@ pub(crate) fn tonight(draft: &mut Draft<'_>) -> bool {
     }
     let Some(purpose) = next(draft, night) else { return false };
     let tier = match purpose {
-        Purpose::Imagine if draft.vitality.epistemic < CONFUSED => Tier::Strong,
+        Purpose::Imagine if draft.vitality().epistemic < CONFUSED => Tier::Strong,
         Purpose::Fragment | Purpose::Observe => Tier::Cheap,
         _ => Tier::Middle,
     };
@@ -74,12 +74,12 @@ fn left(life: &Life, night: &Night) -> Usdc {
 
 /// What a model would have the night look into.
 pub(super) fn conceive(draft: &mut Draft<'_>, asked: &Question, answer: &Answer) {
-    let Some(night) = &draft.dreams.night else { return };
+    let Some(night) = &draft.dreams().night else { return };
     if night.number != asked.night || night.integrated {
         return;
     }
     let origin = if asked.purpose == Purpose::Observe { Origin::Fragment } else { Origin::Thought };
-    let world = &draft.birth.world;
+    let world = &draft.birth().world;
     let idea = |rule: &String| {
         let parsed = rule::text::parse(rule, world).ok().filter(|parsed| !parsed.condition.0.is_empty())?;
         Some(Idea { domain: Some(parsed.domain), origin, condition: parsed.condition })

@@ -1,11 +1,10 @@
 //! How unusual a tick is: what would make somebody look up from their routine.
 
-use crate::draft::Draft;
-use crate::event::Event;
-use crate::policy;
-use crate::regime;
-use crate::rule::Provenance;
-use crate::stress;
+use life::Draft;
+use life::event::Event;
+use life::rule::Provenance;
+
+use crate::{policy, regime, stress};
 
 /// Why a tick stands out.
 pub(super) mod why {
@@ -42,19 +41,19 @@ pub(super) fn probe(draft: &Draft<'_>) -> (f32, u8) {
         }
     });
     // What a sibling has seen of the world may be about to come here.
-    if draft.clade.turned.is_some_and(|(_, tick)| tick + 1 >= draft.tick) {
+    if draft.clade().turned.is_some_and(|(_, tick)| tick + 1 >= draft.tick()) {
         why |= why::REGIME;
     }
-    let surprise = &draft.episodes.surprise;
+    let surprise = &draft.episodes().surprise;
     let deviation = (surprise.square - surprise.mean * surprise.mean).max(0.0).sqrt();
     let away = if deviation > 0.0 { ((surprise.last - surprise.mean) / deviation).clamp(0.0, LARGEST) } else { 0.0 };
     if away > 1.0 {
         why |= why::SURPRISE;
     }
-    let failing = |slot: &crate::rule::Heuristic| {
+    let failing = |slot: &life::rule::Heuristic| {
         slot.provenance == Provenance::Recalled && slot.judged && slot.voice && slot.skill() < 0.0
     };
-    if draft.playbook.iter().any(failing) {
+    if draft.playbook().iter().any(failing) {
         why |= why::INHERITED;
     }
     let counts = [(why::REGIME, REGIME), (why::PRESSURE, PRESSURE), (why::STOP, STOP), (why::INHERITED, INHERITED)];

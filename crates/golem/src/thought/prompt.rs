@@ -5,19 +5,17 @@
 
 use std::fmt::Write;
 
+use life::Life;
+use life::mortality::economic;
+use life::plain::is_plain;
+use life::rule::{Heuristic, rounded, slots};
+use life::rule::text::Parsed;
+use life::thought::{Purpose, Question, schema};
+use life::world::{DomainKind, Effect};
 use serde_json::Value;
 
-use super::answer::schema;
+use crate::{dream, stress};
 use super::probe::why;
-use super::{Purpose, Question};
-use crate::dream;
-use crate::life::Life;
-use crate::mortality::economic;
-use crate::plain::is_plain;
-use crate::rule::text::Parsed;
-use crate::rule::{Heuristic, rounded, slots};
-use crate::stress;
-use crate::world::{DomainKind, Effect};
 
 /// Bytes of a prompt beside what is recalled: never more than 1,500 tokens of any tongue it is written in.
 pub const PROMPT: usize = 4_800;
@@ -51,8 +49,8 @@ pub fn prompt(life: &Life, question: &Question, recalled: &[String]) -> Prompt {
         user.part("Pressure", &block);
     }
     let purpose = question.purpose;
-    if !life.strategy.is_empty() && !matches!(purpose, Purpose::Fragment | Purpose::Observe) {
-        user.part("Your owner would have you keep in mind", &life.strategy);
+    if !life.strategy().is_empty() && !matches!(purpose, Purpose::Fragment | Purpose::Observe) {
+        user.part("Your owner would have you keep in mind", &life.strategy());
     }
     if purpose != Purpose::Reflect {
         world(&mut user, life, question);
@@ -67,8 +65,8 @@ pub fn prompt(life: &Life, question: &Question, recalled: &[String]) -> Prompt {
     }
     user.push_str(task(purpose));
     let end = if purpose == Purpose::Fragment { "" } else { SHAPE };
-    let system = format!("You think for {}. {SYSTEM}{end}", life.birth.name);
-    Prompt { system, user, schema: schema(purpose, &life.birth.world), temperature: temperature(life, purpose) }
+    let system = format!("You think for {}. {SYSTEM}{end}", life.birth().name);
+    Prompt { system, user, schema: schema(purpose, &life.birth().world), temperature: temperature(life, purpose) }
 }
 
 /// Awake it is asked what will come, and not for a story.
@@ -161,35 +159,35 @@ impl Text {
 fn state(text: &mut Text, life: &Life) {
     let mut body = format!(
         "tick {}, age {}, phase {:?}, vitality {:.2}, skill {:.2}\n",
-        life.tick,
-        life.age,
+        life.tick(),
+        life.age(),
         life.phase(),
-        life.vitality.composite,
-        life.vitality.epistemic
+        life.vitality().composite,
+        life.vitality().epistemic
     );
     if let Some(left) = economic::projected_life(life) {
         let _ = writeln!(body, "money for {left}");
     }
-    let held = life.capital.holding;
+    let held = life.capital().holding;
     let _ = match held {
         0 => writeln!(body, "holds nothing"),
-        _ => writeln!(body, "holds {:.4} {}", held as f64 / 1e6, life.birth.world.unit),
+        _ => writeln!(body, "holds {:.4} {}", held as f64 / 1e6, life.birth().world.unit),
     };
     text.part("State", &body);
 }
 
 /// What the world shows: where each domain stands, and what is unusual.
 fn world(text: &mut Text, life: &Life, question: &Question) {
-    let world = &life.birth.world;
+    let world = &life.birth().world;
     let mut body = String::new();
     for (at, domain) in world.domains.iter().enumerate() {
-        let Some(value) = life.seen.values.get(at) else { continue };
+        let Some(value) = life.seen().values.get(at) else { continue };
         let meaning = match domain.kind {
             DomainKind::Value => "factor on the last value",
             DomainKind::Direction => "probability of a rise",
             DomainKind::Range => "factor on the usual width",
         };
-        let skill = life.epistemic.domains.get(at).map_or(0.0, |known| known.skill());
+        let skill = life.epistemic().domains.get(at).map_or(0.0, |known| known.skill());
         let _ = writeln!(
             body,
             "{}: now {}, horizon {}, expect as {meaning}; skill so far {skill:+.3}",
@@ -199,7 +197,7 @@ fn world(text: &mut Text, life: &Life, question: &Question) {
         );
     }
     text.part("Domains", &body);
-    let moves = &life.knowing.moves;
+    let moves = &life.knowing().moves;
     let mut away: Vec<(usize, f64)> = question
         .seen
         .iter()
@@ -242,13 +240,13 @@ fn world(text: &mut Text, life: &Life, question: &Question) {
 
 /// The rules that hold at this look, with what they have to show.
 fn rules(text: &mut Text, life: &Life) {
-    let mut awake: Vec<&Heuristic> = slots(life.awake).filter_map(|slot| life.playbook.get(slot)).collect();
+    let mut awake: Vec<&Heuristic> = slots(life.awake()).filter_map(|slot| life.playbook().get(slot)).collect();
     awake.sort_by(|a, b| b.weight.total_cmp(&a.weight).then(a.id.cmp(&b.id)));
     let mut body = String::new();
     for heuristic in awake.into_iter().take(RULES) {
         let mut parsed = Parsed::from(heuristic);
         parsed.effect = rounded(parsed.effect, 3);
-        let Ok(rule) = parsed.print(&life.birth.world) else { continue };
+        let Ok(rule) = parsed.print(&life.birth().world) else { continue };
         let voice = if heuristic.voice { "" } else { ", on trial" };
         let _ = writeln!(body, "{rule}  [{:.0} claims, skill {:+.3}{voice}]", heuristic.weight, heuristic.skill());
     }

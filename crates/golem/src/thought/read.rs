@@ -1,16 +1,15 @@
 //! An answer as it comes, read into what an answer may hold; or why it cannot be used. A part that does not fit is left
 //! out, and not bent until it does; an answer of which nothing is left is none.
 
+use life::plain::is_plain;
+use life::policy::Proposal;
+use life::rule::neutral;
+use life::stress::Assessment;
+use life::thought::{Answer, CITED, FRAGMENTS, Fear, NOTE, Opinion, PROSE, Purpose, QUESTIONS, RULES, within};
+use life::world::{DomainKind, Manifest};
 use serde_json::{Map, Value};
 
-use super::answer::{CITED, NOTE, PROSE, QUESTIONS, RULES, within};
-use super::kind::FRAGMENTS;
-use super::{Answer, Fear, Opinion, Purpose};
-use crate::plain::is_plain;
-use crate::policy::Proposal;
-use crate::rule::{self, neutral};
-use crate::stress::Assessment;
-use crate::world::{DomainKind, Manifest};
+use crate::rule;
 
 /// Bytes of an answer that are looked at; a longer one is none.
 pub const ANSWER: usize = 32 << 10;

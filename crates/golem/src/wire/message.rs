@@ -1,23 +1,24 @@
 //! One message, under the name the documents give it.
 
+use life::call::{How, Runaway};
+use life::clade::News;
+use life::constitution::PolicyFigures;
+use life::goal::{Ended, Goal};
+use life::money::Usdc;
+use life::mortality::{Clock, Vitality};
+use life::mortality::death::Cause;
+use life::mortality::phase::{Phase, Tier};
+use life::owner::Account;
+use life::policy::Refusal;
+use life::regime::Regime;
+use life::stress::{Assessed, Band};
+use life::thanatopsis::Left;
+use life::thought::{Answer, Purpose, Silence};
+use life::time::Time;
 use serde::Serialize;
 
-use crate::call::{How, Runaway};
-use crate::clade::News;
-use crate::constitution::PolicyFigures;
 use crate::dream;
-use crate::goal::{Ended, Goal};
-use crate::money::Usdc;
-use crate::mortality::death::Cause;
-use crate::mortality::phase::{Phase, Tier};
-use crate::mortality::{Clock, Vitality};
-use crate::owner::Account;
-use crate::policy::{Ask, Refusal};
-use crate::regime::Regime;
-use crate::stress::{Assessed, Band};
-use crate::thanatopsis::Left;
-use crate::thought::{Answer, Purpose, Silence};
-use crate::time::Time;
+use crate::policy::Ask;
 
 /// One message. Money is in micro-USDC, times in milliseconds of world time; the tick stands in the envelope.
 #[derive(Clone, Debug, PartialEq, Serialize)]

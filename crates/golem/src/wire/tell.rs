@@ -1,26 +1,19 @@
 //! What events come to outside: a message adds from the life what a listener needs to read it alone.
 
+use life::Life;
+use life::call::Hold;
+use life::clade::News;
+use life::event::Event;
+use life::heartbeat::State;
+use life::money::Usdc;
+use life::mortality::{economic, stochastic};
+use life::policy::Refusal;
+use life::rule::text;
+use life::thought::Question;
+use life::time::Time;
+
+use crate::{call, clade, dream, goal, heartbeat, mortality, outside, owner, policy, prediction, regime, stress, thanatopsis, thought};
 use super::Message;
-use crate::call::{self, Hold};
-use crate::clade::{self, News};
-use crate::dream;
-use crate::event::Event;
-use crate::goal::{self};
-use crate::heartbeat::{self, State};
-use crate::life::Life;
-use crate::money::Usdc;
-use crate::mortality::economic;
-use crate::mortality::{self, stochastic};
-use crate::outside;
-use crate::owner::{self};
-use crate::policy::{self, Refusal};
-use crate::prediction;
-use crate::regime::{self};
-use crate::rule::text;
-use crate::stress::{self};
-use crate::thanatopsis::{self};
-use crate::thought::{self, Question};
-use crate::time::Time;
 
 /// The message an event makes, given the life it left behind; none if it is nobody else's business.
 pub fn message<'a>(event: &'a Event, life: &'a Life) -> Option<Message<'a>> {
@@ -42,8 +35,8 @@ pub fn message<'a>(event: &'a Event, life: &'a Life) -> Option<Message<'a>> {
         Event::Call(event) => of_call(event),
         Event::Outside(outside::Event::Noted { text }) => Some(Message::Noted { text }),
         Event::Goal(goal::Event::Finished { goal, domain, ended }) => {
-            let number = life.goals.get(usize::from(*domain)).map_or(0, |tally| tally.finished);
-            let domain = life.birth.world.domains.get(usize::from(*domain)).map_or("", |spec| &spec.name);
+            let number = life.goals().get(usize::from(*domain)).map_or(0, |tally| tally.finished);
+            let domain = life.birth().world.domains.get(usize::from(*domain)).map_or("", |spec| &spec.name);
             Some(Message::Finished { goal: *goal, domain, number, ended: *ended })
         }
         Event::Regime(regime::Event::Changed { from, to }) => Some(Message::RegimeChanged { from: *from, to: *to }),
@@ -62,7 +55,7 @@ pub fn message<'a>(event: &'a Event, life: &'a Life) -> Option<Message<'a>> {
             Some(Message::Bequeathed { entries: *entries, bundle: hex(hash) })
         }
         Event::Heartbeat(heartbeat::Event::Turned(State::Dead)) => {
-            let (swept, left, unit) = (life.deposits_made, life.capital.holding, &life.birth.world.unit);
+            let (swept, left, unit) = (life.deposits_made(), life.capital().holding, &life.birth().world.unit);
             Some(Message::Ended { swept, left, unit, yours: thanatopsis::left(life) })
         }
         _ => None,
@@ -95,7 +88,7 @@ fn of_owner(event: &owner::Event) -> Option<Message<'_>> {
 
 fn of_prediction<'a>(event: &'a prediction::Event, life: &'a Life) -> Option<Message<'a>> {
     use prediction::{Dated, Event};
-    let name = |domain: u8| life.birth.world.domains.get(usize::from(domain)).map_or("", |spec| &spec.name);
+    let name = |domain: u8| life.birth().world.domains.get(usize::from(domain)).map_or("", |spec| &spec.name);
     Some(match event {
         Event::Dated(Dated { number, domain, value, naive, due, .. }) => {
             Message::Claimed { number: *number, domain: name(*domain), value: *value, naive: *naive, due: *due }
@@ -117,7 +110,7 @@ fn of_policy<'a>(event: &'a policy::Event, life: &'a Life) -> Option<Message<'a>
             units: outcome.units,
             cash: outcome.cash,
             fee: outcome.fee,
-            holding: life.capital.holding,
+            holding: life.capital().holding,
         },
         Event::Granted { permit, quote, .. } => {
             Message::Granted { key: permit.key, cash: quote.cash, fee: quote.fee, expires: permit.expires }
@@ -127,8 +120,8 @@ fn of_policy<'a>(event: &'a policy::Event, life: &'a Life) -> Option<Message<'a>
         Event::Verified { key, quoted, actual, gas } => {
             Message::Verified { key: *key, quoted: *quoted, actual: *actual, gas: *gas }
         }
-        Event::Stopped => Message::Stopped { holding: life.capital.holding, unit: life.seen.unit },
-        Event::Harvested { amount } => Message::Harvested { amount: *amount, credit: life.purse.credit },
+        Event::Stopped => Message::Stopped { holding: life.capital().holding, unit: life.seen().unit },
+        Event::Harvested { amount } => Message::Harvested { amount: *amount, credit: life.purse().credit },
         _ => return None,
     })
 }
@@ -139,8 +132,8 @@ fn of_mortality<'a>(event: &'a mortality::Event, life: &'a Life) -> Option<Messa
     let senescence = |state| Message::Senescence { state, fitness: fitness(life) };
     Some(match event {
         Event::VitalityUpdated { composite } => Message::VitalityUpdated {
-            economic: life.vitality.economic,
-            epistemic: life.vitality.epistemic,
+            economic: life.vitality().economic,
+            epistemic: life.vitality().epistemic,
             stochastic: survival(life),
             composite: *composite,
             phase: life.phase(),
@@ -148,18 +141,18 @@ fn of_mortality<'a>(event: &'a mortality::Event, life: &'a Life) -> Option<Messa
         Event::PhaseChanged { from, to, trigger } => Message::PhaseChanged {
             from_phase: *from,
             to_phase: *to,
-            composite: life.vitality.composite,
+            composite: life.vitality().composite,
             trigger_clock: *trigger,
         },
         Event::EconomicCritical => Message::EconomicCritical {
-            remaining: life.purse.credit,
-            burn_rate: life.purse.burn_rate,
+            remaining: life.purse().credit,
+            burn_rate: life.purse().burn_rate,
             projected_ticks: economic::projected_ticks(life),
         },
         Event::EpistemicWarned => Message::EpistemicWarned {
             fitness: fitness(life),
             senescence_threshold: life.constitution().epistemic.senescence,
-            ticks_in_decline: life.epistemic.declining_since.map_or(0, |since| life.tick - since),
+            ticks_in_decline: life.epistemic().declining_since.map_or(0, |since| life.tick() - since),
         },
         Event::GraceOpened => senescence("grace"),
         Event::Senesced => senescence("senescent"),
@@ -241,7 +234,7 @@ fn of_dream<'a>(event: &'a dream::Event, life: &'a Life) -> Option<Message<'a>> 
     use dream::Event;
     Some(match event {
         Event::Began { trigger, ticks, budget } => Message::DreamBegan {
-            cycle_id: life.dreams.nights,
+            cycle_id: life.dreams().nights,
             trigger: trigger.word(life),
             why: *trigger,
             ticks: *ticks,
@@ -249,7 +242,7 @@ fn of_dream<'a>(event: &'a dream::Event, life: &'a Life) -> Option<Message<'a>> 
         },
         Event::Dreamt(found) => Message::Dreamt { found },
         Event::Left { woken } => {
-            let (cycle_id, tally) = (life.dreams.nights, life.dreams.tally);
+            let (cycle_id, tally) = (life.dreams().nights, life.dreams().tally);
             Message::DreamLeft {
                 cycle_id,
                 episodes_replayed: tally.replayed,
@@ -263,14 +256,14 @@ fn of_dream<'a>(event: &'a dream::Event, life: &'a Life) -> Option<Message<'a>> 
         }
         Event::Switched { on } => Message::DreamsSwitched { on: *on },
         Event::Unstaged { fate, .. } => {
-            let dreams = &life.dreams;
+            let dreams = &life.dreams();
             Message::Unstaged { number: dreams.promoted + dreams.refuted + dreams.expired, fate: *fate }
         }
         Event::Revised { at } => {
-            let domain = usize::from(life.dreams.revisions.get(usize::from(*at))?.domain);
-            Message::Revised { domain: &life.birth.world.domains[domain].name, number: life.dreams.revised }
+            let domain = usize::from(life.dreams().revisions.get(usize::from(*at))?.domain);
+            Message::Revised { domain: &life.birth().world.domains[domain].name, number: life.dreams().revised }
         }
-        Event::RolledBack { .. } | Event::Reverted { .. } => Message::RolledBack { number: life.dreams.rolled_back },
+        Event::RolledBack { .. } | Event::Reverted { .. } => Message::RolledBack { number: life.dreams().rolled_back },
         _ => return None,
     })
 }
@@ -283,14 +276,14 @@ pub fn besides(event: &Event, life: &Life) -> Vec<Message<'static>> {
         Event::Dream(dream::Event::Dreamt(found)) => {
             let hypothesis = |staged: &dream::Staged| Message::DreamHypothesis {
                 cycle_id: found.night,
-                hypothesis: text::Parsed::from(&staged.heuristic).print(&life.birth.world).unwrap_or_default(),
+                hypothesis: text::Parsed::from(&staged.heuristic).print(&life.birth().world).unwrap_or_default(),
                 seed_episode_tick: staged.seed,
                 confidence: staged.confidence,
             };
             found.staged.iter().map(hypothesis).chain(counterfactual(found, life)).collect()
         }
         Event::Dream(dream::Event::Left { .. }) => {
-            let dreams = &life.dreams;
+            let dreams = &life.dreams();
             let done = Message::DreamDone {
                 cycle_number: dreams.nights,
                 hypotheses_generated: dreams.tally.hypotheses,
@@ -304,10 +297,10 @@ pub fn besides(event: &Event, life: &Life) -> Vec<Message<'static>> {
 }
 
 fn progress(life: &Life) -> Message<'static> {
-    let night = life.dreams.night.as_ref();
+    let night = life.dreams().night.as_ref();
     Message::DreamProgress {
         phase: night.map_or(dream::SleepStage::Return, |night| night.phase),
-        cycle_number: life.dreams.nights,
+        cycle_number: life.dreams().nights,
         budget_spent: night.map_or(Usdc::ZERO, |night| night.spent),
     }
 }
@@ -321,8 +314,8 @@ fn began(over: dream::SleepStage, life: &Life) -> Vec<Message<'static>> {
         dream::SleepStage::Integration => None,
         dream::SleepStage::Return => return Vec::new(),
     };
-    let budget = life.dreams.night.as_ref().map_or(Usdc::ZERO, |night| night.budget - night.spent);
-    let cycle_id = life.dreams.nights;
+    let budget = life.dreams().night.as_ref().map_or(Usdc::ZERO, |night| night.budget - night.spent);
+    let cycle_id = life.dreams().nights;
     let phase = name.map(|phase| Message::DreamPhase { cycle_id, phase, budget_tokens: 0, budget });
     phase.into_iter().chain([progress(life)]).collect()
 }
@@ -330,7 +323,7 @@ fn began(over: dream::SleepStage, life: &Life) -> Vec<Message<'static>> {
 /// What other choices would have come to, if any were worked out.
 fn counterfactual(found: &dream::Found, life: &Life) -> Option<Message<'static>> {
     let imagined = &found.imagined;
-    let idea = life.dreams.night.as_ref()?.ideas.iter().find(|idea| idea.origin == dream::Origin::Regret);
+    let idea = life.dreams().night.as_ref()?.ideas.iter().find(|idea| idea.origin == dream::Origin::Regret);
     let lesson = match idea {
         Some(_) => "what stood out where it would have paid is put to the test",
         None => "nothing to change",
@@ -339,7 +332,7 @@ fn counterfactual(found: &dream::Found, life: &Life) -> Option<Message<'static>>
         cycle_id: found.night,
         hypothesis: format!(
             "the other choice in {} decisions",
-            life.dreams.night.as_ref().map_or(0, |n| n.batch.len())
+            life.dreams().night.as_ref().map_or(0, |n| n.batch.len())
         ),
         outcome: format!(
             "better in {} of {} ways, by {:.2} % on average",
@@ -361,5 +354,5 @@ fn survival(life: &Life) -> f64 {
     if !life.constitution().clocks().stochastic {
         return 1.0;
     }
-    1.0 - stochastic::rate(&life.constitution().stochastic, life.age, stochastic::robustness(life))
+    1.0 - stochastic::rate(&life.constitution().stochastic, life.age(), stochastic::robustness(life))
 }

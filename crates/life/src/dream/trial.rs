@@ -1,0 +1,258 @@
+//! What was dreamt, on trial: hypotheses, domains that learn again, and what has come into use and may have to go.
+
+use serde::{Deserialize, Serialize};
+
+use crate::Life;
+use crate::constitution::DreamFigures;
+use crate::laws::{BETS, Laws};
+use crate::rule::{Heuristic, Said, learning};
+use crate::time::Time;
+use crate::world::DomainKind;
+
+/// Confidence at which a trial is won.
+pub const PROMOTED: f64 = 0.7;
+
+/// Confidence at which it is lost.
+pub const REFUTED: f64 = 0.1;
+
+/// What half-formed ideas and those of others begin with.
+const HALF_FORMED: f64 = 0.15;
+
+/// Hypotheses on trial at once; each has a bit in every claim it would have had a say in.
+pub const STAGED: usize = 10;
+
+/// How an idea came about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Origin {
+    /// Something episodes have in common: an insight.
+    Pattern,
+    /// Caught while falling asleep.
+    Fragment,
+    /// Put together from others: a hypothesis of a strategy.
+    Recombined,
+    /// Left unfinished by who came before.
+    Inherited,
+    /// Made up, and believed without asking; for experiments.
+    Random,
+    /// Where the other choice would have been better.
+    Regret,
+    /// A model's.
+    Thought,
+}
+
+impl Origin {
+    /// The confidence a trial begins with.
+    pub fn confidence(self, figures: &DreamFigures) -> f64 {
+        match self {
+            Origin::Pattern => figures.insight,
+            Origin::Recombined | Origin::Random | Origin::Regret | Origin::Thought => figures.hypothesis,
+            Origin::Fragment | Origin::Inherited => HALF_FORMED,
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Staged {
+    /// As it learns in its trial.
+    pub heuristic: Heuristic,
+    pub origin: Origin,
+    pub night: u64,
+    /// Some of the episodes it held on before it was staged.
+    pub episodes: Vec<u64>,
+    /// The tick of the first of them.
+    #[serde(default)]
+    pub seed: u64,
+    /// By how much less wrong than the playbook it was there.
+    pub utility: f64,
+    pub confidence: f64,
+    pub confirmed: u32,
+    pub contradicted: u32,
+    /// How wrong it was in its trial.
+    pub error: f64,
+    /// How wrong the naive forecast was beside it.
+    pub naive_error: f64,
+    pub since: u64,
+    /// Up to where time has been counted, so that no two cases share any.
+    pub until: Time,
+    /// What each bet on its being right has made of one unit.
+    #[serde(default = "unbet")]
+    pub bets: [f64; BETS],
+}
+
+fn unbet() -> [f64; BETS] {
+    [1.0; BETS]
+}
+
+/// What became of a hypothesis.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Fate {
+    Promoted,
+    Refuted,
+    Expired,
+    /// A better one took its place.
+    Displaced,
+}
+
+/// Something dreamt that has come into use, until it has shown that it may stay.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Change {
+    pub slot: u8,
+    pub id: u64,
+    pub night: u64,
+    /// Claims it had been tried in by then.
+    pub tried: u32,
+}
+
+impl Staged {
+    /// What a unit has become that was bet on its being right more often than a coin, evenly on how much more. If it is
+    /// no better than a coin, the chance that this ever reaches twenty is one in twenty at most.
+    pub fn proof(&self) -> f64 {
+        self.bets.iter().sum::<f64>() / BETS as f64
+    }
+
+    /// One more case, sharing no time with another: it was right, or not.
+    pub(super) fn bet(&mut self, right: bool, laws: &Laws) {
+        for (worth, odds) in self.bets.iter_mut().zip(laws.bets) {
+            *worth *= 2.0 * if right { odds } else { 1.0 - odds };
+        }
+    }
+
+    pub fn says_the_same(&self, other: &Staged) -> bool {
+        same(&self.heuristic, &other.heuristic)
+    }
+}
+
+pub fn same(a: &Heuristic, b: &Heuristic) -> bool {
+    a.domain == b.domain && a.condition.same(&b.condition) && (a.effect - b.effect).abs() < 0.05
+}
+
+impl Change {
+    pub(crate) fn new(slot: u8, heuristic: &Heuristic, night: u64) -> Change {
+        let tried = heuristic.evidence_for + heuristic.evidence_against;
+        Change { slot, id: heuristic.id, night, tried }
+    }
+}
+
+/// Claims, none overlapping another, that it must have stood before at least.
+const LEAST: u32 = 20;
+
+/// Deviations by which it must do better, beside having been confirmed often enough.
+const SURE: f64 = 3.0;
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Revision {
+    pub domain: u8,
+    pub night: u64,
+    /// Some of the episodes it held on before it was tried.
+    pub episodes: Vec<u64>,
+    /// It has the say, and these are those it took it from.
+    pub adopted: bool,
+    /// By slot of the playbook.
+    pub heuristics: Vec<(u8, Heuristic)>,
+    pub utility: f64,
+    pub confidence: f64,
+    pub confirmed: u32,
+    pub contradicted: u32,
+    /// By what share these were less wrong than those in use, over what was counted.
+    pub gain: f64,
+    /// The square of it.
+    pub squares: f64,
+    /// How wrong these were in all, less how wrong those in use were.
+    pub excess: f64,
+    pub since: u64,
+    /// Up to where time has been counted, so that no two cases share any.
+    pub until: Time,
+    /// What they would have claimed together, for the claims that are still open.
+    #[serde(default)]
+    pub said: Said,
+}
+
+impl Revision {
+    /// What those whose conditions hold would claim together.
+    pub(super) fn together(
+        &self,
+        kind: DomainKind,
+        naive: f64,
+        awake: impl Fn(&u8, &Heuristic) -> bool,
+        laws: &Laws,
+    ) -> f64 {
+        let voices = self.heuristics.iter().filter(|(slot, h)| awake(slot, h)).map(|(_, h)| h);
+        let together = learning::together(kind, naive, voices, laws);
+        if kind == DomainKind::Direction { together.clamp(0.01, 0.99) } else { together }
+    }
+
+    /// Confirmed, surely and in all less wrong than those in use.
+    pub fn is_better(&self) -> bool {
+        let confirmed = self.confidence >= PROMOTED - 1e-9 && self.confirmed + self.contradicted >= LEAST;
+        confirmed && self.deviations() >= SURE && self.excess < 0.0
+    }
+
+    /// By how many deviations these do better.
+    pub fn deviations(&self) -> f64 {
+        let n = f64::from(self.confirmed + self.contradicted);
+        if n < 2.0 {
+            return 0.0;
+        }
+        let mean = self.gain / n;
+        let error = ((self.squares / n - mean * mean).max(0.0) / (n - 1.0)).sqrt();
+        if error > 0.0 { mean / error } else { 0.0 }
+    }
+}
+
+impl Staged {
+    pub fn new(
+        heuristic: Heuristic,
+        origin: Origin,
+        utility: f64,
+        (episodes, seed): (Vec<u64>, u64),
+        life: &Life,
+    ) -> Staged {
+        let night = life.dreams.night.as_ref().map_or(0, |night| night.number);
+        Staged {
+            heuristic,
+            origin,
+            night,
+            episodes,
+            seed,
+            utility,
+            confidence: origin.confidence(&life.constitution().dream),
+            confirmed: 0,
+            contradicted: 0,
+            error: 0.0,
+            naive_error: 0.0,
+            since: life.tick,
+            until: life.now,
+            bets: [1.0; BETS],
+        }
+    }
+}
+
+impl Revision {
+    pub fn new(
+        domain: u8,
+        heuristics: Vec<(u8, Heuristic)>,
+        utility: f64,
+        episodes: Vec<u64>,
+        life: &Life,
+    ) -> Revision {
+        Revision {
+            domain,
+            night: life.dreams.night.as_ref().map_or(0, |night| night.number),
+            episodes,
+            adopted: false,
+            heuristics,
+            utility,
+            confidence: Origin::Recombined.confidence(&life.constitution().dream),
+            confirmed: 0,
+            contradicted: 0,
+            gain: 0.0,
+            squares: 0.0,
+            excess: 0.0,
+            since: life.tick,
+            until: life.now,
+            said: Said::default(),
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! The present regime, and what it was told from.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::page_hinkley::{PageHinkley, Settings};
+use crate::laws::Laws;
+use crate::time::Time;
+
+/// Below this share of the usual level it is calm.
+const CALM: f64 = 0.75;
+
+/// Above this share of it, unsettled.
+const UNSETTLED: f64 = 1.5;
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Regime {
+    Calm,
+    #[default]
+    Usual,
+    Unsettled,
+}
+
+/// The present regime and what it was told from.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Regimes {
+    pub now: Regime,
+    /// When it began.
+    pub since: Time,
+    /// Ticks lived in each.
+    pub met: [u64; 3],
+    /// The usual level.
+    pub usual: f64,
+    /// The recent one.
+    pub recent: f64,
+    /// How often it was looked at.
+    pub looks: f64,
+    pub detector: PageHinkley,
+}
+
+impl Regimes {
+    pub(crate) fn new(at: Time, laws: Option<&Laws>) -> Regimes {
+        let detector = PageHinkley::new(laws.map_or_else(Settings::default, |laws| laws.regime));
+        Regimes { now: Regime::Usual, since: at, met: [0; 3], usual: 0.0, recent: 0.0, looks: 0.0, detector }
+    }
+
+    /// One more look at the level. Calculates, and decides nothing.
+    pub(crate) fn observe(&mut self, level: f64, laws: &Laws) {
+        let level = level.abs();
+        self.looks += 1.0;
+        self.usual += (level - self.usual) / self.looks.min(laws.regime_usual);
+        self.recent += (level - self.recent) / self.looks.min(laws.regime_recent);
+        if self.usual > 0.0 {
+            self.detector.observe((level / self.usual).min(laws.regime_highest));
+        }
+    }
+
+    pub(crate) fn change(&mut self, to: Regime, at: Time) {
+        self.now = to;
+        self.since = at;
+        self.detector.reset();
+    }
+
+    /// The kind of regime the recent level speaks of.
+    pub fn kind(&self) -> Regime {
+        if self.recent < CALM * self.usual {
+            Regime::Calm
+        } else if self.recent > UNSETTLED * self.usual {
+            Regime::Unsettled
+        } else {
+            Regime::Usual
+        }
+    }
+
+    /// Ticks lived in regimes like this one.
+    pub fn met(&self) -> u64 {
+        self.met[self.now as usize]
+    }
+}
+
+impl fmt::Display for Regime {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Regime::Calm => "calm",
+            Regime::Usual => "usual",
+            Regime::Unsettled => "unsettled",
+        })
+    }
+}

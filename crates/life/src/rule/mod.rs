@@ -1,0 +1,23 @@
+//! Heuristics: when a condition over named features holds, expect something of a domain.
+//!
+//! A condition is data, a conjunction of comparisons, so it can be evaluated in nanoseconds, written and
+//! read as text, compared for sameness, changed by a dream and demanded of a model by schema. What a
+//! heuristic expects is learned from claims that were resolved while it had a say.
+
+mod apply;
+mod blend;
+mod event;
+pub mod learning;
+pub mod schema;
+mod slots;
+mod state;
+pub mod text;
+pub mod vote;
+
+pub(crate) use apply::{apply, begin_look, pay_out};
+pub use blend::{Blend, Mix, Term, Terms};
+pub use event::{Event};
+pub(crate) use learning::forecast;
+pub use slots::{free_slot, ideas_every, is_tried, room_for_blends, slots};
+pub use state::{Comparison, Condition, Heuristic, Is, Paid, Provenance, Said, Stake, Stance, neutral, rounded};
+pub(crate) use vote::holding;

@@ -1,0 +1,104 @@
+//! The vote: what holding has paid whenever things were as they are now, by everyone whose condition holds.
+//!
+//! Every look is a stake: the worth of a unit is followed for as long as exposure is usually held, whether or
+//! not anything was done. Each heuristic that was awake counts the result, never twice over the same stretch of
+//! time, so that a number of samples is a number of independent ones. Nobody is asked what they believe: a
+//! vote weighs what was shown, beyond what luck could have.
+
+use super::{Heuristic, Paid, Stance, slots};
+use crate::life::Life;
+use crate::outside;
+use crate::time::Span;
+use crate::world::DomainKind;
+
+/// What the awake say together of holding from here.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Evidence {
+    pub gain: f64,
+    /// The gain less as many deviations as sureness asks for.
+    pub lower: f64,
+    /// The gain and as many deviations.
+    pub upper: f64,
+    /// Share of samples that paid more than their cost.
+    pub hits: f64,
+    /// The domain of whoever weighs most.
+    pub domain: u8,
+    pub voters: u64,
+}
+
+/// How long exposure is held before it is reconsidered.
+pub fn holding(life: &Life) -> Span {
+    match life.birth.world.holding {
+        0 => crate::episode::horizon(life),
+        bars => life.birth.world.bar.times(u64::from(bars)),
+    }
+}
+
+/// What is known of holding from here; none while nobody awake has seen enough.
+pub fn evidence(life: &Life) -> Option<Evidence> {
+    if life.awake_at != life.seen.until {
+        return None;
+    }
+    let (sureness, samples) = (life.constitution().mind.sureness, f64::from(life.constitution().mind.samples));
+    let (mut weights, mut gain, mut error, mut hits) = (0.0, 0.0, 0.0, 0.0);
+    let (mut voters, mut loudest) = (0, (0.0, 0));
+    for slot in slots(life.awake) {
+        let heuristic = &life.playbook[slot];
+        let weight = weight(life, heuristic, samples);
+        if weight > 0.0 {
+            weights += weight;
+            gain += weight * heuristic.paid.mean();
+            error += weight * heuristic.paid.error();
+            hits += weight * heuristic.paid.hits();
+            voters |= 1 << slot;
+            if weight > loudest.0 {
+                loudest = (weight, heuristic.domain);
+            }
+        }
+    }
+    if outside::adds(life) {
+        let paid = &life.outside.paid;
+        let weight = if paid.samples < samples { 0.0 } else { beyond_luck(paid) };
+        if weight > 0.0 {
+            weights += weight;
+            gain += weight * paid.mean();
+            error += weight * paid.error();
+            hits += weight * paid.hits();
+            if weight > loudest.0 {
+                loudest = (weight, life.outside.domain());
+            }
+        }
+    }
+    // Those awake together have seen much the same, so their errors do not average out.
+    let (gain, error) = (gain / weights, sureness * error / weights);
+    (weights > 0.0).then(|| Evidence {
+        gain,
+        lower: gain - error,
+        upper: gain + error,
+        hits: hits / weights,
+        domain: loudest.1,
+        voters,
+    })
+}
+
+/// By how many deviations beyond the first its mean is away from nothing; those that take a side, only on it.
+fn weight(life: &Life, heuristic: &Heuristic, samples: f64) -> f64 {
+    let paid = &heuristic.paid;
+    if paid.samples < samples || !heuristic.voice {
+        return 0.0;
+    }
+    let asked = match heuristic.stance {
+        Stance::Watch => life.birth.world.domains[usize::from(heuristic.domain)].kind == DomainKind::Direction,
+        Stance::Add => paid.sum > 0.0,
+        Stance::Reduce => paid.sum < 0.0,
+    };
+    if !asked {
+        return 0.0;
+    }
+    beyond_luck(paid)
+}
+
+fn beyond_luck(paid: &Paid) -> f64 {
+    let error = paid.error();
+    if error > 0.0 { (paid.mean().abs() / error - 1.0).max(0.0) } else { 0.0 }
+}

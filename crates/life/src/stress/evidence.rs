@@ -1,0 +1,70 @@
+//! Proof that a stressor is over. Only this folder makes any.
+
+use serde::{Deserialize, Deserializer, Serialize};
+
+use super::Kind;
+
+/// Proof that a stressor's condition no longer holds.
+///
+/// Whoever lives inside a golem cannot make one. Journals hold evidence and can be read, but what is read from one is
+/// a record of what was, and no input takes it:
+///
+/// ```compile_fail,E0451
+/// use golem::stress::{Evidence, Kind};
+/// let forged = Evidence { kind: Kind::Futility, domain: None, severity: 0.0, figure: 1.0 };
+/// ```
+///
+/// ```compile_fail,E0277
+/// let forged: golem::stress::Evidence = serde_json::from_str("{}").unwrap();
+/// ```
+///
+/// ```compile_fail,E0599
+/// fn clear(evidence: golem::stress::Evidence) -> golem::What {
+///     golem::What::Cleared(evidence)
+/// }
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Evidence {
+    kind: Kind,
+    domain: Option<u8>,
+    severity: f64,
+    figure: f64,
+}
+
+impl Evidence {
+    pub fn new(kind: Kind, domain: Option<u8>, severity: f64, figure: f64) -> Evidence {
+        Evidence { kind, domain, severity, figure }
+    }
+
+    pub fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    pub fn domain(&self) -> Option<u8> {
+        self.domain
+    }
+
+    /// How severe it was when it cleared.
+    pub fn severity(&self) -> f64 {
+        self.severity
+    }
+
+    /// The figure that cleared it, in the unit of its kind.
+    pub fn figure(&self) -> f64 {
+        self.figure
+    }
+
+    /// Only journals hold evidence, and only their reader may read it back.
+    pub(crate) fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Evidence, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(rename = "Evidence")]
+        struct Written {
+            kind: Kind,
+            domain: Option<u8>,
+            severity: f64,
+            figure: f64,
+        }
+        let Written { kind, domain, severity, figure } = Written::deserialize(deserializer)?;
+        Ok(Evidence { kind, domain, severity, figure })
+    }
+}

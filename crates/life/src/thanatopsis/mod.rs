@@ -1,0 +1,17 @@
+//! Thanatopsis: the way from a death to its end, in four phases. Each is read off Life, so a way cut short anywhere goes
+//! on from there, and nothing is settled twice.
+//!
+//! *Acceptance*: no more claims, no more learning, the siblings are told. *Settlement*: what is held is closed, held or
+//! handed over as the owner chose, and all money but the reserve goes home. *Reflection*: the testament is written.
+//! *Legacy*: what was known goes through the bottleneck and onto the shelf. Then the reserve goes home too. Rules do all
+//! of it, so it needs neither money nor a model, and whatever the cause it completes.
+
+mod apply;
+mod event;
+mod read;
+mod state;
+
+pub(crate) use apply::apply;
+pub use event::{Event};
+pub use read::{LIMIT, closes, is_settled, kept, left, phase};
+pub use state::{Left, Progress, Rite};
