@@ -9,7 +9,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use golem::constitution::{Clocks, Constitution, MindKind};
-use golem::life::Birth;
+use golem::Birth;
 use golem::world::Observation;
 use golem::{Golem, GolemId, Record, Usdc, What, laws};
 use host::chance::Secret;
@@ -52,7 +52,7 @@ fn newborn(mind: MindKind) -> (Golem, Record, Box<dyn World + Send>, Secret) {
         seeded: true,
         constitution,
         world: world.manifest(),
-        endowment: golem::life::Endowment::default(),
+        endowment: golem::Endowment::default(),
         lineage: None,
         unfinished: Vec::new(),
     };

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 pub(crate) use golem::figures::{percent, signed};
-use golem::life::Life;
+use golem::Life;
 use golem::plain;
 use host::Error;
 pub(crate) use host::view::figures::{cents, count, date, plain, units};

@@ -68,8 +68,8 @@ impl Standing {
 
 /// What time it is for this life: by the wall, if that is what it lives by, and otherwise as of its newest record.
 pub fn now_of(life: &Life) -> Time {
-    let by_wall = life.birth.world.timing == Timing::Wall;
-    if by_wall { Time::millis(now_ms() as u64).max(life.now) } else { life.now }
+    let by_wall = life.birth().world.timing == Timing::Wall;
+    if by_wall { Time::millis(now_ms() as u64).max(life.now()) } else { life.now() }
 }
 
 /// Milliseconds since 1970 by the clock on the wall, for what nobody simulates.

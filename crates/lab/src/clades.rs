@@ -11,7 +11,7 @@ use golem::clade::{News, Parcel};
 use golem::constitution::Constitution;
 use golem::grimoire::bundle::{Line, VERSION};
 use golem::grimoire::{Class, Entry, How, Kind, Provenance, Source, Status};
-use golem::life::{Birth, Endowment};
+use golem::{Birth, Endowment};
 use golem::world::DomainKind;
 use golem::{Golem, GolemId, Life, Usdc, What, laws};
 use host::chance::{Secret, identity};
@@ -244,7 +244,7 @@ fn lie(from: GolemId, state: &mut u64, seen: &Life) -> String {
         let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         (z ^ (z >> 31)) % most
     };
-    let (world, moves) = (&seen.birth.world, &seen.knowing.moves);
+    let (world, moves) = (&seen.birth().world, &seen.knowing().moves);
     let feature = draw(world.features.len() as u64) as usize;
     let deviation = moves.square.get(feature).copied().unwrap_or(0.0).sqrt();
     let than = moves.mean.get(feature).copied().unwrap_or(0.0) + deviation * (draw(300) as f32 / 100.0 - 1.5);
@@ -269,8 +269,8 @@ fn lie(from: GolemId, state: &mut u64, seen: &Life) -> String {
         confidence: 0.95,
         evidence_for: 500.0,
         evidence_against: 1.0,
-        born: seen.now,
-        validated_at: seen.now,
+        born: seen.now(),
+        validated_at: seen.now(),
         bloodstain: false,
         provenance: Provenance { sources: vec![source], crossings: 0, hops: 0, brought: None },
     };

@@ -8,7 +8,7 @@ use golem::event::{Event, Record};
 use golem::grimoire::How;
 use golem::grimoire::bundle::Line;
 use golem::inheritance::{BUDGET, Descent, estate, whole};
-use golem::life::{Birth, Endowment};
+use golem::{Birth, Endowment};
 use golem::rule;
 use golem::{Command, CommandId, Golem, Life, Time, What};
 use host::chance::{Secret, identity};
@@ -162,8 +162,8 @@ fn line(plan: &Plan, paths: &Paths, way: Way, number: u64) -> Result<Kin, Error>
         // By the stretch of ticks they came due in: what came in its first tenth, and after it.
         let mut stretches = vec![(Errors::default(), Errors::default()); generations as usize];
         let goes_on = |life: &Life| until.is_none_or(|until| life.due() < until);
-        while !life.is_over() && life.life().tick < most && goes_on(life.life()) {
-            let tick = life.life().tick;
+        while !life.is_over() && life.life().tick() < most && goes_on(life.life()) {
+            let tick = life.life().tick();
             let (stretch, within) = match tick.checked_sub(own) {
                 Some(after) => (1 + after / span, after % span),
                 None => (0, tick),
@@ -171,7 +171,7 @@ fn line(plan: &Plan, paths: &Paths, way: Way, number: u64) -> Result<Kin, Error>
             let (first, rest) = &mut stretches[stretch as usize];
             let errors = if within < tenth { first } else { rest };
             life.tick(&mut |record, life| claims.hear(record, life, errors))?;
-            if life.life().tick.is_multiple_of(plan.note_every.max(1)) {
+            if life.life().tick().is_multiple_of(plan.note_every.max(1)) {
                 kin.skill_lately.push(lately.skill(life.life()));
             }
         }
@@ -184,11 +184,11 @@ fn line(plan: &Plan, paths: &Paths, way: Way, number: u64) -> Result<Kin, Error>
         let end = Command::Retire { reason: String::new() };
         life.feed(What::Commanded { id: CommandId([1; 8]), command: end }, &mut |_, _| {})?;
         let now = life.life().clone();
-        let worth = now.capital.worth(now.seen.unit) + now.capital.withdrawn + now.capital.harvested;
-        let given = now.birth.endowment.capital;
+        let worth = now.capital().worth(now.seen().unit) + now.capital().withdrawn + now.capital().harvested;
+        let given = now.birth().endowment.capital;
         kin.returned = kin.returned.map(|sum| sum + worth.as_f64() / given.as_f64() - 1.0);
         let own = |h: &golem::rule::Heuristic| h.voice && h.provenance != golem::rule::Provenance::Instinct;
-        kin.own_rules = now.playbook.iter().filter(|h| own(h) && h.skill() > 0.0).count() as f64;
+        kin.own_rules = now.playbook().iter().filter(|h| own(h) && h.skill() > 0.0).count() as f64;
         estate_left = Left::by(way, &life);
         kin.crossed += estate_left.as_ref().map_or(0.0, |left| left.lines.len() as f64) / generations as f64;
         before = Some(now);
@@ -282,7 +282,7 @@ fn copy(golem: &mut Golem, before: &Life) {
     let adopted = |(slot, heuristic): (usize, &golem::rule::Heuristic)| {
         Event::Rule(rule::Event::Adopted { slot: slot as u8, heuristic: Box::new(heuristic.unasked()), night: None })
     };
-    let events: Vec<Event> = before.playbook.iter().enumerate().map(adopted).collect();
-    let record = Record { seq: golem.seq() + 1, at: golem.life().now, events };
+    let events: Vec<Event> = before.playbook().iter().enumerate().map(adopted).collect();
+    let record = Record { seq: golem.seq() + 1, at: golem.life().now(), events };
     golem.fold(&record).expect("the next record");
 }

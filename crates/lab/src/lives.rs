@@ -11,7 +11,7 @@ use std::time::Instant;
 use golem::constitution::Constitution;
 use golem::event::Event;
 use golem::goal::{self, Ended, Goal};
-use golem::life::{Birth, Endowment};
+use golem::{Birth, Endowment};
 use golem::mortality::Senescence;
 use golem::mortality::economic::reserve;
 use golem::stress;
@@ -241,18 +241,18 @@ fn live(plan: &Plan, paths: &Paths, number: u64) -> Result<Outcome, Error> {
     let (mut lately, mut skill_lately) = (Lately::default(), Vec::new());
     let mut errors: Vec<Errors> = Vec::new();
     let goes_on = |life: &Life| until.is_none_or(|until| life.due() < until);
-    while !life.is_over() && life.life().tick < plan.most_ticks && goes_on(life.life()) {
+    while !life.is_over() && life.life().tick() < plan.most_ticks && goes_on(life.life()) {
         life.tick(&mut |record, life| watch.hear(record, life))?;
         watch.look(life.life());
-        if life.life().tick.is_multiple_of(plan.note_every.max(1)) {
-            noted.push(life.life().vitality.epistemic);
+        if life.life().tick().is_multiple_of(plan.note_every.max(1)) {
+            noted.push(life.life().vitality().epistemic);
             skill_lately.push(lately.skill(life.life()));
             errors.push(std::mem::take(&mut watch.lately));
         }
-        senesced |= matches!(life.life().epistemic.senescence, Senescence::Senescent { .. });
-        first_unit = first_unit.or_else(|| Some(life.life().seen.unit).filter(|unit| unit.is_positive()));
+        senesced |= matches!(life.life().epistemic().senescence, Senescence::Senescent { .. });
+        first_unit = first_unit.or_else(|| Some(life.life().seen().unit).filter(|unit| unit.is_positive()));
     }
-    let ticks = life.life().tick.max(1) as f64;
+    let ticks = life.life().tick().max(1) as f64;
     errors.push(watch.lately);
     Ok(Outcome {
         skill: watch.errors.skill(life.life()),
@@ -278,18 +278,18 @@ pub(crate) struct Lately {
 impl Lately {
     pub(crate) fn skill(&mut self, life: &Life) -> f64 {
         let keep = 1.0 - 1.0 / life.fitness_window();
-        let left = keep.powf((life.tick - self.tick) as f64);
-        let now: Vec<(f64, f64)> = life.epistemic.domains.iter().map(|d| (d.error, d.naive_error)).collect();
+        let left = keep.powf((life.tick() - self.tick) as f64);
+        let now: Vec<(f64, f64)> = life.epistemic().domains.iter().map(|d| (d.error, d.naive_error)).collect();
         self.errors.resize(now.len(), (0.0, 0.0));
         let (mut sum, mut weights) = (0.0, 0.0);
-        for ((spec, now), then) in life.birth.world.domains.iter().zip(&now).zip(&self.errors) {
+        for ((spec, now), then) in life.birth().world.domains.iter().zip(&now).zip(&self.errors) {
             let (error, naive) = (now.0 - then.0 * left, now.1 - then.1 * left);
             if naive > 1e-12 {
                 sum += spec.weight * (1.0 - error / naive);
                 weights += spec.weight;
             }
         }
-        *self = Lately { tick: life.tick, errors: now };
+        *self = Lately { tick: life.tick(), errors: now };
         if weights > 0.0 { sum / weights } else { 0.0 }
     }
 }
@@ -315,7 +315,7 @@ impl Watch {
         self.claims.hear(record, life, &mut more);
         (self.errors, self.lately) = (self.errors.and(&more), self.lately.and(&more));
         // Before anything is given up for it.
-        let (worth, peak) = (life.capital.worth(life.seen.unit), life.capital.peak);
+        let (worth, peak) = (life.capital().worth(life.seen().unit), life.capital().peak);
         if peak > worth {
             self.drawdown = self.drawdown.max(1.0 - worth.as_f64() / peak.as_f64());
         }
@@ -332,7 +332,7 @@ impl Watch {
     }
 
     fn look(&mut self, life: &Life) {
-        if !life.stress.active.is_empty() {
+        if !life.stress().active.is_empty() {
             let load = stress::load(life);
             self.load += load;
             self.constrained += u64::from(!stress::allowed(life).explore);
@@ -406,14 +406,14 @@ fn scatter(seed: u64) -> u64 {
 
 fn outcome(rehearsal: &Rehearsal, capital: Usdc, first_unit: Option<Usdc>) -> Outcome {
     let life = rehearsal.life();
-    let worth = life.capital.worth(life.seen.unit) + life.capital.withdrawn + life.capital.harvested;
+    let worth = life.capital().worth(life.seen().unit) + life.capital().withdrawn + life.capital().harvested;
     let share = |now: Usdc, then: Usdc| then.is_positive().then(|| now.as_f64() / then.as_f64() - 1.0);
-    let spent = life.capital.fees.as_f64() + life.execution.slipped;
-    let skills = life.birth.world.domains.iter().zip(&life.epistemic.domains);
+    let spent = life.capital().fees.as_f64() + life.execution().slipped;
+    let skills = life.birth().world.domains.iter().zip(&life.epistemic().domains);
     Outcome {
-        ending: life.death.as_ref().map_or("alive", |death| death.cause.name()).to_owned(),
-        ticks: life.tick,
-        fitness: life.vitality.epistemic,
+        ending: life.death().map_or("alive", |death| death.cause.name()).to_owned(),
+        ticks: life.tick(),
+        fitness: life.vitality().epistemic,
         skill: None,
         fitness_over_time: Vec::new(),
         skill_lately: Vec::new(),
@@ -421,20 +421,20 @@ fn outcome(rehearsal: &Rehearsal, capital: Usdc, first_unit: Option<Usdc>) -> Ou
         skills: skills
             .map(|(spec, domain)| (spec.name.clone(), (domain.weight >= 20.0).then(|| domain.skill())))
             .collect(),
-        actions: life.execution.domain.resolved,
+        actions: life.execution().domain.resolved,
         trading_cost: capital.is_positive().then(|| spent / capital.as_f64()),
         returned: share(worth, capital),
-        held: first_unit.and_then(|first| share(life.seen.unit, first)),
+        held: first_unit.and_then(|first| share(life.seen().unit, first)),
         drawdown: 0.0,
         errors: Vec::new(),
         failures: 0,
         load: 0.0,
         constrained: 0.0,
-        nights: life.dreams.nights,
-        tried: life.dreams.promoted + life.dreams.refuted + life.dreams.expired,
-        borne_out: life.dreams.promoted,
-        stranded: if life.is_dead() { (life.purse.credit - reserve(life)).max(Usdc::ZERO).as_micros() } else { 0 },
-        phages: life.phages.ends,
+        nights: life.dreams().nights,
+        tried: life.dreams().promoted + life.dreams().refuted + life.dreams().expired,
+        borne_out: life.dreams().promoted,
+        stranded: if life.is_dead() { (life.purse().credit - reserve(life)).max(Usdc::ZERO).as_micros() } else { 0 },
+        phages: life.phages().ends,
     }
 }
 

@@ -35,9 +35,9 @@ impl Listener {
         // Claims come due while it looks; that a tick passes, and all of it fades, comes after that.
         let ticked = record.events.iter().any(|event| matches!(event, Event::Mortality(mortality::Event::Aged { .. })));
         let keep = if ticked { 1.0 - 1.0 / life.fitness_window() } else { 1.0 };
-        for (at, domain) in life.epistemic.domains.iter().enumerate() {
+        for (at, domain) in life.epistemic().domains.iter().enumerate() {
             let (then, sum) = (&mut self.last.0[at], &mut errors.0[at]);
-            let spec = &life.birth.world.domains[at];
+            let spec = &life.birth().world.domains[at];
             let coin = self.resolved.as_mut().filter(|_| spec.kind == DomainKind::Direction && spec.level.is_none());
             sum.0 += domain.error / keep - then.0;
             sum.1 += match coin {
@@ -71,7 +71,7 @@ impl Errors {
 
     /// Over all domains by their weight: 0 as good as naive, 1 perfect, negative worse. None where nothing came due.
     pub fn skill(&self, life: &Life) -> Option<f64> {
-        self.over(life.birth.world.domains.iter().map(|domain| domain.weight))
+        self.over(life.birth().world.domains.iter().map(|domain| domain.weight))
     }
 
     /// What was saved of all the error that naive made on a path, of which this may be only a part: who said nothing for a

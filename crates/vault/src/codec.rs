@@ -182,7 +182,7 @@ fn examples() -> [Event; 10] {
             instincts: vec!["always expect a".into()],
             ..golem::world::Manifest::default()
         },
-        endowment: golem::life::Endowment::default(),
+        endowment: golem::Endowment::default(),
         lineage: None,
         unfinished: Vec::new(),
     };
@@ -193,7 +193,7 @@ fn examples() -> [Event; 10] {
     let died = died.ok().flatten().and_then(|record| {
         record.events.into_iter().find(|e| matches!(e, Event::Mortality(mortality::Event::Died(_))))
     });
-    let amended = Event::Owner(owner::Event::Amended(golem.life().policy.clone()));
+    let amended = Event::Owner(owner::Event::Amended(Box::new(golem.life().policy().clone())));
     let kept = Event::Grimoire(grimoire::Event::Kept(Box::new(golem::grimoire::Decision::Forget(0))));
     let watching = Event::Grimoire(grimoire::Event::Watching(Box::default()));
     let (assessed, dreamt) =

@@ -48,14 +48,14 @@ impl Changes {
             match event {
                 Event::Episode(episode::Event::Remembered { why, .. }) => {
                     changes.begun = Some(Episode {
-                        number: life.episodes.made,
+                        number: life.episodes().made,
                         seq: record.seq,
-                        tick: life.tick,
+                        tick: life.tick(),
                         why: *why,
-                        regime: life.regimes.now as u8,
-                        surprise: life.episodes.surprise.last as f32,
-                        arousal: life.daimon.last.arousal.max(life.daimon.mood.arousal) as f32,
-                        exposed: life.episodes.pending.back().is_some_and(|pending| pending.exposed),
+                        regime: life.regimes().now as u8,
+                        surprise: life.episodes().surprise.last as f32,
+                        arousal: life.daimon().last.arousal.max(life.daimon().mood.arousal) as f32,
+                        exposed: life.episodes().pending.back().is_some_and(|pending| pending.exposed),
                         change: None,
                         regret: None,
                     });
@@ -67,7 +67,7 @@ impl Changes {
             }
         }
         // Those that ended are the ones right before the oldest that has not.
-        let first = life.episodes.made + 1 - life.episodes.pending.len() as u64 - changes.ended.len() as u64;
+        let first = life.episodes().made + 1 - life.episodes().pending.len() as u64 - changes.ended.len() as u64;
         for (at, ended) in changes.ended.iter_mut().enumerate() {
             ended.0 = first + at as u64;
         }

@@ -114,7 +114,7 @@ impl Vault {
         let mut parting = Parting::begin(&place.folder);
         bring_up_to_date(&mut db, golem.life())?;
         parting.note(golem.life(), golem.seq(), tip);
-        let last_snapshot = (snapshot, golem.life().now);
+        let last_snapshot = (snapshot, golem.life().now());
         let base = archive::base(&db)?;
         let vault = Vault {
             db,
@@ -151,7 +151,7 @@ impl Vault {
         let seq = tip_of(&self.db)?;
         self.head.set(Anchor { seq, hash: self.tip, seal: Seal::Open })?;
         self.parting.forget();
-        let cut = archive::cut(&mut self.db, self.retention, life.now)?;
+        let cut = archive::cut(&mut self.db, self.retention, life.now())?;
         self.base = cut.unwrap_or(self.base);
         self.parting.note(life, seq, self.tip);
         if cut.is_some() {
@@ -210,7 +210,7 @@ impl Vault {
         // Nobody knows how many ticks are left of a life on its way down.
         let every = if life.phase() <= Phase::Declining { self.snapshot_every.min(DYING) } else { self.snapshot_every };
         let due = seq - self.last_snapshot.0 >= every
-            || (life.now.since(self.last_snapshot.1) >= SNAPSHOT_SPAN && seq > self.last_snapshot.0);
+            || (life.now().since(self.last_snapshot.1) >= SNAPSHOT_SPAN && seq > self.last_snapshot.0);
         let tx = self.db.transaction()?;
         {
             let mut insert = tx.prepare_cached("INSERT INTO journal(seq, body, hash) VALUES(?1, ?2, ?3)")?;
@@ -236,7 +236,7 @@ impl Vault {
         self.called.clear();
         self.decided.clear();
         if due {
-            self.last_snapshot = (seq, life.now);
+            self.last_snapshot = (seq, life.now());
         }
         Ok(())
     }
@@ -279,7 +279,7 @@ fn bring_up_to_date(db: &mut Connection, life: &Life) -> Result<(), Error> {
         }
         tx.commit().map_err(Error::sqlite(what))?;
     }
-    let whole = episodes::count(db).is_ok_and(|rows| rows == life.episodes.made)
+    let whole = episodes::count(db).is_ok_and(|rows| rows == life.episodes().made)
         && calls::exist(db).map_err(Error::sqlite(what))?
         && grimoire::exists(db).map_err(Error::sqlite(what))?
         && is_derived(db);

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use golem::constitution::{Clocks, Constitution};
 use golem::grimoire::How;
 use golem::grimoire::bundle::export;
-use golem::life::Birth;
+use golem::Birth;
 use golem::{Golem, Record, Usdc, What, laws};
 use host::Home;
 use host::chance::{Secret, identity};
@@ -141,7 +141,7 @@ fn newborn(n: u64) -> (Golem, Record, Rehearsal, Secret) {
         seeded: true,
         constitution,
         world: manifest,
-        endowment: golem::life::Endowment::default(),
+        endowment: golem::Endowment::default(),
         lineage: None,
         unfinished: Vec::new(),
     };

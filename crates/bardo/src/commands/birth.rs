@@ -11,7 +11,7 @@ use crate::output::{self, line, plain};
 
 /// What to do with a newborn: nothing, where a host is up that runs it.
 pub(crate) fn next(home: &Home, newborn: &Living) -> String {
-    let name = &newborn.life().birth.name;
+    let name = &newborn.life().birth().name;
     if home.is_up() {
         format!("the host that is up runs it; see bardo golem show {name}")
     } else if newborn.watches().is_some() {

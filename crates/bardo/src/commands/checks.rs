@@ -55,7 +55,7 @@ fn named(flag: &str) -> Result<(String, String), Error> {
 /// Shows its checks, or changes what they run.
 pub(crate) fn check(place: &GolemHome, set: &[String], limit: Option<&str>, json: bool) -> Result<ExitCode, Error> {
     let (golem, _) = place.wake()?;
-    let Ok(Spec::Checks { checks, .. }) = serde_json::from_str(&golem.life().birth.world.spec) else {
+    let Ok(Spec::Checks { checks, .. }) = serde_json::from_str(&golem.life().birth().world.spec) else {
         return Err(Error::Usage(format!("{} has no checks: it lives in another world", place.name)));
     };
     let mut plan = Plan::read(place)?;
@@ -153,16 +153,16 @@ pub(crate) fn claim(home: &Home, name: &str, claim: &Claim<'_>, json: bool) -> R
     let place = home.golem(name)?;
     let (golem, _) = place.wake()?;
     let life = golem.life();
-    let wall = life.birth.world.timing == golem::world::Timing::Wall;
-    let now = if wall { Time::millis(home.time_ms().unsigned_abs()).max(life.now) } else { life.now };
+    let wall = life.birth().world.timing == golem::world::Timing::Wall;
+    let now = if wall { Time::millis(home.time_ms().unsigned_abs()).max(life.now()) } else { life.now() };
     let wrong = |text: &str| Error::Usage(format!("'{text}' is no time; --in 2h or --at 2030-01-31T09:00:00Z is"));
     let due = match (claim.within, claim.at) {
         (Some(span), _) => now + read_span(span).ok_or_else(|| wrong(span))?,
         (None, at) => at.and_then(read_moment).ok_or_else(|| wrong(at.unwrap_or_default()))?,
     };
-    let spec = life.birth.world.domains.iter().find(|spec| spec.name == claim.domain);
+    let spec = life.birth().world.domains.iter().find(|spec| spec.name == claim.domain);
     let Some(spec) = spec else {
-        let known: Vec<&str> = life.birth.world.domains.iter().map(|spec| spec.name.as_str()).collect();
+        let known: Vec<&str> = life.birth().world.domains.iter().map(|spec| spec.name.as_str()).collect();
         let about = if known.is_empty() { "nothing; it has no checks".to_owned() } else { known.join(", ") };
         return Err(Error::Usage(format!("{name} can make claims about: {about}")));
     };

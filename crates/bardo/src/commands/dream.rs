@@ -56,7 +56,7 @@ fn report(place: &GolemHome, json: bool) -> Result<ExitCode, Error> {
     let nights = nights(place)?;
     let (golem, _) = place.wake()?;
     let life = golem.life();
-    let dreams = &life.dreams;
+    let dreams = &life.dreams();
     let Some(night) = nights.last() else {
         let why = golem::dream::blocked(life).map_or(String::new(), |why| format!("; none could begin now: {why}"));
         if json {
@@ -77,16 +77,16 @@ fn report(place: &GolemHome, json: bool) -> Result<ExitCode, Error> {
         return Ok(ExitCode::SUCCESS);
     }
     let so_far = if night.ended { "" } else { ", still asleep" };
-    line(format!("{}, night {} of {}{so_far}", life.birth.name, count(night.number), date(night.began)));
+    line(format!("{}, night {} of {}{so_far}", life.birth().name, count(night.number), date(night.began)));
     night.told.iter().for_each(|text| line(format!("  {text}")));
     line(format!("  it cost {}; all nights together {}, {} of it wasted", night.cost, dreams.spent, dreams.wasted));
     for staged in &dreams.staged {
-        let trial = on_trial(staged, &life.birth.world);
+        let trial = on_trial(staged, &life.birth().world);
         line(format!("  on trial: {}", trial.rule));
         line(format!("    {}", trial.how));
     }
     for revision in &dreams.revisions {
-        let domain = &life.birth.world.domains[usize::from(revision.domain)].name;
+        let domain = &life.birth().world.domains[usize::from(revision.domain)].name;
         let how =
             if revision.adopted { "has learned again; what it knew before is still kept" } else { "learns again" };
         line(format!(
@@ -104,10 +104,10 @@ fn report(place: &GolemHome, json: bool) -> Result<ExitCode, Error> {
 
 /// What dreams have brought into the playbook, and how it has done since.
 fn adopted(life: &Life) {
-    for heuristic in life.playbook.iter().filter(|h| h.provenance == golem::rule::Provenance::Dreamt) {
+    for heuristic in life.playbook().iter().filter(|h| h.provenance == golem::rule::Provenance::Dreamt) {
         let effect = (heuristic.expects() * 1_000.0).round() / 1_000.0;
         let parsed = Parsed { effect, ..Parsed::from(heuristic) };
-        let rule = parsed.print(&life.birth.world).unwrap_or_default();
+        let rule = parsed.print(&life.birth().world).unwrap_or_default();
         let skill = heuristic.skill() * 100.0;
         line(format!(
             "  in use: {rule} ({} % against naive in {:.0} claims)",

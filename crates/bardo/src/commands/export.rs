@@ -61,13 +61,13 @@ struct Claims {
 impl Claims {
     fn hear(&mut self, event: &Event, made: Time, life: &Life) {
         if self.domains.is_empty() {
-            self.domains = life.birth.world.domains.iter().map(|domain| domain.name.clone()).collect();
+            self.domains = life.birth().world.domains.iter().map(|domain| domain.name.clone()).collect();
         }
         let mut say = |domain: u8, due, value, naive| self.open.push_back(Said { domain, made, due, value, naive });
         match event {
             // The newest of its domain; those before it met their answers in the same record at the latest.
             Event::Rule(rule::Event::Predicted { domain, .. }) => {
-                if let Some(claim) = life.open[usize::from(*domain)].back() {
+                if let Some(claim) = life.open()[usize::from(*domain)].back() {
                     say(*domain, claim.due, claim.value, claim.naive);
                 }
             }

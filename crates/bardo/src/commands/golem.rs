@@ -79,11 +79,11 @@ fn create(home: &Home, new: New, json: bool) -> Result<ExitCode, Error> {
     let Some(living) = living else { return Ok(ExitCode::SUCCESS) };
     let life = living.life();
     if json {
-        output::json(&json!({ "name": life.birth.name, "id": life.id().to_string(), "seeded": life.birth.seeded }));
+        output::json(&json!({ "name": life.birth().name, "id": life.id().to_string(), "seeded": life.birth().seeded }));
     } else {
         line(format!(
             "{} is born: {} to live on, {} to act with",
-            life.birth.name, life.purse.credit, life.capital.cash
+            life.birth().name, life.purse().credit, life.capital().cash
         ));
         line(birth::next(home, &living));
     }
@@ -209,7 +209,7 @@ fn events(place: &GolemHome, all: bool, json: bool) -> Result<ExitCode, Error> {
     let reader = Reader::open(&place.database())?;
     let mut herald = Herald::before(&reader)?;
     if let Some(life) = herald.life() {
-        let (tick, folder) = (count(life.tick), place.archive());
+        let (tick, folder) = (count(life.tick()), place.archive());
         output::complain(format!(
             "what came before tick {tick} is archived; put it into {} to see it here",
             folder.display()
@@ -272,16 +272,16 @@ fn stress(place: &GolemHome, json: bool) -> Result<ExitCode, Error> {
     let life = golem.life();
     let figures = &life.constitution().stress;
     if json {
-        let active = life.stress.active.iter().map(|s| {
+        let active = life.stress().active.iter().map(|s| {
             json!({
                 "kind": s.kind, "domain": domain(life, s.domain), "severity": s.severity(figures), "since_ms": s.since,
                 "presses": s.presses, "why": words::why(life, s), "clears_when": words::clears_when(life, s),
             })
         });
-        let named = life.stress.named.iter().map(
+        let named = life.stress().named.iter().map(
             |n| json!({ "name": n.name, "description": n.description, "severity": n.severity(figures.named_rate) }),
         );
-        let past = life.stress.past.iter().map(|p| {
+        let past = life.stress().past.iter().map(|p| {
             json!({
                 "kind": p.kind, "domain": domain(life, p.domain), "times": p.times, "peak": p.peak, "ended_ms": p.ended,
                 "suspended": p.suspended, "warned": p.warned, "right": p.right,
@@ -291,26 +291,26 @@ fn stress(place: &GolemHome, json: bool) -> Result<ExitCode, Error> {
             "mode": figures.mode, "load": stress::load(life), "load_as_told": stress::load_as_told(life),
             "band": stress::band(life), "closed": words::closed(life), "active": active.collect::<Vec<_>>(),
             "named": named.collect::<Vec<_>>(), "past": past.collect::<Vec<_>>(),
-            "mood": life.daimon.mood.octant(), "pad": life.daimon.mood,
+            "mood": life.daimon().mood.octant(), "pad": life.daimon().mood,
         }));
         return Ok(ExitCode::SUCCESS);
     }
-    line(format!("{}  load {}", life.birth.name, words::summary(life)));
-    for s in &life.stress.active {
+    line(format!("{}  load {}", life.birth().name, words::summary(life)));
+    for s in &life.stress().active {
         line(format!("  {}", words::line(&words::title(life, s.kind, s.domain), s.severity(figures))));
         let eased = if s.presses { "" } else { ", and grows no more" };
         line(format!("    {}; for {}{eased}", words::why(life, s), golem::Span::millis(since(life, s.since))));
         line(format!("    clears when {}", words::clears_when(life, s)));
     }
-    for n in &life.stress.named {
+    for n in &life.stress().named {
         line(format!("  {}", words::line(&n.name, n.severity(figures.named_rate))));
-        line(format!("    named by {} itself, closes nothing: {}", life.birth.name, n.description));
+        line(format!("    named by {} itself, closes nothing: {}", life.birth().name, n.description));
     }
     if let Some(closed) = words::closed(life).filter(|_| !life.is_dead()) {
         line(format!("  closed now: {closed}"));
         line("  open as ever: giving up exposure, looking, predicting, self-examination, asking you or its peers");
     }
-    for p in &life.stress.past {
+    for p in &life.stress().past {
         let ago = golem::Span::millis(since(life, p.ended));
         let how = if p.suspended { "was set aside" } else { "cleared" };
         let warnings =
@@ -323,11 +323,11 @@ fn stress(place: &GolemHome, json: bool) -> Result<ExitCode, Error> {
 }
 
 fn domain(life: &golem::Life, domain: Option<u8>) -> Option<&str> {
-    domain.and_then(|at| life.birth.world.domains.get(usize::from(at))).map(|spec| spec.name.as_str())
+    domain.and_then(|at| life.birth().world.domains.get(usize::from(at))).map(|spec| spec.name.as_str())
 }
 
 fn since(life: &golem::Life, age: golem::Span) -> u64 {
-    life.age.as_millis().saturating_sub(age.as_millis())
+    life.age().as_millis().saturating_sub(age.as_millis())
 }
 
 /// The file as it stands, against the life as it is.
@@ -375,7 +375,7 @@ fn playbook(home: &Home, place: &GolemHome, accept: bool, discard: bool, json: b
         line(format!("  line {at}: {why}"));
     }
     for (at, parsed) in &review.added {
-        let rule = parsed.print(&golem.life().birth.world).unwrap_or_default();
+        let rule = parsed.print(&golem.life().birth().world).unwrap_or_default();
         line(format!("  line {at}: {} {rule}", if accept { "is tried from now on:" } else { "proposes" }));
     }
     for rule in &review.left_out {
@@ -473,16 +473,16 @@ fn drill_one(copy: &Path) -> Result<(Name, u64, u64), Error> {
     home.init(&Settings::load(File::Bardo, None, std::iter::empty(), &[])?)?;
     let (name, _) = restore::restore(&home, copy, None, &Consent { take_over: true, ..Consent::default() })?;
     let (golem, check) = Reader::open(&home.place(&name).database())?.verify(&home.heads())?;
-    Ok((name, golem.life().tick, check.records - check.after))
+    Ok((name, golem.life().tick(), check.records - check.after))
 }
 
 fn take_in(home: &Home, args: &Restore, json: bool) -> Result<ExitCode, Error> {
     let consent = Consent { rewind: args.rewind, take_over: args.take_over, signed_by: args.signed_by.clone() };
     let (name, life) = restore::restore(home, &args.from, args.name.clone(), &consent)?;
     if json {
-        output::json(&json!({ "name": name, "id": life.id().to_string(), "tick": life.tick }));
+        output::json(&json!({ "name": name, "id": life.id().to_string(), "tick": life.tick() }));
     } else {
-        line(format!("{name} is here, at tick {}", count(life.tick)));
+        line(format!("{name} is here, at tick {}", count(life.tick())));
     }
     Ok(ExitCode::SUCCESS)
 }

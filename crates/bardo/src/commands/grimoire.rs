@@ -39,7 +39,7 @@ fn known(place: &GolemHome) -> Result<(Reader, Golem, Vec<Entry>), Error> {
 }
 
 fn current(entry: Entry, life: &Life) -> Entry {
-    match life.playbook.iter().find(|heuristic| heuristic.id == entry.id) {
+    match life.playbook().iter().find(|heuristic| heuristic.id == entry.id) {
         Some(heuristic) => entry_of(heuristic, life, Some(&entry)),
         None => entry,
     }
@@ -49,7 +49,7 @@ fn search(home: &Home, place: &GolemHome, args: &Search, json: bool) -> Result<E
     let reader = Reader::open(&place.database())?;
     let (golem, _) = reader.wake()?;
     let life = golem.life();
-    let mut query = Query::about(args.query.join(" "), life.now, life.regimes.now);
+    let mut query = Query::about(args.query.join(" "), life.now(), life.regimes().now);
     query.limit = args.limit;
     query.kinds = args.kind.map(|kind| kind.0).into_iter().collect();
     if args.all {
@@ -67,7 +67,7 @@ fn search(home: &Home, place: &GolemHome, args: &Search, json: bool) -> Result<E
     for Hit { entry, score, parts } in hits {
         let entry = current(entry, life);
         if json {
-            let mut value = json!({ "score": score, "entry": entry, "confidence": entry.confidence(life.now) });
+            let mut value = json!({ "score": score, "entry": entry, "confidence": entry.confidence(life.now()) });
             if args.explain {
                 value["parts"] = json!(parts);
             }
@@ -78,7 +78,7 @@ fn search(home: &Home, place: &GolemHome, args: &Search, json: bool) -> Result<E
             "{:>6}  {:<17} {:.2}  {}",
             entry.id,
             entry.kind.name(),
-            entry.confidence(life.now),
+            entry.confidence(life.now()),
             known::says(&entry, life)
         ));
         if args.explain {
@@ -123,7 +123,7 @@ fn show(place: &GolemHome, id: u64, json: bool) -> Result<ExitCode, Error> {
     };
     if json {
         let mut value = serde_json::to_value(&entry).expect("plain data");
-        value["confidence"] = json!(entry.confidence(life.now));
+        value["confidence"] = json!(entry.confidence(life.now()));
         output::json(&value);
         return Ok(ExitCode::SUCCESS);
     }
@@ -135,7 +135,7 @@ fn show(place: &GolemHome, id: u64, json: bool) -> Result<ExitCode, Error> {
 
 fn stats(place: &GolemHome, json: bool) -> Result<ExitCode, Error> {
     let (_, golem, entries) = known(place)?;
-    let now = golem.life().now;
+    let now = golem.life().now();
     let of = |kind: Kind, status: Status| entries.iter().filter(|e| e.kind == kind && e.status == status).count();
     let statuses = [Status::Active, Status::Candidate, Status::Dormant, Status::Archived];
     if json {
@@ -147,7 +147,7 @@ fn stats(place: &GolemHome, json: bool) -> Result<ExitCode, Error> {
                 (kind.name().to_owned(), by.into())
             })
             .collect();
-        let pruned = golem.life().knowing.pruned();
+        let pruned = golem.life().knowing().pruned();
         output::json(&json!({ "entries": entries.len(), "kinds": kinds, "pruned": pruned }));
         return Ok(ExitCode::SUCCESS);
     }
@@ -171,7 +171,7 @@ fn stats(place: &GolemHome, json: bool) -> Result<ExitCode, Error> {
     }
     line(format!(
         "{:.0} % of what was in use was archived in the last 500 ticks",
-        golem.life().knowing.pruned() * 100.0
+        golem.life().knowing().pruned() * 100.0
     ));
     Ok(ExitCode::SUCCESS)
 }

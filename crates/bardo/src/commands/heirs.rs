@@ -41,13 +41,13 @@ pub(crate) fn successor(home: &Home, args: &Successor, json: bool) -> Result<Exi
     let life = heir.life();
     if json {
         output::json(&serde_json::json!({
-            "name": life.birth.name, "id": life.id().to_string(), "generation": life.birth.generation,
+            "name": life.birth().name, "id": life.id().to_string(), "generation": life.birth().generation,
             "inherited": estate.preview,
         }));
     } else {
         line(format!(
             "{} is born, generation {}: {} to live on, {} to act with",
-            life.birth.name, life.birth.generation, life.purse.credit, life.capital.cash
+            life.birth().name, life.birth().generation, life.purse().credit, life.capital().cash
         ));
         line(next(home, &heir));
     }
@@ -193,18 +193,18 @@ pub(crate) fn graveyard(home: &Home, json: bool) -> Result<ExitCode, Error> {
     for place in home.list()? {
         let (golem, _) = Reader::open(&place.database())?.wake()?;
         let life = golem.life();
-        let Some(death) = &life.death else { continue };
+        let Some(death) = &life.death() else { continue };
         let testament = testament::read(&place, life).ok().flatten();
         graves.push(Grave {
             name: place.name.to_string(),
-            generation: life.birth.generation,
-            born: life.born,
+            generation: life.birth().generation,
+            born: life.born(),
             died: death.at,
-            ticks: life.tick,
+            ticks: life.tick(),
             cause: death.cause.to_string(),
             arc: testament.as_ref().map(|testament| testament.arc.to_string()),
             low_divergence: testament.as_ref().map(|testament| testament.mandate.low_divergence),
-            parent: life.birth.lineage.as_ref().map(|line| line.parent_name.clone()),
+            parent: life.birth().lineage.as_ref().map(|line| line.parent_name.clone()),
         });
     }
     if json {
@@ -241,7 +241,7 @@ pub(crate) fn lineage(home: &Home, name: &str, json: bool) -> Result<ExitCode, E
     let roots: Vec<&golem::Life> = family
         .iter()
         .filter(|life| {
-            let parent = life.birth.lineage.as_ref().map(|line| line.parent);
+            let parent = life.birth().lineage.as_ref().map(|line| line.parent);
             parent.is_none_or(|parent| !family.iter().any(|other| other.id() == parent))
         })
         .collect();
@@ -252,18 +252,18 @@ pub(crate) fn lineage(home: &Home, name: &str, json: bool) -> Result<ExitCode, E
 }
 
 fn branch(life: &golem::Life, family: &[golem::Life], depth: usize) {
-    let end = life.death.as_ref().map_or("alive".to_owned(), |death| death.cause.to_string());
+    let end = life.death().as_ref().map_or("alive".to_owned(), |death| death.cause.to_string());
     line(format!(
         "{}{} {}  generation {}, {} ticks, skill {:.3}: {end}",
         "   ".repeat(depth),
         if life.is_dead() { "†" } else { "•" },
-        life.birth.name,
-        life.birth.generation,
-        count(life.tick),
-        life.vitality.epistemic
+        life.birth().name,
+        life.birth().generation,
+        count(life.tick()),
+        life.vitality().epistemic
     ));
     let children = family.iter().filter(|other| {
-        other.birth.lineage.as_ref().is_some_and(|line| line.parent == life.id()) && other.id() != life.id()
+        other.birth().lineage.as_ref().is_some_and(|line| line.parent == life.id()) && other.id() != life.id()
     });
     children.for_each(|child| branch(child, family, depth + 1));
 }

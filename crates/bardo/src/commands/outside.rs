@@ -213,8 +213,8 @@ pub(crate) fn check_mind(how: &HowArgs, command: &[String], json: bool) -> Resul
     let mut living = birth(&home, Wish { programs, ..Wish::of(name, spec, Some(1), settings) })?;
     let mut ear = Ear::default();
     living.run(host::life::Run { pace: Pace::Max, ticks: Some(LOOKS), batch: LOOKS }, &mut ear)?;
-    let (words, life) = (living.life().outside.words, living.life());
-    let held: u64 = life.outside.standing.iter().map(|standing| standing.resolved).sum();
+    let (words, life) = (living.life().outside().words, living.life());
+    let held: u64 = life.outside().standing.iter().map(|standing| standing.resolved).sum();
     if json {
         let found: Vec<&String> = ear.lacks.iter().collect();
         output::json(

@@ -55,7 +55,7 @@ pub(crate) fn fund(home: &Home, money: &Money, json: bool) -> Result<ExitCode, E
 pub(crate) fn policy(home: &Home, name: &str, set: &[String], json: bool) -> Result<ExitCode, Error> {
     let place = home.golem(name)?;
     let (golem, _) = place.wake()?;
-    let now = Settings::of_policy(&golem.life().policy);
+    let now = Settings::of_policy(&golem.life().policy());
     if set.is_empty() {
         let keys = now.iter().filter_map(|flag| flag.split_once('='));
         if json {
@@ -84,7 +84,7 @@ pub(crate) fn approve(home: &Home, name: &str, key: Option<u64>, yes: bool, json
     let (golem, _) = home.golem(name)?.wake()?;
     let answers =
         |key| line(format!("yes: bardo golem approve {name} {key}\nno:  bardo golem approve {name} {key} --deny"));
-    match (golem::policy::asks(golem.life()), golem.life().calls.hold) {
+    match (golem::policy::asks(golem.life()), golem.life().calls().hold) {
         (None, Some(hold)) if json => output::json(&hold),
         (ask, _) if json => output::json(&ask),
         (None, None) => line(format!("{name} asks for nothing")),
@@ -113,7 +113,7 @@ pub(crate) fn asks(home: &Home, json: bool) -> Result<ExitCode, Error> {
         }
         let (golem, _) = place.wake()?;
         waiting += 1;
-        if let Some(hold) = golem.life().calls.hold {
+        if let Some(hold) = golem.life().calls().hold {
             if json {
                 output::json(&json!({ "name": place.name, "hold": hold }));
             } else {

@@ -37,8 +37,8 @@ pub(crate) fn report(place: &GolemHome, out: Option<&Path>, json: bool) -> Resul
 
 fn body(history: &History, testament: Option<&Testament>) -> String {
     let Some(life) = &history.life else { return String::new() };
-    let mut text = format!("<h1>{}</h1>\n", escape(life.birth.name.as_str()));
-    let standing = match &life.death {
+    let mut text = format!("<h1>{}</h1>\n", escape(life.birth().name.as_str()));
+    let standing = match &life.death() {
         Some(death) => format!("Died on day {:.1}, {}.", history.end(), death.cause),
         None => format!("Alive on day {:.1}, {}.", history.end(), output::phase(life.phase())),
     };

@@ -70,7 +70,7 @@ pub(crate) fn run(home: &Home, args: &RunArgs, json: bool) -> Result<ExitCode, E
 }
 
 fn ticks(home: &Home, name: &str) -> Result<u64, Error> {
-    Ok(Reader::open(&home.golem(name)?.database())?.wake()?.0.life().tick)
+    Ok(Reader::open(&home.golem(name)?.database())?.wake()?.0.life().tick())
 }
 
 fn live(
@@ -85,8 +85,8 @@ fn live(
     let place = home.golem(name)?;
     // The dead need neither lock nor world, unless money is still on its way to them.
     let (golem, _) = Reader::open(&place.database())?.wake()?;
-    if let (Some(death), true) = (&golem.life().death, golem.owes_nothing() && place.has_gone_home(golem.life()))
-        && home.treasury()?.undelivered(golem.life().id(), golem.life().transfers_taken)?.is_empty()
+    if let (Some(death), true) = (&golem.life().death(), golem.owes_nothing() && place.has_gone_home(golem.life()))
+        && home.treasury()?.undelivered(golem.life().id(), golem.life().transfers_taken())?.is_empty()
     {
         return Err(Error::Dead(place.name, death.cause.to_string()));
     }
@@ -96,10 +96,10 @@ fn live(
         living.take_money(&mut Silent)?;
     }
     let ended = living.golem().owes_nothing() && place.has_gone_home(living.life());
-    if let (Some(death), true) = (&living.life().death, ended) {
+    if let (Some(death), true) = (&living.life().death(), ended) {
         return Err(Error::Dead(place.name, death.cause.to_string()));
     }
-    if living.life().heartbeat.paused {
+    if living.life().heartbeat().paused {
         output::complain(format!("{0} is paused; `bardo golem resume {0}` lets it go on", name));
     }
     // Where no host is up, whoever runs one that lives in the present follows it.
@@ -134,19 +134,19 @@ fn live(
 }
 
 fn summary(life: &Life) -> String {
-    let name = &life.birth.name;
+    let name = &life.birth().name;
     if life.is_dead() {
         return format!("{name} is dead and has not come to its end yet; `bardo golem run {name}` goes on with it");
     }
-    let out = life.flights.iter().any(|flight| matches!(flight.stage, Stage::Permitted | Stage::Sent));
+    let out = life.flights().iter().any(|flight| matches!(flight.stage, Stage::Permitted | Stage::Sent));
     let out = if out { "; an order is out, and what becomes of it is seen when it runs again" } else { "" };
     format!(
         "{name} is {} at tick {}, {} old, vitality {:.2}, {} left{out}",
         output::phase(life.phase()),
-        count(life.tick),
-        life.age,
-        life.vitality.composite,
-        life.purse.credit
+        count(life.tick()),
+        life.age(),
+        life.vitality().composite,
+        life.purse().credit
     )
 }
 
@@ -173,12 +173,12 @@ impl Crier {
             && last.elapsed() >= Duration::from_millis(200)
         {
             *last = Instant::now();
-            let (tick, phase) = (count(life.tick), life.phase());
+            let (tick, phase) = (count(life.tick()), life.phase());
             eprint!(
                 "\r\x1b[K{}  tick {tick}  {phase} {:.2}  {}",
-                date(life.now),
-                life.vitality.composite,
-                life.purse.credit
+                date(life.now()),
+                life.vitality().composite,
+                life.purse().credit
             );
             let _ = std::io::stderr().flush();
         }

@@ -52,7 +52,7 @@ impl Held {
         constitution.economic.machine_per_day = Usdc::ZERO;
         // As soon as it can be.
         (constitution.epistemic.grace, constitution.epistemic.senescent) = (1, 1);
-        let birth = golem::life::Birth { world: manifest(checks), ..birth(constitution) };
+        let birth = golem::Birth { world: manifest(checks), ..birth(constitution) };
         birth.check().unwrap();
         let (golem, _) = Golem::born(birth, START);
         let mut held = Held { golem, commands: 0 };

@@ -160,7 +160,7 @@ impl Backups {
     fn copy(&self, place: &GolemHome, stamp: &str) -> Result<Kept, Error> {
         place.catch_up()?;
         let (golem, _) = place.wake()?;
-        if golem.life().transfers_taken == 0 {
+        if golem.life().transfers_taken() == 0 {
             return Err(Error::Busy("its birth was cut short; it is complete once it was run".into()));
         }
         let folder = self.folder.join("golems").join(place.name.as_str());

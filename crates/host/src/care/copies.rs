@@ -228,10 +228,10 @@ fn fill(place: &GolemHome, built: &Path, addressee: Option<&str>) -> Result<Labe
     let mut label = Label {
         name: place.name.clone(),
         id: life.id().to_string(),
-        tick: life.tick,
+        tick: life.tick(),
         records: golem.seq(),
         tip: hash::hex(&reader.tip()?.hash),
-        deposits: life.deposits_made,
+        deposits: life.deposits_made(),
         files,
         passage: None,
     };

@@ -180,7 +180,7 @@ fn examine_feeds(home: &Home) -> Vec<Finding> {
 /// What its checks run here, if it has any.
 fn examine_checks(place: &GolemHome) -> Option<Finding> {
     let (golem, _) = place.wake().ok()?;
-    let Ok(Spec::Checks { checks, .. }) = serde_json::from_str(&golem.life().birth.world.spec) else { return None };
+    let Ok(Spec::Checks { checks, .. }) = serde_json::from_str(&golem.life().birth().world.spec) else { return None };
     if golem.life().is_dead() || checks.is_empty() {
         return None;
     }
@@ -396,7 +396,7 @@ fn examine_money(place: &GolemHome, life: &Life, own: &Own, treasury: &Treasury)
         return Finding::wrong(what, format!("{why}; see what can be saved with `bardo recover`"));
     }
     let moved = Head::peek(&place.home().heads(), life.id()).is_some_and(|anchor| anchor.seal != Seal::Open);
-    match treasury.undelivered(life.id(), life.transfers_taken) {
+    match treasury.undelivered(life.id(), life.transfers_taken()) {
         Err(e) => Finding::wrong(what, e.to_string()),
         Ok(sent) if sent.is_empty() => {
             Finding::fine(what, "accounted for to the micro-USDC, in its book and in the treasury's")
@@ -416,7 +416,7 @@ fn examine_secret(place: &GolemHome, golem: &Golem) -> Finding {
         Ok(secret) => secret,
         Err(e) => return Finding::wrong(what, e.to_string()),
     };
-    if secret.hash() != golem.life().birth.secret_hash {
+    if secret.hash() != golem.life().birth().secret_hash {
         return Finding::wrong(what, "the secret is not the one it was born with");
     }
     if !golem.life().is_dead() {
@@ -432,7 +432,7 @@ fn examine_secret(place: &GolemHome, golem: &Golem) -> Finding {
 pub fn verify_rolls(place: &GolemHome, secret: &Secret) -> Result<u64, Error> {
     let reader = Reader::open(&place.database())?;
     let (mut golem, mut rolls, mut false_at) = (reader.beginning()?, 0, None);
-    let earlier = golem.as_ref().map_or(0, |golem| golem.life().tick);
+    let earlier = golem.as_ref().map_or(0, |golem| golem.life().tick());
     reader.replay(|record| {
         let Some(living) = &mut golem else {
             golem = Golem::reborn(&record).ok();
@@ -441,8 +441,8 @@ pub fn verify_rolls(place: &GolemHome, secret: &Secret) -> Result<u64, Error> {
         let folded = living.fold_with(&record, |event, life| {
             if let Event::Mortality(mortality::Event::Rolled { roll, .. }) = event {
                 rolls += 1;
-                if *roll != secret.roll(life.id(), life.tick) && false_at.is_none() {
-                    false_at = Some(life.tick);
+                if *roll != secret.roll(life.id(), life.tick()) && false_at.is_none() {
+                    false_at = Some(life.tick());
                 }
             }
         });
@@ -451,7 +451,7 @@ pub fn verify_rolls(place: &GolemHome, secret: &Secret) -> Result<u64, Error> {
     let ticks = golem
         .as_ref()
         .filter(|golem| golem.life().constitution().clocks().stochastic)
-        .map(|golem| golem.life().tick - earlier);
+        .map(|golem| golem.life().tick() - earlier);
     match false_at {
         None if ticks.is_some_and(|ticks| ticks != rolls) => {
             Err(Error::Damaged(format!("{rolls} rolls for {} ticks: some are missing", ticks.unwrap_or(0))))

@@ -137,7 +137,7 @@ fn treasury(home: &Home, cases: &[Case], really: bool, tell: &mut impl FnMut(Ste
             let mut anew = Treasury::begin_anew(home.root(), &home.heads(), &rows, &aside)?;
             // That an owner ended somebody stands in the journal too, and must not be forgotten: nobody comes after it.
             for life in cases.iter().map(|case| case.golem.life()) {
-                let cause = life.death.as_ref().map(|death| &death.cause);
+                let cause = life.death().map(|death| &death.cause);
                 if matches!(cause, Some(Cause::OwnerKill { .. } | Cause::KillSwitch { .. })) {
                     anew.end(life.id())?;
                 }
@@ -186,7 +186,7 @@ fn enter(
         ));
         if really {
             let life = case.golem.life();
-            let heir_of = life.birth.lineage.as_ref().filter(|_| kind == "sent" && *number == 1);
+            let heir_of = life.birth().lineage.as_ref().filter(|_| kind == "sent" && *number == 1);
             let heir_of = heir_of.map(|line| HeirOf { parent: line.parent, by_itself: line.by_itself });
             let letter = heir_of.map(|of| of.letter(life.id()));
             home.treasury()?.enter(kind, Some(life.id()), *number, *credit, *capital, letter.as_deref())?;
@@ -228,7 +228,7 @@ impl Case {
                 tell(Step::new(
                     &place.name,
                     lost,
-                    format!("it goes on from record {here}, tick {}", golem.life().tick),
+                    format!("it goes on from record {here}, tick {}", golem.life().tick()),
                 ));
                 anchor = Some(tip);
             }
@@ -241,7 +241,7 @@ impl Case {
     fn mend_world(&self, really: bool, tell: &mut impl FnMut(Step)) -> Result<(), Error> {
         let (life, path) = (self.golem.life(), self.place.ledger());
         // A record of what really happened is nobody's to write again.
-        if !life.birth.world.paper {
+        if !life.birth().world.paper {
             return Ok(());
         }
         let own = Own::read(&self.place.database(), &self.lines)?;
@@ -252,9 +252,9 @@ impl Case {
             return Ok(());
         };
         // What it has asked for and what cannot have reached its world; the numbers of the rest will be used anew.
-        let asked = life.flights.iter().filter(|flight| flight.is_unsent()).map(|flight| flight.key - 1).min();
+        let asked = life.flights().iter().filter(|flight| flight.is_unsent()).map(|flight| flight.key - 1).min();
         let mut entries = Ledger::salvage(&path);
-        let unasked = entries.split_off(&(asked.unwrap_or(life.flights_made) + 1)).len();
+        let unasked = entries.split_off(&(asked.unwrap_or(life.flights_made()) + 1)).len();
         let mut again = 0;
         for (key, entry) in own.entries() {
             if entries.get(&key).is_none_or(|there| there.outcome != entry.outcome) {
@@ -264,8 +264,8 @@ impl Case {
         }
         let held: i64 = entries.values().filter_map(|entry| entry.outcome).map(|outcome| outcome.units).sum();
         let under_way =
-            life.flights.iter().filter_map(|flight| entries.get(&flight.key)?.outcome).map(|o| o.units).sum::<i64>();
-        if held - under_way != life.capital.holding {
+            life.flights().iter().filter_map(|flight| entries.get(&flight.key)?.outcome).map(|o| o.units).sum::<i64>();
+        if held - under_way != life.capital().holding {
             let what = format!("{why}; its journal cannot be read far enough back to tell: put its archive back first");
             tell(Step::beyond(&self.place.name, what));
             return Ok(());

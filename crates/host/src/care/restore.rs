@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use golem::life::Birth;
+use golem::Birth;
 use golem::{Golem, GolemId, Life, Name};
 use vault::{Anchor, Head, Passing, Reader, Seal};
 use world::Ledger;
@@ -49,7 +49,7 @@ pub fn restore(home: &Home, from: &Path, name: Option<Name>, consent: &Consent) 
     home.require()?;
     let arrival = Arrival::look_at(home, from, consent)?;
     let (life, id) = (arrival.golem.life().clone(), arrival.golem.life().id());
-    let name = name.unwrap_or_else(|| life.birth.name.clone());
+    let name = name.unwrap_or_else(|| life.birth().name.clone());
     let place = home.place(&name);
     if place.folder.exists() && !place.is(id) {
         return Err(Error::NameTaken(name));
@@ -148,13 +148,13 @@ impl Arrival {
             }
             standing = label::standing(home, &label, consent.signed_by.as_deref(), consent.take_over)?;
         }
-        file_yields_birth(crib.folder(), &golem.life().birth)?;
-        if golem.life().transfers_taken == 0 {
+        file_yields_birth(crib.folder(), &golem.life().birth())?;
+        if golem.life().transfers_taken() == 0 {
             return Err(Error::Usage(
                 "it was never given its first money, so it has never lived; make a new one".into(),
             ));
         }
-        if Secret::load(&crib.folder().join("secret"))?.hash() != golem.life().birth.secret_hash {
+        if Secret::load(&crib.folder().join("secret"))?.hash() != golem.life().birth().secret_hash {
             return Err(Error::WrongSecret(from.join("secret")));
         }
         crib.must_be_as_labelled()?;
@@ -169,8 +169,8 @@ impl Arrival {
             let own = books::Own::read(&self.crib.folder().join("life.db"), &[])?;
             drop(Ledger::rebuild(&world, own.entries().collect())?);
         }
-        let asked = life.flights.iter().filter(|flight| flight.is_unsent()).map(|flight| flight.key - 1).min();
-        Ok(Ledger::file(world)?.forget_after(asked.unwrap_or(life.flights_made))?)
+        let asked = life.flights().iter().filter(|flight| flight.is_unsent()).map(|flight| flight.key - 1).min();
+        Ok(Ledger::file(world)?.forget_after(asked.unwrap_or(life.flights_made()))?)
     }
 
     fn come_in(self, home: &Home, place: &GolemHome, known: Option<Anchor>, consent: &Consent) -> Result<(), Error> {
@@ -179,7 +179,7 @@ impl Arrival {
         goes_on_in_the_log(home, id, &self.reader.tip()?, consent)?;
         money_allows(home, life)?;
         // Only paper can be rewound: a real world alone knows what was done, and is asked about each key.
-        if life.birth.world.paper {
+        if life.birth().world.paper {
             self.rewind_world()?;
         }
         sync_folder(self.crib.folder())?;
@@ -271,15 +271,15 @@ fn money_allows(home: &Home, copy: &Life) -> Result<(), Error> {
     let treasury = home.treasury()?;
     let known = home.list()?.into_iter().find(|place| place.is(copy.id()));
     let known = known.and_then(|place| Reader::open(&place.database()).ok()?.wake().ok()).map(|(golem, _)| golem);
-    let returned = known.as_ref().map_or(0, |golem| golem.life().deposits_made).max(treasury.received(copy.id())?);
-    if returned > copy.deposits_made {
+    let returned = known.as_ref().map_or(0, |golem| golem.life().deposits_made()).max(treasury.received(copy.id())?);
+    if returned > copy.deposits_made() {
         return Err(Error::Usage(
             "money that this copy still holds has been returned to a treasury since; it cannot be restored".into(),
         ));
     }
-    let taken = known.as_ref().map_or(0, |golem| golem.life().transfers_taken);
-    let again = treasury.undelivered(copy.id(), copy.transfers_taken)?.iter().filter(|t| t.number <= taken).count();
-    if taken > copy.transfers_taken + again as u64 {
+    let taken = known.as_ref().map_or(0, |golem| golem.life().transfers_taken());
+    let again = treasury.undelivered(copy.id(), copy.transfers_taken())?.iter().filter(|t| t.number <= taken).count();
+    if taken > copy.transfers_taken() + again as u64 {
         return Err(Error::Usage(
             "another home's treasury has funded this life since; it cannot be restored to before that".into(),
         ));

@@ -153,7 +153,7 @@ fn restore_golems(home: &Home, from: &Path, round: &Round) -> Result<Vec<Back>, 
         let copy = plain(from, &format!("golems/{name}/{}", kept.copy))?;
         let (_, life) = restore::restore(home, &copy, Some(known.clone()), &consent).map_err(|why| why.about(name))?;
         let id: GolemId = life.id();
-        if id.to_string() != kept.id || life.tick != kept.tick {
+        if id.to_string() != kept.id || life.tick() != kept.tick {
             return Err(Error::Damaged(format!("{name}: this is not the copy that was made")));
         }
         let place = home.place(&known);
@@ -170,7 +170,7 @@ fn restore_golems(home: &Home, from: &Path, round: &Round) -> Result<Vec<Back>, 
             Some(Away::Gone) => Head::open(&home.heads(), id)?.seal(Seal::Gone)?,
             None => {}
         }
-        golems.push(Back { name: name.clone(), tick: life.tick, gone: kept.away.is_some() });
+        golems.push(Back { name: name.clone(), tick: life.tick(), gone: kept.away.is_some() });
     }
     Ok(golems)
 }

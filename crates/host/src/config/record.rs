@@ -10,7 +10,7 @@ use golem::constitution::{
     PolicyFigures, Reflex, ReplayOrder, StochasticFigures, StressFigures, StressMode, SuccessionFigures,
     ThoughtFigures, VitalityFigures, Window,
 };
-use golem::life::Endowment;
+use golem::Endowment;
 use golem::stress;
 use golem::time::{Span, Time};
 use golem::world::Manifest;

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use golem::constitution::{Constitution, Mode};
-use golem::life::{Birth, Endowment};
+use golem::{Birth, Endowment};
 use golem::{Span, Usdc};
 
 use super::*;

@@ -67,7 +67,7 @@ impl Asker {
             seeded: true,
             constitution,
             world: world::Spec::Queue { seed: 1, bar_ms: 3_600_000 }.open(world::Ledger::memory()).unwrap().manifest(),
-            endowment: golem::life::Endowment::default(),
+            endowment: golem::Endowment::default(),
             lineage: None,
             unfinished: Vec::new(),
         };

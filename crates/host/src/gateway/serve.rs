@@ -563,7 +563,7 @@ fn at_whom(upstream: &mind::Upstream, headers: &HeaderMap) -> String {
 fn gone(place: &GolemHome) -> Refusal {
     match place.wake() {
         Ok((golem, _)) if golem.life().is_dead() => {
-            let cause = golem.life().death.as_ref().map(|death| death.cause.to_string());
+            let cause = golem.life().death().map(|death| death.cause.to_string());
             Refusal::of(Denied::Dead, cause.as_deref())
         }
         _ => Refusal::away(),

@@ -46,10 +46,10 @@ pub(crate) struct Own {
 impl Arrival {
     fn of(life: &Life) -> Arrival {
         Arrival {
-            transfers: life.transfers_taken,
-            deposits: life.deposits_made,
-            given: life.purse.given + life.capital.given,
-            withdrawn: life.purse.withdrawn + life.capital.withdrawn,
+            transfers: life.transfers_taken(),
+            deposits: life.deposits_made(),
+            given: life.purse().given + life.capital().given,
+            withdrawn: life.purse().withdrawn + life.capital().withdrawn,
         }
     }
 
@@ -97,13 +97,13 @@ impl Account {
 
     /// Deposits the treasury has that this life has not made: those it made in records that are lost.
     pub(crate) fn beyond(&self, life: &Life) -> Vec<(u64, Usdc)> {
-        let lost = self.received.iter().filter(|row| row.number > life.deposits_made);
+        let lost = self.received.iter().filter(|row| row.number > life.deposits_made());
         lost.map(|row| (row.number, row.credit + row.capital)).collect()
     }
 
     /// What it was sent and has not taken, or not any more.
     pub(crate) fn on_its_way(&self, life: &Life) -> Usdc {
-        self.sent.iter().filter(|row| row.number > life.transfers_taken).map(|row| row.credit + row.capital).sum()
+        self.sent.iter().filter(|row| row.number > life.transfers_taken()).map(|row| row.credit + row.capital).sum()
     }
 
     /// The highest numbers and the sums must be the same, but for what is on its way.
@@ -132,7 +132,7 @@ impl Account {
             return Err(format!("the treasury has sent it {given}, but it was given {}", own.given));
         }
         // What was on its way when it arrived is among what it had returned by then.
-        let waiting = life.deposits.iter().filter(|d| d.number > received.max(base.deposits));
+        let waiting = life.deposits().iter().filter(|d| d.number > received.max(base.deposits));
         let on_its_way: Usdc = waiting.map(|d| d.amount).sum();
         let returned = base.withdrawn + sum(&self.received, base.deposits, u64::MAX) + on_its_way;
         if returned != own.withdrawn {
@@ -144,7 +144,7 @@ impl Account {
     /// Line by line, as far as the journal can be read.
     pub(crate) fn agrees_line_by_line(&self, own: &Own, life: &Life) -> Result<(), String> {
         let received = last(&self.received);
-        for row in self.sent.iter().filter(|row| row.number <= life.transfers_taken) {
+        for row in self.sent.iter().filter(|row| row.number <= life.transfers_taken()) {
             let taken = own.transfers.get(&row.number);
             if taken.is_some_and(|taken| (taken.credit, taken.capital) != (row.credit, row.capital)) {
                 return Err(format!(
@@ -177,7 +177,7 @@ impl Account {
         let missing = |rows: &[Row], number: u64| rows.binary_search_by_key(&number, |row| row.number).is_err();
         let sent = own.transfers.values().filter(|taken| taken.number > self.arrival.transfers);
         let sent = sent.filter(|taken| missing(&self.sent, taken.number)).copied().collect();
-        let done = |number: &u64| *number > self.arrival.deposits && life.deposits.iter().all(|d| d.number != *number);
+        let done = |number: &u64| *number > self.arrival.deposits && life.deposits().iter().all(|d| d.number != *number);
         let returned = own.deposits.iter().filter(|(number, _)| done(number) && missing(&self.received, **number));
         (sent, returned.map(|(number, amount)| (*number, *amount)).collect())
     }
@@ -235,20 +235,20 @@ pub(crate) fn hold_world(ledger: &Ledger, life: &Life) -> Result<(), Error> {
 }
 
 pub(crate) fn world_agrees(ledger: &Ledger, life: &Life) -> Result<(), String> {
-    if let Some((key, _)) = ledger.entries().find(|(key, _)| *key > life.flights_made) {
+    if let Some((key, _)) = ledger.entries().find(|(key, _)| *key > life.flights_made()) {
         return Err(format!(
             "its world has a record of action {key}, but this life has asked for only {}: its newest records are missing",
-            life.flights_made
+            life.flights_made()
         ));
     }
-    let under_way = |key: u64| life.flights.iter().any(|flight| flight.key == key);
+    let under_way = |key: u64| life.flights().iter().any(|flight| flight.key == key);
     let unsettled: i64 = ledger
         .entries()
         .filter(|(key, _)| under_way(*key))
         .filter_map(|(_, entry)| entry.outcome)
         .map(|outcome| outcome.units)
         .sum();
-    let (held, holding) = (ledger.held() - unsettled, life.capital.holding);
+    let (held, holding) = (ledger.held() - unsettled, life.capital().holding);
     if held == holding {
         return Ok(());
     }
@@ -276,5 +276,5 @@ fn last(rows: &[Row]) -> u64 {
 }
 
 fn apart(life: &Life, why: &str) -> Error {
-    vault::Error::unanchored(format!("{}: {why}", life.birth.name)).into()
+    vault::Error::unanchored(format!("{}: {why}", life.birth().name)).into()
 }

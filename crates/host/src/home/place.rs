@@ -518,7 +518,7 @@ impl GolemHome {
 
     /// A program carries out its orders: what it has is with that, and not on paper.
     pub fn is_ordered(life: &Life) -> bool {
-        serde_json::from_str(&life.birth.world.spec).is_ok_and(|spec: Spec| spec.is_ordered())
+        serde_json::from_str(&life.birth().world.spec).is_ok_and(|spec: Spec| spec.is_ordered())
     }
 
     /// Nothing of it is left with whoever carried out its orders, if anybody did. An owner who buries it gives up what is.

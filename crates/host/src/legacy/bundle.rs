@@ -56,7 +56,7 @@ pub fn pack(key: &Key, name: &str, life: Option<&Life>, lines: &[Line]) -> Strin
         bardo_bundle: VERSION,
         name: name.to_owned(),
         golem: life.map(|life| life.id().to_string()),
-        generation: life.map_or(0, |life| life.birth.generation),
+        generation: life.map_or(0, |life| life.birth().generation),
         entries: lines.len() as u64,
         body: blake3::hash(body.as_bytes()).to_hex().to_string(),
         owner: key.public(),

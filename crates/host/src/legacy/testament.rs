@@ -72,7 +72,7 @@ pub(crate) fn bequeath(place: &GolemHome, life: &Life, grimoire: &Grimoire) -> R
 
 /// The testament as it is on disk, if what is there is what its journal says was written.
 pub fn read(place: &GolemHome, life: &Life) -> Result<Option<Testament>, Error> {
-    let Some(hash) = life.death.as_ref().and_then(|death| death.progress.testament) else { return Ok(None) };
+    let Some(hash) = life.death().and_then(|death| death.progress.testament) else { return Ok(None) };
     let path = place.testament("json");
     let text = fs::read(&path).map_err(Error::io("cannot read", &path))?;
     if *blake3::hash(&text).as_bytes() != hash {

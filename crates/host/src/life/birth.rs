@@ -4,7 +4,7 @@ use std::fs;
 
 use golem::constitution::Constitution;
 use golem::inheritance::Descent;
-use golem::life::{Birth, Endowment};
+use golem::{Birth, Endowment};
 use golem::world::Manifest;
 use golem::{Golem, Name, Time, laws};
 use vault::{Head, Place, Vault};

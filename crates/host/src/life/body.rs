@@ -62,7 +62,7 @@ impl<L: Listener> Shell for Shelled<'_, L> {
     type Error = Error;
 
     fn roll(&mut self, life: &Life) -> u64 {
-        self.body.secret.roll(life.id(), life.tick + 1)
+        self.body.secret.roll(life.id(), life.tick() + 1)
     }
 
     fn duty(&mut self, life: &Life, duty: Duty) -> Result<What, Error> {
@@ -84,7 +84,7 @@ impl<L: Listener> Shell for Shelled<'_, L> {
                 let peers = self.body.tell_peers(life, number, news)?;
                 return Ok(Some(What::Told { number, peers }));
             }
-            Errand::Commit { order, .. } => life.birth.world.actions[usize::from(order.action)].effect == Effect::Adds,
+            Errand::Commit { order, .. } => life.birth().world.actions[usize::from(order.action)].effect == Effect::Adds,
             Errand::Ask { key } => return self.body.think(life, key),
             Errand::Call { key } if self.body.counter.knows(key) => return Ok(None),
             Errand::Call { key } => return Ok(Some(What::lost(key))),

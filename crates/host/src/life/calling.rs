@@ -26,7 +26,7 @@ impl Living {
             return Ok(());
         }
         let (wanted, done) = self.body.counter.take();
-        let now = if self.is_wall() { self.wall_time().max(self.life().now) } else { self.life().now };
+        let now = if self.is_wall() { self.wall_time().max(self.life().now()) } else { self.life().now() };
         for Done { key, cost, how, used, kinds } in done {
             self.feed(now, What::Settled { key, cost, how, used: Box::new(used), kinds }, listener)?;
             self.body.counter.end(key);
@@ -59,10 +59,10 @@ impl Living {
     }
 
     fn let_through(&mut self, now: Time, wanted: &Wanted, listener: &mut impl Listener) -> Result<Verdict, Error> {
-        let (key, tier) = (self.life().calls.made + 1, wanted.tier);
+        let (key, tier) = (self.life().calls().made + 1, wanted.tier);
         let room = call::room(self.life(), now, tier);
         let fits = room.ok().and_then(|room| wanted.bound.within(&room));
-        let repeated = wanted.again.is_some_and(|again| self.life().calls.known.contains(&again));
+        let repeated = wanted.again.is_some_and(|again| self.life().calls().known.contains(&again));
         let matters = room.is_ok_and(|room| fits.is_none() || wanted.bound.weighs(wanted.rough, room.money));
         if wanted.rough > 0 && matters && !repeated {
             return Ok(Verdict::Rough);
@@ -79,20 +79,20 @@ impl Living {
             // In the order in which it happened: what is let through now was not refused after.
             self.say_refusals(now, Duration::ZERO, listener)?;
         }
-        let (known, before) = (self.life().calls.denied, stands(self.life(), now));
+        let (known, before) = (self.life().calls().denied, stands(self.life(), now));
         self.feed(now, What::Called(call::Wanted { key, most, tokens, tier, again, alike }), listener)?;
         let life = self.life();
-        if let (Some((most, tokens)), Some(_)) = (fits, life.calls.find(key)) {
+        if let (Some((most, tokens)), Some(_)) = (fits, life.calls().find(key)) {
             let (grant, stands) = (self.body.counter.grant(key), Stands { phase: life.phase(), ..before });
             return Ok(Verdict::Granted { grant, tokens, most, stands });
         }
-        let by = match (repeated, life.calls.hold, room) {
+        let by = match (repeated, life.calls().hold, room) {
             (true, ..) => Denied::Repeated,
             (false, Some(hold), Ok(_)) => Denied::Held(hold.by),
             (false, _, Ok(room)) => room.keeps(most, tokens).unwrap_or(room.by),
             (false, _, Err(by)) => by,
         };
-        if life.calls.denied == known {
+        if life.calls().denied == known {
             self.body.counter.refused(by);
         }
         listener.refused(by);
@@ -101,7 +101,7 @@ impl Living {
 
     /// What a call needs of what there is too little of, and whether others give enough of it back.
     fn lacks(&self, now: Time, bound: &Bound, room: Result<Room, Denied>) -> (Lacks, bool) {
-        let (life, calls) = (self.life(), &self.life().calls);
+        let (life, calls) = (self.life(), &self.life().calls());
         let by = calls.open.len();
         let money = |free: Usdc| Lacks::of_money(bound.least(), free, calls.promised(), by);
         match room {
@@ -134,7 +134,7 @@ impl Living {
     /// them as lost.
     pub(super) fn settle_calls(&mut self, listener: &mut impl Listener) -> Result<(), Error> {
         self.serve_calls(listener)?;
-        let now = if self.is_wall() { self.wall_time().max(self.life().now) } else { self.life().now };
+        let now = if self.is_wall() { self.wall_time().max(self.life().now()) } else { self.life().now() };
         self.say_refusals(now, Duration::ZERO, listener)?;
         self.flush(listener)?;
         for patience in [PATIENCE, CUT] {
@@ -158,7 +158,7 @@ fn stands(life: &Life, now: Time) -> Stands {
 }
 
 fn cause(life: &Life) -> Option<String> {
-    life.death.as_ref().map(|death| death.cause.to_string())
+    life.death().map(|death| death.cause.to_string())
 }
 
 impl Bound {

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use golem::grimoire::How;
 use golem::grimoire::bundle::Line;
 use golem::inheritance::{BALDWIN, Descent, divergence};
-use golem::life::Endowment;
+use golem::Endowment;
 use golem::mortality::death::Cause;
 use golem::rule::text::{Parsed, parse};
 use golem::{Life, Name, Usdc};
@@ -116,7 +116,7 @@ pub fn estate(home: &Home, dead: &GolemHome) -> Result<Estate, Error> {
     let tenth = |confidence: f64| ((confidence * 10.0) as usize).min(9);
     let mut preview = Preview {
         from: dead.name.to_string(),
-        generation: life.birth.generation + 1,
+        generation: life.birth().generation + 1,
         entries: bundle.lines.len(),
         before: [0; 10],
         after: [0; 10],
@@ -133,7 +133,7 @@ pub fn estate(home: &Home, dead: &GolemHome) -> Result<Estate, Error> {
     let mut descent = Descent::of(&life, false);
     // Births of earlier versions do not say what was given, but the treasury that gave it does.
     if let (true, Some((credit, capital))) =
-        (life.birth.endowment == Endowment::default(), home.treasury()?.first_sent(life.id())?)
+        (life.birth().endowment == Endowment::default(), home.treasury()?.first_sent(life.id())?)
     {
         let budget = life.constitution().succession.budget;
         descent.endowment = Endowment { credit: budget.unwrap_or(credit), capital };
@@ -151,7 +151,7 @@ pub fn estate(home: &Home, dead: &GolemHome) -> Result<Estate, Error> {
         preview.innate += u32::from(preview.generation >= first + BALDWIN.0 && line.confidence >= BALDWIN.1);
         let domain = rule(line, &life).map_or_else(
             || line.kind.name().to_owned(),
-            |rule| life.birth.world.domains[usize::from(rule.domain)].name.clone(),
+            |rule| life.birth().world.domains[usize::from(rule.domain)].name.clone(),
         );
         match preview.domains.iter_mut().find(|(known, _)| *known == domain) {
             Some((_, count)) => *count += 1,
@@ -164,7 +164,7 @@ pub fn estate(home: &Home, dead: &GolemHome) -> Result<Estate, Error> {
 
 /// In words how a golem was ended, and its line with it; nothing if it died of itself and was left to its line.
 fn ended(home: &Home, life: &Life) -> Result<Option<String>, Error> {
-    let cause = life.death.as_ref().map(|death| &death.cause).filter(|cause| cause.ends_the_line());
+    let cause = life.death().map(|death| &death.cause).filter(|cause| cause.ends_the_line());
     let marked = home.treasury()?.end_of(life.id())?.map(|end| match end {
         End::Retired => "retired by its owner",
         End::Halted => "halted with everyone else",
@@ -174,9 +174,9 @@ fn ended(home: &Home, life: &Life) -> Result<Option<String>, Error> {
 
 /// The rules it was born with: its instincts, the estate it was left, and what it made of both before its first tick.
 fn told(home: &Home, dead: &GolemHome, life: &Life, leaves: &Bundle) -> Result<Vec<Parsed>, Error> {
-    let world = &life.birth.world;
+    let world = &life.birth().world;
     let mut told: Vec<Parsed> = world.instincts.iter().filter_map(|text| parse(text, world).ok()).collect();
-    told.extend(newborn(dead)?.iter().flat_map(|life| &life.playbook).map(Parsed::from));
+    told.extend(newborn(dead)?.iter().flat_map(|life| life.playbook()).map(Parsed::from));
     let left = dead.inherited();
     if left.exists() {
         told.extend(bundle::open(home, &left)?.lines.iter().filter_map(|line| rule(line, life)));
@@ -198,7 +198,7 @@ fn newborn(dead: &GolemHome) -> Result<Option<Life>, Error> {
     // Only the first records are read.
     reader.replay(|record| {
         herald.tell(&record, |_| {})?;
-        let Some(life) = herald.life().filter(|life| life.tick == 0) else { return Ok(ControlFlow::Break(())) };
+        let Some(life) = herald.life().filter(|life| life.tick() == 0) else { return Ok(ControlFlow::Break(())) };
         newborn = Some(life.clone());
         Ok::<_, Error>(ControlFlow::Continue(()))
     })?;
@@ -206,7 +206,7 @@ fn newborn(dead: &GolemHome) -> Result<Option<Life>, Error> {
 }
 
 fn rule(line: &Line, life: &Life) -> Option<Parsed> {
-    line.rule.as_deref().and_then(|rule| parse(rule, &life.birth.world).ok())
+    line.rule.as_deref().and_then(|rule| parse(rule, &life.birth().world).ok())
 }
 
 /// How an heir is to be made, where that is not as the record says.
@@ -229,7 +229,7 @@ impl Estate {
             return Err(Error::Usage(format!("an heir lives where its predecessor died; leave {flag} out")));
         }
         let Descent { constitution, endowment, .. } = &self.descent;
-        let record = Settings::of_record(constitution, *endowment, &self.life.birth.world);
+        let record = Settings::of_record(constitution, *endowment, &self.life.birth().world);
         let flags: Vec<String> = record.into_iter().chain(set.iter().cloned()).collect();
         Ok(Settings::load(File::Golem, None, std::iter::empty(), &flags)?)
     }
@@ -249,8 +249,8 @@ fn born(home: &Home, estate: &Estate, heir: Heir, by_itself: bool) -> Result<Liv
         return Err(Error::Copy { new: estate.preview.divergence * 100.0, least: least * 100.0 });
     }
     let life = &estate.life;
-    let spec = serde_json::from_str(&life.birth.world.spec)
-        .map_err(|e| Error::Damaged(format!("the world of {} cannot be described any more: {e}", life.birth.name)))?;
+    let spec = serde_json::from_str(&life.birth().world.spec)
+        .map_err(|e| Error::Damaged(format!("the world of {} cannot be described any more: {e}", life.birth().name)))?;
     let mut descent = estate.descent.clone();
     descent.lineage.by_itself = by_itself;
     if !inherit {
@@ -259,7 +259,7 @@ fn born(home: &Home, estate: &Estate, heir: Heir, by_itself: bool) -> Result<Liv
     }
     let bundle = inherit.then(|| bundle::again(home, &estate.bundle)).transpose()?;
     // What holds its word against the world is what held its predecessor's, if that was run here.
-    let checks = home.golem(life.birth.name.as_str()).ok().filter(|place| place.is(life.id()));
+    let checks = home.golem(life.birth().name.as_str()).ok().filter(|place| place.is(life.id()));
     let programs = checks.as_ref().map_or(Ok(Programs::default()), Programs::read)?;
     let checks = checks.map_or(Ok(None), |place| Plan::read(&place))?;
     let descent = Some(descent);
@@ -275,7 +275,7 @@ const SHORTEST: u64 = 50;
 pub fn automatic(home: &Home, dead: &GolemHome) -> Result<Option<Name>, Error> {
     let (golem, _) = Reader::open(&dead.database())?.wake()?;
     let life = golem.life();
-    if !life.constitution().succession.auto || life.tick < SHORTEST || ended(home, life)?.is_some() {
+    if !life.constitution().succession.auto || life.tick() < SHORTEST || ended(home, life)?.is_some() {
         return Ok(None);
     }
     // What its predecessor had elsewhere comes home first; this is asked again then.
@@ -287,7 +287,7 @@ pub fn automatic(home: &Home, dead: &GolemHome) -> Result<Option<Name>, Error> {
         return Ok(None);
     }
     // What comes from elsewhere may say what it likes of itself; it is no reason to give anything unasked.
-    let Endowment { credit, capital } = life.birth.endowment;
+    let Endowment { credit, capital } = life.birth().endowment;
     if treasury.first_sent(life.id())? != Some((credit, capital)) {
         return Err(Error::Refused("its first money was not from this home".into()));
     }
@@ -309,7 +309,7 @@ fn has_heir(home: &Home, dead: &GolemHome, life: &Life) -> bool {
     let stem = stem(&dead.name);
     let line = (2..).map_while(|n| home.golem(&format!("{stem}-{n}")).ok());
     line.filter_map(|place| place.wake().ok())
-        .any(|(golem, _)| golem.life().birth.lineage.as_ref().is_some_and(|line| line.parent == life.id()))
+        .any(|(golem, _)| golem.life().birth().lineage.as_ref().is_some_and(|line| line.parent == life.id()))
 }
 
 /// A name without its number in the line.
@@ -334,21 +334,21 @@ pub struct Relative {
 impl Relative {
     pub fn of(life: &Life) -> Relative {
         Relative {
-            name: life.birth.name.to_string(),
+            name: life.birth().name.to_string(),
             id: life.id().to_string(),
-            generation: life.birth.generation,
-            parent: life.birth.lineage.as_ref().map(|line| line.parent_name.clone()),
+            generation: life.birth().generation,
+            parent: life.birth().lineage.as_ref().map(|line| line.parent_name.clone()),
             alive: !life.is_dead(),
-            ticks: life.tick,
-            skill: life.vitality.epistemic,
-            cause: life.death.as_ref().map(|death| death.cause.to_string()),
+            ticks: life.tick(),
+            skill: life.vitality().epistemic,
+            cause: life.death().map(|death| death.cause.to_string()),
         }
     }
 }
 
 /// Everyone of the same line who is here, the oldest generation first.
 pub fn family(home: &Home, of: &GolemHome) -> Result<Vec<Life>, Error> {
-    let line_of = |life: &Life| life.birth.lineage.as_ref().map_or(life.id(), |line| line.first);
+    let line_of = |life: &Life| life.birth().lineage.as_ref().map_or(life.id(), |line| line.first);
     let first = line_of(of.wake()?.0.life());
     let mut family = Vec::new();
     for place in home.list()? {
@@ -357,7 +357,7 @@ pub fn family(home: &Home, of: &GolemHome) -> Result<Vec<Life>, Error> {
             family.push(golem.life().clone());
         }
     }
-    family.sort_by_key(|life| (life.birth.generation, life.born, life.id()));
+    family.sort_by_key(|life| (life.birth().generation, life.born(), life.id()));
     Ok(family)
 }
 

@@ -31,7 +31,7 @@ impl Living {
 
     /// Takes in what the owner has said and sent since the last look.
     pub fn look_into_inbox(&mut self, listener: &mut impl Listener) -> Result<(), Error> {
-        if let (false, Some(reason)) = (self.life().heartbeat.frozen || self.life().is_dead(), self.body.place.frozen())
+        if let (false, Some(reason)) = (self.life().heartbeat().frozen || self.life().is_dead(), self.body.place.frozen())
         {
             self.obey(self.own_id(), Command::Freeze { reason }, listener)?;
         }
@@ -92,10 +92,10 @@ impl Living {
 
     /// Takes what the treasury has sent, in order, each once.
     pub fn take_money(&mut self, listener: &mut impl Listener) -> Result<(), Error> {
-        let sent = self.body.treasury().undelivered(self.life().id(), self.life().transfers_taken)?;
+        let sent = self.body.treasury().undelivered(self.life().id(), self.life().transfers_taken())?;
         for sent in sent {
             let what = What::Funded { transfer: sent.number, credit: sent.credit, capital: sent.capital };
-            self.feed(self.life().now, what, listener)?;
+            self.feed(self.life().now(), what, listener)?;
         }
         self.flush(listener)?;
         self.perform(listener)
@@ -105,12 +105,12 @@ impl Living {
     pub fn obey(&mut self, id: CommandId, command: Command, listener: &mut impl Listener) -> Result<Reply, Error> {
         // What is said of a time to come is said now, wherever the last look was.
         let timed = self.is_wall() && command.is_agents();
-        let now = if timed { self.wall_time().max(self.life().now) } else { self.life().now };
+        let now = if timed { self.wall_time().max(self.life().now()) } else { self.life().now() };
         self.feed(now, What::Commanded { id, command }, listener)?;
         self.flush(listener)?;
         self.perform(listener)?;
         // Also true of a command that was obeyed or declined before, and whose answer got lost.
-        let declined = self.life().commands.iter().find(|(known, _)| *known == id).and_then(|(_, rule)| *rule);
+        let declined = self.life().commands().iter().find(|(known, _)| *known == id).and_then(|(_, rule)| *rule);
         Ok(match declined {
             None => Reply::Done,
             Some(Refusal::Dead) => Reply::Dead(self.cause()),
@@ -147,11 +147,11 @@ impl Living {
             return Ok(Reply::Dead(self.cause()));
         }
         let most = |given: Usdc, more: Usdc| given.checked_add(more).is_none_or(|sum| sum > Usdc::MOST);
-        if most(life.purse.given, credit) || most(life.capital.given, capital) {
+        if most(life.purse().given, credit) || most(life.capital().given, capital) {
             return Ok(Reply::Refused(format!("no golem may ever be given more than {}", Usdc::MOST)));
         }
         let letter: String = letter.0.iter().map(|byte| format!("{byte:02x}")).collect();
-        let (id, taken) = (life.id(), life.transfers_taken);
+        let (id, taken) = (life.id(), life.transfers_taken());
         let sent = self.body.treasury().send_for(Some(&letter), id, taken, credit, capital);
         match sent {
             Ok(_) => {}

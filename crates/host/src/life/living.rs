@@ -48,7 +48,7 @@ impl Living {
         treasury: Arc<Mutex<Treasury>>,
     ) -> Result<Living, Error> {
         books::hold_treasury(&treasury.lock().unwrap_or_else(PoisonError::into_inner), golem.life())?;
-        if golem.life().birth.world.paper {
+        if golem.life().birth().world.paper {
             books::hold_world(&Ledger::look(place.ledger())?, golem.life())?;
         }
         Living::wake(place, writing, golem, treasury)
@@ -61,7 +61,7 @@ impl Living {
         treasury: Arc<Mutex<Treasury>>,
     ) -> Result<Living, Error> {
         let secret = Secret::load(&place.secret())?;
-        if secret.hash() != golem.life().birth.secret_hash {
+        if secret.hash() != golem.life().birth().secret_hash {
             return Err(Error::WrongSecret(place.secret()));
         }
         let ground = worlds::stand(&place, golem.life(), writing.is_lodged())?;
@@ -155,9 +155,9 @@ impl Living {
     /// at as it was when the look was due; one that goes by the wall clock as it is, and does not hold up a tick.
     pub(super) fn tick(&mut self, listener: &mut impl Listener) -> Result<bool, Error> {
         let wall = self.is_wall();
-        let now = if wall { self.wall_time().max(self.life().now) } else { self.life().due() };
+        let now = if wall { self.wall_time().max(self.life().now()) } else { self.life().due() };
         loop {
-            let since = self.life().seen.until.max(self.life().born);
+            let since = self.life().seen().until.max(self.life().born());
             let memory = std::mem::take(&mut self.body.observation);
             let shown = self.minding.take_shown();
             let look = |ground: &mut Ground| ground.look(since, now, memory);
@@ -196,7 +196,7 @@ impl Living {
     }
 
     pub(super) fn is_wall(&self) -> bool {
-        self.life().birth.world.timing == Timing::Wall
+        self.life().birth().world.timing == Timing::Wall
     }
 
     /// What was left of it with whoever carried out its orders has gone home; it is told to send it, if it was not yet.
@@ -234,13 +234,13 @@ impl Living {
                 golem.owed().filter_map(errand).collect()
             };
             while let Some(what) = self.body.ground.keep_only(&errands(&self.golem)) {
-                self.feed(self.life().now, what, listener)?;
+                self.feed(self.life().now(), what, listener)?;
                 self.flush(listener)?;
             }
         }
         shell::perform(&mut self.golem, &mut Shelled { body: &mut self.body, listener })?;
         if let Some(thinking) = &self.body.thinking {
-            thinking.keep_only(|key| self.golem.life().thoughts.find(key).is_some());
+            thinking.keep_only(|key| self.golem.life().thoughts().find(key).is_some());
         }
         self.body.forget_what_can_be_read_again();
         Ok(())
@@ -261,7 +261,7 @@ impl Living {
         let mut grimoire = self.body.known()?;
         let (answer, told) = grimoire::take_in(&mut grimoire, self.golem.life(), lines, how);
         self.know(grimoire);
-        self.feed(self.golem.life().now, What::Curated(Box::new(answer)), listener)?;
+        self.feed(self.golem.life().now(), What::Curated(Box::new(answer)), listener)?;
         self.flush(listener)?;
         Ok(told)
     }
@@ -272,7 +272,7 @@ impl Living {
         let mut grimoire = self.body.known()?;
         let answer = grimoire::proposed(&mut grimoire, self.golem.life(), rules);
         self.know(grimoire);
-        self.feed(self.golem.life().now, What::Curated(Box::new(answer)), &mut Silent)?;
+        self.feed(self.golem.life().now(), What::Curated(Box::new(answer)), &mut Silent)?;
         self.flush(&mut Silent)
     }
 
@@ -301,7 +301,7 @@ impl Living {
     }
 
     pub(super) fn cause(&self) -> String {
-        self.life().death.as_ref().map(|death| death.cause.to_string()).unwrap_or_default()
+        self.life().death().map(|death| death.cause.to_string()).unwrap_or_default()
     }
 }
 

@@ -12,7 +12,7 @@ use crate::home::GolemHome;
 /// What the nights of a life look back on, from its rows and the records they point to.
 pub(crate) fn remembered(place: &GolemHome, life: &Life) -> Result<Memory, Error> {
     let reader = Reader::open(&place.database())?;
-    let rows = reader.episodes((Memory::room(life) + life.episodes.pending.len()) as u64)?;
+    let rows = reader.episodes((Memory::room(life) + life.episodes().pending.len()) as u64)?;
     let first = rows.first().map_or(1, |first| first.seq);
     // Where its archive is elsewhere, what it can look back on begins with its file.
     let from = if reader.beginning()?.is_some() { first.max(reader.begins_at()? + 1) } else { first };

@@ -120,7 +120,7 @@ impl Mind {
     pub(super) fn of(place: &GolemHome, life: &Life, run: &Run) -> Result<Mind, Error> {
         let seed = u64::from_le_bytes(life.id().0[..8].try_into().expect("eight of sixteen bytes"));
         let (launch, settled) = run.settle(place, life, seed, place.own())?;
-        let start = Start { launch, limits: run.limits(), settled, world: life.birth.world.clone() };
+        let start = Start { launch, limits: run.limits(), settled, world: life.birth().world.clone() };
         let (state, more, news) = (Mutex::default(), Condvar::new(), Condvar::new());
         let shared = Arc::new(Shared { state, start, more, news });
         let worker = Arc::clone(&shared);

@@ -32,7 +32,7 @@ impl Living {
         if self.minding.mind().is_none() {
             return Ok(Some(seen));
         }
-        let awake = self.life().heartbeat.state == State::Sleeping && now >= self.life().due();
+        let awake = self.life().heartbeat().state == State::Sleeping && now >= self.life().due();
         let Some(of) = seen.bars.last().map(|bar| bar.closed).filter(|_| awake) else {
             self.minding.keep_untold(&seen.bars);
             return Ok(Some(seen));
@@ -60,7 +60,7 @@ impl Living {
         self.minding.since = None;
         if let Some(word) = word {
             self.minding.late = None;
-            self.feed(self.life().now, What::Spoken(Box::new(word)), listener)?;
+            self.feed(self.life().now(), What::Spoken(Box::new(word)), listener)?;
         }
         Ok(Some(seen))
     }
@@ -72,7 +72,7 @@ impl Living {
     }
 
     fn show_mind(&mut self, of: Time, seen: &Observation) -> Result<(), Error> {
-        let rounds = self.life().knowing.rounds;
+        let rounds = self.life().knowing().rounds;
         let recalled = match self.minding.recalled == Some(rounds) {
             true => None,
             false => Some(self.body.recalled(self.golem.life())?),

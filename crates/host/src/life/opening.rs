@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use golem::Command;
 use golem::grimoire::How;
-use golem::life::Endowment;
+use golem::Endowment;
 use vault::lines::HeirOf;
 use vault::{Notice, Vault};
 
@@ -61,10 +61,10 @@ impl Living {
     /// A birth is complete with its first money; one that was cut short before gets it now. An heir nobody asked for
     /// whose line was ended meanwhile gets none, and never lives.
     fn complete_birth(&mut self) -> Result<(), Error> {
-        if self.life().transfers_taken > 0 || self.life().is_dead() {
+        if self.life().transfers_taken() > 0 || self.life().is_dead() {
             return Ok(());
         }
-        let birth = &self.life().birth;
+        let birth = &self.life().birth();
         let (id, Endowment { credit, capital }) = (birth.id, birth.endowment);
         let heir_of = birth.lineage.as_ref().map(|line| HeirOf { parent: line.parent, by_itself: line.by_itself });
         if !self.body.treasury().has_sent(id)? {

@@ -31,17 +31,17 @@ pub struct Review {
 
 /// The playbook as text.
 pub fn render(life: &Life) -> String {
-    let name = &life.birth.name;
+    let name = &life.birth().name;
     let mut text = format!(
         "# Playbook of {name}\n\n\
          What {name} goes by at tick {}, written by {name} itself. To propose a rule, add a line of the same form and\n\
          run `bardo golem playbook {name}`: it is checked, and with `--accept` tried in the shadow before it gets a\n\
          say. Nothing written here is obeyed by itself, and a file that was edited is not written over.\n",
-        life.tick
+        life.tick()
     );
-    for (at, domain) in life.birth.world.domains.iter().enumerate() {
+    for (at, domain) in life.birth().world.domains.iter().enumerate() {
         let mut rules: Vec<&Heuristic> =
-            life.playbook.iter().filter(|h| h.voice && usize::from(h.domain) == at).collect();
+            life.playbook().iter().filter(|h| h.voice && usize::from(h.domain) == at).collect();
         rules.sort_by(|a, b| b.skill().total_cmp(&a.skill()).then(a.id.cmp(&b.id)));
         text += &format!("\n## {}\n\n", domain.name);
         for rule in rules {
@@ -55,7 +55,7 @@ pub fn render(life: &Life) -> String {
 
 fn words(rule: &Heuristic, life: &Life) -> String {
     let parsed = Parsed { effect: rounded(rule.expects()), ..Parsed::from(rule) };
-    parsed.print(&life.birth.world).unwrap_or_else(|e| format!("cannot be said: {e}"))
+    parsed.print(&life.birth().world).unwrap_or_else(|e| format!("cannot be said: {e}"))
 }
 
 /// Two decimals are as much as anyone reads.
@@ -84,7 +84,7 @@ pub fn review(text: &str, life: &Life) -> Review {
     for (at, line) in text.lines().enumerate() {
         let Some(rule) = line.trim_start().strip_prefix("- ") else { continue };
         let rule = rule.split("<!--").next().unwrap_or(rule).trim();
-        match text::parse(rule, &life.birth.world) {
+        match text::parse(rule, &life.birth().world) {
             Err(e) => review.problems.push((at + 1, e.to_string())),
             Ok(parsed) => {
                 if let Some((first, _)) = known.iter().find(|(_, other)| other.is_about_the_same(&parsed)) {
@@ -97,10 +97,10 @@ pub fn review(text: &str, life: &Life) -> Review {
         }
     }
     let is = |h: &Heuristic, parsed: &Parsed| Parsed::from(h).is_about_the_same(parsed);
-    let here = |parsed: &Parsed| life.playbook.iter().any(|h| is(h, parsed));
+    let here = |parsed: &Parsed| life.playbook().iter().any(|h| is(h, parsed));
     review.added = known.iter().filter(|(_, parsed)| !here(parsed)).cloned().collect();
     let gone = |h: &&Heuristic| h.voice && !known.iter().any(|(_, parsed)| is(h, parsed));
-    review.left_out = life.playbook.iter().filter(gone).map(|h| words(h, life)).collect();
+    review.left_out = life.playbook().iter().filter(gone).map(|h| words(h, life)).collect();
     review
 }
 
@@ -145,7 +145,7 @@ fn remove(path: &Path) -> Result<(), Error> {
 #[cfg(test)]
 mod tests {
     use golem::constitution::Constitution;
-    use golem::life::Birth;
+    use golem::Birth;
     use golem::{Golem, GolemId, laws};
     use world::{Ledger, Spec};
 
@@ -163,7 +163,7 @@ mod tests {
             seeded: true,
             constitution: Constitution::bare(),
             world: world.manifest(),
-            endowment: golem::life::Endowment::default(),
+            endowment: golem::Endowment::default(),
             lineage: None,
             unfinished: Vec::new(),
         };

@@ -113,7 +113,7 @@ impl Run {
         own: PathBuf,
     ) -> Result<(Launch, Settled), Error> {
         private::folder(&own).map_err(Error::io("cannot create", &own))?;
-        let (golem, id) = (life.birth.name.to_string(), Some(life.id().to_string()));
+        let (golem, id) = (life.birth().name.to_string(), Some(life.id().to_string()));
         let settled = Settled { golem, id, folder: own.display().to_string(), seed };
         Ok((self.launch(place.home().root(), &own), settled))
     }

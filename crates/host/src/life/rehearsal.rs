@@ -69,7 +69,7 @@ impl<F: FnMut(&Record, &Life)> Shell for Watched<'_, F> {
     type Error = Error;
 
     fn roll(&mut self, life: &Life) -> u64 {
-        self.stage.secret.roll(life.id(), life.tick + 1)
+        self.stage.secret.roll(life.id(), life.tick() + 1)
     }
 
     fn duty(&mut self, life: &Life, duty: Duty) -> Result<What, Error> {
@@ -95,7 +95,7 @@ impl<F: FnMut(&Record, &Life)> Shell for Watched<'_, F> {
                 Ok(Some(What::Told { number: *number, peers: siblings.number }))
             }
             Errand::Ask { key } => {
-                let question = life.thoughts.find(*key).expect("a question that is owed is open");
+                let question = life.thoughts().find(*key).expect("a question that is owed is open");
                 let nobody = || What::Answered { key: *key, cost: Usdc::ZERO, said: Err(Silence::Unknown) };
                 Ok(Some(self.stage.thinker.as_mut().map_or_else(nobody, |thinker| thinker(life, question))))
             }
@@ -104,7 +104,7 @@ impl<F: FnMut(&Record, &Life)> Shell for Watched<'_, F> {
     }
 
     fn record(&mut self, record: Record, life: &Life) {
-        if life.constitution().dream.enabled || life.dreams.switched.is_some() {
+        if life.constitution().dream.enabled || life.dreams().switched.is_some() {
             self.stage.memory.hear(&record, life);
         }
         (self.each)(&record, life);
@@ -210,14 +210,14 @@ impl Rehearsal {
             grimoire.entries().max_by_key(|entry| entry.id).map(|entry| Decision::Put(Box::new(entry.clone())));
         let kept = newest.map(|decision| Event::Grimoire(grimoire::Event::Kept(Box::new(decision))));
         let events = rules.into_iter().enumerate().map(adopted).chain(kept).collect();
-        let record = Record { seq: self.golem.seq() + 1, at: self.golem.life().now, events };
+        let record = Record { seq: self.golem.seq() + 1, at: self.golem.life().now(), events };
         self.golem.fold(&record).expect("the next record");
         self.stage.grimoire = grimoire.clone();
     }
 
     pub fn is_over(&self) -> bool {
         let end = self.stage.world.end();
-        self.life().heartbeat.state == State::Dead || end.is_some_and(|end| self.life().due() > end)
+        self.life().heartbeat().state == State::Dead || end.is_some_and(|end| self.life().due() > end)
     }
 
     /// Hears what has been said to it, apart from what a round is still to look at.
@@ -229,7 +229,7 @@ impl Rehearsal {
             .partition(|(parcel, digested)| *digested || parcel.lines.is_empty() || !digests);
         *heard = later;
         let now: Vec<(Arc<Parcel>, bool)> = now;
-        now.iter().try_for_each(|(parcel, _)| self.feed(parcel.heard_in(&self.life().birth.world), each))
+        now.iter().try_for_each(|(parcel, _)| self.feed(parcel.heard_in(&self.life().birth().world), each))
     }
 
     /// One look at the world and everything that follows from it.
@@ -238,16 +238,16 @@ impl Rehearsal {
             self.hear(each)?;
         }
         let now = self.life().due();
-        let since = self.life().seen.until.max(self.life().born);
+        let since = self.life().seen().until.max(self.life().born());
         let mut observation = std::mem::take(&mut self.observation);
         observation.bars.clear();
         self.stage.world.observe(since, now, &mut observation)?;
         let shell = &mut Watched { stage: &mut self.stage, each };
-        let awake = self.golem.life().heartbeat.state == State::Sleeping && !observation.bars.is_empty();
+        let awake = self.golem.life().heartbeat().state == State::Sleeping && !observation.bars.is_empty();
         if let Some(mind) = self.mind.as_mut().filter(|_| awake)
             && let Some(word) = mind(self.golem.life(), &observation)
         {
-            let then = self.golem.life().now;
+            let then = self.golem.life().now();
             shell::feed(&mut self.golem, shell, then, What::Spoken(Box::new(word)))?;
         }
         if let What::Observed(observation) = shell::feed(&mut self.golem, shell, now, What::Observed(observation))? {
@@ -257,7 +257,7 @@ impl Rehearsal {
     }
 
     pub fn feed(&mut self, what: What, each: &mut impl FnMut(&Record, &Life)) -> Result<(), Error> {
-        let (now, shell) = (self.golem.life().now, &mut Watched { stage: &mut self.stage, each });
+        let (now, shell) = (self.golem.life().now(), &mut Watched { stage: &mut self.stage, each });
         shell::feed(&mut self.golem, shell, now, what)?;
         shell::perform(&mut self.golem, shell)
     }

@@ -59,18 +59,18 @@ impl Living {
     }
 
     fn run_on(&mut self, run: Run, listener: &mut impl Listener) -> Result<Ending, Error> {
-        let last_tick = run.ticks.map(|ticks| self.life().tick.saturating_add(ticks));
+        let last_tick = run.ticks.map(|ticks| self.life().tick().saturating_add(ticks));
         let mut looked = Instant::now();
         let (mut pending, mut alarm) = (0, None);
         self.look_into_inbox(listener)?;
         loop {
             self.attend(listener)?;
-            let dead = self.life().heartbeat.state == State::Dead;
+            let dead = self.life().heartbeat().state == State::Dead;
             if dead && self.has_ended(listener)? {
                 return Ok(Ending::Dead);
             }
             let stops = listener.stop();
-            if stops || !dead && last_tick.is_some_and(|last| self.life().tick >= last) {
+            if stops || !dead && last_tick.is_some_and(|last| self.life().tick() >= last) {
                 self.flush(listener)?;
                 return Ok(if stops { Ending::Stopped } else { Ending::Ticks });
             }
@@ -85,7 +85,7 @@ impl Living {
                 looked = Instant::now();
                 continue;
             }
-            if self.life().heartbeat.paused || self.life().is_dead() {
+            if self.life().heartbeat().paused || self.life().is_dead() {
                 self.flush(listener)?;
                 self.body.ground.wait(INBOX_EVERY);
                 continue;
@@ -184,7 +184,7 @@ impl Living {
         let late = Span::millis((self.life().interval().as_millis() * 5).max(LATE));
         !self.life().is_dead()
             && self.watches().is_some()
-            && self.wall_time() > self.life().seen.until.max(self.life().born) + late
+            && self.wall_time() > self.life().seen().until.max(self.life().born()) + late
     }
 
     /// Sees to its agent's calls and to what it owes; whoever it lived for is told of its death.

@@ -48,7 +48,7 @@ impl Body {
     /// What it told while no host was up, siblings elsewhere have not heard.
     fn say_rest_afar(&mut self, life: &Life) -> Result<(), Error> {
         let said = |(desk, _): (&Desk, _)| desk.shore.as_ref().map(|shore| shore.said(life.id()));
-        let Some(said) = self.writing.lodged().and_then(said).filter(|said| *said < life.clade.taught) else {
+        let Some(said) = self.writing.lodged().and_then(said).filter(|said| *said < life.clade().taught) else {
             return Ok(());
         };
         let known = self.known()?;
@@ -105,14 +105,14 @@ impl Body {
         };
         if let Some((desk, name)) = self.writing.lodged() {
             for (peer, id, taught) in desk.post.missed(name, &desk.board.before(name, PEERS)) {
-                let heard = life.clade.heard_of(id).taught;
+                let heard = life.clade().heard_of(id).taught;
                 if let (true, Ok(place)) = (taught > heard, self.place.home().golem(&peer))
                     && let Some(parcel) = told_since(&place, heard)
                 {
                     desk.post.put(name, parcel);
                 }
             }
-        } else if !self.caught_up && life.clade.heard.is_empty() {
+        } else if !self.caught_up && life.clade().heard.is_empty() {
             // By letter nothing is missed but what was told before it was born.
             for peer in &self.peers().unwrap_or_default() {
                 if let Some(parcel) = told_since(peer, 0) {
@@ -180,7 +180,7 @@ impl Living {
                 return Ok(Some(rest));
             }
         }
-        self.feed(self.life().now, parcel.heard_in(&self.life().birth.world), listener)?;
+        self.feed(self.life().now(), parcel.heard_in(&self.life().birth().world), listener)?;
         self.flush(listener)?;
         Ok(Some(Vec::new()))
     }

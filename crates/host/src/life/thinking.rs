@@ -33,10 +33,10 @@ const RECORD: usize = 160;
 impl Body {
     /// The answer to a question, if it has come.
     pub(super) fn think(&mut self, life: &Life, key: u64) -> Result<Option<What>, Error> {
-        let Some(question) = life.thoughts.find(key) else { return Ok(None) };
+        let Some(question) = life.thoughts().find(key) else { return Ok(None) };
         let thinking = Arc::clone(self.thinking()?);
         let model = thought::model(life, question);
-        thinking.ask(question, model, &life.birth.world, || self.prompt(life, question))
+        thinking.ask(question, model, &life.birth().world, || self.prompt(life, question))
     }
 
     /// A question in words, and the records it shows.
@@ -171,12 +171,12 @@ impl Living {
 
 /// What is unusual about the moment of a question, in the words of its world.
 fn unusual(life: &Life, question: &Question) -> String {
-    let moves = &life.knowing.moves;
+    let moves = &life.knowing().moves;
     let away = |at: usize| {
         let (mean, square) = (moves.mean.get(at).copied().unwrap_or(0.0), moves.square.get(at).copied().unwrap_or(0.0));
         question.seen.get(at).is_some_and(|value| (value - mean) * (value - mean) > square)
     };
-    let names = life.birth.world.features.iter().enumerate().filter(|(at, _)| away(*at));
+    let names = life.birth().world.features.iter().enumerate().filter(|(at, _)| away(*at));
     names.map(|(_, name)| name.as_str()).collect::<Vec<_>>().join(" ")
 }
 
@@ -189,11 +189,11 @@ fn words(text: &str) -> BTreeSet<String> {
 fn recalled(grimoire: &Grimoire, life: &Life, about: &str) -> Vec<String> {
     let about = words(about);
     // What it goes by is told beside what it has to show.
-    let elsewhere = |entry: &Entry| life.playbook.iter().all(|rule| rule.id != entry.id);
-    let here = |entry: &Entry| entry.regime.is_none_or(|regime| regime == life.regimes.now);
+    let elsewhere = |entry: &Entry| life.playbook().iter().all(|rule| rule.id != entry.id);
+    let here = |entry: &Entry| entry.regime.is_none_or(|regime| regime == life.regimes().now);
     let fits = |entry: &&Entry| here(entry) && elsewhere(entry);
     let weigh = |entry: &Entry| {
-        let confidence = entry.confidence(life.now);
+        let confidence = entry.confidence(life.now());
         let common = if about.is_empty() { 0 } else { words(&entry.text).intersection(&about).count() } as f64;
         (confidence + IN_COMMON * common, confidence)
     };

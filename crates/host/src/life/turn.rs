@@ -29,7 +29,7 @@ impl Living {
         self.serve_calls(listener)?;
         self.perform(listener)?;
         let mut waits = false;
-        if !self.life().is_dead() && !self.life().heartbeat.paused {
+        if !self.life().is_dead() && !self.life().heartbeat().paused {
             if self.body.ground.end().is_some_and(|end| self.life().due() > end) {
                 self.flush(listener)?;
                 return Ok(Turn::WorldOver);
@@ -45,12 +45,12 @@ impl Living {
         if self.life().is_dead() {
             self.body.counter.cut();
         }
-        if self.life().heartbeat.state == State::Dead {
+        if self.life().heartbeat().state == State::Dead {
             self.take_money(listener)?;
             self.body.writing.carry_over(&self.body.place)?;
             return Ok(if self.goes_home()? { Turn::Dead } else { Turn::Waits });
         }
-        let paused = self.life().heartbeat.paused;
+        let paused = self.life().heartbeat().paused;
         Ok(if paused {
             Turn::Paused
         } else if waits {

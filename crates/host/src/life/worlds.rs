@@ -62,9 +62,9 @@ pub fn open(home: &Home, spec: &Spec, ledger: Ledger) -> Result<Box<dyn World + 
 /// only while something is written, and which nobody else may live.
 pub(crate) fn stand(place: &GolemHome, life: &Life, lodged: bool) -> Result<Ground, Error> {
     let (home, id) = (place.home(), life.id());
-    let spec = read(&life.birth.world.spec)?;
+    let spec = read(&life.birth().world.spec)?;
     let busy = home.far_worlds().busy(id);
-    busy.iter().for_each(|far| far.seek(life.seen.until));
+    busy.iter().for_each(|far| far.seek(life.seen().until));
     if let Some(far) = busy.as_ref().filter(|_| !spec.is_ordered()) {
         return Ok(Ground::Far(Arc::clone(far)));
     }
@@ -72,14 +72,14 @@ pub(crate) fn stand(place: &GolemHome, life: &Life, lodged: bool) -> Result<Grou
     let hurry = Arc::new(AtomicBool::new(false));
     let away = |world, hurry| {
         let far = home.far_worlds().open(id, world, &provider(&spec, id), place.frozen_marker(), hurry);
-        far.seek(life.seen.until);
+        far.seek(life.seen().until);
         far
     };
     let far = |world, hurry| Ok(Ground::Far(away(world, hurry)));
     if let Spec::Checks { checks, bar_ms } = &spec {
         let run = checks::runner(place, Arc::clone(&hurry));
         let (bar, file) = (Span::millis(*bar_ms), place.check_results());
-        return far(Box::new(Checks::new(checks.clone(), bar, life.born, Some(file), Some(run))?), hurry);
+        return far(Box::new(Checks::new(checks.clone(), bar, life.born(), Some(file), Some(run))?), hurry);
     }
     if let Spec::Outside { seed } = spec {
         return far(Box::new(Outside::of(place, life, seed, ledger()?)?), hurry);
@@ -99,7 +99,7 @@ pub(crate) fn stand(place: &GolemHome, life: &Life, lodged: bool) -> Result<Grou
     match spec.latency() {
         None => {
             let mut world = world;
-            world.seek(life.seen.until)?;
+            world.seek(life.seen().until)?;
             let series = if let Spec::Live { path, .. } = spec.plain() { Some(home.root().join(path)) } else { None };
             Ok(Ground::Near { world, away: None, wall: home.wall().clone(), series, orders })
         }

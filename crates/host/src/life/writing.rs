@@ -42,11 +42,11 @@ pub(crate) struct Lodging {
 
 impl Lodging {
     pub(crate) fn new(desk: Arc<Desk>, golem: &Golem, tip: Hash) -> Lodging {
-        let (name, next): (Arc<str>, _) = (golem.life().birth.name.as_str().into(), golem.seq() + 1);
+        let (name, next): (Arc<str>, _) = (golem.life().birth().name.as_str().into(), golem.seq() + 1);
         let life = golem.life();
-        let unheard = |shore: &Shore| shore.unheard_by(life.id(), &life.clade);
+        let unheard = |shore: &Shore| shore.unheard_by(life.id(), &life.clade());
         let unheard = desk.shore.as_ref().map(unheard).unwrap_or_default();
-        desk.post.arrive(&name, life.id(), life.clade.taught, unheard);
+        desk.post.arrive(&name, life.id(), life.clade().taught, unheard);
         let (lines, messages, notes) = (Vec::new(), Vec::new(), Vec::new());
         Lodging { desk, name, tip, next, lines, messages, notes, carried: true, refusals: 0 }
     }
@@ -116,7 +116,7 @@ pub(crate) fn carry_over(place: &GolemHome, desk: &Desk) -> Result<(), Error> {
 /// What cannot be archived now stays where it is and is tried again; it is no reason to stop living.
 fn tidy(vault: &mut Vault, life: &Life) {
     if let Err(why) = vault.tidy(life) {
-        tracing::warn!(golem = %life.birth.name, %why, "cannot archive its journal");
+        tracing::warn!(golem = %life.birth().name, %why, "cannot archive its journal");
     }
 }
 

@@ -95,7 +95,7 @@ pub(super) fn call(home: &Home, place: &GolemHome, name: &str, given: &Given) ->
         "remember" => tell(home, place, Body::Remember { text: given.text("text").to_owned() }),
         "propose" => {
             let (golem, _) = place.wake()?;
-            let actions = &golem.life().birth.world.actions;
+            let actions = &golem.life().birth().world.actions;
             let action = actions.iter().position(|spec| spec.name == given.text("action"));
             let action = action.ok_or_else(|| Error::Refused("its world has no such action".to_owned()))? as u8;
             tell(home, place, Body::Command(Command::Propose(Proposal { action, size: given.number("size") })))
@@ -131,44 +131,44 @@ fn standing(place: &GolemHome) -> Result<Value, Error> {
     place.catch_up()?;
     let (golem, _) = place.wake()?;
     let life = golem.life();
-    let claims = life.birth.world.domains.iter().enumerate().map(|(at, spec)| {
+    let claims = life.birth().world.domains.iter().enumerate().map(|(at, spec)| {
         json!({
             "about": spec.name,
             "is": if spec.kind == golem::world::DomainKind::Direction { "a chance from 0 to 1" } else { "a number" },
-            "now": life.seen.values.get(at),
+            "now": life.seen().values.get(at),
             "skill": golem::mortality::epistemic::domain_fitness(life, at),
         })
     });
-    let open = life.dated.iter().map(|claim| {
-        let about = life.birth.world.domains.get(usize::from(claim.domain)).map(|spec| spec.name.as_str());
+    let open = life.dated().iter().map(|claim| {
+        let about = life.birth().world.domains.get(usize::from(claim.domain)).map(|spec| spec.name.as_str());
         json!({ "about": about, "value": claim.value, "due_ms": claim.due.as_millis() })
     });
-    let (calls, now) = (&life.calls, wall::now_of(life));
+    let (calls, now) = (&life.calls(), wall::now_of(life));
     Ok(json!({
-        "name": life.birth.name.to_string(),
+        "name": life.birth().name.to_string(),
         "alive": !life.is_dead(),
-        "died_of": life.death.as_ref().map(|death| death.cause.to_string()),
-        "frozen": life.heartbeat.frozen,
-        "paused": life.heartbeat.paused,
+        "died_of": life.death().map(|death| death.cause.to_string()),
+        "frozen": life.heartbeat().frozen,
+        "paused": life.heartbeat().paused,
         "calls_stopped": calls.hold.map(|hold| hold.to_string()),
         "phase": life.phase().to_string(),
         "phase_means": meaning(life),
-        "vitality": life.vitality.composite,
+        "vitality": life.vitality().composite,
         "left_usd": usd(call::left(life, now).all),
         "lasts_s": economic::projected_life(life).map(|left| left.as_millis() / 1_000),
         "calls": { "made": calls.made, "spent_usd": usd(calls.spent), "under_way": calls.open.len() },
         "left_beside_usd": call::caps(life, now).map(|cap| cap.to_string()).collect::<Vec<_>>(),
-        "usd_is_imputed": life.policy.imputed,
+        "usd_is_imputed": life.policy().imputed,
         "caps_usd": {
-            "one_call": life.policy.call_most.map(usd), "an_hour": life.policy.calls_hour.map(usd),
-            "a_day": life.policy.calls_day.map(usd), "thirty_days": life.policy.calls_month.map(usd),
+            "one_call": life.policy().call_most.map(usd), "an_hour": life.policy().calls_hour.map(usd),
+            "a_day": life.policy().calls_day.map(usd), "thirty_days": life.policy().calls_month.map(usd),
         },
         "skill": golem::mortality::epistemic::fitness(life),
         "load": golem::stress::load(life),
-        "owner_would_have_you_keep_in_mind": life.strategy,
+        "owner_would_have_you_keep_in_mind": life.strategy(),
         "can_claim": claims.collect::<Vec<_>>(),
         "claims_open": open.collect::<Vec<_>>(),
-        "can_propose": life.birth.world.actions.iter().map(|spec| spec.name.as_str()).collect::<Vec<_>>(),
+        "can_propose": life.birth().world.actions.iter().map(|spec| spec.name.as_str()).collect::<Vec<_>>(),
         "in_words": words::phase(life),
     }))
 }
@@ -196,7 +196,7 @@ fn remembered(home: &Home, place: &GolemHome, given: &Given) -> Result<Value, Er
     let limit = given.whole("most", 8).clamp(1, 50) as usize;
     let life = golem.life();
     let statuses = vec![Status::Active, Status::Dormant, Status::Candidate];
-    let mut query = Query { limit, statuses, ..Query::about(given.text("about"), life.now, life.regimes.now) };
+    let mut query = Query { limit, statuses, ..Query::about(given.text("about"), life.now(), life.regimes().now) };
     let embedder = recall::embedder(&home.settings()?)?;
     let (hits, _) = recall::search(&reader, embedder.as_ref().map(|one| one as _), &mut query)?;
     let told = hits.iter().map(|hit| {

@@ -107,7 +107,7 @@ pub(super) fn call(home: &Home, name: &str, given: &Given) -> Result<Value, Erro
             let testament = std::fs::read_to_string(place.testament("md")).ok();
             Ok(json!({
                 "alive": !life.is_dead(),
-                "died_of": life.death.as_ref().map(|death| death.cause.to_string()),
+                "died_of": life.death().map(|death| death.cause.to_string()),
                 "testament": testament,
                 "told": plain(serde_json::to_value(Words::of(life, &place))),
             }))

@@ -264,7 +264,7 @@ fn id_of(place: &GolemHome, key: &Key) -> Result<(GolemId, CommandId), Error> {
 
 fn is_child(home: &Home, name: &Name, of: GolemId) -> bool {
     let woken = home.golem(name.as_str()).and_then(|place| place.wake());
-    woken.is_ok_and(|(golem, _)| golem.life().birth.lineage.as_ref().is_some_and(|line| line.parent == of))
+    woken.is_ok_and(|(golem, _)| golem.life().birth().lineage.as_ref().is_some_and(|line| line.parent == of))
 }
 
 fn read(path: &Path) -> Result<Option<Entry>, Error> {

@@ -160,7 +160,7 @@ pub fn ask(place: &GolemHome, text: &str, snapshot_every: u64, patience: Duratio
     loop {
         place.catch_up()?;
         let (golem, _) = place.wake()?;
-        let thoughts = &golem.life().thoughts;
+        let thoughts = &golem.life().thoughts();
         if let Some(told) = thoughts.told.iter().find(|told| told.command == id) {
             return Ok(Asked::Told(told.clone()));
         }
@@ -175,7 +175,7 @@ pub fn ask(place: &GolemHome, text: &str, snapshot_every: u64, patience: Duratio
 }
 
 pub fn dead(place: &GolemHome, life: &golem::Life) -> Error {
-    let cause = life.death.as_ref().map(|death| death.cause.to_string()).unwrap_or_default();
+    let cause = life.death().map(|death| death.cause.to_string()).unwrap_or_default();
     Error::Dead(place.name.clone(), cause)
 }
 
@@ -208,7 +208,7 @@ pub fn approve(place: &GolemHome, key: u64, yes: bool) -> Result<Command, Error>
 }
 
 fn asks_for(life: &golem::Life, key: u64) -> bool {
-    golem::policy::asks(life).is_some_and(|ask| ask.key == key) || life.calls.hold.is_some_and(|hold| hold.key == key)
+    golem::policy::asks(life).is_some_and(|ask| ask.key == key) || life.calls().hold.is_some_and(|hold| hold.key == key)
 }
 
 /// The order to live under another policy: these keys changed, the others as they are now.
@@ -217,10 +217,10 @@ pub fn amend(place: &GolemHome, set: &[String]) -> Result<Command, Error> {
     if let Some(other) = set.iter().find(|flag| !flag.starts_with("policy.")) {
         return Err(Error::Usage(format!("only policy keys can be changed in a life; {other} was settled at birth")));
     }
-    let instead_of = golem::policy::policy_hash(&golem.life().policy);
-    let flags: Vec<String> = Settings::of_policy(&golem.life().policy).into_iter().chain(set.iter().cloned()).collect();
+    let instead_of = golem::policy::policy_hash(&golem.life().policy());
+    let flags: Vec<String> = Settings::of_policy(&golem.life().policy()).into_iter().chain(set.iter().cloned()).collect();
     let policy = Settings::load(File::Golem, None, std::iter::empty(), &flags)?.policy();
-    let world = &golem.life().birth.world;
+    let world = &golem.life().birth().world;
     if !policy.fits(world) {
         let known: Vec<&str> = world.actions.iter().map(|action| action.name.as_str()).collect();
         let known = known.join(", ");

@@ -53,14 +53,14 @@ pub(crate) fn of(place: &GolemHome, now_ms: u64) -> Result<(GolemId, Copy, Vec<u
         (living(place, life, entries)?, None)
     };
     let entries = bundle.lines().count().saturating_sub(1) as u64;
-    let copy = Copy { made: now_ms, tick: life.tick, dead: settled, entries, object: String::new() };
+    let copy = Copy { made: now_ms, tick: life.tick(), dead: settled, entries, object: String::new() };
     let text = serde_json::to_vec(&Kept { bundle, testament }).expect("it is plain data");
     Ok((life.id(), copy, text))
 }
 
 /// The surest of what one knows that still lives.
 fn living(place: &GolemHome, life: &Life, mut entries: Vec<Entry>) -> Result<String, Error> {
-    entries.sort_by(|a, b| b.confidence(life.now).total_cmp(&a.confidence(life.now)).then(a.id.cmp(&b.id)));
+    entries.sort_by(|a, b| b.confidence(life.now()).total_cmp(&a.confidence(life.now())).then(a.id.cmp(&b.id)));
     let lines: Vec<_> = entries.iter().take(BUDGET).map(|entry| export(entry, life)).collect();
     Ok(pack(&Key::of(place.home())?, place.name.as_str(), Some(life), &lines))
 }

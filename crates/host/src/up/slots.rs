@@ -131,7 +131,7 @@ impl Slots {
 
     /// Whether there is a golem whose last attempt at being written went well.
     pub(super) fn anyone_writes(&self) -> bool {
-        let idle = |slot: &Slot| slot.living.as_ref().is_some_and(|living| living.life().heartbeat.paused);
+        let idle = |slot: &Slot| slot.living.as_ref().is_some_and(|living| living.life().heartbeat().paused);
         self.iter().any(|slot| slot.stand == Stand::Up && slot.disk_failures == 0 && !idle(slot))
     }
 

@@ -186,7 +186,7 @@ impl Supervisor {
 
     /// Its world has come to its end; said when that begins.
     pub(super) fn world_over(&self, slot: &Slot) {
-        let seen = slot.living.as_ref().map_or(0, |living| living.life().now.as_millis());
+        let seen = slot.living.as_ref().map_or(0, |living| living.life().now().as_millis());
         self.waits(slot, "its world has nothing more to show", format!("{}:feed:{seen}", slot.id));
     }
 

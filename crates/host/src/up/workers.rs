@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-use golem::life::Lineage;
+use golem::Lineage;
 use tracing::{Span, debug, debug_span, info};
 use vault::{Holder, Reader};
 
@@ -76,7 +76,7 @@ fn span_of(job: &Job) -> Span {
 /// A line goes on where its owner wants it to; the newborn is found by the next census and told of when it is first
 /// opened. Why one could not be made is told once.
 fn succeed(dead: &Living, desk: &Desk) {
-    if dead.life().heartbeat.state != golem::heartbeat::State::Dead {
+    if dead.life().heartbeat().state != golem::heartbeat::State::Dead {
         return;
     }
     let name = dead.place().name.as_str();
@@ -90,8 +90,8 @@ fn succeed(dead: &Living, desk: &Desk) {
 /// An heir that nobody was asked about is told of before it has lived a tick, so a kill after its birth hides none.
 fn introduce(newborn: &Living, desk: &Desk) {
     let life = newborn.life();
-    let unasked = |line: &&Lineage| line.by_itself && life.tick == 0 && !life.is_dead();
-    if let Some(line) = life.birth.lineage.as_ref().filter(unasked) {
+    let unasked = |line: &&Lineage| line.by_itself && life.tick() == 0 && !life.is_dead();
+    if let Some(line) = life.birth().lineage.as_ref().filter(unasked) {
         let name = newborn.place().name.as_str();
         let text = format!("{name} is born, heir of {}", line.parent_name);
         info!(golem = name, "{text}");

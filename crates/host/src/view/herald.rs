@@ -89,7 +89,7 @@ impl Herald {
 /// Everything to be told of an event that has just left this life behind.
 pub(crate) fn each(event: &Event, life: &Life, seq: u64, mut tell: impl FnMut(Told<'_>)) {
     for message in message(event, life).into_iter().chain(besides(event, life)) {
-        tell(Told { seq, at: life.now, tick: life.tick, message });
+        tell(Told { seq, at: life.now(), tick: life.tick(), message });
     }
 }
 

@@ -132,16 +132,16 @@ impl History {
 
     /// How many days old it is, or became.
     pub fn end(&self) -> f64 {
-        self.life.as_ref().map_or(0.0, |life| life.age.as_millis() as f64 / DAY)
+        self.life.as_ref().map_or(0.0, |life| life.age().as_millis() as f64 / DAY)
     }
 
     fn begin(&mut self, life: &Life) {
-        self.domains = life.birth.world.domains.iter().map(|domain| domain.name.clone()).collect();
-        self.phases.push((life.age.as_millis() as f64 / DAY, life.phase()));
+        self.domains = life.birth().world.domains.iter().map(|domain| domain.name.clone()).collect();
+        self.phases.push((life.age().as_millis() as f64 / DAY, life.phase()));
     }
 
     fn hear(&mut self, event: &Event, life: &Life) {
-        let day = life.age.as_millis() as f64 / DAY;
+        let day = life.age().as_millis() as f64 / DAY;
         match event {
             Event::Born(_) => self.begin(life),
             Event::Mortality(mortality::Event::PhaseChanged { to, .. }) => self.phases.push((day, *to)),
@@ -154,23 +154,23 @@ impl History {
     }
 
     fn look(&mut self, day: f64, life: &Life) {
-        self.first_unit = self.first_unit.or(Some(life.seen.unit).filter(|unit| unit.is_positive()));
-        if !life.tick.is_multiple_of(self.every) {
+        self.first_unit = self.first_unit.or(Some(life.seen().unit).filter(|unit| unit.is_positive()));
+        if !life.tick().is_multiple_of(self.every) {
             return;
         }
         let share = |now: Usdc, then: Usdc| if then.is_positive() { now.as_f64() / then.as_f64() - 1.0 } else { 0.0 };
-        let worth = life.capital.worth(life.seen.unit) + life.capital.withdrawn + life.capital.harvested;
-        let parts = Parts::of(life, life.vitality.epistemic);
+        let worth = life.capital().worth(life.seen().unit) + life.capital().withdrawn + life.capital().harvested;
+        let parts = Parts::of(life, life.vitality().epistemic);
         self.looks.push(Look {
             day,
-            vitality: life.vitality.composite,
+            vitality: life.vitality().composite,
             money: parts.economic,
             touch: parts.epistemic,
             age: parts.age,
-            skill: life.vitality.epistemic,
+            skill: life.vitality().epistemic,
             skills: (0..self.domains.len()).map(|domain| domain_fitness(life, domain)).collect(),
-            returned: share(worth, life.capital.given),
-            held: self.first_unit.map_or(0.0, |first| share(life.seen.unit, first)),
+            returned: share(worth, life.capital().given),
+            held: self.first_unit.map_or(0.0, |first| share(life.seen().unit, first)),
             load: stress::load(life),
         });
         if self.looks.len() > MOST {

@@ -27,7 +27,7 @@ pub struct Hit {
 impl Hit {
     pub fn of(score: f64, entry: Entry, life: &Life) -> Hit {
         let (says, told) = (says(&entry, life), rows(&entry, life));
-        Hit { score, confidence: entry.confidence(life.now), says, told, entry }
+        Hit { score, confidence: entry.confidence(life.now()), says, told, entry }
     }
 }
 
@@ -42,7 +42,7 @@ pub fn says(entry: &Entry, life: &Life) -> String {
 pub fn rows(entry: &Entry, life: &Life) -> Vec<Row> {
     let mut rows: Vec<Row> = Vec::new();
     let mut row = |about: &str, says: String| rows.push(Row { about: about.to_owned(), says });
-    row("confidence", format!("{:.2} now, began with {:.2}", entry.confidence(life.now), entry.initial));
+    row("confidence", format!("{:.2} now, began with {:.2}", entry.confidence(life.now()), entry.initial));
     row("evidence", format!("{:.1} for, {:.1} against", entry.evidence_for, entry.evidence_against));
     let regime = entry.regime.map_or("any regime".to_owned(), |regime| format!("learned in {regime}"));
     row("state", format!("{}, {}, {regime}", plain(&entry.status), plain(&entry.class)));

@@ -59,7 +59,7 @@ impl Nights {
         let life = golem.life();
         let mut all = nights(place)?;
         let newest = all.split_off(all.len().saturating_sub(SHOWN));
-        let on_trial = life.dreams.staged.iter().map(|staged| on_trial(staged, &life.birth.world)).collect();
+        let on_trial = life.dreams().staged.iter().map(|staged| on_trial(staged, &life.birth().world)).collect();
         Ok(Nights { nights: (all.len() + newest.len()) as u64, newest, on_trial })
     }
 }
@@ -67,9 +67,9 @@ impl Nights {
 pub fn nights(place: &GolemHome) -> Result<Vec<Night>, Error> {
     let mut nights: Vec<Night> = Vec::new();
     let reader = Reader::open(&place.database())?;
-    let earlier = reader.beginning()?.map_or(0, |golem| golem.life().dreams.nights);
+    let earlier = reader.beginning()?.map_or(0, |golem| golem.life().dreams().nights);
     let (golem, _) = reader.wake()?;
-    let world = &golem.life().birth.world;
+    let world = &golem.life().birth().world;
     reader.replay(|record| {
         for event in &record.events {
             if let Event::Dream(dream::Event::Began { trigger, ticks, .. }) = event {

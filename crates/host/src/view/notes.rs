@@ -25,7 +25,7 @@ pub(crate) fn note(name: &str, life: &Life, told: &Told<'_>, now: i64) -> Option
         Message::Froze { .. } => ("freeze", String::new()),
         Message::Suspended => ("breaker", String::new()),
         Message::ApprovalSought { ask: Some(ask) } => {
-            let within = life.policy.approve_within;
+            let within = life.policy().approve_within;
             ("approval", format!(". `bardo golem approve {name} {}`, or --deny, within {within} of its time", ask.key))
         }
         Message::CallsHeld { key, .. } => ("approval", format!(". `bardo golem approve {name} {key}` lets it")),
@@ -64,14 +64,14 @@ fn cap(name: &str, life: &Life, told: &Told<'_>, rule: Refusal, now: i64) -> Not
 
 /// Which of a day's caps leaves no room for another action: none in number, or less than a basis point in money.
 fn used_up(life: &Life) -> Option<Refusal> {
-    let (policy, day) = (&life.policy, &life.day);
+    let (policy, day) = (&life.policy(), &life.day());
     if day.actions == 0 {
         return None;
     }
     if day.actions >= policy.actions_per_day {
         return Some(Refusal::ActionsPerDay);
     }
-    let least = life.capital.worth(life.seen.unit).share(1, 10_000);
+    let least = life.capital().worth(life.seen().unit).share(1, 10_000);
     (policy.per_day_most - day.value < least).then_some(Refusal::PerDay)
 }
 
@@ -96,7 +96,7 @@ mod tests {
             seeded: true,
             constitution: golem::constitution::Constitution::bare(),
             world: world::Spec::Queue { seed: 1, bar_ms: 40_000 }.open(world::Ledger::memory()).unwrap().manifest(),
-            endowment: golem::life::Endowment::default(),
+            endowment: golem::Endowment::default(),
             lineage: None,
             unfinished: Vec::new(),
         };

@@ -39,10 +39,10 @@ pub struct Purse {
 
 impl Purse {
     pub fn of(life: &Life) -> Purse {
-        let (purse, calls) = (&life.purse, &life.calls);
+        let (purse, calls) = (&life.purse(), &life.calls());
         let free = economic::free(life).min(purse.credit);
         Purse {
-            given: purse.given + life.capital.harvested,
+            given: purse.given + life.capital().harvested,
             spent: purse.spent + purse.gas,
             calls: calls.spent,
             aside: purse.promised,

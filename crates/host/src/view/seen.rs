@@ -35,10 +35,10 @@ impl Seen {
     pub(crate) fn of(place: &GolemHome, golem: &Golem, status: Status, inner: bool) -> Seen {
         let life = golem.life();
         Seen {
-            name: life.birth.name.to_string(),
+            name: life.birth().name.to_string(),
             id: life.id().to_string(),
-            generation: life.birth.generation,
-            born: life.born.as_millis(),
+            generation: life.birth().generation,
+            born: life.born().as_millis(),
             records: golem.seq(),
             running: place.is_lived(life.id()),
             status,

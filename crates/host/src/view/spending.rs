@@ -136,7 +136,7 @@ pub struct SessionCosts {
 impl Spending {
     /// With what was refused, as far as that is to be shown.
     pub(super) fn of(place: &GolemHome, life: &Life, refused: &[Refused]) -> Result<Spending, Error> {
-        let mut models: Vec<ModelCosts> = life.calls.models.iter().map(ModelCosts::of).collect();
+        let mut models: Vec<ModelCosts> = life.calls().models.iter().map(ModelCosts::of).collect();
         models.sort_by_key(|by| std::cmp::Reverse(by.cost));
         let heard = place.home().counters().of(&place.name).heard();
         let mut spending = Spending {
@@ -160,14 +160,14 @@ impl Spending {
             rows.push(("next call", format!("may use {}: {why}", self.next.may_use)));
         }
         if let Some(calls) = words::calls(life) {
-            let cut = match life.calls.cut {
+            let cut = match life.calls().cut {
                 0 => String::new(),
                 cut => format!("; {} cut off, which count as what they could have cost", count(cut)),
             };
             rows.push(("calls", calls + &cut));
         }
         if let Some(waits) = self.stops.waits.as_ref().filter(|_| !life.is_dead()) {
-            let yes = format!("`bardo golem approve {} {}` lets them go on", life.birth.name, waits.key);
+            let yes = format!("`bardo golem approve {} {}` lets them go on", life.birth().name, waits.key);
             rows.push(("stopped", format!("now, {}; {yes}", waits.says)));
         } else if let Some(last) = self.stops.past.last() {
             let at = date(Time::millis(last.at));
@@ -216,7 +216,7 @@ impl ModelCosts {
 
 impl Stops {
     fn of(life: &Life) -> Stops {
-        let calls = &life.calls;
+        let calls = &life.calls();
         let waits = calls.hold.map(|hold| Waiting { key: hold.key, says: hold.to_string() });
         let past = calls.past.iter().map(|past| Stop {
             at: past.hold.since.as_millis(),
@@ -240,7 +240,7 @@ impl CheckSaid {
 }
 
 fn checks_of(place: &GolemHome, life: &Life) -> Result<Vec<CheckSaid>, Error> {
-    let Ok(Spec::Checks { checks, .. }) = serde_json::from_str(&life.birth.world.spec) else { return Ok(Vec::new()) };
+    let Ok(Spec::Checks { checks, .. }) = serde_json::from_str(&life.birth().world.spec) else { return Ok(Vec::new()) };
     let last = checks::newest(&place.check_results())?;
     let one = |(at, check): (usize, &world::Check)| {
         let value = last.as_ref().and_then(|round| round.values.get(at).copied());

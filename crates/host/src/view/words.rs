@@ -65,11 +65,11 @@ pub fn phase(life: &Life) -> String {
 
 /// What its agent has called for, if it has; the word before it says what it is about.
 pub fn calls(life: &Life) -> Option<String> {
-    let calls = &life.calls;
+    let calls = &life.calls();
     if calls.made == 0 {
         return None;
     }
-    let imputed = if life.policy.imputed { " (imputed)" } else { "" };
+    let imputed = if life.policy().imputed { " (imputed)" } else { "" };
     let mut text = format!("{} for {}{imputed}", calls.made, calls.spent);
     let mut models: Vec<_> = calls.models.iter().filter(|by| !by.model.is_empty()).collect();
     models.sort_by_key(|by| std::cmp::Reverse(by.cost));
@@ -79,7 +79,7 @@ pub fn calls(life: &Life) -> Option<String> {
     if !calls.open.is_empty() {
         let _ = write!(text, "; {} under way, {} set aside for them", calls.open.len(), calls.promised());
     }
-    for (nth, cap) in golem::call::caps(life, life.now).enumerate() {
+    for (nth, cap) in golem::call::caps(life, life.now()).enumerate() {
         let _ = write!(text, "{} {cap}", if nth == 0 { "; left:" } else { "," });
     }
     Some(text)
@@ -87,7 +87,7 @@ pub fn calls(life: &Life) -> Option<String> {
 
 /// Whom it asks, what that cost, and what it was worth.
 pub fn thoughts(life: &Life) -> Option<String> {
-    let (figures, thoughts) = (&life.constitution().thought, &life.thoughts);
+    let (figures, thoughts) = (&life.constitution().thought, &life.thoughts());
     let models: Vec<&str> = figures.models.iter().flatten().map(String::as_str).collect();
     let nights = life.constitution().dream.model.as_deref();
     let mut text = match (models.is_empty(), nights) {
@@ -121,7 +121,7 @@ pub fn thoughts(life: &Life) -> Option<String> {
     }
     // What its owner could change.
     let caps = [Held::Day, Held::Month, Held::Allowance, Held::Partition];
-    if let Some((by, _)) = thoughts.kept.filter(|(by, tick)| caps.contains(by) && tick + 500 > life.tick) {
+    if let Some((by, _)) = thoughts.kept.filter(|(by, tick)| caps.contains(by) && tick + 500 > life.tick()) {
         let _ = write!(text, "; kept from asking by its cap: {}", by.name());
     }
     Some(text)
@@ -129,12 +129,12 @@ pub fn thoughts(life: &Life) -> Option<String> {
 
 /// What its mind outside has said, what that came to, and the part it has beside the others.
 pub fn mind(life: &Life) -> Option<String> {
-    let outside = &life.outside;
+    let outside = &life.outside();
     if outside.words == 0 {
         return None;
     }
     let mut text = format!("spoke {} times", outside.words);
-    let record = outside.standing.iter().zip(&life.birth.world.domains).enumerate();
+    let record = outside.standing.iter().zip(&life.birth().world.domains).enumerate();
     for (at, (standing, domain)) in record.filter(|(_, (standing, _))| standing.resolved > 0) {
         let (name, claims, skill) = (&domain.name, standing.resolved, 100.0 * standing.skill());
         let _ = write!(text, "; {name}: {skill:+.1} % on naive over {claims} claims, ");
@@ -154,7 +154,7 @@ pub fn mind(life: &Life) -> Option<String> {
 
 /// What came of the small lives that put a golem to the test, and what that says about it.
 pub fn phages(life: &Life) -> Option<String> {
-    let phages = &life.phages;
+    let phages = &life.phages();
     let of = |fate| phages.ended(fate);
     let health = match (phages.failing(), phages.diversity()) {
         _ if phages.fail_alike() => "; the last all failed in the same way, so what it goes by may be wrong as a whole",
@@ -237,36 +237,36 @@ pub struct Pressing {
 
 impl Words {
     pub(crate) fn of(life: &Life, place: &GolemHome) -> Words {
-        let world = &life.birth.world;
+        let world = &life.birth().world;
         let lifespan = life.constitution().vitality.lifespan;
         let skills = world.domains.iter().enumerate().map(|(at, spec)| Skill {
             domain: spec.name.clone(),
             skill: domain_fitness(life, at),
-            claims: life.epistemic.domains[at].resolved,
+            claims: life.epistemic().domains[at].resolved,
         });
-        let known = life.knowing.alive;
+        let known = life.knowing().alive;
         Words {
             world: format!("{}, looked at every {}", world.world, life.constitution().interval),
-            age: format!("{} of about {lifespan}", life.age),
+            age: format!("{} of about {lifespan}", life.age()),
             clocks: clocks(life),
             money: money(life, place),
             skills: skills.collect(),
             load: load(life),
-            mood: life.daimon.mood.octant().to_string(),
-            pad: life.daimon.mood,
-            heartbeat: life.heartbeat.state.to_string(),
-            regime: world.regime.is_some().then(|| life.regimes.now.to_string()),
+            mood: life.daimon().mood.octant().to_string(),
+            pad: life.daimon().mood,
+            heartbeat: life.heartbeat().state.to_string(),
+            regime: world.regime.is_some().then(|| life.regimes().now.to_string()),
             phase: phase(life),
             phages: phages(life),
             thoughts: thoughts(life),
             mind: mind(life),
-            memory: format!("{known} entries, {} episodes", life.episodes.made),
+            memory: format!("{known} entries, {} episodes", life.episodes().made),
         }
     }
 }
 
 fn clocks(life: &Life) -> Vec<Clock> {
-    let (on, parts) = (life.constitution().clocks(), Parts::of(life, life.vitality.epistemic));
+    let (on, parts) = (life.constitution().clocks(), Parts::of(life, life.vitality().epistemic));
     let clock = |name: &str, on: bool, factor: f64, says: String| {
         let says = if on { says } else { "switched off".to_owned() };
         Clock { name: name.to_owned(), on, factor, says }
@@ -280,9 +280,9 @@ fn clocks(life: &Life) -> Vec<Clock> {
 }
 
 fn touch(life: &Life) -> String {
-    let (skill, figures) = (life.vitality.epistemic, &life.constitution().epistemic);
-    let ticks = |since: u64| (since + life.constitution().grace()).saturating_sub(life.tick);
-    match life.epistemic.senescence {
+    let (skill, figures) = (life.vitality().epistemic, &life.constitution().epistemic);
+    let ticks = |since: u64| (since + life.constitution().grace()).saturating_sub(life.tick());
+    match life.epistemic().senescence {
         Senescence::Sound => format!("{skill:.2}, grace at {:.2}", figures.senescence),
         Senescence::Grace { since } => format!("{skill:.2}, {} ticks left", ticks(since)),
         Senescence::Senescent { .. } => format!("{skill:.2}, has lost touch"),
@@ -293,15 +293,15 @@ fn chance(life: &Life) -> String {
     if life.is_dead() {
         return String::new();
     }
-    let rate = stochastic::rate(&life.constitution().stochastic, life.age, stochastic::robustness(life));
+    let rate = stochastic::rate(&life.constitution().stochastic, life.age(), stochastic::robustness(life));
     let per_day = (rate * Span::DAY.reference_ticks()).min(1.0);
     format!("{:.3} % a day", per_day * 100.0)
 }
 
 fn money(life: &Life, place: &GolemHome) -> Money {
-    let (purse, capital) = (&life.purse, &life.capital);
+    let (purse, capital) = (&life.purse(), &life.capital());
     let share = |now: Usdc, then: Usdc| if then.is_positive() { now.as_f64() / then.as_f64() - 1.0 } else { 0.0 };
-    let worth = capital.worth(life.seen.unit);
+    let worth = capital.worth(life.seen().unit);
     let first = if capital.given.is_positive() { first_unit(place) } else { None };
     Money {
         credit: purse.credit,
@@ -310,10 +310,10 @@ fn money(life: &Life, place: &GolemHome) -> Money {
         worth,
         cash: capital.cash,
         holding: capital.holding,
-        unit: life.birth.world.unit.to_string(),
+        unit: life.birth().world.unit.to_string(),
         cost: capital.cost,
         returned: share(worth + capital.withdrawn + capital.harvested, capital.given),
-        held: first.map(|first| share(life.seen.unit, first)),
+        held: first.map(|first| share(life.seen().unit, first)),
     }
 }
 
@@ -326,7 +326,7 @@ fn first_unit(place: &GolemHome) -> Option<Usdc> {
     }
     let read = reader.replay(|record| {
         herald.tell(&record, |_| {})?;
-        first = herald.life().map(|life| life.seen.unit).filter(|unit| unit.is_positive());
+        first = herald.life().map(|life| life.seen().unit).filter(|unit| unit.is_positive());
         Ok::<_, Error>(if first.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
     });
     read.ok().and(first)
@@ -334,7 +334,7 @@ fn first_unit(place: &GolemHome) -> Option<Usdc> {
 
 fn load(life: &Life) -> Load {
     let figures = &life.constitution().stress;
-    let since = |at: Span| Span::millis(life.age.as_millis().saturating_sub(at.as_millis())).to_string();
+    let since = |at: Span| Span::millis(life.age().as_millis().saturating_sub(at.as_millis())).to_string();
     let pressing = |stressor: &Stressor| Pressing {
         title: words::title(life, stressor.kind, stressor.domain),
         severity: stressor.severity(figures),
@@ -346,6 +346,6 @@ fn load(life: &Life) -> Load {
         load: stress::load(life),
         band: stress::band(life).to_string(),
         closed: words::closed(life).filter(|_| !life.is_dead()).map(str::to_owned),
-        stressors: life.stress.active.iter().map(pressing).collect(),
+        stressors: life.stress().active.iter().map(pressing).collect(),
     }
 }

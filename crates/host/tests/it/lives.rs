@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::common::{lives, mix};
 use golem::constitution::{Clocks, Constitution, Measure, MindKind, Mode};
-use golem::life::Birth;
+use golem::Birth;
 use golem::owner::Account;
 use golem::world::Observation;
 use golem::{Command, CommandId, Golem, Input, Life, Record, Span, Time, Usdc, What, laws};
@@ -25,7 +25,7 @@ fn birth(seed: u64, constitution: Constitution, spec: &Spec) -> (Birth, Secret) 
         seeded: true,
         constitution,
         world: spec.open(Ledger::memory()).unwrap().manifest(),
-        endowment: golem::life::Endowment::default(),
+        endowment: golem::Endowment::default(),
         lineage: None,
         unfinished: Vec::new(),
     };

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use golem::constitution::Constitution;
 use golem::grimoire::{How, Status};
-use golem::life::Birth;
+use golem::Birth;
 use golem::rule::Provenance;
 use golem::{Golem, Usdc, What, laws};
 use host::chance::{Secret, identity};
@@ -89,7 +89,7 @@ fn ten_thousand_hostile_lines_get_no_say_and_make_nothing_more_believed() {
         seeded: true,
         constitution,
         world: world.manifest(),
-        endowment: golem::life::Endowment::default(),
+        endowment: golem::Endowment::default(),
         lineage: None,
         unfinished: Vec::new(),
     };

@@ -3,7 +3,7 @@
 
 use golem::grimoire::{Grimoire, How};
 use golem::inheritance::{BUDGET, Descent, estate, whole};
-use golem::life::{Birth, Endowment};
+use golem::{Birth, Endowment};
 use golem::rule::{self, Heuristic};
 use golem::{Command, CommandId, Golem, Life, Span, Time, Usdc, What};
 use host::chance::{Secret, identity};
@@ -221,7 +221,7 @@ pub fn run(path: &Path<'_>, arm: &Settled, cuts: &[Time]) -> Result<(Fared, Vec<
         fared.lives.extend(heirs.iter().map(|(_, lived)| lived.clone()));
         let (mut life, lived) = heirs.swap_remove(chosen);
         let ended = life.life().is_dead() || lived.ending == "noticed";
-        let gone = life.life().seen.until.max(life.life().now);
+        let gone = life.life().seen().until.max(life.life().now());
         if !ended && gone + interval > end {
             break;
         }
@@ -271,12 +271,12 @@ fn live(
     while !life.is_over() && life.life().due() <= within.cut && !noticed {
         let mut errors = Errors::default();
         life.tick(&mut |record, life| claims.hear(record, life, &mut errors))?;
-        let now = life.life().now;
+        let now = life.life().now();
         if now <= within.from {
-            again = life.life().tick;
+            again = life.life().tick();
             continue;
         }
-        let age = life.life().tick - again;
+        let age = life.life().tick() - again;
         tally.add(&errors, place(now), age, newborn, within.budget);
         all.add(&errors);
         if arm.ends == Ends::Detected {
@@ -284,7 +284,7 @@ fn live(
         }
     }
     let now = life.life();
-    let ending = match &now.death {
+    let ending = match &now.death() {
         Some(death) => death.cause.name(),
         None if noticed => "noticed",
         None => "ended",
@@ -295,13 +295,13 @@ fn live(
         generation: within.generation,
         sibling: within.sibling,
         born: place(within.from),
-        ticks: now.tick - again,
+        ticks: now.tick() - again,
         ending: ending.to_owned(),
         skill: all.weighed(within.weights),
-        fitness: now.vitality.epistemic,
+        fitness: now.vitality().epistemic,
         left,
         borne_out: borne_out(now),
-        spent: (now.purse.funding - now.purse.credit).as_micros(),
+        spent: (now.purse().funding - now.purse().credit).as_micros(),
     })
 }
 
@@ -309,7 +309,7 @@ fn live(
 fn borne_out(life: &Life) -> Option<f64> {
     let inherited =
         |h: &&Heuristic| h.provenance == rule::Provenance::Recalled && h.evidence_for + h.evidence_against >= 30;
-    let tried: Vec<&Heuristic> = life.playbook.iter().filter(inherited).collect();
+    let tried: Vec<&Heuristic> = life.playbook().iter().filter(inherited).collect();
     let good = tried.iter().filter(|h| h.skill() > 0.0).count();
     (!tried.is_empty()).then(|| good as f64 / tried.len() as f64)
 }
@@ -378,8 +378,8 @@ fn next(
     let mut life = Rehearsal::new(Golem::born(birth, born).0, world, secret);
     if let Some(Legacy { before, grimoire, .. }) = legacy {
         match arm.crosses {
-            Crosses::Everything => life.take_over(before.playbook.iter().map(Heuristic::unasked), grimoire),
-            Crosses::Effects => life.take_over(before.playbook.iter().map(Heuristic::unproven), grimoire),
+            Crosses::Everything => life.take_over(before.playbook().iter().map(Heuristic::unasked), grimoire),
+            Crosses::Effects => life.take_over(before.playbook().iter().map(Heuristic::unproven), grimoire),
             Crosses::Nothing | Crosses::Estate => {}
         }
     }

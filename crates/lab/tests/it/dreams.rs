@@ -202,7 +202,7 @@ fn nobody_takes_anything_up_in_a_dream() {
             seeded: true,
             constitution: plan.constitution,
             world: world.manifest(),
-            endowment: golem::life::Endowment::default(),
+            endowment: golem::Endowment::default(),
             lineage: None,
             unfinished: Vec::new(),
         };

@@ -180,7 +180,7 @@ impl Look {
     /// What this golem is about to see, with bars that it was not told of before.
     pub fn of(life: &Life, untold: &[golem::world::Bar], seen: &Observation, recalled: Option<Vec<String>>) -> Look {
         Look {
-            now: seen.bars.last().map_or(life.now, |bar| bar.closed).as_millis(),
+            now: seen.bars.last().map_or(life.now(), |bar| bar.closed).as_millis(),
             bars: untold.iter().chain(&seen.bars).map(Bar::of).collect(),
             resolved: Resolved::by(life, seen),
             golem: Stands::of(life),
@@ -192,7 +192,7 @@ impl Look {
 impl Resolved {
     fn by(life: &Life, seen: &Observation) -> Vec<Resolved> {
         let mut resolved = Vec::new();
-        for (at, (open, domain)) in life.open.iter().zip(&life.birth.world.domains).enumerate() {
+        for (at, (open, domain)) in life.open().iter().zip(&life.birth().world.domains).enumerate() {
             let mut claims = open.iter().peekable();
             for bar in &seen.bars {
                 while let Some(claim) = claims.next_if(|claim| claim.due <= bar.closed) {
@@ -212,14 +212,14 @@ impl Stands {
         let figures = &life.constitution().stress;
         let name = |stressor: &stress::Stressor| stress::words::title(life, stressor.kind, stressor.domain);
         let mut pressed_by: Vec<Pressure> = life
-            .stress
+            .stress()
             .active
             .iter()
             .map(|stressor| Pressure { name: name(stressor), severity: stressor.severity(figures) })
             .collect();
         pressed_by.sort_by(|a, b| b.severity.total_cmp(&a.severity));
         let voice = golem::prediction::Voice::Outside;
-        let record = life.outside.standing.iter().zip(&life.birth.world.domains).enumerate();
+        let record = life.outside().standing.iter().zip(&life.birth().world.domains).enumerate();
         let record =
             record.filter(|(_, (standing, _))| standing.resolved > 0).map(|(at, (standing, domain))| Standing {
                 domain: domain.name.clone(),
@@ -228,22 +228,22 @@ impl Stands {
                 say: life.say(at, voice),
             });
         Stands {
-            tick: life.tick,
-            age_ms: life.age.as_millis(),
+            tick: life.tick(),
+            age_ms: life.age().as_millis(),
             phase: format!("{:?}", life.phase()).to_lowercase(),
-            vitality: life.vitality.composite,
-            epistemic: life.vitality.epistemic,
-            credit: life.purse.credit.as_micros(),
+            vitality: life.vitality().composite,
+            epistemic: life.vitality().epistemic,
+            credit: life.purse().credit.as_micros(),
             lasts_ms: economic::projected_life(life).map(|left| left.as_millis()),
-            cash: life.capital.cash.as_micros(),
-            worth: life.capital.worth(life.seen.unit).as_micros(),
-            held: life.capital.holding,
-            frozen: life.heartbeat.frozen,
+            cash: life.capital().cash.as_micros(),
+            worth: life.capital().worth(life.seen().unit).as_micros(),
+            held: life.capital().holding,
+            frozen: life.heartbeat().frozen,
             pressure: stress::load(life),
             pressed_by,
-            refused: life.refused.map(|(rule, tick)| Refused { tick, why: rule.to_string() }),
+            refused: life.refused().map(|(rule, tick)| Refused { tick, why: rule.to_string() }),
             record: record.collect(),
-            strategy: life.strategy.clone(),
+            strategy: life.strategy().to_owned(),
         }
     }
 }

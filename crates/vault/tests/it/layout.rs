@@ -2,7 +2,7 @@
 //! can be read. And what was released stays as it is.
 
 use golem::constitution::Constitution;
-use golem::life::Birth;
+use golem::Birth;
 use golem::world::{Bar, DomainSpec, Manifest, Observation, Timing};
 use golem::{Golem, GolemId, Input, Record, Span, Time, Usdc, What, laws};
 use serde_json::{Value, json};
@@ -128,7 +128,7 @@ fn records() -> Vec<Record> {
             timing: Timing::Told,
             paper: true,
         },
-        endowment: golem::life::Endowment::default(),
+        endowment: golem::Endowment::default(),
         lineage: None,
         unfinished: Vec::new(),
     };

@@ -1,6 +1,6 @@
 //! Lives nobody would live, folded and verified; the largest that fits; and files that were left half made.
 use golem::constitution::*;
-use golem::life::Birth;
+use golem::Birth;
 use golem::policy::{self, Proposal};
 use golem::world::*;
 use golem::*;
@@ -76,7 +76,7 @@ fn birth(d: &mut Dice, domains: usize, features: usize) -> Birth {
             timing: Timing::Told,
             paper: true,
         },
-        endowment: golem::life::Endowment::default(),
+        endowment: golem::Endowment::default(),
         lineage: None,
         unfinished: Vec::new(),
     }

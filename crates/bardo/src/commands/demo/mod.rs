@@ -109,10 +109,10 @@ fn live(home: &Home, seed: u64, screen: &mut Screen) -> Result<Option<(GolemHome
     let life = living.life();
     let born = format!(
         "{NAME} is born into a {} and looks at it every {}. It has {} to live on, which will run out, and {} to act with.",
-        life.birth.world.world,
+        life.birth().world.world,
         life.constitution().interval,
-        life.purse.credit,
-        life.capital.cash
+        life.purse().credit,
+        life.capital().cash
     );
     screen.tell(&line("birth", life, born))?;
     let mut teller = Teller::new(&living, screen);
@@ -198,12 +198,12 @@ fn beside(
     let before = looks[..since].last().map_or(0.0, |look| look.skill);
     let worst = looks[since..].iter().map(|look| look.skill).fold(before, f64::min);
     let life = living.life();
-    let text = match &life.death {
+    let text = match &life.death() {
         None => format!(
             "Its skill, {before:.2} on the day the market turned, fell to {worst:.2} and is {:.2} now. {OTHER} lives on.",
-            life.vitality.epistemic
+            life.vitality().epistemic
         ),
-        Some(death) => format!("{OTHER} has died, too, {} old, {}.", life.age, death.cause),
+        Some(death) => format!("{OTHER} has died, too, {} old, {}.", life.age(), death.cause),
     };
     screen.tell(&line("learned", life, text))?;
     Ok(Some(place))
@@ -218,7 +218,7 @@ fn succeed(home: &Home, seed: u64, dead: &GolemHome, screen: &mut Screen) -> Res
     let place = heirs::make(home, &estate, heir)?.place().clone();
     let (mut living, _) = Living::open(place.clone(), SNAPSHOTS)?;
     let life = living.life();
-    let name = life.birth.name.clone();
+    let name = life.birth().name.clone();
     screen.head("Its heir")?;
     let born = format!(
         "{name} is born where {0} died, with as much money, and learns. It is left {1} things {0} knew [Grimoire], trusts each \
@@ -235,15 +235,15 @@ fn succeed(home: &Home, seed: u64, dead: &GolemHome, screen: &mut Screen) -> Res
         return Ok(None);
     }
     let life = living.life();
-    let tried = life.playbook.iter().filter(|rule| rule.provenance == Provenance::Recalled);
+    let tried = life.playbook().iter().filter(|rule| rule.provenance == Provenance::Recalled);
     let (tried, heard) = tried.fold((0, 0), |(tried, heard), rule| (tried + 1, heard + u32::from(rule.voice)));
-    let text = match &life.death {
+    let text = match &life.death() {
         None => format!(
             "{name} has called {tried} rules back from that memory; {heard} {} in use by now. Skill {:.2}. It lives on.",
             if heard == 1 { "is" } else { "are" },
-            life.vitality.epistemic
+            life.vitality().epistemic
         ),
-        Some(death) => format!("{name} has died, too, {} old, {}.", life.age, death.cause),
+        Some(death) => format!("{name} has died, too, {} old, {}.", life.age(), death.cause),
     };
     screen.tell(&line("first_stretch", life, text))?;
     Ok(Some(place))
@@ -263,9 +263,9 @@ fn reckon(all: &[&GolemHome], screen: &mut Screen) -> Result<(), Error> {
         let now = if life.is_dead() { "dead" } else { "alive" };
         let text = format!(
             "  {:<8} {:>6.1} {:>6.2} {:>9} {:>9}  {now}",
-            life.birth.name.as_str(),
-            days(life.age),
-            life.vitality.epistemic,
+            life.birth().name.as_str(),
+            days(life.age()),
+            life.vitality().epistemic,
             output::cents(books.spent + books.gas),
             output::percent(share, 2)
         );
@@ -296,7 +296,7 @@ impl Listener for Teller<'_> {
             let Some(life) = self.herald.life() else { continue };
             let mut lines = Vec::new();
             self.story.hear(record, life, |line| lines.push(line));
-            self.screen.pass(life.tick, days(life.age), life.vitality.composite, life.phase())?;
+            self.screen.pass(life.tick(), days(life.age()), life.vitality().composite, life.phase())?;
             lines.iter().filter(|_| !self.quiet).try_for_each(|line| self.screen.tell(line))?;
         }
         Ok(())

@@ -102,12 +102,12 @@ impl Story {
             }
             Event::Mortality(mortality::Event::EconomicCritical) if self.once("money") => {
                 let left = economic::projected_life(life).map_or(String::new(), |left| format!(", enough for {left}"));
-                Some(("money", format!("Money is short: {} left{left}.", cents(life.purse.credit))))
+                Some(("money", format!("Money is short: {} left{left}.", cents(life.purse().credit))))
             }
             Event::Mortality(mortality::Event::PhaseChanged { to, trigger, .. }) => self.turned(*to, *trigger, life),
             Event::Mortality(mortality::Event::VitalityUpdated { composite }) => self.looked(*composite, life),
             Event::Mortality(mortality::Event::Died(death)) => {
-                Some(("death", format!("Dies, {} old, {}.", life.age, death.cause)))
+                Some(("death", format!("Dies, {} old, {}.", life.age(), death.cause)))
             }
             _ => None,
         }
@@ -120,15 +120,15 @@ impl Story {
 
     /// The first that says something else than naive stands for all.
     fn predicted(&mut self, domain: usize, value: f64, naive: f64, life: &Life) -> Option<(&'static str, String)> {
-        let spec = &life.birth.world.domains[domain];
+        let spec = &life.birth().world.domains[domain];
         let tellable = spec.kind != DomainKind::Range && spec.horizon > 1;
         let own = tellable && (value - naive).abs() > 0.01 * naive.abs();
-        let made = *life.open[domain].back()?;
+        let made = *life.open()[domain].back()?;
         if !own || !self.once("prediction") {
             return None;
         }
-        self.awaited = Some((domain, life.open[domain].len(), made));
-        let ahead = life.birth.world.bar.times(u64::from(spec.horizon));
+        self.awaited = Some((domain, life.open()[domain].len(), made));
+        let ahead = life.birth().world.bar.times(u64::from(spec.horizon));
         let claim = match spec.kind {
             DomainKind::Direction => format!("up within {ahead}, with {}", figure(value)),
             _ => format!("{} will be {} in {ahead}", spec.name, figure(value)),
@@ -144,7 +144,7 @@ impl Story {
         }
         let made = *made;
         self.awaited = None;
-        let direction = life.birth.world.domains[domain].kind == DomainKind::Direction;
+        let direction = life.birth().world.domains[domain].kind == DomainKind::Direction;
         let (actual, came) = match actual? {
             actual if direction && actual > made.base => (1.0, "It went up".to_owned()),
             _ if direction => (0.0, "It went down".to_owned()),
@@ -159,7 +159,7 @@ impl Story {
     }
 
     fn acted(&mut self, filled: i64, cash: Usdc, life: &Life) -> Option<(&'static str, String)> {
-        let unit = &life.birth.world.unit;
+        let unit = &life.birth().world.unit;
         if filled > 0 && self.once("acted") {
             self.bought = Some(cash);
             let (amount, paid) = (units(filled), cents(Usdc::ZERO - cash));
@@ -168,7 +168,7 @@ impl Story {
                 format!("Acts: takes {amount} {unit} for {paid}, since holding paid here before."),
             ));
         }
-        let bought = self.bought.filter(|_| filled < 0 && life.capital.holding == 0)?;
+        let bought = self.bought.filter(|_| filled < 0 && life.capital().holding == 0)?;
         self.bought = None;
         let result = bought + cash;
         let word = if result.is_positive() { "gained" } else { "lost" };
@@ -190,7 +190,7 @@ impl Story {
             return None;
         }
         let title = words::title(life, kind, domain);
-        let stressor = life.stress.active.iter().find(|s| s.kind == kind && s.domain == domain);
+        let stressor = life.stress().active.iter().find(|s| s.kind == kind && s.domain == domain);
         let why = stressor.map_or(String::new(), |stressor| format!(": {}", words::why(life, stressor)));
         let opens = if first { "Under pressure" } else { "Pressed harder" };
         Some(("stress", format!("{opens}{why} [{title}; load {load:.2}, {band}].")))
@@ -221,7 +221,7 @@ impl Story {
             Clock::Stochastic => "age",
         };
         let text = match to {
-            Phase::Thriving => format!("Thrives [thriving]: skill {:.2}.", life.vitality.epistemic),
+            Phase::Thriving => format!("Thrives [thriving]: skill {:.2}.", life.vitality().epistemic),
             Phase::Stable => return None,
             Phase::Conservation => format!(
                 "Saves its strength for want of {weakest} [conservation]: takes on nothing new, looks half as often."
@@ -233,19 +233,19 @@ impl Story {
     }
 
     fn looked(&mut self, vitality: f64, life: &Life) -> Option<(&'static str, String)> {
-        self.looks.push(Look { day: days(life.age), vitality, skill: life.vitality.epistemic });
-        if days(life.age) >= TURN && self.once("turn") {
+        self.looks.push(Look { day: days(life.age()), vitality, skill: life.vitality().epistemic });
+        if days(life.age()) >= TURN && self.once("turn") {
             let text = "The market turns: what used to swing back goes on. What it learned is wrong from now on, and it \
                         learns no more.";
             return Some(("turn", text.to_owned()));
         }
-        let week = (life.age.as_millis() as f64 / DAY / 7.0) as u64;
+        let week = (life.age().as_millis() as f64 / DAY / 7.0) as u64;
         if week == 0 || life.phase() <= Phase::Declining || !self.once(format!("week {week}")) {
             return None;
         }
-        let scored: u64 = life.epistemic.domains.iter().map(|domain| domain.resolved).sum();
+        let scored: u64 = life.epistemic().domains.iter().map(|domain| domain.resolved).sum();
         let weeks = if week == 1 { "A week".to_owned() } else { format!("{week} weeks") };
-        let (skill, left) = (life.vitality.epistemic, cents(life.purse.credit));
+        let (skill, left) = (life.vitality().epistemic, cents(life.purse().credit));
         Some(("week", format!("{weeks} old: {} predictions, skill {skill:.2}, {left} left.", count(scored))))
     }
 }
@@ -253,10 +253,10 @@ impl Story {
 pub(super) fn line(station: &'static str, life: &Life, text: String) -> Line {
     Line {
         station,
-        golem: life.birth.name.to_string(),
-        day: days(life.age),
-        tick: life.tick,
-        vitality: life.vitality.composite,
+        golem: life.birth().name.to_string(),
+        day: days(life.age()),
+        tick: life.tick(),
+        vitality: life.vitality().composite,
         phase: life.phase(),
         text,
     }

@@ -40,9 +40,9 @@ pub(super) struct MoneyState {
 impl MoneyState {
     /// As long as nothing was refused.
     pub(super) fn of(life: &Life) -> MoneyState {
-        let under_way = !life.calls.open.is_empty();
-        let made = if under_way { 0 } else { life.calls.made };
-        let (left, given) = (life.purse.credit, life.purse.given);
+        let under_way = !life.calls().open.is_empty();
+        let made = if under_way { 0 } else { life.calls().made };
+        let (left, given) = (life.purse().credit, life.purse().given);
         MoneyState { ended: life.is_dead(), out: None, left, given, made, under_way }
     }
 }
@@ -72,10 +72,10 @@ fn locked(look: &Mutex<MoneyState>) -> std::sync::MutexGuard<'_, MoneyState> {
 impl Listener for Ear {
     fn acknowledged(&mut self, records: &[Record], life: &Life) -> Result<(), Error> {
         let mut look = locked(&self.look);
-        (look.ended, look.left, look.given) = (look.ended || life.is_dead(), life.purse.credit, life.purse.given);
-        look.under_way = !life.calls.open.is_empty();
+        (look.ended, look.left, look.given) = (look.ended || life.is_dead(), life.purse().credit, life.purse().given);
+        look.under_way = !life.calls().open.is_empty();
         if !look.under_way {
-            look.made = life.calls.made;
+            look.made = life.calls().made;
         }
         for event in records.iter().flat_map(|record| &record.events) {
             if matches!(event, Event::Call(call::Event::Reserved { .. })) {
@@ -99,10 +99,10 @@ impl Listener for Ear {
 
 /// What its owner is told of at once, where no host does.
 fn tell(event: &Event, life: &Life) {
-    let name = &life.birth.name;
+    let name = &life.birth().name;
     match event {
         Event::Call(call::Event::Held { key, .. }) => {
-            let why = life.calls.hold.map(|hold| hold.to_string()).unwrap_or_default();
+            let why = life.calls().hold.map(|hold| hold.to_string()).unwrap_or_default();
             output::complain(format!(
                 "{name}'s calls are stopped: {why}; `bardo golem approve {name} {key}` lets it go on"
             ));
@@ -173,19 +173,19 @@ impl Keeper {
             return Ok(MoneyState { ended: look.ended || own.living.is_finished(), ..look });
         }
         let life = life(place)?;
-        let refused = life.calls.refused;
-        let out = refused.filter(|_| refused != before.calls.refused).map(|(by, _)| by).filter(|by| by.is_the_end());
+        let refused = life.calls().refused;
+        let out = refused.filter(|_| refused != before.calls().refused).map(|(by, _)| by).filter(|by| by.is_the_end());
         Ok(MoneyState { out, ..MoneyState::of(&life) })
     }
 
     /// Hears calls that the program left in the middle to their end, because they are billed to their end and are otherwise paid
     /// as what they could have come to; until its owner has had enough of that.
     pub(super) fn hear_out(&self, place: &GolemHome, enough: impl Fn() -> bool) -> Result<(), Error> {
-        let (newest, began) = (life(place)?.calls.made, Instant::now());
+        let (newest, began) = (life(place)?.calls().made, Instant::now());
         let mut told = false;
         loop {
             let life = life(place)?;
-            let left = life.calls.open.iter().filter(|open| open.key <= newest);
+            let left = life.calls().open.iter().filter(|open| open.key <= newest);
             let (calls, most) = left.fold((0, Usdc::ZERO), |(calls, most), open| (calls + 1, most + open.most));
             if calls == 0 || life.is_dead() || began.elapsed() > HEARD || enough() {
                 return Ok(());

@@ -82,7 +82,7 @@ pub(crate) fn wrap(home: &Home, args: &WrapArgs, json: bool) -> Result<ExitCode,
         refused: passage.as_ref().map(Passage::refused),
     };
     words.say(json);
-    Ok(ExitCode::from(match (&after.death, ended) {
+    Ok(ExitCode::from(match (&after.death(), ended) {
         (Some(death), _) if matches!(death.cause, Cause::Economic { .. }) => exit::BUDGET,
         (Some(_), _) => exit::DEAD,
         (None, _) if look.out.is_some() => exit::BUDGET,
@@ -97,6 +97,6 @@ pub(crate) fn wrap(home: &Home, args: &WrapArgs, json: bool) -> Result<ExitCode,
 /// What it has to live on: money, and whatever else its calls are capped in.
 fn stands(life: &Life) -> String {
     let caps: String = call::caps(life, wall::now_of(life)).map(|cap| format!(", {cap}")).collect();
-    let imputed = if life.policy.imputed { " (imputed)" } else { "" };
-    format!("{} has {} left to live on{imputed}{caps}", life.birth.name, life.purse.credit)
+    let imputed = if life.policy().imputed { " (imputed)" } else { "" };
+    format!("{} has {} left to live on{imputed}{caps}", life.birth().name, life.purse().credit)
 }

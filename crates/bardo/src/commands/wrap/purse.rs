@@ -139,7 +139,7 @@ pub(super) fn golem_for(home: &Home, args: &WrapArgs) -> Result<GolemHome, Error
 
 fn go_on(home: &Home, args: &WrapArgs, place: GolemHome) -> Result<GolemHome, Error> {
     let (name, life) = (&place.name, life(&place)?);
-    if let Some(death) = &life.death {
+    if let Some(death) = &life.death() {
         let advice = format!("`bardo golem successor {name}` makes an heir, and --name another golem");
         return Err(Error::Dead(name.clone(), format!("{}; {advice}", death.cause)));
     }
@@ -147,7 +147,7 @@ fn go_on(home: &Home, args: &WrapArgs, place: GolemHome) -> Result<GolemHome, Er
         output::complain(format!(
             "--credit is for a new golem: {name} has lived before and keeps what it has, {}; `bardo golem fund {name} {}` \
              gives it more",
-            life.purse.credit,
+            life.purse().credit,
             output::plain(credit)
         ));
     }
@@ -156,7 +156,7 @@ fn go_on(home: &Home, args: &WrapArgs, place: GolemHome) -> Result<GolemHome, Er
         return Ok(place);
     }
     let command = order::amend(&place, &said)?;
-    if !matches!(&command, Command::Amend { policy, .. } if **policy == *life.policy) {
+    if !matches!(&command, Command::Amend { policy, .. } if **policy == *life.policy()) {
         let snapshot_every = home.settings()?.integer("run.snapshot_every") as u64;
         order::hear(&place, order::pass_on(&place, Body::Command(command), snapshot_every)?, order::PATIENCE)?;
     }

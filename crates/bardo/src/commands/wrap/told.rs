@@ -31,28 +31,28 @@ pub(super) struct ClosingWords<'a> {
 impl ClosingWords<'_> {
     /// It ran for a while, and no call of its came as far as here.
     pub(super) fn is_silent(&self) -> bool {
-        let (before, after) = (&self.before.calls, &self.after.calls);
+        let (before, after) = (&self.before.calls(), &self.after.calls());
         let calls = after.made - before.made + after.denied - before.denied;
         calls == 0 && self.turned_away.times == 0 && self.took > SHORT
     }
 
     pub(super) fn say(&self, json: bool) {
-        let (before, after) = (&self.before.calls, &self.after.calls);
+        let (before, after) = (&self.before.calls(), &self.after.calls());
         let (made, spent) = (after.made - before.made, after.spent - before.spent);
         let refused = after.denied - before.denied;
         let (models, tokens) = (self.models(), after.units.tokens - before.units.tokens);
-        let imputed = self.after.policy.imputed;
+        let imputed = self.after.policy().imputed;
         if json {
-            let died_of = self.after.death.as_ref().map(|death| death.cause.to_string());
+            let died_of = self.after.death().as_ref().map(|death| death.cause.to_string());
             return output::aside(&json!({
-                "name": self.after.birth.name, "calls": made, "spent": spent, "left": self.after.purse.credit,
+                "name": self.after.birth().name, "calls": made, "spent": spent, "left": self.after.purse().credit,
                 "refused": refused, "turned_away": self.turned_away.times, "unpriced": self.turned_away.unpriced,
                 "out_of_money": self.out == Some(Denied::Broke), "out_of": self.out.map(spent::name),
                 "tokens": tokens, "imputed": imputed, "models": models, "took_ms": self.took.as_millis() as u64,
                 "died_of": died_of, "not_let_through": self.refused,
             }));
         }
-        let name = &self.after.birth.name;
+        let name = &self.after.birth().name;
         let took = golem::Span::millis(self.took.as_millis() as u64);
         let on = models.iter().map(|by| format!("{} for {} by {}", by.cost, count(by.calls), by.model));
         let on = on.collect::<Vec<_>>().join(", ");
@@ -81,7 +81,7 @@ impl ClosingWords<'_> {
     /// What was spent on which model this time, the dearest first.
     fn models(&self) -> Vec<ByModel> {
         let before =
-            |name: &str| self.before.calls.models.iter().find(|by| by.model == name).cloned().unwrap_or_default();
+            |name: &str| self.before.calls().models.iter().find(|by| by.model == name).cloned().unwrap_or_default();
         let since = |by: &ByModel| {
             let known = before(&by.model);
             let model = if by.model.is_empty() { "nobody knows which".to_owned() } else { by.model.clone() };
@@ -96,14 +96,14 @@ impl ClosingWords<'_> {
                 thought: by.thought - known.thought,
             }
         };
-        let mut models: Vec<ByModel> = self.after.calls.models.iter().map(since).filter(|by| by.calls > 0).collect();
+        let mut models: Vec<ByModel> = self.after.calls().models.iter().map(since).filter(|by| by.calls > 0).collect();
         models.sort_by_key(|by| -by.cost);
         models
     }
 
     /// A budget that nothing went through holds nothing, and that must not look like a program that cost nothing.
     fn say_silence(&self) {
-        let name = &self.after.birth.name;
+        let name = &self.after.birth().name;
         let login = self.login.as_ref().map(|file| format!("; {} holds a login of its own", file.display()));
         let login = login.unwrap_or_default();
         let why = if self.refused.is_some() {
@@ -117,21 +117,21 @@ impl ClosingWords<'_> {
 
     /// What keeps it from calling now, or kept it last.
     fn what_keeps_it(&self) -> String {
-        let (calls, name) = (&self.after.calls, &self.after.birth.name);
+        let (calls, name) = (&self.after.calls(), &self.after.birth().name);
         if let Some(hold) = calls.hold {
             return format!(
                 "; its calls are stopped: {hold}; `bardo golem approve {name} {}` lets them go on",
                 hold.key
             );
         }
-        let refused = calls.refused.filter(|_| calls.denied > self.before.calls.denied);
+        let refused = calls.refused.filter(|_| calls.denied > self.before.calls().denied);
         refused.map(|(by, _)| format!("; its last call was refused: {by}")).unwrap_or_default()
     }
 
     fn say_end(&self) {
-        let (name, left): (_, Usdc) = (&self.after.birth.name, self.after.purse.credit);
-        let imputed = if self.after.policy.imputed { " (imputed)" } else { "" };
-        output::complain(match &self.after.death {
+        let (name, left): (_, Usdc) = (&self.after.birth().name, self.after.purse().credit);
+        let imputed = if self.after.policy().imputed { " (imputed)" } else { "" };
+        output::complain(match &self.after.death() {
             Some(death) => format!("{name} died: {}; `bardo testament {name}` says the rest", death.cause),
             None => match self.out {
                 Some(out) => {

@@ -179,7 +179,7 @@ impl WatchedProgram {
 
     /// Whether it has made all the calls it was to make, and none is under way.
     fn is_old(&self, look: MoneyState, before: &Life) -> bool {
-        self.retires.is_some_and(|calls| !look.under_way && look.made.saturating_sub(before.calls.made) >= calls)
+        self.retires.is_some_and(|calls| !look.under_way && look.made.saturating_sub(before.calls().made) >= calls)
     }
 
     /// It is told to end as its owner would tell it, and is ended if it does not.

@@ -4,7 +4,7 @@
 use golem::constitution::{Constitution, MindKind};
 use golem::dream;
 use golem::event::Event;
-use golem::life::Birth;
+use golem::Birth;
 use golem::shell::perform;
 use golem::world::{ActionSpec, Bar, DomainSpec, Effect, Fate, Manifest, Observation, Order, Outcome, Quote, Timing};
 use golem::{
@@ -78,7 +78,7 @@ pub fn birth(constitution: Constitution) -> Birth {
         seeded: true,
         constitution,
         world: manifest(),
-        endowment: golem::life::Endowment::default(),
+        endowment: golem::Endowment::default(),
         lineage: None,
         unfinished: Vec::new(),
     }

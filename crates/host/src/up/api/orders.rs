@@ -10,7 +10,7 @@ use axum::http::header::LOCATION;
 use axum::http::request::Parts;
 use axum::http::{HeaderName, StatusCode};
 use axum::response::{IntoResponse, Response};
-use golem::life::Birth;
+use golem::Birth;
 use golem::owner::Account;
 use golem::thought::Silence;
 use golem::{Command, Name, Time, Usdc};
@@ -103,7 +103,7 @@ impl Standing {
 fn reply(place: &GolemHome, entry: &Entry) -> Result<Option<Reply>, Error> {
     place.catch_up()?;
     let (golem, _) = place.wake()?;
-    let told = golem.life().thoughts.told.iter().find(|told| told.command == entry.id());
+    let told = golem.life().thoughts().told.iter().find(|told| told.command == entry.id());
     Ok(told.map(|told| Reply {
         text: told.text.clone(),
         records: told.cites.clone(),
@@ -262,7 +262,7 @@ pub(super) async fn successor(
     let pools = app.pools.clone();
     let born = pools.read(move || {
         let (golem, _) = app.home.golem(heir.as_str())?.wake()?;
-        Ok(Newborn::of(&golem.life().birth))
+        Ok(Newborn::of(&golem.life().birth()))
     });
     let born = born.await?;
     answer(&name, entry, |_| Json(born).into_response())

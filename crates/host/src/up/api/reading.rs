@@ -170,7 +170,7 @@ pub(super) async fn memory(
             let reader = Reader::open(&place.database())?;
             let (golem, _) = reader.wake()?;
             let life = golem.life();
-            let mut query = Recall::about(search.q, life.now, life.regimes.now);
+            let mut query = Recall::about(search.q, life.now(), life.regimes().now);
             query.limit = search.limit.clamp(1, 100);
             if search.all {
                 query.statuses = Vec::new();

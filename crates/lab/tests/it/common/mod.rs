@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 
 use golem::constitution::{Clocks, Constitution};
-use golem::life::{Birth, Endowment};
+use golem::{Birth, Endowment};
 use golem::time::Span;
 use golem::{Golem, Usdc, What, laws};
 use host::chance::{Secret, identity};
