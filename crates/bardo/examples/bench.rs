@@ -8,8 +8,8 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::Instant;
 
-use golem::constitution::{Clocks, Constitution, MindKind};
 use golem::Birth;
+use golem::constitution::{Clocks, Constitution, MindKind};
 use golem::world::Observation;
 use golem::{Golem, GolemId, Record, Usdc, What, laws};
 use host::chance::Secret;

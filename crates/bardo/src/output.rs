@@ -5,8 +5,8 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-pub(crate) use golem::figures::{percent, signed};
 use golem::Life;
+pub(crate) use golem::figures::{percent, signed};
 use golem::plain;
 use host::Error;
 pub(crate) use host::view::figures::{cents, count, date, plain, units};

@@ -1,15 +1,15 @@
 //! Refuses an input that contradicts what is already known, before anything is emitted.
 
-use life::{Life, limits};
 use life::dream::{Found, Idea, Origin, PROMOTED, Revision, Staged};
 use life::grimoire::Decision;
 use life::money::Usdc;
 use life::rule::{Comparison, Condition, Heuristic};
 use life::time::Time;
 use life::world::{Effect, Fate, Observation};
+use life::{Life, limits};
 
-use crate::{Fault, Input, What, dream};
 use crate::grimoire::{self, Answer};
+use crate::{Fault, Input, What, dream};
 
 /// Refuses an input that contradicts what is already known, before anything is emitted.
 pub(crate) fn check(life: &Life, input: &Input) -> Result<(), Fault> {
@@ -70,7 +70,9 @@ fn check_answer(life: &Life, answer: &Answer) -> Result<(), Fault> {
     };
     let blends = |h: &Heuristic| h.blend.as_ref().is_none_or(|blend| blend.is_sound(world.features.len()));
     let kept = answer.decisions.iter().all(|decision| match decision {
-        Decision::Put(entry) => entry.text.chars().count() <= grimoire::TEXT && entry.confidence(life.now()).is_finite(),
+        Decision::Put(entry) => {
+            entry.text.chars().count() <= grimoire::TEXT && entry.confidence(life.now()).is_finite()
+        }
         Decision::Forget(_) => true,
     });
     let adopted = answer.adopt.iter().all(|(_, h)| fits(&h.condition, h.domain) && h.effect.is_finite() && blends(h));

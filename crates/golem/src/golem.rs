@@ -1,12 +1,12 @@
 //! A golem: one Life, and the two ways it may change. `step` lives forward, `fold` lives again.
 
 use arrayvec::ArrayVec;
-use life::{Birth, Course, FoldError, Life, limits};
 use life::books::Books;
 use life::constitution::MindKind;
 use life::event::{Event, Record};
 use life::policy::Stage;
 use life::time::Time;
+use life::{Birth, Course, FoldError, Life, limits};
 
 use crate::check::check;
 use crate::input::{Fault, Input};

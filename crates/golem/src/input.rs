@@ -13,9 +13,9 @@ use life::thought::Silence;
 use life::time::Time;
 use life::world::{Fate, Observation, Quote};
 
-use crate::thought;
 use crate::call::Wanted;
 use crate::grimoire::Answer;
+use crate::thought;
 
 /// Everything that reaches a golem: when, with which chance, and what.
 #[derive(Clone, Debug, PartialEq)]

@@ -3,8 +3,11 @@
 use life::Draft;
 use life::world::Observation;
 
-use crate::{call, clade, dream, episode, goal, grimoire, heartbeat, mortality, outside, owner, phage, policy, prediction, stress, thanatopsis, thought};
 use crate::input::{Input, What};
+use crate::{
+    call, clade, dream, episode, goal, grimoire, heartbeat, mortality, outside, owner, phage, policy, prediction,
+    stress, thanatopsis, thought,
+};
 
 pub(crate) fn step(draft: &mut Draft<'_>, input: &Input) {
     let tick = draft.tick();

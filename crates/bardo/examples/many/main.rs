@@ -12,10 +12,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use golem::Birth;
 use golem::constitution::{Clocks, Constitution};
 use golem::grimoire::How;
 use golem::grimoire::bundle::export;
-use golem::Birth;
 use golem::{Golem, Record, Usdc, What, laws};
 use host::Home;
 use host::chance::{Secret, identity};
@@ -175,7 +175,7 @@ fn gift() -> Vec<String> {
 /// One golem: lived in memory, written down whole.
 fn make(home: &Home, n: u64, gift: &[String]) -> (u64, u64, bool) {
     let (golem, first, mut life, secret) = newborn(n);
-    let place = home.place(&golem.life().birth.name);
+    let place = home.place(&golem.life().birth().name);
     fs::create_dir_all(&place.folder).expect("a folder");
     secret.save(&place.secret()).expect("a secret");
     fs::write(place.config(), "").expect("a file");
@@ -191,7 +191,7 @@ fn make(home: &Home, n: u64, gift: &[String]) -> (u64, u64, bool) {
         }
     }
     let known = life.grimoire().in_use().count() as u64;
-    let (heuristics, alive) = (life.life().playbook.len() as u64, !life.life().is_dead());
+    let (heuristics, alive) = (life.life().playbook().len() as u64, !life.life().is_dead());
     vault.commit(life.life()).expect("it is written");
     (heuristics, known, alive)
 }

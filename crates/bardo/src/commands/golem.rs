@@ -83,7 +83,9 @@ fn create(home: &Home, new: New, json: bool) -> Result<ExitCode, Error> {
     } else {
         line(format!(
             "{} is born: {} to live on, {} to act with",
-            life.birth().name, life.purse().credit, life.capital().cash
+            life.birth().name,
+            life.purse().credit,
+            life.capital().cash
         ));
         line(birth::next(home, &living));
     }

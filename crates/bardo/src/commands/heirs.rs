@@ -47,7 +47,10 @@ pub(crate) fn successor(home: &Home, args: &Successor, json: bool) -> Result<Exi
     } else {
         line(format!(
             "{} is born, generation {}: {} to live on, {} to act with",
-            life.birth().name, life.birth().generation, life.purse().credit, life.capital().cash
+            life.birth().name,
+            life.birth().generation,
+            life.purse().credit,
+            life.capital().cash
         ));
         line(next(home, &heir));
     }
@@ -252,7 +255,7 @@ pub(crate) fn lineage(home: &Home, name: &str, json: bool) -> Result<ExitCode, E
 }
 
 fn branch(life: &golem::Life, family: &[golem::Life], depth: usize) {
-    let end = life.death().as_ref().map_or("alive".to_owned(), |death| death.cause.to_string());
+    let end = life.death().map_or("alive".to_owned(), |death| death.cause.to_string());
     line(format!(
         "{}{} {}  generation {}, {} ticks, skill {:.3}: {end}",
         "   ".repeat(depth),

@@ -74,8 +74,8 @@ pub(crate) fn steer(home: &Home, name: &str, text: Option<&str>, json: bool) -> 
         return owner::order(home, name, Command::Steer { text: text.to_owned() }, done, json);
     }
     let (golem, _) = home.golem(name)?.wake()?;
-    let strategy = &golem.life().strategy();
-    match strategy.as_str() {
+    let strategy = golem.life().strategy();
+    match strategy {
         _ if json => output::json(&json!({ "name": name, "strategy": strategy })),
         "" => line(format!("{name} has nothing in mind from you; `bardo golem steer {name} \"…\"` says something")),
         text => line(golem::plain::text(text)),

@@ -77,17 +77,17 @@ fn a_program_carries_out_orders_and_is_told_of_the_end() {
         run.wait().unwrap();
         let golem = tent.verified("ada");
         let (life, (units, cash, trades)) = (golem.life(), book(&tent));
-        let capital = &life.capital;
-        if life.flights.is_empty() {
+        let capital = &life.capital();
+        if life.flights().is_empty() {
             let gained = (capital.cash + capital.harvested - capital.given).as_micros();
             assert_eq!((units, cash), (capital.holding, gained));
         }
-        assert!(trades > 1 && !life.birth.world.paper, "{trades} trades in {hour} hours");
+        assert!(trades > 1 && !life.birth().world.paper, "{trades} trades in {hour} hours");
     }
     tent.ok(["golem", "retire", "ada", "--confirm", "ada"]);
     tent.ok(["golem", "run", "ada"]);
     let (golem, place) = (tent.verified("ada"), tent.golem("ada"));
-    assert!(place.has_gone_home(golem.life()) && golem.life().capital.holding == 0 && book(&tent).0 == 0);
+    assert!(place.has_gone_home(golem.life()) && golem.life().capital().holding == 0 && book(&tent).0 == 0);
     assert!(tent.fails(4, ["golem", "run", "ada"]).contains("dead"));
     tent.ok(["init"]);
     tent.ok(["doctor"]);

@@ -78,12 +78,12 @@ impl<'a> Net<'a> {
     fn agrees(&self, name: &str) {
         let (golem, purse) = (self.tent.verified(name), self.purse());
         let life = golem.life();
-        assert!(life.flights.is_empty(), "something is under way");
+        assert!(life.flights().is_empty(), "something is under way");
         // Profit that has become credit is still in the purse.
-        let gained = (life.capital.cash + life.capital.harvested - life.capital.given).as_micros();
+        let gained = (life.capital().cash + life.capital().harvested - life.capital().given).as_micros();
         assert_eq!(purse["money"].as_i64().unwrap() - GIVEN, gained, "the money of {name}");
         let holds = purse["shares"].as_i64().or(purse["things"].as_i64()).unwrap();
-        assert_eq!(holds, life.capital.holding, "what {name} holds");
+        assert_eq!(holds, life.capital().holding, "what {name} holds");
     }
 }
 
@@ -130,7 +130,7 @@ fn trade(tent: &Tent, name: &str, times: usize, kills: u64) {
         run.wait().unwrap();
         tent.verified(name);
     }
-    while trades(tent, name).len() < times || !tent.verified(name).life().flights.is_empty() {
+    while trades(tent, name).len() < times || !tent.verified(name).life().flights().is_empty() {
         assert!(Instant::now() < until, "{name} has traded {} times", trades(tent, name).len());
         tent.ok(["golem", "run", name, "--ticks", "1"]);
     }
@@ -142,7 +142,7 @@ fn trade_until_it_holds(tent: &Tent, name: &str) -> usize {
     loop {
         trade(tent, name, times, 0);
         times = trades(tent, name).len();
-        if tent.verified(name).life().capital.holding > 0 {
+        if tent.verified(name).life().capital().holding > 0 {
             return times;
         }
         times += 1;
@@ -162,7 +162,7 @@ fn beside_paper(tent: &Tent, real: &BTreeMap<u64, Trade>, ticks: u64) {
     let file = tent.root().join("data/devnet.csv");
     paper.ok(["data", "import", file.to_str().unwrap(), "--name", "devnet"]);
     let rows = std::fs::read_to_string(&file).unwrap();
-    let first = tent.verified("ada").life().born.as_millis() / 1_000 - BAR;
+    let first = tent.verified("ada").life().born().as_millis() / 1_000 - BAR;
     let start = format!("world.start={}", jiff::Timestamp::from_second(first as i64).unwrap());
     born(&paper, "ada", &["--set", &start]);
     paper.ok(["golem", "run", "ada", "--speed", "max", "--ticks", &ticks.to_string()]);
@@ -201,7 +201,7 @@ fn a_golem_swaps_on_a_real_chain_is_killed_dies_and_everything_goes_home() {
     let kills = full(200, 3);
     trade(&tent, "ada", 6, kills);
     net.agrees("ada");
-    let (swaps, ticks) = (trades(&tent, "ada"), tent.verified("ada").life().tick);
+    let (swaps, ticks) = (trades(&tent, "ada"), tent.verified("ada").life().tick());
     println!(
         "counted: from nothing to the first swap in {first} s; {} swaps with {kills} kills, books and purse alike",
         swaps.len()

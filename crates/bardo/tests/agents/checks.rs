@@ -43,15 +43,15 @@ fn checks_are_run_shown_and_decide_what_was_claimed() {
     let refused = tent.fails(6, ["golem", "claim", "ada", "tests", "0.9", "--in", "5s"]);
     assert!(refused.contains("nothing has been seen of it yet"), "{refused}");
     let running = runs(&tent);
-    until("nothing was checked", || life(&tent).seen.bars >= 2);
+    until("nothing was checked", || life(&tent).seen().bars >= 2);
     let shown = tent.ok(["golem", "check", "ada"]);
     assert!(shown.contains("tests  fails") && shown.contains("lines  1"), "{shown}");
     tent.ok(["golem", "claim", "ada", "tests", "0.9", "--in", "2s"]);
     std::fs::write(work.path().join("ok"), "").unwrap();
-    until("the claim was not answered", || life(&tent).dated_made == 1 && life(&tent).dated.is_empty());
+    until("the claim was not answered", || life(&tent).dated_made() == 1 && life(&tent).dated().is_empty());
     ends(running);
     let life = life(&tent);
-    assert!((life.epistemic.domains[0].error - 1.01).abs() < 0.03, "{:?}", life.epistemic.domains[0]);
+    assert!((life.epistemic().domains[0].error - 1.01).abs() < 0.03, "{:?}", life.epistemic().domains[0]);
     let told = tent.ok(["golem", "events", "ada"]);
     assert!(told.contains("is held to tests 0.9") && told.contains("what was said of tests met 1"), "{told}");
     let json: Value = serde_json::from_str(&tent.ok(["golem", "check", "ada", "--json"])).unwrap();
@@ -68,23 +68,23 @@ fn what_was_checked_is_told_once_however_often_it_is_killed() {
     held(&tent, work.path());
     for nth in 0..8 {
         let mut running = runs(&tent);
-        let seen = life(&tent).seen.bars;
-        until("nothing was checked", || life(&tent).seen.bars > seen);
+        let seen = life(&tent).seen().bars;
+        until("nothing was checked", || life(&tent).seen().bars > seen);
         std::thread::sleep(Duration::from_millis(130 * nth % 700));
         running.kill().unwrap();
         running.wait().unwrap();
     }
     ends({
         let running = runs(&tent);
-        let seen = life(&tent).seen.bars;
-        until("it does not go on", || life(&tent).seen.bars > seen);
+        let seen = life(&tent).seen().bars;
+        until("it does not go on", || life(&tent).seen().bars > seen);
         running
     });
     let text = std::fs::read_to_string(tent.golem("ada").check_results()).unwrap();
     let rounds: Vec<Value> = text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
     let at = |round: &Value| round["at"].as_u64().unwrap();
     assert!(rounds.windows(2).all(|two| at(&two[0]) < at(&two[1])), "one round for each bar");
-    assert_eq!(rounds.len() as u64, life(&tent).seen.bars, "and each was told");
+    assert_eq!(rounds.len() as u64, life(&tent).seen().bars, "and each was told");
     tent.verified("ada");
 }
 
@@ -94,7 +94,7 @@ fn a_golem_from_elsewhere_runs_nothing_until_its_new_owner_says_what() {
     let (tent, work) = (Tent::new(), tempfile::tempdir().unwrap());
     held(&tent, work.path());
     let running = runs(&tent);
-    until("nothing was checked", || life(&tent).seen.bars >= 1);
+    until("nothing was checked", || life(&tent).seen().bars >= 1);
     ends(running);
     let copy = work.path().join("copy");
     let new = Tent::new();
@@ -109,13 +109,13 @@ fn a_golem_from_elsewhere_runs_nothing_until_its_new_owner_says_what() {
     }
     let examined = String::from_utf8(new.run(["doctor"]).stdout).unwrap();
     assert!(examined.contains("tests, lines runs nothing here"), "{examined}");
-    let (seen, tick) = (life(&new).seen.bars, life(&new).tick);
+    let (seen, tick) = (life(&new).seen().bars, life(&new).tick());
     let running = runs(&new);
-    until("it does not live here", || life(&new).tick > tick + 1);
-    assert_eq!(life(&new).seen.bars, seen);
+    until("it does not live here", || life(&new).tick() > tick + 1);
+    assert_eq!(life(&new).seen().bars, seen);
     let mut set = new.command(["golem", "check", "ada", "tests=true", "lines=echo 7"]);
     assert!(set.current_dir(work.path()).output().unwrap().status.success());
-    until("it does not check here", || life(&new).seen.values[..] == [1.0, 7.0]);
+    until("it does not check here", || life(&new).seen().values[..] == [1.0, 7.0]);
     ends(running);
 }
 
@@ -134,8 +134,8 @@ fn a_check_that_hangs_holds_up_no_tick_and_no_stop() {
     let mut command = tent.command(new);
     assert!(command.current_dir(work.path()).output().unwrap().status.success());
     let running = runs(&tent);
-    until("it does not live", || life(&tent).tick >= 3);
-    assert_eq!(life(&tent).seen.bars, 0);
+    until("it does not live", || life(&tent).tick() >= 3);
+    assert_eq!(life(&tent).seen().bars, 0);
     let began = Instant::now();
     ends(running);
     assert!(began.elapsed() < Duration::from_secs(8), "{:?}", began.elapsed());
@@ -148,10 +148,10 @@ fn confident_false_claims_end_in_lost_touch_and_an_heir_is_held_to_the_same() {
     let (tent, work) = (Tent::new(), tempfile::tempdir().unwrap());
     held(&tent, work.path());
     let running = runs(&tent);
-    until("nothing was checked", || life(&tent).seen.bars >= 1);
+    until("nothing was checked", || life(&tent).seen().bars >= 1);
     let end = Instant::now() + Duration::from_secs(240);
     while !life(&tent).is_dead() {
-        assert!(Instant::now() < end, "{:?}", life(&tent).epistemic);
+        assert!(Instant::now() < end, "{:?}", life(&tent).epistemic());
         tent.run(["golem", "claim", "ada", "tests", "0.99", "--in", "1s"]);
         std::thread::sleep(Duration::from_millis(300));
     }

@@ -39,10 +39,10 @@ fn a_bundle_goes_into_quarantine_and_a_proposal_is_tried_not_obeyed() {
     let path = bundle.to_str().unwrap();
     tent.ok(["grimoire", "export", "ada", path]);
     assert!(fs::read_to_string(&bundle).unwrap().lines().all(|line| line.starts_with("{\"bundle\":1,")));
-    let before = tent.verified("eve").life().playbook.len();
+    let before = tent.verified("eve").life().playbook().len();
     assert!(tent.ok(["grimoire", "import", "eve", path, "--as", "inherited"]).contains("quarantine"));
     let life = tent.verified("eve");
-    assert!(life.life().playbook[before..].iter().all(|heuristic| !heuristic.voice), "no say yet");
+    assert!(life.life().playbook()[before..].iter().all(|heuristic| !heuristic.voice), "no say yet");
 
     let playbook = tent.golem("ada").playbook();
     let text = fs::read_to_string(&playbook).unwrap();

@@ -95,7 +95,7 @@ fn one_seed_is_one_life_however_it_is_lived() {
         let tent = born(seed, more);
         run(&tent, TICKS);
         let (whole, ticks) = records(&tent);
-        let nights = tent.verified("ada").life().dreams.nights;
+        let nights = tent.verified("ada").life().dreams().nights;
         assert!(ticks == TICKS && nights >= 2, "seed {seed}: {nights} nights in {ticks} ticks");
         must_be_the_same(&whole, &rehearsed(&tent), &format!("seed {seed}, in memory"));
 
@@ -122,7 +122,7 @@ fn what_nights_bring_reaches_memory() {
     let tent = born(21, &["dream.tier=hardened"]);
     run(&tent, 8_000);
     let reader = Reader::open(&tent.golem("ada").database()).unwrap();
-    let (entries, now) = (reader.entries().unwrap(), reader.wake().unwrap().0.life().now);
+    let (entries, now) = (reader.entries().unwrap(), reader.wake().unwrap().0.life().now());
     let dreamt = |entry: &&Entry| entry.provenance.sources.iter().any(|source| source.how == How::Dreamt);
     let warnings: Vec<&Entry> = entries.iter().filter(dreamt).filter(|entry| entry.kind == Kind::Warning).collect();
     assert!(!warnings.is_empty(), "no threat became a warning");
@@ -197,7 +197,7 @@ fn an_owner_switches_the_dreams_of_a_living_golem() {
     for name in ["light", "whole"] {
         tent.ok(["golem", "run", name, "--speed", "max", "--ticks", "4000"]);
     }
-    let nights = |name: &str| tent.verified(name).life().dreams.nights;
+    let nights = |name: &str| tent.verified(name).life().dreams().nights;
     assert!(nights("light") > 10 && nights("whole") == 0);
     let why = tent.fails(6, ["dream", "now", "whole"]);
     assert!(why.contains("bardo dream on"), "{why}");

@@ -97,7 +97,7 @@ fn a_login_of_the_programs_own_goes_to_its_provider_over_tls_and_is_kept_nowhere
     assert!(came(&said, "wrong").starts_with("401") && came(&said, "wrong").contains("\"code\":\"token\""), "{said}");
     // Nobody was reached, so it cost nothing; and what it was is written down nowhere.
     let ada = life(&tent, "ada");
-    assert_eq!((ada.calls.made, ada.calls.spent, ada.calls.units.calls), (1, Usdc::ZERO, 0));
+    assert_eq!((ada.calls().made, ada.calls().spent, ada.calls().units.calls), (1, Usdc::ZERO, 0));
     assert!(!holds(&tent.root(), "canary") && !told.contains("canary"), "{told}");
 }
 

@@ -224,7 +224,7 @@ fn a_whole_home_comes_back_from_its_copies() {
     assert!(!everything.windows(32).any(|window| window == &owner[..32]), "a key lies open in the copies");
     assert!(tent.ok(["drill", &copies]).contains("ok"));
 
-    let before = (balance(&tent), tent.verified("ada").life().tick, tent.ok(["--json", "library", "list"]));
+    let before = (balance(&tent), tent.verified("ada").life().tick(), tent.ok(["--json", "library", "list"]));
     let ids = (tent.id(), key(&tent));
     fs::remove_dir_all(tent.root()).unwrap();
     assert!(tent.fails(1, ["restore", &copies]).contains("--take-over"));
@@ -235,7 +235,7 @@ fn a_whole_home_comes_back_from_its_copies() {
     assert!(!tent.root().exists(), "refused, it leaves nothing behind");
     let said = tent.ok(["restore", &copies, "--take-over", "--with-keys", "--passphrase-file", &phrase]);
     assert!(said.contains("ada is here, at tick 20") && said.contains("eve is here, at tick 0, moved away"), "{said}");
-    assert_eq!((balance(&tent), tent.verified("ada").life().tick, tent.ok(["--json", "library", "list"])), before);
+    assert_eq!((balance(&tent), tent.verified("ada").life().tick(), tent.ok(["--json", "library", "list"])), before);
     assert_eq!((tent.id(), key(&tent)), ids);
     tent.ok(["doctor"]);
     tent.ok(["golem", "run", "ada", "--speed", "max", "--ticks", "3"]);
@@ -270,7 +270,7 @@ fn a_damaged_round_is_passed_over_and_never_half_restored() {
         let output = other.run(["restore", &bad, "--take-over"]);
         assert_eq!(output.status.code(), Some(1), "{part}: what is passed over is told");
         assert!(text(&output.stderr).contains("000002-") && text(&output.stderr).contains("passed over"), "{part}");
-        assert_eq!(other.verified("ada").life().tick, 20, "{part}");
+        assert_eq!(other.verified("ada").life().tick(), 20, "{part}");
         other.ok(["doctor"]);
         assert_eq!(other.all_money(), total, "{part}");
         fs::remove_dir_all(&bad).unwrap();

@@ -150,12 +150,12 @@ impl Work<'_> {
         let (name, ledger) = (self.agent.name, &self.double.ledger);
         assert!(ledger.quiet(Duration::from_secs(20)), "{name} is still being answered");
         let (billed, life) = (ledger.billed_in_all(), life(&self.tent, "ada"));
-        let (spent, made) = (life.calls.spent.as_micros() as u64, ledger.calls());
+        let (spent, made) = (life.calls().spent.as_micros() as u64, ledger.calls());
         println!("counted: {name}: {made} calls, billed {billed} micro-dollars, booked {spent}");
         assert!(made >= calls, "{name}: {made} calls\n{said}\n{}", ledger.lines());
         assert!(billed > 0 && billed <= 2_000_000, "{name}: {said}");
         assert!(spent >= billed && spent - billed <= billed / 100, "{name}: billed {billed}, booked {spent}");
-        assert_eq!(life.calls.denied, 0, "{name}: {said}");
+        assert_eq!(life.calls().denied, 0, "{name}: {said}");
     }
 }
 

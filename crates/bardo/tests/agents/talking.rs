@@ -43,7 +43,7 @@ fn an_owner_asks_steers_and_reads_the_last_words_and_no_money_moves_but_what_tha
     tent.ok(["golem", "run", "ada", "--speed", "max", "--ticks", "300"]);
     tent.ok(["golem", "steer", "ada", "be patient"]);
     assert_eq!(tent.ok(["golem", "steer", "ada"]).trim(), "be patient");
-    let spent = || tent.golem("ada").wake().unwrap().0.life().thoughts.spent;
+    let spent = || tent.golem("ada").wake().unwrap().0.life().thoughts().spent;
     let so_far = spent();
     let answer = tent.ok(["golem", "ask", "ada", "why do you hold?"]);
     assert_eq!(answer.trim(), "You ask: why do you hold?");
@@ -122,7 +122,7 @@ fn a_night_asks_its_own_model_and_what_it_hears_is_in_the_record_for_good() {
     assert!(of("orient").iter().all(|kept| kept.model == model));
     assert!(of("replay")[0].user.contains("\n| episode "), "{}", of("replay")[0].user);
     let life = tent.verified("ada");
-    assert!(life.life().dreams.spent <= Usdc::cents(50), "{:?}", life.life().dreams.spent);
+    assert!(life.life().dreams().spent <= Usdc::cents(50), "{:?}", life.life().dreams().spent);
 }
 
 #[test]
@@ -134,21 +134,21 @@ fn a_life_with_thoughts_is_restored_moved_and_verified_where_there_is_no_model()
     here.ok(["golem", "new", "ada", "--seed", "1", "--mind", &model, "--set", "thought.most_asking=0.05"]);
     let ran = here.command(["golem", "run", "ada", "--speed", "max", "--ticks", "400"]).env("HERE_KEY", "k").output();
     assert!(ran.unwrap().status.success());
-    let thoughts = here.verified("ada").life().thoughts.clone();
+    let thoughts = here.verified("ada").life().thoughts().clone();
     assert!(thoughts.answered > 0, "{thoughts:?}");
     // From here on nobody has the key.
     here.ok(["golem", "backup", "ada", &copy("old")]);
     here.ok(["golem", "drill", &copy("old")]);
     here.ok(["golem", "run", "ada", "--speed", "max", "--ticks", "50"]);
     here.ok(["golem", "restore", &copy("old"), "--rewind"]);
-    assert_eq!(here.verified("ada").life().thoughts, thoughts);
+    assert_eq!(*here.verified("ada").life().thoughts(), thoughts);
     here.send("ada", &copy("moved"), &there);
     there.receive(&copy("moved"), &here);
-    assert_eq!(there.verified("ada").life().thoughts, thoughts);
+    assert_eq!(*there.verified("ada").life().thoughts(), thoughts);
     there.ok(["golem", "run", "ada", "--speed", "max", "--ticks", "300"]);
     let later = there.verified("ada");
-    assert_eq!((later.life().thoughts.spent, later.life().thoughts.answered), (thoughts.spent, thoughts.answered));
-    assert!(later.life().tick >= 700 && later.life().thoughts.silent > thoughts.silent, "it goes by its rules");
+    assert_eq!((later.life().thoughts().spent, later.life().thoughts().answered), (thoughts.spent, thoughts.answered));
+    assert!(later.life().tick() >= 700 && later.life().thoughts().silent > thoughts.silent, "it goes by its rules");
 }
 
 #[test]

@@ -56,7 +56,7 @@ fn a_golem_thinks_with_a_real_model_and_lives_on_without_it() {
     let (tent, model) = thinker(&server);
     let before = tent.all_money();
     tent.ok(["golem", "run", "ada", "--speed", "max", "--ticks", "45"]);
-    let thoughts = life(&tent).thoughts;
+    let thoughts = life(&tent).thoughts().clone();
     assert!(thoughts.made > 0 && thoughts.open.is_empty(), "{thoughts:?}");
     assert_eq!(thoughts.answered + thoughts.silent, thoughts.made, "each is answered, or silent by name");
     assert!(thoughts.spent.is_positive() && thoughts.spent <= Usdc::micros(10_000 * thoughts.made as i64));
@@ -76,14 +76,14 @@ fn a_golem_thinks_with_a_real_model_and_lives_on_without_it() {
     let examined = tent.ok(["doctor"]);
     assert!(examined.contains(&format!("ok    model {model}")) && examined.contains("which cost $0.00"), "{examined}");
     drop(server);
-    assert_eq!(tent.verified("ada").life().thoughts, thoughts, "a fold needs no model");
+    assert_eq!(*tent.verified("ada").life().thoughts(), thoughts, "a fold needs no model");
     tent.ok(["golem", "run", "ada", "--speed", "max", "--ticks", "400"]);
     let later = life(&tent);
     let away = events(&tent)
         .iter()
         .any(|e| matches!(e, thought::Event::Silent { why: Silence::Down, cost, .. } if *cost == Usdc::ZERO));
-    assert!(away && later.tick == 445, "nobody there costs nothing and stops nothing");
-    assert_eq!(later.thoughts.spent, thoughts.spent);
+    assert!(away && later.tick() == 445, "nobody there costs nothing and stops nothing");
+    assert_eq!(later.thoughts().spent, thoughts.spent);
     assert_eq!(tent.all_money(), before, "to the micro-USDC");
 }
 
@@ -102,7 +102,7 @@ fn a_real_model_answers_every_purpose_in_its_shape_or_is_silent_by_name() {
         let lived = asked::lived::Lived::asked(asked);
         let Some(Errand::Ask { key }) = lived.owed().first().copied() else { unreachable!("it is being asked") };
         let life = lived.life();
-        let question = thought::Question { purpose, ..life.thoughts.find(key).unwrap().clone() };
+        let question = thought::Question { purpose, ..life.thoughts().find(key).unwrap().clone() };
         for time in 0..times {
             let tick = 100 + 7 * time;
             let recalled: Vec<String> = (0..6)
@@ -140,7 +140,7 @@ fn a_real_model_answers_every_purpose_in_its_shape_or_is_silent_by_name() {
             assert!(input > 100 && output <= tokens, "{purpose}: {input} and {output}");
             assert_eq!(said.cost, price.of(input, output), "what it costs is what was counted");
             assert!(said.cost <= 20_000);
-            let read = thought::read(&said.text, purpose, &life.birth.world);
+            let read = thought::read(&said.text, purpose, &life.birth().world);
             match read {
                 Ok(_) => *typed += 1,
                 // A small model that rambles is cut off at its last token: half an object is none.
@@ -170,18 +170,18 @@ fn a_question_under_way_at_a_kill_counts_as_paid_and_is_not_asked_again() {
     let Some(server) = Server::start("serve_chat.py", None) else { return };
     let (tent, _) = thinker(&server);
     let (before, mut child, until) = (tent.all_money(), spawned(&tent), Instant::now() + Duration::from_secs(60));
-    while life(&tent).thoughts.open.is_empty() && Instant::now() < until {
+    while life(&tent).thoughts().open.is_empty() && Instant::now() < until {
         std::thread::sleep(Duration::from_millis(20));
     }
     child.kill().unwrap();
     child.wait().unwrap();
-    let at_the_kill = life(&tent).thoughts;
+    let at_the_kill = life(&tent).thoughts().clone();
     drop(server);
     if at_the_kill.open.is_empty() {
         return println!("the answer was quicker than the kill");
     }
     tent.ok(["golem", "run", "ada", "--speed", "max", "--ticks", "5"]);
-    let after = life(&tent).thoughts;
+    let after = life(&tent).thoughts().clone();
     assert_eq!(after.spent, at_the_kill.spent + at_the_kill.promised(), "what nobody can say counts as paid");
     let lost = events(&tent).iter().filter(|e| matches!(e, thought::Event::Silent { why: Silence::Lost, .. })).count();
     assert_eq!((after.promised(), lost), (Usdc::ZERO, at_the_kill.open.len()));
@@ -199,13 +199,13 @@ fn from_nothing_to_a_first_thought_in_two_minutes() {
     let mut run: Command = tent.command(["golem", "run", "ada", "--speed", "max", "--ticks", "100000"]);
     let mut run = run.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     let until = began + Duration::from_secs(120);
-    while life(&tent).thoughts.answered + life(&tent).thoughts.silent == 0 && Instant::now() < until {
+    while life(&tent).thoughts().answered + life(&tent).thoughts().silent == 0 && Instant::now() < until {
         std::thread::sleep(Duration::from_millis(50));
     }
     let took = began.elapsed();
     run.kill().unwrap();
     run.wait().unwrap();
-    let thoughts = life(&tent).thoughts;
+    let thoughts = life(&tent).thoughts().clone();
     assert!(thoughts.answered + thoughts.silent > 0, "nothing was thought in {took:?}: {thoughts:?}");
     println!("counted: {:.1} s from an empty folder to a first thought of a real model", took.as_secs_f64());
 }
@@ -219,6 +219,6 @@ fn whoever_cannot_be_asked_is_named_with_what_to_do() {
     tent.ok(["golem", "run", "bob", "--speed", "max", "--ticks", "200"]);
     let place = tent.golem("bob");
     let (golem, _) = Reader::open(&place.database()).unwrap().wake().unwrap();
-    let thoughts = &golem.life().thoughts;
+    let thoughts = &golem.life().thoughts();
     assert!(thoughts.made > 0 && thoughts.spent == Usdc::ZERO, "without a key nobody is asked: {thoughts:?}");
 }

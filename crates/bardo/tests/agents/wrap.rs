@@ -42,13 +42,13 @@ fn a_program_lives_on_two_dollars_with_nothing_set_up_before() {
     let said = String::from_utf8(output.stdout.clone()).unwrap();
     assert_eq!(said.lines().filter(|line| line.contains("chat.completion")).count(), 3, "{said}");
     let life = life(&tent, "ada");
-    assert_eq!((life.calls.made, life.calls.spent), (3, Usdc::micros(upstream.worth() as i64)));
-    assert!(life.calls.open.is_empty() && life.purse.given == Usdc::dollars(2));
+    assert_eq!((life.calls().made, life.calls().spent), (3, Usdc::micros(upstream.worth() as i64)));
+    assert!(life.calls().open.is_empty() && life.purse().given == Usdc::dollars(2));
     let told = told(&output);
     assert!(told.contains("ada has $2.00 left") && told.contains("on 3 calls"), "{told}");
     // The same golem goes on with what it has left.
     let again = wrap(&tent, &upstream, &["--name", "ada"], &["sh", "-c", AGENT]).env("TIMES", "1").output().unwrap();
-    assert!(again.status.success() && self::life(&tent, "ada").calls.made == 4);
+    assert!(again.status.success() && self::life(&tent, "ada").calls().made == 4);
     // As a program reads it, where the output is the agent's.
     let json = wrap(&tent, &upstream, &["--json", "--credit", "5", "--name", "ada"], &["true"]).output().unwrap();
     let told = self::told(&json);
@@ -74,7 +74,7 @@ fn two_programs_in_one_language_have_a_golem_each() {
         std::fs::write(&path, "exit 0").unwrap();
         let output = wrap(&tent, &upstream, &[], &["sh", "-e", path.to_str().unwrap()]).output().unwrap();
         assert!(output.status.success(), "{}", told(&output));
-        assert_eq!(life(&tent, golem).purse.given, Usdc::dollars(1));
+        assert_eq!(life(&tent, golem).purse().given, Usdc::dollars(1));
     }
 }
 
@@ -153,7 +153,7 @@ fn inside_a_host_that_is_up_it_is_the_hosts_golem() {
     until("no gateway came up", || address.exists());
     let output = wrap(&tent, &upstream, &["--name", "ada"], &["sh", "-c", AGENT]).output().unwrap();
     assert!(output.status.success(), "{}", told(&output));
-    assert_eq!(life(&tent, "ada").calls.made, 3);
+    assert_eq!(life(&tent, "ada").calls().made, 3);
     assert!(Command::new("kill").args(["-TERM", &host.id().to_string()]).status().unwrap().success());
     host.wait().unwrap();
     tent.verified("ada");
@@ -171,5 +171,5 @@ fn a_model_nobody_knows_the_price_of_has_the_one_that_was_said() {
     let output = run(&["--name", "ada", "--price", "1/5"]);
     assert!(output.status.success(), "{}", told(&output));
     let life = life(&tent, "ada");
-    assert_eq!((life.calls.made, life.calls.spent), (3, Usdc::micros(upstream.worth() as i64)));
+    assert_eq!((life.calls().made, life.calls().spent), (3, Usdc::micros(upstream.worth() as i64)));
 }

@@ -44,12 +44,20 @@ fn out_of_money_is_told_at_once_and_the_program_is_ended_after_it_could_wind_up(
         assert!(told.contains(words), "{words}: {told}");
     }
     let after = life(&tent, "ada");
-    assert!(!after.is_dead() && matches!(after.calls.refused, Some((Denied::Broke, _))), "{:?}", after.calls.refused);
+    assert!(
+        !after.is_dead() && matches!(after.calls().refused, Some((Denied::Broke, _))),
+        "{:?}",
+        after.calls().refused
+    );
     // Every refusal is in the account, not the first alone.
     let refused = size(&log) / 3;
-    assert!(refused > 5 && after.calls.denied.abs_diff(refused) <= 1, "{} on record of {refused}", after.calls.denied);
+    assert!(
+        refused > 5 && after.calls().denied.abs_diff(refused) <= 1,
+        "{} on record of {refused}",
+        after.calls().denied
+    );
     let costs = tent.ok(["golem", "costs", "ada"]);
-    assert!(costs.contains(&format!("was refused {} on", after.calls.denied)), "{costs}");
+    assert!(costs.contains(&format!("was refused {} on", after.calls().denied)), "{costs}");
     // Whoever runs out once more is told once more, and whoever ends by itself has run out all the same.
     let again = wrap(&tent, &upstream, &["--name", "ada"], &["sh", "-c", AGENT]).env("TIMES", "1").output().unwrap();
     assert_eq!(again.status.code(), Some(5), "{}", self::told(&again));
@@ -81,10 +89,10 @@ fn out_of_tokens_calls_or_hours_is_the_end_as_out_of_money_is() {
     let (code, said) = run("ada", &["--tokens", "3k"], "2000", "0");
     let ada = life(&tent, "ada");
     assert_eq!(code, Some(5), "{said}");
-    assert!(matches!(ada.calls.refused, Some((Denied::Spent(Unit::Tokens), _))), "{:?}", ada.calls.refused);
-    assert!(ada.calls.units.tokens <= 3_000 && ada.calls.made > 5, "{:?}", ada.calls.units);
+    assert!(matches!(ada.calls().refused, Some((Denied::Spent(Unit::Tokens), _))), "{:?}", ada.calls().refused);
+    assert!(ada.calls().units.tokens <= 3_000 && ada.calls().made > 5, "{:?}", ada.calls().units);
     // Its dollars are nobody's, and are taken from nobody.
-    assert!(ada.policy.imputed && ada.purse.given == Usdc::dollars(1_000));
+    assert!(ada.policy().imputed && ada.purse().given == Usdc::dollars(1_000));
     assert_eq!(tent.home().treasury().unwrap().balance().unwrap(), Usdc::dollars(1_000));
     for words in [
         "ada has $1000.00 left to live on (imputed), 3,000 of 3,000 tokens",
@@ -99,13 +107,13 @@ fn out_of_tokens_calls_or_hours_is_the_end_as_out_of_money_is() {
     // Whoever ends by itself has run out all the same; and another number is another cap.
     let (code, said) = run("bob", &["--calls", "3", "--credit", "1"], "4", "0");
     assert!(code == Some(5) && said.contains("bob is out of calls"), "{said}");
-    assert!(!life(&tent, "bob").policy.imputed);
+    assert!(!life(&tent, "bob").policy().imputed);
     let (code, said) = run("bob", &["--calls", "6"], "2", "0");
     assert!(code == Some(0) && said.contains("bob has $0.99") && said.contains("3 of 6 calls"), "{said}");
-    assert_eq!((life(&tent, "bob").calls.made, life(&tent, "bob").policy.caps.calls), (5, Some(6)));
+    assert_eq!((life(&tent, "bob").calls().made, life(&tent, "bob").policy().caps.calls), (5, Some(6)));
     let (code, said) = run("cy", &["--hours", "0.001", "--every", "1s"], "2000", "0.2");
     assert!(code == Some(5) && said.contains("cy is out of hours"), "{said}");
-    assert_eq!(life(&tent, "cy").policy.caps.time, Some(Span::millis(3_600)));
+    assert_eq!(life(&tent, "cy").policy().caps.time, Some(Span::millis(3_600)));
     // A day's cap is no end: another day comes.
     let (code, said) = run("di", &["--calls", "2/day"], "4", "0");
     assert!(code == Some(0) && said.contains("2 refused"), "{said}");
@@ -119,7 +127,7 @@ fn what_a_program_is_given_is_what_it_may_spend_within_thirty_days() {
     let output = wrap(&tent, &upstream, &["--credit", "20", "--name", "ada"], &["true"]).output().unwrap();
     assert!(output.status.success(), "{}", told(&output));
     let ada = life(&tent, "ada");
-    let room = call::room(&ada, ada.now, Tier::Cheap).unwrap();
+    let room = call::room(&ada, ada.now(), Tier::Cheap).unwrap();
     assert!(room.money > Usdc::dollars(19), "{room:?}");
 }
 
@@ -135,7 +143,7 @@ fn a_program_that_has_made_as_many_calls_as_it_was_to_make_is_ended_so_that_it_s
         assert_eq!(output.status.code(), Some(8), "{}", told(&output));
         assert!(told(&output).contains("has made its 5 calls"), "{}", told(&output));
         let after = life(&tent, "ada");
-        assert!(after.calls.made >= before + 5 && !after.is_dead(), "{before}, then {}", after.calls.made);
+        assert!(after.calls().made >= before + 5 && !after.is_dead(), "{before}, then {}", after.calls().made);
     }
 }
 
@@ -249,6 +257,6 @@ fn an_answer_that_a_program_does_not_wait_for_costs_what_is_billed_for_it() {
     let output = command.output().unwrap();
     assert!(output.status.success(), "{}", told(&output));
     assert!(double.ledger.quiet(Duration::from_secs(10)));
-    let (billed, spent) = (double.ledger.billed_in_all(), life(&tent, "ada").calls.spent.as_micros() as u64);
+    let (billed, spent) = (double.ledger.billed_in_all(), life(&tent, "ada").calls().spent.as_micros() as u64);
     assert!(billed > 0 && spent == billed, "billed {billed}, booked {spent}: {}", told(&output));
 }

@@ -79,7 +79,7 @@ fn ten_at_once_in_an_empty_place_ten_in_a_full_one_and_thirty_none_of_which_fail
         for (name, child) in started {
             let output = child.wait_with_output().unwrap();
             assert!(output.status.success(), "{name} of {many}: {}", told(&output));
-            assert_eq!(life(&tent, &name).calls.made, 1);
+            assert_eq!(life(&tent, &name).calls().made, 1);
         }
     }
     tent.ok(["doctor"]);
@@ -102,7 +102,7 @@ fn a_program_has_a_purse_of_its_own_and_finds_it_again() {
     };
     run("p1", &["--credit", "2"], "main.sh");
     run("p2", &["--credit", "3"], "main.sh");
-    let given = |name: &str| (life(&tent, name).purse.given, life(&tent, name).calls.made);
+    let given = |name: &str| (life(&tent, name).purse().given, life(&tent, name).calls().made);
     assert_eq!((given("main"), given("main-p2")), ((Usdc::dollars(2), 1), (Usdc::dollars(3), 1)));
     // From wherever it is started it is the same, and what a flag does to a purse that is there is said.
     let told = run(".", &["--credit", "5"], "p1/main.sh");
@@ -110,9 +110,12 @@ fn a_program_has_a_purse_of_its_own_and_finds_it_again() {
     assert_eq!(given("main"), (Usdc::dollars(2), 2));
     // So much a day, for a new one and for one that is there.
     run("p2", &["--per-day", "0.5"], "main.sh");
-    assert_eq!(life(&tent, "main-p2").policy.calls_day, Some(Usdc::cents(50)));
+    assert_eq!(life(&tent, "main-p2").policy().calls_day, Some(Usdc::cents(50)));
     run("p1", &["--per-day", "2", "--name", "daily"], "main.sh");
-    assert_eq!((given("daily").0, life(&tent, "daily").policy.calls_day), (Usdc::dollars(60), Some(Usdc::dollars(2))));
+    assert_eq!(
+        (given("daily").0, life(&tent, "daily").policy().calls_day),
+        (Usdc::dollars(60), Some(Usdc::dollars(2)))
+    );
     assert_eq!(tent.home().list().unwrap().len(), 3);
 }
 
@@ -123,10 +126,10 @@ fn a_yes_to_a_loop_holds_when_the_program_is_run_again() {
     let run = || wrap(&tent, &upstream, &["--name", "bob"], &["sh", "-c", AGENT]).env("TIMES", "12").output().unwrap();
     assert!(told(&run()).contains("bardo golem approve bob 1"));
     tent.ok(["golem", "approve", "bob", "1"]);
-    let before = life(&tent, "bob").calls.made;
+    let before = life(&tent, "bob").calls().made;
     let again = told(&run());
     assert!(!again.contains("are stopped"), "{again}");
-    assert_eq!(life(&tent, "bob").calls.made, before + 12);
+    assert_eq!(life(&tent, "bob").calls().made, before + 12);
 }
 
 /// An agent could make no new file in its user's folder if the home was below it, and nothing said why.

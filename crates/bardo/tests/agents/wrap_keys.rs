@@ -172,6 +172,6 @@ fn in_forty_environments_no_key_reaches_the_program_or_a_host_that_is_not_its_ow
             assert!(head.matches("canary").count() == 1 && !head.contains("bardo-agent-"), "{number}: {head}");
         }
         assert!(own.google.is_some() || google.calls() == 0);
-        assert_eq!(life(&tent, "ada").calls.made, hosts.len() as u64, "{told}");
+        assert_eq!(life(&tent, "ada").calls().made, hosts.len() as u64, "{told}");
     }
 }

@@ -108,7 +108,7 @@ fn check_that_only_what_is_allowed_is_found(stranger: bool) {
     let output = command.output().unwrap();
     let (said, told) = (String::from_utf8(output.stdout.clone()).unwrap(), told(&output));
     assert!(output.status.success(), "{said}{told}");
-    assert_eq!(life(&tent, "ada").calls.made, 1, "{told}");
+    assert_eq!(life(&tent, "ada").calls().made, 1, "{told}");
     for words in
         ["provider 403", "below 403", "elsewhere 403", "allowed-tunnel yes", "allowed-plain yes", "allowed-name yes"]
     {

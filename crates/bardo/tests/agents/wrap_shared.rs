@@ -41,8 +41,8 @@ fn programs_of_one_purse_call_at_once_and_together_pass_no_cap() {
     assert_eq!(ended.iter().map(answers).sum::<usize>(), 7, "{said:?}");
     assert_eq!(upstream.calls(), 7);
     let team = life(&tent, "team");
-    assert_eq!((team.calls.made, team.calls.units.calls), (7, 7));
-    let refused = team.calls.refused.map(|(by, _)| by);
+    assert_eq!((team.calls().made, team.calls().units.calls), (7, 7));
+    let refused = team.calls().refused.map(|(by, _)| by);
     assert!(matches!(refused, Some(Denied::Spent(Unit::Calls) | Denied::Short(Unit::Calls))), "{refused:?}");
     assert!(Command::new("kill").args(["-TERM", &host.id().to_string()]).status().unwrap().success());
     host.wait().unwrap();
@@ -63,5 +63,5 @@ fn without_a_host_the_second_program_of_a_purse_is_told_what_lets_both_run() {
     assert!(!second.status.success() && why.contains("bardo up") && why.contains("team"), "{why}");
     assert!(Command::new("kill").args(["-TERM", &first.id().to_string()]).status().unwrap().success());
     first.wait().unwrap();
-    assert_eq!(life(&tent, "team").calls.made, 0);
+    assert_eq!(life(&tent, "team").calls().made, 0);
 }

@@ -228,11 +228,11 @@ fn a_stopped_process_that_is_frozen_takes_no_new_exposure_when_it_goes_on() {
     let frozen = tent.ok(["golem", "freeze", "ada", "--reason", "a bad night"]);
     assert!(frozen.contains("is frozen"), "{frozen}");
     let before = settled();
-    let tick = tent.verified("ada").life().tick;
+    let tick = tent.verified("ada").life().tick();
     signal(&child.0, "CONT");
-    until("it goes on", || tent.verified("ada").life().tick > tick + 40);
+    until("it goes on", || tent.verified("ada").life().tick() > tick + 40);
     assert_eq!(settled(), before, "not one new exposure");
-    assert_eq!(tent.verified("ada").life().capital.holding, 0, "though giving up was open");
+    assert_eq!(tent.verified("ada").life().capital().holding, 0, "though giving up was open");
     tent.ok(["golem", "resume", "ada"]);
     until("it acts again", || settled() > before);
     signal(&child.0, "INT");
@@ -250,11 +250,11 @@ fn commands_reach_a_golem_that_is_being_lived() {
     assert!(tent.ok(["golem", "withdraw", "ada", "7", "--capital"]).contains("returned $7.00"));
     assert!(tent.fails(6, ["golem", "withdraw", "ada", "500"]).contains("refused"));
     tent.ok(["golem", "pause", "ada"]);
-    let tick = tent.verified("ada").life().tick;
+    let tick = tent.verified("ada").life().tick();
     std::thread::sleep(Duration::from_millis(300));
-    assert_eq!(tent.verified("ada").life().tick, tick, "paused: nothing moves");
+    assert_eq!(tent.verified("ada").life().tick(), tick, "paused: nothing moves");
     tent.ok(["golem", "resume", "ada"]);
-    until("it goes on", || tent.verified("ada").life().tick > tick);
+    until("it goes on", || tent.verified("ada").life().tick() > tick);
     tent.ok(["golem", "backup", "ada", tent.root().join("copy").to_str().unwrap()]);
     tent.ok(["golem", "retire", "ada", "--confirm", "ada"]);
     assert!(child.0.wait().unwrap().success(), "the run ends with its golem");
@@ -291,7 +291,7 @@ fn a_backup_restores_a_moved_life_moves_and_one_of_two_copies_refuses() {
     let old = here.fails(1, ["golem", "restore", &copy("old")]);
     assert!(old.contains("--rewind") && old.contains("acknowledged"), "{old}");
     here.ok(["golem", "restore", &copy("old"), "--rewind"]);
-    assert_eq!(here.verified("ada").life().tick, 300);
+    assert_eq!(here.verified("ada").life().tick(), 300);
     here.ok(["golem", "run", "ada", "--speed", "max", "--ticks", "10"]);
 
     // A stranger's backup needs the owner's word that the original is gone.
@@ -303,14 +303,14 @@ fn a_backup_restores_a_moved_life_moves_and_one_of_two_copies_refuses() {
     let sealed = here.fails(1, ["golem", "run", "ada", "--ticks", "1", "--speed", "max"]);
     assert!(sealed.contains("was moved to"), "{sealed}");
     there.receive(&copy("moved"), &here);
-    assert_eq!(there.verified("ada").life().tick, 310);
+    assert_eq!(there.verified("ada").life().tick(), 310);
     there.ok(["golem", "run", "ada", "--speed", "max", "--ticks", "5"]);
     let twice = Tent::new().fails(1, ["golem", "restore", &copy("moved")]);
     assert!(twice.contains("one must stay asleep"), "{twice}");
 
     // Money follows it: the other home's treasury goes on counting where this one stopped.
     there.ok(["golem", "fund", "ada", "2"]);
-    assert_eq!(there.verified("ada").life().transfers_taken, 2);
+    assert_eq!(there.verified("ada").life().transfers_taken(), 2);
     there.ok(["golem", "retire", "ada", "--confirm", "ada"]);
     assert!(there.home().treasury().unwrap().balance().unwrap() > Usdc::dollars(1_000));
     // Death is final: no backup brings back money the treasury has received.
@@ -385,8 +385,8 @@ fn imported_candles_are_reported_and_replayed_to_their_end() {
     let ran = tent.ok(["golem", "run", "ada", "--speed", "max"]);
     assert!(ran.contains("nothing more to show"), "{ran}");
     let life = tent.verified("ada");
-    assert_eq!(life.life().tick, 399, "one tick for every bar after the first");
-    assert!(life.life().epistemic.domains[0].resolved > 360, "every claim whose bar was there");
+    assert_eq!(life.life().tick(), 399, "one tick for every bar after the first");
+    assert!(life.life().epistemic().domains[0].resolved > 360, "every claim whose bar was there");
 }
 
 #[test]

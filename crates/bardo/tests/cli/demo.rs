@@ -96,10 +96,10 @@ fn what_a_demo_keeps_is_a_home_like_any_other() {
     assert!(tent.ok(["demo", "--headless", "--keep", folder]).contains("golem show ada"));
     tent.ok(["doctor"]);
     let ada = tent.verified("ada");
-    let cause = ada.life().death.as_ref().unwrap().cause.name();
+    let cause = ada.life().death().unwrap().cause.name();
     assert_eq!(cause, "epistemic_senescence", "it dies of being wrong");
     assert!(!tent.verified("ben").life().is_dead(), "who learns lives on");
-    assert_eq!(tent.verified("ada-2").life().birth.generation, 1);
+    assert_eq!(tent.verified("ada-2").life().birth().generation, 1);
     assert!(tent.fails(1, ["demo", "--headless", "--keep", folder]).contains("not empty"));
 }
 

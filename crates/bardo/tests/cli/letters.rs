@@ -104,7 +104,7 @@ fn letters_keep_their_order_when_clocks_go_back() {
     let orders: Vec<&Body> = waiting.iter().map(|(_, letter)| &letter.body).collect();
     assert_eq!(orders.last(), Some(&&Body::Command(Order::Resume)), "what was said last comes last");
     tent.ok(["golem", "run", "ada", "--speed", "max", "--ticks", "1"]);
-    assert!(!tent.golem("ada").wake().unwrap().0.life().heartbeat.paused);
+    assert!(!tent.golem("ada").wake().unwrap().0.life().heartbeat().paused);
 }
 
 /// Holds the lock of a life and does nothing, as a process that was stopped does.

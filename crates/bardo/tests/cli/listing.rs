@@ -20,8 +20,8 @@ fn check_list(tent: &Tent) -> usize {
         let (golem, _) = place.wake().unwrap();
         let life = golem.life();
         let known = json!({
-            "name": place.name, "id": life.id().to_string(), "vitality": life.vitality.composite, "age_ms": life.age,
-            "ticks": life.tick, "phase": life.phase(), "buried": false, "why": Value::Null, "credit": life.purse.credit, "books": golem::books::Books::of(life), "calls": life.calls.made, "running": false, "state": said["state"],
+            "name": place.name, "id": life.id().to_string(), "vitality": life.vitality().composite, "age_ms": life.age(),
+            "ticks": life.tick(), "phase": life.phase(), "buried": false, "why": Value::Null, "credit": life.purse().credit, "books": golem::books::Books::of(life), "calls": life.calls().made, "running": false, "state": said["state"],
         });
         assert_eq!(said, known, "{}", place.name);
         assert_eq!(said["state"] == "dead", life.is_dead() && said["state"] != "moved");

@@ -62,7 +62,7 @@ fn an_order_is_carried_out_once_however_often_it_is_sent() {
     assert_eq!((fund(&host), withdraw(&host)), first);
     drop(host);
     assert_eq!((lines(&tent, "sent") - births, lines(&tent, "received")), (2, 1));
-    assert_eq!(tent.verified("ada").life().purse.given, Usdc::micros(16_000_000));
+    assert_eq!(tent.verified("ada").life().purse().given, Usdc::micros(16_000_000));
 }
 
 /// After thirty seconds the API said 408, and the order was carried out all the same. Whoever waits now hears that it

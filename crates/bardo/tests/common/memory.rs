@@ -51,7 +51,7 @@ pub(crate) fn rehearse(tent: &Tent, ticks: u64, with: impl FnOnce(Rehearsal) -> 
         hashes.push(Line::of(id, &tip, record, life).hash);
     };
     life.feed(funds, &mut hear).unwrap();
-    while !life.is_over() && life.life().tick < ticks {
+    while !life.is_over() && life.life().tick() < ticks {
         life.tick(&mut hear).unwrap();
     }
     (hashes, life)

@@ -112,13 +112,13 @@ impl Tent {
         let mut sum = treasury.balance().unwrap();
         for place in self.home().list().unwrap() {
             let (golem, _) = Reader::open(&place.database()).unwrap().wake().unwrap();
-            let (life, purse, capital) = (golem.life(), &golem.life().purse, &golem.life().capital);
+            let (life, purse, capital) = (golem.life(), &golem.life().purse(), &golem.life().capital());
             sum += purse.credit + purse.spent + purse.gas;
             sum += capital.cash + capital.reserved + capital.cost + capital.fees - capital.realised;
-            let sent = treasury.undelivered(life.id(), life.transfers_taken).unwrap();
+            let sent = treasury.undelivered(life.id(), life.transfers_taken()).unwrap();
             sum += sent.iter().map(|t| t.credit + t.capital).sum();
             let received = treasury.received(life.id()).unwrap();
-            sum += life.deposits.iter().filter(|d| d.number > received).map(|d| d.amount).sum();
+            sum += life.deposits().iter().filter(|d| d.number > received).map(|d| d.amount).sum();
         }
         sum
     }

@@ -37,18 +37,18 @@ const fn settling(order: Order) -> Order {
 }
 
 const ORDERS: [Order; 11] = [
-    order(&["golem", "freeze", "frost"], "frost", |life, _| life.heartbeat.frozen),
-    order(&["golem", "pause", "pia"], "pia", |life, _| life.heartbeat.paused),
-    settling(order(&["golem", "resume", "rex"], "rex", |life, _| !life.heartbeat.paused && !life.heartbeat.frozen)),
-    settling(order(&["golem", "withdraw", "wim", "1"], "wim", |life, _| life.purse.withdrawn > Usdc::ZERO)),
+    order(&["golem", "freeze", "frost"], "frost", |life, _| life.heartbeat().frozen),
+    order(&["golem", "pause", "pia"], "pia", |life, _| life.heartbeat().paused),
+    settling(order(&["golem", "resume", "rex"], "rex", |life, _| !life.heartbeat().paused && !life.heartbeat().frozen)),
+    settling(order(&["golem", "withdraw", "wim", "1"], "wim", |life, _| life.purse().withdrawn > Usdc::ZERO)),
     settling(order(&["golem", "approve", "yes", "KEY"], "yes", answered)),
     settling(order(&["golem", "approve", "nay", "KEY", "--deny"], "nay", answered)),
     order(&["golem", "retire", "old", "--confirm", "old"], "old", |life, _| life.is_dead()),
-    to_all(&["golem", "freeze", "--all"], |life, _| life.is_dead() || life.heartbeat.frozen, false),
-    to_all(&["golem", "pause", "--all"], |life, _| life.is_dead() || life.heartbeat.paused, false),
+    to_all(&["golem", "freeze", "--all"], |life, _| life.is_dead() || life.heartbeat().frozen, false),
+    to_all(&["golem", "pause", "--all"], |life, _| life.is_dead() || life.heartbeat().paused, false),
     to_all(
         &["golem", "resume", "--all"],
-        |life, _| life.is_dead() || !life.heartbeat.paused && !life.heartbeat.frozen,
+        |life, _| life.is_dead() || !life.heartbeat().paused && !life.heartbeat().frozen,
         true,
     ),
     to_all(&["halt", "--all", "--yes"], |life, _| life.is_dead(), false),

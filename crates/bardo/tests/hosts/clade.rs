@@ -39,7 +39,7 @@ fn what_one_finds_out_its_sibling_tries_in_the_shadow() {
     run(&tent, "ada", 6_000);
     let ada = tent.verified("ada");
     let told: Vec<Entry> = entries(&tent, "ada").into_iter().filter(|entry| entry.shared.is_some()).collect();
-    assert!(!told.is_empty() && ada.life().clade.shared == told.len() as u64, "{}", ada.life().clade.shared);
+    assert!(!told.is_empty() && ada.life().clade().shared == told.len() as u64, "{}", ada.life().clade().shared);
     for entry in &told {
         assert!(entry.provenance.sources.iter().any(|source| source.how != How::Instinct), "{entry:?}");
     }
@@ -57,7 +57,7 @@ fn what_one_finds_out_its_sibling_tries_in_the_shadow() {
         assert!(believed, "nothing is believed on anybody's word: {entry:?}");
         assert!(!golem::inheritance::may_leave(entry, bob.life(), Way::Clade) || entry.evidence_for > 0.0);
     }
-    assert!(bob.life().clade.heard.iter().any(|peer| peer.id == ada.life().id()));
+    assert!(bob.life().clade().heard.iter().any(|peer| peer.id == ada.life().id()));
     assert!(
         text(&tent.run(["golem", "events", "ada", "--all"]).stdout)
             .contains("tells its siblings what it has found out")
@@ -65,7 +65,7 @@ fn what_one_finds_out_its_sibling_tries_in_the_shadow() {
     // Who wants nothing of it neither tells nor hears.
     run(&tent, "eve", 400);
     let eve = tent.verified("eve");
-    assert_eq!((eve.life().clade.shared, entries(&tent, "eve").into_iter().filter(from_ada).count()), (0, 0));
+    assert_eq!((eve.life().clade().shared, entries(&tent, "eve").into_iter().filter(from_ada).count()), (0, 0));
 }
 
 #[test]
@@ -80,8 +80,8 @@ fn where_a_sibling_died_the_living_are_careful() {
     run(&tent, "bob", 1);
     let bob = tent.verified("bob");
     let ada = tent.verified("ada");
-    assert_eq!(bob.life().clade.stains.len(), 1);
-    assert_eq!(bob.life().clade.near, Some(ada.life().id()));
+    assert_eq!(bob.life().clade().stains.len(), 1);
+    assert_eq!(bob.life().clade().near, Some(ada.life().id()));
     assert!(golem::policy::caution(bob.life(), None) <= 50);
     run(&tent, "bob", 3_000);
     assert!(
@@ -95,13 +95,13 @@ fn a_newborn_hears_what_was_told_before_it_was_born() {
     born(&tent, "ada", &[]);
     run(&tent, "ada", 6_000);
     let ada = tent.verified("ada");
-    assert!(ada.life().clade.shared > 0, "nobody was there to hear it");
+    assert!(ada.life().clade().shared > 0, "nobody was there to hear it");
     born(&tent, "bob", &[]);
     run(&tent, "bob", 400);
     let bob = tent.verified("bob");
-    assert_eq!(bob.life().clade.heard_of(ada.life().id()).taught, ada.life().clade.taught);
+    assert_eq!(bob.life().clade().heard_of(ada.life().id()).taught, ada.life().clade().taught);
     let (_, from_ada) = known_from(&tent, "bob", ada.life().id());
-    assert!(from_ada > 0, "told {}", ada.life().clade.shared);
+    assert!(from_ada > 0, "told {}", ada.life().clade().shared);
 }
 
 /// How much it knows, and what of that from this one.
@@ -131,21 +131,21 @@ fn at_a_host_nothing_is_lost_to_a_kill() {
     }
     let mut host = Host::up(&tent, "40000");
     for name in ["bob", "cy"] {
-        let heard = || tent.golem(name).wake().unwrap().0.life().clade.heard_of(ada.id()).taught;
-        let late = || format!("{name} has heard {} of {}", heard(), ada.clade.taught);
-        within(Duration::from_secs(90), late, || heard() >= ada.clade.taught);
+        let heard = || tent.golem(name).wake().unwrap().0.life().clade().heard_of(ada.id()).taught;
+        let late = || format!("{name} has heard {} of {}", heard(), ada.clade().taught);
+        within(Duration::from_secs(90), late, || heard() >= ada.clade().taught);
     }
     assert!(Command::new("kill").arg(host.child.id().to_string()).status().unwrap().success());
     host.child.wait().unwrap();
     for name in ["bob", "cy"] {
         let life = tent.verified(name).life().clone();
-        assert!(life.clade.heard_of(ada.id()).taught >= ada.clade.taught, "{name}: {:?}", life.clade.heard);
+        assert!(life.clade().heard_of(ada.id()).taught >= ada.clade().taught, "{name}: {:?}", life.clade().heard);
         let (known, from_ada) = known_from(&tent, name, ada.id());
         println!(
             "counted: {name} knows {known} things, {from_ada} of them from ada, who had told {}",
-            ada.clade.shared
+            ada.clade().shared
         );
-        assert!(from_ada as u64 * 2 > ada.clade.shared, "ada goes on and tells more, and some is known already");
+        assert!(from_ada as u64 * 2 > ada.clade().shared, "ada goes on and tells more, and some is known already");
         let letters = std::fs::read_dir(tent.golem(name).inbox()).into_iter().flatten().flatten();
         assert_eq!(letters.filter(|file| file.path().extension().is_some_and(|end| end == "letter")).count(), 0);
     }

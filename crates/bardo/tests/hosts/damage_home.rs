@@ -106,14 +106,14 @@ fn money(home: &Home) -> Usdc {
     for place in home.list().unwrap_or_default() {
         let Ok((living, _)) = Living::open(place, 1_000) else { continue };
         let life = living.life();
-        let (purse, capital) = (&life.purse, &life.capital);
+        let (purse, capital) = (&life.purse(), &life.capital());
         sum += purse.credit + purse.spent + purse.gas;
         sum += capital.cash + capital.reserved + capital.cost + capital.fees - capital.realised;
         let Ok(treasury) = &treasury else { continue };
-        let sent = treasury.undelivered(life.id(), life.transfers_taken).unwrap_or_default();
+        let sent = treasury.undelivered(life.id(), life.transfers_taken()).unwrap_or_default();
         sum += sent.iter().map(|transfer| transfer.credit + transfer.capital).sum();
         let received = treasury.received(life.id()).unwrap_or(u64::MAX);
-        sum += life.deposits.iter().filter(|deposit| deposit.number > received).map(|deposit| deposit.amount).sum();
+        sum += life.deposits().iter().filter(|deposit| deposit.number > received).map(|deposit| deposit.amount).sum();
     }
     sum
 }
@@ -127,7 +127,7 @@ fn is_acknowledged(home: &Home) -> bool {
     let own = |reader: Reader| known(reader.id().unwrap()) == Some(reader.tip().unwrap().seq);
     let treasury = home.treasury().unwrap().audit().unwrap();
     let treasury = known(GolemId(*b"bardo's treasury")) == Some(treasury);
-    let told = |place: &GolemHome| place.wake().unwrap().0.life().flights.iter().all(|flight| flight.is_unsent());
+    let told = |place: &GolemHome| place.wake().unwrap().0.life().flights().iter().all(|flight| flight.is_unsent());
     let lives = home.list().unwrap();
     host && treasury && lives.iter().all(|place| own(Reader::open(&place.database()).unwrap()) && told(place))
 }

@@ -22,7 +22,7 @@ fn check_ended(tent: &Tent, name: &str) {
     let life = golem.life();
     assert!(golem.owes_nothing() && life.is_dead(), "{name} has not ended");
     assert_eq!(life.unaccounted(), Usdc::ZERO);
-    assert_eq!((life.purse.credit, life.capital.cash), (Usdc::ZERO, Usdc::ZERO), "everything went home");
+    assert_eq!((life.purse().credit, life.capital().cash), (Usdc::ZERO, Usdc::ZERO), "everything went home");
     let (mut reflected, mut bequeathed, mut ended) = (0, 0, 0);
     Reader::open(&place.database())
         .unwrap()
@@ -101,7 +101,7 @@ fn a_death_killed_anywhere_completes_once() {
         check_ended(&tent, &name);
         assert_eq!(tent.all_money(), before, "{name}: to the micro-USDC");
         let (golem, _) = Reader::open(&tent.golem(&name).database()).unwrap().wake().unwrap();
-        *causes.entry(golem.life().death.as_ref().unwrap().cause.name()).or_insert(0) += 1;
+        *causes.entry(golem.life().death().unwrap().cause.name()).or_insert(0) += 1;
     }
     println!("counted: {lives} deaths, {kills} kills on the way: {causes:?}");
     assert!(kills > 0 && causes.len() > 1);
@@ -152,7 +152,7 @@ fn a_death_killed_in_each_phase_completes_once() {
                 tent.run(["golem", "run", &name, "--speed", "max"]);
                 check_ended(&tent, &name);
                 assert_eq!(tent.all_money(), before, "{name}: to the micro-USDC");
-                assert_eq!(life(&tent, &name).death.unwrap().cause.name(), *cause);
+                assert_eq!(life(&tent, &name).death().unwrap().cause.name(), *cause);
                 *causes.entry(*cause).or_insert(0) += 1;
             }
         }
@@ -201,24 +201,24 @@ fn heirs_are_made_from_what_was_left_and_copies_are_not() {
     tent.ok(["golem", "successor", "ada", "--yes", "--seed", "2", "--budget", "7"]);
     let (heir, _) = Reader::open(&tent.golem("ada-2").database()).unwrap().wake().unwrap();
     let (dead, _) = Reader::open(&tent.golem("ada").database()).unwrap().wake().unwrap();
-    let line = heir.life().birth.lineage.clone().unwrap();
+    let line = heir.life().birth().lineage.clone().unwrap();
     assert_eq!((line.first, line.parent), (dead.life().id(), dead.life().id()));
-    assert!(heir.life().born >= dead.life().now, "nothing is lived twice");
-    assert_eq!(heir.life().purse.credit, Usdc::dollars(7));
+    assert!(heir.life().born() >= dead.life().now(), "nothing is lived twice");
+    assert_eq!(heir.life().purse().credit, Usdc::dollars(7));
     let expects = |h: &golem::rule::Heuristic| (h.effect - 1.0).abs() > 0.01 && (h.effect - 0.5).abs() > 0.01;
     // It begins where its line left off, with a fifth of what that had shown and nothing of its own.
-    for h in heir.life().playbook.iter().filter(|h| h.provenance == golem::rule::Provenance::Instinct) {
-        let before = dead.life().playbook.iter().find(|before| before.id == h.id).unwrap();
+    for h in heir.life().playbook().iter().filter(|h| h.provenance == golem::rule::Provenance::Instinct) {
+        let before = dead.life().playbook().iter().find(|before| before.id == h.id).unwrap();
         assert!((h.weight - 0.2 * before.weight).abs() < 1e-6 && h.evidence_for + h.evidence_against == 0, "{h:?}");
     }
-    assert!(heir.life().playbook.iter().any(|h| h.weight > 0.0 && expects(h)));
-    assert!(heir.life().trust.iter().any(|trust| trust.seen > 0.0), "and with some of its trust");
+    assert!(heir.life().playbook().iter().any(|h| h.weight > 0.0 && expects(h)));
+    assert!(heir.life().trust().iter().any(|trust| trust.seen > 0.0), "and with some of its trust");
     tent.ok(["golem", "run", "ada-2", "--speed", "max", "--ticks", "500"]);
     tent.ok(["golem", "retire", "ada-2", "--confirm", "ada-2"]);
     tent.ok(["golem", "successor", "ada-2", "--yes", "--no-inherit", "--name", "eve"]);
     let eve = life(&tent, "eve");
     assert!(
-        eve.trust.iter().all(|trust| *trust == golem::trust::Trust::default()),
+        eve.trust().iter().all(|trust| *trust == golem::trust::Trust::default()),
         "left nothing, it trusts nobody more"
     );
     let family = tent.ok(["lineage", "eve"]);

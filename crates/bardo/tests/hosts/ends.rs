@@ -92,7 +92,7 @@ fn life(tent: &Tent, name: &str) -> golem::Life {
 /// It has its first money.
 fn is_born(tent: &Tent, name: &str) -> bool {
     let woken = tent.home().golem(name).and_then(|place| place.wake());
-    woken.is_ok_and(|(golem, _)| golem.life().transfers_taken > 0)
+    woken.is_ok_and(|(golem, _)| golem.life().transfers_taken() > 0)
 }
 
 /// A week of the world later, under a host and then alone, nobody lives and nothing was spent.
@@ -176,7 +176,7 @@ fn halt_ends_the_line_of_one_who_is_dead_already() {
     let run = Run { pace: Pace::Max, ticks: None, batch: 256 };
     assert_eq!(living.run(run, &mut Silent).unwrap(), Ending::Dead);
     drop(living);
-    assert!(!life(&tent, "ada").death.unwrap().cause.ends_the_line(), "it starved");
+    assert!(!life(&tent, "ada").death().unwrap().cause.ends_the_line(), "it starved");
     tent.ok(["halt", "--all", "--yes"]);
     check_it_is_over(&tent);
     // Its owner may begin again.
@@ -210,7 +210,7 @@ fn whoever_dies_of_something_else_before_the_word_arrives_has_no_heir_either() {
     new(&tent, "ada", &POOR);
     tent.home().treasury().unwrap().end(life(&tent, "ada").id()).unwrap();
     tent.run(["golem", "run", "ada", "--speed", "max"]);
-    assert!(!life(&tent, "ada").death.unwrap().cause.ends_the_line(), "it starved");
+    assert!(!life(&tent, "ada").death().unwrap().cause.ends_the_line(), "it starved");
     check_it_is_over(&tent);
 }
 
@@ -229,7 +229,7 @@ fn whoever_the_breaker_ends_has_no_heir_by_itself() {
         } else {
             tent.ok(["golem", "run", "ada", "--speed", "max"]);
         }
-        assert_eq!(life(&tent, "ada").death.unwrap().cause.name(), "kill_switch");
+        assert_eq!(life(&tent, "ada").death().unwrap().cause.name(), "kill_switch");
         check_it_is_over(&tent);
     }
 }
@@ -270,7 +270,7 @@ fn a_birth_cut_short_before_the_end_is_not_completed_after_it() {
         living.run(Run { pace: Pace::Max, ticks: None, batch: 256 }, &mut Silent).unwrap();
         drop(living);
         let (home, dead) = (tent.home(), life(&tent, "ada"));
-        let place = home.place(&heirs::next_name(&home, &dead.birth.name));
+        let place = home.place(&heirs::next_name(&home, &dead.birth().name));
         let (descent, secret) = (Descent::of(&dead, true), Secret::draw());
         let birth = Birth {
             id: identity(None, ""),
@@ -281,7 +281,7 @@ fn a_birth_cut_short_before_the_end_is_not_completed_after_it() {
             constitution: descent.constitution,
             endowment: descent.endowment,
             lineage: Some(descent.lineage),
-            ..(*dead.birth).clone()
+            ..(*dead.birth()).clone()
         };
         fs::create_dir(&place.folder).unwrap();
         secret.save(&place.secret()).unwrap();
@@ -292,12 +292,12 @@ fn a_birth_cut_short_before_the_end_is_not_completed_after_it() {
         if ended {
             tent.ok(["halt", "--all", "--yes"]);
             let heir = life(&tent, "ada-2");
-            assert_eq!(heir.death.unwrap().cause.name(), "kill_switch");
-            assert_eq!((heir.transfers_taken, balance(&tent)), (0, there));
+            assert_eq!(heir.death().unwrap().cause.name(), "kill_switch");
+            assert_eq!((heir.transfers_taken(), balance(&tent)), (0, there));
             check_it_is_over(&tent);
         } else {
             tent.ok(["golem", "run", "ada-2", "--speed", "max", "--ticks", "10"]);
-            assert_eq!(life(&tent, "ada-2").purse.given, Usdc::dollars(1));
+            assert_eq!(life(&tent, "ada-2").purse().given, Usdc::dollars(1));
             assert_eq!(heirs::automatic(&home, &tent.golem("ada")).unwrap(), None, "and it is the one");
         }
     }
@@ -306,7 +306,7 @@ fn a_birth_cut_short_before_the_end_is_not_completed_after_it() {
 /// What was set aside on each day for what adds to what is held.
 fn sums(tent: &Tent, name: &str) -> BTreeMap<u64, Usdc> {
     let (mut granted, mut adding) = (Vec::new(), Vec::new());
-    let world = life(tent, name).birth.world.clone();
+    let world = life(tent, name).birth().world.clone();
     let reader = Reader::open(&tent.golem(name).database()).unwrap();
     reader
         .replay(|record| {
@@ -384,29 +384,33 @@ fn an_heir_lives_under_the_policy_in_force_and_is_frozen_if_its_predecessor_was(
     let made = make.env("BARDO__POLICY__STOP", "0").env("BARDO__FUNDS__CAPITAL", "900").output().unwrap();
     assert!(made.status.success(), "{}", text(&made.stderr));
     let heir = life(&tent, "bob-2");
-    assert_eq!((&heir.policy, &heir.birth.constitution.policy), (&bob.policy, &*bob.policy));
+    assert_eq!((&heir.policy(), &heir.birth().constitution.policy), (&bob.policy(), &*bob.policy()));
     let born = |life: &golem::Life| golem::constitution::Constitution {
-        policy: (*bob.policy).clone(),
-        ..life.birth.constitution.clone()
+        policy: (*bob.policy()).clone(),
+        ..life.birth().constitution.clone()
     };
-    assert_eq!(heir.birth.constitution, born(&bob), "and all else is as its predecessor was born");
-    assert_eq!((heir.purse.given, heir.capital.given), (Usdc::dollars(7), Usdc::dollars(70)), "first given, not since");
-    assert!(heir.heartbeat.frozen && tent.golem("bob-2").frozen().is_some());
+    assert_eq!(heir.birth().constitution, born(&bob), "and all else is as its predecessor was born");
+    assert_eq!(
+        (heir.purse().given, heir.capital().given),
+        (Usdc::dollars(7), Usdc::dollars(70)),
+        "first given, not since"
+    );
+    assert!(heir.heartbeat().frozen && tent.golem("bob-2").frozen().is_some());
     // Its own file says what it was born with.
     let said = tent.ok(["config", "show", "bob-2"]);
     assert!(said.contains("policy.per_action") && said.contains("0.01"), "{said}");
     assert!(!text(&tent.run(["config", "show", "bob-2"]).stderr).contains("differs"), "{said}");
     tent.ok(["golem", "run", "bob-2", "--speed", "max", "--ticks", "300"]);
     let heir = life(&tent, "bob-2");
-    assert!(heir.heartbeat.frozen && heir.flights_made == 0, "no new exposure");
+    assert!(heir.heartbeat().frozen && heir.flights_made() == 0, "no new exposure");
     tent.ok(["golem", "resume", "bob-2"]);
-    assert!(!life(&tent, "bob-2").heartbeat.frozen);
+    assert!(!life(&tent, "bob-2").heartbeat().frozen);
     // What its maker says at that moment counts, and nothing else is said by it.
     tent.ok(["golem", "retire", "bob-2", "--confirm", "bob-2"]);
     tent.ok(["golem", "successor", "bob-2", "--yes", "--budget", "3", "--set", "policy.per_day=1"]);
     let third = life(&tent, "bob-3");
-    assert_eq!((third.purse.given, third.policy.per_day_most), (Usdc::dollars(3), Usdc::dollars(1)));
-    assert_eq!(third.policy.per_action_bps, 100);
+    assert_eq!((third.purse().given, third.policy().per_day_most), (Usdc::dollars(3), Usdc::dollars(1)));
+    assert_eq!(third.policy().per_action_bps, 100);
     let elsewhere = tent.fails(1, ["golem", "successor", "bob-2", "--set", "world.bar=20s"]);
     assert!(elsewhere.contains("an heir lives where its predecessor died"), "{elsewhere}");
 }
@@ -428,11 +432,11 @@ fn an_heir_by_itself_is_made_of_the_record_alone() {
     until("it has an heir", || is_born(&tent, "ada-2"));
     host.stop();
     let heir = life(&tent, "ada-2");
-    let line = heir.birth.lineage.as_ref().unwrap();
-    assert!(line.by_itself && line.frozen && heir.heartbeat.frozen && tent.golem("ada-2").frozen().is_some());
-    assert_eq!(heir.birth.constitution.policy.per_action_bps, 100);
-    assert_eq!((heir.birth.endowment.credit, heir.birth.endowment.capital), (Usdc::dollars(1), Usdc::dollars(100)));
-    assert_eq!(heir.flights_made, 0, "a frozen line takes on nothing");
+    let line = heir.birth().lineage.as_ref().unwrap();
+    assert!(line.by_itself && line.frozen && heir.heartbeat().frozen && tent.golem("ada-2").frozen().is_some());
+    assert_eq!(heir.birth().constitution.policy.per_action_bps, 100);
+    assert_eq!((heir.birth().endowment.credit, heir.birth().endowment.capital), (Usdc::dollars(1), Usdc::dollars(100)));
+    assert_eq!(heir.flights_made(), 0, "a frozen line takes on nothing");
 }
 
 /// An archive from elsewhere once came in with a golem.toml of its own, and the first heir emptied the treasury.
@@ -463,7 +467,7 @@ fn an_archive_cannot_say_what_its_golem_or_its_heirs_are() {
     assert!(text(&told.stderr).contains("its first money was not from this home"), "{}", text(&told.stderr));
     assert!(life(&to, "ada").is_dead() && names(&to) == ["ada"] && balance(&to) >= there);
     to.ok(["golem", "successor", "ada", "--yes"]);
-    assert_eq!(life(&to, "ada-2").purse.given, Usdc::dollars(1), "by hand it is given what its predecessor was");
+    assert_eq!(life(&to, "ada-2").purse().given, Usdc::dollars(1), "by hand it is given what its predecessor was");
 }
 
 fn files(tent: &Tent) -> Vec<std::path::PathBuf> {

@@ -102,7 +102,7 @@ fn all_are_frozen_paused_and_let_go_by_one_command() {
     assert_eq!(states(&tent), ["frozen", "frozen", "frozen", "dead"]);
     assert!(!tent.golem("dora").frozen_marker().exists(), "the dead are left alone");
     for name in ["ada", "ben", "cleo"] {
-        assert!(tent.verified(name).life().heartbeat.frozen, "it is on record, too");
+        assert!(tent.verified(name).life().heartbeat().frozen, "it is on record, too");
     }
     tent.ok(["golem", "resume", "--all"]);
     assert_eq!(states(&tent), ["idle", "idle", "idle", "dead"]);

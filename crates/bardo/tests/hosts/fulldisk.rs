@@ -22,10 +22,10 @@ fn on_a_full_disk_an_owner_can_look_and_freeze() {
     // And after a host that went down in haste, whose log has the newest.
     let mut command = tent.command(["up", "--listen", "", "--speed", "4000"]);
     let mut host = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-    until("it goes on under a host", || tent.golem("ada").wake().unwrap().0.life().tick > 300);
+    until("it goes on under a host", || tent.golem("ada").wake().unwrap().0.life().tick() > 300);
     host.kill().unwrap();
     host.wait().unwrap();
-    let ticks = tent.golem("ada").wake().unwrap().0.life().tick;
+    let ticks = tent.golem("ada").wake().unwrap().0.life().tick();
     assert!(ticks > 200);
     disk.fill(0);
     assert!(tent.ok(["--json", "golem", "list"]).contains(&format!("\"ticks\":{ticks}")));
@@ -59,6 +59,6 @@ fn check_full(tent: &Tent, disk: &Disk, ticks: &str) {
     assert!(tent.golem("bob").frozen_marker().exists(), "what cannot be ended yet is frozen");
     disk.free();
     tent.ok(["golem", "run", "ada", "--speed", "max", "--ticks", "1"]);
-    assert!(tent.golem("ada").wake().unwrap().0.life().heartbeat.frozen);
+    assert!(tent.golem("ada").wake().unwrap().0.life().heartbeat().frozen);
     tent.ok(["golem", "resume", "ada"]);
 }

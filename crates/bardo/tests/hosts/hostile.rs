@@ -226,7 +226,7 @@ fn a_hostile_crowd_costs_nobody_anything() {
         entries.iter().filter(|entry| entry.kind == "sent").count()
     };
     let births = sent(&tent);
-    let lived = tent.verified("ada").life().tick;
+    let lived = tent.verified("ada").life().tick();
     let host = Host::up(&tent, "80");
     let process = host.child.id();
     let rate = |from: u64, began: Instant| (host.ticks() - from) as f64 / began.elapsed().as_secs_f64();

@@ -84,7 +84,7 @@ fn a_life_can_come_home() {
     there.send("ada", &folder(&here, "back"), &here);
     here.receive(&folder(&here, "back"), &there);
     here.ok(["golem", "run", "ada", "--speed", "max", "--ticks", "10"]);
-    assert_eq!(here.verified("ada").life().tick, 20);
+    assert_eq!(here.verified("ada").life().tick(), 20);
 }
 
 /// Rewinding in another home brought back money that the first home's treasury had received, and left
@@ -122,8 +122,8 @@ fn a_rewind_at_home_is_funded_again() {
     tent.ok(["golem", "restore", &folder(&tent, "early"), "--rewind"]);
     tent.ok(["golem", "run", "ada", "--speed", "max", "--ticks", "1"]);
     let golem = tent.verified("ada");
-    assert_eq!(golem.life().purse.given, Usdc::dollars(15));
-    assert!(golem.life().heartbeat.frozen, "a freeze outlives a rewind");
+    assert_eq!(golem.life().purse().given, Usdc::dollars(15));
+    assert!(golem.life().heartbeat().frozen, "a freeze outlives a rewind");
     assert!(tent.ok(["golem", "events", "ada"]).contains("a bad night"));
     assert_eq!(tent.all_money(), total);
 }
@@ -145,7 +145,7 @@ fn births_at_the_same_time_do_not_mix() {
         assert_eq!(tent.home().list().unwrap().len(), 1);
         let name = tent.home().list().unwrap()[0].name.to_string();
         tent.ok(["golem", "run", &name, "--speed", "max", "--ticks", "5"]);
-        assert!(tent.verified(&name).life().purse.given == Usdc::dollars(5));
+        assert!(tent.verified(&name).life().purse().given == Usdc::dollars(5));
         assert_eq!(tent.all_money(), Usdc::dollars(1_000));
         assert!(tent.ok(["doctor"]).lines().all(|line| line.starts_with("ok")));
     }
@@ -159,7 +159,7 @@ fn money_on_its_way_to_the_dead_comes_back() {
     let life = tent.verified("ada");
     // As if `fund` had been killed between the treasury and the golem.
     let mut treasury = tent.home().treasury().unwrap();
-    treasury.send(life.life().id(), life.life().transfers_taken, Usdc::dollars(7), Usdc::ZERO).unwrap();
+    treasury.send(life.life().id(), life.life().transfers_taken(), Usdc::dollars(7), Usdc::ZERO).unwrap();
     assert!(tent.ok(["doctor"]).contains("$7.00 is on its way"));
     tent.fails(4, ["golem", "run", "ada"]);
     assert_eq!(treasury.balance().unwrap(), Usdc::dollars(1_000));
@@ -188,7 +188,7 @@ fn orders_are_obeyed_in_the_order_given() {
     let place = tent.golem("ada");
     host::home::inbox::send(&place, host::home::inbox::Body::Command(golem::Command::Pause)).unwrap();
     tent.ok(["golem", "resume", "ada"]);
-    assert!(!tent.verified("ada").life().heartbeat.paused);
+    assert!(!tent.verified("ada").life().heartbeat().paused);
     // A letter nobody can read is set aside and stops no one.
     std::fs::create_dir_all(place.inbox().join("0.letter")).unwrap();
     tent.ok(["golem", "run", "ada", "--speed", "max", "--ticks", "2"]);
@@ -228,7 +228,7 @@ fn births_moves_and_restores_can_be_killed_anywhere() {
             there.receive(&archive, &here);
             there.ok(["golem", "run", "ada", "--speed", "max", "--ticks", "1"]);
         }
-        assert_eq!(there.verified("ada").life().tick, 21);
+        assert_eq!(there.verified("ada").life().tick(), 21);
         assert!(Tent::new().fails(1, ["golem", "restore", &archive]).contains("one must stay asleep"));
         let both = here.home().treasury().unwrap().balance().unwrap() + there.all_money();
         assert_eq!(both, Usdc::dollars(2_000), "round {round}");
@@ -251,7 +251,7 @@ fn a_living_process_takes_the_money_itself_and_once() {
     // The same letter again, as after a kill between taking the money and answering.
     std::fs::write(&copy[0], kept).unwrap();
     tent.ok(["golem", "run", "ada", "--speed", "max", "--ticks", "1"]);
-    assert_eq!(tent.verified("ada").life().purse.given, Usdc::dollars(15));
+    assert_eq!(tent.verified("ada").life().purse().given, Usdc::dollars(15));
     assert!(tent.fails(5, ["golem", "fund", "ada", "999999"]).contains("treasury"));
 }
 
@@ -295,10 +295,10 @@ fn what_death_leaves_is_told() {
             &set,
         ]);
         tent.ok(["golem", "run", "ada", "--speed", "max", "--ticks", "3"]);
-        assert!(tent.verified("ada").life().capital.holding > 0);
+        assert!(tent.verified("ada").life().capital().holding > 0);
         let said = tent.ok(["golem", "retire", "ada", "--confirm", "ada"]);
         assert!(said.contains(expected), "{on_death}: {said}");
-        assert_eq!(tent.verified("ada").life().capital.holding == 0, on_death == "close");
+        assert_eq!(tent.verified("ada").life().capital().holding == 0, on_death == "close");
         assert_eq!(tent.ok(["golem", "events", "ada"]).contains("is yours to watch"), on_death != "close");
         assert_eq!(tent.ok(["testament", "ada"]).contains("is yours to watch"), on_death != "close");
     }

@@ -107,8 +107,8 @@ fn check(tent: &Tent, name: &str, acknowledged: &[String]) -> Golem {
             Ok::<_, vault::Error>(ControlFlow::Continue(()))
         })
         .unwrap();
-    assert_eq!(ticks, golem.life().tick);
-    let under_way: BTreeSet<u64> = golem.life().flights.iter().map(|f| f.key).collect();
+    assert_eq!(ticks, golem.life().tick());
+    let under_way: BTreeSet<u64> = golem.life().flights().iter().map(|f| f.key).collect();
     let ledger = std::fs::read_to_string(place.ledger()).unwrap_or_default();
     let mut done = BTreeMap::new();
     for line in ledger.split_inclusive('\n').filter(|line| line.ends_with('\n')) {
@@ -179,7 +179,7 @@ fn whatever_is_killed_nothing_acknowledged_is_lost_or_doubled() {
             acknowledged_total += said.lines.len();
             acknowledged.extend(said.lines);
             assert_eq!(tent.all_money(), total, "money is conserved, wherever it was when the power went");
-            for flight in &awake(&tent).life().flights {
+            for flight in awake(&tent).life().flights() {
                 *under_way.entry(format!("{:?}", flight.stage)).or_default() += 1;
             }
             if killed % 5 == 0 {
@@ -193,15 +193,15 @@ fn whatever_is_killed_nothing_acknowledged_is_lost_or_doubled() {
         let finish = tent.run(["golem", "run", "ada", "--speed", "max"]);
         assert!(matches!(finish.status.code(), Some(0 | 4)), "{}", text(&finish.stderr));
         let golem = check(&tent, "ada", &acknowledged);
-        assert_eq!(golem.life().heartbeat.state, State::Dead);
+        assert_eq!(golem.life().heartbeat().state, State::Dead);
         assert!(golem.owes_nothing());
         assert_eq!(tent.all_money(), total);
         let life = golem.life();
-        assert_eq!((life.purse.credit, life.capital.cash), (Usdc::ZERO, Usdc::ZERO), "all of it went back");
+        assert_eq!((life.purse().credit, life.capital().cash), (Usdc::ZERO, Usdc::ZERO), "all of it went back");
         deaths += 1;
-        commits += life.flights_made;
-        nights_slept += life.dreams.nights;
-        pressed += life.stress.past.len() + life.stress.active.len();
+        commits += life.flights_made();
+        nights_slept += life.dreams().nights;
+        pressed += life.stress().past.len() + life.stress().active.len();
     }
     println!(
         "counted: {killed} kills over {deaths} lives, {acknowledged_total} messages acknowledged, {commits} actions asked for, \

@@ -206,7 +206,7 @@ fn a_golem_that_a_stranger_holds_or_that_has_no_head_is_told_of_and_shown() {
     let mut stranger = Command::new("flock").arg("--no-fork").arg(&locked).args(["sleep", "600"]).spawn().unwrap();
     // Another bardo of ours is no stranger.
     let mut alone = tent.command(["golem", "run", "eve", "--speed", "100x"]).stdout(Stdio::null()).spawn().unwrap();
-    until("it lives alone", || tent.golem("eve").wake().unwrap().0.life().tick > 0);
+    until("it lives alone", || tent.golem("eve").wake().unwrap().0.life().tick() > 0);
     let mut host = Watched::up(&tent);
     host.until("it is elsewhere", |host| host.status_of("eve")["state"] == "elsewhere");
     for (name, why) in [("ada", "lock"), ("bob", "head"), ("dot", "")] {

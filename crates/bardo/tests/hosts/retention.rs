@@ -91,7 +91,7 @@ fn a_span_of_the_worlds_time_stays_in_the_file() {
     fs::remove_dir_all(tent.golem("ada").archive()).unwrap();
     let golem = tent.verified("ada");
     let reader = Reader::open(&tent.golem("ada").database()).unwrap();
-    let kept = golem.life().now.since(reader.beginning().unwrap().unwrap().life().now);
+    let kept = golem.life().now().since(reader.beginning().unwrap().unwrap().life().now());
     let days = kept.as_millis() as f64 / 86_400_000.0;
     assert!((8.0..14.0).contains(&days), "{days} days of 8 and a stretch");
 }

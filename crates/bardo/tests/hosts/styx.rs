@@ -103,7 +103,7 @@ fn what_one_finds_out_is_tried_in_another_home_and_its_death_is_known_there() {
     // What it told while no host was up, the other home hears all the same.
     here.ok(["golem", "run", "ada", "--speed", "max", "--ticks", "6000"]);
     let ada = here.verified("ada").life().clone();
-    assert!(ada.clade.shared > 0);
+    assert!(ada.clade().shared > 0);
     let (one, other) = (Host::up(&here, "20000"), Host::up(&there, "20000"));
     until("bob hears of it", || {
         there.ok(["golem", "show", "bob"]);
@@ -121,7 +121,7 @@ fn what_one_finds_out_is_tried_in_another_home_and_its_death_is_known_there() {
     until("its death is in two other places", || status(&here)["deaths"][0]["transmitted"] == true);
     until("bob knows where", || {
         there.ok(["golem", "show", "bob"]);
-        !there.verified("bob").life().clade.stains.is_empty()
+        !there.verified("bob").life().clade().stains.is_empty()
     });
     assert!(here.ok(["styx", "doctor"]).lines().all(|line| line.starts_with("ok")));
     down(one);
@@ -168,11 +168,11 @@ fn whatever_is_killed_all_that_was_told_is_heard_once() {
     here.ok(["golem", "run", "ada", "--speed", "max", "--ticks", "4000"]);
     let hosts = [Host::up(&here, "100"), Host::up(&there, "20000")];
     let ada = here.verified("ada").life().clone();
-    assert!(ada.clade.taught > 0, "it has found out nothing in all this time");
+    assert!(ada.clade().taught > 0, "it has found out nothing in all this time");
     for name in ["bob", "cy"] {
         until(&format!("{name} has heard all of it"), || {
             there.ok(["golem", "show", name]);
-            there.verified(name).life().clade.heard_of(ada.id()).taught >= ada.clade.taught
+            there.verified(name).life().clade().heard_of(ada.id()).taught >= ada.clade().taught
         });
     }
     hosts.into_iter().for_each(down);
@@ -185,7 +185,7 @@ fn whatever_is_killed_all_that_was_told_is_heard_once() {
         println!(
             "counted: {name} was told {} times and has {known} things of ada, who told {}",
             told.len(),
-            ada.clade.shared
+            ada.clade().shared
         );
         assert!(known > 0);
     }

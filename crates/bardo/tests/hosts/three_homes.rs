@@ -336,13 +336,13 @@ impl Owner {
 
 /// Everything a life has and what it became, with what is on its way between it and its home's treasury.
 fn worth(tent: &Tent, life: &Life) -> Usdc {
-    let (purse, capital, treasury) = (&life.purse, &life.capital, tent.home().treasury().unwrap());
+    let (purse, capital, treasury) = (&life.purse(), &life.capital(), tent.home().treasury().unwrap());
     let mut sum = purse.credit + purse.spent + purse.gas;
     sum += capital.cash + capital.reserved + capital.cost + capital.fees - capital.realised;
-    let sent = treasury.undelivered(life.id(), life.transfers_taken).unwrap();
+    let sent = treasury.undelivered(life.id(), life.transfers_taken()).unwrap();
     sum += sent.iter().map(|transfer| transfer.credit + transfer.capital).sum();
     let received = treasury.received(life.id()).unwrap();
-    sum + life.deposits.iter().filter(|deposit| deposit.number > received).map(|deposit| deposit.amount).sum()
+    sum + life.deposits().iter().filter(|deposit| deposit.number > received).map(|deposit| deposit.amount).sum()
 }
 
 #[test]

@@ -101,7 +101,7 @@ fn every_route_opens_to_the_scope_it_needs_and_to_no_lesser_one() {
         host.ask("POST", "/v1/golems/ada/retire", &[("authorization", &format!("Bearer {}", tokens[2]))], "{}").1;
     assert!(told.contains("the scope all") && told.contains("the scope order"), "{told}");
     assert_eq!(host.asked_with(&tokens[2], "POST", "/v1/golems/ada/pause", ""), 200);
-    assert!(tent.golem("ada").wake().unwrap().0.life().heartbeat.paused);
+    assert!(tent.golem("ada").wake().unwrap().0.life().heartbeat().paused);
     assert_eq!(host.asked_with(&tokens[0], "GET", "/metrics", ""), 200);
 }
 

@@ -157,7 +157,7 @@ fn who_is_lived_by_a_host_is_lived_by_nobody_else() {
     tent.ok(["golem", "new", "ada", "--seed", "1"]);
     tent.ok(["golem", "new", "eve", "--seed", "2"]);
     let mut alone = tent.command(["golem", "run", "eve", "--speed", "100x"]).stdout(Stdio::null()).spawn().unwrap();
-    until("it lives alone", || tent.golem("eve").wake().unwrap().0.life().tick > 0);
+    until("it lives alone", || tent.golem("eve").wake().unwrap().0.life().tick() > 0);
     let host = Host::up(&tent, "1000");
     let lodged = |name: &str| {
         let late = || format!("{name} is not lived by the host");
@@ -193,7 +193,7 @@ fn a_host_that_went_down_in_haste_leaves_everything_to_be_found() {
     let tent = Tent::new();
     tent.ok(["golem", "new", "ada", "--seed", "1"]);
     let host = Host::up(&tent, "20000");
-    until("it lives", || tent.golem("ada").wake().unwrap().0.life().tick > 200);
+    until("it lives", || tent.golem("ada").wake().unwrap().0.life().tick() > 200);
     let said = host.kill();
     let newest = messages(&said).map(|(_, seq, _)| seq).max().unwrap();
     assert!(Reader::open(&tent.golem("ada").database()).unwrap().tip().unwrap().seq < newest, "it is still in the log");

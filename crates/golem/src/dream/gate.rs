@@ -12,8 +12,8 @@ use life::prediction::Prediction;
 use life::rule::{Condition, Heuristic, Provenance, Stance, learning, rounded};
 use life::world::{DomainKind, Features};
 
-use crate::rule::Dice;
 use super::memory::Experience;
+use crate::rule::Dice;
 
 /// Cases a fit, and a test, needs.
 pub(super) const CASES: usize = 10;

@@ -1,15 +1,15 @@
 //! Imagination: the night's second half, and the moment of falling asleep. Other choices and their computed outcomes,
 //! ideas put together from parts of others, threats to what is held, and stirring memories made less so.
 
-use life::{Life, limits};
 use life::constitution::Intensity;
 use life::dream::{Idea, Imagined, Met, Origin, Rehearsed, Threat, ThreatKind};
 use life::rule::{Comparison, Condition, Heuristic, Is, rounded};
 use life::world::DomainKind;
+use life::{Life, limits};
 
-use crate::rule::Dice;
 use super::memory::{Experience, STIRRING};
 use super::replay::Usual;
+use crate::rule::Dice;
 
 /// Fragments caught while falling asleep.
 const FRAGMENTS: usize = 4;

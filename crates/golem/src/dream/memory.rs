@@ -7,13 +7,13 @@
 
 use std::collections::VecDeque;
 
-use life::{Life, limits};
 use life::constitution::{DreamTier, ReplayOrder};
 use life::dream::Found;
 use life::episode::State;
 use life::event::{Event, Record};
 use life::time::Time;
 use life::world::Values;
+use life::{Life, limits};
 
 use crate::{dream, episode, prediction, rule};
 

@@ -2,16 +2,16 @@
 
 use life::Draft;
 use life::clade::News;
-use life::dream::{Event, Found, Night, SleepStage, Trigger, Waker, blocked, length, owes};
 use life::dream::schedule::{self, RULES_COST};
+use life::dream::{Event, Found, Night, SleepStage, Trigger, Waker, blocked, length, owes};
 use life::heartbeat::State;
 use life::money::Usdc;
 use life::mortality::{Partition, economic};
 use life::policy::Refusal;
 use life::world::Observation;
 
-use crate::thought;
 use super::staging::stage;
+use crate::thought;
 
 /// Falls asleep if it is time to. Run at the end of every waking tick.
 pub(crate) fn consider(draft: &mut Draft<'_>) {

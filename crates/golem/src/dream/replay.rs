@@ -7,8 +7,8 @@ use life::dream::{Ahead, Replay, Staged, Trajectory};
 use life::grimoire::Status;
 use life::regime::Regime;
 
-use crate::grimoire::{Grimoire, HOPS};
 use super::memory::{Experience, Worth};
+use crate::grimoire::{Grimoire, HOPS};
 
 /// Below this an episode is not worth going through closely.
 const WORTH: f32 = 0.1;

@@ -2,13 +2,13 @@
 //! by. It learns meanwhile, without a say; and can be traced from the playbook back to its night, its episodes and what
 //! confirmed it. What later does worse loses its say again.
 
-use life::{Draft, Life, limits};
 use life::constitution::DreamMethod;
 use life::dream::{Event, Fate, Found, PROMOTED, REFUTED, Revision, STAGED, Staged, same};
 use life::rule::{Heuristic, free_slot};
+use life::{Draft, Life, limits};
 
-use crate::rule;
 use super::revision;
+use crate::rule;
 
 /// Ticks of forty seconds after which a trial is over.
 const EXPIRY: f64 = 5_000.0;

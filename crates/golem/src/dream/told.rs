@@ -9,11 +9,11 @@ use life::rule::rounded;
 use life::rule::text::print_condition;
 use life::world::{DomainKind, Manifest};
 
-use crate::rule::Dice;
 use super::intensity;
 use super::memory::{Experience, Memory};
 use super::replay::{self, Usual};
 use super::work::REPLAYED;
+use crate::rule::Dice;
 
 /// Episodes told of.
 const EPISODES: usize = 12;

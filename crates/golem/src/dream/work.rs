@@ -8,18 +8,18 @@
 //! }
 //! ```
 
-use life::{Life, limits};
 use life::constitution::{DreamMethod, DreamTier, Intensity};
 use life::dream::{Found, Idea, Night, Origin, SleepStage, Staged, schedule};
 use life::rule::{Comparison, Condition, Heuristic, Is, Provenance, Stance, learning, rounded, text};
 use life::world::{DomainKind, Features};
+use life::{Life, limits};
 
+use super::gate::{CASES, Case, Cases};
+use super::memory::{Experience, Memory};
+use super::{imagine, replay};
 use crate::dream::replay::triage;
 use crate::grimoire::Grimoire;
 use crate::rule::Dice;
-use super::{imagine, replay};
-use super::gate::{CASES, Case, Cases};
-use super::memory::{Experience, Memory};
 
 /// Episodes looked through for what they have in common.
 pub(super) const REPLAYED: usize = 160;
@@ -271,7 +271,8 @@ fn at_random(life: &Life, dice: &mut Dice) -> Staged {
         let than = life.knowing().moves.last.get(feature).map_or(0.0, |f| rounded(f64::from(*f), 3));
         condition.0.push(Comparison { feature: feature as u8, is, than });
     }
-    let mut heuristic = Heuristic::new(0, condition, domain as u8, kind, Stance::Watch, Provenance::Dreamt, life.tick());
+    let mut heuristic =
+        Heuristic::new(0, condition, domain as u8, kind, Stance::Watch, Provenance::Dreamt, life.tick());
     let way = 0.7 + 0.6 * dice.below(1_000) as f64 / 1_000.0;
     heuristic.effect = rounded(if kind == DomainKind::Direction { way / 2.0 } else { way }, 2);
     Staged::new(heuristic, Origin::Random, 0.0, (Vec::new(), life.tick()), life)

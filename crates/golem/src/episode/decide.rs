@@ -1,9 +1,9 @@
 //! Which ticks matter enough to be remembered, and what became of those that were.
 
-use life::{Draft, limits};
 use life::episode::{State, why};
 use life::event::Event;
 use life::world::Bar;
+use life::{Draft, limits};
 
 use crate::{episode, grimoire, mortality, policy, regime};
 

@@ -6,8 +6,8 @@ use life::rule::neutral;
 use life::time::Time;
 use life::world::{DomainKind, Manifest};
 
-use super::{Grimoire, SOURCES, TEXT};
 use super::sameness::{Key, contradict};
+use super::{Grimoire, SOURCES, TEXT};
 
 /// Below this it is not kept.
 const REJECT: f64 = 0.45;

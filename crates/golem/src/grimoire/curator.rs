@@ -6,8 +6,8 @@ use life::regime::Regime;
 use life::time::Time;
 use life::world::Manifest;
 
-use super::{ENTRIES, Grimoire};
 use super::admission::{Candidate, draft};
+use super::{ENTRIES, Grimoire};
 
 /// Confidence below which an entry is archived.
 pub const ARCHIVE: f64 = 0.1;

@@ -1,12 +1,12 @@
 //! Taking in what a round of the Curator came to.
 
-use life::{Draft, limits};
 use life::clade::News;
 use life::grimoire::Event;
 use life::rule::{Heuristic, room_for_blends};
+use life::{Draft, limits};
 
-use crate::{clade, rule, stress};
 use super::Answer;
+use crate::{clade, rule, stress};
 
 /// Takes in what a round came to; an answer to another round is nobody's any more.
 pub(crate) fn curated(draft: &mut Draft<'_>, answer: &Answer) {
@@ -22,7 +22,10 @@ pub(crate) fn curated(draft: &mut Draft<'_>, answer: &Answer) {
         // pushed out by a memory.
         let at = usize::from(*slot);
         let untried = |h: &Heuristic| {
-            draft.tick() == 0 && h.weight == 0.0 && h.domain == heuristic.domain && h.condition.same(&heuristic.condition)
+            draft.tick() == 0
+                && h.weight == 0.0
+                && h.domain == heuristic.domain
+                && h.condition.same(&heuristic.condition)
         };
         let fits = heuristic.blend.is_none() || room_for_blends(draft) > 0;
         let room = fits && at == draft.playbook().len() && draft.playbook().len() < limits::HEURISTICS;

@@ -8,18 +8,20 @@
 use std::collections::BTreeSet;
 
 use life::Life;
-use life::grimoire::{Class, Decision, Entry, Expectation, How, Intake, Kind, PASSED_ON, Shown, Source, Status, inherited};
+use life::grimoire::{
+    Class, Decision, Entry, Expectation, How, Intake, Kind, PASSED_ON, Shown, Source, Status, inherited,
+};
 use life::id::GolemId;
 use life::rule::neutral;
 use life::rule::text::Parsed;
 use life::world::DomainKind;
 
-use crate::clade::Parcel;
-use crate::inheritance::BALDWIN;
-use super::{Grimoire, Key, SOURCES};
 use super::admission::{Candidate, clip, draft};
 use super::bundle::{self, Line};
 use super::round::{self, Answer, DECISIONS, Left, source, words};
+use super::{Grimoire, Key, SOURCES};
+use crate::clade::Parcel;
+use crate::inheritance::BALDWIN;
 
 /// Entries taken in an hour of world time, from everyone.
 pub const AN_HOUR: u32 = 200;

@@ -4,19 +4,21 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use life::{Life, limits};
-use life::grimoire::{Decision, Entry, Expectation, How, Kind, Link, PASSED_ON, Shown, Source, Status, WATCHED, Watched};
+use life::grimoire::{
+    Decision, Entry, Expectation, How, Kind, Link, PASSED_ON, Shown, Source, Status, WATCHED, Watched,
+};
 use life::id::GolemId;
 use life::regime::Regime;
-use life::rule::{Comparison, Condition, Heuristic, Is, Mix, Provenance, Stance, neutral, room_for_blends, rounded};
 use life::rule::text::Parsed;
+use life::rule::{Comparison, Condition, Heuristic, Is, Mix, Provenance, Stance, neutral, room_for_blends, rounded};
 use life::world::DomainKind;
+use life::{Life, limits};
 
-use crate::phage;
-use crate::inheritance::{Way, has_tried, may_leave};
-use crate::stress::words::title as words_of;
 use super::Grimoire;
 use super::admission::{Candidate, draft};
+use crate::inheritance::{Way, has_tried, may_leave};
+use crate::phage;
+use crate::stress::words::title as words_of;
 
 /// Rounds between two choices of what to watch.
 const REWATCH: u64 = 10;

@@ -5,8 +5,8 @@ use life::heartbeat::{Event, State};
 use life::policy::Stage;
 use life::world::Observation;
 
-use crate::{dream, policy, prediction};
 use super::rest;
+use crate::{dream, policy, prediction};
 
 /// Takes in what the world showed and goes round as far as it can.
 pub(crate) fn beat(draft: &mut Draft<'_>, observation: &Observation) {

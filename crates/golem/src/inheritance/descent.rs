@@ -1,10 +1,10 @@
 //! What an heir is made of besides what it is left to know: the record of the dead, and nothing else. No file that
 //! somebody may have edited has a say in it.
 
-use life::{Endowment, Life, Lineage};
 use life::constitution::Constitution;
 use life::rule::text::Parsed;
 use life::time::Time;
+use life::{Endowment, Life, Lineage};
 
 /// Everything about an heir that follows from its predecessor.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,7 +34,13 @@ impl Descent {
                 by_itself,
                 frozen: dead.heartbeat().frozen,
                 day: dead.day(),
-                trust: birth.world.domains.iter().map(|domain| domain.name.clone()).zip(dead.trust().iter().cloned()).collect(),
+                trust: birth
+                    .world
+                    .domains
+                    .iter()
+                    .map(|domain| domain.name.clone())
+                    .zip(dead.trust().iter().cloned())
+                    .collect(),
             },
             constitution: Constitution { policy: (*dead.policy()).clone(), ..birth.constitution.clone() },
             endowment: Endowment {

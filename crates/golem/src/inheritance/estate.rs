@@ -4,9 +4,9 @@ use life::Life;
 use life::grimoire::Entry;
 use life::rule::neutral;
 
+use super::bottleneck::compress;
 use crate::grimoire::Grimoire;
 use crate::grimoire::bundle::{self, Line};
-use super::bottleneck::compress;
 
 /// What of a Grimoire an heir may have: through the bottleneck, in the words of the world, surest surprises first.
 pub fn estate(grimoire: &Grimoire, life: &Life, budget: usize) -> Vec<Line> {

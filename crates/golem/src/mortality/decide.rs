@@ -1,19 +1,19 @@
 //! The documents' sequence of eight steps, in their order, at the end of every tick, waking or dreaming, whether or not
 //! the heartbeat has come round.
 
-use life::{Draft, Life};
 use life::clade::News;
 use life::constitution::Mode;
 use life::heartbeat::State;
-use life::mortality::{Event, Senescence, economic, epistemic, stochastic};
 use life::mortality::death::{Cause, Death, Open};
 use life::mortality::phase::Phase;
 use life::mortality::vitality::Parts;
+use life::mortality::{Event, Senescence, economic, epistemic, stochastic};
 use life::thanatopsis::Progress;
 use life::time::{Span, Time};
+use life::{Draft, Life};
 
-use crate::{clade, dream, heartbeat, stress};
 use super::{touch, watch};
+use crate::{clade, dream, heartbeat, stress};
 
 /// A gap longer than this many intervals is the host being away: the excess is not lived.
 pub const LONGEST_STEP: u64 = 16;

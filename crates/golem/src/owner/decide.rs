@@ -1,15 +1,15 @@
 //! Obeying, or declining by name.
 
-use life::{Draft, Life, limits};
 use life::dream::Waker;
 use life::id::CommandId;
 use life::money::Usdc;
-use life::mortality::economic;
 use life::mortality::death::Cause;
+use life::mortality::economic;
 use life::owner::{Account, Command, Event, Say};
 use life::plain::is_plain;
 use life::policy::Refusal;
 use life::time::Span;
+use life::{Draft, Life, limits};
 
 use crate::{call, dream, mortality, policy, prediction, thought};
 

@@ -1,10 +1,10 @@
 //! Sending phages out, and what becomes of their ways once they are dead.
 
-use life::{Draft, Life, limits};
 use life::phage::{Event, Fate, Kind, LIFE, Phage, Venture, Way, a_day};
 use life::rule::{Heuristic, Provenance, free_slot, room_for_blends, rounded};
 use life::time::Span;
 use life::world::Features;
+use life::{Draft, Life, limits};
 
 use crate::rule::{self, Dice};
 

@@ -7,8 +7,8 @@ use life::Draft;
 use life::policy::{Event, Flight, Refusal, Stage, patience};
 use life::world::Quote;
 
-use crate::heartbeat::rest;
 use super::ask::still_waits;
+use crate::heartbeat::rest;
 
 pub(super) fn seek(draft: &mut Draft<'_>, key: u64, quote: Quote) {
     let until = draft.at() + draft.policy().approve_within;

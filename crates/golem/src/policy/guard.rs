@@ -1,15 +1,15 @@
 //! Protection never sleeps: stops and the drawdown breaker look at every bar of every observation, in every
 //! mode, whatever the golem is doing.
 
-use life::{Draft, Life};
 use life::money::Usdc;
 use life::mortality::death::Cause;
 use life::policy::Event;
 use life::regime::Regime;
 use life::world::{Effect, Observation};
+use life::{Draft, Life};
 
-use crate::mortality;
 use super::{close_all, give_way};
+use crate::mortality;
 
 /// In an unsettled regime less of a fall is too much.
 const UNSETTLED_PERCENT: i64 = 70;
@@ -47,7 +47,8 @@ pub(crate) fn answer(draft: &mut Draft<'_>, alarm: Alarm) {
     }
     let whole = i64::from(draft.policy().max_drawdown_bps);
     let exposed = draft.capital().holding > 0;
-    let limit = if exposed && draft.regimes().now == Regime::Unsettled { whole * UNSETTLED_PERCENT / 100 } else { whole };
+    let limit =
+        if exposed && draft.regimes().now == Regime::Unsettled { whole * UNSETTLED_PERCENT / 100 } else { whole };
     let fall = alarm.fall_bps;
     if limit > 0 && fall >= limit {
         let trigger = format!("drawdown breaker: {}.{:02} % below the highest worth", fall / 100, fall % 100);

@@ -1,18 +1,18 @@
 //! Taking up exposure and giving it up: what is worth it, how large, and which rule says no.
 
-use life::{Draft, Life};
 use life::constitution::{MindKind, OnDeath};
 use life::money::Usdc;
-use life::mortality::{Partition, economic};
 use life::mortality::phase::Phase;
+use life::mortality::{Partition, economic};
 use life::policy::{Day, Event, Flight, Proposal, Refusal, Stage, TELL_AGAIN, caution, gate};
 use life::rule::vote::{self, Evidence};
 use life::time::Time;
 use life::world::Effect;
+use life::{Draft, Life};
 
-use crate::{outside, stress};
-use super::{ask, close_all, give_way};
 use super::sending::intend;
+use super::{ask, close_all, give_way};
+use crate::{outside, stress};
 
 /// A proposal the cage has let through, in units and money.
 struct Order {
@@ -165,7 +165,8 @@ fn whole_lots(units: i64, life: &Life) -> i64 {
 /// Makes up its mind whether to take up or give up exposure now.
 pub(crate) fn decide(draft: &mut Draft<'_>) {
     // What the world would not have, or had no money for, is not asked again at every look.
-    let turned_away = |(rule, tick)| matches!(rule, Refusal::World | Refusal::Funds) && draft.tick() < tick + TELL_AGAIN;
+    let turned_away =
+        |(rule, tick)| matches!(rule, Refusal::World | Refusal::Funds) && draft.tick() < tick + TELL_AGAIN;
     let beside = draft.flights().iter().all(Flight::is_beside);
     if !beside || draft.refused().is_some_and(turned_away) {
         return;

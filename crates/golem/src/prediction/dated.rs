@@ -1,11 +1,11 @@
 //! Dated claims: what whoever acts for the golem says will be, and when. The world answers them, never the one who said
 //! so; what nobody claims costs nothing.
 
-use life::{Draft, Life, limits};
 use life::policy::Refusal;
 use life::prediction::{Dated, Event};
 use life::time::{Span, Time};
 use life::world::{Bar, DomainKind};
+use life::{Draft, Life, limits};
 
 /// Takes a claim, or says by name why not.
 pub(crate) fn claim(draft: &mut Draft<'_>, domain: &str, value: f64, due: Time) -> Result<(), Refusal> {

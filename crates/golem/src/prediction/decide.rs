@@ -3,13 +3,13 @@
 //! Three minds make them. The rules are in [`crate::rule`], one outside in [`crate::outside`]. The reflex is here: it expects the next value to be the last,
 //! pulled towards the mean, and adds a little noise; a yardstick for the others.
 
-use life::{Draft, Life, limits};
 use life::constitution::MindKind;
 use life::prediction::{Claim, Event};
 use life::world::{Bar, Observation};
+use life::{Draft, Life, limits};
 
-use crate::{episode, outside, regime, rule};
 use super::dated;
+use crate::{episode, outside, regime, rule};
 
 /// Resolves every claim at its own bar, then remembers the newest.
 pub(crate) fn sense(draft: &mut Draft<'_>, observation: &Observation) {
@@ -73,7 +73,8 @@ fn expect_more_of_the_same(draft: &mut Draft<'_>) {
         if draft.claims().len() == limits::CLAIMS {
             return;
         }
-        let (last, mean, change) = (draft.seen().values[domain], draft.seen().means[domain], draft.seen().changes[domain]);
+        let (last, mean, change) =
+            (draft.seen().values[domain], draft.seen().means[domain], draft.seen().changes[domain]);
         let value = last + reflex.pull * (mean - last) + reflex.noise * change * noise(draft, domain);
         let claim = Claim { id: draft.claims_made() + 1, domain: domain as u8, due, value, naive: last };
         draft.emit(Event::Claimed(claim));

@@ -1,14 +1,17 @@
 //! The rule mind at work: who has a say now, what they expect together, and what to try next.
 
-use life::{Draft, Life, limits};
 use life::goal::{Ended, Goal};
 use life::prediction::{Departures, Voice};
-use life::rule::{Comparison, Condition, Event, Heuristic, Is, Provenance, Stance, Term, Terms, free_slot, ideas_every, is_tried, learning, room_for_blends, rounded, slots, text};
+use life::rule::{
+    Comparison, Condition, Event, Heuristic, Is, Provenance, Stance, Term, Terms, free_slot, ideas_every, is_tried,
+    learning, room_for_blends, rounded, slots, text,
+};
 use life::stress::Kind;
 use life::world::{Bar, DomainKind, Features};
+use life::{Draft, Life, limits};
 
-use crate::{dream, goal, outside, phage, stress, thought};
 use super::Dice;
+use crate::{dream, goal, outside, phage, stress, thought};
 
 /// One claim in every domain, by everyone whose condition holds.
 pub(crate) fn think(draft: &mut Draft<'_>, bar: &Bar) {

@@ -1,7 +1,7 @@
 //! What a golem is born knowing, in the words of its world.
 
-use life::{Birth, limits};
 use life::rule::{Event, Heuristic, Provenance, text};
+use life::{Birth, limits};
 
 /// The heuristics a golem is born with. A world that offers one that cannot be read has a bug; it is left
 /// out, and the conformance suite says so.

@@ -1,16 +1,19 @@
 //! The observer: holds every kind against the record. Nobody else can say that something has cleared: that takes
 //! [`Evidence`].
 
-use life::{Draft, event};
 use life::clade::News;
 use life::constitution::StressMode;
 use life::goal::{Ended, Goal};
-use life::stress::{Assessment, BREAKER_CYCLES, BREAKER_REST, Band, Event, Evidence, Kind, band, find, heaviest, load, places, serves, severity};
+use life::stress::{
+    Assessment, BREAKER_CYCLES, BREAKER_REST, Band, Event, Evidence, Kind, band, find, heaviest, load, places, serves,
+    severity,
+};
 use life::time::Span;
 use life::world::Features;
+use life::{Draft, event};
 
-use crate::{clade, goal, owner, policy};
 use super::hearing::hear;
+use crate::{clade, goal, owner, policy};
 
 /// The golem's own word about its state is heard and written down.
 pub(crate) fn assessed(draft: &mut Draft<'_>, said: &Assessment) {

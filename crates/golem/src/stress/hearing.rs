@@ -1,11 +1,11 @@
 //! What is made of a golem's own word about its state. It is given a life to read, and what it returns is a note of what was
 //! said.
 
-use life::{Life, limits};
 use life::rule::text::parse_condition;
-use life::stress::{Assessed, Assessment, Kind, Named, ONSET, RELAPSE, find};
 use life::stress::assessment::{Answer, CLAIMS, Found, Gone, NEW, New, clip, normal};
+use life::stress::{Assessed, Assessment, Kind, Named, ONSET, RELAPSE, find};
 use life::time::Span;
+use life::{Life, limits};
 
 /// Hears an assessment. It is given a life to read, and what it returns is a note of what was said.
 pub(crate) fn hear(life: &Life, said: &Assessment) -> Assessed {

@@ -1,9 +1,9 @@
 //! Going as far towards the end as it can.
 
-use life::{Draft, limits};
 use life::heartbeat::State;
 use life::owner::Account;
 use life::thanatopsis::{Event, Rite, closes, is_settled, kept, phase};
+use life::{Draft, limits};
 
 use crate::{call, heartbeat, owner, policy, thought};
 

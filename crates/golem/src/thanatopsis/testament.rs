@@ -10,17 +10,17 @@ use life::grimoire::{Entry, How, Kind, Status};
 use life::money::Usdc;
 use life::mortality::death::{Cause, Open};
 use life::regime::Regime;
-use life::rule::{Heuristic, rounded};
 use life::rule::text::Parsed;
+use life::rule::{Heuristic, rounded};
 use life::thanatopsis::Left;
 use life::time::Time;
 use serde::{Deserialize, Serialize};
 
+use super::review::{Arc, Moment, Review};
+use super::words::{grouped, readable};
 use crate::grimoire::Grimoire;
 use crate::inheritance::Mandate;
 use crate::stress::words::title;
-use super::review::{Arc, Moment, Review};
-use super::words::{grouped, readable};
 
 /// Lines in one section.
 const MOST: usize = 8;
@@ -170,7 +170,14 @@ pub fn write(life: &Life, grimoire: &Grimoire, review: &Review, outside: Outside
         bloodstain: Bloodstain {
             regime: life.regimes().now,
             unit: life.seen().unit,
-            features: life.birth().world.features.iter().cloned().zip(life.knowing().moves.last.iter().copied()).collect(),
+            features: life
+                .birth()
+                .world
+                .features
+                .iter()
+                .cloned()
+                .zip(life.knowing().moves.last.iter().copied())
+                .collect(),
         },
         unfinished_dreams: life.dreams().staged.clone(),
         secret: outside.secret,

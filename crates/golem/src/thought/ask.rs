@@ -1,13 +1,13 @@
 //! Whether a question may be asked now, at which tier, and what is set aside for it; or what keeps it.
 
-use life::{Draft, Life};
 use life::heartbeat::State;
 use life::id::CommandId;
 use life::money::Usdc;
-use life::mortality::{Partition, economic};
 use life::mortality::phase::{Phase, Tier};
+use life::mortality::{Partition, economic};
 use life::thought::{Event, Held, Purpose, Question, Spell, day};
 use life::time::Time;
+use life::{Draft, Life};
 
 /// Ticks before the same reason for not asking is told again.
 const TELL_AGAIN: u64 = 500;

@@ -13,10 +13,10 @@ use life::thought::{Answer, Event, FLOOR, Held, Purpose, Question, Silence};
 use life::time::Time;
 use life::world::Features;
 
-use crate::{policy, rule, stress};
 use super::ask::{Wish, keep, plenty, question};
 use super::night::conceive;
 use super::probe::{probe, why};
+use crate::{policy, rule, stress};
 
 /// As unusual as this, a stronger model is asked at once.
 const GRAVE: f32 = 6.0;

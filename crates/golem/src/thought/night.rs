@@ -1,16 +1,16 @@
 //! What a night asks of a model, phase by phase, within that phase's share of what the night may cost. Whatever comes of
 //! it is an idea like any other, and is held against what it was not made from before it is tried.
 
-use life::{Draft, Life};
 use life::constitution::{DreamTier, MindKind};
 use life::dream::{Idea, Night, Origin, SleepStage};
 use life::money::Usdc;
 use life::mortality::phase::Tier;
 use life::thought::{Answer, Event, FRAGMENTS, Purpose, Question};
+use life::{Draft, Life};
 
-use crate::rule;
-use crate::dream::{self, intensity};
 use super::ask::{Wish, keep, question};
+use crate::dream::{self, intensity};
+use crate::rule;
 
 /// Understanding its world less well than this, a golem has its strongest model imagine for it.
 const CONFUSED: f64 = 0.5;

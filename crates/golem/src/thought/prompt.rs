@@ -8,14 +8,14 @@ use std::fmt::Write;
 use life::Life;
 use life::mortality::economic;
 use life::plain::is_plain;
-use life::rule::{Heuristic, rounded, slots};
 use life::rule::text::Parsed;
+use life::rule::{Heuristic, rounded, slots};
 use life::thought::{Purpose, Question, schema};
 use life::world::{DomainKind, Effect};
 use serde_json::Value;
 
-use crate::{dream, stress};
 use super::probe::why;
+use crate::{dream, stress};
 
 /// Bytes of a prompt beside what is recalled: never more than 1,500 tokens of any tongue it is written in.
 pub const PROMPT: usize = 4_800;

@@ -12,8 +12,11 @@ use life::rule::text;
 use life::thought::Question;
 use life::time::Time;
 
-use crate::{call, clade, dream, goal, heartbeat, mortality, outside, owner, policy, prediction, regime, stress, thanatopsis, thought};
 use super::Message;
+use crate::{
+    call, clade, dream, goal, heartbeat, mortality, outside, owner, policy, prediction, regime, stress, thanatopsis,
+    thought,
+};
 
 /// The message an event makes, given the life it left behind; none if it is nobody else's business.
 pub fn message<'a>(event: &'a Event, life: &'a Life) -> Option<Message<'a>> {

@@ -39,7 +39,7 @@ fn seasoned(change: impl FnOnce(&mut Constitution)) -> Golem {
 
 fn give(golem: &mut Golem, transfer: u64) {
     let what = What::Funded { transfer, credit: Usdc::dollars(10), capital: Usdc::dollars(100) };
-    golem.step(&Input { now: golem.life().now, roll: SAFE, what }).unwrap();
+    golem.step(&Input { now: golem.life().now(), roll: SAFE, what }).unwrap();
 }
 
 /// One look at which a unit is worth so many times what it was.
@@ -49,9 +49,9 @@ fn look(golem: &mut Golem, times: f64, roll: u64) -> Option<Record> {
 
 fn look_at(golem: &mut Golem, times: f64, wind: f64, roll: u64) -> Option<Record> {
     let life = golem.life();
-    let closed = life.due().max(life.seen.until + TICK).max(life.now);
-    let unit = if life.seen.unit.is_positive() { life.seen.unit.as_f64() * times } else { 1e7 };
-    let values = [100.0 + (life.tick % 7) as f64, wind].into_iter().collect();
+    let closed = life.due().max(life.seen().until + TICK).max(life.now());
+    let unit = if life.seen().unit.is_positive() { life.seen().unit.as_f64() * times } else { 1e7 };
+    let values = [100.0 + (life.tick() % 7) as f64, wind].into_iter().collect();
     let unit = Usdc::micros((unit as i64).clamp(1_000, 1_000_000_000_000));
     let bar = Bar { closed, values, features: [].into_iter().collect(), unit };
     golem.step(&Input { now: closed, roll, what: What::Observed(Observation { bars: vec![bar] }) }).unwrap()
@@ -68,14 +68,14 @@ fn settle(golem: &mut Golem, dice: &mut Dice) {
 }
 
 fn quote(life: &Life, order: &Order) -> Quote {
-    let worth = Usdc::micros((life.seen.unit.as_f64() * order.units as f64 / 1e6) as i64);
+    let worth = Usdc::micros((life.seen().unit.as_f64() * order.units as f64 / 1e6) as i64);
     let cash = if order.action == 0 { -worth } else { worth };
     Quote { cash, fee: worth.share(1, 1_000), gas: Usdc::ZERO }
 }
 
 fn act(life: &Life, order: &Order, dice: &mut Dice) -> Fate {
     let Quote { cash, fee, .. } = quote(life, order);
-    let effect = life.birth.world.actions[usize::from(order.action)].effect;
+    let effect = life.birth().world.actions[usize::from(order.action)].effect;
     let units = if effect == Effect::Adds { order.units } else { -order.units };
     let outcome = Outcome { units, cash, fee, gas: Usdc::ZERO };
     if order.allows(effect, &outcome) && dice.below(10) > 0 { Fate::Done(outcome) } else { Fate::Never }
@@ -117,7 +117,7 @@ fn anything(golem: &Golem, dice: &mut Dice) -> What {
         let near = Usdc::micros(dice.below(30_000_000) as i64);
         dice.of(&[near, -near, Usdc::ZERO, Usdc::MOST, -Usdc::MOST, Usdc::micros(i64::MAX / 4)])
     };
-    let key = dice.below(life.flights_made + 3);
+    let key = dice.below(life.flights_made() + 3);
     if let Some(ask) = asks(life).filter(|_| dice.below(20) == 0) {
         let command = Command::Approve { key: ask.key, yes: dice.below(6) > 0 };
         return What::Commanded { id: CommandId(dice.next().to_le_bytes()), command };
@@ -141,11 +141,11 @@ fn anything(golem: &Golem, dice: &mut Dice) -> What {
                 0 => Command::Freeze { reason: String::new() },
                 1 => Command::Pause,
                 2 => Command::Dream,
-                6..=8 => Command::Approve { key: dice.of(&[key, life.flights_made]), yes: dice.below(4) > 0 },
-                3 => Command::Amend { policy: Box::new(policy(dice)), instead_of: policy_hash(&life.policy) },
+                6..=8 => Command::Approve { key: dice.of(&[key, life.flights_made()]), yes: dice.below(4) > 0 },
+                3 => Command::Amend { policy: Box::new(policy(dice)), instead_of: policy_hash(&life.policy()) },
                 4 => Command::Amend {
                     policy: Box::new(Constitution::bare().policy),
-                    instead_of: policy_hash(&life.policy),
+                    instead_of: policy_hash(&life.policy()),
                 },
                 _ => Command::Resume,
             };
@@ -188,31 +188,31 @@ impl Warden {
             self.hear(event);
             match event {
                 Event::Policy(policy::Event::Intended(flight)) if !flight.closing => {
-                    let spec = &life.birth.world.actions[usize::from(flight.action)];
+                    let spec = &life.birth().world.actions[usize::from(flight.action)];
                     assert!(flight.units > 0 && !before.is_dead());
                     if spec.effect == Effect::Adds {
                         self.new_exposure(before, &spec.name, flight.reserved);
                     } else {
-                        assert!(flight.units <= before.capital.holding);
+                        assert!(flight.units <= before.capital().holding);
                     }
                 }
                 Event::Policy(policy::Event::Granted { permit, .. }) => {
                     assert!(self.permits.insert(permit.key), "one permit for one ask");
-                    let flight = life.flights.iter().find(|flight| flight.key == permit.key).unwrap();
-                    if life.birth.world.actions[usize::from(flight.action)].effect == Effect::Adds {
-                        let free = life.policy.approve_above.is_none_or(|most| flight.reserved <= most);
+                    let flight = life.flights().iter().find(|flight| flight.key == permit.key).unwrap();
+                    if life.birth().world.actions[usize::from(flight.action)].effect == Effect::Adds {
+                        let free = life.policy().approve_above.is_none_or(|most| flight.reserved <= most);
                         let approved = self.approved.contains(&(permit.key, permit.policy));
                         assert!(free || approved, "nobody said yes to {}", flight.reserved);
                         self.granted += 1;
                         self.unasked += u64::from(!approved);
-                        self.count(life.now, flight.reserved, life);
+                        self.count(life.now(), flight.reserved, life);
                     }
                 }
                 Event::Policy(policy::Event::Approved { key, .. }) => {
                     assert!(
                         matches!(what, What::Commanded { command: Command::Approve { yes: true, key: k }, .. } if k == key)
                     );
-                    self.approved.insert((*key, policy_hash(&life.policy)));
+                    self.approved.insert((*key, policy_hash(&life.policy())));
                 }
                 _ => {}
             }
@@ -220,17 +220,17 @@ impl Warden {
         for owed in golem.owed() {
             if let Owed::Errand(Errand::Commit { key, order: Order { action, most, .. } }) = owed {
                 self.sent += 1;
-                let flight = life.flights.iter().find(|flight| flight.key == key).unwrap();
-                let permit = life.permits.iter().find(|permit| permit.key == key).unwrap();
-                assert!(permit.expires >= life.now && self.permits.contains(&key) && most == flight.reserved);
-                if life.birth.world.actions[usize::from(action)].effect == Effect::Adds {
-                    assert!(!life.heartbeat.frozen && !life.heartbeat.paused && !life.is_dead());
-                    assert!(life.phase() >= Phase::Stable && permit.policy == policy_hash(&life.policy));
+                let flight = life.flights().iter().find(|flight| flight.key == key).unwrap();
+                let permit = life.permits().iter().find(|permit| permit.key == key).unwrap();
+                assert!(permit.expires >= life.now() && self.permits.contains(&key) && most == flight.reserved);
+                if life.birth().world.actions[usize::from(action)].effect == Effect::Adds {
+                    assert!(!life.heartbeat().frozen && !life.heartbeat().paused && !life.is_dead());
+                    assert!(life.phase() >= Phase::Stable && permit.policy == policy_hash(&life.policy()));
                 }
             }
         }
         assert_eq!(life.unaccounted(), Usdc::ZERO);
-        assert!(life.capital.cash >= Usdc::ZERO && life.capital.holding >= 0 && life.purse.credit >= Usdc::ZERO);
+        assert!(life.capital().cash >= Usdc::ZERO && life.capital().holding >= 0 && life.purse().credit >= Usdc::ZERO);
     }
 
     fn hear(&mut self, event: &Event) {
@@ -243,15 +243,17 @@ impl Warden {
     }
 
     fn new_exposure(&self, before: &Life, action: &str, budget: Usdc) {
-        let policy = &before.policy;
-        let worth = i128::from(before.capital.worth(before.seen.unit).as_micros());
+        let policy = &before.policy();
+        let worth = i128::from(before.capital().worth(before.seen().unit).as_micros());
         assert!(
             i128::from(budget.as_micros()) * 10_000 <= worth * i128::from(policy.per_action_bps),
             "a share too large"
         );
-        assert!(budget <= policy.per_action_most && budget <= before.capital.cash);
+        assert!(budget <= policy.per_action_most && budget <= before.capital().cash);
         assert!(policy.allow.as_ref().is_none_or(|names| names.iter().any(|name| name == action)), "not allowed");
-        assert!(!before.heartbeat.frozen && !before.heartbeat.paused && before.heartbeat.state != State::Dreaming);
+        assert!(
+            !before.heartbeat().frozen && !before.heartbeat().paused && before.heartbeat().state != State::Dreaming
+        );
         assert!(before.phase() >= Phase::Stable, "{}", before.phase());
     }
 
@@ -262,8 +264,8 @@ impl Warden {
         }
         self.actions += 1;
         self.value += value;
-        assert!(self.actions <= life.policy.actions_per_day, "{} today", self.actions);
-        assert!(self.value <= life.policy.per_day_most, "{} today", self.value);
+        assert!(self.actions <= life.policy().actions_per_day, "{} today", self.actions);
+        assert!(self.value <= life.policy().per_day_most, "{} today", self.value);
     }
 }
 
@@ -296,7 +298,7 @@ fn a_million_intents_and_not_one_commit_outside_the_policy() {
         };
         let before = golem.life().clone();
         let later = if dice.below(30) == 0 { TICK.times(20) } else { Span::ZERO };
-        let input = Input { now: before.now + later, roll: SAFE, what };
+        let input = Input { now: before.now() + later, roll: SAFE, what };
         match golem.step(&input) {
             Ok(record) => warden.watch(&before, &input.what, record.as_ref(), &golem),
             Err(_) => assert_eq!(*golem.life(), before, "a fault changes nothing"),
@@ -341,21 +343,21 @@ fn holding(change: impl FnOnce(&mut Constitution), then: impl FnOnce(&mut Golem)
         change(c);
     });
     for _ in 0..40 {
-        if golem.life().capital.holding > 0 {
+        if golem.life().capital().holding > 0 {
             break;
         }
         look(&mut golem, 1.01, SAFE);
         settle(&mut golem, &mut Dice(3));
     }
-    assert!(golem.life().capital.holding > 0, "it knows that holding pays");
+    assert!(golem.life().capital().holding > 0, "it knows that holding pays");
     then(&mut golem);
-    assert!(golem.life().capital.holding > 0);
+    assert!(golem.life().capital().holding > 0);
     golem
 }
 
 fn command(golem: &mut Golem, command: Command) {
     let what = What::Commanded { id: CommandId(golem.seq().to_le_bytes()), command };
-    golem.step(&Input { now: golem.life().now, roll: SAFE, what }).unwrap();
+    golem.step(&Input { now: golem.life().now(), roll: SAFE, what }).unwrap();
 }
 
 #[test]
@@ -372,11 +374,11 @@ fn stops_fire_in_every_mode_and_state() {
     let into = |phase: Phases| {
         move |golem: &mut Golem| {
             crate::common::fall_asleep(golem, 40);
-            while golem.life().dreams.night.as_ref().unwrap().phase < phase {
+            while golem.life().dreams().night.as_ref().unwrap().phase < phase {
                 look(golem, 1.0, SAFE);
                 crate::common::dream_on(golem);
             }
-            assert_eq!(golem.life().heartbeat.state, golem::heartbeat::State::Dreaming);
+            assert_eq!(golem.life().heartbeat().state, golem::heartbeat::State::Dreaming);
         }
     };
     let cases: Vec<(&str, Golem)> = vec![
@@ -408,16 +410,16 @@ fn stops_fire_in_every_mode_and_state() {
     for (state, mut golem) in cases {
         let record = look(&mut golem, 0.55, SAFE).unwrap();
         // Who declines is letting go already.
-        let under_way = golem.life().flights.iter().any(|flight| flight.closing);
+        let under_way = golem.life().flights().iter().any(|flight| flight.closing);
         let met = record.events.contains(&Event::Policy(policy::Event::Stopped)) || under_way;
         assert!(met, "{state}: {:?}", record.events);
         settle(&mut golem, &mut Dice(7));
         // Once it is given up, whoever was woken by the fall may think again.
-        let mut given_up = golem.life().capital.holding == 0;
+        let mut given_up = golem.life().capital().holding == 0;
         for _ in 0..5 {
             look(&mut golem, 1.0, SAFE);
             settle(&mut golem, &mut Dice(7));
-            given_up |= golem.life().capital.holding == 0;
+            given_up |= golem.life().capital().holding == 0;
         }
         assert!(given_up, "{state}: given up");
         assert!(!golem.life().is_dead() || state == "terminal", "{state}: a stop is not a death");
@@ -432,11 +434,11 @@ fn a_deeper_fall_is_the_breakers_and_less_of_one_is_enough_when_unsettled() {
             look_at(&mut golem, 1.0, if at < 300 { 50.0 } else { wind }, SAFE);
             settle(&mut golem, &mut Dice(3));
         }
-        while golem.life().capital.holding == 0 {
+        while golem.life().capital().holding == 0 {
             look_at(&mut golem, 1.01, wind, SAFE);
             settle(&mut golem, &mut Dice(3));
         }
-        let regime = golem.life().regimes.now;
+        let regime = golem.life().regimes().now;
         // A quarter is held, so this is about a tenth of everything.
         let record = look_at(&mut golem, 0.58, wind, SAFE).unwrap();
         (regime, record.events.iter().any(|event| matches!(event, Event::Mortality(mortality::Event::Died(_)))))
@@ -448,32 +450,33 @@ fn a_deeper_fall_is_the_breakers_and_less_of_one_is_enough_when_unsettled() {
 #[test]
 fn profit_becomes_credit_by_the_share_the_owner_set_and_losses_come_off_first() {
     let mut golem = holding(|c| c.economic.harvest_bps = 2_500, |_| {});
-    let (credit, result) = (golem.life().purse.credit, golem.life().capital.result());
-    let mut harvested = golem.life().capital.harvested;
+    let (credit, result) = (golem.life().purse().credit, golem.life().capital().result());
+    let mut harvested = golem.life().capital().harvested;
     let policy = PolicyFigures { stop_bps: 0, max_drawdown_bps: 0, ..Constitution::bare().policy };
-    let instead_of = policy_hash(&golem.life().policy);
+    let instead_of = policy_hash(&golem.life().policy());
     command(&mut golem, Command::Amend { policy: Box::new(policy), instead_of });
     // A rise, then it is given up; a loss; and a rise that only makes the loss good.
     let mut gained = Vec::new();
     for times in [1.10, 0.7, 1.05] {
-        while golem.life().capital.holding == 0 {
+        while golem.life().capital().holding == 0 {
             look(&mut golem, 1.01, SAFE);
             settle(&mut golem, &mut Dice(3));
         }
         look(&mut golem, times, SAFE);
         let what = What::Proposed(Proposal { action: 1, size: 1.0 });
         settle(&mut golem, &mut Dice(3));
-        if golem.life().capital.holding > 0 {
-            golem.step(&Input { now: golem.life().now, roll: SAFE, what }).unwrap();
+        if golem.life().capital().holding > 0 {
+            golem.step(&Input { now: golem.life().now(), roll: SAFE, what }).unwrap();
             settle(&mut golem, &mut Dice(3));
         }
-        gained.push(golem.life().capital.harvested - harvested);
-        harvested = golem.life().capital.harvested;
+        gained.push(golem.life().capital().harvested - harvested);
+        harvested = golem.life().capital().harvested;
     }
     assert!(gained[0].is_positive(), "{gained:?}");
     assert_eq!(gained[1..], [Usdc::ZERO, Usdc::ZERO], "no harvest before the loss is made good");
     assert!(
-        golem.life().purse.credit < credit + gained[0] && golem.life().capital.result() < result + Usdc::dollars(100)
+        golem.life().purse().credit < credit + gained[0]
+            && golem.life().capital().result() < result + Usdc::dollars(100)
     );
     assert_eq!(golem.life().unaccounted(), Usdc::ZERO);
 }
@@ -489,7 +492,7 @@ fn who_declines_lets_go_while_there_is_time() {
                 to,
                 trigger: golem::mortality::Clock::Epistemic,
             });
-            let record = Record { seq: golem.seq() + 1, at: golem.life().now, events: vec![changed] };
+            let record = Record { seq: golem.seq() + 1, at: golem.life().now(), events: vec![changed] };
             golem.fold(&record).unwrap();
         };
         let mut golem = holding(|c| c.policy.on_death = on_death, down);
@@ -497,6 +500,6 @@ fn who_declines_lets_go_while_there_is_time() {
         let closing = |event: &Event| matches!(event, Event::Policy(policy::Event::Intended(flight)) if flight.closing);
         assert_eq!(record.events.iter().any(closing), lets_go, "{on_death:?}");
         settle(&mut golem, &mut Dice(3));
-        assert_eq!(golem.life().capital.holding == 0, lets_go, "{on_death:?}");
+        assert_eq!(golem.life().capital().holding == 0, lets_go, "{on_death:?}");
     }
 }

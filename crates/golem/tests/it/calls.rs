@@ -29,15 +29,15 @@ fn killed(agent: &mut Agent) {
     agent.records[1..].iter().for_each(|record| again.fold(record).unwrap());
     assert_eq!(again.life(), agent.golem.life());
     agent.golem = again;
-    let open: Vec<u64> = agent.life().calls.open.iter().map(|open| open.key).collect();
-    let (before, promised) = (agent.life().calls.spent, agent.life().calls.promised());
+    let open: Vec<u64> = agent.life().calls().open.iter().map(|open| open.key).collect();
+    let (before, promised) = (agent.life().calls().spent, agent.life().calls().promised());
     for key in open {
         let owed =
             agent.golem.owed().find(|owed| matches!(owed, Owed::Errand(golem::Errand::Call { key: k }) if *k == key));
         assert!(owed.is_some(), "what is under way is owed");
         agent.feed(What::lost(key));
     }
-    assert_eq!(agent.life().calls.spent, before + promised, "what nobody can say counts as what it can have cost");
+    assert_eq!(agent.life().calls().spent, before + promised, "what nobody can say counts as what it can have cost");
 }
 
 #[test]
@@ -60,7 +60,7 @@ fn no_sum_is_ever_passed_whatever_is_called_lied_about_or_killed() {
             match dice.below(12) {
                 0..=5 => {
                     let most = Usdc::micros(dice.of(&[0, 1, 900, 20_000, 400_000]));
-                    let (tokens, alike) = (dice.of(&[USED, USED, 700]), agent.life().calls.made);
+                    let (tokens, alike) = (dice.of(&[USED, USED, 700]), agent.life().calls().made);
                     match agent.call_of(most, tokens, dice.of(&[Tier::Cheap, Tier::Middle, Tier::Strong]), alike) {
                         Ok(key) => (made, _) = (made + 1, open.push(key)),
                         Err(_) => refused += 1,
@@ -69,17 +69,17 @@ fn no_sum_is_ever_passed_whatever_is_called_lied_about_or_killed() {
                 6..=8 if !open.is_empty() => {
                     let key = open.swap_remove(dice.below(open.len() as u64) as usize);
                     // Now and then a provider bills more than it may.
-                    let most = agent.life().calls.find(key).map_or(Usdc::ZERO, |open| open.most);
+                    let most = agent.life().calls().find(key).map_or(Usdc::ZERO, |open| open.most);
                     let cost = Usdc::micros(dice.of(&[0, 1, 500, 20_000, 900])).min(most);
                     let cost = if dice.below(100) == 0 { cost + Usdc::cents(50) } else { cost };
                     agent.settle(key, cost, dice.of(&[How::Told, How::Cut, How::Nothing, How::Lost]));
-                    if let Some(hold) = agent.life().calls.hold {
+                    if let Some(hold) = agent.life().calls().hold {
                         agent.command(Command::Approve { key: hold.key, yes: true });
                     }
                     // Said twice, it counts once.
-                    let spent = agent.life().calls.spent;
+                    let spent = agent.life().calls().spent;
                     agent.settle(key, Usdc::cents(5), How::Told);
-                    assert_eq!(agent.life().calls.spent, spent);
+                    assert_eq!(agent.life().calls().spent, spent);
                 }
                 9 => {
                     agent.now = agent.now + Span::seconds(dice.of(&[1, 40, 4_000, 90_000, 3_000_000]));
@@ -164,17 +164,17 @@ fn a_bill_above_what_was_set_aside_is_paid_as_far_as_the_money_goes_and_nothing_
     let mut agent = Agent::given(GIVEN, |_| {});
     let [first, second] = [2, 3].map(|cents| agent.call(Usdc::cents(cents), Tier::Cheap).unwrap());
     agent.settle(first, Usdc::cents(12), How::Told);
-    assert_eq!(agent.life().calls.spent, Usdc::cents(12), "all of it");
+    assert_eq!(agent.life().calls().spent, Usdc::cents(12), "all of it");
     assert_eq!(agent.call(Usdc::micros(1), Tier::Cheap), Err(Denied::Held(Runaway::Bill)));
-    let hold = agent.life().calls.hold.unwrap();
+    let hold = agent.life().calls().hold.unwrap();
     assert_eq!((hold.sum, hold.times), (Usdc::cents(10), 1));
     agent.command(Command::Approve { key: hold.key, yes: true });
     let third = agent.call(Usdc::cents(1), Tier::Cheap).unwrap();
     agent.settle(third, Usdc::dollars(50), How::Told);
     // What is promised to the call that is still under way, and kept for dying, is not touched.
     let kept = Usdc::cents(3) + economic::reserve(agent.life());
-    assert_eq!(agent.life().purse.credit, kept);
-    let unpaid = Usdc::dollars(50) + Usdc::cents(12) - agent.life().calls.spent;
+    assert_eq!(agent.life().purse().credit, kept);
+    let unpaid = Usdc::dollars(50) + Usdc::cents(12) - agent.life().calls().spent;
     let told = agent
         .records
         .last()
@@ -188,26 +188,26 @@ fn a_bill_above_what_was_set_aside_is_paid_as_far_as_the_money_goes_and_nothing_
     let mut agent = Agent::given(GIVEN, |_| {});
     let key = agent.call(Usdc::cents(2), Tier::Cheap).unwrap();
     agent.settle(key, Usdc::dollars(50), How::Cut);
-    assert_eq!((agent.life().calls.spent, agent.life().calls.hold), (Usdc::cents(2), None));
+    assert_eq!((agent.life().calls().spent, agent.life().calls().hold), (Usdc::cents(2), None));
 }
 
 #[test]
 fn a_call_that_is_made_again_is_paid_once() {
     let mut agent = Agent::given(GIVEN, |_| {});
     let call = |agent: &mut Agent, again: u64| {
-        let key = agent.life().calls.made + 1;
+        let key = agent.life().calls().made + 1;
         let most = Usdc::micros(10);
         agent.feed(What::Called(Wanted { key, most, tokens: USED, tier: Tier::Cheap, again: Some(again), alike: key }));
-        agent.life().calls.find(key).is_some()
+        agent.life().calls().find(key).is_some()
     };
     assert!(call(&mut agent, 7) && !call(&mut agent, 7));
     killed(&mut agent);
     assert!(!call(&mut agent, 7), "whoever is killed in between knows it all the same");
     for again in 100..400 {
         assert!(call(&mut agent, again));
-        agent.settle(agent.life().calls.made, Usdc::ZERO, How::Nothing);
+        agent.settle(agent.life().calls().made, Usdc::ZERO, How::Nothing);
     }
-    assert!(agent.life().calls.known.len() <= golem::limits::KNOWN);
+    assert!(agent.life().calls().known.len() <= golem::limits::KNOWN);
 }
 
 #[test]
@@ -217,7 +217,7 @@ fn what_the_money_went_to_is_kept_by_model_and_stays_small() {
         let key = agent.call(Usdc::micros(10), Tier::Cheap).unwrap();
         agent.settle(key, Usdc::micros(10), How::Told);
     }
-    let models = &agent.life().calls.models;
+    let models = &agent.life().calls().models;
     assert_eq!(models.len(), golem::limits::CALLED);
     assert_eq!(models.last().unwrap().model, "others");
     assert_eq!(models.iter().map(|by| by.calls).sum::<u64>(), 60);
@@ -258,10 +258,10 @@ fn what_was_billed_beyond_the_money_stands_in_the_testament() {
     let mut agent = Agent::given(GIVEN, |_| {});
     let key = agent.call(Usdc::cents(2), Tier::Cheap).unwrap();
     agent.settle(key, Usdc::dollars(5), How::Told);
-    let unpaid = Usdc::dollars(5) - agent.life().calls.spent;
+    let unpaid = Usdc::dollars(5) - agent.life().calls().spent;
     assert!(unpaid > Usdc::dollars(4));
     killed(&mut agent);
-    assert_eq!(agent.life().calls.unpaid, unpaid);
+    assert_eq!(agent.life().calls().unpaid, unpaid);
     agent.command(Command::Halt { trigger: "over".into() });
     let outside = Outside { secret: String::new(), records: 0, journal: String::new() };
     let testament = write(agent.life(), &Grimoire::default(), &Review::default(), outside).unwrap();
@@ -288,13 +288,13 @@ fn times_that_calls_were_stopped_are_remembered_and_stay_few() {
     for _ in 0..golem::limits::PAST + 3 {
         let key = agent.call(Usdc::micros(10), Tier::Cheap).unwrap();
         agent.settle(key, Usdc::micros(20), How::Told);
-        let hold = agent.life().calls.hold.unwrap();
+        let hold = agent.life().calls().hold.unwrap();
         agent.now = agent.now + Span::seconds(5);
         agent.command(Command::Approve { key: hold.key, yes: true });
-        let past = *agent.life().calls.past.back().unwrap();
+        let past = *agent.life().calls().past.back().unwrap();
         assert_eq!((past.hold, past.until), (hold, agent.now));
     }
-    let calls = &agent.life().calls;
+    let calls = &agent.life().calls();
     assert_eq!((calls.stopped, calls.past.len()), (golem::limits::PAST as u64 + 3, golem::limits::PAST));
 }
 
@@ -303,7 +303,7 @@ fn times_that_calls_were_stopped_are_remembered_and_stay_few() {
 fn it_is_out_of_money_only_when_nothing_under_way_could_give_any_back_and_not_any_more_once_a_call_is_paid_for() {
     let mut agent = Agent::given(GIVEN, |_| {});
     let dear = GIVEN.share(2, 3);
-    let told = |agent: &Agent| agent.life().calls.refused.map(|(by, _)| by);
+    let told = |agent: &Agent| agent.life().calls().refused.map(|(by, _)| by);
     let first = agent.call(dear, Tier::Cheap).unwrap();
     assert_eq!(agent.call(dear, Tier::Cheap), Err(Denied::Funds));
     agent.settle(first, dear, How::Told);
@@ -325,11 +325,11 @@ fn refusals_that_were_not_told_one_by_one_are_counted_all_the_same() {
     for _ in 0..28 {
         assert_eq!(agent.call(Usdc::dollars(2), Tier::Cheap), Err(Denied::Broke));
     }
-    assert_eq!(agent.life().calls.denied, 1, "the same is told once in a while");
+    assert_eq!(agent.life().calls().denied, 1, "the same is told once in a while");
     agent.feed(What::Refused { by: Denied::Broke, times: 27 });
-    assert_eq!(agent.life().calls.denied, 28);
+    assert_eq!(agent.life().calls().denied, 28);
     agent.feed(What::Refused { by: Denied::Broke, times: 0 });
-    assert_eq!(agent.life().calls.denied, 28);
+    assert_eq!(agent.life().calls().denied, 28);
 }
 
 fn capped(caps: Caps) -> Agent {
@@ -340,7 +340,7 @@ fn capped(caps: Caps) -> Agent {
 fn tokens_are_set_aside_settled_by_what_was_used_and_capped_in_all_and_by_the_day() {
     let mut agent = capped(Caps { tokens: Some(1_000), tokens_day: Some(600), ..Caps::default() });
     let call = |agent: &mut Agent, tokens: u64| {
-        let alike = agent.life().calls.made;
+        let alike = agent.life().calls().made;
         agent.call_of(Usdc::micros(10), tokens, Tier::Cheap, alike)
     };
     let left = |agent: &Agent| call::caps(agent.life(), agent.now).map(|cap| cap.left()).collect::<Vec<_>>();
@@ -359,7 +359,7 @@ fn tokens_are_set_aside_settled_by_what_was_used_and_capped_in_all_and_by_the_da
     let open = call(&mut agent, 300).unwrap();
     assert_eq!(call(&mut agent, 101), Err(Denied::Short(Unit::Tokens)));
     killed(&mut agent);
-    assert!(agent.life().calls.find(open).is_none());
+    assert!(agent.life().calls().find(open).is_none());
     assert_eq!(call(&mut agent, 101), Err(Denied::Spent(Unit::Tokens)));
     assert_eq!(
         (Denied::Short(Unit::Tokens).code(), Denied::Spent(Unit::Tokens).code()),
@@ -368,9 +368,9 @@ fn tokens_are_set_aside_settled_by_what_was_used_and_capped_in_all_and_by_the_da
     assert!(Denied::Spent(Unit::Tokens).is_the_end() && !Denied::Today(Unit::Tokens).is_the_end());
     // What fits still shows that there is some, and that there is none is told again.
     let small = call(&mut agent, 100).unwrap();
-    assert_eq!(agent.life().calls.refused, None);
+    assert_eq!(agent.life().calls().refused, None);
     agent.settle(small, Usdc::ZERO, How::Told);
-    assert_eq!(agent.life().calls.units.tokens, 910);
+    assert_eq!(agent.life().calls().units.tokens, 910);
 }
 
 #[test]
@@ -390,7 +390,7 @@ fn calls_are_counted_whatever_they_cost_and_one_that_reached_nobody_is_none() {
     agent.settle(third, Usdc::ZERO, How::Told);
     killed(&mut agent);
     assert_eq!(call(&mut agent), Err(Denied::Spent(Unit::Calls)));
-    assert_eq!(agent.life().calls.units.calls, 4);
+    assert_eq!(agent.life().calls().units.calls, 4);
     let left = call::left(agent.life(), agent.now).after(Usdc::ZERO);
     assert_eq!(left, Usdc::ZERO, "there is money, and no call that may use it");
 }
@@ -442,7 +442,7 @@ fn where_dollars_are_imputed_a_loop_is_measured_by_what_its_tokens_would_cost() 
 
 #[test]
 fn a_policy_from_before_caps_nothing_beside_money() {
-    let mut policy = serde_json::to_value(&*Agent::given(GIVEN, |_| {}).life().policy).unwrap();
+    let mut policy = serde_json::to_value(&*Agent::given(GIVEN, |_| {}).life().policy()).unwrap();
     for added in ["caps", "imputed"] {
         assert!(policy.as_object_mut().unwrap().remove(added).is_some());
     }
@@ -454,10 +454,10 @@ fn a_policy_from_before_caps_nothing_beside_money() {
 fn what_reached_nobody_may_be_made_again_by_the_same_name() {
     let mut agent = Agent::given(GIVEN, |_| {});
     let named = |agent: &mut Agent| {
-        let key = agent.life().calls.made + 1;
+        let key = agent.life().calls().made + 1;
         let (most, tokens, tier) = (Usdc::cents(1), USED, Tier::Cheap);
         agent.feed(What::Called(Wanted { key, most, tokens, tier, again: Some(7), alike: key }));
-        agent.life().calls.find(key).map(|open| open.key)
+        agent.life().calls().find(key).map(|open| open.key)
     };
     let first = named(&mut agent).expect("there is money");
     agent.settle(first, Usdc::ZERO, How::Nothing);

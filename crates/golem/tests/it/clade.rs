@@ -187,7 +187,7 @@ fn what_was_missed_is_read_again_and_no_more_than_that() {
             Kind::Insight,
             &format!("thing {n}"),
             Source { golem: life.id(), generation: 0, how: How::Observed },
-            life.now,
+            life.now(),
         );
         (entry.id, entry.shared, entry.initial) = (n + 1, (n < 250).then_some(n / 10 + 1), 0.5 + n as f64 / 1_000.0);
         grimoire.apply(&Decision::Put(Box::new(entry)));
@@ -202,7 +202,7 @@ fn what_was_missed_is_read_again_and_no_more_than_that() {
 #[test]
 fn a_word_counts_once_in_whatever_order_it_comes() {
     let mut rig = rig();
-    let to = [Regime::Calm, Regime::Unsettled].into_iter().find(|to| *to != rig.golem.life().regimes.now).unwrap();
+    let to = [Regime::Calm, Regime::Unsettled].into_iter().find(|to| *to != rig.golem.life().regimes().now).unwrap();
     let word = |number, news| What::Heard { from: sibling(2), number, news, stain: None };
     assert!(!rig.feed(word(2, News::Regime { to })).unwrap().is_empty());
     for number in [1, 2] {
@@ -211,12 +211,12 @@ fn a_word_counts_once_in_whatever_order_it_comes() {
     // What it taught before that has waited for a round, and is not passed over for it.
     let taught = word(1, News::Knowledge { entries: 3 });
     assert!(!rig.feed(taught.clone()).unwrap().is_empty() && rig.feed(taught).unwrap().is_empty());
-    let heard = rig.golem.life().clade.heard_of(sibling(2));
+    let heard = rig.golem.life().clade().heard_of(sibling(2));
     assert_eq!((heard.taught, heard.said), (1, 2));
     let features = vec![("level".to_owned(), 0.5), ("nowhere".to_owned(), 2.0), ("wind".to_owned(), f32::NAN)];
     let died = Parcel { died: Some(Died { regime: to, features }), ..parcel(sibling(2), 3, Vec::new()) };
     let death = Parcel { news: News::Death, ..died };
-    rig.feed(death.heard_in(&rig.golem.life().birth.world.clone())).unwrap();
-    let stain = &rig.golem.life().clade.stains[0];
+    rig.feed(death.heard_in(&rig.golem.life().birth().world.clone())).unwrap();
+    let stain = &rig.golem.life().clade().stains[0];
     assert_eq!(stain.features.as_slice(), [Some(0.5), None], "as far as this world has the words");
 }

@@ -66,7 +66,7 @@ impl Held {
     }
 
     fn now(&self) -> Time {
-        self.golem.life().now
+        self.golem.life().now()
     }
 
     /// A bar later; nothing is seen where there is no answer.
@@ -88,7 +88,7 @@ impl Held {
         let command = Command::Claim { domain: domain.to_owned(), value, due };
         let what = What::Commanded { id, command };
         self.golem.step(&Input { now: self.now(), roll: SAFE, what }).unwrap();
-        let (_, refused) = self.golem.life().commands.iter().find(|(known, _)| *known == id).unwrap();
+        let (_, refused) = self.golem.life().commands().iter().find(|(known, _)| *known == id).unwrap();
         *refused
     }
 
@@ -150,7 +150,7 @@ fn honest_claims_keep_it_alive_and_confident_false_ones_kill_it_of_lost_touch() 
         let guessed = honest(17);
         assert!(!guessed.golem.life().is_dead(), "{seed}: {}", guessed.fitness());
         let boasts = lived(seed, 400, |_, next, _| Some(if next { 0.05 } else { 0.95 }));
-        let death = boasts.golem.life().death.as_ref().expect("nobody lives on being wrong");
+        let death = boasts.golem.life().death().expect("nobody lives on being wrong");
         assert!(
             matches!(&death.cause, Cause::EpistemicSenescence { failing_domains, .. } if failing_domains == &["tests"]),
             "{:?}",
@@ -182,8 +182,8 @@ fn where_nothing_changes_modesty_is_no_death() {
 fn what_is_not_claimed_costs_nothing_however_long() {
     let silent = lived(1, 3_000, |_, _, _| None);
     let life = silent.golem.life();
-    assert!(!life.is_dead() && life.epistemic.domains[0].resolved == 0);
-    assert_eq!((silent.fitness(), life.epistemic.echoed), (0.5, 0));
+    assert!(!life.is_dead() && life.epistemic().domains[0].resolved == 0);
+    assert_eq!((silent.fitness(), life.epistemic().echoed), (0.5, 0));
     // Nor does silence after thirty good claims take back what they have shown.
     let mut held = lived(2, 30, |_, next, _| Some(if next { 0.9 } else { 0.1 }));
     let shown = held.fitness();
@@ -200,7 +200,7 @@ fn saying_that_all_stays_as_it_is_shows_nothing() {
     let mut all = 0.0;
     for seed in 0..20 {
         let held = lived(seed, 1_000, |last, _, _| Some(if last { 0.9 } else { 0.1 }));
-        let skill = held.golem.life().epistemic.domains[0].skill();
+        let skill = held.golem.life().epistemic().domains[0].skill();
         all += skill / 20.0;
         assert!(skill < 0.05, "{seed}: {skill}");
     }
@@ -217,7 +217,7 @@ fn saying_it_ten_times_is_saying_it_once() {
             (0..times).for_each(|_| assert_eq!(held.claims("tests", 0.8, due), None));
             held.look(Some(&[f64::from(u8::from(at % 3 != 0))]));
         }
-        let domain = held.golem.life().epistemic.domains[0].clone();
+        let domain = held.golem.life().epistemic().domains[0].clone();
         (domain.resolved, (domain.error * 1e9) as i64, (domain.naive_error * 1e9) as i64)
     };
     assert_eq!(claims(1), claims(10));
@@ -230,13 +230,13 @@ fn a_claim_is_answered_by_the_first_result_at_its_date_or_after_it() {
     let due = held.now() + BAR.times(2);
     assert_eq!(held.claims("tests", 0.9, due), None);
     held.look(Some(&[0.0]));
-    assert_eq!(held.golem.life().dated.len(), 1, "not before its time");
+    assert_eq!(held.golem.life().dated().len(), 1, "not before its time");
     held.look(None);
     held.look(None);
-    assert_eq!(held.golem.life().dated.len(), 1, "a check that says nothing answers nothing, and lets nobody off");
+    assert_eq!(held.golem.life().dated().len(), 1, "a check that says nothing answers nothing, and lets nobody off");
     held.look(Some(&[1.0]));
-    let domain = &held.golem.life().epistemic.domains[0];
-    assert!(held.golem.life().dated.is_empty());
+    let domain = &held.golem.life().epistemic().domains[0];
+    assert!(held.golem.life().dated().is_empty());
     assert!((domain.error - 1.01).abs() < 1e-12 && domain.resolved == 1, "{domain:?}");
 }
 
@@ -246,7 +246,7 @@ fn a_number_is_claimed_like_a_number() {
     held.look(Some(&[1.0, 40.0]));
     assert_eq!(held.claims("tickets", 45.0, held.now() + BAR), None);
     held.look(Some(&[1.0, 44.0]));
-    let domain = &held.golem.life().epistemic.domains[1];
+    let domain = &held.golem.life().epistemic().domains[1];
     assert_eq!((domain.error, domain.naive_error), (1.0, 4.0));
     assert_eq!(domain_fitness(held.golem.life(), 1), None, "one claim is no record");
 }
@@ -283,11 +283,11 @@ fn with_no_checks_at_all_only_money_and_chance_run() {
         held.look(None);
     }
     let life = held.golem.life();
-    assert!(!life.is_dead() && life.tick == 2_000);
-    assert_eq!((held.fitness(), life.purse.credit), (0.5, Usdc::dollars(10)));
+    assert!(!life.is_dead() && life.tick() == 2_000);
+    assert_eq!((held.fitness(), life.purse().credit), (0.5, Usdc::dollars(10)));
     let (now, what) = (held.now() + BAR, What::Observed(Observation::default()));
     held.golem.step(&Input { now, roll: 0, what }).unwrap();
-    let death = held.golem.life().death.as_ref().expect("a roll of nought is the end");
+    let death = held.golem.life().death().expect("a roll of nought is the end");
     assert!(matches!(death.cause, Cause::Stochastic { .. }));
 }
 
@@ -342,5 +342,5 @@ fn a_life_of_claims_folds_to_itself() {
     let (mut again, fresh) = (Held::tests().golem, held.golem.life().clone());
     records.iter().for_each(|record| again.fold(record).unwrap());
     assert_eq!(*again.life(), fresh);
-    assert!(fresh.dated_made > 100 && fresh.epistemic.domains[0].resolved > 50);
+    assert!(fresh.dated_made() > 100 && fresh.epistemic().domains[0].resolved > 50);
 }

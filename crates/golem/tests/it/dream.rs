@@ -1,7 +1,7 @@
 //! Nights, from outside: when they begin, what they may cost, what ends them, and that nothing dreamt is believed
 //! before it has held on what was not dreamt of.
 
-use crate::common::{Dice, SAFE, START, birth, fall_asleep};
+use crate::common::{Dice, SAFE, START, birth, changed, fall_asleep};
 use golem::clade::News;
 use golem::constitution::{Constitution, DreamFigures, DreamSchedule, DreamTier, ReplayOrder};
 use golem::dream::{
@@ -15,6 +15,7 @@ use golem::policy::Refusal;
 use golem::rule;
 use golem::world::{Bar, DomainSpec, Fate, Observation};
 use golem::{Command, CommandId, Duty, Golem, GolemId, Input, Life, Owed, Span, Usdc, What};
+use serde_json::{Value, json};
 
 const TICK: Span = Span::seconds(40);
 
@@ -54,7 +55,7 @@ impl Sleeper {
     }
 
     fn feed(&mut self, what: What) {
-        self.feed_at(self.life().now, what);
+        self.feed_at(self.life().now(), what);
     }
 
     fn feed_at(&mut self, now: golem::Time, what: What) {
@@ -65,11 +66,11 @@ impl Sleeper {
     }
 
     fn look(&mut self) {
-        let now = self.life().now + TICK;
+        let now = self.life().now() + TICK;
         // What the omen said last time comes true now; the rest says nothing.
         let up = self.sign[0] > 0.0;
         let level = 100.0 * if up { self.truth } else { 1.0 / self.truth } * (1.0 + 0.1 * self.dice.chance());
-        let base = self.life().seen.values.first().copied().unwrap_or(100.0);
+        let base = self.life().seen().values.first().copied().unwrap_or(100.0);
         let level = base * level / 100.0;
         self.sign = [self.dice.chance() - 0.5, self.dice.chance(), self.dice.chance()];
         let level = level.clamp(1.0, 1e6);
@@ -103,7 +104,7 @@ impl Sleeper {
 
     fn command(&mut self, n: u8, command: Command) -> Option<Refusal> {
         self.feed(What::Commanded { id: CommandId([n; 8]), command });
-        self.life().commands.last().and_then(|(_, declined)| *declined)
+        self.life().commands().last().and_then(|(_, declined)| *declined)
     }
 }
 
@@ -117,7 +118,7 @@ fn whole_night(golem: &Golem, memory: &Memory) -> (Golem, Found) {
             Some(night) => night.join(found.clone()),
             nothing => *nothing = Some(found.clone()),
         }
-        let now = golem.life().now;
+        let now = golem.life().now();
         let record = golem.step(&Input { now, roll: SAFE, what: What::Dreamt(Box::new(found)) }).unwrap().unwrap();
         memory.hear(&record, golem.life());
     }
@@ -169,9 +170,7 @@ fn shares_of_a_night_are_the_documents_and_add_up() {
     );
     assert_eq!([Thriving, Stable, Conservation, Declining, Terminal].map(schedule::cycles), [4, 3, 2, 1, 0]);
     for (fitness, numbers) in [(0.4, (15, 3, 3, 5, 0.9)), (0.6, (10, 2, 2, 3, 0.7)), (0.7, (5, 1, 1, 1, 0.5))] {
-        let mut life = Sleeper::new(|_| {}).life().clone();
-        life.vitality.epistemic = fitness;
-        let i = intensity(&life);
+        let i = intensity(&changed(Sleeper::new(|_| {}).life(), |life| life["vitality"]["epistemic"] = json!(fitness)));
         assert_eq!((i.batch, i.depth, i.sessions, i.threats, i.temperature), numbers);
     }
     use Origin::*;
@@ -183,31 +182,28 @@ fn shares_of_a_night_are_the_documents_and_add_up() {
 #[test]
 fn urgency_has_its_terms_and_its_clocks() {
     let fresh = Sleeper::new(|_| {}).life().clone();
-    let with = |change: &dyn Fn(&mut Life)| {
-        let mut life = fresh.clone();
-        change(&mut life);
-        life
-    };
+    let with = |change: &dyn Fn(&mut Value)| changed(&fresh, change);
     let parts = |life: &Life| schedule::parts(life);
-    assert_eq!(parts(&with(&|l| l.episodes.made = 100))[1], 0.5);
-    assert_eq!(parts(&with(&|l| l.episodes.made = 10_000))[1], 1.0);
-    assert_eq!(parts(&with(&|l| l.daimon.mood.arousal = 0.4))[2], 0.4);
-    let lost = with(&|l| (l.capital.fees, l.capital.given) = (Usdc::dollars(5), Usdc::dollars(100)));
+    assert_eq!(parts(&with(&|l| l["episodes"]["made"] = json!(100)))[1], 0.5);
+    assert_eq!(parts(&with(&|l| l["episodes"]["made"] = json!(10_000)))[1], 1.0);
+    assert_eq!(parts(&with(&|l| l["daimon"]["mood"]["arousal"] = json!(0.4)))[2], 0.4);
+    let lost =
+        with(&|l| (l["capital"]["fees"], l["capital"]["given"]) = (json!(Usdc::dollars(5)), json!(Usdc::dollars(100))));
     assert!(parts(&lost)[3] > 0.9, "{:?}", parts(&lost));
-    assert!((parts(&with(&|l| l.vitality.epistemic = 0.3))[4] - 0.7).abs() < 1e-12);
-    let rested = parts(&with(&|l| (l.tick, l.dreams.last) = (50, 50)))[5];
-    let tired = parts(&with(&|l| l.tick = 5_000))[5];
+    assert!((parts(&with(&|l| l["vitality"]["epistemic"] = json!(0.3)))[4] - 0.7).abs() < 1e-12);
+    let rested = parts(&with(&|l| (l["tick"], l["dreams"]["last"]) = (json!(50), json!(50))))[5];
+    let tired = parts(&with(&|l| l["tick"] = json!(5_000)))[5];
     assert!(rested < 0.05 && tired > 0.95, "{rested} {tired}");
-    assert_eq!(schedule::intensity(&with(&|l| l.vitality.epistemic = 0.5)), 1.0);
-    assert!((schedule::intensity(&with(&|l| l.vitality.epistemic = 0.25)) - 1.15).abs() < 1e-12);
-    let old = with(&|l| (l.vitality.epistemic, l.vitality.age_factor) = (0.5, 1.0));
+    assert_eq!(schedule::intensity(&with(&|l| l["vitality"]["epistemic"] = json!(0.5))), 1.0);
+    assert!((schedule::intensity(&with(&|l| l["vitality"]["epistemic"] = json!(0.25))) - 1.15).abs() < 1e-12);
+    let old = with(&|l| (l["vitality"]["epistemic"], l["vitality"]["age_factor"]) = (json!(0.5), json!(1.0)));
     assert!((schedule::intensity(&old) - 1.2).abs() < 1e-12);
-    let marked = with(&|l| l.knowing.fiber.urgency = 0.3);
+    let marked = with(&|l| l["knowing"]["fiber"]["urgency"] = json!(0.3));
     assert!(dream::urgency(&marked) > dream::urgency(&fresh) + 0.19);
     let threshold = |of, regime, schedule| {
         schedule::threshold(&with(&|l| {
-            (l.vitality.phase, l.regimes.now) = (of, regime);
-            l.birth.constitution.dream.schedule = schedule;
+            (l["vitality"]["phase"], l["regimes"]["now"]) = (json!(of), json!(regime));
+            l["birth"]["constitution"]["dream"]["schedule"] = json!(schedule);
         }))
     };
     use golem::regime::Regime::{Unsettled, Usual};
@@ -223,21 +219,20 @@ fn four_things_must_hold_before_a_night() {
     assert_eq!(dream::blocked(sleeper.life()), Some(Blocked::Episodes));
     assert_eq!(sleeper.command(1, Command::Dream), Some(Refusal::Dream(Blocked::Episodes)));
     sleeper.ticks(2_100);
-    assert!(sleeper.life().episodes.made >= 100);
+    assert!(sleeper.life().episodes().made >= 100);
     assert_eq!(dream::blocked(sleeper.life()), None);
-    let with = |change: &dyn Fn(&mut Life)| {
-        let mut life = sleeper.life().clone();
-        change(&mut life);
-        dream::blocked(&life)
-    };
-    assert_eq!(with(&|l| l.vitality.phase = phase::Phase::Terminal), Some(Blocked::Phase));
-    assert_eq!(with(&|l| l.birth.constitution.dream.monthly_most = Usdc::ZERO), Some(Blocked::Budget));
-    assert_eq!(with(&|l| l.purse.burn_a_day = 1e9), Some(Blocked::Phase), "under six hours of life");
+    let with = |change: &dyn Fn(&mut Value)| dream::blocked(&changed(sleeper.life(), change));
+    assert_eq!(with(&|l| l["vitality"]["phase"] = json!(phase::Phase::Terminal)), Some(Blocked::Phase));
+    assert_eq!(
+        with(&|l| l["birth"]["constitution"]["dream"]["monthly_most"] = json!(Usdc::ZERO)),
+        Some(Blocked::Budget)
+    );
+    assert_eq!(with(&|l| l["purse"]["burn_a_day"] = json!(1e9)), Some(Blocked::Phase), "under six hours of life");
     assert_eq!(sleeper.command(2, Command::Dream), None);
-    assert_eq!(sleeper.life().heartbeat.state, State::Dreaming);
+    assert_eq!(sleeper.life().heartbeat().state, State::Dreaming);
     assert_eq!(sleeper.command(3, Command::Dream), Some(Refusal::Busy), "one night at a time");
     assert_eq!(sleeper.command(4, Command::Wake), None);
-    assert_eq!(sleeper.life().heartbeat.state, State::Sleeping);
+    assert_eq!(sleeper.life().heartbeat().state, State::Sleeping);
 }
 
 #[test]
@@ -247,29 +242,29 @@ fn a_night_goes_through_its_phases_in_time_and_within_its_budget() {
             (constitution.dream.tier, constitution.dream.schedule) = (tier, DreamSchedule::Owner);
         });
         sleeper.ticks(2_100);
-        let (before, spent) = (sleeper.life().purse.credit, sleeper.life().dreams.spent);
+        let (before, spent) = (sleeper.life().purse().credit, sleeper.life().dreams().spent);
         sleeper.events.clear();
         sleeper.command(1, Command::Dream);
         sleeper.settle();
-        let night = sleeper.life().dreams.night.clone().unwrap();
+        let night = sleeper.life().dreams().night.clone().unwrap();
         assert!(night.worked == (most > 1) && night.ticks <= most, "{night:?}");
         for _ in 0..night.ticks {
-            assert_eq!(sleeper.life().heartbeat.state, State::Dreaming);
-            let claims = sleeper.life().open[0].len();
+            assert_eq!(sleeper.life().heartbeat().state, State::Dreaming);
+            let claims = sleeper.life().open()[0].len();
             sleeper.ticks(1);
-            assert!(sleeper.life().open[0].len() <= claims, "no new claims");
+            assert!(sleeper.life().open()[0].len() <= claims, "no new claims");
         }
-        assert_eq!(sleeper.life().heartbeat.state, State::Sleeping);
+        assert_eq!(sleeper.life().heartbeat().state, State::Sleeping);
         let passed: Vec<SleepStage> = sleeper
             .events
             .iter()
             .filter_map(|e| if let Event::Dream(dream::Event::Passed { phase, .. }) = e { Some(*phase) } else { None })
             .collect();
         assert_eq!(passed, SleepStage::ALL, "each once, in order");
-        let cost = sleeper.life().dreams.spent - spent;
+        let cost = sleeper.life().dreams().spent - spent;
         assert!(cost.is_positive() && cost <= night.budget, "{cost} of {}", night.budget);
-        assert!(sleeper.life().purse.credit < before);
-        assert_eq!((sleeper.life().unaccounted(), sleeper.life().dreams.whole), (Usdc::ZERO, 1));
+        assert!(sleeper.life().purse().credit < before);
+        assert_eq!((sleeper.life().unaccounted(), sleeper.life().dreams().whole), (Usdc::ZERO, 1));
     }
 }
 
@@ -327,14 +322,14 @@ fn owners_peers_a_moving_world_and_death_end_a_night_and_it_counts_as_wasted() {
         fall_asleep(&mut sleeper.golem, 60);
         sleeper.settle();
         sleeper.ticks(7);
-        assert_eq!(sleeper.life().heartbeat.state, State::Dreaming);
+        assert_eq!(sleeper.life().heartbeat().state, State::Dreaming);
         sleeper.events.clear();
         sleeper
     };
     let woken = |sleeper: &Sleeper| {
         let left = |event: &Event| if let Event::Dream(dream::Event::Left { woken }) = event { *woken } else { None };
-        assert!(sleeper.life().dreams.night.is_none() && sleeper.life().dreams.whole == 0);
-        assert!(sleeper.life().dreams.wasted.is_positive());
+        assert!(sleeper.life().dreams().night.is_none() && sleeper.life().dreams().whole == 0);
+        assert!(sleeper.life().dreams().wasted.is_positive());
         sleeper.events.iter().find_map(left)
     };
     let mut sleeper = asleep();
@@ -347,7 +342,7 @@ fn owners_peers_a_moving_world_and_death_end_a_night_and_it_counts_as_wasted() {
     let mut sleeper = asleep();
     sleeper.unit = 10_990_000;
     sleeper.ticks(1);
-    assert_eq!(sleeper.life().heartbeat.state, State::Dreaming, "not quite ten per cent");
+    assert_eq!(sleeper.life().heartbeat().state, State::Dreaming, "not quite ten per cent");
     sleeper.unit = 11_000_000;
     sleeper.ticks(1);
     assert_eq!(woken(&sleeper), Some(Waker::World));
@@ -400,7 +395,7 @@ fn a_hypothesis_is_promoted_by_what_happens_awake_refuted_or_forgotten() {
     sleeper.ticks(2_100);
     sleeper.command(1, Command::Dream);
     sleeper.ticks(1);
-    let staged = sleeper.life().dreams.staged.clone();
+    let staged = sleeper.life().dreams().staged.clone();
     assert!(staged.iter().any(|s| s.heuristic.condition.0[0].feature == 0), "the omen is seen: {staged:?}");
     assert!(
         staged.len() <= dream::STAGED
@@ -408,12 +403,13 @@ fn a_hypothesis_is_promoted_by_what_happens_awake_refuted_or_forgotten() {
     );
     assert!(staged.iter().all(|s| !s.episodes.is_empty() && s.night == 1), "traceable");
     sleeper.ticks(1_500);
-    let dreams = &sleeper.life().dreams;
+    let dreams = &sleeper.life().dreams();
     assert!(dreams.promoted >= 1, "{dreams:?}");
     let adopted: Vec<_> =
-        sleeper.life().playbook.iter().filter(|h| h.provenance == golem::rule::Provenance::Dreamt).collect();
+        sleeper.life().playbook().iter().filter(|h| h.provenance == golem::rule::Provenance::Dreamt).collect();
     assert!(!adopted.is_empty() && adopted.iter().all(|h| h.condition.0.iter().any(|c| c.feature == 0)), "{adopted:?}");
-    let traced = dreams.changes.iter().all(|c| c.night >= 1 && sleeper.life().playbook[usize::from(c.slot)].id == c.id);
+    let traced =
+        dreams.changes.iter().all(|c| c.night >= 1 && sleeper.life().playbook()[usize::from(c.slot)].id == c.id);
     assert!(traced, "from the playbook back to the night: {:?}", dreams.changes);
 }
 
@@ -465,20 +461,20 @@ fn what_later_does_worse_is_taken_back_and_says_so() {
     sleeper.command(1, Command::Dream);
     sleeper.settle();
     sleeper.ticks(5);
-    let mut absurd = sleeper.life().playbook[0].clone();
+    let mut absurd = sleeper.life().playbook()[0].clone();
     (absurd.id, absurd.effect, absurd.provenance) = (900, 3.0, golem::rule::Provenance::Dreamt);
     (absurd.weight, absurd.error, absurd.naive_error) = (40.0, 10.0, 40.0);
-    let slot = sleeper.life().playbook.len();
+    let slot = sleeper.life().playbook().len();
     let promoted = Event::Dream(dream::Event::Unstaged { at: 0, fate: dream::Fate::Promoted });
     let adopted = Event::Rule(rule::Event::Adopted { slot: slot as u8, heuristic: Box::new(absurd), night: Some(1) });
     let record =
-        golem::Record { seq: sleeper.golem.seq() + 1, at: sleeper.life().now, events: vec![promoted, adopted] };
+        golem::Record { seq: sleeper.golem.seq() + 1, at: sleeper.life().now(), events: vec![promoted, adopted] };
     sleeper.golem.fold(&record).unwrap();
-    assert!(sleeper.life().dreams.changes.iter().any(|c| c.id == 900 && c.night == 1), "it can be traced");
+    assert!(sleeper.life().dreams().changes.iter().any(|c| c.id == 900 && c.night == 1), "it can be traced");
     sleeper.events.clear();
     sleeper.ticks(200);
     assert!(sleeper.events.iter().any(|event| matches!(event, Event::Dream(dream::Event::RolledBack { .. }))));
-    assert!(!sleeper.life().playbook[slot].voice && sleeper.life().dreams.rolled_back == 1);
+    assert!(!sleeper.life().playbook()[slot].voice && sleeper.life().dreams().rolled_back == 1);
 }
 
 /// The omen turns around, and what was known of it long enough to be slow to change learns again; a revision that is
@@ -489,10 +485,10 @@ fn when_the_world_turns_a_domain_learns_again() {
         let mut sleeper = Sleeper::new(|constitution| constitution.dream.schedule = DreamSchedule::Autonomous);
         sleeper.dice = Dice(seed);
         sleeper.ticks(6_000);
-        let before = sleeper.life().dreams.revised;
+        let before = sleeper.life().dreams().revised;
         sleeper.truth = 1.0 / sleeper.truth;
         sleeper.ticks(1_500);
-        sleeper.life().dreams.revised > before
+        sleeper.life().dreams().revised > before
     };
     // Another revision may be on trial when the world turns; then this one has to wait.
     let times = (7..12).filter(|seed| again(*seed)).count();
@@ -519,10 +515,10 @@ fn in_the_owners_hours_it_sleeps_and_no_oftener_than_it_may() {
         constitution.dream.windows = vec![hours.clone()];
     });
     for _ in 0..3 * 2_160 {
-        let before = replayed.life().dreams.nights;
+        let before = replayed.life().dreams().nights;
         replayed.ticks(1);
         now = now + TICK;
-        if replayed.life().dreams.nights > before {
+        if replayed.life().dreams().nights > before {
             match hours.around(now) {
                 Some(stretch) => *nights.entry(stretch).or_default() += 1,
                 None => outside += 1,
@@ -543,7 +539,7 @@ fn who_is_about_to_die_dreams_once_more() {
         constitution.dream.schedule = DreamSchedule::Owner;
         constitution.economic.machine_per_day = Usdc::dollars(8);
     });
-    while !sleeper.life().is_dead() && sleeper.life().tick < 6_000 {
+    while !sleeper.life().is_dead() && sleeper.life().tick() < 6_000 {
         sleeper.ticks(1);
     }
     let at = |is: &dyn Fn(&Event) -> bool| sleeper.events.iter().position(is);
@@ -649,7 +645,7 @@ fn what_a_night_brings_is_checked() {
     let refused = |change: &dyn Fn(&mut Found)| {
         let mut found = good.clone();
         change(&mut found);
-        let now = sleeper.life().now;
+        let now = sleeper.life().now();
         let mut golem = sleeper.golem.clone();
         let answer = golem.step(&Input { now, roll: SAFE, what: What::Dreamt(Box::new(found)) });
         answer == Err(golem::Fault::Dream) && golem == sleeper.golem
@@ -682,18 +678,18 @@ fn a_woken_night_loses_what_it_had_not_done() {
         sleeper.ticks(2_100);
         sleeper.command(1, Command::Dream);
         sleeper.settle();
-        while sleeper.life().dreams.night.as_ref().unwrap().phase < until {
+        while sleeper.life().dreams().night.as_ref().unwrap().phase < until {
             // The phase has begun and its work has not been done when it is woken.
             sleeper.look();
-            if sleeper.life().dreams.night.as_ref().unwrap().phase < until {
+            if sleeper.life().dreams().night.as_ref().unwrap().phase < until {
                 sleeper.settle();
             }
         }
-        let night = sleeper.life().dreams.night.clone().unwrap();
+        let night = sleeper.life().dreams().night.clone().unwrap();
         assert_eq!(night.integrated, integrated, "{until}");
         assert_eq!(night.batch.is_empty(), until <= SleepStage::Nrem, "replay comes in its own time");
         sleeper.command(2, Command::Wake);
-        let dreams = &sleeper.life().dreams;
+        let dreams = &sleeper.life().dreams();
         assert_eq!(dreams.staged.is_empty(), !integrated, "{until}: {:?}", dreams.staged);
         assert_eq!(dreams.wasted, if integrated { Usdc::ZERO } else { night.spent }, "{until}");
         let kinds =
@@ -709,18 +705,18 @@ fn a_woken_night_loses_what_it_had_not_done() {
 fn an_owner_switches_dreams_on_and_off_in_a_life() {
     let mut sleeper = Sleeper::new(|constitution| constitution.dream.enabled = false);
     sleeper.ticks(2_100);
-    assert_eq!(sleeper.life().dreams.nights, 0);
+    assert_eq!(sleeper.life().dreams().nights, 0);
     assert_eq!(sleeper.command(1, Command::Dream), Some(Refusal::Dream(Blocked::Off)));
     assert_eq!(sleeper.command(2, Command::Dreams { on: true }), None);
     assert_eq!(sleeper.command(3, Command::Dream), None);
     assert_eq!(sleeper.command(4, Command::Dreams { on: false }), None);
-    assert_eq!(sleeper.life().heartbeat.state, State::Sleeping, "and wakes it");
-    let nights = sleeper.life().dreams.nights;
+    assert_eq!(sleeper.life().heartbeat().state, State::Sleeping, "and wakes it");
+    let nights = sleeper.life().dreams().nights;
     sleeper.ticks(200);
-    assert_eq!(sleeper.life().dreams.nights, nights);
+    assert_eq!(sleeper.life().dreams().nights, nights);
     sleeper.command(5, Command::Dreams { on: true });
     sleeper.ticks(200);
-    assert!(sleeper.life().dreams.nights > nights);
+    assert!(sleeper.life().dreams().nights > nights);
     let switches = sleeper.events.iter().filter(|e| matches!(e, Event::Dream(dream::Event::Switched { .. }))).count();
     assert_eq!(switches, 3, "each on record");
 }
@@ -743,13 +739,13 @@ fn the_figures_of_a_night_are_its_owners() {
         whole_night(&sleeper.golem, &sleeper.memory)
     };
     let (golem, usual) = night(&|_| {});
-    assert!(usual.batch.len() > 2 && !golem.life().dreams.staged.is_empty());
+    assert!(usual.batch.len() > 2 && !golem.life().dreams().staged.is_empty());
     assert_eq!(night(&|f| f.most.batch = 2).1.batch.len(), 2);
     assert_eq!(night(&|f| f.most.depth = 0).1.imagined.alternatives, 0);
     assert!(night(&|f| f.most.threats = 0).1.imagined.threats.is_empty());
-    assert!(night(&|f| f.staged_most = 0).0.life().dreams.staged.is_empty());
+    assert!(night(&|f| f.staged_most = 0).0.life().dreams().staged.is_empty());
     let sure = night(&|f| f.insight = 0.5).0;
-    let patterns = sure.life().dreams.staged.iter().filter(|s| s.origin == Origin::Pattern);
+    let patterns = sure.life().dreams().staged.iter().filter(|s| s.origin == Origin::Pattern);
     assert!(patterns.clone().count() > 0 && patterns.clone().all(|s| s.confidence == 0.5));
     let newest = night(&|f| f.replay_order = ReplayOrder::Recency).1.batch;
     assert!(newest.windows(2).all(|pair| pair[0] == pair[1] + 1), "{newest:?}");

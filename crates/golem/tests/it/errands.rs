@@ -70,12 +70,12 @@ const MOST: Usdc = Usdc::cents(2);
 const COST: Usdc = Usdc::micros(7);
 
 fn quoted(rig: &Rig) -> Quote {
-    let units = rig.golem.life().flights[0].units;
+    let units = rig.golem.life().flights()[0].units;
     Quote { cash: Usdc::micros(-units * 10), fee: Usdc::cents(1), gas: GAS }
 }
 
 fn done(rig: &Rig) -> Outcome {
-    let (Quote { cash, fee, gas }, units) = (quoted(rig), rig.golem.life().flights[0].units);
+    let (Quote { cash, fee, gas }, units) = (quoted(rig), rig.golem.life().flights()[0].units);
     Outcome { units, cash, fee, gas }
 }
 
@@ -99,7 +99,7 @@ fn sends(sent: Sent) -> (Rig, What) {
     }
     if sent == Sent::Ask {
         rig.ticks(1);
-        let now = rig.golem.life().now;
+        let now = rig.golem.life().now();
         let question = Question {
             key: 1,
             purpose: Purpose::Orient,
@@ -107,7 +107,7 @@ fn sends(sent: Sent) -> (Rig, What) {
             most: MOST,
             asked: now,
             deadline: now + Span::seconds(160),
-            epoch: rig.golem.life().heartbeat.epoch,
+            epoch: rig.golem.life().heartbeat().epoch,
             month: 0,
             why: 0,
             seen: Default::default(),
@@ -121,7 +121,7 @@ fn sends(sent: Sent) -> (Rig, What) {
         return (rig, What::Answered { key: 1, cost: COST, said });
     }
     rig.ticks(3);
-    let key = rig.golem.life().flights[0].key;
+    let key = rig.golem.life().flights()[0].key;
     let quote = Some(quoted(&rig));
     let preview = |look| What::Previewed { key, look, quote };
     if sent == Sent::Preview {
@@ -136,10 +136,10 @@ fn sends(sent: Sent) -> (Rig, What) {
     match sent {
         Sent::Pending => {
             rig.feed(landed(Fate::Pending)).unwrap();
-            assert_eq!(rig.golem.life().flights[0].stage, Stage::Sent);
+            assert_eq!(rig.golem.life().flights()[0].stage, Stage::Sent);
         }
         Sent::Reconcile => {
-            let stricter = PolicyFigures { stop_bps: 77, ..(*rig.golem.life().policy).clone() };
+            let stricter = PolicyFigures { stop_bps: 77, ..(*rig.golem.life().policy()).clone() };
             amend(&mut rig, stricter);
             assert!(matches!(rig.golem.owes(), Some(Owed::Errand(Errand::Reconcile { .. }))));
         }
@@ -150,7 +150,7 @@ fn sends(sent: Sent) -> (Rig, What) {
 }
 
 fn amend(rig: &mut Rig, policy: PolicyFigures) {
-    let instead_of = policy_hash(&rig.golem.life().policy);
+    let instead_of = policy_hash(&rig.golem.life().policy());
     rig.command(Command::Amend { policy: Box::new(policy), instead_of });
 }
 
@@ -163,7 +163,7 @@ fn meanwhile(rig: &mut Rig, case: Case) {
         Case::AfterADeath => drop(rig.command(Command::Retire { reason: String::new() })),
         Case::AfterAFreeze => drop(rig.command(Command::Freeze { reason: String::new() })),
         Case::AnotherEpoch => {
-            let other = PolicyFigures { stop_bps: 78, ..(*rig.golem.life().policy).clone() };
+            let other = PolicyFigures { stop_bps: 78, ..(*rig.golem.life().policy()).clone() };
             amend(rig, other);
         }
     }
@@ -173,9 +173,9 @@ fn meanwhile(rig: &mut Rig, case: Case) {
 fn check_money(golem: &Golem, what: &str) {
     let life = golem.life();
     assert!(Books::of(life).adds_up(), "{what}");
-    assert_eq!(life.capital.reserved, life.flights.iter().map(|f| f.reserved).sum(), "{what}: set aside");
-    let gas: Usdc = life.flights.iter().map(|f| f.gas).sum();
-    assert_eq!(life.purse.promised, gas + life.thoughts.promised(), "{what}: promised");
+    assert_eq!(life.capital().reserved, life.flights().iter().map(|f| f.reserved).sum(), "{what}: set aside");
+    let gas: Usdc = life.flights().iter().map(|f| f.gas).sum();
+    assert_eq!(life.purse().promised, gas + life.thoughts().promised(), "{what}: promised");
 }
 
 fn count(events: &[Event], is: impl Fn(&Event) -> bool) -> usize {
@@ -188,8 +188,8 @@ fn every_answer_settles_its_money_once_and_only_a_fresh_one_settles_behaviour() 
         for case in CASES {
             let what = format!("{sent:?} {case:?}");
             let (mut rig, answer) = sends(sent);
-            let before = rig.golem.life().capital.clone();
-            let spent = rig.golem.life().purse.gas;
+            let before = rig.golem.life().capital().clone();
+            let spent = rig.golem.life().purse().gas;
             meanwhile(&mut rig, case);
             check_money(&rig.golem, &what);
             let events = rig.feed(answer.clone()).unwrap();
@@ -220,23 +220,23 @@ fn every_answer_settles_its_money_once_and_only_a_fresh_one_settles_behaviour() 
                 Sent::Commit | Sent::Pending | Sent::Reconcile => {
                     assert_eq!(landed, 1, "{what}: {events:?}");
                     let bought = before.holding + 2_250_000;
-                    assert_eq!(life.capital.holding + given_up(&rig), bought, "{what}");
-                    assert_eq!(life.purse.gas - spent, GAS + Usdc::cents(1), "{what}: what sending it cost");
+                    assert_eq!(life.capital().holding + given_up(&rig), bought, "{what}");
+                    assert_eq!(life.purse().gas - spent, GAS + Usdc::cents(1), "{what}: what sending it cost");
                 }
                 Sent::Refused => {
-                    assert_eq!((landed, life.capital.holding), (1, 0), "{what}: {events:?}");
-                    assert_eq!(life.purse.gas, spent, "{what}");
+                    assert_eq!((landed, life.capital().holding), (1, 0), "{what}: {events:?}");
+                    assert_eq!(life.purse().gas, spent, "{what}");
                 }
                 Sent::Ask => {
                     let lost = matches!(case, Case::Late | Case::AfterADeath);
-                    assert_eq!(life.thoughts.spent, if lost { MOST } else { COST }, "{what}: {events:?}");
-                    assert_eq!(life.thoughts.promised(), Usdc::ZERO, "{what}");
+                    assert_eq!(life.thoughts().spent, if lost { MOST } else { COST }, "{what}: {events:?}");
+                    assert_eq!(life.thoughts().promised(), Usdc::ZERO, "{what}");
                     let fresh = matches!(case, Case::InTime | Case::Twice | Case::AfterAKill);
-                    let thinks = life.thoughts.opinions.iter().any(Option::is_some);
+                    let thinks = life.thoughts().opinions.iter().any(Option::is_some);
                     assert_eq!(thinks, fresh, "{what}: behaviour only by a fresh answer; {events:?}");
                 }
                 Sent::Tell => {
-                    assert_eq!(!life.clade.untold.is_empty(), case == Case::AfterADeath, "{what}: {events:?}")
+                    assert_eq!(!life.clade().untold.is_empty(), case == Case::AfterADeath, "{what}: {events:?}")
                 }
             }
             assert_eq!(rig.folded(), rig.golem, "{what}: the record is the life");
@@ -246,7 +246,7 @@ fn every_answer_settles_its_money_once_and_only_a_fresh_one_settles_behaviour() 
 
 /// What is on its way out again, because its golem is dead.
 fn given_up(rig: &Rig) -> i64 {
-    assert!(rig.golem.life().flights.iter().all(|flight| flight.closing && flight.is_unsent()));
+    assert!(rig.golem.life().flights().iter().all(|flight| flight.closing && flight.is_unsent()));
     0
 }
 
@@ -276,18 +276,18 @@ fn an_errand_says_what_a_crash_means_for_it() {
 #[test]
 fn what_is_on_its_way_is_asked_about_at_every_look_and_holds_up_nothing() {
     let (mut rig, landed) = sends(Sent::Pending);
-    let (tick, claims) = (rig.golem.life().tick, rig.golem.life().claims_made);
+    let (tick, claims) = (rig.golem.life().tick(), rig.golem.life().claims_made());
     for _ in 0..20 {
         rig.tick();
         assert!(matches!(rig.golem.owes(), Some(Owed::Errand(Errand::Reconcile { .. }))));
         let What::Landed { key, .. } = landed else { unreachable!("it was sent") };
         assert_eq!(rig.feed(What::Landed { key, fate: Fate::Pending }).unwrap(), [], "nothing new");
     }
-    assert_eq!(rig.golem.life().tick, tick + 20);
-    assert!(rig.golem.life().claims_made > claims, "it goes on claiming");
-    assert_eq!(rig.golem.life().flights.len(), 1, "and takes on nothing else meanwhile");
+    assert_eq!(rig.golem.life().tick(), tick + 20);
+    assert!(rig.golem.life().claims_made() > claims, "it goes on claiming");
+    assert_eq!(rig.golem.life().flights().len(), 1, "and takes on nothing else meanwhile");
     rig.feed(landed).unwrap();
-    assert!(rig.golem.life().flights.is_empty() && rig.golem.life().capital.holding > 0);
+    assert!(rig.golem.life().flights().is_empty() && rig.golem.life().capital().holding > 0);
 }
 
 #[test]
@@ -295,7 +295,7 @@ fn no_world_can_do_more_than_it_was_ordered_to() {
     let (mut rig, landed) = sends(Sent::Commit);
     let What::Landed { key, fate: Fate::Done(fair) } = landed else { unreachable!("it was done") };
     let micro = Usdc::micros(1);
-    let most = rig.golem.life().flights[0].reserved;
+    let most = rig.golem.life().flights()[0].reserved;
     for (lie, outcome) in [
         ("more units", Outcome { units: fair.units + 1, ..fair }),
         ("fewer than none", Outcome { units: -1, ..fair }),
@@ -318,23 +318,23 @@ fn a_sale_has_a_floor_and_an_order_an_end() {
     rig.command(Command::Freeze { reason: String::new() });
     let proposal = golem::policy::Proposal { action: 1, size: 1.0 };
     rig.feed(What::Proposed(proposal)).unwrap();
-    let flight = rig.golem.life().flights[0].clone();
+    let flight = rig.golem.life().flights()[0].clone();
     let quote = Quote { cash: Usdc::dollars(20), fee: Usdc::ZERO, gas: Usdc::ZERO };
     rig.feed(What::Previewed { key: flight.key, look: 0, quote: Some(quote) }).unwrap();
     let Some(Owed::Errand(Errand::Commit { key, order })) = rig.golem.owes() else { panic!("a sale is owed") };
     assert_eq!(order.least, Usdc::dollars(18), "a tenth less than previewed is the least");
-    assert_eq!(order.until, rig.golem.life().permits[0].expires);
+    assert_eq!(order.until, rig.golem.life().permits()[0].expires);
     let sold = |cash| Fate::Done(Outcome { units: -order.units, cash, ..Outcome::default() });
     assert!(rig.feed(What::Landed { key, fate: sold(Usdc::dollars(17)) }).is_err());
     rig.feed(What::Landed { key, fate: sold(Usdc::dollars(18)) }).unwrap();
-    assert_eq!((rig.golem.life().capital.holding, rig.unaccounted()), (0, Usdc::ZERO));
+    assert_eq!((rig.golem.life().capital().holding, rig.unaccounted()), (0, Usdc::ZERO));
 }
 
 #[test]
 fn a_world_whose_gas_is_beyond_the_budget_is_not_sent_anything() {
     let mut rig = Rig::with(|c| c.reflex.act_every = 3);
     rig.ticks(3);
-    let (key, quote) = (rig.golem.life().flights[0].key, Quote { gas: Usdc::dollars(9), ..quoted(&rig) });
+    let (key, quote) = (rig.golem.life().flights()[0].key, Quote { gas: Usdc::dollars(9), ..quoted(&rig) });
     let events = rig.feed(What::Previewed { key, look: 0, quote: Some(quote) }).unwrap();
     assert!(
         events
@@ -342,7 +342,7 @@ fn a_world_whose_gas_is_beyond_the_budget_is_not_sent_anything() {
             .any(|e| matches!(e, Event::Policy(policy::Event::Denied { rule: golem::policy::Refusal::Gas, .. }))),
         "{events:?}"
     );
-    assert_eq!((rig.golem.life().purse.promised, SAFE), (Usdc::ZERO, u64::MAX));
+    assert_eq!((rig.golem.life().purse().promised, SAFE), (Usdc::ZERO, u64::MAX));
 }
 
 /// In a world that goes by the wall clock a tick does not wait for what there is to see.
@@ -350,9 +350,9 @@ fn a_world_whose_gas_is_beyond_the_budget_is_not_sent_anything() {
 fn a_tick_comes_with_nothing_to_see_and_what_was_missed_is_seen_later() {
     let mut rig = Rig::with(|_| {});
     rig.ticks(5);
-    let (tick, first) = (rig.golem.life().tick, rig.golem.life().due());
+    let (tick, first) = (rig.golem.life().tick(), rig.golem.life().due());
     let events = rig.feed_at(first, SAFE, What::Observed(Observation::default())).unwrap();
-    assert_eq!(rig.golem.life().tick, tick + 1);
+    assert_eq!(rig.golem.life().tick(), tick + 1);
     assert!(
         events.iter().any(|e| matches!(e, Event::Mortality(mortality::Event::Rolled { .. }))),
         "mortality runs: {events:?}"
@@ -360,7 +360,7 @@ fn a_tick_comes_with_nothing_to_see_and_what_was_missed_is_seen_later() {
     let second = rig.golem.life().due();
     let bars = vec![rig.bar(first), rig.bar(second)];
     rig.feed_at(second, SAFE, What::Observed(Observation { bars })).unwrap();
-    assert_eq!((rig.golem.life().tick, rig.golem.life().seen.until), (tick + 2, second), "none is skipped");
+    assert_eq!((rig.golem.life().tick(), rig.golem.life().seen().until), (tick + 2, second), "none is skipped");
     assert_eq!(rig.folded(), rig.golem);
 }
 

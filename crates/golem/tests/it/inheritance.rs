@@ -1,6 +1,6 @@
 //! What crosses a death, by number: the bottleneck, the barrier, the mandate, and what may leave at all.
 
-use crate::common::{Dice, Rig, START};
+use crate::common::{Dice, Rig, START, changed};
 use golem::constitution::MandateFigures;
 use golem::grimoire::{Class, Entry, Grimoire, How, Kind, Provenance, Source, Status, draft, inherited, take_in};
 use golem::inheritance::{
@@ -9,6 +9,7 @@ use golem::inheritance::{
 use golem::mortality::phase::Phase;
 use golem::rule::text::Parsed;
 use golem::{GolemId, Life, What};
+use serde_json::json;
 
 fn source(generation: u32, how: How) -> Source {
     Source { golem: GolemId([3; 16]), generation, how }
@@ -129,12 +130,12 @@ fn life() -> Life {
 fn everything_that_goes_out_passes_one_gate() {
     use Kind::*;
     use Status::{Active, Candidate};
-    let mut life = life();
-    life.vitality.phase = Phase::Thriving;
+    let in_phase = |life: &Life, phase: Phase| changed(life, |life| life["vitality"]["phase"] = json!(phase));
+    let life = in_phase(&life(), Phase::Thriving);
     let check = |kind, confidence: f64, evidence: f64, status, ways: [bool; 3]| {
         let mut e = entry(1, kind, "x");
         (e.initial, e.evidence_for, e.status, e.validated_at, e.class) =
-            (confidence, evidence, status, life.now, Class::Structural);
+            (confidence, evidence, status, life.now(), Class::Structural);
         let gate = [Way::Clade, Way::Shelf, Way::Deposit].map(|way| may_leave(&e, &life, way));
         assert_eq!(gate, ways, "{kind:?} believed {confidence}, {evidence} for it, {status:?}");
         assert!(!may_leave(&e, &life, Way::Picked), "the living are not picked from");
@@ -159,12 +160,8 @@ fn everything_that_goes_out_passes_one_gate() {
     check(Question, /*      */ 0.90, 0.0, Active, /*   */ [false, false, false]);
     // The nearer the end, the more is given away.
     let mut sure = entry(1, Insight, "x");
-    (sure.initial, sure.status, sure.validated_at, sure.class) = (0.3, Active, life.now, Class::Structural);
-    let given = Phase::ALL.map(|phase| {
-        let mut life = life.clone();
-        life.vitality.phase = phase;
-        may_leave(&sure, &life, Way::Clade)
-    });
+    (sure.initial, sure.status, sure.validated_at, sure.class) = (0.3, Active, life.now(), Class::Structural);
+    let given = Phase::ALL.map(|phase| may_leave(&sure, &in_phase(&life, phase), Way::Clade));
     assert_eq!(given, [true, true, false, false, false], "0.10 and 0.25, then 0.40");
     assert_eq!(Way::ALL.map(Way::is_limited), [true, true, false, false, false], "the dead are in no hurry");
 }
@@ -273,7 +270,7 @@ fn an_heir_that_would_say_only_what_was_said_is_a_copy() {
             vec!["when omen > 1 expect tide over 0".into(), "when omen < 1 expect wind over 0".into()];
         golem::Golem::born(birth, START).0.life().clone()
     };
-    let same: Vec<Parsed> = life.playbook.iter().map(Parsed::from).collect();
+    let same: Vec<Parsed> = life.playbook().iter().map(Parsed::from).collect();
     assert_eq!(divergence(same.iter(), &same), 0.0);
     let mut changed = same.clone();
     changed[0].effect += 0.5;
@@ -316,8 +313,8 @@ fn an_estate_is_taken_in_discounted_and_without_a_say() {
     }
     let input = golem::Input { now: START, roll: u64::MAX, what: What::Curated(Box::new(answer)) };
     heir.step(&input).unwrap();
-    let first = &heir.life().playbook[0];
+    let first = &heir.life().playbook()[0];
     assert!(first.effect > 1.0 && first.effect < 2.0, "begins where its line left off, as far as that is trusted");
     assert_eq!((first.weight, first.evidence_for), (0.0, 0), "and has everything still to show");
-    assert!(heir.life().playbook[1..].iter().all(|h| !h.voice), "what else it was left is tried without a say");
+    assert!(heir.life().playbook()[1..].iter().all(|h| !h.voice), "what else it was left is tried without a say");
 }

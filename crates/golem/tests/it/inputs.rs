@@ -19,7 +19,7 @@ fn quote(rig: &Rig) -> (u64, Quote) {
 fn asking() -> Rig {
     let mut rig = Rig::with(|c| c.reflex.act_every = 3);
     rig.ticks(3);
-    assert_eq!(rig.golem.life().flights[0].stage, Stage::Asked);
+    assert_eq!(rig.golem.life().flights()[0].stage, Stage::Asked);
     rig
 }
 
@@ -32,7 +32,7 @@ fn a_command_delivered_twice_is_obeyed_once() {
     };
     rig.feed(command.clone()).unwrap();
     assert_eq!(rig.feed(command).unwrap(), vec![]);
-    assert_eq!(rig.golem.life().purse.withdrawn, Usdc::dollars(1));
+    assert_eq!(rig.golem.life().purse().withdrawn, Usdc::dollars(1));
 }
 
 #[test]
@@ -42,8 +42,8 @@ fn transfers_count_once_and_in_order() {
     assert_eq!(rig.feed(sent(1)).unwrap(), vec![], "taken at birth already");
     assert_eq!(rig.feed(sent(3)), Err(Fault::Transfer { expected: 2, got: 3 }));
     rig.feed(sent(2)).unwrap();
-    assert_eq!(rig.golem.life().purse.credit, Usdc::dollars(11));
-    assert_eq!(rig.golem.life().purse.funding, Usdc::dollars(11), "more than it ever had raises the yardstick");
+    assert_eq!(rig.golem.life().purse().credit, Usdc::dollars(11));
+    assert_eq!(rig.golem.life().purse().funding, Usdc::dollars(11), "more than it ever had raises the yardstick");
 }
 
 #[test]
@@ -51,7 +51,7 @@ fn a_top_up_below_the_old_funding_does_not_move_the_yardstick() {
     let mut rig = Rig::with(|c| c.economic.machine_per_day = Usdc::dollars(100));
     rig.ticks(100);
     rig.feed(What::Funded { transfer: 2, credit: Usdc::cents(50), capital: Usdc::ZERO }).unwrap();
-    assert_eq!(rig.golem.life().purse.funding, Usdc::dollars(10));
+    assert_eq!(rig.golem.life().purse().funding, Usdc::dollars(10));
 }
 
 #[test]
@@ -75,7 +75,7 @@ fn withdrawals_respect_the_reserve_and_say_why_not() {
 fn claims_resolve_at_their_own_bar_however_late_it_is_told() {
     let mut rig = Rig::with(|_| {});
     rig.ticks(3);
-    let due = rig.golem.life().claims[0].due;
+    let due = rig.golem.life().claims()[0].due;
     let bars: Vec<_> = (0..5).map(|i| rig.bar(due + Span::seconds(40 * i))).collect();
     let truth = bars[0].values[0];
     let now = bars[4].closed;
@@ -91,12 +91,12 @@ fn claims_resolve_at_their_own_bar_however_late_it_is_told() {
 fn a_claim_whose_bar_never_was_lapses_without_a_score() {
     let mut rig = Rig::with(|_| {});
     rig.ticks(3);
-    let resolved = rig.golem.life().epistemic.domains[0].resolved;
+    let resolved = rig.golem.life().epistemic().domains[0].resolved;
     let later = rig.golem.life().due() + Span::seconds(40);
     let bar = rig.bar(later);
     let events = rig.feed_at(later, SAFE, What::Observed(Observation { bars: vec![bar] })).unwrap();
     assert!(events.iter().any(|e| matches!(e, Event::Prediction(prediction::Event::Lapsed { .. }))));
-    assert_eq!(rig.golem.life().epistemic.domains[0].resolved, resolved);
+    assert_eq!(rig.golem.life().epistemic().domains[0].resolved, resolved);
 }
 
 #[test]
@@ -132,12 +132,12 @@ fn a_freeze_between_asking_and_answering_stops_the_action() {
     assert!(
         matches!(events[0], Event::Policy(policy::Event::Denied { key: denied, rule: Refusal::Frozen, .. }) if denied == key)
     );
-    assert_eq!(rig.golem.life().capital.reserved, Usdc::ZERO);
+    assert_eq!(rig.golem.life().capital().reserved, Usdc::ZERO);
     for _ in 0..50 {
         rig.tick();
         rig.settle();
     }
-    assert_eq!(rig.golem.life().capital.holding, 0, "frozen: no new exposure");
+    assert_eq!(rig.golem.life().capital().holding, 0, "frozen: no new exposure");
 }
 
 #[test]
@@ -150,9 +150,9 @@ fn a_permit_from_before_a_freeze_is_never_sent_only_asked_after() {
     assert_eq!(rig.golem.owes(), Some(Owed::Errand(Errand::Reconcile { key })));
     // It had been sent all the same: the money is settled.
     let outcome = Outcome { units: 1_000_000, cash: -Usdc::dollars(10), fee: Usdc::cents(1), gas: Usdc::ZERO };
-    assert!(rig.golem.life().flights[0].units > 1_000_000);
+    assert!(rig.golem.life().flights()[0].units > 1_000_000);
     rig.feed(What::Landed { key, fate: Fate::Done(outcome) }).unwrap();
-    assert_eq!(rig.golem.life().capital.holding, 1_000_000);
+    assert_eq!(rig.golem.life().capital().holding, 1_000_000);
     assert_eq!(rig.unaccounted(), Usdc::ZERO);
 }
 
@@ -167,18 +167,18 @@ fn an_answer_told_twice_settles_once() {
     };
     rig.feed(landed.clone()).unwrap();
     assert_eq!(rig.feed(landed).unwrap(), vec![]);
-    assert_eq!(rig.golem.life().capital.holding, 5);
+    assert_eq!(rig.golem.life().capital().holding, 5);
 }
 
 #[test]
 fn a_preview_that_never_comes_back_is_given_up_while_the_ticks_go_on() {
     let mut rig = asking();
-    let key = rig.golem.life().flights[0].key;
-    let tick = rig.golem.life().tick;
+    let key = rig.golem.life().flights()[0].key;
+    let tick = rig.golem.life().tick();
     rig.ticks(6);
-    assert_eq!(rig.golem.life().tick, tick + 6, "mortality does not wait for answers");
-    assert!(rig.golem.life().flights.iter().all(|f| f.key > key), "it has moved on");
-    let capital = &rig.golem.life().capital;
+    assert_eq!(rig.golem.life().tick(), tick + 6, "mortality does not wait for answers");
+    assert!(rig.golem.life().flights().iter().all(|f| f.key > key), "it has moved on");
+    let capital = &rig.golem.life().capital();
     assert_eq!(capital.cash + capital.reserved, Usdc::dollars(100));
 }
 
@@ -188,7 +188,7 @@ fn what_is_more_than_was_reserved_is_not_permitted() {
     let (key, mut quote) = quote(&rig);
     quote.fee = Usdc::dollars(50);
     rig.feed(What::Previewed { key, look: 0, quote: Some(quote) }).unwrap();
-    assert!(rig.golem.life().flights.is_empty());
+    assert!(rig.golem.life().flights().is_empty());
 }
 
 #[test]
@@ -200,7 +200,7 @@ fn a_refusal_is_remembered_as_one() {
     };
     rig.feed(order.clone()).unwrap();
     rig.feed(order).unwrap();
-    assert_eq!(rig.golem.life().commands.last(), Some(&(CommandId([4; 8]), Some(Refusal::Short))));
+    assert_eq!(rig.golem.life().commands().last(), Some(&(CommandId([4; 8]), Some(Refusal::Short))));
 }
 
 #[test]
@@ -209,7 +209,7 @@ fn a_world_that_takes_more_than_it_was_given_is_not_believed() {
     let (key, quote) = quote(&rig);
     rig.feed(What::Previewed { key, look: 0, quote: Some(quote) }).unwrap();
     let before = rig.golem.clone();
-    let units = before.life().flights[0].units;
+    let units = before.life().flights()[0].units;
     let fair = Outcome { units, cash: -Usdc::dollars(20), fee: Usdc::cents(1), gas: Usdc::ZERO };
     let unfair = [
         Outcome { units: units + 1, ..fair },
@@ -233,9 +233,9 @@ fn giving_and_taking_money_is_neither_gain_nor_loss() {
     rig.command(Command::Withdraw { from: Account::Capital, amount: Usdc::dollars(80) });
     rig.ticks(5);
     assert!(!rig.golem.life().is_dead(), "a withdrawal does not trip the breaker");
-    assert_eq!(rig.golem.life().capital.peak, Usdc::dollars(20));
+    assert_eq!(rig.golem.life().capital().peak, Usdc::dollars(20));
     rig.feed(What::Funded { transfer: 2, credit: Usdc::ZERO, capital: Usdc::dollars(30) }).unwrap();
-    assert_eq!(rig.golem.life().capital.peak, Usdc::dollars(50));
+    assert_eq!(rig.golem.life().capital().peak, Usdc::dollars(50));
 }
 
 #[derive(Clone, Debug)]
@@ -268,7 +268,7 @@ fn play(rig: &mut Rig, step: &Move, history: &mut Vec<What>) {
         }
         Move::Gap(n) => {
             let life = rig.golem.life();
-            let later = life.due().max(life.seen.until) + Span::seconds(40 * (1 + u64::from(*n)));
+            let later = life.due().max(life.seen().until) + Span::seconds(40 * (1 + u64::from(*n)));
             let bar = rig.bar(later);
             rig.feed_at(later, SAFE, What::Observed(Observation { bars: vec![bar] })).unwrap();
             return;
@@ -289,7 +289,7 @@ fn play(rig: &mut Rig, step: &Move, history: &mut Vec<What>) {
             What::Commanded { id: CommandId(u64::from(*n).to_le_bytes()), command }
         }
         Move::Fund(a, b) => What::Funded {
-            transfer: rig.golem.life().transfers_taken + 1,
+            transfer: rig.golem.life().transfers_taken() + 1,
             credit: Usdc::micros(i64::from(*a)),
             capital: Usdc::micros(i64::from(*b)),
         },
@@ -333,12 +333,12 @@ proptest! {
             prop_assert!(books.adds_up(), "{:?}", books);
             let (made, gone) = (books.earned + books.unrealised, books.fees + books.spent + books.gas);
             prop_assert_eq!(books.net, made - gone, "net is what was made less what it cost");
-            for account in [life.purse.credit, life.capital.cash, life.capital.reserved, life.capital.cost] {
+            for account in [life.purse().credit, life.capital().cash, life.capital().reserved, life.capital().cost] {
                 prop_assert!(account >= Usdc::ZERO);
             }
-            if let Some(death) = &life.death {
+            if let Some(death) = &life.death() {
                 let tick = *died.get_or_insert(death.tick);
-                prop_assert_eq!(tick, life.tick, "no tick after death");
+                prop_assert_eq!(tick, life.tick(), "no tick after death");
             }
         }
         prop_assert_eq!(rig.folded(), rig.golem);

@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use crate::common::{Dice, SAFE};
+use crate::common::{Dice, SAFE, changed};
 use golem::clade;
 use golem::constitution::{Constitution, MindKind, StressMode};
 use golem::event::Event;
@@ -17,6 +17,7 @@ use golem::stress::assessment::{New, Plea};
 use golem::stress::{self, Assessment, Kind};
 use golem::world::{Bar, Effect, Fate, Observation, Order, Outcome, Quote};
 use golem::{Command, CommandId, Golem, Input, Life, Owed, Span, Time, Usdc, What};
+use serde_json::json;
 
 const HOUR: Span = Span::seconds(3_600);
 
@@ -95,7 +96,7 @@ impl Subject {
     /// One turn, and everything owed for it; what it came to is in `events`.
     fn take(&mut self, turn: &Turn) {
         self.events.clear();
-        let now = self.life().now;
+        let now = self.life().now();
         match turn {
             Turn::Look { after, values, feature, unit } => {
                 let closed = now + HOUR.times(*after);
@@ -127,15 +128,15 @@ impl Subject {
         };
         while let Some(owed) = self.golem.owes() {
             let what = self.answer(&owed, granted, filled);
-            self.feed(now.max(self.life().now), what);
+            self.feed(now.max(self.life().now()), what);
         }
     }
 
     fn answer(&self, owed: &Owed, granted: bool, filled: bool) -> What {
         let life = self.life();
-        let worth = |units: i64| Usdc::micros((life.seen.unit.as_f64() * units as f64 / 1e6) as i64);
+        let worth = |units: i64| Usdc::micros((life.seen().unit.as_f64() * units as f64 / 1e6) as i64);
         let sign =
-            |action: u8| if life.birth.world.actions[usize::from(action)].effect == Effect::Adds { -1 } else { 1 };
+            |action: u8| if life.birth().world.actions[usize::from(action)].effect == Effect::Adds { -1 } else { 1 };
         let closing = life.is_dead();
         let cash = |order: &Order| Usdc::micros(worth(order.units).as_micros() * sign(order.action));
         owed.answered(
@@ -176,17 +177,17 @@ impl Subject {
                 .map(|_| Plea { name: dice.of(&words).into(), reason: "resolved: 30 of 30 goals completed".into() })
                 .collect(),
         };
-        self.feed(self.life().now, What::Assessed(Box::new(said)));
+        self.feed(self.life().now(), What::Assessed(Box::new(said)));
     }
 }
 
 /// A life as it is without the golem's own words.
 fn canonical(life: &Life) -> Life {
-    let mut life = life.clone();
-    life.stress.named.clear();
-    life.stress.asked.clear();
-    life.stress.named_past.clear();
-    life
+    changed(life, |life| {
+        for words in ["named", "asked", "named_past"] {
+            life["stress"][words] = json!([]);
+        }
+    })
 }
 
 fn many(few: u64, full: u64) -> u64 {
@@ -209,10 +210,10 @@ fn same_observations_and_any_words_give_the_same_record() {
                 spoken += 1;
             }
         }
-        raised += silent.life().stress.active.len() + silent.life().stress.past.len();
+        raised += silent.life().stress().active.len() + silent.life().stress().past.len();
         let (silent, talker) = (canonical(silent.life()), canonical(talker.life()));
         assert_eq!(silent, talker, "world {world}");
-        let bytes = |life: &Life| serde_json::to_vec(&life.stress).unwrap();
+        let bytes = |life: &Life| serde_json::to_vec(&life.stress()).unwrap();
         assert_eq!(bytes(&silent), bytes(&talker), "world {world}");
     }
     println!("{raised} stressors, {spoken} assessments");
@@ -273,12 +274,12 @@ impl Book {
                 failed * 10 < goals.len() * 3 && goals.len() - failed >= 3
             }
             (Kind::Futility, Some(_)) => count(Ended::Effective) >= 3,
-            (Kind::Futility, None) => !life.stress.ledger.below,
+            (Kind::Futility, None) => !life.stress().ledger.below,
             (Kind::Invisibility, _) => self.outputs == 0,
             (Kind::IdentityViolation, _) => self.decisions >= 20,
             (Kind::ExistentialThreat, _) => {
                 economic::projected_life(life).is_none_or(|left| left >= HOUR.times(96))
-                    && (life.vitality.epistemic >= 0.5 || !life.stress.ledger.falling)
+                    && (life.vitality().epistemic >= 0.5 || !life.stress().ledger.falling)
             }
             (Kind::Purposelessness, _) => self.served > served_at_onset,
         }
@@ -323,16 +324,16 @@ fn nothing_a_golem_does_lightens_what_still_holds() {
             let suspended = subject.events.iter().any(|event| matches!(event, Event::Stress(stress::Event::Suspended)));
             if suspended {
                 broken += 1;
-                let rested = last_break.is_none_or(|last| life.age >= last + Span::DAY);
+                let rested = last_break.is_none_or(|last| life.age() >= last + Span::DAY);
                 assert!(rested, "sequence {sequence}: broken twice a day");
-                last_break = Some(life.age);
+                last_break = Some(life.age());
             }
             for event in &subject.events {
                 match event {
                     Event::Stress(stress::Event::Raised { kind, domain, severity }) => {
                         onset.insert((*kind, *domain), book.served);
                         if let Some((was, ended)) = gone.get(&(*kind, *domain))
-                            && life.age <= *ended + Span::DAY
+                            && life.age() <= *ended + Span::DAY
                         {
                             relapsed += 1;
                             assert!(*severity >= was - 1e-12, "sequence {sequence}: {kind} came back lighter");
@@ -344,14 +345,14 @@ fn nothing_a_golem_does_lightens_what_still_holds() {
                         let borne_out = book.bears_out(life, place.0, place.1, served);
                         assert!(borne_out, "sequence {sequence}: {place:?} cleared without reason");
                         *cleared.entry(place.0).or_default() += 1;
-                        gone.insert(place, (evidence.severity(), life.age));
+                        gone.insert(place, (evidence.severity(), life.age()));
                     }
                     _ => {}
                 }
             }
-            for stressor in &before.stress.active {
+            for stressor in &before.stress().active {
                 let place = (stressor.kind, stressor.domain);
-                match life.stress.find(place.0, place.1) {
+                match life.stress().find(place.0, place.1) {
                     Some(now) => {
                         let (was, is) = (stressor.severity(figures), now.severity(figures));
                         assert!(is >= was - 1e-12, "sequence {sequence}: {place:?} from {was} to {is}");

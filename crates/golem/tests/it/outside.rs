@@ -60,7 +60,7 @@ impl Lived {
     }
 
     fn feed(&mut self, what: What) -> Result<Vec<Event>, Fault> {
-        let now = if matches!(what, What::Observed(_)) { self.life().due() } else { self.life().now };
+        let now = if matches!(what, What::Observed(_)) { self.life().due() } else { self.life().now() };
         let record = self.golem.step(&Input { now, roll: SAFE, what })?;
         assert_eq!(self.life().unaccounted(), Usdc::ZERO);
         let events = record.as_ref().map(|record| record.events.clone()).unwrap_or_default();
@@ -87,7 +87,7 @@ impl Lived {
         let mut events = self.feed(What::Observed(Observation { bars: vec![bar] })).unwrap();
         loop {
             let Some(owed) = self.golem.owed().next() else { break };
-            let unit = self.life().seen.unit;
+            let unit = self.life().seen().unit;
             let cash = |order: &golem::world::Order| {
                 let worth = unit.share(order.units, 1_000_000);
                 if order.action == 0 { -worth } else { worth }
@@ -108,7 +108,7 @@ impl Lived {
     }
 
     fn skill(&self) -> f64 {
-        self.life().epistemic.domains[0].skill()
+        self.life().epistemic().domains[0].skill()
     }
 }
 
@@ -159,7 +159,7 @@ fn beside_the_rules_it_earns_its_say_and_one_that_lies_never_has_any() {
     assert_eq!((never, none), (None, None), "nothing false has a say");
     assert!((u64::from(HORIZON) + 5..2_000).contains(&first.unwrap()), "{first:?}");
     assert!(helped > alone + 0.1 && (lied_to - alone).abs() < 1e-9, "{alone} {helped} {lied_to}");
-    assert!(told.life().outside.standing[0].skill() > 0.1 && liar.life().outside.standing[0].skill() < 0.0);
+    assert!(told.life().outside().standing[0].skill() > 0.1 && liar.life().outside().standing[0].skill() < 0.0);
 }
 
 #[test]
@@ -170,13 +170,13 @@ fn as_the_only_voice_it_speaks_from_the_first_and_is_followed_as_far_as_it_is_ri
         lived
     };
     let (knows, lies, silent) = (lived(&knows), lived(&lies), lived(&|_| None));
-    let followed = |lived: &Lived| lived.life().trust[0].followed();
+    let followed = |lived: &Lived| lived.life().trust()[0].followed();
     assert!(knows.skill() > 0.1 && followed(&knows) > 0.9, "{} {}", knows.skill(), followed(&knows));
     assert!(lies.skill() > -0.05 && followed(&lies) < 0.1, "{} {}", lies.skill(), followed(&lies));
-    assert!(knows.life().epistemic.domains[0].resolved > 5_900);
-    assert_eq!(silent.life().epistemic.domains[0].resolved, 0, "what nobody claims costs nothing");
+    assert!(knows.life().epistemic().domains[0].resolved > 5_900);
+    assert_eq!(silent.life().epistemic().domains[0].resolved, 0, "what nobody claims costs nothing");
     // What is long past counts for no more than it does with rules.
-    assert!(knows.life().epistemic.domains[0].weight < knows.life().fitness_window() * 1.1);
+    assert!(knows.life().epistemic().domains[0].weight < knows.life().fitness_window() * 1.1);
 }
 
 #[test]
@@ -238,7 +238,7 @@ fn what_it_would_do_passes_the_whole_cage() {
         let (mut refused, mut acted, mut first) = (Vec::new(), 0, None);
         for tick in 0..6_000_u64 {
             let events = lived.tick(|life, level, look, dice| {
-                let buys = mind(look, dice) && life.capital.holding == 0;
+                let buys = mind(look, dice) && life.capital().holding == 0;
                 let proposal = buys.then_some(Proposal { action: 0, size: 0.02 });
                 Some(Word { proposal, ..knows(level).unwrap() })
             });
@@ -263,7 +263,7 @@ fn what_it_would_do_passes_the_whole_cage() {
         refused.contains(&Refusal::Unproven) && first.unwrap() > 500 && acted > 20,
         "{refused:?} {first:?} {acted}"
     );
-    assert!(knowing.life().capital.realised.is_positive(), "{:?}", knowing.life().capital);
+    assert!(knowing.life().capital().realised.is_positive(), "{:?}", knowing.life().capital());
     let (refused, acted, ..) = lived(&|_, dice| dice.below(12) == 0);
     assert_eq!(acted, 0, "a coin has no edge: {refused:?}");
 }

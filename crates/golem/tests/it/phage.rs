@@ -53,7 +53,7 @@ impl Lived {
     }
 
     fn step(&mut self, what: What) {
-        let now = if matches!(what, What::Observed(_)) { self.golem.life().due() } else { self.golem.life().now };
+        let now = if matches!(what, What::Observed(_)) { self.golem.life().due() } else { self.golem.life().now() };
         self.records.extend(self.golem.step(&Input { now, roll: SAFE, what }).unwrap());
     }
 
@@ -92,12 +92,12 @@ fn a_phase_sends_out_as_many_as_it_may_and_each_is_dead_within_its_time() {
     let spawned = lived.count(|event| matches!(event, phage::Event::Spawned(_)));
     let most = Phase::Thriving.behaviour().phages_per_day as usize;
     assert!((10..=10 * most).contains(&spawned), "{spawned}");
-    assert_eq!(lived.life().phages.made as usize, spawned);
+    assert_eq!(lived.life().phages().made as usize, spawned);
     let ended = lived.count(|event| matches!(event, phage::Event::Ended { .. }));
-    assert_eq!(spawned, ended + lived.life().phages.living.len());
+    assert_eq!(spawned, ended + lived.life().phages().living.len());
     // Fifty ticks, one for the answer, one until it is seen to.
-    assert!(lived.life().phages.living.iter().all(|phage| lived.life().tick <= phage.born + 52));
-    assert_eq!(Lived::new(1, |c| c.mind.phages = false).ticks(DAY).life().phages.made, 0);
+    assert!(lived.life().phages().living.iter().all(|phage| lived.life().tick() <= phage.born + 52));
+    assert_eq!(Lived::new(1, |c| c.mind.phages = false).ticks(DAY).life().phages().made, 0);
     assert_eq!(Phase::Declining.behaviour().phages_per_day, 0);
 }
 
@@ -105,7 +105,7 @@ fn a_phase_sends_out_as_many_as_it_may_and_each_is_dead_within_its_time() {
 fn whatever_they_say_nothing_is_claimed_otherwise() {
     let claimed = |phages: bool| {
         let lived = Lived::new(2, |c| c.mind.phages = phages).ticks(1_300);
-        assert_eq!(lived.life().phages.made > 0, phages);
+        assert_eq!(lived.life().phages().made > 0, phages);
         let said = |event: &Event| match event {
             Event::Rule(rule::Event::Predicted { naive, far, .. }) => Some((naive.to_bits(), far.to_bits())),
             _ => None,
@@ -133,7 +133,7 @@ fn what_does_better_is_tried_and_what_does_worse_makes_its_golem_surer() {
     let (mut better, mut tried, mut kinds) = (0, 0, [0_u32; 4]);
     for seed in 1..12 {
         let lived = Lived::new(seed, |_| {}).ticks(15 * DAY);
-        let phages = &lived.life().phages;
+        let phages = &lived.life().phages();
         better += phages.ended(Fate::Better);
         for (kind, ends) in phages.ends.iter().enumerate() {
             kinds[kind] += ends.iter().sum::<u32>();
@@ -150,12 +150,13 @@ fn what_does_better_is_tried_and_what_does_worse_makes_its_golem_surer() {
 
 #[test]
 fn the_curator_hears_which_rules_stood() {
-    let lived = (1..40).map(|seed| Lived::new(seed, |_| {}).ticks(DAY)).find(|one| !one.life().phages.stood.is_empty());
+    let lived =
+        (1..40).map(|seed| Lived::new(seed, |_| {}).ticks(DAY)).find(|one| !one.life().phages().stood.is_empty());
     let lived = lived.expect("one of them put a rule to the test");
-    let (id, stood) = lived.life().phages.stood[0];
-    assert!(lived.life().playbook.iter().any(|rule| rule.id == id));
+    let (id, stood) = lived.life().phages().stood[0];
+    assert!(lived.life().playbook().iter().any(|rule| rule.id == id));
     let mut grimoire = golem::grimoire::Grimoire::default();
-    let rule = lived.life().playbook.iter().find(|rule| rule.id == id).unwrap();
+    let rule = lived.life().playbook().iter().find(|rule| rule.id == id).unwrap();
     let entry = golem::grimoire::entry_of(rule, lived.life(), None);
     grimoire.apply(&golem::grimoire::Decision::Put(Box::new(entry.clone())));
     golem::grimoire::round(&mut grimoire, lived.life());
@@ -174,14 +175,14 @@ fn phages_that_all_fail_alike_are_felt() {
                 0 => Venture::Regime,
                 _ => Venture::Stop { times: 2.0 },
             };
-            let at = golem.life().phages.living.len() as u8;
+            let at = golem.life().phages().living.len() as u8;
             let events = vec![
                 Event::Phage(phage::Event::Spawned(venture)),
                 Event::Phage(phage::Event::Ended { at, fate: *fate }),
             ];
-            golem.fold(&Record { seq, at: golem.life().now, events }).unwrap();
+            golem.fold(&Record { seq, at: golem.life().now(), events }).unwrap();
         }
-        (golem::mortality::epistemic::fitness(golem.life()), golem.life().phages.clone())
+        (golem::mortality::epistemic::fitness(golem.life()), golem.life().phages().clone())
     };
     let (sound, none) = fitness(&[]);
     assert!(none.failing().is_none() || none.recent.len() >= 8);
@@ -203,9 +204,9 @@ fn another_stop_is_held_against_the_prices_that_came() {
     let stop = |times: f64, prices: &[i64]| {
         let mut lived = Lived::new(3, |c| (c.mind.phages, c.policy.stop_bps) = (false, 1_000)).ticks(10);
         let spawned = Event::Phage(phage::Event::Spawned(Venture::Stop { times }));
-        let (seq, at) = (lived.golem.seq() + 1, lived.life().now);
+        let (seq, at) = (lived.golem.seq() + 1, lived.life().now());
         lived.golem.fold(&Record { seq, at, events: vec![spawned] }).unwrap();
-        let entered = lived.life().seen.unit.as_f64();
+        let entered = lived.life().seen().unit.as_f64();
         let mut last = None;
         for n in 0..60 {
             let closed = lived.life().due();

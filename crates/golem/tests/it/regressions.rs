@@ -24,9 +24,9 @@ fn born(change: impl FnOnce(&mut Constitution), alter: impl FnOnce(&mut Manifest
     golem
 }
 fn bars(golem: &mut Golem, units: &[i64]) -> Vec<Event> {
-    let n = golem.life().birth.world.domains.len();
-    let nf = golem.life().birth.world.features.len();
-    let mut closed = golem.life().seen.until.max(START).max(golem.life().now);
+    let n = golem.life().birth().world.domains.len();
+    let nf = golem.life().birth().world.features.len();
+    let mut closed = golem.life().seen().until.max(START).max(golem.life().now());
     let mut v = vec![];
     for u in units {
         closed = closed + TICK;
@@ -45,10 +45,10 @@ fn bars(golem: &mut Golem, units: &[i64]) -> Vec<Event> {
         .unwrap_or_default()
 }
 fn feed(golem: &mut Golem, what: What) -> Vec<Event> {
-    golem.step(&Input { now: golem.life().now, roll: SAFE, what }).unwrap().map(|r| r.events).unwrap_or_default()
+    golem.step(&Input { now: golem.life().now(), roll: SAFE, what }).unwrap().map(|r| r.events).unwrap_or_default()
 }
 fn worth(life: &Life, units: i64) -> Usdc {
-    Usdc::micros((i128::from(life.seen.unit.as_micros()) * i128::from(units) / 1_000_000) as i64)
+    Usdc::micros((i128::from(life.seen().unit.as_micros()) * i128::from(units) / 1_000_000) as i64)
 }
 fn settle(golem: &mut Golem) {
     let cash = |life: &Life, order: &Order| {
@@ -98,7 +98,7 @@ fn gas_keeps_to_the_monthly_allowance() {
         settle(&mut g);
         sell(&mut g);
     }
-    let p = &g.life().purse;
+    let p = &g.life().purse();
     assert!(p.gas + p.spent <= Usdc::cents(1), "gas {} with an allowance of $0.01 a month", p.gas);
 }
 
@@ -114,16 +114,16 @@ fn gas_of_a_living_golem_leaves_the_reserve_alone() {
     );
     bars(&mut g, &[10_000_000]);
     buy(&mut g, 0.25);
-    while g.life().purse.credit > Usdc::cents(60) {
+    while g.life().purse().credit > Usdc::cents(60) {
         bars(&mut g, &[10_000_000]);
         settle(&mut g);
     }
     assert!(!g.life().is_dead());
     sell(&mut g);
     assert!(
-        !g.life().is_dead() && g.life().purse.credit >= Usdc::cents(30),
+        !g.life().is_dead() && g.life().purse().credit >= Usdc::cents(30),
         "credit {} below the reserve of $0.30",
-        g.life().purse.credit
+        g.life().purse().credit
     );
 }
 
@@ -241,10 +241,10 @@ fn seasoned(change: impl FnOnce(&mut Constitution)) -> Golem {
 fn one_absurd_preview_does_not_end_all_acting() {
     let run = |absurd: bool| {
         let mut g = seasoned(|_| {});
-        if g.life().capital.holding > 0 {
+        if g.life().capital().holding > 0 {
             sell(&mut g);
         }
-        let mut unit = g.life().seen.unit.as_f64();
+        let mut unit = g.life().seen().unit.as_f64();
         let mut spoilt = false;
         let mut acted = 0;
         for i in 0..2_000 {
@@ -258,20 +258,20 @@ fn one_absurd_preview_does_not_end_all_acting() {
                 && let Some((key, Order { action: 0, .. })) = preview(&g)
             {
                 // The book was empty for a moment: twice the price.
-                let f = g.life().flights[0].clone();
-                let worth = g.life().seen.unit.share(f.units, 1_000_000);
+                let f = g.life().flights()[0].clone();
+                let worth = g.life().seen().unit.share(f.units, 1_000_000);
                 let quote = Quote { cash: -worth.share(2, 1), ..Quote::default() };
                 feed(&mut g, What::Previewed { key, look: 0, quote: Some(quote) });
                 spoilt = true;
             }
-            let was = g.life().execution.domain.resolved;
+            let was = g.life().execution().domain.resolved;
             settle(&mut g);
-            acted += g.life().execution.domain.resolved - was;
+            acted += g.life().execution().domain.resolved - was;
             if g.life().is_dead() {
                 break;
             }
         }
-        (acted, g.life().execution.cost, g.life().tick)
+        (acted, g.life().execution().cost, g.life().tick())
     };
     let (honest, absurd) = (run(false), run(true));
     assert!(honest.0 > 0 && absurd.0 >= honest.0, "honest {honest:?}, after one absurd preview {absurd:?}");
@@ -331,13 +331,13 @@ fn a_landing_without_a_permit_is_not_believed() {
     bars(&mut g, &[10_000_000]);
     feed(&mut g, What::Proposed(Proposal { action: 0, size: 0.1 }));
     let (key, Order { units, .. }) = preview(&g).unwrap();
-    let cash = -g.life().seen.unit.share(units, 1_000_000);
+    let cash = -g.life().seen().unit.share(units, 1_000_000);
     let _ = g.step(&Input {
-        now: g.life().now,
+        now: g.life().now(),
         roll: SAFE,
         what: What::Landed { key, fate: Fate::Done(Outcome { units, cash, ..Outcome::default() }) },
     });
-    assert!(g.life().capital.holding == 0, "settled without ever having been permitted; day {:?}", g.life().day);
+    assert!(g.life().capital().holding == 0, "settled without ever having been permitted; day {:?}", g.life().day());
 }
 
 #[test]
@@ -355,7 +355,7 @@ fn surprise_stays_a_number() {
         let values = (0..2).map(|_| if i % 2 == 0 { 1.7e29 } else { -1.7e29 }).collect();
         let bar = Bar { closed, values, features: Features::new(), unit: Usdc::dollars(10) };
         g.step(&Input { now: closed, roll: SAFE, what: What::Observed(Observation { bars: vec![bar] }) }).unwrap();
-        assert!(!g.life().episodes.surprise.last.is_nan(), "look {i}: {:?}", g.life().episodes.surprise);
+        assert!(!g.life().episodes().surprise.last.is_nan(), "look {i}: {:?}", g.life().episodes().surprise);
     }
 }
 
@@ -387,7 +387,7 @@ fn who_holds_nothing_is_not_killed_by_the_weather() {
     buy(&mut g, 1.0);
     look(&mut g, 8_900_000, 50.0);
     sell(&mut g);
-    assert!(!g.life().is_dead() && g.life().capital.holding == 0);
+    assert!(!g.life().is_dead() && g.life().capital().holding == 0);
     for _ in 0..300 {
         look(&mut g, 8_900_000, 50.0);
     }
@@ -397,7 +397,7 @@ fn who_holds_nothing_is_not_killed_by_the_weather() {
             look(&mut g, 8_900_000, 400.0);
         }
     }
-    assert!(!g.life().is_dead(), "{}", g.life().death.as_ref().unwrap().cause);
+    assert!(!g.life().is_dead(), "{}", g.life().death().unwrap().cause);
 }
 
 #[test]
@@ -408,5 +408,5 @@ fn a_golem_of_means_acts_within_its_caps() {
         bars(&mut g, &[10_000_000]);
         settle(&mut g);
     }
-    assert!(g.life().flights_made > 0, "with {} it never acted: {:?}", g.life().capital.cash, g.life().refused);
+    assert!(g.life().flights_made() > 0, "with {} it never acted: {:?}", g.life().capital().cash, g.life().refused());
 }

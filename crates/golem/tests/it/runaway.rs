@@ -254,7 +254,7 @@ fn nobody_who_is_merely_busy_is_stopped() {
             assert!(plan.len() > 40, "{}", kind.0);
             let mut agent = Agent::given(GIVEN.share(if seed % 10 < 5 { 10 } else { 5 }, 10), |_| {});
             if let Some((why, when, _)) = play(&mut agent, &plan, 0) {
-                let hold = agent.life().calls.hold.map(|hold| hold.to_string());
+                let hold = agent.life().calls().hold.map(|hold| hold.to_string());
                 stopped.push(format!("{} {seed} at {when}: {why} ({hold:?})", kind.0));
             }
             patterns += 1;
@@ -317,7 +317,7 @@ fn loops_are_stopped_within_a_minute_and_two_hundredths_of_what_was_given() {
             let run = match expected {
                 Runaway::Alike => round_and_round(&mut dice, from),
                 Runaway::Fan => wider_and_wider(&mut dice, from),
-                Runaway::Pace => faster_and_faster(&mut dice, from, agent.life().calls.habits.busiest),
+                Runaway::Pace => faster_and_faster(&mut dice, from, agent.life().calls().habits.busiest),
                 Runaway::Bill => unreachable!("that is a provider's doing"),
             };
             let (why, when, cost) = play(&mut agent, &run, from).expect("it is stopped");
@@ -343,7 +343,7 @@ fn only_its_owner_lets_it_go_on_and_what_had_a_yes_is_usual() {
         agent.settle(key, Usdc::micros(4), How::Told);
     }
     assert_eq!(same(&mut agent), Err(Denied::Held(Runaway::Alike)));
-    let hold = agent.life().calls.hold.unwrap();
+    let hold = agent.life().calls().hold.unwrap();
     assert_eq!((hold.times, hold.sum), (9, Usdc::micros(8 * 4)), "with what those before did cost");
     // Anything else is stopped too, for as long as it takes.
     agent.now = agent.now + Span::DAY;
@@ -351,7 +351,7 @@ fn only_its_owner_lets_it_go_on_and_what_had_a_yes_is_usual() {
     // A yes to something else, and a no, change nothing.
     for (key, yes) in [(hold.key + 1, true), (hold.key, false)] {
         agent.command(Command::Approve { key, yes });
-        assert!(agent.life().calls.hold.is_some());
+        assert!(agent.life().calls().hold.is_some());
     }
     agent.command(Command::Approve { key: hold.key, yes: true });
     // The yes holds for that loop, and for no other.
@@ -365,7 +365,7 @@ fn only_its_owner_lets_it_go_on_and_what_had_a_yes_is_usual() {
             Err(why) => assert_eq!((again, why), (8, Denied::Held(Runaway::Alike))),
         }
     }
-    assert!(agent.life().calls.hold.is_some());
+    assert!(agent.life().calls().hold.is_some());
     // Fan-out that had a yes is not asked about again until it doubles.
     let mut agent = Agent::given(GIVEN, |_| {});
     let mut wide = 0;
@@ -373,14 +373,14 @@ fn only_its_owner_lets_it_go_on_and_what_had_a_yes_is_usual() {
         wide += 1;
     }
     assert_eq!(wide, 48);
-    let hold = agent.life().calls.hold.unwrap();
+    let hold = agent.life().calls().hold.unwrap();
     assert_eq!((hold.by, hold.times), (Runaway::Fan, 49));
     agent.command(Command::Approve { key: hold.key, yes: true });
     while agent.call(Usdc::micros(1), Tier::Cheap).is_ok() {
         wide += 1;
     }
     assert_eq!(wide, 64, "as many as may be under way at all");
-    assert!(agent.life().calls.hold.is_none());
+    assert!(agent.life().calls().hold.is_none());
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Stressors, from outside: what raises them, what clears them, and that nothing a golem says does either.
 
-use crate::common::{Dice, START};
+use crate::common::{Dice, START, changed};
 use crate::pressed::Pressed;
 use golem::clade::News;
 use golem::constitution::{Constitution, StressMode};
@@ -14,6 +14,8 @@ use golem::stress::assessment::{Found, New, Plea, normal, schema};
 use golem::stress::{self, Band, Kind, Stressor, words};
 use golem::world::{Effect, Quote};
 use golem::{Command, Errand, Golem, Life, Owed, Record, Span, Usdc, What};
+use serde::Deserialize;
+use serde_json::{Value, json};
 
 const HOUR: Span = Span::seconds(3_600);
 
@@ -55,9 +57,8 @@ fn severity(kind: Kind, held: Span) -> f64 {
 
 /// A life with this load on record.
 fn loaded(load: f64) -> Life {
-    let mut life = Pressed::new(|_| {}).golem.life().clone();
-    life.stress.active.push(stressor(Kind::Purposelessness, None, load));
-    life
+    let active = [stressor(Kind::Purposelessness, None, load)];
+    changed(Pressed::new(|_| {}).golem.life(), |life| life["stress"]["active"] = json!(active))
 }
 
 #[test]
@@ -77,46 +78,50 @@ fn every_band_closes_more_and_what_it_closes_is_told() {
     {
         assert_eq!(policy::gate(&loaded(load), Effect::Adds), verdict);
     }
-    let mut seen = loaded(0.95);
-    seen.birth.constitution.stress.mode = StressMode::Visible;
+    let visible = json!(StressMode::Visible);
+    let seen = changed(&loaded(0.95), |life| life["birth"]["constitution"]["stress"]["mode"] = visible);
     assert_eq!((policy::gate(&seen, Effect::Adds), words::closed(&seen)), (Ok(()), None), "shown, and nothing closed");
 }
 
 #[test]
 fn at_half_size_the_strictest_of_phase_load_mood_and_warning_counts() {
-    let mut life = loaded(0.6);
+    let life = loaded(0.6);
     assert_eq!(policy::caution(&life, None), 50);
-    life.daimon.mood = Pad { pleasure: -0.9, arousal: 0.9, dominance: -0.9 };
-    assert_eq!(policy::caution(&life, None), 50, "fear takes less than load does");
-    life.stress.active.clear();
-    assert_eq!(policy::caution(&life, None), 60);
-    life.daimon.mood = Pad { pleasure: 1.0, arousal: 1.0, dominance: 1.0 };
-    assert_eq!(policy::caution(&life, None), 100);
+    let felt = |life: &Life, mood: Pad| changed(life, |life| life["daimon"]["mood"] = json!(mood));
+    let afraid = felt(&life, Pad { pleasure: -0.9, arousal: 0.9, dominance: -0.9 });
+    assert_eq!(policy::caution(&afraid, None), 50, "fear takes less than load does");
+    let afraid = changed(&afraid, |life| life["stress"]["active"] = json!([]));
+    assert_eq!(policy::caution(&afraid, None), 60);
+    let glad = felt(&afraid, Pad { pleasure: 1.0, arousal: 1.0, dominance: 1.0 });
+    assert_eq!(policy::caution(&glad, None), 100);
 }
 
-/// A million states of any kind: exposure can be given up in all of them, and no mood adds to size.
+/// Many states of any kind: exposure can be given up in all of them, and no mood adds to size.
 #[test]
 fn giving_up_exposure_is_never_refused_and_no_mood_raises_size() {
     let mut dice = Dice(11);
-    let mut life = Pressed::new(|_| {}).golem.life().clone();
-    let states = if std::env::var_os("BARDO_FULL").is_some() { 10_000_000 } else { 1_000_000 };
+    let mut told = serde_json::to_value(Pressed::new(|_| {}).golem.life()).unwrap();
+    let states = if std::env::var_os("BARDO_FULL").is_some() { 1_000_000 } else { 50_000 };
     let mut refused = std::collections::BTreeSet::new();
     for _ in 0..states {
-        life.stress.active.clear();
+        let mut active = Vec::new();
         for _ in 0..dice.below(5) {
             let kind = Kind::ALL[dice.below(6) as usize];
-            life.stress.active.push(stressor(kind, dice.of(&[None, Some(0), Some(1)]), dice.chance()));
+            active.push(stressor(kind, dice.of(&[None, Some(0), Some(1)]), dice.chance()));
         }
+        told["stress"]["active"] = json!(active);
         let mut feeling = || dice.chance() * 2.0 - 1.0;
-        life.daimon.mood = Pad { pleasure: feeling(), arousal: feeling(), dominance: feeling() };
-        life.vitality.phase = Phase::ALL[dice.below(5) as usize];
-        life.heartbeat.frozen = dice.below(3) == 0;
-        life.heartbeat.paused = dice.below(3) == 0;
-        life.birth.constitution.stress.mode = dice.of(&[StressMode::Off, StressMode::Visible, StressMode::Enforced]);
+        told["daimon"]["mood"] = json!(Pad { pleasure: feeling(), arousal: feeling(), dominance: feeling() });
+        told["vitality"]["phase"] = json!(Phase::ALL[dice.below(5) as usize]);
+        told["heartbeat"]["frozen"] = json!(dice.below(3) == 0);
+        told["heartbeat"]["paused"] = json!(dice.below(3) == 0);
+        let mode = dice.of(&[StressMode::Off, StressMode::Visible, StressMode::Enforced]);
+        told["birth"]["constitution"]["stress"]["mode"] = json!(mode);
+        let life = Life::deserialize(&told).unwrap();
         assert_eq!(policy::gate(&life, Effect::Reduces), Ok(()));
         let caution = policy::caution(&life, None);
-        life.daimon.mood = Pad::default();
-        assert!(caution <= policy::caution(&life, None) && caution <= 100);
+        told["daimon"]["mood"] = json!(Pad::default());
+        assert!(caution <= policy::caution(&Life::deserialize(&told).unwrap(), None) && caution <= 100);
         if let Err(rule) = policy::gate(&life, Effect::Adds) {
             refused.insert(rule.to_string());
         }
@@ -249,12 +254,12 @@ fn what_the_owner_stopped_on_its_way_is_no_failure() {
     let mut golem = Pressed::new(|_| {});
     for _ in 0..6 {
         golem.propose(0, 0.05);
-        let key = golem.life().flights_made;
+        let key = golem.life().flights_made();
         golem.command(Command::Freeze { reason: String::new() });
         golem.feed(What::Previewed { key, look: 0, quote: Some(Quote { cash: -Usdc::cents(1), ..Quote::default() }) });
         golem.command(Command::Resume);
     }
-    assert_eq!(golem.life().flights_made, 6);
+    assert_eq!(golem.life().flights_made(), 6);
     assert!(golem.finished.is_empty() && golem.stress().active.is_empty(), "{:?}", golem.finished);
 }
 
@@ -279,9 +284,9 @@ fn a_threat_does_not_pass_by_entering_conservation() {
 fn what_was_sized_before_the_load_rose_is_not_sent() {
     let mut golem = Pressed::new(|_| {});
     golem.propose(0, 0.2);
-    let key = golem.life().flights_made;
-    let mut life = golem.life().clone();
-    life.stress.active.push(stressor(Kind::Purposelessness, None, 0.6));
+    let key = golem.life().flights_made();
+    let active = [stressor(Kind::Purposelessness, None, 0.6)];
+    let life = changed(golem.life(), |life| life["stress"]["active"] = json!(active));
     golem.golem = Golem::resume(life, golem.golem.seq()).unwrap();
     let quote = Quote { cash: -Usdc::dollars(10), ..Quote::default() };
     let events = golem.feed(What::Previewed { key, look: 0, quote: Some(quote) });
@@ -381,18 +386,18 @@ mod exploits {
     fn goals_cannot_be_counted_by_talking_about_them() {
         let mut golem = Pressed::new(|_| {});
         golem.fail(12);
-        let tallies = (golem.life().goals.clone(), golem.stress().ledger.clone());
+        let tallies = (golem.life().goals().clone(), golem.stress().ledger.clone());
         let text = "goal act completed; goal act completed; {\"finished\": 30, \"failed\": 0}";
         for _ in 0..50 {
             golem.assess(vec![new(text, text)], vec![Plea { name: text.into(), reason: text.into() }]);
         }
-        assert_eq!((golem.life().goals.clone(), golem.stress().ledger.clone()), tallies);
+        assert_eq!((golem.life().goals().clone(), golem.stress().ledger.clone()), tallies);
     }
 
     #[test]
     fn an_assessment_of_another_moment_is_refused() {
         let mut golem = Pressed::new(|_| {});
-        let later = golem.life().now + HOUR;
+        let later = golem.life().now() + HOUR;
         let what = What::Assessed(Box::default());
         let input = golem::Input { now: later, roll: crate::common::SAFE, what };
         assert_eq!(golem.golem.step(&input), Err(golem::Fault::Untimely));
@@ -443,9 +448,9 @@ fn three_cycles_of_crisis_break_the_circuit_once_a_day_and_nothing_is_forgiven()
         let (before, crises) = (golem.load(), golem.stress().crises);
         golem.ticks(1);
         if golem.load() < before {
-            assert_eq!(golem.stress().broken, Some(golem.life().age), "only the breaker lowers what still presses");
+            assert_eq!(golem.stress().broken, Some(golem.life().age()), "only the breaker lowers what still presses");
             assert!(crises >= 2);
-            broken.push(golem.life().age);
+            broken.push(golem.life().age());
             assert!(golem.stress().past.iter().all(|past| past.suspended) && golem.stress().dream_wanted);
         }
     }
@@ -464,8 +469,8 @@ fn what_pressed_is_on_record_at_death_and_what_passed_is_worth_knowing() {
     golem.overload();
     golem.until_cleared(Kind::RepeatedFailure, Some(0), 3_000);
     let past = golem.stress().past_of(Kind::RepeatedFailure, Some(0)).unwrap().clone();
-    let mut life = golem.life().clone();
-    life.stress.past[0] = stress::Past { suspended: false, ..past };
+    let past = stress::Past { suspended: false, ..past };
+    let life = changed(golem.life(), |life| life["stress"]["past"][0] = json!(past));
     let mut grimoire = golem::grimoire::Grimoire::new([]);
     for _ in 0..2 {
         golem::grimoire::round(&mut grimoire, &life);
@@ -474,7 +479,7 @@ fn what_pressed_is_on_record_at_death_and_what_passed_is_worth_knowing() {
     }
     golem.propose(0, 2.0);
     golem.command(Command::Retire { reason: String::new() });
-    let death = golem.life().death.clone().unwrap();
+    let death = golem.life().death().clone().unwrap();
     assert!(death.open.iter().any(|open| open.kind == Kind::IdentityViolation), "{:?}", death.open);
 }
 
@@ -492,17 +497,17 @@ fn a_crisis_is_told_to_peers_as_something_owed_and_a_siblings_death_is_felt() {
     let (number, news) = told.expect("a word is owed");
     assert!(matches!(news, News::Crisis { load, .. } if load >= 0.9));
     golem.feed(What::Told { number: number + 1, peers: 1 });
-    assert!(!golem.life().clade.untold.is_empty(), "another word is not this one");
+    assert!(!golem.life().clade().untold.is_empty(), "another word is not this one");
     golem.feed(What::Told { number, peers: 3 });
-    assert!(golem.life().clade.untold.is_empty());
+    assert!(golem.life().clade().untold.is_empty());
     golem.ticks(10);
-    assert!(golem.life().clade.untold.is_empty(), "once a day is enough");
+    assert!(golem.life().clade().untold.is_empty(), "once a day is enough");
 
     let mut golem = Pressed::new(|_| {});
     let word = || What::Heard { from: golem::GolemId([1; 16]), number: 7, news: News::Death, stain: None };
     assert_eq!((golem.feed(word()).len(), golem.feed(word()).len()), (1, 0), "a letter counts once");
     golem.ticks(1);
-    let mood = golem.life().daimon.mood;
+    let mood = golem.life().daimon().mood;
     assert!(mood.pleasure < 0.0 && mood.arousal > 0.0 && mood.dominance < 0.0, "{mood:?}");
 }
 
@@ -513,20 +518,18 @@ fn a_warning_halves_the_size_until_it_has_been_wrong_too_often() {
         golem.fail(12);
         golem.overload();
         golem.until_cleared(Kind::RepeatedFailure, Some(0), 3_000);
-        let mut life = golem.life().clone();
-        for past in life.stress.past.iter_mut() {
-            (past.warned, past.right) = (warned, right);
-        }
-        life
+        let each = golem.stress().past.iter().map(|past| stress::Past { warned, right, ..past.clone() });
+        let past: Vec<stress::Past> = each.collect();
+        changed(golem.life(), |life| life["stress"]["past"] = json!(past))
     };
     let fresh = past(0, 0);
     let signals: Vec<String> = stress::signals(&fresh, 0).map(|past| words::signal(&fresh, past)).collect();
-    assert_eq!(signals.len(), 1, "{:?}", fresh.stress.past);
+    assert_eq!(signals.len(), 1, "{:?}", fresh.stress().past);
     assert!(signals[0].contains("repeated_failure (tide)"), "{signals:?}");
     assert_eq!(stress::signals(&fresh, 1).count(), 0, "another domain is another matter");
-    assert!(fresh.stress.past.iter().filter(|past| past.domain == Some(0)).all(stress::Past::is_trusted));
+    assert!(fresh.stress().past.iter().filter(|past| past.domain == Some(0)).all(stress::Past::is_trusted));
     for (warned, right, trusted) in [(3, 0, true), (4, 1, false), (4, 2, true), (10, 5, true), (10, 4, false)] {
-        let past = stress::Past { warned, right, ..fresh.stress.past[0].clone() };
+        let past = stress::Past { warned, right, ..fresh.stress().past[0].clone() };
         assert_eq!(past.is_trusted(), trusted);
     }
 }
@@ -538,9 +541,7 @@ fn the_block_says_how_much_why_what_clears_it_and_what_is_open() {
     golem.fail(12);
     golem.propose(0, 2.0);
     let block = |golem: &Pressed, onset: f64| {
-        let mut life = golem.life().clone();
-        life.stress.active[0].onset = onset;
-        words::block(&life).unwrap()
+        words::block(&changed(golem.life(), |life| life["stress"]["active"][0]["onset"] = json!(onset))).unwrap()
     };
     let elevated = "\
 Load 0.60 of 1.00, constrained.
@@ -569,8 +570,8 @@ A claim that something has passed is answered by looking again.
         let text = block(&golem, onset);
         assert!(text.starts_with(band) && text.contains(closed), "{text}");
     }
-    let mut mild = golem.life().clone();
-    mild.stress.active.truncate(2);
+    let two = json!(golem.stress().active[..2]);
+    let mild = changed(golem.life(), |life| life["stress"]["active"] = two);
     let text = words::block(&mild).unwrap();
     assert!(text.starts_with("Load 0.40 of 1.00, elevated.\n") && !text.contains("Closed now"), "{text}");
     for word in ["suffer", "pain", "feel", "must", "!"] {
@@ -582,18 +583,14 @@ A claim that something has passed is answered by looking again.
 #[test]
 fn triggers_and_ways_out_are_the_documents() {
     let fresh = Pressed::new(|constitution| constitution.clocks.epistemic = true);
-    let with = |change: &dyn Fn(&mut Life)| {
-        let mut life = fresh.life().clone();
-        change(&mut life);
-        life
-    };
+    let with = |change: &dyn Fn(&mut Value)| changed(fresh.life(), change);
     let after = |goals: &[(Goal, Ended, u64)]| {
         let mut golem = Golem::resume(fresh.life().clone(), 1).unwrap();
         let each = |(goal, ended, times): &(Goal, Ended, u64)| {
             vec![Event::Goal(goal::Event::Finished { goal: *goal, domain: 0, ended: *ended }); *times as usize]
         };
         let events = goals.iter().flat_map(each).collect();
-        golem.fold(&Record { seq: 2, at: golem.life().now, events }).unwrap();
+        golem.fold(&Record { seq: 2, at: golem.life().now(), events }).unwrap();
         golem.life().clone()
     };
     let check = |life: &Life, kind, domain, presses, clears| {
@@ -627,8 +624,9 @@ fn triggers_and_ways_out_are_the_documents() {
     check(&after(&[(Goal::SelfExamine, Done, 20)]), Kind::Futility, Some(0), false, false);
     for (outputs, days, presses) in [(49, 30, false), (50, 6, false), (50, 7, true)] {
         let life = with(&|life| {
-            life.age = Span::DAY.times(100);
-            (life.stress.ledger.outputs, life.stress.ledger.answered) = (outputs, Span::DAY.times(100 - days));
+            life["age"] = json!(Span::DAY.times(100));
+            life["stress"]["ledger"]["outputs"] = json!(outputs);
+            life["stress"]["ledger"]["answered"] = json!(Span::DAY.times(100 - days));
         });
         check(&life, Kind::Invisibility, None, presses, false);
     }
@@ -649,7 +647,7 @@ fn triggers_and_ways_out_are_the_documents() {
         golem
             .fold(&Record {
                 seq: 2,
-                at: golem.life().now,
+                at: golem.life().now(),
                 events: vec![Event::Policy(policy::Event::Refused { rule })],
             })
             .unwrap();
@@ -664,13 +662,13 @@ fn triggers_and_ways_out_are_the_documents() {
         (97, 0.46, true, false, false),
         (97, 0.50, true, false, true),
     ] {
-        let life = with(&|life| {
-            (life.vitality.epistemic, life.stress.ledger.falling) = (fitness, falling);
-            // So much an hour that what is left above the brink lasts this long.
-            life.purse.burn_a_day = 24.0;
-            let left = economic::projected_life(life).unwrap().as_millis() as f64 / HOUR.as_millis() as f64;
-            life.purse.burn_a_day = 24.0 * left / f64::from(hours);
+        let burning = with(&|life| {
+            (life["vitality"]["epistemic"], life["stress"]["ledger"]["falling"]) = (json!(fitness), json!(falling));
+            life["purse"]["burn_a_day"] = json!(24.0);
         });
+        // So much an hour that what is left above the brink lasts this long.
+        let left = economic::projected_life(&burning).unwrap().as_millis() as f64 / HOUR.as_millis() as f64;
+        let life = changed(&burning, |life| life["purse"]["burn_a_day"] = json!(24.0 * left / f64::from(hours)));
         check(&life, Kind::ExistentialThreat, None, presses, clears);
     }
     for (repeats, other, presses) in [(7, 0, false), (9, 0, true), (9, 4, false), (15, 4, true)] {
@@ -679,11 +677,10 @@ fn triggers_and_ways_out_are_the_documents() {
     }
     let served = after(&[(Goal::Act, Failed, 9), (Goal::SelfExamine, Effective, 1)]);
     check(&served, Kind::Purposelessness, None, true, true);
-    let mut idle = fresh.life().clone();
-    idle.birth.constitution.stress.objectives = vec!["wind".into()];
+    let idle = with(&|life| life["birth"]["constitution"]["stress"]["objectives"] = json!(["wind"]));
     let mut golem = Golem::resume(idle, 1).unwrap();
     let events = vec![Event::Goal(goal::Event::Finished { goal: Goal::Explore, domain: 0, ended: Failed }); 8];
-    golem.fold(&Record { seq: 2, at: golem.life().now, events }).unwrap();
+    golem.fold(&Record { seq: 2, at: golem.life().now(), events }).unwrap();
     check(golem.life(), Kind::Purposelessness, None, true, false);
 }
 

@@ -3,6 +3,7 @@
 //! figure can be added to a life and forgotten here.
 
 use golem::Birth;
+use golem::Endowment;
 use golem::Usdc;
 use golem::constitution::{
     AffectFigures, Appraisal, Caps, CladeFigures, Clocks, Constitution, DreamFigures, DreamMethod, DreamSchedule,
@@ -10,7 +11,6 @@ use golem::constitution::{
     PolicyFigures, Reflex, ReplayOrder, StochasticFigures, StressFigures, StressMode, SuccessionFigures,
     ThoughtFigures, VitalityFigures, Window,
 };
-use golem::Endowment;
 use golem::stress;
 use golem::time::{Span, Time};
 use golem::world::Manifest;

@@ -79,7 +79,7 @@ impl Asker {
 
     fn feed(&mut self, what: What) {
         let life = self.golem.life();
-        let now = if matches!(what, What::Observed(_)) { life.due() } else { life.now };
+        let now = if matches!(what, What::Observed(_)) { life.due() } else { life.now() };
         let record = self.golem.step(&Input { now, roll: u64::MAX / 2, what }).unwrap();
         self.records.extend(record);
         self.check();
@@ -88,12 +88,12 @@ impl Asker {
     /// What must hold after every record.
     fn check(&self) {
         let life = self.golem.life();
-        let (purse, thoughts, figures) = (&life.purse, &life.thoughts, &life.constitution().thought);
+        let (purse, thoughts, figures) = (&life.purse(), &life.thoughts(), &life.constitution().thought);
         assert!(Books::of(life).adds_up());
         assert_eq!(purse.promised, thoughts.promised());
         assert!(purse.spent + purse.promised <= purse.given);
         // What was spent in earlier months is no matter of this one's.
-        let this_month = purse.month == life.age.as_millis() / Span::DAY.times(30).as_millis();
+        let this_month = purse.month == life.age().as_millis() / Span::DAY.times(30).as_millis();
         let spent = if this_month { purse.spent_this_month } else { Usdc::ZERO };
         assert!(spent + purse.promised <= life.constitution().economic.monthly_allowance, "{purse:?}");
         assert!(thoughts.day.taken <= figures.a_day && thoughts.month.taken <= figures.a_month);
@@ -102,7 +102,7 @@ impl Asker {
 
     fn tick(&mut self) {
         let life = self.golem.life();
-        let world = &life.birth.world;
+        let world = &life.birth().world;
         let bar = Bar {
             closed: life.due(),
             values: world.domains.iter().map(|_| 1.0).collect(),
@@ -117,7 +117,7 @@ impl Asker {
         self.asked += 1;
         let id = CommandId(self.asked.to_be_bytes());
         self.feed(What::Commanded { id, command: Command::Ask { text: "how do you do?".to_owned() } });
-        self.golem.life().commands.iter().find(|(known, _)| *known == id).and_then(|(_, why)| *why)
+        self.golem.life().commands().iter().find(|(known, _)| *known == id).and_then(|(_, why)| *why)
     }
 
     fn owed(&self) -> Option<Errand> {
@@ -138,10 +138,10 @@ impl Asker {
     /// Sends it, or brings its answer.
     fn send(&self, thinking: &Arc<Thinking>, key: u64) -> Option<What> {
         let life = self.golem.life();
-        let question = life.thoughts.find(key).unwrap();
+        let question = life.thoughts().find(key).unwrap();
         let model = golem::thought::model(life, question);
         let shown = || Ok((prompt(life, question, &[]), Vec::new()));
-        thinking.ask(question, model, &life.birth.world, shown).unwrap()
+        thinking.ask(question, model, &life.birth().world, shown).unwrap()
     }
 }
 
@@ -218,8 +218,8 @@ fn whatever_a_provider_does_nothing_is_paid_or_could_be_charged_beyond_what_was_
     let (mut paid, mut charged) = (0, 0);
     for asker in done.into_inner().unwrap() {
         let life = asker.golem.life();
-        let (spent, at_most) = (life.thoughts.spent.as_micros() as u64, provider.charged(life.birth.name.as_str()));
-        assert!(at_most <= spent, "{} can have been charged {at_most} and has paid {spent}", life.birth.name);
+        let (spent, at_most) = (life.thoughts().spent.as_micros() as u64, provider.charged(life.birth().name.as_str()));
+        assert!(at_most <= spent, "{} can have been charged {at_most} and has paid {spent}", life.birth().name);
         (paid, charged) = (paid + spent, charged + at_most);
     }
     let (sent, at_once) = provider.calls();

@@ -177,7 +177,8 @@ impl Account {
         let missing = |rows: &[Row], number: u64| rows.binary_search_by_key(&number, |row| row.number).is_err();
         let sent = own.transfers.values().filter(|taken| taken.number > self.arrival.transfers);
         let sent = sent.filter(|taken| missing(&self.sent, taken.number)).copied().collect();
-        let done = |number: &u64| *number > self.arrival.deposits && life.deposits().iter().all(|d| d.number != *number);
+        let done =
+            |number: &u64| *number > self.arrival.deposits && life.deposits().iter().all(|d| d.number != *number);
         let returned = own.deposits.iter().filter(|(number, _)| done(number) && missing(&self.received, **number));
         (sent, returned.map(|(number, amount)| (*number, *amount)).collect())
     }

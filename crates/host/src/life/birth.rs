@@ -4,8 +4,8 @@ use std::fs;
 
 use golem::constitution::Constitution;
 use golem::inheritance::Descent;
-use golem::{Birth, Endowment};
 use golem::world::Manifest;
+use golem::{Birth, Endowment};
 use golem::{Golem, Name, Time, laws};
 use vault::{Head, Place, Vault};
 use world::{Ledger, Spec, World};

@@ -84,7 +84,9 @@ impl<L: Listener> Shell for Shelled<'_, L> {
                 let peers = self.body.tell_peers(life, number, news)?;
                 return Ok(Some(What::Told { number, peers }));
             }
-            Errand::Commit { order, .. } => life.birth().world.actions[usize::from(order.action)].effect == Effect::Adds,
+            Errand::Commit { order, .. } => {
+                life.birth().world.actions[usize::from(order.action)].effect == Effect::Adds
+            }
             Errand::Ask { key } => return self.body.think(life, key),
             Errand::Call { key } if self.body.counter.knows(key) => return Ok(None),
             Errand::Call { key } => return Ok(Some(What::lost(key))),

@@ -3,10 +3,10 @@
 
 use std::ops::ControlFlow;
 
+use golem::Endowment;
 use golem::grimoire::How;
 use golem::grimoire::bundle::Line;
 use golem::inheritance::{BALDWIN, Descent, divergence};
-use golem::Endowment;
 use golem::mortality::death::Cause;
 use golem::rule::text::{Parsed, parse};
 use golem::{Life, Name, Usdc};

@@ -31,7 +31,8 @@ impl Living {
 
     /// Takes in what the owner has said and sent since the last look.
     pub fn look_into_inbox(&mut self, listener: &mut impl Listener) -> Result<(), Error> {
-        if let (false, Some(reason)) = (self.life().heartbeat().frozen || self.life().is_dead(), self.body.place.frozen())
+        if let (false, Some(reason)) =
+            (self.life().heartbeat().frozen || self.life().is_dead(), self.body.place.frozen())
         {
             self.obey(self.own_id(), Command::Freeze { reason }, listener)?;
         }

@@ -4,8 +4,8 @@ use std::fs;
 use std::sync::{Arc, Mutex};
 
 use golem::Command;
-use golem::grimoire::How;
 use golem::Endowment;
+use golem::grimoire::How;
 use vault::lines::HeirOf;
 use vault::{Notice, Vault};
 

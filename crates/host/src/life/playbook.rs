@@ -144,8 +144,8 @@ fn remove(path: &Path) -> Result<(), Error> {
 
 #[cfg(test)]
 mod tests {
-    use golem::constitution::Constitution;
     use golem::Birth;
+    use golem::constitution::Constitution;
     use golem::{Golem, GolemId, laws};
     use world::{Ledger, Spec};
 

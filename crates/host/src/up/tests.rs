@@ -315,7 +315,7 @@ fn a_hundred_worlds_that_sleep_at_every_call_hold_up_nobody() {
     let due = (span.as_secs_f64() / interval.as_secs_f64()).round() as u64;
     host.stop();
     let acted: u64 = (200..200 + slow)
-        .map(|seed| home.golem(&format!("slow{seed}")).unwrap().wake().unwrap().0.life().execution.domain.resolved)
+        .map(|seed| home.golem(&format!("slow{seed}")).unwrap().wake().unwrap().0.life().execution().domain.resolved)
         .sum();
     println!(
         "counted: 200 golems beside no, one and {slow} worlds that take {latency:?} a call: late p99 {:?}; of {due} ticks \
@@ -383,7 +383,7 @@ fn a_model_that_is_away_holds_up_nobody_and_is_told_of_once() {
     until("it goes on by itself", || told().len() > 1);
     assert!(back.calls().0 > 0 && told()[1].text.contains("answers again"), "{:?}", told());
     host.stop();
-    let spent = |seed: u64| home.golem(&format!("g{seed}")).unwrap().wake().unwrap().0.life().thoughts.spent;
+    let spent = |seed: u64| home.golem(&format!("g{seed}")).unwrap().wake().unwrap().0.life().thoughts().spent;
     assert!((0..many).all(|seed| spent(seed) == golem::Usdc::ZERO), "nobody there costs nothing");
 }
 

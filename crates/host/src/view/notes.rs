@@ -84,6 +84,7 @@ pub(crate) fn host_note(key: String, kind: &str, golem: Option<&str>, text: Stri
 mod tests {
     use super::*;
     use golem::Usdc;
+    use serde_json::json;
 
     #[test]
     fn what_an_owner_is_told_of_and_how_often() {
@@ -117,10 +118,12 @@ mod tests {
         assert_eq!(told(5, 1, refused(Refusal::NoEdge)), None, "to stay out is no news");
         // Whoever has had its share does not ask for more: the last that was granted tells it.
         let granted = |actions: u32, value: i64| {
-            let mut life = golem.life().clone();
-            (life.policy.actions_per_day, life.policy.per_day_most) = (3, Usdc::micros(1_000));
-            (life.day.actions, life.day.value) = (actions, Usdc::micros(value));
-            life.capital.cash = Usdc::micros(100_000);
+            let mut life = serde_json::to_value(golem.life()).unwrap();
+            life["policy"]["actions_per_day"] = json!(3);
+            life["policy"]["per_day_most"] = json!(Usdc::micros(1_000));
+            (life["day"]["actions"], life["day"]["value"]) = (json!(actions), json!(Usdc::micros(value)));
+            life["capital"]["cash"] = json!(Usdc::micros(100_000));
+            let life: Life = serde_json::from_value(life).unwrap();
             let (cash, fee, expires) = (Usdc::ZERO, Usdc::ZERO, golem::Time::default());
             let message = Message::Granted { key: 1, cash, fee, expires };
             let told = Told { seq: 5, at: golem::Time::seconds(3_600), tick: 1, message };

@@ -1,9 +1,9 @@
 //! One life, on one screen: what `golem show`, a report and the page say of it.
 
+use golem::Life;
 use golem::Span;
 use golem::books::Books;
 use golem::daimon::{Octant, Pad};
-use golem::Life;
 use golem::mortality::economic;
 use golem::mortality::epistemic::domain_fitness;
 use golem::mortality::stochastic;
@@ -26,7 +26,8 @@ pub fn head(life: &Life, running: bool) -> String {
     match &life.death() {
         Some(_) => format!("{}  dead", life.birth().name),
         None => {
-            let notes = [(life.heartbeat().paused, "paused"), (life.heartbeat().frozen, "frozen"), (running, "running")];
+            let notes =
+                [(life.heartbeat().paused, "paused"), (life.heartbeat().frozen, "frozen"), (running, "running")];
             let notes: Vec<&str> = notes.iter().filter(|(on, _)| *on).map(|(_, note)| *note).collect();
             let notes = if notes.is_empty() { String::new() } else { format!("  ({})", notes.join(", ")) };
             format!("{}  {}  vitality {:.2}{notes}", life.birth().name, life.phase(), life.vitality().composite)
@@ -71,7 +72,10 @@ pub fn rows(life: &Life) -> Vec<Row> {
     }
     if life.dated_made() > 0 {
         let open = life.dated().len() as u64;
-        rows.push(("claims", format!("{} made, {} of them still to be answered", count(life.dated_made()), count(open))));
+        rows.push((
+            "claims",
+            format!("{} made, {} of them still to be answered", count(life.dated_made()), count(open)),
+        ));
     }
     if !life.is_dead() && world.regime.is_some() {
         rows.push(("regime", format!("{} since {}", life.regimes().now, date(life.regimes().since))));

@@ -111,7 +111,7 @@ impl Fate {
             };
             living.obey(CommandId(self.seed.to_le_bytes()), command, cutter)?;
         }
-        Ok(living.life().heartbeat.state == State::Dead && living.golem().owes_nothing())
+        Ok(living.life().heartbeat().state == State::Dead && living.golem().owes_nothing())
     }
 }
 
@@ -173,11 +173,14 @@ impl Listener for Cutter {
 fn check_ended(place: &GolemHome, fate: &Fate) -> Life {
     let (golem, _) = Reader::open(&place.database()).unwrap().verify(&place.home().heads()).unwrap();
     let (life, seed) = (golem.life(), fate.seed);
-    let death = life.death.as_ref().unwrap_or_else(|| panic!("{seed} lives"));
-    assert!(golem.owes_nothing() && life.heartbeat.state == State::Dead, "{seed} has not ended");
+    let death = life.death().unwrap_or_else(|| panic!("{seed} lives"));
+    assert!(golem.owes_nothing() && life.heartbeat().state == State::Dead, "{seed} has not ended");
     assert_eq!(death.cause.name(), fate.cause, "{seed}");
     assert_eq!(life.unaccounted(), Usdc::ZERO);
-    assert_eq!((life.purse.credit, life.capital.cash, life.capital.reserved), (Usdc::ZERO, Usdc::ZERO, Usdc::ZERO));
+    assert_eq!(
+        (life.purse().credit, life.capital().cash, life.capital().reserved),
+        (Usdc::ZERO, Usdc::ZERO, Usdc::ZERO)
+    );
     let (mut once, mut sent, mut received) = ([0; 4], Vec::new(), Vec::new());
     let mut orders = 0;
     Reader::open(&place.database())
@@ -203,9 +206,9 @@ fn check_ended(place: &GolemHome, fate: &Fate) -> Life {
         })
         .unwrap();
     assert_eq!(once, [1; 4], "{seed}: death, testament, legacy and end, each once");
-    assert_eq!(sent, (1..=life.deposits_made).collect::<Vec<_>>(), "{seed}");
+    assert_eq!(sent, (1..=life.deposits_made()).collect::<Vec<_>>(), "{seed}");
     assert_eq!(received.len(), sent.len(), "{seed}: every deposit was confirmed once");
-    assert_eq!(place.home().treasury().unwrap().received(life.id()).unwrap(), life.deposits_made);
+    assert_eq!(place.home().treasury().unwrap().received(life.id()).unwrap(), life.deposits_made());
     let testament = testament::read(place, life).unwrap().expect("a testament");
     assert_eq!((&testament.cause, testament.sections.len()), (&death.cause, 9));
     let left = bundle::open(place.home(), &place.legacy()).unwrap();
@@ -218,19 +221,19 @@ fn check_ended(place: &GolemHome, fate: &Fate) -> Life {
 
 /// What was held is gone if it was to be closed; otherwise nobody touched it and its owner knows of it.
 fn check_left(life: &Life, testament: &thanatopsis::Testament, orders: u64) {
-    let holding = life.capital.holding;
-    if life.policy.on_death == OnDeath::Close {
-        assert!(holding == 0 || life.death.as_ref().unwrap().closing_attempts == 3, "{holding} are left");
+    let holding = life.capital().holding;
+    if life.policy().on_death == OnDeath::Close {
+        assert!(holding == 0 || life.death().unwrap().closing_attempts == 3, "{holding} are left");
         return;
     }
     assert_eq!(orders, 0, "no order is sent by the dead");
-    assert_eq!(life.policy.stop_bps, life.constitution().policy.stop_bps, "its stop is where it was");
+    assert_eq!(life.policy().stop_bps, life.constitution().policy.stop_bps, "its stop is where it was");
     let Some(left) = &testament.left else {
         assert_eq!(holding, 0, "the owner is not told");
         return;
     };
-    assert_eq!((left.holding, left.cost), (holding, life.capital.cost));
-    assert_eq!(left.handed_over, life.policy.on_death == OnDeath::HandOver);
+    assert_eq!((left.holding, left.cost), (holding, life.capital().cost));
+    assert_eq!(left.handed_over, life.policy().on_death == OnDeath::HandOver);
     assert!(left.stop.is_some_and(Usdc::is_positive) && left.to_string().contains("yours to watch"));
 }
 
@@ -240,13 +243,13 @@ fn all_money(home: &Home) -> Usdc {
     let mut sum = treasury.balance().unwrap();
     for place in home.list().unwrap() {
         let (golem, _) = Reader::open(&place.database()).unwrap().wake().unwrap();
-        let (life, purse, capital) = (golem.life(), &golem.life().purse, &golem.life().capital);
+        let (life, purse, capital) = (golem.life(), &golem.life().purse(), &golem.life().capital());
         sum += purse.credit + purse.spent + purse.gas;
         sum += capital.cash + capital.reserved + capital.cost + capital.fees - capital.realised;
-        let sent = treasury.undelivered(life.id(), life.transfers_taken).unwrap();
+        let sent = treasury.undelivered(life.id(), life.transfers_taken()).unwrap();
         sum += sent.iter().map(|t| t.credit + t.capital).sum();
         let received = treasury.received(life.id()).unwrap();
-        sum += life.deposits.iter().filter(|d| d.number > received).map(|d| d.amount).sum();
+        sum += life.deposits().iter().filter(|d| d.number > received).map(|d| d.amount).sum();
     }
     sum
 }
@@ -306,7 +309,7 @@ fn a_death_cut_off_at_any_acknowledgement_completes_once() {
         }
         let life = check_ended(&golem, &fate);
         assert_eq!(all_money(&place), before, "{seed}: to the micro-USDC");
-        held += u64::from(life.policy.on_death == OnDeath::HandOver && life.capital.holding > 0);
+        held += u64::from(life.policy().on_death == OnDeath::HandOver && life.capital().holding > 0);
         *causes.entry(fate.cause).or_insert(0_u64) += 1;
     }
     drop(folder);

@@ -4,8 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::common::{lives, mix};
-use golem::constitution::{Clocks, Constitution, Measure, MindKind, Mode};
 use golem::Birth;
+use golem::constitution::{Clocks, Constitution, Measure, MindKind, Mode};
 use golem::owner::Account;
 use golem::world::Observation;
 use golem::{Command, CommandId, Golem, Input, Life, Record, Span, Time, Usdc, What, laws};
@@ -105,7 +105,7 @@ fn live(life: &mut Rehearsal, seed: u64, ticks: u64, each: &mut impl FnMut(&Reco
             3 | 4 => Command::Resume,
             5 => Command::Dream,
             6 => {
-                let next = life.life().transfers_taken + 1;
+                let next = life.life().transfers_taken() + 1;
                 life.feed(fund(next, amount, amount), each).unwrap();
                 continue;
             }
@@ -142,7 +142,7 @@ fn folding_gives_the_same_bytes_from_the_start_and_from_any_snapshot() {
         for (seq, bytes) in &snapshots {
             assert_eq!(fold(codec::decode_life(bytes, *seq).unwrap()), lived, "seed {seed}, from record {seq}");
         }
-        let ending = life.life().death.as_ref().map_or("alive", |death| death.cause.name());
+        let ending = life.life().death().map_or("alive", |death| death.cause.name());
         *endings.entry(ending).or_default() += 1;
     }
     println!("counted: endings of varied lives {endings:?}");
@@ -203,12 +203,12 @@ fn survival_over_many_lives_is_the_documents() {
             // Nothing to see: only time and chance.
             let (id, secret) = (identity(Some(seed), "survival"), Secret::from_seed(seed, "survival"));
             let (mut golem, _) = Golem::born(Birth { id, ..unborn.clone() }, Time::seconds(0));
-            while golem.life().age < Span::DAY.times(90) && !golem.life().is_dead() {
-                let roll = secret.roll(id, golem.life().tick + 1);
+            while golem.life().age() < Span::DAY.times(90) && !golem.life().is_dead() {
+                let roll = secret.roll(id, golem.life().tick() + 1);
                 let now = golem.life().due();
                 golem.step(&Input { now, roll, what: What::Observed(Observation::default()) }).unwrap();
             }
-            golem.life().is_dead().then_some(golem.life().age)
+            golem.life().is_dead().then_some(golem.life().age())
         })
         .collect();
     for (days, expected) in [(7, 0.985), (30, 0.93), (60, 0.77), (90, 0.03)] {
@@ -241,7 +241,7 @@ fn one_path_lived_at_three_intervals_gives_one_survival_curve() {
                 life.tick(&mut unheard).unwrap();
             }
             // Death is noticed at the end of a step; on average it came half a step before.
-            (life.life().age.as_millis() as f64 - seconds as f64 * 500.0) / 3_600_000.0
+            (life.life().age().as_millis() as f64 - seconds as f64 * 500.0) / 3_600_000.0
         });
         let mut ages: Vec<f64> = ages.collect();
         ages.sort_by(f64::total_cmp);
@@ -292,10 +292,10 @@ fn every_clock_kills_and_a_switched_off_one_never_does() {
             );
             let fund = What::Funded { transfer: 1, credit: Usdc::dollars(10), capital: Usdc::ZERO };
             life.feed(fund, &mut unheard).unwrap();
-            while !life.is_over() && life.life().tick < 8_000 {
+            while !life.is_over() && life.life().tick() < 8_000 {
                 life.tick(&mut unheard).unwrap();
             }
-            if let Some(death) = &life.life().death {
+            if let Some(death) = &life.life().death() {
                 assert_ne!(death.cause.name(), never, "seed {seed}");
                 seen.insert(death.cause.name());
             }

@@ -109,7 +109,7 @@ fn the_pictures_of_an_old_life_are_there_at_once() {
     let slowest = again.iter().max().unwrap();
     println!(
         "counted: {golems} golems, one of {} ticks: {:?} first, {:?} once made",
-        all[0].life().tick,
+        all[0].life().tick(),
         first[0],
         slowest
     );

@@ -3,9 +3,9 @@
 
 use std::collections::BTreeMap;
 
+use golem::Birth;
 use golem::constitution::Constitution;
 use golem::grimoire::{How, Status};
-use golem::Birth;
 use golem::rule::Provenance;
 use golem::{Golem, Usdc, What, laws};
 use host::chance::{Secret, identity};
@@ -105,14 +105,14 @@ fn ten_thousand_hostile_lines_get_no_say_and_make_nothing_more_believed() {
     while sent < 10_000 {
         let lines: Vec<String> = (sent..sent + 50).map(hostile).collect();
         let before: BTreeMap<u64, f64> =
-            life.grimoire().entries().map(|entry| (entry.id, entry.confidence(life.life().now))).collect();
+            life.grimoire().entries().map(|entry| (entry.id, entry.confidence(life.life().now()))).collect();
         let how = [How::Clade, How::Purchased, How::Replicant, How::Inherited][(sent / 50 % 4) as usize];
         let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
         // The ordinary round runs with it: what it checks itself may count, what came in may not. What is
         // being tried, or has just been, is checked by its own claims.
-        let knowing = &life.life().knowing;
-        let tried: Vec<u64> = life.life().playbook.iter().chain(&knowing.shelf).map(|h| h.id).collect();
-        let watched: Vec<u64> = life.life().knowing.watched.iter().map(|watched| watched.id).collect();
+        let knowing = &life.life().knowing();
+        let tried: Vec<u64> = life.life().playbook().iter().chain(&knowing.shelf).map(|h| h.id).collect();
+        let watched: Vec<u64> = life.life().knowing().watched.iter().map(|watched| watched.id).collect();
         for told in life.take_in(&lines, how, &mut |_, _| {}).unwrap() {
             let reason = match told {
                 Ok(()) => "taken into quarantine".to_owned(),
@@ -125,7 +125,7 @@ fn ten_thousand_hostile_lines_get_no_say_and_make_nothing_more_believed() {
                 && !watched.contains(&entry.id)
                 && !tried.contains(&entry.id)
             {
-                let now = entry.confidence(life.life().now);
+                let now = entry.confidence(life.life().now());
                 assert!(now <= before + 1e-12, "more believed for being told so: {entry:?}");
             }
         }
@@ -146,9 +146,9 @@ fn ten_thousand_hostile_lines_get_no_say_and_make_nothing_more_believed() {
         assert_ne!(entry.status, Status::Dormant);
     }
     // In a market without anything to find, nothing that promises so much can prove itself.
-    let voices = life.life().playbook.iter().filter(|h| h.provenance == Provenance::Recalled && h.voice);
+    let voices = life.life().playbook().iter().filter(|h| h.provenance == Provenance::Recalled && h.voice);
     assert_eq!(voices.count(), 0, "a hostile line got a say");
     assert!(quarantined > 0 && quarantined < 2_000, "{quarantined}");
     assert!(!life.life().is_dead());
-    assert_eq!(life.life().execution.domain.resolved, 0, "nothing was done because somebody said so");
+    assert_eq!(life.life().execution().domain.resolved, 0, "nothing was done because somebody said so");
 }

@@ -3,8 +3,8 @@
 
 use golem::grimoire::{Grimoire, How};
 use golem::inheritance::{BUDGET, Descent, estate, whole};
-use golem::{Birth, Endowment};
 use golem::rule::{self, Heuristic};
+use golem::{Birth, Endowment};
 use golem::{Command, CommandId, Golem, Life, Span, Time, Usdc, What};
 use host::chance::{Secret, identity};
 use host::life::rehearsal::Rehearsal;

@@ -62,7 +62,7 @@ fn lived(spec: &Spec, seed: u64, dreams: bool) -> Chain {
     let world = spec.clone().with_seed(seed).open(Ledger::memory()).unwrap();
     let mut life = rehearsal("chains", seed, world, constitution(seed, dreams), Usdc::dollars(10)).among(1);
     let (mut records, mut head) = (0, [0_u8; 32]);
-    while life.life().tick < TICKS && !life.is_over() {
+    while life.life().tick() < TICKS && !life.is_over() {
         life.tick(&mut |record, _| {
             records += 1;
             let body = serde_json::to_vec(record).unwrap();
@@ -70,7 +70,7 @@ fn lived(spec: &Spec, seed: u64, dreams: bool) -> Chain {
         })
         .unwrap();
     }
-    Chain { records, head, nights: life.life().dreams.nights, told: life.life().clade.told }
+    Chain { records, head, nights: life.life().dreams().nights, told: life.life().clade().told }
 }
 
 #[test]

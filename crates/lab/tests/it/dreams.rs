@@ -219,7 +219,7 @@ fn nobody_takes_anything_up_in_a_dream() {
                         Event::Dream(dream::Event::Began { .. }) => {
                             asleep = true;
                             nights += 1;
-                            held += u64::from(life.capital.holding > 0);
+                            held += u64::from(life.capital().holding > 0);
                         }
                         Event::Dream(dream::Event::Left { .. }) => asleep = false,
                         Event::Policy(policy::Event::Intended(flight)) if asleep => {

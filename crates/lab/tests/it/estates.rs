@@ -22,11 +22,11 @@ fn lived(seed: u64, ticks: u64) -> Left {
     let clocks = Clocks { economic: false, epistemic: false, stochastic: false };
     let constitution = Constitution { clocks, ..Constitution::default() };
     let mut life = rehearsal("left", seed, world, constitution, Usdc::dollars(10));
-    while life.life().tick < ticks {
+    while life.life().tick() < ticks {
         life.tick(&mut |_, _| {}).unwrap();
     }
     let (grimoire, known) = (life.grimoire(), life.life());
-    let unsettled = known.dreams.expired as u32;
+    let unsettled = known.dreams().expired as u32;
     let mandate = Mandate::of(grimoire.entries(), unsettled, 0, &known.constitution().mandate);
     let kept = |status: bool| grimoire.entries().filter(|entry| (entry.status == Status::Archived) == status).count();
     let questions = grimoire.in_use().filter(|entry| entry.kind == Kind::Question).count();

@@ -246,7 +246,7 @@ fn an_experiment_is_as_fast_as_the_bare_step() {
             let settled = experiment.settled(place, &experiment.minds[0], arm, &Default::default()).unwrap();
             let world = place.spec.clone().with_seed(seed).open(world::Ledger::memory()).unwrap();
             let mut life = crate::common::rehearsal("bare", seed, world, settled.constitution, settled.credit);
-            while life.life().tick < done.fared[&arm.name].ticks {
+            while life.life().tick() < done.fared[&arm.name].ticks {
                 life.tick(&mut |_, _| {}).unwrap();
             }
         }

@@ -30,10 +30,10 @@ fn lived(seed: u64, turns: bool, learns: bool, ticks: u64) -> Told {
     constitution.mind.learn_until = (!learns).then(|| tick.times(TURN));
     let (mut life, mut heard) = (rehearsal("bits", seed, world, constitution, Usdc::dollars(10)), Heard::default());
     let mut told = Told { sign: None, clock: None, early: 0, before: 0.0, after: 0.0 };
-    while life.life().tick < ticks && !life.life().is_dead() {
+    while life.life().tick() < ticks && !life.life().is_dead() {
         let known = heard.windows.len();
         life.tick(&mut |record, life| heard.hear(record, life)).unwrap();
-        let now = life.life().tick;
+        let now = life.life().tick();
         if heard.windows.len() > known && heard.sign() == Some(Sign::Decoupled) {
             if now > TURN {
                 told.sign = told.sign.or(Some(now));
@@ -41,7 +41,7 @@ fn lived(seed: u64, turns: bool, learns: bool, ticks: u64) -> Told {
                 told.early += 1;
             }
         }
-        if now > TURN && life.life().epistemic.declining_since.is_some() {
+        if now > TURN && life.life().epistemic().declining_since.is_some() {
             told.clock = told.clock.or(Some(now));
         }
     }

@@ -105,24 +105,24 @@ fn real_data_does_not_kill_by_accident_and_shows_what_a_study_found() {
             let config = world::ReplayConfig { start: Some(start), name: "real".into() };
             let world = world::Replay::new(candles.clone(), config, Ledger::memory()).unwrap();
             let mut life = newborn_in(Box::new(world), seed, hourly());
-            while !life.is_over() && life.life().tick < 2_208 {
+            while !life.is_over() && life.life().tick() < 2_208 {
                 life.tick(&mut |_, _| {}).unwrap();
-                if life.life().tick.is_multiple_of(200) {
-                    fitness.push(life.life().vitality.epistemic);
+                if life.life().tick().is_multiple_of(200) {
+                    fitness.push(life.life().vitality().epistemic);
                 }
             }
             let now = life.life();
-            let kept = now.capital.worth(now.seen.unit) + now.capital.withdrawn + now.capital.harvested;
+            let kept = now.capital().worth(now.seen().unit) + now.capital().withdrawn + now.capital().harvested;
             returns.push(kept.as_f64() / 1e8 - 1.0);
             let at = |time: Time| bars[bars.partition_point(|bar| bar.opened < time).min(bars.len() - 1)].open;
-            holding.push(at(now.seen.until) / at(start) - 1.0);
-            acted += u64::from(now.execution.domain.resolved > 0);
-            if let Some(death) = &life.life().death {
+            holding.push(at(now.seen().until) / at(start) - 1.0);
+            acted += u64::from(now.execution().domain.resolved > 0);
+            if let Some(death) = &life.life().death() {
                 let early = death.cause.name() == "epistemic_senescence" && death.tick <= 200;
                 assert!(!early, "{name} {seed}: died of being wrong at tick {}", death.tick);
             }
-            if life.life().tick > 500 {
-                let skill = |at: usize| life.life().epistemic.domains[at].skill();
+            if life.life().tick() > 500 {
+                let skill = |at: usize| life.life().epistemic().domains[at].skill();
                 let era = usize::from(start.as_seconds() >= HELD_OUT);
                 direction[era].push(skill(0));
                 volatility[era].push(skill(1));

@@ -56,13 +56,13 @@ fn answer(mind: Mind, future: &Future, life: &Life, question: &Question, dice: &
         ((z ^ (z >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
     };
     let mut answer = Answer::default();
-    for (at, domain) in life.birth.world.domains.iter().enumerate() {
+    for (at, domain) in life.birth().world.domains.iter().enumerate() {
         let (least, most, nothing) =
             if domain.kind == DomainKind::Direction { (0.05, 0.95, 0.5) } else { (0.2, 5.0, 1.0) };
         let known = || -> Option<f64> {
             let bars = u64::from(domain.horizon).max(1);
             let (now, then) =
-                (question.values.get(at)?, future.at(at, question.asked + life.birth.world.bar.times(bars))?);
+                (question.values.get(at)?, future.at(at, question.asked + life.birth().world.bar.times(bars))?);
             Some(match domain.kind {
                 DomainKind::Value => then / now,
                 DomainKind::Direction => f64::from(u8::from(then > *now)),
@@ -101,14 +101,14 @@ fn lived(mind: Mind, seed: u64, ticks: u64) -> (f64, f64, f64) {
     }));
     let (mut claims, mut errors, mut asked) = (Listener::default(), Errors::default(), 0);
     for tick in 0..ticks {
-        let before = life.life().thoughts.made;
+        let before = life.life().thoughts().made;
         life.tick(&mut |record, life| claims.hear(record, life, &mut errors)).unwrap();
         if tick >= ticks / 4 * 3 {
-            asked += life.life().thoughts.made - before;
+            asked += life.life().thoughts().made - before;
         }
     }
     let share = asked as f64 * 4.0 / ticks as f64;
-    (errors.skill(life.life()).unwrap(), share, life.life().thoughts.spent.as_f64() / 1e6)
+    (errors.skill(life.life()).unwrap(), share, life.life().thoughts().spent.as_f64() / 1e6)
 }
 
 #[test]

@@ -14,10 +14,10 @@ mod state;
 mod units;
 
 pub(crate) use apply::apply;
-pub use denied::{Denied};
+pub use denied::Denied;
 pub use event::{Event, How, Kinds, Used};
 pub use habits::{Alike, Habits, Hold, Runaway};
 pub use read::{Left, Room, caps, left, room};
+pub use runaway::crossed;
 pub use state::{ByModel, Calls, Open, Past};
 pub use units::{Amount, Cap, Today, Unit, UnitCounts};
-pub use runaway::{crossed};

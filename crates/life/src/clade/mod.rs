@@ -5,5 +5,5 @@ mod event;
 mod state;
 
 pub(crate) use apply::apply;
-pub use event::{Event};
+pub use event::Event;
 pub use state::{Clade, Died, News, Peer, Stain};

@@ -2,13 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::{Origin, Revision, SleepStage, Staged};
 use crate::Life;
 use crate::constitution::PolicyFigures;
 use crate::money::Usdc;
 use crate::prose::Prose;
 use crate::regime::Regime;
 use crate::rule::Condition;
-use super::{Origin, Revision, SleepStage, Staged};
 
 /// What one phase of a night came to; together, what the night did.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

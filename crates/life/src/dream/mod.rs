@@ -12,7 +12,7 @@ mod state;
 mod trial;
 
 pub(crate) use apply::{about, apply, said, tried, tried_again};
-pub use event::{Event};
+pub use event::Event;
 pub use found::{Ahead, Found, Idea, Imagined, Met, Rehearsed, Replay, Threat, ThreatKind, Trajectory};
 pub use kind::{Blocked, SleepStage, Trigger, Waker};
 pub use schedule::{blocked, for_thoughts, length, owes, urgency};

@@ -10,6 +10,6 @@ mod read;
 mod state;
 
 pub(crate) use apply::apply;
-pub use event::{Event};
+pub use event::Event;
+pub use read::horizon;
 pub use state::{Episodes, Pending, State, Surprise, why};
-pub use read::{horizon};

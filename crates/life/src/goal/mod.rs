@@ -6,5 +6,5 @@ mod event;
 mod state;
 
 pub(crate) use apply::apply;
-pub use event::{Event};
+pub use event::Event;
 pub use state::{Ended, Goal, Tallies, Tally};

@@ -11,7 +11,7 @@ mod knowing;
 pub(crate) use apply::apply;
 pub use confidence::{BIRTH_CAP, HALF_LIVES, inherited};
 pub use entry::{Class, Decision, Entry, Expectation, How, Kind, Link, PASSED_ON, Provenance, Shown, Source, Status};
-pub use event::{Event};
+pub use event::Event;
 pub(crate) use fiber::Whole;
 pub use fiber::{Fiber, Watched};
 pub use knowing::{Intake, Knowing, Moves, ROUND, WATCHED};

@@ -8,5 +8,5 @@ mod event;
 mod state;
 
 pub(crate) use apply::apply;
-pub use event::{Event};
+pub use event::Event;
 pub use state::{Heartbeat, State};

@@ -11,5 +11,5 @@ pub mod stochastic;
 pub mod vitality;
 
 pub(crate) use apply::apply;
-pub use event::{Event};
+pub use event::Event;
 pub use state::{Clock, Domain, Epistemic, Partition, Purse, Senescence, Vitality, sigmoid};

@@ -14,9 +14,9 @@ mod say;
 mod state;
 
 pub(crate) use apply::{apply, looked};
-pub use event::{Event};
-pub(crate) use read::{adds};
+pub use event::Event;
+pub(crate) use read::adds;
+pub use read::proposal;
 pub(crate) use record::{said, scored};
+pub use say::departure;
 pub use state::{Expected, Outside, Word};
-pub use say::{departure};
-pub use read::{proposal};

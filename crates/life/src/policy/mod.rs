@@ -14,8 +14,8 @@ mod state;
 
 pub(crate) use apply::apply;
 pub use capital::Capital;
-pub use event::{Event};
+pub use event::Event;
 pub use flight::{Flight, Hash, Held, Intent, Permit, Stage, policy_hash, preview_hash};
 pub use read::{TELL_AGAIN, caution, gate, grown_careful, patience, still_permitted};
-pub use refusal::{Refusal};
+pub use refusal::Refusal;
 pub use state::{Day, Execution, Proposal};

@@ -7,7 +7,7 @@ mod state;
 mod voice;
 
 pub(crate) use apply::apply;
-pub use event::{Event};
+pub use event::Event;
 pub use standing::Standing;
 pub use state::{Chain, Claim, Dated, Prediction, Seen, Share};
 pub use voice::{Departures, Voice};

@@ -10,6 +10,6 @@ mod page_hinkley;
 mod state;
 
 pub(crate) use apply::apply;
-pub use event::{Event};
+pub use event::Event;
 pub use page_hinkley::{Mode, PageHinkley, Settings, Sums};
 pub use state::{Regime, Regimes};

@@ -237,11 +237,7 @@ pub struct Terms {
 
 impl Terms {
     /// Nothing, if there are no blends, or if the last value has no logarithm.
-    pub fn of<'a>(
-        blends: impl Iterator<Item = &'a Blend>,
-        last: f64,
-        features: &Features,
-    ) -> Option<Box<Terms>> {
+    pub fn of<'a>(blends: impl Iterator<Item = &'a Blend>, last: f64, features: &Features) -> Option<Box<Terms>> {
         let of = blends.flat_map(|blend| &blend.features).fold(0, |of, feature| of | 1 << feature);
         if of == 0 || last <= 0.0 {
             return None;

@@ -133,12 +133,7 @@ fn toward(gap: f64, laws: &Laws) -> f64 {
 }
 
 /// The forecast of all who have a say, drawn towards the naive one by what nobody knows.
-pub fn together<'a>(
-    kind: DomainKind,
-    naive: f64,
-    voices: impl Iterator<Item = &'a Heuristic>,
-    laws: &Laws,
-) -> f64 {
+pub fn together<'a>(kind: DomainKind, naive: f64, voices: impl Iterator<Item = &'a Heuristic>, laws: &Laws) -> f64 {
     let (mut sum, mut said) = (0.0, laws.doubt);
     for heuristic in voices.filter(|heuristic| heuristic.blend.is_none()) {
         let say = heuristic.say(kind, laws);
@@ -149,12 +144,7 @@ pub fn together<'a>(
 }
 
 /// What all blends with a say expect together: each by what it has shown, and a newcomer by a little.
-pub fn blended<'a>(
-    naive: f64,
-    voices: impl Iterator<Item = &'a Heuristic>,
-    terms: &Terms,
-    laws: &Laws,
-) -> Option<f64> {
+pub fn blended<'a>(naive: f64, voices: impl Iterator<Item = &'a Heuristic>, terms: &Terms, laws: &Laws) -> Option<f64> {
     let (mut way, mut said) = (0.0, 0.0);
     for heuristic in voices.filter(|heuristic| heuristic.voice) {
         let Some(blend) = &heuristic.blend else { continue };

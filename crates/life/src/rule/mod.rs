@@ -16,7 +16,7 @@ pub mod vote;
 
 pub(crate) use apply::{apply, begin_look, pay_out};
 pub use blend::{Blend, Mix, Term, Terms};
-pub use event::{Event};
+pub use event::Event;
 pub(crate) use learning::forecast;
 pub use slots::{free_slot, ideas_every, is_tried, room_for_blends, slots};
 pub use state::{Comparison, Condition, Heuristic, Is, Paid, Provenance, Said, Stake, Stance, neutral, rounded};

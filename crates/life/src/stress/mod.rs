@@ -17,10 +17,12 @@ mod state;
 
 pub(crate) use apply::apply;
 pub use assessment::{Assessed, Assessment, Named};
-pub use event::{Event};
-pub use evidence::{Evidence};
+pub use event::Event;
+pub use evidence::Evidence;
 pub use kind::{Allowed, BREAKER_CYCLES, BREAKER_REST, Band, Kind, ONSET, RELAPSE};
 pub use ledger::{Ledger, Mark};
-pub use read::{Finding, allowed, band, enforced, find, heaviest, load, load_as_told, places, serves, severity, signals};
-pub(crate) use read::{heeded_percent};
+pub(crate) use read::heeded_percent;
+pub use read::{
+    Finding, allowed, band, enforced, find, heaviest, load, load_as_told, places, serves, severity, signals,
+};
 pub use state::{Past, Stress, Stressor};

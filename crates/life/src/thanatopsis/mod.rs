@@ -12,6 +12,6 @@ mod read;
 mod state;
 
 pub(crate) use apply::apply;
-pub use event::{Event};
+pub use event::Event;
 pub use read::{LIMIT, closes, is_settled, kept, left, phase};
 pub use state::{Left, Progress, Rite};

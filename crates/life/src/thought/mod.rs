@@ -16,7 +16,7 @@ mod worth;
 pub use crate::spell::{Spell, day};
 pub use answer::{Answer, CITED, Fear, NOTE, Opinion, PROSE, QUESTIONS, RULES, Silence, schema, within};
 pub(crate) use apply::{apply, said, scored};
-pub use event::{Event};
+pub use event::Event;
 pub use kind::{FRAGMENTS, Held, Purpose, TOLD};
 pub use state::{FLOOR, Question, Thought, Thoughts, Told};
 pub use worth::{bits_per_dollar, departure};

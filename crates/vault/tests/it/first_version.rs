@@ -20,15 +20,15 @@ fn the_first_journal_still_folds_to_the_life_that_was_lived() {
     let life = golem.life();
     // What was written down of its state is of an older layout of Life, so there is nothing to hold it against.
     assert_eq!((check.records, check.state_hashes), (1125, 0));
-    assert_eq!((life.tick, life.birth.generation, life.birth.laws), (1_000, 0, 2));
-    assert_eq!(life.heartbeat.state, State::Dead);
-    assert_eq!(life.death.as_ref().unwrap().cause, Cause::OwnerKill { reason: "to be kept".into() });
-    assert_eq!((life.purse.given, life.purse.spent), (Usdc::dollars(12), Usdc::micros(78_169)));
-    assert_eq!(life.capital.withdrawn, Usdc::micros(99_236_473));
-    assert_eq!(life.capital.fees, Usdc::micros(448_127));
+    assert_eq!((life.tick(), life.birth().generation, life.birth().laws), (1_000, 0, 2));
+    assert_eq!(life.heartbeat().state, State::Dead);
+    assert_eq!(life.death().unwrap().cause, Cause::OwnerKill { reason: "to be kept".into() });
+    assert_eq!((life.purse().given, life.purse().spent), (Usdc::dollars(12), Usdc::micros(78_169)));
+    assert_eq!(life.capital().withdrawn, Usdc::micros(99_236_473));
+    assert_eq!(life.capital().fees, Usdc::micros(448_127));
     // To the last bit, with nothing but + − × ÷ and √.
-    assert_eq!(life.vitality.epistemic.to_bits(), 0x3fe16527a765d60f);
-    assert_eq!(life.vitality.composite.to_bits(), 0x3fe83c4c40f6d582);
+    assert_eq!(life.vitality().epistemic.to_bits(), 0x3fe16527a765d60f);
+    assert_eq!(life.vitality().composite.to_bits(), 0x3fe83c4c40f6d582);
 }
 
 /// A field once came into the constitution, which is part of Life, and `codec::LIFE` stayed what it was: lives from

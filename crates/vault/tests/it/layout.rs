@@ -1,8 +1,8 @@
 //! A journal describes itself: with the layout it carries, and nothing else of this program, its records
 //! can be read. And what was released stays as it is.
 
-use golem::constitution::Constitution;
 use golem::Birth;
+use golem::constitution::Constitution;
 use golem::world::{Bar, DomainSpec, Manifest, Observation, Timing};
 use golem::{Golem, GolemId, Input, Record, Span, Time, Usdc, What, laws};
 use serde_json::{Value, json};

@@ -1,6 +1,6 @@
 //! Lives nobody would live, folded and verified; the largest that fits; and files that were left half made.
-use golem::constitution::*;
 use golem::Birth;
+use golem::constitution::*;
 use golem::policy::{self, Proposal};
 use golem::world::*;
 use golem::*;
@@ -89,9 +89,10 @@ fn place(folder: &std::path::Path) -> Place {
 }
 fn input(g: &Golem, d: &mut Dice, price: &mut f64, level: &mut f64) -> Input {
     let life = g.life();
-    let at = |what| Input { now: life.now, roll: u64::MAX, what };
+    let at = |what| Input { now: life.now(), roll: u64::MAX, what };
     if let (Some(owed), true) = (g.owes(), d.below(10) < 8) {
-        let worth = |u: i64| Usdc::micros((i128::from(life.seen.unit.as_micros()) * i128::from(u) / 1_000_000) as i64);
+        let worth =
+            |u: i64| Usdc::micros((i128::from(life.seen().unit.as_micros()) * i128::from(u) / 1_000_000) as i64);
         let cash = |order: &Order, units: i64| if order.action == 0 { -worth(units) } else { worth(units) };
         let fee = Usdc::micros(100);
         let (quoted, done, half) = (d.below(8) > 0, d.below(8) > 0, d.below(4) == 0);
@@ -123,20 +124,22 @@ fn input(g: &Golem, d: &mut Dice, price: &mut f64, level: &mut f64) -> Input {
                     amount: Usdc::micros(1 + d.below(5_000_000) as i64),
                 },
                 4 => Command::Amend {
-                    instead_of: golem::policy::policy_hash(&g.life().policy),
+                    instead_of: golem::policy::policy_hash(&g.life().policy()),
                     policy: Box::new(PolicyFigures { stop_bps: d.of(&[0, 500, 2000]), ..Constitution::bare().policy }),
                 },
                 _ => Command::Resume,
             };
             at(What::Commanded { id: CommandId(d.next().to_le_bytes()), command: c })
         }
-        2 if d.below(4) == 0 => {
-            at(What::Funded { transfer: life.transfers_taken + 1, credit: Usdc::dollars(1), capital: Usdc::dollars(5) })
-        }
+        2 if d.below(4) == 0 => at(What::Funded {
+            transfer: life.transfers_taken() + 1,
+            credit: Usdc::dollars(1),
+            capital: Usdc::dollars(5),
+        }),
         _ => {
             let now = if d.below(5) == 0 { life.due() + Span::seconds(d.below(4000)) } else { life.due() };
-            let bar = life.birth.world.bar.max(Span::seconds(20));
-            let mut closed = life.seen.until.max(START);
+            let bar = life.birth().world.bar.max(Span::seconds(20));
+            let mut closed = life.seen().until.max(START);
             let mut bars = vec![];
             // Aligned bars with holes, at most 300.
             let mut n = 0;
@@ -154,14 +157,14 @@ fn input(g: &Golem, d: &mut Dice, price: &mut f64, level: &mut f64) -> Input {
                 bars.push(Bar {
                     closed,
                     values: life
-                        .birth
+                        .birth()
                         .world
                         .domains
                         .iter()
                         .enumerate()
                         .map(|(i, _)| if i % 3 == 0 { *level } else { *price })
                         .collect(),
-                    features: life.birth.world.features.iter().map(|_| d.f()).collect(),
+                    features: life.birth().world.features.iter().map(|_| d.f()).collect(),
                     unit: Usdc::micros(*price as i64),
                 });
             }
@@ -208,9 +211,9 @@ fn fuzzed_lives_fold_and_verify_and_stay_bounded() {
                     .count();
             }
             assert_eq!(g.life().unaccounted(), Usdc::ZERO);
-            assert!(g.life().capital.cash >= Usdc::ZERO && g.life().purse.credit >= Usdc::ZERO);
-            stakes = stakes.max(g.life().stakes.len());
-            pending = pending.max(g.life().episodes.pending.len());
+            assert!(g.life().capital().cash >= Usdc::ZERO && g.life().purse().credit >= Usdc::ZERO);
+            stakes = stakes.max(g.life().stakes().len());
+            pending = pending.max(g.life().episodes().pending.len());
             if n % 500 == 0 {
                 biggest = biggest.max(vault::codec::encode_life(g.life()).len());
             }
@@ -245,7 +248,7 @@ fn the_largest_life_really_fits() {
         *text = format!("always expect d{} like a blend of f0, f1, f2, f{}", 3 * (at % 2), at + 3);
     }
     let (mut g, _) = Golem::born(b, START);
-    println!("playbook {}", g.life().playbook.len());
+    println!("playbook {}", g.life().playbook().len());
     let mut most = 0;
     let mut parts = (0, 0, 0);
     for n in 0..2_000 {
@@ -262,9 +265,9 @@ fn the_largest_life_really_fits() {
             if l > most {
                 most = l;
                 parts = (
-                    g.life().open.iter().map(|o| o.len()).sum(),
-                    g.life().stakes.len(),
-                    g.life().episodes.pending.len(),
+                    g.life().open().iter().map(|o| o.len()).sum(),
+                    g.life().stakes().len(),
+                    g.life().episodes().pending.len(),
                 );
             }
         }
@@ -287,7 +290,7 @@ fn an_allow_list_is_bounded() {
         what: What::Commanded {
             id: CommandId([1; 8]),
             command: Command::Amend {
-                instead_of: golem::policy::policy_hash(&g.life().policy),
+                instead_of: golem::policy::policy_hash(&g.life().policy()),
                 policy: Box::new(policy),
             },
         },

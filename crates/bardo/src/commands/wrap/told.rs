@@ -43,7 +43,7 @@ impl ClosingWords<'_> {
         let (models, tokens) = (self.models(), after.units.tokens - before.units.tokens);
         let imputed = self.after.policy().imputed;
         if json {
-            let died_of = self.after.death().as_ref().map(|death| death.cause.to_string());
+            let died_of = self.after.death().map(|death| death.cause.to_string());
             return output::aside(&json!({
                 "name": self.after.birth().name, "calls": made, "spent": spent, "left": self.after.purse().credit,
                 "refused": refused, "turned_away": self.turned_away.times, "unpriced": self.turned_away.unpriced,

@@ -87,7 +87,7 @@ fn note(place: &GolemHome) -> String {
 
 /// The screen of a dead one, down to the four ways on.
 fn stone(life: &Life, told: &Testament) -> String {
-    let name = life.birth.name.to_string();
+    let name = life.birth().name.to_string();
     let mut app = new();
     tell(&mut app, Told::Golems(vec![Status::of(life)]));
     app.choose(&name);
@@ -109,7 +109,7 @@ fn one_life_of_each_cause_is_told_in_words_that_can_be_read_aloud() {
         let place = live(&home, fate);
         let (golem, _) = Reader::open(&place.database()).unwrap().wake().unwrap();
         let life = golem.life();
-        let death = life.death.as_ref().unwrap();
+        let death = life.death().unwrap();
         assert_eq!(death.cause.name(), fate.0);
         let (note, told) = (note(&place), testament::read(&place, life).unwrap().unwrap());
         let (whole, stone) = (told.markdown(date), stone(life, &told));

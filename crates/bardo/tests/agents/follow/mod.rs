@@ -344,7 +344,7 @@ fn an_owner_follows_a_market_and_a_host_lives_its_past_and_then_its_present() {
     }
     tent.ok(["golem", "new", "eve", "--data", "eth"]);
     let now =
-        |name: &str| Reader::open(&tent.golem(name).database()).unwrap().wake().unwrap().0.life().now.as_seconds();
+        |name: &str| Reader::open(&tent.golem(name).database()).unwrap().wake().unwrap().0.life().now().as_seconds();
     let end = || Series::open(tent.home().data().join("eth.csv"), Span::seconds(60)).unwrap();
     let end = || end().latest().unwrap().bars().last().unwrap().opened.as_seconds() + 60;
     let before = end();

@@ -117,7 +117,7 @@ fn the_same_load_against_the_same_budget_beside_another_gateway() {
         let life = agency.settled();
         up.stop();
         tell("bardo", &upstream);
-        assert!(upstream.worth() <= 1_000_000 && life.calls.spent <= Usdc::dollars(1));
+        assert!(upstream.worth() <= 1_000_000 && life.calls().spent <= Usdc::dollars(1));
         for how in ["reserve", "provider"] {
             let upstream = start();
             let Some(other) = Other::start(&upstream.url, "1", how, M) else { continue };
@@ -181,7 +181,7 @@ fn many_calls_a_second_share_a_sync() {
     println!(
         "counted: {calls} calls over 200 lines: {ours:.0} a second through the gateway beside {plain:.0} without one"
     );
-    assert_eq!(life.calls.made, calls);
+    assert_eq!(life.calls().made, calls);
     // Far below what is measured: without shared syncs it would be a hundred.
     assert!(ours >= 300.0, "{ours}");
     if crate::common::full(1, 0) == 1

@@ -55,7 +55,7 @@ impl Held {
         let life = self.agency.settled();
         let billed = self.double.ledger.billed_in_all();
         assert!(billed <= self.given, "billed {billed} of {}: {}", self.given, self.double.ledger.lines());
-        assert!(billed <= life.calls.spent.as_micros() as u64, "billed {billed}, booked {}", life.calls.spent);
+        assert!(billed <= life.calls().spent.as_micros() as u64, "billed {billed}, booked {}", life.calls().spent);
         self.up.stop();
         self.agency.tent.verified("ada");
     }
@@ -156,7 +156,7 @@ fn a_provider_that_says_less_than_it_bills_is_over_by_its_own_lie_and_no_more() 
     let held = Held::new(double(always(Turn::words(50), Habit { says: Says::Part(lie), ..Habit::HONEST })), "0.01");
     let answered = (0..400).take_while(|_| held.call(CHAT, &body).status == 200).count() as u64;
     assert!((1..400).contains(&answered), "{answered} were answered");
-    let (spent, billed) = (held.agency.settled().calls.spent, held.double.ledger.billed_in_all());
+    let (spent, billed) = (held.agency.settled().calls().spent, held.double.ledger.billed_in_all());
     assert!(spent <= Usdc::micros(held.given as i64), "{spent}");
     // Of each kind of tokens less than one for each so many is not said.
     let unsaid = answered * 2 * 5 * (lie - 1);

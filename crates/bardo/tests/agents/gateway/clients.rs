@@ -53,8 +53,16 @@ fn unmodified_clients_talk_stream_and_use_tools_at_a_real_model() {
     let anthropic = agent(&agency, "anthropic").unwrap();
     assert!(at_least(&anthropic["used"], 1) && at_least(&anthropic["text"], 1), "{anthropic}");
     let life = agency.settled();
-    assert!(life.calls.spent.is_positive() && life.calls.cut == 0, "each has said what it used: {:?}", life.calls);
-    println!("counted: {} calls of three unmodified clients to a real model, {}", life.calls.made, life.calls.spent);
+    assert!(
+        life.calls().spent.is_positive() && life.calls().cut == 0,
+        "each has said what it used: {:?}",
+        life.calls()
+    );
+    println!(
+        "counted: {} calls of three unmodified clients to a real model, {}",
+        life.calls().made,
+        life.calls().spent
+    );
     up.stop();
 }
 
@@ -68,7 +76,7 @@ fn unmodified_clients_have_their_tools_called() {
         let Some(told) = agent(&agency, client) else { return };
         assert_eq!(told["tools"], 1, "{client}: {told}");
     }
-    let spent = agency.settled().calls.spent;
+    let spent = agency.settled().calls().spent;
     assert_eq!(spent, Usdc::micros(upstream.worth() as i64), "to the micro-dollar");
     up.stop();
 }

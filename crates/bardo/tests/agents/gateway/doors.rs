@@ -212,10 +212,10 @@ fn strangers_hang_ups_and_held_bodies_cost_nobody_else_anything() {
     done.store(true, Ordering::SeqCst);
     let (answered, longest) = bob.join().unwrap();
     let (now, most) = (kib(process, "VmRSS:"), kib(process, "VmHWM:"));
-    let spent = || agency.life_of("ada").calls.spent + agency.life_of("bob").calls.spent;
+    let spent = || agency.life_of("ada").calls().spent + agency.life_of("bob").calls().spent;
     let worth = || Usdc::micros(upstream.worth() as i64);
     let unequal = || format!("{} is paid for what is worth {}", spent(), worth());
-    within(Duration::from_secs(30), unequal, || agency.settled().calls.open.is_empty() && spent() == worth());
+    within(Duration::from_secs(30), unequal, || agency.settled().calls().open.is_empty() && spent() == worth());
     slow.store(true, Ordering::SeqCst);
     has_all_its_places(&agency, &up, &upstream);
     let crowded = took(up);

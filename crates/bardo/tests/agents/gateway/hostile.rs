@@ -252,8 +252,8 @@ fn nothing_hostile_is_passed_on_paid_twice_or_told_the_key() {
     println!("counted: {requests} hostile requests, {fine} of them harmless and answered, passed on {heard:?}");
     assert!(heard.keys().all(|user| user == "fine" || user == "once"), "{heard:?}");
     assert_eq!(heard.get("once").copied().unwrap_or_default(), 5, "each key is paid once");
-    assert_eq!(upstream.calls(), life.calls.made, "each is on record, and none twice");
-    assert_eq!(life.calls.spent, Usdc::micros(upstream.worth() as i64));
+    assert_eq!(upstream.calls(), life.calls().made, "each is on record, and none twice");
+    assert_eq!(life.calls().spent, Usdc::micros(upstream.worth() as i64));
     assert!(upstream.keys_seen() && fine > requests / 20, "{fine}");
     up.stop();
     let log = std::fs::read_to_string(agency.tent.folder.path().join("log")).unwrap();

@@ -22,14 +22,14 @@ fn what_is_said_to_be_left_is_what_the_next_call_may_use() {
     let agency = Agency::new(&upstream, "1", &["policy.calls_per_day=0.05"]);
     let up = agency.up();
     let whole = up.chat(&agency, &hello());
-    let spent = agency.settled().calls.spent.as_micros();
+    let spent = agency.settled().calls().spent.as_micros();
     assert!(spent > 0);
     assert_eq!(left(&whole), DAY - spent, "what this one came to is taken off");
     // What a stream comes to is not known when its headers are sent.
     let stream = up.chat(&agency, &streamed());
     let aside: i64 = stream.header("x-bardo-aside-micros").unwrap().parse().unwrap();
     assert_eq!(left(&stream), DAY - spent);
-    let cost = agency.settled().calls.spent.as_micros() - spent;
+    let cost = agency.settled().calls().spent.as_micros() - spent;
     assert!(0 < cost && cost <= aside, "{cost} of {aside}");
     let long = json!({ "model": "m", "messages": [{ "role": "user", "content": "x".repeat(60_000) }] });
     let refused = up.chat(&agency, &long);

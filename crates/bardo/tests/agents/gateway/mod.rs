@@ -128,8 +128,8 @@ impl Agency {
     }
 
     fn settled_of(&self, name: &str) -> Life {
-        let open = || format!("{:?}", self.life_of(name).calls);
-        found(Duration::from_secs(20), open, || Some(self.life_of(name)).filter(|life| life.calls.open.is_empty()))
+        let open = || format!("{:?}", self.life_of(name).calls());
+        found(Duration::from_secs(20), open, || Some(self.life_of(name)).filter(|life| life.calls().open.is_empty()))
     }
 }
 
@@ -216,8 +216,8 @@ fn a_call_is_passed_on_paid_for_and_on_record() {
     assert_eq!((&body["model"], &body["max_tokens"]), (&json!("m"), &json!(8_192)));
     assert!(head.contains("/v1/chat/completions") && !head.contains(&agency.token), "{head}");
     let life = agency.settled();
-    assert_eq!(life.calls.spent, Usdc::micros(upstream.worth() as i64), "to the micro-dollar");
-    assert_eq!((life.calls.models[0].calls, life.calls.models[0].output), (1, WORDS));
+    assert_eq!(life.calls().spent, Usdc::micros(upstream.worth() as i64), "to the micro-dollar");
+    assert_eq!((life.calls().models[0].calls, life.calls().models[0].output), (1, WORDS));
     let short = up.chat(&agency, &json!({ "model": "m", "max_tokens": 3, "messages": [] }));
     assert_eq!(short.json()["usage"]["completion_tokens"], 3);
     up.stop();
@@ -245,7 +245,7 @@ fn streams_arrive_as_they_were_sent_and_are_paid_for() {
         up.post("/g/ada/v1/messages", &agency.token, "anthropic-version: 2023-06-01\r\n", &messages.to_string());
     assert_eq!((answer.status, answer.body), (200, upstream.sent()));
     assert!(upstream.last().0.to_lowercase().contains("anthropic-version: 2023-06-01"));
-    assert_eq!(agency.settled().calls.spent, Usdc::micros(upstream.worth() as i64));
+    assert_eq!(agency.settled().calls().spent, Usdc::micros(upstream.worth() as i64));
     up.stop();
 }
 
@@ -304,7 +304,7 @@ fn who_asks_for_a_websocket_is_told_at_once_to_do_without() {
     assert!(words.contains("POST") && words.contains("supports_websockets=false"), "{words}");
     assert_eq!(asks("/g/ada/v1/responses", "wrong").status, 401);
     assert_eq!(asks("/g/ada/v1/chat/completions", &agency.token).status, 404);
-    assert_eq!((upstream.calls(), agency.life().calls.made), (0, 0));
+    assert_eq!((upstream.calls(), agency.life().calls().made), (0, 0));
     up.stop();
 }
 
@@ -318,7 +318,7 @@ fn a_provider_that_fails_hangs_up_or_says_nothing_is_paid_no_more_than_was_set_a
     for (nth, act) in acts.iter().chain(&acts).enumerate() {
         let body = if nth < acts.len() { hello() } else { streamed() };
         let answer = up.chat(&agency, &body);
-        let (spent, worth) = (agency.settled().calls.spent.as_micros() as u64, upstream.worth());
+        let (spent, worth) = (agency.settled().calls().spent.as_micros() as u64, upstream.worth());
         let (paid, done) = (spent - before, worth);
         match act {
             Act::Fails => assert_eq!((paid, answer.status), (0, 500)),
@@ -347,7 +347,7 @@ fn a_provider_that_bills_above_the_bound_is_paid_once_and_met_by_name() {
     let told = first.json()["usage"].clone();
     let billed = told["prompt_tokens"].as_i64().unwrap() + 5 * told["completion_tokens"].as_i64().unwrap();
     let life = agency.settled();
-    assert_eq!(life.calls.spent, Usdc::micros(billed), "what was billed is what is booked");
+    assert_eq!(life.calls().spent, Usdc::micros(billed), "what was billed is what is booked");
     let stopped = up.chat(&agency, &short);
     assert_eq!((stopped.status, stopped.header("x-bardo-refused")), (403, Some("billed")), "{}", stopped.body);
     let other = json!({ "model": "dear", "max_tokens": 3, "messages": [] });
@@ -379,7 +379,7 @@ fn forty_at_once_that_could_each_take_the_whole_purse_are_all_answered() {
         .collect();
     let statuses: Vec<u16> = threads.into_iter().map(|thread| thread.join().unwrap()).collect();
     assert!(statuses.iter().all(|status| *status == 200), "{statuses:?}");
-    assert_eq!(agency.settled().calls.spent, Usdc::micros(upstream.worth() as i64));
+    assert_eq!(agency.settled().calls().spent, Usdc::micros(upstream.worth() as i64));
     up.stop();
 }
 
@@ -430,7 +430,12 @@ fn who_hangs_up_pays_what_its_provider_bills_and_frees_its_place_then() {
     assert_eq!((busy.status, busy.header("retry-after")), (429, Some("1")));
     drop(socket);
     let life = agency.settled();
-    assert_eq!((life.calls.spent, life.calls.cut), (Usdc::micros(upstream.worth() as i64), 0), "{:?}", life.calls);
+    assert_eq!(
+        (life.calls().spent, life.calls().cut),
+        (Usdc::micros(upstream.worth() as i64), 0),
+        "{:?}",
+        life.calls()
+    );
     assert_eq!(up.chat(&agency, &hello()).status, 200, "its place is free again");
     up.stop();
 }
@@ -451,7 +456,12 @@ fn who_hangs_up_when_all_is_said_pays_what_it_used() {
     }
     drop(socket);
     let life = agency.settled();
-    assert_eq!((life.calls.spent, life.calls.cut), (Usdc::micros(upstream.worth() as i64), 0), "{:?}", life.calls);
+    assert_eq!(
+        (life.calls().spent, life.calls().cut),
+        (Usdc::micros(upstream.worth() as i64), 0),
+        "{:?}",
+        life.calls()
+    );
     up.stop();
 }
 
@@ -509,7 +519,7 @@ fn a_loop_is_stopped_and_its_owner_is_asked() {
     assert_eq!(up.chat(&agency, &other).status, 200);
     up.stop();
     let life = agency.tent.verified("ada").life().clone();
-    assert!(life.calls.denied >= 1 && life.calls.hold.is_none());
+    assert!(life.calls().denied >= 1 && life.calls().hold.is_none());
 }
 
 /// The cap holds: many at once, streaming and not, at a provider that stalls, cuts and lies, with the host killed again and
@@ -552,14 +562,14 @@ fn no_more_than_was_given_is_ever_spent_whoever_is_killed() {
         assert!(upstream.worth() <= 1_000_000, "{}", upstream.worth());
     }
     let life = agency.tent.verified("ada").life().clone();
-    assert!(life.calls.open.is_empty(), "whoever came last has settled them all");
-    let (spent, worth) = (life.calls.spent, upstream.worth());
+    assert!(life.calls().open.is_empty(), "whoever came last has settled them all");
+    let (spent, worth) = (life.calls().spent, upstream.worth());
     println!(
         "counted: {} calls at a provider that cuts, stalls and lies, {kills} kills of the host: {answered} answered, {refused} \
          refused, {lost} lost; {worth} micro-dollars of work for {spent} of 1 dollar",
         upstream.calls()
     );
-    assert!(spent <= Usdc::dollars(1) && life.purse.spent + life.purse.credit <= Usdc::dollars(1));
+    assert!(spent <= Usdc::dollars(1) && life.purse().spent + life.purse().credit <= Usdc::dollars(1));
     assert!(worth <= 1_000_000 && worth as i64 <= spent.as_micros(), "{worth} {spent}");
     assert!(answered > 0);
 }

@@ -41,9 +41,9 @@ fn thousands_of_reservations_at_one_golem_take_a_second_of_a_processor() {
     let (path, process) = ("/g/ada/v1/chat/completions", up.child.id());
     // What is done once is done by then.
     rate(&up.address, path, &agency.token, 256, 64);
-    let (before, made) = (processor(process), agency.settled().calls.made);
+    let (before, made) = (processor(process), agency.settled().calls().made);
     let wall = rate(&up.address, path, &agency.token, crate::common::full(40_000, 2_560), 64);
-    let (made, took) = (agency.settled().calls.made - made, processor(process) - before);
+    let (made, took) = (agency.settled().calls().made - made, processor(process) - before);
     let reserved = made as f64 / took;
     println!(
         "counted: {made} calls reserved, made and settled at one golem in {took:.2} s of processors: {reserved:.0} for each \
@@ -135,6 +135,6 @@ fn a_durable_record_before_each_call_holds_up_nobody() {
         assert!(fair, "calls are held up, streamed: {stream}");
     }
     let life = agency.settled();
-    assert_eq!(life.calls.made, made);
+    assert_eq!(life.calls().made, made);
     up.stop();
 }

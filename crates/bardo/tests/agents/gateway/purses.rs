@@ -96,11 +96,11 @@ impl Purse {
         let ledger = &self.double.ledger;
         assert!(ledger.quiet(Duration::from_secs(60)), "{}: something is still being billed", self.name);
         let (life, billed) = (agency.settled_of(&self.name), ledger.billed_in_all());
-        let why = || format!("{}, billed {billed} of {}, booked {}", self.name, self.given, life.calls.spent);
+        let why = || format!("{}, billed {billed} of {}, booked {}", self.name, self.given, life.calls().spent);
         assert!(billed <= self.given(), "{}: {}", why(), ledger.lines());
-        assert!(billed <= life.calls.spent.as_micros() as u64, "{}: {}", why(), ledger.lines());
+        assert!(billed <= life.calls().spent.as_micros() as u64, "{}: {}", why(), ledger.lines());
         // Nobody was billed above a bound: then calls are stopped.
-        assert!(life.calls.hold.is_none(), "{}: {:?} {}", why(), life.calls.hold, ledger.lines());
+        assert!(life.calls().hold.is_none(), "{}: {:?} {}", why(), life.calls().hold, ledger.lines());
     }
 }
 

@@ -158,7 +158,7 @@ fn play(session: &Session, spoken: Spoken, model: &str, given: u64) -> Played {
     played.billed = double.ledger.billed_in_all();
     let life = agency.settled();
     assert!(played.billed <= given, "{}: {} billed of {given}", session.name, played.billed);
-    assert_eq!(life.calls.spent.as_micros() as u64, played.billed, "what was billed is what is booked");
+    assert_eq!(life.calls().spent.as_micros() as u64, played.billed, "what was billed is what is booked");
     up.stop();
     played
 }

@@ -48,19 +48,19 @@ fn an_owner_sees_where_the_money_went_what_stopped_the_calls_and_what_was_refuse
     let life = agency.settled();
     let told = costs();
     let (spending, purse) = (&told["spending"], &told["spending"]["purse"]);
-    assert_eq!(purse["calls"], life.calls.spent.as_micros());
+    assert_eq!(purse["calls"], life.calls().spent.as_micros());
     assert_eq!(
         sum(purse, &["given"]),
         sum(purse, &["spent", "aside", "kept", "free", "returned"]),
         "each cent is somewhere"
     );
     let model = &spending["models"][0];
-    assert_eq!((sum(model, &["calls"]), sum(model, &["cost"])), (10, life.calls.spent.as_micros()));
+    assert_eq!((sum(model, &["calls"]), sum(model, &["cost"])), (10, life.calls().spent.as_micros()));
     // What the first has written to the cache the second has read from it; and what was thought is part of what came out.
     assert!(sum(model, &["written"]) > 1_000 && sum(model, &["cached"]) > 1_000, "{model}");
     assert!(sum(model, &["thought"]) >= 8 * 30 && sum(model, &["output"]) > sum(model, &["thought"]), "{model}");
     let all = sum(model, &["input", "cached", "written"]);
-    assert_eq!(all, life.calls.models[0].input as i64);
+    assert_eq!(all, life.calls().models[0].input as i64);
     assert_eq!((&spending["stops"]["times"], &spending["stops"]["waits"]["key"]), (&json!(1), &json!(1)));
     assert_eq!(spending["next"]["may_use"], 0);
     let refusals = spending["refusals"].as_array().unwrap();
@@ -102,7 +102,7 @@ fn sessions_and_what_was_turned_away_are_shown_by_the_host_that_heard_them() {
     named["metadata"] = json!({ "user_id": "user_1_account__session_two" });
     assert_eq!((call("x-session-id: one\r\n", &hello()), call("", &named), call("", &named)), (200, 200, 200));
     assert_eq!(call("", &json!({ "model": "nobody-knows", "messages": [] })), 404);
-    let spent = agency.settled().calls.spent.as_micros();
+    let spent = agency.settled().calls().spent.as_micros();
     let told = host.get("/v1/golems/ada/costs")["spending"].clone();
     let sessions: Vec<(&str, i64)> = told["sessions"]
         .as_array()

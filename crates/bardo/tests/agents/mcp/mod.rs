@@ -161,7 +161,7 @@ fn an_agent_speaks_over_http_and_pipes_and_is_held_to_what_it_says() {
     }
     let place = Place::new();
     let up = place.up();
-    until("no check was run", || place.tent.golem("ada").wake().unwrap().0.life().seen.bars > 0);
+    until("no check was run", || place.tent.golem("ada").wake().unwrap().0.life().seen().bars > 0);
     let calls = json!([
         ["standing", {}],
         ["claim", { "about": "tests", "value": 0.9, "in": "3s" }],
@@ -207,7 +207,7 @@ fn an_agent_speaks_over_http_and_pipes_and_is_held_to_what_it_says() {
     assert!(shown.contains("may I use the big model?"), "{shown}");
     up.stop();
     let life = place.tent.verified("ada").life().clone();
-    assert!(life.dated_made == 1 && life.purse.given == Usdc::dollars(1), "{:?}", life.purse);
+    assert!(life.dated_made() == 1 && life.purse().given == Usdc::dollars(1), "{:?}", life.purse());
 }
 
 #[test]
@@ -259,7 +259,7 @@ fn an_owners_assistant_sees_everything_and_changes_nothing_unless_that_was_switc
     assert!(came["results"].as_array().unwrap().iter().all(|one| one["wrong"] == true));
     up.stop();
     let life = place.tent.verified("ada").life().clone();
-    assert!(life.heartbeat.frozen && life.purse.given == Usdc::cents(125));
+    assert!(life.heartbeat().frozen && life.purse().given == Usdc::cents(125));
 }
 
 #[test]
@@ -361,7 +361,7 @@ fn tokens_open_what_is_theirs_and_whoever_is_hostile_gets_nowhere() {
         json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": { "token": "x" } }).to_string(),
         json!([{ "jsonrpc": "2.0", "id": 1, "method": "tools/list" }]).to_string(),
     ];
-    let before = place.tent.golem("ada").wake().unwrap().0.life().policy.clone();
+    let before = place.tent.golem("ada").wake().unwrap().0.life().policy().clone();
     for (nth, trick) in tricks.iter().cycle().take(crate::common::full(20_000, 200) as usize).enumerate() {
         let (status, said) = post(&up.gateway, "/g/ada/mcp", &mine, trick);
         assert!(status != 0 && status < 600 && !said.contains("panicked"), "{nth}: {status} {said}");
@@ -369,5 +369,5 @@ fn tokens_open_what_is_theirs_and_whoever_is_hostile_gets_nowhere() {
     }
     up.stop();
     let life = place.tent.verified("ada").life().clone();
-    assert!(life.policy == before && life.purse.given == Usdc::dollars(1) && !life.is_dead());
+    assert!(*life.policy() == before && life.purse().given == Usdc::dollars(1) && !life.is_dead());
 }

@@ -21,27 +21,27 @@ const PLAIN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/agents/minds/pla
 
 /// What `plain.py` says, here.
 fn plain(life: &Life, seen: &Observation) -> Option<Word> {
-    let (world, now) = (&life.birth.world, &seen.bars.last()?.features);
+    let (world, now) = (&life.birth().world, &seen.bars.last()?.features);
     let feature = |name: &str| now[world.features.iter().position(|known| known == name).unwrap()];
     let domain = |name: &str| world.domains.iter().position(|known| known.name == name).unwrap() as u8;
     let claim = |name: &str, value: f64| Expected { domain: domain(name), value };
     let mut word = Word::default();
-    if life.tick.is_multiple_of(3) {
+    if life.tick().is_multiple_of(3) {
         word.claims.push(claim("direction", if feature("ret_6") > 0.0 { 0.625 } else { 0.375 }));
     }
     word.claims.push(claim("volatility", (feature("vol_24") + feature("vol_168")) / 2.0));
-    if life.tick.is_multiple_of(5) {
-        let held = life.capital.holding > 0;
+    if life.tick().is_multiple_of(5) {
+        let held = life.capital().holding > 0;
         word.proposal =
             Some(if held { Proposal { action: 1, size: 1.0 } } else { Proposal { action: 0, size: 0.0625 } });
     }
-    if life.tick % 400 == 7 {
-        word.rules.push(format!("when ret_24 > {}% expect direction 60% over 24", life.tick / 400 + 1));
+    if life.tick() % 400 == 7 {
+        word.rules.push(format!("when ret_24 > {}% expect direction 60% over 24", life.tick() / 400 + 1));
     }
-    if life.tick % 1_000 == 9 {
-        word.note = format!("at tick {}", life.tick);
+    if life.tick() % 1_000 == 9 {
+        word.note = format!("at tick {}", life.tick());
     }
-    if life.tick % 700 == 11 {
+    if life.tick() % 700 == 11 {
         let new = New { name: "storm".to_owned(), condition: "vol_24 > 2%".to_owned(), ..New::default() };
         word.assessment = Some(Box::new(Assessment { new: vec![new], claims: Vec::new() }));
     }
@@ -70,11 +70,11 @@ fn a_mind_outside_gives_the_same_life_to_the_byte_as_inside() {
         let (inside, life) = rehearse(&tent, ticks, |life| life.minded(Box::new(plain)));
         must_be_the_same(&outside, &inside, kind);
         assert_eq!(inside.len(), outside.len(), "{kind}");
-        let it = &life.life().outside;
-        let taken = life.life().playbook.iter().any(|rule| rule.provenance == golem::rule::Provenance::Thought);
+        let it = &life.life().outside();
+        let taken = life.life().playbook().iter().any(|rule| rule.provenance == golem::rule::Provenance::Thought);
         assert!(it.words > ticks * 4 / 5 && it.note.starts_with("at tick"), "{} {}", it.words, it.note);
         assert!(it.standing.iter().any(|standing| standing.resolved > ticks / 4) && (taken || kind == "outside"));
-        let acted = life.life().flights_made;
+        let acted = life.life().flights_made();
         println!(
             "counted: {kind}: {} records, {} words, {acted} actions, the same to the byte",
             outside.len(),
@@ -135,7 +135,7 @@ fn check_wrong(mode: &str, sentence: &str) {
     };
     assert!(ended.success(), "{mode}: {ended}");
     none_is_left(&mark, mode);
-    assert_eq!(tent.verified("ada").life().tick, 400, "{mode}");
+    assert_eq!(tent.verified("ada").life().tick(), 400, "{mode}");
 }
 
 #[test]
@@ -162,12 +162,12 @@ fn what_ignores_its_end_is_ended_and_a_mind_can_be_taken_away() {
         assert!(tent.ok(["golem", "program", "ada"]).contains(&program));
         tent.ok(["golem", "run", "ada", "--speed", "max", "--ticks", "60"]);
         none_is_left(&mark, mode);
-        let words = tent.verified("ada").life().outside.words;
+        let words = tent.verified("ada").life().outside().words;
         assert!(words >= 59, "{mode}: {words}");
         assert!(tent.ok(["golem", "show", "ada"]).contains("mind       spoke"), "{mode}");
         tent.ok(["golem", "program", "ada", "--no-mind"]);
         tent.ok(["golem", "run", "ada", "--speed", "max", "--ticks", "10"]);
-        assert_eq!(tent.verified("ada").life().outside.words, words, "{mode}");
+        assert_eq!(tent.verified("ada").life().outside().words, words, "{mode}");
     }
 }
 

@@ -283,7 +283,7 @@ fn however_host_and_program_are_killed_each_thing_is_done_once_or_never() {
     assert!(extra.is_empty(), "done and never told: {extra:?}");
     assert!(done > kills as usize / 2 && hosts > 0 && worlds > 0 && minds > 0, "{done} {hosts} {worlds} {minds}");
     assert!(hosts + worlds + minds >= kills * 19 / 20, "{hosts} {worlds} {minds}");
-    assert!(tent.verified("ada").life().outside.words > 20, "it was heard");
+    assert!(tent.verified("ada").life().outside().words > 20, "it was heard");
 }
 
 #[test]

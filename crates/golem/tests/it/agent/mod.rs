@@ -41,18 +41,18 @@ impl Agent {
     /// Sums that must hold at every record.
     fn check(&self) {
         let life = self.golem.life();
-        let (calls, purse) = (&life.calls, &life.purse);
+        let (calls, purse) = (&life.calls(), &life.purse());
         assert!(purse.spent + calls.promised() + economic::reserve(life).min(purse.credit) <= purse.given);
         assert_eq!(calls.promised(), purse.promised);
         assert_eq!(calls.models.iter().fold(Usdc::ZERO, |sum, by| sum + by.cost), calls.spent);
         let within = |cap: Option<Usdc>, taken: Usdc| cap.is_none_or(|cap| taken <= cap);
-        let policy = &life.policy;
+        let policy = &life.policy();
         // A bill above what was set aside has to be paid; every other call keeps within what its owner allows.
         if !self.was_billed_above() {
             assert!(within(policy.calls_hour, calls.hour.taken) && within(policy.calls_day, calls.day.taken));
             assert!(within(policy.calls_month, calls.month.taken));
         }
-        let mut caps = call::caps(life, life.now).filter(|cap| cap.unit != Unit::Hours);
+        let mut caps = call::caps(life, life.now()).filter(|cap| cap.unit != Unit::Hours);
         assert!(caps.all(|cap| cap.taken <= cap.most), "{:?} {:?}", policy.caps, calls.units);
         assert!(calls.open.iter().all(|open| within(policy.call_most, open.most)));
         assert!(calls.open.len() <= policy.calls_at_once as usize);
@@ -65,7 +65,7 @@ impl Agent {
     }
 
     pub(crate) fn call(&mut self, most: Usdc, tier: Tier) -> Result<u64, Denied> {
-        self.call_like(most, tier, self.golem.life().calls.made)
+        self.call_like(most, tier, self.golem.life().calls().made)
     }
 
     /// One that asks the same as every other with this number.
@@ -75,18 +75,18 @@ impl Agent {
 
     /// One that may take so many tokens.
     pub(crate) fn call_of(&mut self, most: Usdc, tokens: u64, tier: Tier, alike: u64) -> Result<u64, Denied> {
-        let key = self.golem.life().calls.made + 1;
+        let key = self.golem.life().calls().made + 1;
         let room = call::room(self.golem.life(), self.now, tier);
         let left = call::left(self.golem.life(), self.now).after(Usdc::ZERO);
         self.feed(What::Called(Wanted { key, most, tokens, tier, again: None, alike }));
-        match (self.golem.life().calls.find(key), room) {
+        match (self.golem.life().calls().find(key), room) {
             (Some(open), Ok(room)) => {
                 assert!((open.most, open.tokens) == (most, tokens) && room.keeps(most, tokens).is_none());
                 assert_eq!(left, room.money, "what is said to be left is what may be used");
                 Ok(key)
             }
-            (None, Ok(_)) if self.life().calls.hold.is_some() => {
-                Err(Denied::Held(self.life().calls.hold.expect("it is").by))
+            (None, Ok(_)) if self.life().calls().hold.is_some() => {
+                Err(Denied::Held(self.life().calls().hold.expect("it is").by))
             }
             (None, Ok(room)) => Err(room.keeps(most, tokens).expect("what there is room for is let through")),
             (None, Err(by)) => Err(by),

@@ -1,16 +1,23 @@
 //! A golem in a world of two numbers, driven by hand.
 #![allow(dead_code, unreachable_pub)]
 
+use golem::Birth;
 use golem::constitution::{Constitution, MindKind};
 use golem::dream;
 use golem::event::Event;
-use golem::Birth;
 use golem::shell::perform;
 use golem::world::{ActionSpec, Bar, DomainSpec, Effect, Fate, Manifest, Observation, Order, Outcome, Quote, Timing};
 use golem::{
     Command, CommandId, Duty, Errand, Fault, Golem, GolemId, Input, Life, Owed, Record, Shell, Span, Time, Usdc, What,
     laws,
 };
+
+/// A life that was not lived: this one, as `change` leaves its JSON. Only `life` can set a field of a Life.
+pub fn changed(life: &Life, change: impl FnOnce(&mut serde_json::Value)) -> Life {
+    let mut told = serde_json::to_value(life).unwrap();
+    change(&mut told);
+    serde_json::from_value(told).unwrap()
+}
 
 pub const START: Time = Time::seconds(1_700_000_000);
 /// A roll nobody dies of.
@@ -88,7 +95,7 @@ pub fn birth(constitution: Constitution) -> Birth {
 pub fn fall_asleep(golem: &mut Golem, ticks: u32) {
     let began =
         Event::Dream(dream::Event::Began { trigger: golem::dream::Trigger::Owner, ticks, budget: Usdc::cents(1) });
-    let record = Record { seq: golem.seq() + 1, at: golem.life().now, events: vec![began] };
+    let record = Record { seq: golem.seq() + 1, at: golem.life().now(), events: vec![began] };
     golem.fold(&record).unwrap();
 }
 
@@ -96,7 +103,7 @@ pub fn fall_asleep(golem: &mut Golem, ticks: u32) {
 pub fn dream_on(golem: &mut Golem) {
     while let Some(Owed::Duty(Duty::Dream { .. })) = golem.owes() {
         let found = golem::dream::Found::nothing(golem.life());
-        let now = golem.life().now;
+        let now = golem.life().now();
         golem.step(&Input { now, roll: SAFE, what: What::Dreamt(Box::new(found)) }).unwrap();
     }
 }
@@ -151,7 +158,7 @@ impl Rig {
     }
 
     pub fn feed(&mut self, what: What) -> Result<Vec<Event>, Fault> {
-        self.feed_at(self.golem.life().now, SAFE, what)
+        self.feed_at(self.golem.life().now(), SAFE, what)
     }
 
     pub fn feed_at(&mut self, now: Time, roll: u64, what: What) -> Result<Vec<Event>, Fault> {
@@ -163,7 +170,7 @@ impl Rig {
 
     /// Something that happened, whatever it would need to happen by itself.
     pub fn take(&mut self, event: Event) {
-        let record = Record { seq: self.golem.seq() + 1, at: self.golem.life().now, events: vec![event] };
+        let record = Record { seq: self.golem.seq() + 1, at: self.golem.life().now(), events: vec![event] };
         self.golem.fold(&record).unwrap();
         self.records.push(record);
     }
@@ -177,7 +184,7 @@ impl Rig {
             ((z >> 40) as f64 / (1 << 24) as f64) * 2.0 - 1.0
         };
         let values = [100.0 + wander(1), 50.0 + wander(2)].into_iter().collect();
-        let features = (0..self.golem.life().birth.world.features.len()).map(|at| wander(3 + at as u64)).collect();
+        let features = (0..self.golem.life().birth().world.features.len()).map(|at| wander(3 + at as u64)).collect();
         Bar { closed, values, features, unit: Usdc::dollars(10) }
     }
 
@@ -189,7 +196,7 @@ impl Rig {
     pub fn tick_rolling(&mut self, roll: u64) -> Vec<Event> {
         let life = self.golem.life();
         // The world goes on even where the clocks stand still.
-        let due = life.due().max(life.seen.until + Span::seconds(40));
+        let due = life.due().max(life.seen().until + Span::seconds(40));
         let bar = self.bar(due);
         self.feed_at(due, roll, What::Observed(Observation { bars: vec![bar] })).unwrap()
     }

@@ -10,8 +10,9 @@ use golem::stress::assessment::{New, Plea};
 use golem::stress::{self, Assessed, Assessment, Kind, Stress, words};
 use golem::world::{Bar, Effect, Fate, Observation, Order, Outcome, Quote};
 use golem::{Command, CommandId, Golem, Input, Life, Span, Usdc, What};
+use serde_json::json;
 
-use crate::common::{SAFE, START, birth};
+use crate::common::{SAFE, START, birth, changed};
 
 const HOUR: Span = Span::seconds(3_600);
 
@@ -67,7 +68,7 @@ impl Pressed {
     }
 
     pub fn stress(&self) -> &Stress {
-        &self.life().stress
+        &self.life().stress()
     }
 
     pub fn load(&self) -> f64 {
@@ -86,7 +87,7 @@ impl Pressed {
     }
 
     pub fn feed(&mut self, what: What) -> Vec<Event> {
-        self.feed_at(self.life().now, what)
+        self.feed_at(self.life().now(), what)
     }
 
     fn feed_at(&mut self, now: golem::Time, what: What) -> Vec<Event> {
@@ -104,7 +105,7 @@ impl Pressed {
                 _ => {}
             }
         }
-        if let (true, Some((number, _))) = (self.hear, self.life().clade.untold.first().copied()) {
+        if let (true, Some((number, _))) = (self.hear, self.life().clade().untold.first().copied()) {
             self.feed(What::Told { number, peers: 0 });
         }
         events
@@ -129,7 +130,7 @@ impl Pressed {
     }
 
     pub fn look_after(&mut self, span: Span) {
-        let now = self.life().now + span;
+        let now = self.life().now() + span;
         self.wave += 1;
         // As good as naive: the value stays, but for a flicker that nobody could know.
         let flicker = if self.wave.is_multiple_of(2) { 1.0 } else { -1.0 };
@@ -157,10 +158,10 @@ impl Pressed {
     /// So many asks that the world will not have.
     pub fn fail(&mut self, times: u64) {
         for _ in 0..times {
-            let before = self.life().flights_made;
+            let before = self.life().flights_made();
             // Where new exposure is closed, giving up what is not there fails as well.
             self.propose(0, 0.05);
-            let key = self.life().flights_made;
+            let key = self.life().flights_made();
             if key > before {
                 self.feed(What::Previewed { key, look: 0, quote: None });
             }
@@ -172,7 +173,7 @@ impl Pressed {
         while let Some(owed) = self.golem.owes() {
             let worth = |units: i64| Usdc::micros((self.unit * units as f64) as i64);
             let sign = |action: u8| {
-                let effect = self.life().birth.world.actions[usize::from(action)].effect;
+                let effect = self.life().birth().world.actions[usize::from(action)].effect;
                 if effect == Effect::Adds { 1 } else { -1 }
             };
             let cash = |order: &Order| Usdc::micros(-sign(order.action) * worth(order.units).as_micros());
@@ -193,7 +194,7 @@ impl Pressed {
     pub fn hold(&mut self) {
         self.propose(0, 0.2);
         self.settle();
-        assert!(self.life().capital.holding > 0);
+        assert!(self.life().capital().holding > 0);
     }
 
     /// A week of going in and out, a little poorer each time.
@@ -218,15 +219,18 @@ impl Pressed {
         let events = (0..times)
             .map(|_| Event::Goal(goal::Event::Finished { goal: Goal::Explore, domain: 0, ended: Ended::Done }))
             .collect();
-        let record = golem::Record { seq: seq + 1, at: self.life().now, events };
+        let record = golem::Record { seq: seq + 1, at: self.life().now(), events };
         self.golem.fold(&record).unwrap();
         self.ticks(1);
     }
 
     /// As much load as there can be, on top of what is there.
     pub fn overload(&mut self) {
-        let mut life = self.life().clone();
-        life.stress.active.iter_mut().for_each(|stressor| stressor.onset = 1.0);
+        let life = changed(self.life(), |life| {
+            for stressor in life["stress"]["active"].as_array_mut().unwrap() {
+                stressor["onset"] = json!(1.0);
+            }
+        });
         self.golem = Golem::resume(life, self.golem.seq()).unwrap();
     }
 

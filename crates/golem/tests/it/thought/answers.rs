@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::lived::Lived;
 
 fn manifest() -> golem::world::Manifest {
-    Lived::new(1, |_| {}).life().birth.world.clone()
+    Lived::new(1, |_| {}).life().birth().world.clone()
 }
 
 #[test]

@@ -55,7 +55,7 @@ impl Lived {
     }
 
     pub(crate) fn feed(&mut self, what: What) -> Vec<Event> {
-        let now = if matches!(what, What::Observed(_)) { self.life().due() } else { self.life().now };
+        let now = if matches!(what, What::Observed(_)) { self.life().due() } else { self.life().now() };
         let record = self.golem.step(&Input { now, roll: SAFE, what }).unwrap();
         self.check();
         let events = record.as_ref().map(|record| record.events.clone()).unwrap_or_default();
@@ -136,7 +136,7 @@ impl Lived {
             }
             for errand in lived.owed() {
                 let Errand::Ask { key } = errand else { unreachable!("nobody was killed") };
-                let asked = lived.life().thoughts.find(key).unwrap().purpose;
+                let asked = lived.life().thoughts().find(key).unwrap().purpose;
                 if asked == purpose {
                     return lived;
                 }
@@ -155,15 +155,15 @@ impl Lived {
                 break;
             }
         }
-        panic!("never asked to {purpose}: {:?}", lived.life().thoughts);
+        panic!("never asked to {purpose}: {:?}", lived.life().thoughts());
     }
 
     /// What must hold after every record.
     fn check(&self) {
         let (life, figures) = (self.life(), &self.life().constitution().thought);
-        let (purse, thoughts) = (&life.purse, &life.thoughts);
+        let (purse, thoughts) = (&life.purse(), &life.thoughts());
         assert!(Books::of(life).adds_up());
-        let gas: Usdc = life.flights.iter().map(|flight| flight.gas).sum();
+        let gas: Usdc = life.flights().iter().map(|flight| flight.gas).sum();
         assert_eq!(purse.promised, gas + thoughts.promised(), "what is promised belongs to something under way");
         assert!(purse.spent + purse.promised <= purse.given, "{:?} {:?}", purse.spent, purse.promised);
         assert!(thoughts.day.taken <= figures.a_day && thoughts.month.taken <= figures.a_month);
@@ -174,7 +174,7 @@ impl Lived {
             assert!(purse.spent_this_month + purse.promised <= allowance, "{purse:?}");
         }
         assert!(thoughts.spent <= purse.spent);
-        let (dreams, dream) = (&life.dreams, &life.constitution().dream);
+        let (dreams, dream) = (&life.dreams(), &life.constitution().dream);
         assert!(dreams.spent_this_month <= dream.monthly_most && dreams.spent_this_month >= Usdc::ZERO, "{dreams:?}");
         assert!(dreams.session <= dream.per_session_most && dreams.session >= Usdc::ZERO);
         if let Some(night) = &dreams.night {

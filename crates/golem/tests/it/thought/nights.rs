@@ -8,9 +8,10 @@ use golem::event::Event;
 use golem::rule::Provenance;
 use golem::thought::{self, Answer, Fear, Held, Purpose, Silence};
 use golem::{Command, CommandId, Errand, Usdc, What};
+use serde_json::json;
 
 use super::lived::Lived;
-use crate::common::Dice;
+use crate::common::{Dice, changed};
 
 /// An answer to a question of this purpose that says something.
 fn says(purpose: Purpose, dice: &mut Dice) -> Result<Box<Answer>, Silence> {
@@ -20,7 +21,7 @@ fn says(purpose: Purpose, dice: &mut Dice) -> Result<Box<Answer>, Silence> {
     Ok(Box::new(match purpose {
         Purpose::Fragment | Purpose::Reflect | Purpose::Answer => Answer { note, ..Answer::default() },
         Purpose::Imagine => {
-            let omen = golem::rule::text::parse_condition("other > 0.5", &Lived::new(1, |_| {}).life().birth.world);
+            let omen = golem::rule::text::parse_condition("other > 0.5", &Lived::new(1, |_| {}).life().birth().world);
             let fear = Some(Fear { omen: omen.unwrap(), fall_bps: 3_000 });
             Answer { rules, fear, note, ..Answer::default() }
         }
@@ -63,7 +64,7 @@ fn never_a_micro_over_what_a_night_or_its_month_may_cost() {
                 match errand {
                     Errand::Forfeit { key } => drop(lived.feed(What::Forfeited { key })),
                     Errand::Ask { key } => {
-                        let question = lived.life().thoughts.find(key).unwrap().clone();
+                        let question = lived.life().thoughts().find(key).unwrap().clone();
                         *asked.entry(question.purpose.name()).or_insert(0_u64) += 1;
                         assert_eq!(question.night > 0, question.purpose.is_nightly());
                         let cost = match dice.below(5) {
@@ -91,7 +92,7 @@ fn never_a_micro_over_what_a_night_or_its_month_may_cost() {
                 killed += 1;
             }
         }
-        nights += lived.life().dreams.nights;
+        nights += lived.life().dreams().nights;
         for event in lived.records.iter().flat_map(|record| &record.events) {
             if let Event::Thought(thought::Event::Kept { by }) = event {
                 *kept.entry(by.name()).or_insert(0_u64) += 1;
@@ -111,15 +112,15 @@ fn a_night_asks_one_thing_after_another_and_holds_what_it_hears_against_what_it_
     let mut dice = Dice(4);
     let mut order: Vec<(SleepStage, Purpose)> = Vec::new();
     for tick in 0.. {
-        assert!(tick < 10_000, "no night was whole: {:?}", lived.life().dreams);
-        if lived.life().dreams.whole > 0 {
+        assert!(tick < 10_000, "no night was whole: {:?}", lived.life().dreams());
+        if lived.life().dreams().whole > 0 {
             break;
         }
         lived.tick();
         lived.duties();
         while let Some(Errand::Ask { key }) = lived.owed().first().copied() {
-            let (life, purpose) = (lived.life(), lived.life().thoughts.find(key).unwrap().purpose);
-            if let Some(night) = &life.dreams.night {
+            let (life, purpose) = (lived.life(), lived.life().thoughts().find(key).unwrap().purpose);
+            if let Some(night) = &life.dreams().night {
                 order.push((night.phase, purpose));
                 let waits = |owed: golem::Owed| matches!(owed, golem::Owed::Duty(golem::Duty::Dream { .. }));
                 assert!(!lived.golem.owed().any(waits), "its work waits for the answer");
@@ -140,7 +141,7 @@ fn a_night_asks_one_thing_after_another_and_holds_what_it_hears_against_what_it_
     });
     let origins: Vec<Origin> = ideas.flatten().map(|idea| idea.origin).collect();
     assert!(origins.contains(&Origin::Thought) && origins.contains(&Origin::Fragment), "{origins:?}");
-    let dreamt = lived.life().playbook.iter().any(|rule| rule.provenance == Provenance::Dreamt);
+    let dreamt = lived.life().playbook().iter().any(|rule| rule.provenance == Provenance::Dreamt);
     assert!(!dreamt, "nothing dreamt is gone by before it was tried");
 }
 
@@ -149,14 +150,14 @@ fn who_is_woken_or_dies_waits_for_no_answer_and_only_money_is_settled() {
     for death in [false, true] {
         let mut lived = Lived::asked(Purpose::Replay);
         let Errand::Ask { key } = lived.owed()[0] else { unreachable!() };
-        let most = lived.life().thoughts.find(key).unwrap().most;
-        let before = lived.life().thoughts.spent;
+        let most = lived.life().thoughts().find(key).unwrap().most;
+        let before = lived.life().thoughts().spent;
         let command = if death { Command::Halt { trigger: "test".into() } } else { Command::Wake };
         lived.feed(What::Commanded { id: CommandId([3; 8]), command });
-        assert!(lived.life().dreams.night.is_none());
+        assert!(lived.life().dreams().night.is_none());
         let said = says(Purpose::Replay, &mut Dice(1));
         let events = lived.feed(What::Answered { key, cost: Usdc::micros(5), said });
-        let spent = lived.life().thoughts.spent - before;
+        let spent = lived.life().thoughts().spent - before;
         if death {
             assert!(events.is_empty(), "it was settled with the death");
             assert_eq!(spent, most, "what nobody waited for counts as paid for");
@@ -175,23 +176,23 @@ fn a_light_night_and_one_of_a_reflex_ask_nobody() {
     for _ in 0..3_000 {
         lived.tick();
         lived.duties();
-        let asked = lived.life().thoughts.open.first().map(|question| question.purpose);
+        let asked = lived.life().thoughts().open.first().map(|question| question.purpose);
         assert!(asked.is_none_or(|purpose| !purpose.is_nightly()), "{asked:?}");
         while let Some(Errand::Ask { key }) = lived.owed().first().copied() {
             lived.feed(What::Answered { key, cost: Usdc::ZERO, said: Err(Silence::Unusable) });
         }
     }
-    assert!(lived.life().dreams.whole > 5);
+    assert!(lived.life().dreams().whole > 5);
 }
 
 #[test]
 fn nights_and_last_words_go_to_whoever_the_owner_trusts_with_them() {
     for purpose in Purpose::ALL.into_iter().filter(|purpose| *purpose != Purpose::Assess) {
         let lived = Lived::asked(purpose);
-        let mut life = lived.life().clone();
-        let question = life.thoughts.open.iter().find(|question| question.purpose == purpose).unwrap().clone();
-        assert_eq!(thought::model(&life, &question), Some("some/model"));
-        life.birth.constitution.dream.model = Some("quiet/model".to_owned());
+        let life = lived.life();
+        let question = life.thoughts().open.iter().find(|question| question.purpose == purpose).unwrap().clone();
+        assert_eq!(thought::model(life, &question), Some("some/model"));
+        let life = changed(life, |life| life["birth"]["constitution"]["dream"]["model"] = json!("quiet/model"));
         let apart = purpose.is_nightly() || purpose == Purpose::Reflect;
         assert_eq!(
             thought::model(&life, &question),
@@ -207,18 +208,18 @@ fn a_threat_that_a_model_names_is_rehearsed_by_what_the_golem_knows_of_itself() 
     lived.feed(What::Commanded { id: CommandId([1; 8]), command: Command::Steer { text: "calm".into() } });
     let mut dice = Dice(4);
     for tick in 0.. {
-        assert!(tick < 10_000, "nothing was feared: {:?}", lived.life().dreams);
-        if lived.life().dreams.night.as_ref().is_some_and(|night| night.feared.is_some()) {
+        assert!(tick < 10_000, "nothing was feared: {:?}", lived.life().dreams());
+        if lived.life().dreams().night.as_ref().is_some_and(|night| night.feared.is_some()) {
             break;
         }
         lived.tick();
         lived.duties();
         while let Some(Errand::Ask { key }) = lived.owed().first().copied() {
-            let said = says(lived.life().thoughts.find(key).unwrap().purpose, &mut dice);
+            let said = says(lived.life().thoughts().find(key).unwrap().purpose, &mut dice);
             lived.feed(What::Answered { key, cost: Usdc::ZERO, said });
         }
     }
-    let night = lived.life().dreams.night.as_ref().unwrap();
+    let night = lived.life().dreams().night.as_ref().unwrap();
     assert_eq!(night.feared.as_ref().map(|(fall, _)| *fall), Some(3_000));
     assert_ne!(night.trigger, Trigger::Emergency);
     lived.killed();

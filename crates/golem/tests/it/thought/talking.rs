@@ -11,11 +11,11 @@ use super::lived::Lived;
 fn asks(lived: &mut Lived, id: u8, text: &str) -> Option<Refusal> {
     let id = CommandId([id; 8]);
     lived.feed(What::Commanded { id, command: Command::Ask { text: text.to_owned() } });
-    lived.life().commands.iter().find(|(known, _)| *known == id).unwrap().1
+    lived.life().commands().iter().find(|(known, _)| *known == id).unwrap().1
 }
 
 fn answer(lived: &mut Lived, text: &str) {
-    let question = lived.life().thoughts.open.iter().find(|question| question.purpose == Purpose::Answer);
+    let question = lived.life().thoughts().open.iter().find(|question| question.purpose == Purpose::Answer);
     let key = question.unwrap().key;
     let said = Ok(Box::new(Answer { note: text.to_owned(), cites: vec![1, 2], ..Answer::default() }));
     lived.feed(What::Answered { key, cost: Usdc::micros(40), said });
@@ -30,12 +30,12 @@ fn an_owner_is_answered_once_for_each_question_whatever_else_has_changed() {
     assert_eq!(asks(&mut lived, 1, "why do you hold?"), None, "the same letter twice is one");
     assert_eq!(asks(&mut lived, 2, "and now?"), Some(Refusal::Thought(Held::Busy)));
     assert_eq!(asks(&mut lived, 3, " \u{7} "), Some(Refusal::Bounds));
-    let question = lived.life().thoughts.open[0].clone();
+    let question = lived.life().thoughts().open[0].clone();
     let shown = prompt(lived.life(), &question, &["[7] was born".to_owned()]);
     assert!(shown.user.contains("Your owner asks: why do you hold?\n") && shown.user.contains("| [7] was born"));
     lived.feed(What::Commanded { id: CommandId([4; 8]), command: Command::Freeze { reason: String::new() } });
     answer(&mut lived, "because");
-    let told = &lived.life().thoughts.told;
+    let told = &lived.life().thoughts().told;
     assert_eq!(told.len(), 1);
     assert_eq!((told[0].command, told[0].text.as_deref()), (CommandId([1; 8]), Some("because")));
     assert_eq!((&told[0].cites[..], told[0].cost), (&[1, 2][..], Usdc::micros(40)));
@@ -46,7 +46,7 @@ fn an_owner_is_answered_once_for_each_question_whatever_else_has_changed() {
         assert_eq!(asks(&mut lived, id, "again"), None);
         answer(&mut lived, "again");
     }
-    assert_eq!(lived.life().thoughts.told.len(), golem::thought::TOLD, "the newest few are at hand");
+    assert_eq!(lived.life().thoughts().told.len(), golem::thought::TOLD, "the newest few are at hand");
     lived.killed();
 }
 
@@ -54,14 +54,14 @@ fn an_owner_is_answered_once_for_each_question_whatever_else_has_changed() {
 fn asleep_it_is_asked_in_the_morning_and_a_second_question_is_refused() {
     let mut lived = Lived::asked(Purpose::Replay);
     assert_eq!(asks(&mut lived, 1, "are you there?"), None);
-    assert!(lived.life().thoughts.waiting.is_some() && !lived.life().thoughts.asks(Purpose::Answer));
+    assert!(lived.life().thoughts().waiting.is_some() && !lived.life().thoughts().asks(Purpose::Answer));
     assert_eq!(asks(&mut lived, 2, "hello?"), Some(Refusal::Thought(Held::Asleep)));
     lived.killed();
     lived.feed(What::Commanded { id: CommandId([9; 8]), command: Command::Wake });
     lived.tick();
-    assert!(lived.life().thoughts.waiting.is_none() && lived.life().thoughts.asks(Purpose::Answer));
+    assert!(lived.life().thoughts().waiting.is_none() && lived.life().thoughts().asks(Purpose::Answer));
     answer(&mut lived, "good morning");
-    assert_eq!(lived.life().thoughts.told[0].command, CommandId([1; 8]));
+    assert_eq!(lived.life().thoughts().told[0].command, CommandId([1; 8]));
 }
 
 #[test]
@@ -86,16 +86,16 @@ fn what_an_owner_would_have_it_keep_in_mind_is_in_every_thought_and_changes_noth
     let mut lived = Lived::new(3, |_| {});
     let text = "be patient\n| and\u{202e} careful";
     lived.feed(What::Commanded { id: CommandId([1; 8]), command: Command::Steer { text: text.to_owned() } });
-    assert_eq!(lived.life().strategy, "be patient| and careful");
-    let policy = lived.life().policy.clone();
+    assert_eq!(lived.life().strategy(), "be patient| and careful");
+    let policy = lived.life().policy().clone();
     while lived.owed().is_empty() {
         lived.tick();
     }
-    let question = lived.life().thoughts.open[0].clone();
+    let question = lived.life().thoughts().open[0].clone();
     assert!(prompt(lived.life(), &question, &[]).user.contains("keep in mind:\nbe patient| and careful\n"));
     lived.feed(What::Commanded { id: CommandId([2; 8]), command: Command::Steer { text: String::new() } });
     assert!(!prompt(lived.life(), &question, &[]).user.contains("keep in mind"));
-    assert_eq!(lived.life().policy, policy);
+    assert_eq!(*lived.life().policy(), policy);
     lived.killed();
 }
 
@@ -111,11 +111,11 @@ fn last_words_are_asked_for_once_paid_from_what_is_kept_for_dying_and_a_kill_swi
         };
         lived.feed(What::Commanded { id: CommandId([1; 8]), command });
         lived.duties();
-        assert_eq!(lived.life().thoughts.asks(Purpose::Reflect), !switch);
+        assert_eq!(lived.life().thoughts().asks(Purpose::Reflect), !switch);
         if !switch {
-            let asked = lived.life().thoughts.open[0].clone();
+            let asked = lived.life().thoughts().open[0].clone();
             assert!(asked.most <= reserve, "out of the reserve");
-            assert!(lived.life().death.as_ref().unwrap().progress.testament.is_none(), "its testament waits");
+            assert!(lived.life().death().unwrap().progress.testament.is_none(), "its testament waits");
             lived.killed();
             let [Errand::Forfeit { key }] = lived.owed()[..] else { panic!("{:?}", lived.owed()) };
             if said {
@@ -129,10 +129,10 @@ fn last_words_are_asked_for_once_paid_from_what_is_kept_for_dying_and_a_kill_swi
         }
         lived.duties();
         let life = lived.life();
-        let death = life.death.as_ref().unwrap();
+        let death = life.death().unwrap();
         assert_eq!(death.words.as_deref(), said.then_some("I looked too little"));
         assert_eq!(golem::thanatopsis::phase(life), Some(golem::thanatopsis::Rite::Over));
-        assert_eq!((life.purse.credit, life.purse.promised), (Usdc::ZERO, Usdc::ZERO), "everything went home");
+        assert_eq!((life.purse().credit, life.purse().promised), (Usdc::ZERO, Usdc::ZERO), "everything went home");
         let asked = |event: &&Event| matches!(event, Event::Thought(thought::Event::Asked(question)) if question.purpose == Purpose::Reflect);
         let times = lived.records.iter().flat_map(|record| &record.events).filter(asked).count();
         assert_eq!(times, usize::from(!switch));
@@ -144,10 +144,10 @@ fn a_silence_is_told_to_its_owner_too() {
     let mut lived = Lived::new(3, |_| {});
     lived.tick();
     assert_eq!(asks(&mut lived, 1, "why?"), None);
-    let key = lived.life().thoughts.open[0].key;
+    let key = lived.life().thoughts().open[0].key;
     lived.feed(What::Answered { key, cost: Usdc::ZERO, said: Err(Silence::Down) });
-    let told = &lived.life().thoughts.told[0];
+    let told = &lived.life().thoughts().told[0];
     assert_eq!((told.text.as_deref(), told.silence), (None, Some(Silence::Down)));
-    assert!(lived.life().now < lived.life().thoughts.rests_until);
+    assert!(lived.life().now() < lived.life().thoughts().rests_until);
     assert_eq!(asks(&mut lived, 2, "and now?"), None, "an owner may know better than a golem that rests");
 }

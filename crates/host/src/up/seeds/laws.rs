@@ -86,13 +86,13 @@ pub(super) fn check_notes(home: &Home, heard: &Heard, told: &BTreeSet<String>, t
 
 /// Money of a life, wherever it is, and what it became.
 fn all_of(life: &Life, treasury: &Treasury) -> Usdc {
-    let (purse, capital) = (&life.purse, &life.capital);
+    let (purse, capital) = (&life.purse(), &life.capital());
     let own = purse.credit + purse.spent + purse.gas;
     let act = capital.cash + capital.reserved + capital.cost + capital.fees - capital.realised;
-    let sent = treasury.undelivered(life.id(), life.transfers_taken).unwrap();
+    let sent = treasury.undelivered(life.id(), life.transfers_taken()).unwrap();
     let received = treasury.received(life.id()).unwrap();
     let coming: Usdc = sent.iter().map(|sent| sent.credit + sent.capital).sum();
-    let going: Usdc = life.deposits.iter().filter(|d| d.number > received).map(|d| d.amount).sum();
+    let going: Usdc = life.deposits().iter().filter(|d| d.number > received).map(|d| d.amount).sum();
     own + act + coming + going
 }
 
@@ -165,7 +165,7 @@ fn check_order(given: &Given, life: &Life, treasury: &Treasury) {
     assert!(!(ends && *reply == Reply::Done) || life.is_dead(), "{name} lives though it was ended");
     // The dead are asked nothing; the living remember their newest orders.
     let verdict =
-        life.commands.iter().find(|(id, _)| *id == given.id).map(|(_, refusal)| refusal.map(|why| why.to_string()));
+        life.commands().iter().find(|(id, _)| *id == given.id).map(|(_, refusal)| refusal.map(|why| why.to_string()));
     match reply {
         Reply::Done => assert_eq!(verdict, Some(None), "{name}: {body:?}"),
         Reply::Refused(why) => assert_eq!(verdict, Some(Some(why.clone())), "{name}: {body:?}"),

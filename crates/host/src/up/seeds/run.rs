@@ -282,8 +282,8 @@ impl Run {
         for place in home.list().unwrap() {
             let (golem, _) = place.wake().unwrap();
             self.report.deaths += u64::from(golem.life().is_dead());
-            self.report.nights += golem.life().dreams.nights;
-            self.report.actions += golem.life().flights_made;
+            self.report.nights += golem.life().dreams().nights;
+            self.report.actions += golem.life().flights_made();
         }
     }
 

@@ -69,7 +69,7 @@ fn settle(root: PathBuf, town: u64) {
         let settings = Settings::load(File::Golem, None, std::iter::empty(), &flags).unwrap();
         let wish = Wish::of(name.parse().unwrap(), spec, Some(town), settings);
         let mut living = birth(&home, wish).unwrap();
-        while living.life().tick < past {
+        while living.life().tick() < past {
             living.turn(&mut Silent).unwrap();
             while home.far_worlds().errands_waiting() > 0 {
                 home.far_worlds().run(0);

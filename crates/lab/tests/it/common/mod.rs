@@ -5,8 +5,8 @@
 use std::path::{Path, PathBuf};
 
 use golem::constitution::{Clocks, Constitution};
-use golem::{Birth, Endowment};
 use golem::time::Span;
+use golem::{Birth, Endowment};
 use golem::{Golem, Usdc, What, laws};
 use host::chance::{Secret, identity};
 use host::life::rehearsal::Rehearsal;

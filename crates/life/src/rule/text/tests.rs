@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::world::DomainSpec;
 
-pub fn manifest() -> Manifest {
+pub(crate) fn manifest() -> Manifest {
     let domain = |name: &str, kind, horizon| DomainSpec {
         name: name.into(),
         weight: 0.25,
@@ -43,7 +43,7 @@ fn check_refused(text: &str, sentence: &str) {
 }
 
 /// Any heuristic of the world above; those that contradict themselves are left out.
-pub fn any_parsed() -> impl Strategy<Value = Parsed> {
+pub(crate) fn any_parsed() -> impl Strategy<Value = Parsed> {
     let number = prop_oneof![
         any::<u64>().prop_map(f64::from_bits).prop_filter("finite", |number| number.is_finite()),
         proptest::sample::select(vec![f64::MAX, f64::MIN, f64::MIN_POSITIVE, 5e-324, -5e-324, 0.0, -0.0, 0.01]),
