@@ -29,7 +29,7 @@ impl<'a> Draft<'a> {
         self.at
     }
 
-    /// What this step has come to so far.
+    /// Events of this step so far.
     pub(crate) fn events(&self) -> &[Event] {
         self.events
     }

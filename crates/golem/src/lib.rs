@@ -57,5 +57,5 @@ pub use owner::{Command, Say};
 pub use shell::Shell;
 pub use time::{Span, Time};
 
-// Events are moved by the dozen every tick; a fat one would be paid for by all.
+// Events are moved by the dozen every tick, and the largest variant sets the size of all.
 const _: () = assert!(size_of::<Event>() <= 104);

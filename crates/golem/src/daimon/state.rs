@@ -14,7 +14,7 @@ pub struct Pad {
     pub dominance: f64,
 }
 
-/// What is appraised. The figures are laws, in this order.
+/// Happenings that are appraised. Their figures are laws, in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Felt {
     Profit,
@@ -37,7 +37,7 @@ const _: () = assert!(Felt::Dread as usize + 1 == FELT);
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Daimon {
     pub mood: Pad,
-    /// What the last tick felt like.
+    /// The feeling of the last tick.
     pub last: Pad,
     sum: Pad,
     felt: u32,
@@ -64,7 +64,7 @@ const NAMED: f64 = 0.05;
 /// From here on a mood is marked.
 const MARKED: f64 = 0.2;
 
-/// From here on it is strong.
+/// From here on a mood is strong.
 const STRONG: f64 = 0.4;
 
 impl Pad {

@@ -1,4 +1,4 @@
-//! Taking in what a round of the Curator came to.
+//! Taking in the answer of a round of the Curator.
 
 use super::{Answer, Event};
 use crate::clade::{self, News};
@@ -7,7 +7,7 @@ use crate::limits;
 use crate::rule::{self, Heuristic, room_for_blends};
 use crate::stress;
 
-/// Takes in what a round came to; an answer to another round is nobody's any more.
+/// Takes in the answer of a round; an answer to another round is dropped.
 pub(crate) fn curated(draft: &mut Draft<'_>, answer: &Answer) {
     if answer.round != draft.knowing.rounds + 1 || draft.is_dead() {
         return;
@@ -17,8 +17,8 @@ pub(crate) fn curated(draft: &mut Draft<'_>, answer: &Answer) {
     }
     let explores = stress::allowed(draft).explore;
     for (slot, heuristic) in answer.adopt.iter().filter(|_| explores) {
-        // Only where there is room, or in the place of the very same before it was ever tried: what has a say now is not
-        // pushed out by a memory.
+        // Only where there is room, or in the place of the very same before it was ever tried: a memory does not push
+        // out a heuristic that has a say now.
         let at = usize::from(*slot);
         let untried = |h: &Heuristic| {
             draft.tick == 0 && h.weight == 0.0 && h.domain == heuristic.domain && h.condition.same(&heuristic.condition)

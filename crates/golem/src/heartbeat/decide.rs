@@ -7,7 +7,7 @@ use crate::policy::{self, Stage};
 use crate::prediction;
 use crate::world::Observation;
 
-/// Takes in what the world showed and goes round as far as it can.
+/// Takes in an observation and goes round as far as it can.
 pub(crate) fn beat(draft: &mut Draft<'_>, observation: &Observation) {
     let awake = draft.heartbeat.state == State::Sleeping;
     if awake {
@@ -25,7 +25,7 @@ pub(crate) fn beat(draft: &mut Draft<'_>, observation: &Observation) {
     }
 }
 
-/// What passing time does to a beat that is not awake.
+/// Lets time pass for a beat that is not awake: previews past their deadline are abandoned, and a night goes on.
 fn wait(draft: &mut Draft<'_>) {
     let now = draft.at();
     let overdue: Vec<u64> =
