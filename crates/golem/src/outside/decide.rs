@@ -1,4 +1,4 @@
-//! What to make of a word, and claims where it is the only voice.
+//! Taking in the words of an outside mind, and making claims where it is the only voice.
 
 use super::{Event, Word, departure};
 use crate::constitution::MindKind;
@@ -8,7 +8,7 @@ use crate::rule::{self, Provenance};
 use crate::stress;
 use crate::world::{Bar, DomainKind};
 
-/// A word for the tick that comes.
+/// Takes in a word for the tick that comes.
 pub(crate) fn spoken(draft: &mut Draft<'_>, word: &Word) {
     if draft.is_dead() {
         return;
@@ -27,7 +27,7 @@ pub(crate) fn spoken(draft: &mut Draft<'_>, word: &Word) {
     }
 }
 
-/// Claims of a golem that has no other voice: of whatever it was said something of.
+/// Makes the claims of a golem that has no other voice, in the domains that the word speaks of.
 pub(crate) fn think(draft: &mut Draft<'_>, bar: &Bar) {
     for domain in 0..draft.birth.world.domains.len() {
         if !rule::claims_now(draft, domain) {

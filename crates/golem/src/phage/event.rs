@@ -1,4 +1,4 @@
-//! What a phage was sent out to do otherwise, and how it ended.
+//! Events of phages: each sent out to do one thing otherwise, and how it ended.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,7 +8,7 @@ use super::Fate;
 #[serde(rename = "PhageEvent")]
 pub enum Event {
     Spawned(Venture),
-    /// Whose condition holds at this look, one bit each.
+    /// Phages whose condition holds at this look, one bit each.
     Watched {
         holds: u8,
     },

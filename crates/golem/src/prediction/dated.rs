@@ -1,5 +1,5 @@
-//! Dated claims: what whoever acts for the golem says will be, and when. The world answers them, never the one who said
-//! so; what nobody claims costs nothing.
+//! Dated claims of a golem's agent: what will be, and when. The world answers them and never the agent; making no claim
+//! costs nothing.
 
 use super::{Dated, Event};
 use crate::draft::Draft;
@@ -9,7 +9,7 @@ use crate::policy::Refusal;
 use crate::time::{Span, Time};
 use crate::world::{Bar, DomainKind};
 
-/// Takes a claim, or says by name why not.
+/// Takes a claim, or refuses it by name.
 pub(crate) fn claim(draft: &mut Draft<'_>, domain: &str, value: f64, due: Time) -> Result<(), Refusal> {
     let at = draft.birth.world.domains.iter().position(|spec| spec.name == domain).ok_or(Refusal::NoDomain)?;
     if draft.seen.bars == 0 {
@@ -35,7 +35,7 @@ pub(crate) fn claim(draft: &mut Draft<'_>, domain: &str, value: f64, due: Time) 
     Ok(())
 }
 
-/// What someone would say who knows nothing but how it usually goes.
+/// The naive forecast for a date, from nothing but how the domain usually goes.
 fn naive(life: &Life, domain: usize, due: Time) -> f64 {
     let (spec, last) = (&life.birth.world.domains[domain], life.seen.values[domain]);
     match (spec.kind, spec.level) {
@@ -49,7 +49,7 @@ fn naive(life: &Life, domain: usize, due: Time) -> f64 {
     }
 }
 
-/// What has come due by this bar meets its answer.
+/// Resolves the dated claims that have come due by this bar.
 pub(super) fn resolve(draft: &mut Draft<'_>, bar: &Bar) {
     for domain in 0..bar.values.len() as u8 {
         if draft.dated.iter().any(|claim| claim.domain == domain && claim.due <= bar.closed) {

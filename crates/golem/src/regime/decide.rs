@@ -4,7 +4,7 @@ use super::Event;
 use crate::clade;
 use crate::draft::Draft;
 
-/// Says so when the level is no longer what it was, and speaks of another kind.
+/// Records a change of regime when the level has moved and speaks of another kind.
 pub(crate) fn watch(draft: &mut Draft<'_>) {
     let (from, to) = (draft.regimes.now, draft.regimes.kind());
     if from != to && draft.regimes.detector.changed() {
