@@ -52,7 +52,7 @@ pub enum What {
     Heard { from: GolemId, number: u64, news: News, stain: Option<Box<Stain>> },
     /// A word to its peers was passed on to so many of them.
     Told { number: u64, peers: u32 },
-    /// The answer of a model, or why there is none, with the cost its provider bills.
+    /// The answer of a model, or the reason for its silence, with the cost its provider bills.
     Answered { key: u64, cost: Usdc, said: Result<Box<thought::Answer>, Silence> },
     /// Claims and wishes of an outside mind on the observation that its golem is about to see.
     Spoken(Box<Word>),

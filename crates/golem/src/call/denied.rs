@@ -13,7 +13,7 @@ pub enum Denied {
     Dead,
     Frozen,
     Paused,
-    /// Its calls ran away, and its owner was asked.
+    /// Calls ran away, and the owner was asked.
     Held(Runaway),
     /// The golem's phase allows only cheaper models.
     Phase(Phase),
@@ -28,7 +28,7 @@ pub enum Denied {
     Allowance,
     /// Too little money is left while other calls are under way, which may give some of it back.
     Funds,
-    /// The same call was made before, and paid for.
+    /// A call with this idempotency key was made before, and paid for.
     Repeated,
     /// Too little money is left, and nothing is under way that could give any of it back.
     Broke,

@@ -161,7 +161,7 @@ fn a_tenth() -> u32 {
     1_000
 }
 
-/// What becomes of what is held when the golem dies.
+/// The fate of holdings when the golem dies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OnDeath {

@@ -85,7 +85,7 @@ impl Grimoire {
         if how == How::Clade && life.tick < SEASONED {
             return Err(Turned::TooSoon);
         }
-        // A line that came from this golem is known, whoever brings it back.
+        // A line that came from this golem is known already, even if a sibling brings it back.
         if how == How::Clade && (line.provenance.hops >= PASSED_ON || origin == life.id()) {
             return Err(if origin == life.id() { Turned::Known } else { Turned::TooFar });
         }

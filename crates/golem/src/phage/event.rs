@@ -18,7 +18,7 @@ pub enum Event {
     },
 }
 
-/// The one thing that is done otherwise.
+/// The single thing that a phage does otherwise.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Venture {
     /// A comparison of the rule in this slot is with another number.

@@ -28,7 +28,7 @@ pub struct Capital {
 }
 
 impl Capital {
-    /// Worth of everything, at this price of a million units; an absurd result is cut to the most there can be.
+    /// Worth of everything, at this worth of a unit; an absurd result is cut to the most there can be.
     pub fn worth(&self, unit: Usdc) -> Usdc {
         let whole = i128::from((self.cash + self.reserved).as_micros()) + self.held(unit);
         Usdc::micros(whole.clamp(0, i128::from(Usdc::MOST.as_micros())) as i64)

@@ -25,7 +25,7 @@ pub struct Dated {
     pub domain: u8,
     pub made: Time,
     pub due: Time,
-    /// The value when it was made, which a direction or a range is measured from.
+    /// The level, or the value when it was made, that a direction or a range is measured from.
     pub base: f64,
     pub value: f64,
     pub naive: f64,

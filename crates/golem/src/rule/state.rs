@@ -98,7 +98,7 @@ pub struct Heuristic {
     /// Claims resolved in each regime, decayed like the rest.
     #[serde(default)]
     pub tried_in: [f64; 3],
-    /// Its expectations for open claims, from when they were made.
+    /// Expectations for open claims, from when they were made.
     #[serde(default)]
     pub said: Said,
     /// The blend that the factor is on, instead of the last value.
