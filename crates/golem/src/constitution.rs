@@ -153,12 +153,12 @@ pub struct EconomicFigures {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EpistemicFigures {
     pub measure: Measure,
-    /// In reference ticks; scaled to the interval, never below 200 looks.
+    /// The window of fitness, in reference ticks; scaled to the interval, never below 200 looks.
     pub window: u32,
     pub warning: f64,
     pub senescence: f64,
     pub recovery: f64,
-    /// In reference ticks; scaled to the interval, never below 50 looks.
+    /// The grace period, in reference ticks; scaled to the interval, never below 50 looks.
     pub grace: u32,
     /// How long it may be senescent before it dies of it; scaled like the grace.
     #[serde(default = "as_the_grace")]
@@ -494,7 +494,7 @@ impl Window {
 pub enum DreamMethod {
     #[default]
     Careful,
-    /// As many ideas, made up and believed without asking.
+    /// As many ideas as the careful way has, made up and believed without a test.
     Random,
 }
 

@@ -24,9 +24,9 @@ pub const STRIDE: u64 = 500;
 const LEAST: usize = 50;
 /// The fewest pairs of a life that make a window.
 const FIRST: usize = WINDOW / 4;
-/// An estimate wavers by about this much around nothing.
+/// The noise of an estimate around zero, in bits.
 const NOISE: f64 = 0.05;
-/// Below this share of the most there ever was, it is lost.
+/// The share of the most bits there ever were below which a golem is decoupled.
 const DECOUPLED: f64 = 0.2;
 /// The factor from earlier windows to the newest from which a golem is overfitted.
 const OVERFITTED: f64 = 3.0;

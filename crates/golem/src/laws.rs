@@ -169,24 +169,23 @@ pub struct Laws {
     pub trust_memory: f64,
     /// Answers, none overlapping another, over which what a blend has learned fades.
     pub blend_memory: f64,
-    /// As if it had seen so many at least, however long it has seen none.
+    /// The fewest answers that a blend counts as having seen, however long it has seen none.
     pub blend_least: f64,
-    /// How often a hypothesis on trial is bet to be right; together they are worth what they have won.
+    /// Chances at which bets are placed on a hypothesis on trial; together they are worth what they have won.
     pub bets: [f64; BETS],
     /// The worth that bets must have made of one unit before a hypothesis is let in; at zero its confidence alone
     /// decides.
     pub proof: f64,
-    /// Fitness is felt as so much of itself while all phages fail in the same way.
+    /// The share of fitness that counts while all phages fail in the same way.
     pub alike_fitness: f64,
-    /// Answers over which it is taken how something usually goes on that either holds or does not.
+    /// Answers over which a chain learns how a domain with a level usually goes on.
     pub chain_kept: f64,
-    /// As if so many answers had been even before anything was seen.
+    /// Even answers that a chain begins with, before anything was seen.
     pub chain_even: f64,
-    /// Answers over which fades what a mind from outside has shown with its dated claims: it is judged by what it says,
-    /// however seldom that is.
+    /// Answers over which the record of dated claims fades: an outside mind is judged by what it says, however seldom.
     pub dated_window: f64,
-    /// Added to the errors of a dated chance and of naive's: what hardly ever changes makes naive hardly ever wrong, and to
-    /// be a little less sure than that is not to be lost.
+    /// Added to the error of a dated chance and to naive's: in a domain that hardly ever changes naive is hardly ever
+    /// wrong, and being a little less sure than naive must not kill.
     pub dated_doubt: f64,
 }
 

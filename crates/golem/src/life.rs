@@ -100,7 +100,7 @@ pub struct Life {
     pub born: Time,
     /// World time of the newest record.
     pub now: Time,
-    /// Up to where the clocks have run.
+    /// World time up to which the clocks have run.
     pub lived_until: Time,
     pub age: Span,
     pub tick: u64,

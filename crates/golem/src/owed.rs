@@ -109,7 +109,7 @@ pub(crate) fn owed(life: &Life) -> impl Iterator<Item = Owed> + '_ {
     let dream = dream::owes(life).map(|phase| Duty::Dream { phase });
     let deposits = life.deposits.iter().map(|d| Duty::Deposit { deposit: d.number, amount: d.amount });
     let closing = || match thanatopsis::phase(life)? {
-        // Its last words are waited for.
+        // The testament waits for last words that were asked for.
         Rite::Reflection => (!life.thoughts.asks(Purpose::Reflect)).then_some(Duty::Reflect),
         Rite::Legacy => Some(Duty::Bequeath),
         _ => None,

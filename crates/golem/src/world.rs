@@ -49,7 +49,8 @@ pub struct Manifest {
     /// How time passes in this world.
     #[serde(default)]
     pub timing: Timing,
-    /// Nothing that happens in it is real, so it may be rewound. Elsewhere the world alone knows what was done.
+    /// True where nothing that happens is real, so that it may be rewound. Elsewhere the world alone knows what was
+    /// done.
     #[serde(default = "yes")]
     pub paper: bool,
 }

@@ -50,13 +50,13 @@ pub struct Used {
     pub took: u32,
 }
 
-/// Tokens that are counted in what a call used, by what is special about them.
+/// Special kinds of the tokens that a call used, which are counted among them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Kinds {
-    /// Of what went in, read from a cache.
+    /// Input tokens read from a cache.
     pub cached: u32,
-    /// Of what went in, written to one.
+    /// Input tokens written to a cache.
     pub written: u32,
-    /// Of what came out, thought and not said.
+    /// Output tokens of thinking, which are not part of the answer.
     pub thought: u32,
 }

@@ -17,7 +17,7 @@ const SETTLED: u32 = 20;
 pub enum Runaway {
     /// One call made again and again.
     Alike,
-    /// More at once than ever.
+    /// More calls at once than ever.
     Fan,
     /// A minute that costs more than any.
     Pace,

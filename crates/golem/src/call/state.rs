@@ -36,7 +36,7 @@ pub struct ByModel {
     pub input: u64,
     pub output: u64,
     pub cost: Usdc,
-    /// Of what went in, read from a cache and written to one; of what came out, thought and not said.
+    /// Input tokens read from a cache and written to one, and output tokens of thinking.
     #[serde(default)]
     pub cached: u64,
     #[serde(default)]

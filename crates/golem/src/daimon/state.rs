@@ -58,17 +58,17 @@ pub enum Octant {
     Sadness,
 }
 
-/// Below this a mood has no name.
+/// The intensity below which a mood has no name.
 const NAMED: f64 = 0.05;
 
-/// From here on a mood is marked.
+/// The intensity from which a mood is marked.
 const MARKED: f64 = 0.2;
 
-/// From here on a mood is strong.
+/// The intensity from which a mood is strong.
 const STRONG: f64 = 0.4;
 
 impl Pad {
-    /// From 0 to 1.
+    /// The intensity of a mood, from 0 to 1.
     pub fn intensity(self) -> f64 {
         let Pad { pleasure, arousal, dominance } = self;
         ((pleasure * pleasure + arousal * arousal + dominance * dominance) / 3.0).sqrt()

@@ -316,7 +316,7 @@ impl Worth<'_> {
     }
 }
 
-/// From 0 to 1.
+/// The likeness of two states, from 0 to 1.
 fn likeness(a: &State, b: &State) -> f32 {
     if a.len() != b.len() || a.is_empty() {
         return 0.0;

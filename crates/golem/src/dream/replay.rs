@@ -8,10 +8,10 @@ use crate::grimoire::{Grimoire, HOPS, Status};
 use crate::life::Life;
 use crate::regime::Regime;
 
-/// Below this an episode is not worth going through closely.
+/// The worth below which an episode is not gone through closely.
 const WORTH: f32 = 0.1;
 
-/// Below the warning level of skill, what confused it most comes first.
+/// Fitness below which the episodes that confused it most come first.
 const CONFUSED: f64 = 0.5;
 
 /// How far back an outcome is traced.

@@ -76,7 +76,7 @@ pub struct Staged {
     /// How wrong the naive forecast was beside it.
     pub naive_error: f64,
     pub since: u64,
-    /// Up to where time has been counted, so that no two cases share any.
+    /// Time up to which cases were counted, so that no two share any.
     pub until: Time,
     /// The worth of one unit by now, for each bet on its being right.
     #[serde(default = "unbet")]
@@ -158,14 +158,14 @@ pub struct Revision {
     pub confidence: f64,
     pub confirmed: u32,
     pub contradicted: u32,
-    /// By what share these were less wrong than those in use, over what was counted.
+    /// The sum of the shares by which these were less wrong than those in use, over the cases counted.
     pub gain: f64,
     /// Squares of those shares.
     pub squares: f64,
     /// How wrong these were in all, less how wrong those in use were.
     pub excess: f64,
     pub since: u64,
-    /// Up to where time has been counted, so that no two cases share any.
+    /// Time up to which cases were counted, so that no two share any.
     pub until: Time,
     /// Forecasts of these heuristics together, for the claims that are still open.
     #[serde(default)]

@@ -18,7 +18,7 @@ pub enum Goal {
     Maintain,
     /// Look into one's own failing, without acting.
     SelfExamine,
-    /// Be heard by someone else.
+    /// Be heard by a peer.
     Contact,
 }
 

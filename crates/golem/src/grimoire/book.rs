@@ -17,7 +17,7 @@ pub const SOURCES: usize = 8;
 /// All entries of one golem, in memory. The rows in its vault are what counts; this is made from them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Grimoire {
-    /// In use.
+    /// Entries in use.
     pub(super) entries: BTreeMap<u64, Entry>,
     /// Entries no longer in use, which are most of them.
     pub(super) archive: BTreeMap<u64, Entry>,

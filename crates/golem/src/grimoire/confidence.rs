@@ -16,7 +16,7 @@ pub const HALF_LIVES: [(Class, Option<Span>); 4] = [
 pub const BIRTH_CAP: f64 = 0.7;
 /// Pieces of evidence that an entry's first confidence counts for.
 const PRIOR: f64 = 4.0;
-/// More evidence than this makes room for newer: what was true long ago must not outvote what is true now.
+/// The most evidence that counts; older evidence fades beyond it, so that old truths do not outvote new ones.
 const MEMORY: f64 = 20.0;
 /// The share of confidence left by each death since the last validation.
 const CROSSING: f64 = 0.85;

@@ -164,7 +164,7 @@ pub struct Entry {
     pub validated_at: Time,
     /// A dream confirmed it: fades at half speed.
     pub dream_validated: bool,
-    /// Learned in dying, by someone: fades at a third of the speed.
+    /// Learned in dying, by this golem or another: fades at a third of the speed.
     pub bloodstain: bool,
     pub quality: f64,
     pub strength: f64,

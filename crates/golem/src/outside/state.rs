@@ -63,7 +63,7 @@ impl Word {
                 return Err(format!("there is no action {action}"));
             }
             if !(size > 0.0 && size <= 1.0) {
-                return Err(format!("a size of {size} is not between 0 and 1"));
+                return Err(format!("a size must be above 0 and at most 1, not {size}"));
             }
         }
         if !self.assessment.as_ref().is_none_or(|assessment| assessment.is_bounded()) {

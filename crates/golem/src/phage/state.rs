@@ -30,7 +30,7 @@ impl Kind {
     pub const ALL: [Kind; 4] = [Kind::Threshold, Kind::Term, Kind::Stop, Kind::Regime];
 }
 
-/// How it ended: its way against the golem's.
+/// The end of a phage: how its way did against the golem's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Fate {

@@ -42,9 +42,9 @@ pub struct RuleError {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// In text, in characters, from 1.
+    /// A place in text, as a column of characters from 1.
     Column(usize),
-    /// In data, such as `when[1].than`.
+    /// A place in data, such as `when[1].than`.
     Field(String),
 }
 

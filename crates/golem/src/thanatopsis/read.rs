@@ -1,4 +1,4 @@
-//! Where a death stands, read off Life.
+//! The stage of a death, read off Life.
 
 use super::{Left, Rite};
 use crate::constitution::OnDeath;

@@ -1,4 +1,4 @@
-//! How far a death has come, and what it leaves.
+//! The state of a death: the steps done, and the holdings it leaves.
 
 use serde::{Deserialize, Serialize};
 

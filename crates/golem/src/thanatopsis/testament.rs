@@ -250,7 +250,7 @@ fn sections(life: &Life, grimoire: &Grimoire, review: &Review) -> Vec<Section> {
     SECTIONS.iter().zip(bodies).map(section).collect()
 }
 
-/// How it felt in the end and what stirred it most, as far as anything did.
+/// Lines on its mood in the end and the moments that stirred it most, if any did.
 fn topology(life: &Life, review: &Review) -> Vec<String> {
     let mood = &life.daimon.mood;
     let figures = [("pleasure", mood.pleasure), ("arousal", mood.arousal), ("dominance", mood.dominance)];

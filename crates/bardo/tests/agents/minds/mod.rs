@@ -106,7 +106,7 @@ const WRONGS: &[(&str, &str)] = &[
     ("number_too_large", "it wrote what is no message"),
     ("claims_are_a_list", "what it said cannot be: invalid type"),
     ("no_such_action", "there is no action 'rob a bank'"),
-    ("all_and_more", "a size of 40 is not between 0 and 1"),
+    ("all_and_more", "a size must be above 0 and at most 1, not 40"),
     ("a_rule_of_nothing", "cannot be read"),
     ("rules_without_end", "a word may carry 3 rules at most, not 1000"),
     ("assesses_too_much", "its assessment is out of bounds"),
