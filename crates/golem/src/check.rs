@@ -47,7 +47,7 @@ pub(crate) fn check(life: &Life, input: &Input) -> Result<(), Fault> {
                 false => Err(Fault::Thought),
             }
         }
-        // Of another moment it could move what runs out by time.
+        // A word about another moment could move what runs out by time.
         What::Spoken(_) if input.now != life.now() => Err(Fault::Untimely),
         What::Spoken(word) => word.check(&life.birth().world).map_err(Fault::Word),
         What::Called(call) if call.most < Usdc::ZERO || call.most > Usdc::MOST => Err(Fault::Amount),
@@ -55,13 +55,13 @@ pub(crate) fn check(life: &Life, input: &Input) -> Result<(), Fault> {
             let sound = *cost >= Usdc::ZERO && sane(*cost) && used.model.chars().count() <= limits::MODEL;
             if sound { Ok(()) } else { Err(Fault::Amount) }
         }
-        // Of another moment it could move what runs out by time.
+        // An assessment of another moment could move what runs out by time.
         What::Assessed(_) if input.now != life.now() => Err(Fault::Untimely),
         _ => Ok(()),
     }
 }
 
-/// Nothing unbounded gets into a record, and nothing into the playbook that no rule of this world could be.
+/// Refuses an answer that is unbounded, or a rule that this world could not have.
 fn check_answer(life: &Life, answer: &Answer) -> Result<(), Fault> {
     let world = &life.birth().world;
     let fits = |condition: &Condition, domain: u8| {
@@ -84,7 +84,7 @@ fn check_answer(life: &Life, answer: &Answer) -> Result<(), Fault> {
     if kept && adopted && watched && bounded { Ok(()) } else { Err(Fault::Knowledge) }
 }
 
-/// Whoever did the night's work, what it brings is of this world and no more than was asked for.
+/// Refuses findings of a night that are not of this world, or more than was asked for.
 fn check_found(life: &Life, found: &Found) -> Result<(), Fault> {
     let world = &life.birth().world;
     let fits = |h: &Heuristic| {
@@ -126,7 +126,8 @@ fn sane(amount: Usdc) -> bool {
     amount <= Usdc::MOST && amount >= -Usdc::MOST
 }
 
-/// A world may do less than it was asked to, never more, and never outside the bounds it was given.
+/// Refuses a fate beyond the order: a world may do less than it was asked to, never more, and never outside the bounds
+/// it was given.
 fn check_fate(life: &Life, key: u64, fate: &Fate) -> Result<(), Fault> {
     let Some(flight) = life.flights().iter().find(|flight| flight.key == key) else { return Ok(()) };
     let sound = match fate {
@@ -152,16 +153,16 @@ fn check_observation(life: &Life, now: Time, observation: &Observation) -> Resul
     for (bar, seen) in observation.bars.iter().enumerate() {
         let fault = |why| Err(Fault::World { bar, why });
         if seen.closed <= last {
-            return fault("a bar is told twice or out of order");
+            return fault("a bar came twice or out of order");
         }
         if seen.closed > now {
-            return fault("a bar is told before it has closed");
+            return fault("a bar came before it had closed");
         }
         if seen.values.len() != domains {
-            return fault("not one value for every domain");
+            return fault("a bar needs one value for every domain");
         }
         if seen.features.len() != life.birth().world.features.len() {
-            return fault("not one value for every feature");
+            return fault("a bar needs one value for every feature");
         }
         if seen.values.iter().chain(&seen.features).any(|v| !v.is_finite()) {
             return fault("a value is not a number");
@@ -170,7 +171,7 @@ fn check_observation(life: &Life, now: Time, observation: &Observation) -> Resul
             return fault("a value is out of bounds");
         }
         if seen.unit < Usdc::ZERO || seen.unit > Usdc::MOST {
-            return fault("the worth of a unit is out of bounds");
+            return fault("the price of a unit is out of bounds");
         }
         last = seen.closed;
     }

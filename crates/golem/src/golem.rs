@@ -20,21 +20,21 @@ pub struct Golem {
     doubt: Doubt,
 }
 
-/// What may have been sent by whoever lived this life before: it is a matter of who lives it, not of the life.
+/// Errands that an earlier process may have sent. They are a matter of the process that runs the life, not of the life.
 #[derive(Clone, Debug)]
 enum Doubt {
-    /// It comes from records: whatever may have been sent then, may have been.
+    /// The life was read from records: any errand that was open then may have been sent.
     All,
-    /// It was lived on from there: these.
+    /// The life has been lived on since: only these may have been sent.
     Only { flights: ArrayVec<u64, { limits::FLIGHTS }>, thoughts: ArrayVec<u64, { limits::THOUGHTS }> },
 }
 
 impl Doubt {
-    /// Nothing was sent by anybody else.
+    /// No earlier process has sent anything.
     const NONE: Doubt = Doubt::Only { flights: ArrayVec::new_const(), thoughts: ArrayVec::new_const() };
 }
 
-/// Two are the same if they have lived the same.
+/// Golems are equal if they have lived the same.
 impl PartialEq for Golem {
     fn eq(&self, other: &Golem) -> bool {
         self.course == other.course
@@ -101,12 +101,13 @@ impl Golem {
         self.course.seq()
     }
 
-    /// What is owed, in the order in which it is to be seen to.
+    /// Duties and errands that are owed, in the order in which to see to them.
     pub fn owed(&self) -> impl Iterator<Item = Owed> + '_ {
         owed(self.life()).map(|owed| self.ask_first(owed))
     }
 
-    /// What may have been sent by a process that is no more is asked about, or given up, as a crash means for it.
+    /// Turns an errand that an earlier process may have sent into a question about it, or gives it up, as its kind
+    /// demands after a crash.
     fn ask_first(&self, owed: Owed) -> Owed {
         let Owed::Errand(errand) = owed else { return owed };
         let (flights, thoughts) = match &self.doubt {
@@ -124,12 +125,12 @@ impl Golem {
         })
     }
 
-    /// What is owed first.
+    /// The first duty or errand that is owed.
     pub fn owes(&self) -> Option<Owed> {
         self.owed().next()
     }
 
-    /// Nothing is owed.
+    /// True if nothing is owed.
     pub fn owes_nothing(&self) -> bool {
         self.owes().is_none()
     }

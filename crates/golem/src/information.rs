@@ -1,6 +1,6 @@
-//! How much of what comes is in what was said: mutual information by the nearest neighbours of each pair, after Kraskov,
-//! Stögbauer and Grassberger. It assumes no shape of the relation, and is told in bits. Nothing hangs on it: it is read off
-//! a journal by whoever wants to know.
+//! How much of what comes is in what was said: mutual information by the nearest neighbours of each pair, after
+//! Kraskov, Stögbauer and Grassberger. It assumes no shape of the relation, and is given in bits. Nothing depends on
+//! it: it is only read off a journal.
 
 use std::collections::VecDeque;
 
@@ -18,19 +18,19 @@ pub const NEIGHBOURS: usize = 5;
 pub const WINDOW: usize = 1_000;
 /// Ticks between two estimates.
 pub const STRIDE: u64 = 500;
-/// Fewer pairs say nothing.
+/// The fewest pairs that say anything.
 const LEAST: usize = 50;
-/// Fewer of a life are not yet a window.
+/// The fewest pairs of a life that make a window.
 const FIRST: usize = WINDOW / 4;
-/// An estimate wavers by about this much around nothing.
+/// The noise of an estimate around zero, in bits.
 const NOISE: f64 = 0.05;
-/// Below this share of the most there ever was, it is lost.
+/// The share of the most bits there ever were below which a golem is decoupled.
 const DECOUPLED: f64 = 0.2;
-/// So many times as much before as now is too much.
+/// The factor from earlier windows to the newest from which a golem is overfitted.
 const OVERFITTED: f64 = 3.0;
 
 /// The mutual information of two numbers of which these are pairs, in bits; none if there are too few, or if one of the
-/// two never changes, which knows nothing. What the estimate wavers below nothing is nothing.
+/// two never changes. Estimates below zero are noise and count as zero.
 pub fn mutual(pairs: &[(f64, f64)], neighbours: usize) -> Option<f64> {
     let n = pairs.len();
     if n < LEAST.max(neighbours + 1) || pairs.iter().any(|(x, y)| !x.is_finite() || !y.is_finite()) {
@@ -59,8 +59,8 @@ fn sorted(numbers: impl Iterator<Item = f64>) -> Vec<f64> {
     all
 }
 
-/// How far the last of the nearest neighbours is, by the larger of both distances. Looked for outwards along x, until
-/// nobody further out can be nearer.
+/// How far the last of the nearest neighbours is, by the larger of both distances. It searches outwards along x, until
+/// no point further out can be nearer.
 fn reach(by_x: &[(f64, f64)], at: usize, neighbours: usize, nearest: &mut Vec<f64>) -> f64 {
     nearest.clear();
     let (x, y) = by_x[at];
@@ -110,22 +110,23 @@ fn digamma(x: f64) -> f64 {
 /// Claims of a life and what came of them, as it goes.
 #[derive(Clone, Debug, Default)]
 pub struct Heard {
-    /// Of each domain, the value when a claim was made, the naive forecast, and how far from it the claim went.
+    /// Open claims of each domain: the value when the claim was made, the naive forecast, and how far from it the claim
+    /// went.
     open: Vec<VecDeque<(f64, f64, f64)>>,
     pairs: Vec<VecDeque<(f64, f64)>>,
     values: Values,
     pub windows: Vec<Window>,
 }
 
-/// What the last claims were worth, at one moment of a life.
+/// Information in the last claims, at one moment of a life.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Window {
     pub tick: u64,
-    /// How it stood by its clocks.
+    /// Vitality of the golem then.
     pub vitality: f64,
-    /// In all domains together.
+    /// Bits in all domains together.
     pub bits: f64,
-    /// The same for each tick: claims that share time with each other tell it once between them.
+    /// Bits a tick: claims that share time with each other tell it once between them.
     pub bits_a_tick: f64,
 }
 
@@ -176,24 +177,25 @@ impl Heard {
         }
     }
 
-    /// What the newest window says beside those before it.
+    /// The sign that the newest window gives beside those before it, if any.
     pub fn sign(&self) -> Option<Sign> {
         let bits: Vec<f64> = self.windows.iter().map(|window| window.bits).collect();
         sign(&bits, self.windows.last()?.vitality)
     }
 }
 
-/// What windows of one life, one after another, say about it.
+/// A sign of trouble in the windows of one life, one after another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Sign {
-    /// It looks well, and what it says has next to nothing to do with what comes any more.
+    /// The golem looks well, and its claims have next to nothing to do with what comes any more.
     Decoupled,
-    /// What it says went with what was, and goes with what is no longer.
+    /// The golem's claims went with the world as it was, and no longer do.
     Overfitted,
 }
 
-/// Bits below a share of the most there ever were, while it still looks well; or far less lately than before.
+/// The sign of a series of bits: below a share of the most there ever were, while it still looks well; or far fewer
+/// lately than before.
 pub fn sign(bits: &[f64], vitality: f64) -> Option<Sign> {
     let (last, earlier) = bits.split_last()?;
     let most = earlier.iter().copied().fold(0.0, f64::max);

@@ -34,44 +34,45 @@ pub enum What {
     Funded { transfer: u64, credit: Usdc, capital: Usdc },
     /// The treasury has received a deposit.
     Deposited { deposit: u64 },
-    /// What the world says a flight would do; none if it would not have it.
+    /// The world's preview of an action; no quote if the world refuses it.
     Previewed { key: u64, look: u8, quote: Option<Quote> },
-    /// What became of a commit.
+    /// The outcome of a commit.
     Landed { key: u64, fate: Fate },
-    /// Somebody other than its own rules would have it act.
+    /// A proposal to act that does not come from the golem's own rules.
     Proposed(Proposal),
-    /// What a round of the Curator came to.
+    /// The answer of a round of the Curator.
     Curated(Box<Answer>),
-    /// What the work of one phase of a night has found.
+    /// Findings of one phase of a night.
     Dreamt(Box<Found>),
-    /// Its testament is written and safe.
+    /// The testament is written and safe.
     Reflected { hash: [u8; 32] },
-    /// What it knew has gone where it is to go.
+    /// The golem's knowledge has been passed on.
     Bequeathed { hash: [u8; 32], entries: u32 },
     /// The golem's own word about its state; it speaks of now.
     Assessed(Box<Assessment>),
-    /// A word of a peer's, and where it died if that is what it says. A peer numbers its letters, and each counts once.
+    /// News from a peer, with the place of its death if that is the news. A peer numbers its letters, and each counts
+    /// once.
     Heard { from: GolemId, number: u64, news: News, stain: Option<Box<Stain>> },
     /// A word to its peers was passed on to so many of them.
     Told { number: u64, peers: u32 },
-    /// What a model said, or why it said nothing; and what whoever was asked wants for it.
+    /// The answer of a model, or the reason for its silence, with the cost its provider bills.
     Answered { key: u64, cost: Usdc, said: Result<Box<thought::Answer>, Silence> },
-    /// What a mind outside makes of what its golem is about to see.
+    /// Claims and wishes of an outside mind on the observation that its golem is about to see.
     Spoken(Box<Word>),
-    /// An answer that nobody can bring any more.
+    /// An answer that was lost with the process that asked for it.
     Forfeited { key: u64 },
     /// An agent would call a model.
     Called(Wanted),
-    /// Calls that were refused for this, as often, since that was last on record.
+    /// Calls refused for one reason since that was last on record.
     Refused { by: Denied, times: u32 },
-    /// What became of a call, what whoever answered wants for it, and of which kinds its tokens are.
+    /// The outcome of a call, with the cost its provider bills and the kinds of its tokens.
     Settled { key: u64, cost: Usdc, how: How, used: Box<Used>, kinds: Kinds },
     /// The owner's word.
     Commanded { id: CommandId, command: Command },
 }
 
 impl What {
-    /// A call that nobody here has made: whoever did is no more.
+    /// The end of a call whose process is gone.
     pub fn lost(key: u64) -> What {
         What::Settled { key, cost: Usdc::ZERO, how: How::Lost, used: Box::default(), kinds: Kinds::default() }
     }
@@ -88,16 +89,16 @@ pub enum Fault {
     Transfer { expected: u64, got: u64 },
     #[error("an amount is out of bounds")]
     Amount,
-    #[error("a golem speaks of the moment it is in")]
+    #[error("an assessment or a mind's word must be about the present moment")]
     Untimely,
     #[error("an answer from memory is out of bounds")]
     Knowledge,
     #[error("an answer of a model is out of bounds")]
     Thought,
-    #[error("a word of a mind outside cannot be taken: {0}")]
+    #[error("the outside mind's word was refused: {0}")]
     Word(String),
-    #[error("what a night brought is out of bounds")]
+    #[error("the findings of a night are out of bounds")]
     Dream,
-    #[error("the world says action {key} came to something that was never asked for")]
+    #[error("the world reports an outcome of action {key} that was never asked for")]
     Outcome { key: u64 },
 }

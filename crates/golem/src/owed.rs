@@ -1,7 +1,8 @@
-//! What a life owes the outside: a function of Life, so a crash cannot lose it and a restart cannot add to it.
+//! Duties and errands that a life owes the outside: a function of Life, so a crash cannot lose them and a restart
+//! cannot add to them.
 //!
-//! It falls in two. A *duty* is done here and now by whoever keeps the golem. An *errand* goes out into the world, and its
-//! answer comes when it comes: late, twice or never. So each says what a crash in between means for it.
+//! There are two kinds. A *duty* is done here and now by the host. An *errand* goes out into the world, and its answer
+//! comes when it comes: late, twice or never. So each says what a crash in between means for it.
 
 use life::Life;
 use life::clade::News;
@@ -21,12 +22,12 @@ pub enum Owed {
     Errand(Errand),
 }
 
-/// What whoever keeps the golem does here and now.
+/// A task that the host does here and now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Duty {
-    /// Go through what is known, with whoever keeps it.
+    /// Run a round of the Curator over the Grimoire.
     Curate,
-    /// Do the work of this phase of a night, with whoever keeps what was lived.
+    /// Do the work of this phase of a night, from the memory of what was lived.
     Dream { phase: dream::SleepStage },
     /// Write its testament.
     Reflect,
@@ -36,7 +37,7 @@ pub enum Duty {
     Deposit { deposit: u64, amount: Usdc },
 }
 
-/// What is sent, and answered in its own time.
+/// A request that is sent, and answered in its own time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Errand {
     /// Ask the world what this would do.
@@ -49,24 +50,24 @@ pub enum Errand {
     Tell { number: u64, news: News },
     /// Ask a model this question of its thoughts; never twice.
     Ask { key: u64 },
-    /// A call of an agent's is under way; whoever made it says what it came to.
+    /// Settle a call of the agent's that is under way, once the gateway knows its outcome.
     Call { key: u64 },
-    /// It was asked by a process that is no more, and its answer is lost: nobody is asked again.
+    /// Give up a question asked by a process that is gone, whose answer is lost: no model is asked again.
     Forfeit { key: u64 },
 }
 
-/// What to do about an errand that was under way when the process ended.
+/// The way to treat an errand that was under way when the process ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Again {
-    /// Nothing comes of sending it twice.
+    /// Send it again: twice does no harm.
     Send,
-    /// It may have been done: ask what became of it before anything else.
+    /// Ask what became of it before anything else, since it may have been done.
     AskFirst,
-    /// It may have been paid for, and nobody can say: it counts as spent.
+    /// Count it as spent, since it may have been paid for.
     Forfeit,
 }
 
-/// Which errand it is, whatever is in it: two of the same are never under way at once.
+/// The identity of an errand, whatever its content: two with the same are never under way at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Which {
     Preview { key: u64, look: u8 },
@@ -102,13 +103,13 @@ impl Errand {
     }
 }
 
-/// What is owed, in the order in which it is to be seen to.
+/// Duties and errands that a life owes, in the order in which to see to them.
 pub(crate) fn owed(life: &Life) -> impl Iterator<Item = Owed> + '_ {
     let curate = curation_due(life).then_some(Duty::Curate);
     let dream = dream::owes(life).map(|phase| Duty::Dream { phase });
     let deposits = life.deposits().iter().map(|d| Duty::Deposit { deposit: d.number, amount: d.amount });
     let closing = || match thanatopsis::phase(life)? {
-        // Its last words are waited for.
+        // The testament waits for last words that were asked for.
         Rite::Reflection => (!life.thoughts().asks(Purpose::Reflect)).then_some(Duty::Reflect),
         Rite::Legacy => Some(Duty::Bequeath),
         _ => None,

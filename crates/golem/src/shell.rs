@@ -1,4 +1,4 @@
-//! Whoever stands around a golem, and the one way in which what it owes is seen to.
+//! The shell around a golem, and the one driver that sees to what it owes.
 //!
 //! The lab answers everything at once; a host sends errands and goes on, and its golem has its ticks meanwhile. Both are
 //! shells of the same driver, so both react to the same things in the same order.
@@ -16,20 +16,20 @@ use crate::grimoire::Answer;
 use crate::input::{Fault, Input, What};
 use crate::owed::{Duty, Errand, Owed, Which};
 
-/// Whoever stands around a golem.
+/// The surroundings of a golem: chance, journal, duties and errands.
 pub trait Shell {
     type Error: From<Fault>;
 
     /// Chance for the tick after this life's newest.
     fn roll(&mut self, life: &Life) -> u64;
 
-    /// Does it, here and now.
+    /// Does a duty, here and now.
     fn duty(&mut self, life: &Life, duty: Duty) -> Result<What, Self::Error>;
 
-    /// Sends it, or brings its answer; nothing while it is under way.
+    /// Sends an errand, or brings its answer; nothing while it is under way.
     fn errand(&mut self, life: &Life, errand: &Errand) -> Result<Option<What>, Self::Error>;
 
-    /// Takes down what one input came to.
+    /// Takes down the record of one input.
     fn record(&mut self, record: Record, life: &Life);
 
     /// Sees to it that everything taken down is durable; asked before anything leaves or is done on its account.
@@ -37,7 +37,7 @@ pub trait Shell {
         Ok(())
     }
 
-    /// Is shown each event beside the life it left behind, while it happens.
+    /// Called with each event beside the life it left behind, while it happens.
     fn show(&mut self, _event: &Event, _life: &Life) {}
 }
 
@@ -50,10 +50,10 @@ pub fn feed<S: Shell>(golem: &mut Golem, shell: &mut S, now: Time, what: What) -
     Ok(input.what)
 }
 
-/// Sees to whatever is owed, until nothing is but what is under way. What is owed is read anew after each answer: one
+/// Sees to everything owed, until only what is under way is left. What is owed is read again after each answer: one
 /// that brings a death, a freeze or another epoch stops what was owed before it.
 pub fn perform<S: Shell>(golem: &mut Golem, shell: &mut S) -> Result<(), S::Error> {
-    // Under way, or answered in a way that changed nothing: it is asked again the next time.
+    // Errands under way, or answered in a way that changed nothing: they are asked again the next time.
     let mut seen: Vec<Which> = Vec::new();
     loop {
         let left = |owed: &Owed| !matches!(owed, Owed::Errand(errand) if seen.contains(&errand.which()));
@@ -74,7 +74,7 @@ pub fn perform<S: Shell>(golem: &mut Golem, shell: &mut S) -> Result<(), S::Erro
             Owed::Errand(errand) => {
                 shell.sync(golem.life())?;
                 let what = match errand {
-                    // Nobody outside knows better.
+                    // The answer is lost, so there is nothing to ask the shell.
                     Errand::Forfeit { key } => Some(What::Forfeited { key }),
                     errand => shell.errand(golem.life(), &errand)?,
                 };
@@ -95,7 +95,7 @@ pub fn perform<S: Shell>(golem: &mut Golem, shell: &mut S) -> Result<(), S::Erro
 }
 
 impl Duty {
-    /// What comes of it with somebody who keeps nothing: nothing was learned, dreamt or left behind.
+    /// The answer of a shell that keeps nothing: nothing was learned, dreamt or left behind.
     pub fn barely(self, life: &Life) -> What {
         match self {
             Duty::Curate => What::Curated(Box::new(Answer { round: life.knowing().rounds + 1, ..Answer::default() })),
@@ -108,7 +108,7 @@ impl Duty {
 }
 
 impl Errand {
-    /// What comes of it where a world is no more than these two, and there are no peers and no models.
+    /// The answer where a world is only these two functions, and there are no peers and no models.
     pub fn answered(&self, quote: impl FnOnce(&Order) -> Option<Quote>, act: impl FnOnce(&Order) -> Fate) -> What {
         match *self {
             Errand::Preview { key, look, order } => What::Previewed { key, look, quote: quote(&order) },
@@ -123,7 +123,7 @@ impl Errand {
 }
 
 impl Owed {
-    /// What comes of it with somebody who keeps nothing, in a world that is no more than these two.
+    /// The answer of a shell that keeps nothing, in a world that is only these two functions.
     pub fn answered(
         &self,
         life: &Life,

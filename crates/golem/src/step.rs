@@ -40,7 +40,7 @@ pub(crate) fn step(draft: &mut Draft<'_>, input: &Input) {
         What::Called(call) => call::called(draft, call),
         What::Refused { by, times } => call::refused(draft, *by, *times),
         What::Settled { key, cost, how, used, kinds } => call::settled(draft, *key, *cost, *how, (used, *kinds)),
-        // It is for the tick that comes; nothing is looked at again that was not looked at anyway.
+        // The word is for the tick that comes; nothing is looked at again that was not looked at anyway.
         What::Spoken(word) => {
             outside::spoken(draft, word);
             return;
@@ -57,7 +57,7 @@ pub(crate) fn step(draft: &mut Draft<'_>, input: &Input) {
     stress::observe(draft, ticked);
 }
 
-/// A look at the world; and if a tick has passed, mortality, whatever else is going on.
+/// Takes in a look at the world; and if a tick has passed, mortality, whatever else is going on.
 fn observed(draft: &mut Draft<'_>, observation: &Observation, roll: u64) {
     let alarm = policy::listen(draft, observation);
     dream::stirs(draft, observation);

@@ -1,5 +1,5 @@
 //! The books of a life: everything its owner gave, what became of it, and what that came to. Every screen that speaks
-//! of money speaks from here, so that whoever adds up finds no hole.
+//! of money reads it from here, so that the figures always add up.
 
 use std::fmt::Write;
 
@@ -24,9 +24,9 @@ pub struct Books {
     pub returned: Both,
     /// Still there; what is held counts as what it was acquired for.
     pub left: Both,
-    /// What is held is worth so much more than that now, or less.
+    /// Gain, or loss, of what is held at present over what was paid for it.
     pub unrealised: Usdc,
-    /// What the owner got back and could get back, less what was given.
+    /// Money that the owner got back or could get back, less what was given.
     pub net: Usdc,
 }
 
@@ -90,7 +90,7 @@ impl Books {
         equation(&plus, &minus, self.returned.capital, self.left.capital)
     }
 
-    /// What an owner wants to know first.
+    /// Says in one line what was given, returned and left, which an owner wants to know first.
     pub fn net(&self) -> String {
         let mut text = format!("{}: {} given, {} returned", gain(self.net), self.given.sum(), self.returned.sum());
         let left = self.left.sum() + self.unrealised;
@@ -101,7 +101,7 @@ impl Books {
     }
 }
 
-/// With its sign, whichever it is.
+/// Writes an amount with its sign, plus included.
 fn gain(amount: Usdc) -> String {
     if amount.is_positive() { format!("+{amount}") } else { amount.to_string() }
 }

@@ -1,4 +1,4 @@
-//! What a golem is made of: every figure its life runs by, fixed in its birth record.
+//! The constitution of a golem: every figure its life runs by, fixed in its birth record.
 //!
 //! The defaults are the specification's. They are configuration, so they are not laws: two golems under
 //! the same laws may have different constitutions.
@@ -52,10 +52,10 @@ pub struct Constitution {
     pub clade: CladeFigures,
 }
 
-/// What it has to do with its owner's other golems.
+/// Settings for a golem among its owner's other golems.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CladeFigures {
-    /// It lets them know what it finds out, and tries what they do.
+    /// Shares what it finds out with them, and tries what they share.
     pub share: bool,
 }
 
@@ -70,11 +70,11 @@ impl Default for CladeFigures {
 pub struct SuccessionFigures {
     /// An heir is made at death without asking.
     pub auto: bool,
-    /// What the heir gets to live on; without a sum, what its predecessor was first given.
+    /// Money for the heir to live on; without a sum, what its predecessor was first given.
     pub budget: Option<Usdc>,
     /// The heir is left what its predecessor knew.
     pub inherit: bool,
-    /// The share of what an heir would try that nobody told its predecessor.
+    /// The share of what an heir would try that its predecessor had not been told.
     pub min_divergence: f64,
     /// The share of what a rule has shown that crosses a death with it.
     pub evidence: f64,
@@ -86,7 +86,7 @@ impl Default for SuccessionFigures {
     }
 }
 
-/// What a life should leave, or it is said to have changed little.
+/// Figures that a life should leave behind, or it is said to have changed little.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MandateFigures {
     /// Entries of its own.
@@ -103,7 +103,7 @@ impl Default for MandateFigures {
     }
 }
 
-/// Who bears the cost of living, and whether it ends.
+/// The mode of living: who bears its cost, and whether it ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {
@@ -140,25 +140,25 @@ pub struct EconomicFigures {
     /// Below this score the owner is warned.
     pub critical: f64,
     pub machine_per_day: Usdc,
-    /// What carrying out one action costs, out of credit.
+    /// The cost of carrying out one action, paid from credit.
     #[serde(default)]
     pub per_action: Usdc,
     /// Share of realised profit that becomes credit, in basis points.
     #[serde(default)]
     pub harvest_bps: u32,
-    /// What a self-hosted golem may spend in thirty days.
+    /// The most a self-hosted golem may spend in thirty days.
     pub monthly_allowance: Usdc,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EpistemicFigures {
     pub measure: Measure,
-    /// In reference ticks; scaled to the interval, never below 200 looks.
+    /// The window of fitness, in reference ticks; scaled to the interval, never below 200 looks.
     pub window: u32,
     pub warning: f64,
     pub senescence: f64,
     pub recovery: f64,
-    /// In reference ticks; scaled to the interval, never below 50 looks.
+    /// The grace period, in reference ticks; scaled to the interval, never below 50 looks.
     pub grace: u32,
     /// How long it may be senescent before it dies of it; scaled like the grace.
     #[serde(default = "as_the_grace")]
@@ -189,13 +189,13 @@ pub struct StochasticFigures {
     pub frailty: f64,
 }
 
-/// How it makes up its mind.
+/// How a golem makes up its mind.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Mind {
     pub kind: MindKind,
     /// Whether heuristics learn from what came of their claims. Off is for experiments.
     pub learning: bool,
-    /// The age at which they stop learning. Also for experiments.
+    /// The age at which heuristics stop learning. Also for experiments.
     #[serde(default)]
     pub learn_until: Option<Span>,
     /// Try a new heuristic every so many ticks; zero never does.
@@ -206,7 +206,7 @@ pub struct Mind {
     /// Samples before anything is taken for shown.
     #[serde(default = "enough")]
     pub samples: u32,
-    /// Phages are sent out to put it to the test.
+    /// Phages are sent out to put its knowledge to the test.
     #[serde(default)]
     pub phages: bool,
 }
@@ -231,7 +231,7 @@ pub enum MindKind {
 }
 
 impl Default for Mind {
-    /// What lives born before there were rules have.
+    /// The mind of lives born before there were rules.
     fn default() -> Self {
         Mind {
             kind: MindKind::Reflex,
@@ -251,9 +251,9 @@ pub struct StressFigures {
     pub mode: StressMode,
     /// Growth a day, in the order of the six kinds.
     pub rates: [f64; 6],
-    /// The same for one that the golem has named itself.
+    /// Growth a day of a stressor that the golem has named itself.
     pub named_rate: f64,
-    /// The golem may name none while so many are active.
+    /// Active stressors at which the golem may name no more.
     pub most: u32,
     /// Domains in which work serves the owner; none at all means all that have a weight.
     #[serde(default)]
@@ -270,7 +270,7 @@ pub enum StressMode {
 }
 
 impl Default for StressFigures {
-    /// What lives born before there were stressors have.
+    /// The stress figures of lives born before there were stressors.
     fn default() -> Self {
         StressFigures {
             mode: StressMode::Off,
@@ -298,18 +298,18 @@ pub enum Appraisal {
 }
 
 impl Default for AffectFigures {
-    /// What lives born before there were moods have.
+    /// The affect figures of lives born before there were moods.
     fn default() -> Self {
         AffectFigures { appraisal: Appraisal::Disabled, mood_keep: 0.95 }
     }
 }
 
-/// Whom it may ask, how often, and what that may cost.
+/// Which models it may ask, how often, and what that may cost.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ThoughtFigures {
-    /// The cheap, the middle and the strong model, as whoever keeps the golem knows them; none is asked that is not there.
+    /// The cheap, the middle and the strong model, by the names the host knows; a tier without a model is not asked.
     pub models: [Option<String>; 3],
-    /// What one question may cost, by tier.
+    /// The most one question may cost, by tier.
     pub per_call: [Usdc; 3],
     pub a_day: Usdc,
     pub a_month: Usdc,
@@ -322,7 +322,7 @@ pub struct ThoughtFigures {
 }
 
 impl Default for ThoughtFigures {
-    /// What lives have that ask nobody.
+    /// The figures of a life that asks no model.
     fn default() -> Self {
         ThoughtFigures {
             models: [const { None }; 3],
@@ -337,7 +337,7 @@ impl Default for ThoughtFigures {
 }
 
 impl ThoughtFigures {
-    /// There is somebody to ask.
+    /// Whether there is a model to ask.
     pub fn any(&self) -> bool {
         self.models.iter().any(Option::is_some)
     }
@@ -348,7 +348,7 @@ impl ThoughtFigures {
         below.into_iter().find(|tier| self.model(*tier).is_some())
     }
 
-    /// What whoever keeps the golem calls the model of a tier.
+    /// The host's name for the model of a tier.
     pub fn model(&self, tier: Tier) -> Option<&str> {
         self.models.get((tier as usize).checked_sub(1)?)?.as_deref()
     }
@@ -368,14 +368,14 @@ pub struct DreamFigures {
     pub threshold: f64,
     pub per_cycle_most: Usdc,
     pub monthly_most: Usdc,
-    /// A move of the world, in basis points of a unit's worth, that nobody sleeps through; zero is slept through.
+    /// A move of the world, in basis points of a unit's worth, that ends a night; zero never does.
     pub wake_move_bps: u32,
     #[serde(default)]
     pub method: DreamMethod,
     /// The owner's hours of sleep.
     #[serde(default)]
     pub windows: Vec<Window>,
-    /// What all nights of one stretch of those hours may cost.
+    /// The most that all nights of one stretch of those hours may cost.
     #[serde(default = "two_dollars")]
     pub per_session_most: Usdc,
     /// Something urgent may end a night.
@@ -392,7 +392,7 @@ pub struct DreamFigures {
     pub disturbed: f64,
     #[serde(default)]
     pub most: Intensity,
-    /// What an idea that was put together begins its trial with, and a pattern.
+    /// Confidence with which an idea that was put together begins its trial, and a pattern.
     #[serde(default = "a_fifth")]
     pub hypothesis: f64,
     #[serde(default = "three_tenths")]
@@ -400,7 +400,7 @@ pub struct DreamFigures {
     /// Ideas on trial at once.
     #[serde(default = "ten")]
     pub staged_most: u32,
-    /// Who answers in its nights, and hears its last words, instead of those who answer by day.
+    /// The model that answers in its nights, and for its last words, instead of those of the day.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
 }
@@ -451,7 +451,7 @@ impl Default for Intensity {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ReplayOrder {
-    /// What could be gained, times how likely the like of it is to return.
+    /// Gain that was possible, times how likely a similar case is to return.
     #[default]
     Utility,
     Recency,
@@ -488,13 +488,13 @@ impl Window {
     }
 }
 
-/// What a night does with its ideas. Only for experiments is it anything but careful.
+/// How a night treats its ideas. Only experiments use anything but the careful way.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DreamMethod {
     #[default]
     Careful,
-    /// As many ideas, made up and believed without asking.
+    /// As many ideas as the careful way has, made up and believed without a test.
     Random,
 }
 
@@ -517,7 +517,7 @@ pub enum DreamSchedule {
 }
 
 impl Default for DreamFigures {
-    /// What lives born before there were dreams have.
+    /// The dream figures of lives born before there were dreams.
     fn default() -> Self {
         DreamFigures {
             enabled: false,
@@ -618,13 +618,13 @@ impl Default for Constitution {
 }
 
 impl Constitution {
-    /// Of a golem that pays for its machine and never dreams: all three clocks, and nothing that is not about them. What
-    /// experiments on mortality alone begin with.
+    /// The constitution of a golem that pays for its machine and never dreams: all three clocks, and nothing that is
+    /// not about them. Experiments on mortality alone begin with it.
     pub fn bare() -> Constitution {
         Constitution { mode: Mode::Hosted, dream: DreamFigures::default(), ..Constitution::default() }
     }
 
-    /// A clock ticks if it is switched on and the mode has it at all.
+    /// Clocks that tick: those switched on, where the mode has them at all.
     pub fn clocks(&self) -> Clocks {
         match self.mode {
             Mode::Hosted => self.clocks,

@@ -30,7 +30,7 @@ impl<'a> Draft<'a> {
         self.at
     }
 
-    /// What this step has come to so far.
+    /// Events of this step so far.
     pub fn events(&self) -> &[Event] {
         self.events
     }

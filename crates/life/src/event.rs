@@ -26,7 +26,7 @@ use crate::thanatopsis;
 use crate::thought;
 use crate::time::Time;
 
-/// What happened, by the chapter it belongs to.
+/// An event, by the chapter it belongs to.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Event {
     Born(#[serde(with = "crate::prose")] Box<Birth>),
@@ -62,7 +62,7 @@ macro_rules! chapters {
 
 chapters!(owner: Owner, heartbeat: Heartbeat, prediction: Prediction, rule: Rule, policy: Policy, goal: Goal, mortality: Mortality, regime: Regime, episode: Episode, grimoire: Grimoire, stress: Stress, clade: Clade, dream: Dream, thanatopsis: Thanatopsis, phage: Phage, thought: Thought, call: Call, outside: Outside);
 
-/// What one input came to: the unit of durability.
+/// Events of one input: the unit of durability.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Record {
     /// 1 for the birth, then one more each.

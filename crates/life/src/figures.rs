@@ -1,6 +1,6 @@
 //! Figures for people.
 
-/// With its sign, and without one where it rounds to nothing.
+/// A figure with its sign, and without one where it rounds to nothing.
 pub fn signed(value: f64, places: usize) -> String {
     let text = format!("{value:+.places$}");
     if text.chars().all(|c| "+-0.".contains(c)) { text[1..].to_owned() } else { text }
@@ -11,7 +11,7 @@ pub fn percent(share: f64, places: usize) -> String {
     format!("{} %", signed(share * 100.0, places))
 }
 
-/// 26310 as 26,310.
+/// A number with its thousands apart: 26310 as 26,310.
 pub fn count(n: u64) -> String {
     let digits = n.to_string();
     let mut text = String::new();
@@ -24,7 +24,7 @@ pub fn count(n: u64) -> String {
     text
 }
 
-/// So many of something.
+/// A number of things, in the singular or plural.
 pub fn several(number: u64, what: &str) -> String {
     format!("{} {what}{}", count(number), if number == 1 { "" } else { "s" })
 }

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// Who a golem is, for ever and everywhere.
+/// The identity of a golem, for ever and everywhere.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct GolemId(pub [u8; 16]);
@@ -53,7 +53,7 @@ impl FromStr for GolemId {
 #[error("'{0}' cannot be a golem's name; use 1 to {max} of a-z, 0-9 and '-', beginning with a letter", max = crate::limits::NAME)]
 pub struct NameError(String);
 
-/// A golem's name: what its owner calls it.
+/// A golem's name, given by its owner.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Name(String);
 
@@ -109,7 +109,7 @@ pub(crate) mod as_text {
     }
 }
 
-/// The same where there may be none.
+/// An identity as text where there may be none.
 pub(crate) mod as_text_if_any {
     use serde::{Deserialize, Deserializer, Serializer, de::Error};
 

@@ -49,13 +49,13 @@ pub struct Laws {
     pub say_half: f64,
     /// How much of the skill a heuristic has shown is taken for luck, by the root of how often it was tried.
     pub luck: f64,
-    /// The same for rises and falls, where there is far more luck about.
+    /// How much skill is taken for luck in claims of rises and falls, where luck plays a far larger part.
     pub luck_of_direction: f64,
-    /// What nobody knows has this much say in every forecast.
+    /// Weight of the unknown in every forecast.
     pub doubt: f64,
     /// How fast an effect moves at first.
     pub learning_first: f64,
-    /// How soon that eases.
+    /// How soon that pace eases.
     pub learning_ease: f64,
     /// How fast it moves for ever after.
     pub learning_last: f64,
@@ -67,7 +67,7 @@ pub struct Laws {
     pub rises_even: f64,
     /// How often a band should hold.
     pub band_holds: f64,
-    /// What a miss costs for each unit it is missed by.
+    /// The cost of missing a band, for each unit it is missed by.
     pub band_miss: f64,
     /// The least a factor may be.
     pub effect_least: f64,
@@ -83,15 +83,15 @@ pub struct Laws {
     pub paid_memory: f64,
     /// Looks whose holding is followed, at most, over the time exposure is usually held.
     pub stakes: u64,
-    /// What being right about the world's own execution weighs.
+    /// The weight of being right about the world's own execution.
     pub execution_weight: f64,
-    /// Actions over which what they fell short of their preview by is averaged.
+    /// Actions over which the shortfall against previews is averaged.
     pub execution_memory: f64,
     /// How much of what things cost survives a tick.
     pub cost_keep: f64,
-    /// How much a preview moves it.
+    /// How much a preview moves that cost.
     pub cost_share: f64,
-    /// The most that is believed.
+    /// The highest cost that is believed.
     pub cost_most: f64,
     /// A claim this many times as wrong as usual is as surprising as any.
     pub surprise_most: f64,
@@ -111,47 +111,47 @@ pub struct Laws {
     pub moves_memory: f32,
     /// Heuristics that lost their place, kept until the Curator's next round.
     pub shelf_kept: usize,
-    /// Losses kept until then.
+    /// Losses kept until the Curator's next round.
     pub scars_kept: usize,
-    /// Ticks that two such states must be apart.
+    /// Ticks that two remembered states must be apart.
     pub moves_apart: u64,
     /// Rounds of the Curator over which what was archived is counted.
     pub rounds_kept: usize,
-    /// The share of it from which on it is felt.
+    /// The share archived from which on fitness suffers.
     pub pruned_share: f64,
-    /// What is left of fitness then.
+    /// The share of fitness that is left then.
     pub pruned_fitness: f64,
-    /// What the fiber takes for well believed.
+    /// Confidence that the fiber takes for well believed.
     pub fiber_sure: f64,
-    /// How many episodes it marks.
+    /// The most episodes the fiber marks.
     pub fiber_marks: usize,
-    /// Ticks between two that make dreaming more urgent.
+    /// Waking ticks between two at which the fiber's marks make dreaming more urgent.
     pub fiber_every: u64,
-    /// By how much.
+    /// Urgency that the fiber adds each time.
     pub fiber_urgency: f64,
     /// Quarters of a day over which what was done is weighed.
     pub stress_marks: u64,
     /// Marks in a day.
     pub marks_a_day: u64,
-    /// What was worse than this leaves a warning behind.
+    /// The peak above which a stressor leaves a warning behind.
     pub scar: f64,
     /// Warnings heard before one decision.
     pub signals: usize,
     /// Stressors the golem named itself that are remembered.
     pub named_kept: usize,
-    /// What happenings do to a mood: pleasure, arousal, dominance, in the order of the Daimon's table.
+    /// Effects of happenings on a mood: pleasure, arousal, dominance, in the order of the Daimon's table.
     pub appraisals: [[f64; 3]; FELT],
     /// A loss of more than this share of what there is is a great one.
     pub great_loss: f64,
     /// Regret beyond this is something missed.
     pub missed: f32,
-    /// What one case for it does to a hypothesis on trial.
+    /// Confidence that a hypothesis on trial gains by one case for it.
     pub dream_confirms: f64,
-    /// What one case against it does.
+    /// Confidence that a hypothesis on trial loses by one case against it.
     pub dream_contradicts: f64,
-    /// What a tick takes off the urgency of a night that could not begin.
+    /// The share of its urgency that a night that could not begin loses in a tick.
     pub dream_blocked: f64,
-    /// Whether whoever made a claim is scored by what it expected then, and not by what it has learned since.
+    /// Whether a heuristic is scored by what it expected when the claim was made, and not by what it has learned since.
     pub honest: bool,
     /// How fast voices are trusted, over the answers of one horizon; nothing follows them blindly.
     pub trust_pace: f64,
@@ -159,9 +159,9 @@ pub struct Laws {
     pub trust_share: f64,
     /// How fast all of them together are followed or not, by how steady their record is.
     pub trust_steady: f64,
-    /// The slowest that is.
+    /// The slowest that pace can be.
     pub trust_slowest: f64,
-    /// The fastest.
+    /// The fastest that pace can be.
     pub trust_fastest: f64,
     /// Horizons that record is taken over.
     pub trust_record: f64,
@@ -169,23 +169,23 @@ pub struct Laws {
     pub trust_memory: f64,
     /// Answers, none overlapping another, over which what a blend has learned fades.
     pub blend_memory: f64,
-    /// As if it had seen so many at least, however long it has seen none.
+    /// The fewest answers that a blend counts as having seen, however long it has seen none.
     pub blend_least: f64,
-    /// How often a hypothesis on trial is bet to be right; together they are worth what they have won.
+    /// Chances at which bets are placed on a hypothesis on trial; together they are worth what they have won.
     pub bets: [f64; BETS],
-    /// What the bets must have made of one unit before a hypothesis is let in; nothing asks for its confidence alone.
+    /// The worth that bets must have made of one unit before a hypothesis is let in; at zero its confidence alone
+    /// decides.
     pub proof: f64,
-    /// Fitness is felt as so much of itself while all phages fail in the same way.
+    /// The share of fitness that counts while all phages fail in the same way.
     pub alike_fitness: f64,
-    /// Answers over which it is taken how something usually goes on that either holds or does not.
+    /// Answers over which a chain learns how a domain with a level usually goes on.
     pub chain_kept: f64,
-    /// As if so many answers had been even before anything was seen.
+    /// Even answers that a chain begins with, before anything was seen.
     pub chain_even: f64,
-    /// Answers over which fades what a mind from outside has shown with its dated claims: it is judged by what it says,
-    /// however seldom that is.
+    /// Answers over which the record of dated claims fades: an outside mind is judged by what it says, however seldom.
     pub dated_window: f64,
-    /// Added to the errors of a dated chance and of naive's: what hardly ever changes makes naive hardly ever wrong, and to
-    /// be a little less sure than that is not to be lost.
+    /// Added to the error of a dated chance and to naive's: in a domain that hardly ever changes naive is hardly ever
+    /// wrong, and being a little less sure than naive must not kill.
     pub dated_doubt: f64,
 }
 
@@ -292,7 +292,8 @@ const FIRST: Laws = Laws {
     dated_doubt: 1.0,
 };
 
-/// Nobody is scored by what came after its claim, and no voice is followed further than its record goes.
+/// The second laws: no heuristic is scored by what it learned after its claim, and no voice is followed further than
+/// its record goes.
 const SECOND: Laws = Laws {
     honest: true,
     trust_pace: 3.0,
@@ -314,7 +315,7 @@ pub fn laws(number: u16) -> Option<&'static Laws> {
 }
 
 /// A set of the laboratory's: how fast a mind learns and how fast it forgets, turned up or down beside the newest laws.
-/// Nobody is born under one elsewhere, and no journal promises to be read under one for ever.
+/// No golem is born under one elsewhere, and no journal promises to be read under one for ever.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Trial {
     /// Learns as if answers that share time were one answer, and remembers four times as long.

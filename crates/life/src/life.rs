@@ -1,7 +1,7 @@
 //! Life: everything a golem is at this moment, and nothing else.
 //!
-//! It is small, bounded and serialisable, and it changes only when an event is applied to it. Nobody
-//! outside this crate can get hold of a mutable one that matters: [`crate::Golem`] keeps it.
+//! Life is small, bounded and serialisable, and it changes only when an event is applied to it. Code outside this crate
+//! cannot get hold of a mutable one that matters: [`crate::Golem`] keeps it.
 
 use std::collections::VecDeque;
 
@@ -38,7 +38,7 @@ use crate::time::{Span, Time};
 use crate::trust::Trust;
 use crate::world::{Manifest, Unsound};
 
-/// Who was born, of what, into which world.
+/// The birth record: identity, constitution and world.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Birth {
     pub id: GolemId,
@@ -51,18 +51,18 @@ pub struct Birth {
     pub seeded: bool,
     pub constitution: Constitution,
     pub world: Manifest,
-    /// What it is given to begin with, and what an heir of it would be.
+    /// Money it is given to begin with, and what an heir of it would be.
     #[serde(default)]
     pub endowment: Endowment,
-    /// Whom it comes from; the first of a line comes from nobody.
+    /// The line it comes from; none for the first of a line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lineage: Option<Lineage>,
-    /// Rules that whoever came before did not live to see tested.
+    /// Rules that its predecessor did not live to see tested.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unfinished: Vec<String>,
 }
 
-/// A line of golems, each made from what the one before it left.
+/// The line of an heir: golems each made from what the one before left.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Lineage {
     #[serde(with = "crate::id::as_text")]
@@ -70,16 +70,16 @@ pub struct Lineage {
     #[serde(with = "crate::id::as_text")]
     pub parent: GolemId,
     pub parent_name: String,
-    /// Nobody was asked about it.
+    /// True for an heir made without asking the owner.
     #[serde(default)]
     pub by_itself: bool,
-    /// Its predecessor was frozen when it died, so it is born frozen.
+    /// True if the predecessor was frozen when it died, so that the heir is born frozen.
     #[serde(default)]
     pub frozen: bool,
-    /// What its predecessor had done on its last day, which counts for the heir on the same day.
+    /// The predecessor's last day of acting, which counts for the heir on the same day.
     #[serde(default)]
     pub day: Day,
-    /// How far its predecessor had come to trust its voices, by domain; nobody's, if nothing is inherited.
+    /// How far the predecessor had come to trust its voices, by domain; empty if nothing is inherited.
     #[serde(default)]
     pub trust: Vec<(String, Trust)>,
 }
@@ -100,7 +100,7 @@ pub struct Life {
     pub(crate) born: Time,
     /// World time of the newest record.
     pub(crate) now: Time,
-    /// Up to where the clocks have run.
+    /// World time up to which the clocks have run.
     pub(crate) lived_until: Time,
     pub(crate) age: Span,
     pub(crate) tick: u64,
@@ -112,7 +112,7 @@ pub struct Life {
     pub(crate) seen: Seen,
     pub(crate) claims: ArrayVec<Claim, { limits::CLAIMS }>,
     pub(crate) claims_made: u64,
-    /// What whoever acts for it has said will be.
+    /// Dated claims of its agent.
     pub(crate) dated: ArrayVec<Dated, { limits::CLAIMS }>,
     pub(crate) dated_made: u64,
     /// Heuristics at work, by slot.
@@ -127,12 +127,12 @@ pub struct Life {
     pub(crate) stakes: VecDeque<Stake>,
     /// Which slots were awake at the newest look.
     pub(crate) awake: u64,
-    /// When that was.
+    /// The time of the newest look.
     pub(crate) awake_at: Time,
     pub(crate) regimes: Regimes,
     pub(crate) episodes: Episodes,
     pub(crate) knowing: Knowing,
-    /// What has become of its goals, by domain.
+    /// Tallies of its goals, by domain.
     pub(crate) goals: Tallies,
     pub(crate) stress: Stress,
     pub(crate) daimon: Daimon,
@@ -141,9 +141,9 @@ pub struct Life {
     pub(crate) thoughts: Thoughts,
     pub(crate) calls: Calls,
     pub(crate) outside: Outside,
-    /// What its owner would have it keep in mind.
+    /// Guidance from its owner, for it to keep in mind.
     pub(crate) strategy: String,
-    /// What whoever acts for it last told its owner, and when.
+    /// The last word of its agent to its owner, and when.
     pub(crate) said: Option<(Say, Time)>,
     /// The cage as it stands; the birth record has the one it was born into.
     #[serde(with = "crate::prose")]
@@ -152,7 +152,7 @@ pub struct Life {
     pub(crate) day: Day,
     pub(crate) intent: Option<Intent>,
     pub(crate) held: Option<Held>,
-    /// What is held has hit its stop and is being given up.
+    /// True while what is held has hit its stop and is being given up.
     pub(crate) stopped: bool,
     /// The last refusal of an idea of its own, and when.
     pub(crate) refused: Option<(Refusal, u64)>,
@@ -172,7 +172,7 @@ impl Birth {
     /// Whether such a life can be lived: its laws are known and its world is within its bounds.
     pub fn check(&self) -> Result<(), Unsound> {
         if laws(self.laws).is_none() {
-            return Err(Unsound::new(format!("laws {} are not known here; upgrade bardo", self.laws)));
+            return Err(Unsound::new(format!("this version does not know laws {}; upgrade bardo", self.laws)));
         }
         self.world.check()?;
         let mut blends = 0;
@@ -182,16 +182,16 @@ impl Birth {
             blends += usize::from(parsed.blend.is_some());
         }
         if !self.lineage.iter().flat_map(|line| &line.trust).all(|(_, trust)| trust.is_sound()) {
-            return Err(Unsound::new("what its line has come to trust is not numbers".to_owned()));
+            return Err(Unsound::new("the trust inherited from its line is not a number".to_owned()));
         }
         if blends > limits::BLENDS {
-            return Err(Unsound::new(format!("{blends} instincts are blends; {} may be", limits::BLENDS)));
+            return Err(Unsound::new(format!("{blends} instincts are blends; at most {} are allowed", limits::BLENDS)));
         }
         Ok(())
     }
 }
 
-/// Trust in what is said of a domain begins where its line left off, as far as evidence crosses a death.
+/// Trust in the voices of a domain begins where the line left off, as far as evidence crosses a death.
 fn trusted(birth: &Birth, domain: &str) -> Trust {
     let left = birth.lineage.iter().flat_map(|line| &line.trust).find(|(name, _)| name == domain);
     left.map_or_else(Trust::default, |(_, trust)| trust.left(birth.constitution.succession.evidence))
@@ -257,8 +257,8 @@ impl Life {
         }
     }
 
-    /// By name, for a version whose Life has other fields: what it does not know any more is left out, and what has come
-    /// since is as it was when this life was born.
+    /// Reads a Life by field names, for a version whose Life has other fields: fields it no longer has are left out,
+    /// and fields that came since are as they were when this life was born.
     pub fn by_name(text: &[u8]) -> Result<Life, serde_json::Error> {
         let told: serde_json::Value = serde_json::from_slice(text)?;
         let birth: Birth = serde_json::from_value(told["birth"].clone())?;
@@ -292,7 +292,7 @@ impl Life {
         self.lived_until + self.interval()
     }
 
-    /// What its siblings find out is of use to it.
+    /// Whether it can use what its siblings find out.
     pub fn digests(&self) -> bool {
         let constitution = self.constitution();
         constitution.clade.share && constitution.mind.kind == MindKind::Rules && !self.is_dead()
@@ -318,13 +318,13 @@ impl Life {
         looks.clamp(1, u64::from(limits::HORIZON)) as u32
     }
 
-    /// The part a voice had of what was said of a domain when its newest claim was made.
+    /// The share that a voice had in the newest claim of a domain.
     pub fn say(&self, domain: usize, voice: Voice) -> f64 {
         let newest = self.open.get(domain).and_then(VecDeque::back);
         newest.map_or(0.0, |claim| self.trust[domain].part(voice, &claim.said))
     }
 
-    /// What was given and gained, less everything it became: zero, always.
+    /// Money given and gained, less everything it became: zero, always.
     pub fn unaccounted(&self) -> Usdc {
         let (purse, capital) = (&self.purse, &self.capital);
         let lived_on = purse.given + capital.harvested - purse.credit - purse.spent - purse.gas - purse.withdrawn;
@@ -353,7 +353,7 @@ impl Life {
     }
 }
 
-/// What was told, and beside it whatever a newborn has that nobody told of.
+/// Fills in fields that are missing from a stored Life with those of a newborn.
 fn complete(newborn: serde_json::Value, told: serde_json::Value) -> serde_json::Value {
     match (newborn, told) {
         (serde_json::Value::Object(newborn), serde_json::Value::Object(mut told)) => {

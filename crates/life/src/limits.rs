@@ -49,7 +49,7 @@ pub const FLIGHTS: usize = 4;
 pub const THOUGHTS: usize = 4;
 /// Calls of an agent under way at once.
 pub const CALLS: usize = 256;
-/// Calls that are known again when they are made again.
+/// Calls that are recognised when they are made again.
 pub const KNOWN: usize = 128;
 /// Calls that are counted with those like them.
 pub const ALIKE: usize = 32;
@@ -83,7 +83,7 @@ pub const BARS: usize = 4_096;
 pub const NAME: usize = 40;
 /// Characters in an owner's reason.
 pub const REASON: usize = 200;
-/// Characters of what an owner would have it keep in mind, and of a question of the owner's.
+/// Characters in an owner's guidance, and in a question of the owner's.
 pub const STRATEGY: usize = 800;
 /// No world has anything larger to show, and nothing computed from this ends in infinity.
 pub const LARGEST: f64 = 1e30;

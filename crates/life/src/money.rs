@@ -44,12 +44,12 @@ impl Usdc {
         self.0
     }
 
-    /// The change since it was worth this much, as a share; of nothing there is no share.
+    /// The change since an earlier amount, as a share; zero where that was nothing.
     pub fn change_from(self, then: Usdc) -> f64 {
         if then.is_positive() { self.as_f64() / then.as_f64() - 1.0 } else { 0.0 }
     }
 
-    /// For scores and screens, never for a ledger.
+    /// The amount as a float, for scores and screens and never for a ledger.
     pub fn as_f64(self) -> f64 {
         self.0 as f64
     }
@@ -72,7 +72,7 @@ impl Usdc {
         self.0 > 0
     }
 
-    /// Refuses what no command or account may carry.
+    /// Refuses an amount larger than any command or account may carry.
     pub fn within_bounds(self) -> Result<Usdc, MoneyError> {
         if self > Usdc::MOST { Err(MoneyError::TooMuch(self)) } else { Ok(self) }
     }

@@ -1,14 +1,14 @@
 //! Text from outside, made fit to be shown. A terminal takes some characters for orders: to move, to recolour, to set
-//! its title, to answer as if somebody had typed, to turn a line around. Whoever shows, keeps or passes on what
-//! somebody else wrote asks here which characters are only characters.
+//! its title, to answer as if the user had typed, to turn a line around. Code that shows, keeps or passes on text from
+//! outside asks here which characters are only characters.
 
 use std::borrow::Cow;
 
-/// What stands where something was taken out, so that nobody takes the rest for the whole.
+/// The mark left where something was taken out, so that the rest is not taken for the whole.
 const LOST: char = '\u{fffd}';
 
-/// Whether it is nothing but itself: no control character of either set, nothing that turns text around, breaks a
-/// line without looking like it, or is there and cannot be seen.
+/// Whether a character is safe to show: no control character of either set, nothing that turns text around, breaks a
+/// line without looking like it, or cannot be seen.
 pub fn is_plain(c: char) -> bool {
     !(c.is_control()
         || matches!(c,
@@ -16,7 +16,7 @@ pub fn is_plain(c: char) -> bool {
             | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}'))
 }
 
-/// As it is, but for what a terminal would obey; its lines and tabs are kept.
+/// The text without characters that a terminal would obey; its lines and tabs are kept.
 pub fn text(text: &str) -> Cow<'_, str> {
     let keeps = |c: char| is_plain(c) || c == '\n' || c == '\t';
     if text.chars().all(keeps) {
@@ -25,7 +25,7 @@ pub fn text(text: &str) -> Cow<'_, str> {
     text.chars().map(|c| if keeps(c) { c } else { LOST }).collect::<String>().into()
 }
 
-/// In one line, of so many characters at most.
+/// The text in one line, of so many characters at most.
 pub fn line(text: &str, most: usize) -> String {
     let mut short: String = text.chars().take(most).map(|c| if is_plain(c) { c } else { LOST }).collect();
     if text.chars().nth(most).is_some() {
@@ -34,7 +34,7 @@ pub fn line(text: &str, most: usize) -> String {
     short
 }
 
-/// JSON that is safe to show and still says the same: where it has such a character, it is spelled.
+/// JSON that is safe to show and still means the same: unsafe characters are written as escapes.
 pub fn json(json: &str) -> Cow<'_, str> {
     if json.chars().all(|c| is_plain(c) || c == '\n') {
         return Cow::Borrowed(json);

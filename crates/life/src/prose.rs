@@ -1,6 +1,6 @@
-//! What is written once in a life or now and then, births, deaths, heuristics, policies and knowledge, is written with
-//! names, as JSON inside the compact record: it costs nothing there, and it can gain fields for as long as lives are kept.
-//! What is written every tick has no names and is frozen.
+//! Prose: records that are rare in a life (births, deaths, heuristics, policies and knowledge) are written with names,
+//! as JSON inside the compact record. Names cost little there, and let records gain fields for as long as lives are
+//! kept. Records of every tick have no names and are frozen.
 //!
 //! For `#[serde(with = "crate::prose")]`: plain data for people, JSON text under one name for journals.
 
@@ -11,7 +11,7 @@ use serde::de::{DeserializeOwned, Error as _, Visitor};
 use serde::ser::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// Something written with names, and what its text is called in the layout of a journal.
+/// A record written with names, and the name of its text in the layout of a journal.
 pub(crate) trait Prose: Serialize + DeserializeOwned {
     const NAME: &'static str;
 }

@@ -1,11 +1,11 @@
-//! What was set aside or spent within one stretch of time.
+//! Money set aside or spent within one stretch of time.
 
 use serde::{Deserialize, Serialize};
 
 use crate::money::Usdc;
 use crate::time::{Span, Time};
 
-/// What was set aside and not spent is given back to the stretch it was taken from, and to no other.
+/// Money taken in one stretch of time. What was set aside and not spent is given back to the stretch it was taken from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Spell {
     pub number: u64,
@@ -14,7 +14,7 @@ pub struct Spell {
 }
 
 impl Spell {
-    /// Never an earlier one: a clock that is set back renews nothing.
+    /// The stretch of this number, or the present one if that is later: a clock that is set back renews nothing.
     pub fn at(self, number: u64) -> Spell {
         if self.number >= number { self } else { Spell { number, ..Spell::default() } }
     }

@@ -38,7 +38,7 @@ impl Time {
         self.0 / 1_000
     }
 
-    /// How long after `earlier` this is; nothing if it is not after.
+    /// How long after `earlier` this is; zero if it is not after.
     pub fn since(self, earlier: Time) -> Span {
         Span(self.0.saturating_sub(earlier.0))
     }

@@ -1,12 +1,12 @@
 //! How far each voice is trusted, with the naive forecast as a member that is always there.
 //!
-//! Two questions are asked after every answer. Who among those who spoke was less wrong than all of them together: whoever
-//! was has more of the say they share. And whether all of them together were less wrong than naive: as far as they were, they
-//! are followed. Weights are multiplied by one plus a small share of what was gained, so that naive, which gains nothing on
-//! itself, keeps what it has, and whatever is said, by whom and in whichever order, costs little beside it. The second
-//! question is answered as fast as the record is steady: a record that goes up and down says little at any one time. A little
-//! of everything starts over at every answer, so that trust is lost soon after the world turns and can be won back. Who is
-//! silent is neither praised nor blamed.
+//! Two questions are asked after every answer. Which of the voices that spoke were less wrong than all of them
+//! together: those gain a larger part of the say they share. And whether all of them together were less wrong than
+//! naive: as far as they were, they are followed. Weights are multiplied by one plus a small share of what was gained,
+//! so that naive, which gains nothing on itself, keeps what it has, and whatever is said, by which voice and in
+//! whichever order, costs little beside it. The second question is answered as fast as the record is steady: a record
+//! that goes up and down says little at any one time. A little of everything starts over at every answer, so that trust
+//! is lost soon after the world turns and can be won back. A silent voice is neither praised nor blamed.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,7 +15,7 @@ use crate::prediction::{Departures, Prediction, Voice};
 use crate::rule::learning::error;
 use crate::world::DomainKind;
 
-/// What naive begins with beside one for all voices together: who is wrong loses it soon.
+/// The weight that naive begins with, beside one for all voices together: voices that are wrong soon lose against it.
 const NAIVE: f64 = 0.25;
 /// No answer counts for more than so many of naive's usual errors, and no voice is followed further from it than that.
 const FURTHEST: f64 = 1.5;
@@ -26,20 +26,20 @@ const RECORD_HALF: f64 = 5.0;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Trust {
-    /// What each voice has of the say they have together.
+    /// Weights of the voices in the say they have together.
     voices: [f64; Voice::ALL.len()],
-    /// What naive has beside one for all of them.
+    /// The weight of naive, beside one for all voices together.
     naive: f64,
     record: Record,
     /// The usual error of naive.
     pub usual: f64,
-    /// The same as a share of what naive said: where much moves, much may be said.
+    /// The usual error of naive as a share of its forecast: where much moves, much may be said.
     usual_share: f64,
-    /// Answers they were taken from.
+    /// Answers that those errors were taken from.
     pub seen: f64,
 }
 
-/// What following all voices would have gained on naive, in its usual errors.
+/// The gain on naive that following all voices would have had, in naive's usual errors.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 struct Record {
     answers: f64,
@@ -61,7 +61,7 @@ impl Default for Trust {
 }
 
 impl Trust {
-    /// What an heir begins with: so much of the way from trust in nobody in particular to what its line had come to.
+    /// The trust an heir begins with: a share of the way from a newborn's trust to what its line had come to.
     pub(crate) fn left(&self, share: f64) -> Trust {
         let new = Trust::default();
         let all: f64 = self.voices.iter().sum::<f64>() / self.voices.len() as f64;
@@ -75,7 +75,7 @@ impl Trust {
         }
     }
 
-    /// Everything in it is a number that trust can be.
+    /// Whether all its figures are possible for trust.
     pub(crate) fn is_sound(&self) -> bool {
         let Record { answers, mean, square } = self.record;
         let weights =
@@ -84,7 +84,7 @@ impl Trust {
         weights && mean.is_finite() && sums.iter().all(|sum| sum.is_finite() && *sum >= 0.0)
     }
 
-    /// As far as anyone is listened to: nobody before it is known how wrong naive usually is.
+    /// A departure within the bounds for any voice: zero before it is known how wrong naive usually is.
     pub fn heard(&self, kind: DomainKind, naive: f64, departure: f64) -> f32 {
         let far = if kind == DomainKind::Direction { 1.0 } else { FURTHEST * self.usual_at(naive) };
         let known = if self.seen > 0.0 { far } else { 0.0 };
@@ -96,7 +96,7 @@ impl Trust {
         self.usual.max(self.usual_share * naive.abs())
     }
 
-    /// How far from naive all who spoke would go together.
+    /// How far from naive all voices that spoke would go together.
     pub(crate) fn mixed(&self, said: &Departures) -> f64 {
         let (mut far, mut whole) = (0.0, 0.0);
         for (departure, weight) in said.0.iter().zip(&self.voices) {
@@ -107,12 +107,12 @@ impl Trust {
         if whole > 0.0 { far / whole } else { 0.0 }
     }
 
-    /// How far from naive they are followed.
+    /// How far from naive the voices are followed.
     pub fn together(&self, said: &Departures) -> f64 {
         self.mixed(said) * self.followed()
     }
 
-    /// The part of the way that those who speak are followed.
+    /// The part of the way that voices are followed.
     pub fn followed(&self) -> f64 {
         1.0 / (1.0 + self.naive)
     }
@@ -129,7 +129,7 @@ impl Trust {
         self.voices[voice as usize] / self.voices.iter().sum::<f64>()
     }
 
-    /// A claim met its bar.
+    /// Learns from a claim that has met its bar.
     pub(crate) fn learn(&mut self, kind: DomainKind, claim: &Prediction, actual: f64, laws: &Laws) {
         let wrong = |far: f32| error(kind, claim.base, claim.naive + f64::from(far), actual, laws);
         let naive = wrong(0.0);
@@ -149,7 +149,7 @@ impl Trust {
         }
     }
 
-    /// Those who spoke have together what they had before, each by what it gained on all of them.
+    /// Shares out the weight of the voices that spoke, each by what it gained on all of them; their sum stays the same.
     fn share_out(&mut self, gains: &[Option<f64>; Voice::ALL.len()], pace: f64, share: f64) {
         let (mut before, mut after, mut spoke) = (0.0, 0.0, 0.0);
         for (weight, gain) in self.voices.iter_mut().zip(gains) {
@@ -164,7 +164,7 @@ impl Trust {
         }
     }
 
-    /// All of them together gained so much on naive, or lost.
+    /// Follows the voices more or less, by what all of them together gained on naive.
     fn follow(&mut self, gained: f64, ahead: f64, laws: &Laws) {
         let Record { answers, mean, square } = &mut self.record;
         let horizons = *answers / ahead;
@@ -302,7 +302,7 @@ mod tests {
         let claim = Prediction { due: Time::default(), naive: 0.0, said, mixed: 1.0, ..Prediction::of_nothing() };
         trust.learn(DomainKind::Value, &claim, 1.0, laws);
         assert_eq!(trust.voices[0], before.voices[0]);
-        assert_eq!(trust.of(Voice::Model), before.of(Voice::Model), "there was nobody to be better than");
+        assert_eq!(trust.of(Voice::Model), before.of(Voice::Model), "there was no other voice to be better than");
         assert!(trust.followed() > before.followed());
         assert_eq!(trust.together(&Departures::default()), 0.0);
     }

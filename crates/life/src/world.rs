@@ -1,5 +1,5 @@
-//! What the core knows of a world: features it can see, claims it can make about them, actions it can
-//! propose, and what they cost. No word of any particular world stands here.
+//! Worlds as the core knows them: features to see, claims to make about them, actions to propose, and what they cost.
+//! No word of any particular world stands here.
 
 use std::fmt;
 
@@ -17,7 +17,7 @@ pub type Values = ArrayVec<f64, { limits::DOMAINS }>;
 /// One number per declared feature.
 pub type Features = ArrayVec<f64, { limits::FEATURES }>;
 
-/// What a world declares of itself, recorded at birth.
+/// The manifest of a world, recorded at birth.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Manifest {
     pub world: String,
@@ -26,7 +26,7 @@ pub struct Manifest {
     /// How long one bar of observation lasts.
     pub bar: Span,
     pub domains: ArrayVec<DomainSpec, { limits::DOMAINS }>,
-    /// What conditions can be about, by name.
+    /// Features that conditions can be about, by name.
     #[serde(default)]
     pub features: Vec<String>,
     /// Heuristics a golem in this world is born with, as text.
@@ -42,26 +42,27 @@ pub struct Manifest {
     /// Millionths of a unit that can only be had or given up together.
     #[serde(default = "one")]
     pub lot: i64,
-    /// What a unit of holding is called, for screens.
+    /// The name of a unit of holding, for screens.
     pub unit: String,
-    /// What watching this world costs.
+    /// The cost of watching this world, per day.
     pub data_per_day: Usdc,
-    /// Whose time it is.
+    /// How time passes in this world.
     #[serde(default)]
     pub timing: Timing,
-    /// Nothing that happens in it is real, so it may be rewound. Elsewhere the world alone knows what was done.
+    /// True where nothing that happens is real, so that it may be rewound. Elsewhere the world alone knows what was
+    /// done.
     #[serde(default = "yes")]
     pub paper: bool,
 }
 
-/// Whose time a world goes by.
+/// How time passes in a world.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Timing {
-    /// Its own: the next look is when it is due, however late it is here.
+    /// The world's own time: the next look is when it is due, however late it is here.
     #[default]
     Told,
-    /// Everyone's: a look is a look at now, and a tick comes whether the world has answered or not.
+    /// Real time: a look shows the present, and a tick comes whether the world has answered or not.
     Wall,
 }
 
@@ -94,17 +95,18 @@ pub struct DomainSpec {
     /// How many bars ahead a claim here looks; 0 is one look of the golem.
     #[serde(default)]
     pub horizon: u32,
-    /// What the naive forecast takes for the half-width of a range, as a share of the value: the feature of
-    /// this number. Only ranges need one.
+    /// The number of the feature that the naive forecast takes for the half-width of a range, as a share of the value.
+    /// Only ranges need one.
     #[serde(default)]
     pub scale: Option<u8>,
-    /// What a direction is held against, where that is not the last value: to rise is to be above this, whatever it was
-    /// before. What either holds or does not is a direction with a level between its two values.
+    /// The level that a direction is compared with, where that is not the last value: to rise is to be above it,
+    /// whatever the value was before. A fact that either holds or does not is a direction with a level between its two
+    /// values.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub level: Option<f64>,
 }
 
-/// What is claimed in a domain, and so how being wrong is measured.
+/// The kind of claims in a domain, and so how being wrong is measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DomainKind {
@@ -124,7 +126,7 @@ pub struct ActionSpec {
     pub effect: Effect,
 }
 
-/// What an action does to exposure; this alone decides who may still take it.
+/// The effect of an action on exposure, which alone decides when a golem may still take it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Effect {
@@ -140,7 +142,7 @@ pub struct Bar {
     pub values: Values,
     /// The value of each declared feature, in the manifest's order.
     pub features: Features,
-    /// What a million units of holding are worth.
+    /// The worth of one unit of holding.
     pub unit: Usdc,
 }
 
@@ -168,12 +170,12 @@ pub struct Order {
 }
 
 impl Order {
-    /// Without bounds, to ask what it would do.
+    /// An order without bounds, to ask what it would do.
     pub fn open(action: u8, units: i64) -> Order {
         Order { action, units, most: Usdc::MOST, least: Usdc::ZERO, gas: Usdc::MOST, until: Time::millis(u64::MAX) }
     }
 
-    /// What came of it is within what was ordered.
+    /// Whether an outcome is within what was ordered.
     pub fn allows(&self, effect: Effect, outcome: &Outcome) -> bool {
         let bounded = |amount: Usdc| amount <= Usdc::MOST && amount >= -Usdc::MOST;
         let Outcome { units, cash, fee, gas } = *outcome;
@@ -192,17 +194,17 @@ impl Order {
     }
 }
 
-/// What an action would do, as far as the world can tell beforehand.
+/// A preview of an action, as far as the world can tell beforehand.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Quote {
     /// Cash that would come in (negative: go out), fee not included.
     pub cash: Usdc,
     pub fee: Usdc,
-    /// What sending it would cost, beside the rest; it is paid from what a golem lives on.
+    /// The cost of sending it, beside the rest; it is paid from credit.
     pub gas: Usdc,
 }
 
-/// What an action did.
+/// The outcome of an action.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Outcome {
     /// Units gained (negative: given up); none where it was sent in vain.
@@ -212,14 +214,14 @@ pub struct Outcome {
     pub gas: Usdc,
 }
 
-/// What became of an order.
+/// The fate of an order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Fate {
     Done(Outcome),
-    /// It was not done, and never will be.
+    /// Not done, and never will be.
     Never,
-    /// It is on its way; nobody knows yet.
+    /// On its way, with its outcome not known yet.
     Pending,
 }
 
@@ -230,7 +232,7 @@ impl Fate {
 }
 
 impl DomainSpec {
-    /// What a claim made now is held against.
+    /// The value that a claim made now is measured from.
     pub fn base(&self, value: f64) -> f64 {
         self.level.unwrap_or(value)
     }
@@ -255,7 +257,7 @@ impl Manifest {
         }
         for DomainSpec { name, weight, kind, horizon, scale, level } in &self.domains {
             if level.is_some_and(|level| !level.is_finite() || *kind != DomainKind::Direction) {
-                return unsound(format!("only a direction has a level, and {name} is none or its level is no number"));
+                return unsound(format!("only directions have a level, and it must be a number ({name})"));
             }
             if !(weight.is_finite() && *weight > 0.0 && *weight <= limits::WEIGHT) {
                 return unsound(format!("the weight of {name} must be above 0 and at most {}", limits::WEIGHT));
@@ -270,14 +272,14 @@ impl Manifest {
             }
         }
         if self.regime.is_some_and(|domain| usize::from(domain) >= self.domains.len()) {
-            return unsound("regimes are told by a domain that there is".into());
+            return unsound("regime must be the number of a declared domain".into());
         }
         if self.holding > limits::HORIZON || self.lot < 1 || self.lot > limits::LOT {
             let (horizon, lot) = (limits::HORIZON, limits::LOT);
             return unsound(format!("exposure is held {horizon} bars at most, and a lot is 1 to {lot} millionths"));
         }
         if self.data_per_day < Usdc::ZERO || self.data_per_day > Usdc::MOST {
-            return unsound(format!("watching cannot cost {} a day", self.data_per_day));
+            return unsound(format!("data_per_day cannot be {} a day", self.data_per_day));
         }
         Ok(())
     }

@@ -103,7 +103,10 @@ fn out_of_tokens_calls_or_hours_is_the_end_as_out_of_money_is() {
         assert!(said.contains(words), "{words}: {said}");
     }
     let refused = std::fs::read_to_string(&log).unwrap();
-    assert!(refused.contains("budget_tokens: it has not enough tokens left for that (policy.cap.tokens): it may take"));
+    assert!(
+        refused
+            .contains("budget_tokens: it does not have enough tokens left for that (policy.cap.tokens): it may take")
+    );
     // Whoever ends by itself has run out all the same; and another number is another cap.
     let (code, said) = run("bob", &["--calls", "3", "--credit", "1"], "4", "0");
     assert!(code == Some(5) && said.contains("bob is out of calls"), "{said}");

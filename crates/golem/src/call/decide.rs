@@ -16,18 +16,18 @@ const TELL_AGAIN: Span = Span::seconds(3_600);
 pub struct Wanted {
     /// Calls are numbered from 1.
     pub key: u64,
-    /// What it can cost at most.
+    /// The most it can cost.
     pub most: Usdc,
-    /// What goes in and may come out, in tokens.
+    /// Tokens that go in and may come out.
     pub tokens: u64,
     pub tier: Tier,
-    /// By what it would be known if it were made again.
+    /// A mark by which a retry of this call is recognised.
     pub again: Option<u64>,
-    /// By what calls that ask the same are known.
+    /// A mark that calls asking the same have in common.
     pub alike: u64,
 }
 
-/// Sets aside what it can cost at most, or refuses.
+/// Sets aside the most that a call can cost, or refuses it.
 pub(crate) fn called(draft: &mut Draft<'_>, call: &Wanted) {
     let Wanted { key, most, tokens, tier, again, alike } = *call;
     if key != draft.calls().made + 1 {
@@ -59,14 +59,15 @@ fn refuse(draft: &mut Draft<'_>, by: Denied) {
     }
 }
 
-/// So many were refused for this since that was last on record. The dead refuse everything and write nothing down.
+/// Records how many calls were refused for one reason since its last record. The dead refuse everything and record
+/// nothing.
 pub(crate) fn refused(draft: &mut Draft<'_>, by: Denied, times: u32) {
     if times > 0 && !draft.is_dead() {
         draft.emit(Event::Refused { by, times });
     }
 }
 
-/// The owner's yes or no to calls that are stopped. After a no they stay so.
+/// Takes the owner's yes or no to calls that are stopped. After a no they stay stopped.
 pub(crate) fn release(draft: &mut Draft<'_>, key: u64, yes: bool) -> Result<(), Refusal> {
     if draft.calls().hold.is_none_or(|hold| hold.key != key) {
         return Err(Refusal::Stale);
@@ -77,8 +78,8 @@ pub(crate) fn release(draft: &mut Draft<'_>, key: u64, yes: bool) -> Result<(), 
     Ok(())
 }
 
-/// A bill above what was set aside is owed all the same. It is paid from what is promised to nobody, calls are stopped until
-/// the owner says yes, and only what the money does not reach stays unpaid.
+/// Settles a call. A bill above what was set aside is owed all the same: it is paid from money that is not set aside,
+/// calls are stopped until the owner says yes, and only what the money does not reach stays unpaid.
 pub(crate) fn settled(draft: &mut Draft<'_>, key: u64, cost: Usdc, how: How, (used, kinds): (&Used, Kinds)) {
     let Some(open) = draft.calls().find(key).copied() else { return };
     if kinds != Kinds::default() {
@@ -99,7 +100,7 @@ pub(crate) fn settled(draft: &mut Draft<'_>, key: u64, cost: Usdc, how: How, (us
     }
 }
 
-/// A death waits for nobody's answer: what is under way counts as what it can cost.
+/// Settles every open call at the most it can cost: a death does not wait for a provider.
 pub(crate) fn forfeit_all(draft: &mut Draft<'_>) {
     while let Some(open) = draft.calls().open.first().copied() {
         settled(draft, open.key, open.most, How::Lost, (&Used::default(), Kinds::default()));

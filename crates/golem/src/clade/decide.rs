@@ -7,11 +7,11 @@ use life::regime::Regime;
 use life::time::Span;
 use life::world::Features;
 
-/// How long it is remembered where a sibling died.
+/// How long a golem remembers where a sibling died.
 const REMEMBERED: Span = Span::DAY.times(7);
 /// Deviations, over all features that are known, within which one place is like another.
 const NEAR: f32 = 0.8;
-/// No feature counts for more, however far it is.
+/// The most that one feature counts, however far apart it is.
 const FAR: f32 = 4.0;
 
 /// News for its peers, to be passed on by the host.
@@ -19,14 +19,14 @@ pub(crate) fn call_out(draft: &mut Draft<'_>, news: News) {
     draft.emit(Event::CalledOut { number: draft.clade().told + 1, news });
 }
 
-/// The world has turned, which its siblings may not have seen yet.
+/// Tells siblings that the world has turned, which they may not have seen yet.
 pub(crate) fn turned(draft: &mut Draft<'_>, to: Regime) {
     if draft.constitution().clade.share && !draft.is_dead() {
         call_out(draft, News::Regime { to });
     }
 }
 
-/// News of a peer's, unless it was heard before or is none; whether it counts.
+/// Takes in news from a peer. Returns whether it counts: news heard before, or known already, does not.
 pub(crate) fn heard(draft: &mut Draft<'_>, from: GolemId, number: u64, news: News, stain: Option<&Stain>) -> bool {
     let known = matches!(news, News::Regime { to } if to == draft.regimes().now);
     let counts = !draft.is_dead() && !known && !draft.clade().has_heard(from, number, &news);
@@ -39,14 +39,14 @@ pub(crate) fn heard(draft: &mut Draft<'_>, from: GolemId, number: u64, news: New
     counts
 }
 
-/// What it had to say has been passed on to so many.
+/// Records how many peers a word was passed on to.
 pub(crate) fn told(draft: &mut Draft<'_>, number: u64, peers: u32) {
     if draft.clade().untold.iter().any(|(waiting, _)| *waiting == number) {
         draft.emit(Event::Told { number, peers });
     }
 }
 
-/// Whether it stands where a sibling died: what the world shows is as it was then, in the same regime.
+/// Notices when it stands where a sibling died: what the world shows is as it was then, in the same regime.
 pub(crate) fn look_around(draft: &mut Draft<'_>, features: &Features) {
     let (now, regime, moves) = (draft.at(), draft.regimes().now, &draft.knowing().moves);
     let like = |stain: &&Stain| {

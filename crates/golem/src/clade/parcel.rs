@@ -1,4 +1,4 @@
-//! What a golem sends its siblings: a word, and what goes with it.
+//! Parcels that a golem sends its siblings: a word, and what goes with it.
 
 use life::Life;
 use life::clade::{Died, News};
@@ -10,20 +10,20 @@ use serde::{Deserialize, Serialize};
 use crate::grimoire::bundle;
 use crate::input::What;
 
-/// Entries that one word catches up on: what an hour lets in from one sibling, twice.
+/// Entries that one word catches up on: twice what an hour lets in from one sibling.
 const AT_ONCE: usize = 200;
 
-/// One word of a golem's to its siblings. Whoever passes it on understands no more of it than whom it is from.
+/// One word of a golem's to its siblings. A relay that passes it on reads no more of it than whom it is from.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Parcel {
     pub from: GolemId,
-    /// Its words are numbered, and each counts once.
+    /// The number of the word among its sender's; each counts once.
     pub number: u64,
     pub news: News,
-    /// What it has found out, one line of a bundle each.
+    /// Entries that its sender has found out, one line of a bundle each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lines: Vec<String>,
-    /// Where it died.
+    /// The place of its sender's death.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub died: Option<Died>,
 }
@@ -37,7 +37,7 @@ impl Parcel {
         Parcel { from: life.id(), number, news, lines: lines(told, life), died }
     }
 
-    /// What it has told since the word of this number, the surest of it, for a sibling that was not there to hear it.
+    /// The surest entries it has told since the word of this number, for a sibling that was not there to hear them.
     pub fn since<'a>(life: &Life, entries: impl Iterator<Item = &'a Entry>, heard: u64) -> Option<Parcel> {
         let told = |entry: &&Entry| entry.shared.is_some_and(|number| number > heard);
         let mut told: Vec<&Entry> = entries.filter(told).collect();
@@ -47,7 +47,7 @@ impl Parcel {
         (!lines.is_empty()).then(|| Parcel { from: life.id(), number: life.clade().taught, news, lines, died: None })
     }
 
-    /// Whether a golem can have said this.
+    /// Whether a golem can have sent this.
     pub fn is_sound(&self) -> bool {
         match self.news {
             News::Crisis { load, .. } => (0.0..=1.0).contains(&load),
@@ -55,7 +55,7 @@ impl Parcel {
         }
     }
 
-    /// What a golem of this world hears of it, apart from its lines.
+    /// The input that a golem of this world gets from the parcel, apart from its lines.
     pub fn heard_in(&self, world: &Manifest) -> What {
         let stain = self.died.as_ref().map(|died| Box::new(died.seen_by(world)));
         What::Heard { from: self.from, number: self.number, news: self.news, stain }

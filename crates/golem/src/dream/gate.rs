@@ -18,7 +18,7 @@ use crate::rule::Dice;
 /// Cases a fit, and a test, needs.
 pub(super) const CASES: usize = 10;
 
-/// Deviations by which an idea must do better than the playbook on what it has not seen.
+/// Deviations by which an idea must do better than the playbook on cases it has not seen.
 const SURE: f64 = 2.0;
 
 /// Stretches of time, none overlapping another, that a second learning needs to be judged by.
@@ -79,8 +79,8 @@ impl<'a> Cases<'a> {
         self.life.laws()
     }
 
-    /// What is learned from and what is tested on, in turns, so that neither is older than the other. Cases that look
-    /// ahead over the same stretch of time have one end between them and count once.
+    /// Splits the cases in turns into those to learn from and those to test on, so that neither half is older than the
+    /// other. Cases that look ahead over the same stretch of time have one end between them and count once.
     pub(super) fn halves(&self) -> (Vec<&Case<'a>>, Vec<&Case<'a>>) {
         let mut until = 0;
         let mut apart = |case: &&Case<'a>| {
@@ -128,8 +128,8 @@ impl<'a> Cases<'a> {
         Some(rounded(ratios[at].clamp(laws.effect_least, laws.effect_most), 2))
     }
 
-    /// Held against what it has not seen: it must surely do better than the playbook as it is, and no worse when some of
-    /// what it sees is late or blurred.
+    /// Tests an idea on cases it has not seen: it must surely do better than the playbook as it is, and no worse when
+    /// some of its input is late or blurred.
     pub(super) fn test(
         &self,
         condition: &Condition,
@@ -180,7 +180,7 @@ impl<'a> Cases<'a> {
     }
 
     /// The newest lived through again by a playbook that has forgotten what it had learned: if that surely does better
-    /// than it did, it had better learn again. Several beginnings are tried, for nobody knows when the world
+    /// than it did, it had better learn again. Several beginnings are tried, since it is not known when the world
     /// turned.
     pub(super) fn relearned(&self, looked_at: &mut u32) -> Option<Revision> {
         let (kind, laws, life) = (self.kind(), self.laws(), self.life);
@@ -202,7 +202,7 @@ impl<'a> Cases<'a> {
             let (mut stretches, mut until): (Vec<(f64, f64)>, u64) = (Vec::new(), 0);
             let mut open: VecDeque<&Case<'_>> = VecDeque::new();
             for case in cases {
-                // What was not known yet when this was lived is not known here either.
+                // An answer that was not known yet when this was lived is not known here either.
                 while let Some(past) = open.pop_front_if(|past| !laws.honest || past.tick + self.ahead <= case.tick) {
                     self.learn(past, &mut fresh);
                 }
@@ -233,7 +233,7 @@ impl<'a> Cases<'a> {
         None
     }
 
-    /// An answer comes in.
+    /// Teaches the fresh heuristics the answer to a case.
     fn learn(&self, case: &Case<'_>, fresh: &mut [(u8, Heuristic)]) {
         let of_nobody = Prediction::of_nothing();
         let claim = Prediction { base: case.base, naive: case.naive, made: case.tick, ..of_nobody };
@@ -243,7 +243,7 @@ impl<'a> Cases<'a> {
     }
 }
 
-/// The same, with nothing learned.
+/// A copy of a heuristic with nothing learned.
 fn forgetful(known: &Heuristic, kind: DomainKind) -> Heuristic {
     let (condition, since) = (known.condition.clone(), known.since);
     let mut fresh = Heuristic::new(known.id, condition, known.domain, kind, known.stance, known.provenance, since);

@@ -14,10 +14,10 @@ use crate::rule::Dice;
 /// Fragments caught while falling asleep.
 const FRAGMENTS: usize = 4;
 
-/// Episodes that each is drawn from.
+/// Episodes that each fragment is drawn from.
 const DRAWN: usize = 4;
 
-/// What having to do with the keyword of the night adds to a draw.
+/// Weight that a memory gains in a draw for having to do with the keyword of the night.
 const KEYWORD: f64 = 0.2;
 
 /// Memories made less stirring in one night.
@@ -26,7 +26,7 @@ const CALMED: usize = 5;
 /// A flash crash, in basis points.
 const CRASH: u32 = 2_000;
 
-/// Of the whole of its age, from where on a golem dreams for those who come after it.
+/// The share of its age from which on a golem dreams for its heirs.
 const LEGACY: f64 = 0.85;
 
 pub(super) fn imagine(batch: &[&Experience], chosen: &[&Experience], life: &Life, intensity: &Intensity) -> Imagined {
@@ -52,7 +52,7 @@ pub(super) fn imagine(batch: &[&Experience], chosen: &[&Experience], life: &Life
     }
 }
 
-/// What could befall the largest position there may be, and how it would be met.
+/// Falls that could hit the largest position there may be, and the defence that would meet each.
 fn threats(chosen: &[&Experience], life: &Life, most: usize) -> Vec<Threat> {
     let bps = |share: f32| (-share * 10_000.0).clamp(0.0, 10_000.0) as u32;
     let worst = bps(chosen.iter().map(|e| e.change).fold(0.0, f32::min));
@@ -83,7 +83,7 @@ fn threats(chosen: &[&Experience], life: &Life, most: usize) -> Vec<Threat> {
     .filter(|(kind, _)| *kind == ThreatKind::Feared || (*kind as usize) < most)
     .filter(|(_, fall)| *fall > 0)
     .map(|(kind, fall)| rehearse(kind, fall))
-    // What is smaller than its stop is no threat.
+    // A fall smaller than the stop is not a threat.
     .filter(|threat| threat.met_by != Met::Nothing || policy.stop_bps == 0)
     .collect()
 }
@@ -113,7 +113,8 @@ pub(super) fn regretted(batch: &[&Experience], chosen: &[&Experience], life: &Li
     Some(Idea { domain: Some(domain), origin: Origin::Regret, condition })
 }
 
-/// Half-formed: what stood out in two memories drawn at random, rather those the keyword has to do with.
+/// Half-formed ideas: features that stood out in two memories drawn at random, preferring those the keyword has to do
+/// with.
 pub(super) fn fragments(keyword: Option<u8>, chosen: &[&Experience], life: &Life, dice: &mut Dice) -> Vec<Idea> {
     if chosen.is_empty() || life.birth().world.features.is_empty() {
         return Vec::new();
@@ -135,7 +136,7 @@ pub(super) fn fragments(keyword: Option<u8>, chosen: &[&Experience], life: &Life
         .collect()
 }
 
-/// Where what stands out in each stands out, a little less.
+/// A condition that holds where the features that stand out in both memories stand out, a little less.
 fn joined(usual: &Usual, one: &Experience, other: &Experience) -> Condition {
     let mut condition = Condition::default();
     for e in [one, other] {
@@ -166,7 +167,7 @@ pub(super) fn recombine(
     let own: Vec<&&Heuristic> = here.iter().filter(|h| usize::from(h.domain) == domain).collect();
     let usual = Usual::of(chosen);
     let legacy = life.vitality().age_factor > LEGACY;
-    // Whom replay credited with what came, for better or worse, is gone into more closely than others.
+    // Heuristics that replay credited with what came, for better or worse, are gone into more closely than others.
     let credited = life.dreams().night.as_ref().map_or(&[][..], |night| &night.credited);
     let credited: Vec<&&Heuristic> = own.iter().copied().filter(|h| credited.contains(&h.id)).collect();
     let mut idea = || {
@@ -175,7 +176,7 @@ pub(super) fn recombine(
             _ if own.is_empty() => here[dice.below(here.len())],
             _ => own[dice.below(own.len())],
         };
-        // For those who come after only what is proven is put together, and nothing is ventured.
+        // For heirs only what is proven is put together, and nothing is ventured.
         let condition = match dice.below(10) {
             n if n < 4 || legacy => both(&one.condition, &here[dice.below(here.len())].condition),
             n if n < 7 => further(&one.condition, intensity.temperature, dice),
@@ -198,7 +199,7 @@ fn both(one: &Condition, other: &Condition) -> Condition {
     both
 }
 
-/// One threshold further out, as far as it dares.
+/// Pushes one threshold further out, as far as the temperature dares.
 fn further(condition: &Condition, temperature: f64, dice: &mut Dice) -> Condition {
     let mut further = condition.clone();
     let at = dice.below(further.0.len());
@@ -208,7 +209,7 @@ fn further(condition: &Condition, temperature: f64, dice: &mut Dice) -> Conditio
     further
 }
 
-/// One assumption turned around.
+/// Turns one assumption around.
 fn around(condition: &Condition, dice: &mut Dice) -> Condition {
     let mut around = condition.clone();
     let at = dice.below(around.0.len());

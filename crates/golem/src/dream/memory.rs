@@ -1,5 +1,5 @@
-//! What can be replayed: episodes whole, from what the world looked like to what became of it. Whoever keeps the journal
-//! collects them from its records; Life knows only those that have not ended.
+//! Memory: whole episodes that can be replayed, from what the world looked like to what became of it. The host collects
+//! them from the journal's records; Life knows only those that have not ended.
 //!
 //! Each domain looks as far ahead as its own claims do, so what became of an episode is what its own claims met. What
 //! dreams do to memories, replayed often, made less stirring, let go, lies over the episodes and is read from the journal
@@ -17,13 +17,13 @@ use life::{Life, limits};
 
 use crate::{dream, episode, prediction, rule};
 
-/// As many as are kept at hand, newest last.
+/// Episodes kept at hand.
 const KEPT: usize = 200_000;
-/// As many for those whose nights are light, who look no further back.
+/// Episodes kept where nights are light, which look no further back.
 const LATELY: usize = 400;
-/// What a memory has left to give each time it has been gone through closely.
+/// The share of a memory's worth that is left each time it has been gone through closely.
 const WORN: f32 = 0.85;
-/// What a memory that the fiber marked counts for.
+/// The weight of a memory that the fiber marked.
 const MARKED: f32 = 2.0;
 /// By how much a night makes a stirring memory less so.
 pub const CALMED: f32 = 0.3;
@@ -39,8 +39,7 @@ pub struct Experience {
     pub arousal: f32,
     pub state: State,
     pub base: Values,
-    /// What it claimed of each domain, what a naive forecaster would have, and what came of it; no number where nothing
-    /// was claimed.
+    /// The claim in each domain, then the naive forecast's and the outcome; not a number where nothing was claimed.
     pub claimed: Values,
     pub naive: Values,
     pub actual: Values,
@@ -48,23 +47,24 @@ pub struct Experience {
     pub regret: f32,
     /// Nights that went through it closely.
     pub replays: u8,
-    /// A night has let it go.
+    /// True once a night has let it go.
     pub forgotten: bool,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Memory {
-    /// With the record each began in, and when it ends.
+    /// Episodes under way, with the record each began in and when it ends.
     begun: VecDeque<(u64, Time, Experience)>,
     whole: VecDeque<Experience>,
     /// The claims still open in each domain: the records they were made in, and when they come due.
     open: [VecDeque<(u64, Time)>; limits::DOMAINS],
     room: usize,
-    /// It begins with a record in the middle of a life, so claims come due that it did not hear being made.
+    /// True where reading begins in the middle of a life, so that claims come due that this memory did not hear being
+    /// made.
     partial: bool,
 }
 
-/// What the record of a remembered tick does not say itself.
+/// The part of a remembered tick that its record does not hold.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Moment {
     pub number: u64,
@@ -75,7 +75,7 @@ pub struct Moment {
 }
 
 impl Moment {
-    /// Of the tick that was just remembered.
+    /// The moment of the tick that was just remembered.
     pub fn of(life: &Life) -> Moment {
         Moment {
             number: life.episodes().made,
@@ -94,12 +94,12 @@ impl Default for Memory {
 }
 
 impl Memory {
-    /// With room for what this life's nights look back on.
+    /// An empty memory, with room for what this life's nights look back on.
     pub fn of(life: &Life) -> Memory {
         Memory { room: Memory::room(life), ..Memory::default() }
     }
 
-    /// The same, to be read from a record in the middle of the life on.
+    /// An empty memory, to be read from a record in the middle of the life on.
     pub fn partial(life: &Life) -> Memory {
         Memory { partial: true, ..Memory::of(life) }
     }
@@ -114,8 +114,8 @@ impl Memory {
         self.read(record, life, || Some(Moment::of(life)));
     }
 
-    /// Takes in one record, given the life at any moment and what is known otherwise of the tick it remembers; none if
-    /// that is to be left out.
+    /// Takes in one record, given the life at any moment and, from elsewhere, the moment of the tick it remembers;
+    /// without a moment the episode is left out.
     pub fn read(&mut self, record: &Record, life: &Life, moment: impl FnOnce() -> Option<Moment>) {
         let nothing = || life.birth().world.domains.iter().map(|_| f64::NAN).collect::<Values>();
         let (mut unheard, mut unseen) = if self.partial { self.unheard(record) } else { Default::default() };
@@ -188,7 +188,7 @@ impl Memory {
     }
 
     /// How many of a record's answers are to claims made before this memory begins, and how many of its ends are of
-    /// episodes from before: both come in the order of what they belong to, so those nobody heard of are the first.
+    /// episodes from before. Both come in the order of what they belong to, so the unknown ones are the first.
     fn unheard(&self, record: &Record) -> ([usize; limits::DOMAINS], usize) {
         let (mut answers, mut ends, mut until) = ([0; limits::DOMAINS], 0, None);
         for event in &record.events {
@@ -209,7 +209,7 @@ impl Memory {
         (answers, ends)
     }
 
-    /// A night went through some of them, calmed some and let some go.
+    /// Takes in a night that went through some episodes, calmed some and let some go.
     fn dreamt(&mut self, found: &Found) {
         let calm = |e: &mut Experience| e.arousal = (e.arousal - CALMED).max(0.0);
         found.batch.iter().for_each(|number| self.touch(*number, |e| e.replays = e.replays.saturating_add(1)));
@@ -223,7 +223,7 @@ impl Memory {
         }
     }
 
-    /// One more that is over; the oldest gives way.
+    /// Keeps one more episode that is over; the oldest gives way.
     pub fn keep(&mut self, experience: Experience) {
         self.whole.push_back(experience);
         if self.whole.len() > self.room {
@@ -231,7 +231,7 @@ impl Memory {
         }
     }
 
-    /// One that is over, by its number.
+    /// An episode that is over, by its number.
     pub fn get(&self, number: u64) -> Option<&Experience> {
         self.whole.binary_search_by_key(&number, |e| e.number).ok().map(|at| &self.whole[at])
     }
@@ -240,12 +240,12 @@ impl Memory {
         self.whole.iter()
     }
 
-    /// The newest that have ended, oldest first.
+    /// The newest episodes that have ended, oldest first.
     pub fn newest(&self, most: usize) -> impl Iterator<Item = &Experience> {
         self.whole.iter().skip(self.whole.len().saturating_sub(most))
     }
 
-    /// The best to replay now, and a fifth of the places for what would never be chosen otherwise.
+    /// The best episodes to replay now, and in a fifth of the places some that would never be chosen otherwise.
     pub fn select(&self, life: &Life, most: usize) -> Vec<&Experience> {
         let (worth, diverse) = (Worth::of(life), most / 5);
         let pool: Vec<&Experience> = self.newest(Memory::room(life)).filter(|e| !e.forgotten).collect();
@@ -272,10 +272,10 @@ impl Memory {
     }
 }
 
-/// What replaying memories is worth at one moment of a life.
+/// The worth of replaying memories at one moment of a life.
 pub(super) struct Worth<'a> {
     life: &'a Life,
-    /// Those that the fiber marked, by their numbers.
+    /// Numbers of memories that the fiber marked.
     marked: Vec<u64>,
 }
 
@@ -286,7 +286,7 @@ impl Worth<'_> {
         Worth { life, marked }
     }
 
-    /// What could be gained, and how likely the like of it is to return.
+    /// The gain that was possible, times how likely a similar case is to return.
     pub(super) fn utility(&self, e: &Experience) -> f32 {
         let life = self.life;
         let gain =
@@ -298,7 +298,7 @@ impl Worth<'_> {
         gain * need * marked * WORN.powi(i32::from(e.replays))
     }
 
-    /// What comes first, as the owner would have it.
+    /// The rank of an episode in the order that the owner chose.
     pub(super) fn rank(&self, e: &Experience) -> f32 {
         match self.life.constitution().dream.replay_order {
             ReplayOrder::Utility => self.utility(e),
@@ -314,7 +314,7 @@ impl Worth<'_> {
     }
 }
 
-/// From 0 to 1.
+/// The likeness of two states, from 0 to 1.
 fn likeness(a: &State, b: &State) -> f32 {
     if a.len() != b.len() || a.is_empty() {
         return 0.0;

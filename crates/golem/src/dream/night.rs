@@ -29,7 +29,7 @@ pub(crate) fn consider(draft: &mut Draft<'_>) {
     }
 }
 
-/// The owner's word: as good as any urgency, and bound by the same conditions.
+/// Falls asleep on the owner's word: as good as any urgency, and bound by the same conditions.
 pub(crate) fn ordered(draft: &mut Draft<'_>) -> Result<(), Refusal> {
     if draft.heartbeat().state != State::Sleeping || draft.heartbeat().paused {
         return Err(Refusal::Busy);
@@ -41,7 +41,7 @@ pub(crate) fn ordered(draft: &mut Draft<'_>) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// The owner's word on dreaming at all; a night under way ends with it.
+/// Switches dreaming on or off, as the owner says; a night under way ends with it.
 pub(crate) fn switched(draft: &mut Draft<'_>, on: bool) {
     if on != draft.dreams().are_on(draft) {
         draft.emit(Event::Switched { on });
@@ -53,7 +53,8 @@ pub(crate) fn switched(draft: &mut Draft<'_>, on: bool) {
 
 fn fall_asleep(draft: &mut Draft<'_>, trigger: Trigger) {
     let (ticks, budget) = match trigger {
-        // Compressed into a tick; there may be no more. It is for those who come after, and so is what pays for it.
+        // Compressed into a tick; there may be no more. The night is for the heirs, and so is the money that pays for
+        // it.
         Trigger::Emergency => (1, Usdc::micros(RULES_COST).min(economic::budget(draft, Partition::Legacy))),
         _ => {
             let (ticks, budget) = length(draft);
@@ -63,7 +64,7 @@ fn fall_asleep(draft: &mut Draft<'_>, trigger: Trigger) {
     };
     if ticks > 0 {
         draft.emit(Event::Began { trigger, ticks, budget });
-        // Before anything is worked on.
+        // Questions are asked before any work is done.
         thought::tonight(draft);
     }
 }
@@ -76,7 +77,7 @@ pub(crate) fn sleep(draft: &mut Draft<'_>) {
     }
 }
 
-/// What the work of a stage has found, if it is the one that was asked for.
+/// Takes in the findings of a stage, if it is the one that was asked for.
 pub(crate) fn dreamt(draft: &mut Draft<'_>, found: &Found) {
     let asked = |night: &Night| night.number == found.night && night.phase == found.phase && !night.worked;
     if draft.dreams().night.as_ref().is_some_and(asked) {
@@ -85,14 +86,14 @@ pub(crate) fn dreamt(draft: &mut Draft<'_>, found: &Found) {
     }
 }
 
-/// Somebody has answered, or will not: a night that waited for it goes on.
+/// Goes on with a night that waited for a model, which has answered or will not.
 pub(crate) fn go_on(draft: &mut Draft<'_>) {
     if draft.dreams().night.is_some() && !draft.is_dead() {
         proceed(draft);
     }
 }
 
-/// As many phases as it was time for, each once its work is done, and at the end the morning.
+/// Ends as many phases as it was time for, each once its work is done, and at the end the night.
 fn proceed(draft: &mut Draft<'_>) {
     while draft.dreams().night.is_some() {
         let asking = thought::tonight(draft);

@@ -1,5 +1,5 @@
-//! Replay: the night's first half. A few episodes are gone through closely: what led up to them, who is to be credited,
-//! what may come of the present, and whether they are worth keeping.
+//! Replay: the night's first half. A few episodes are gone through closely: what led up to them, which heuristics are
+//! to be credited, what may come of the present, and whether they are worth keeping.
 
 use life::Life;
 use life::constitution::ReplayOrder;
@@ -10,28 +10,28 @@ use life::regime::Regime;
 use super::memory::{Experience, Worth};
 use crate::grimoire::{Grimoire, HOPS};
 
-/// Below this an episode is not worth going through closely.
+/// The worth below which an episode is not gone through closely.
 const WORTH: f32 = 0.1;
 
-/// Below the warning level of skill, what confused it most comes first.
+/// Fitness below which the episodes that confused it most come first.
 const CONFUSED: f64 = 0.5;
 
 /// How far back an outcome is traced.
 const STEPS: usize = 5;
 
-/// What is left of it at each step.
+/// The share of an outcome that is left at each step back.
 const FADES: f32 = 0.7;
 
 /// Features and heuristics that are named.
 const NAMED: usize = 3;
 
-/// Gone through so often, and worth next to nothing, an episode is let go.
+/// Replays after which an episode worth next to nothing is let go.
 const WORN_OUT: u8 = 3;
 
-/// What next to nothing is.
+/// The worth that counts as next to nothing.
 const WORTHLESS: f32 = 0.05;
 
-/// What becomes of the episodes gone through: kept, turned into a rule, or let go.
+/// Decides over the episodes gone through: keep, turn into a rule, or let go.
 pub(super) fn triage(replay: &mut Replay, batch: &[&Experience], staged: &[Staged], life: &Life) {
     let worth = Worth::of(life);
     for episode in batch {
@@ -45,7 +45,7 @@ pub(super) fn triage(replay: &mut Replay, batch: &[&Experience], staged: &[Stage
     }
 }
 
-/// How far each feature usually is from its mean, over these.
+/// How far each feature usually is from its mean, over a number of episodes.
 pub(super) struct Usual {
     mean: Vec<f32>,
     deviation: Vec<f32>,
@@ -79,15 +79,15 @@ impl Usual {
     }
 }
 
-/// What stood out in what surprised it most; the night turns around it, and the next has another.
+/// The feature that stood out in the most surprising episode; the night turns around it, and the next has another.
 pub(super) fn keyword(chosen: &[&Experience]) -> Option<u8> {
     let most = chosen.iter().max_by(|a, b| a.surprise.total_cmp(&b.surprise).then(a.number.cmp(&b.number)))?;
     Usual::of(chosen).strangest(most).map(|(feature, _)| feature)
 }
 
-/// The few that are gone through closely.
+/// The few episodes that are gone through closely.
 pub(super) fn batch<'a>(chosen: &[&'a Experience], life: &Life, most: usize) -> Vec<&'a Experience> {
-    // Unless its owner wants another order, who understands little goes by what it did not expect.
+    // Unless its owner wants another order, a golem that understands little begins with what it did not expect.
     let usual = life.constitution().dream.replay_order == ReplayOrder::Utility;
     let confused = usual && life.vitality().epistemic < CONFUSED;
     let worth = Worth::of(life);
@@ -102,7 +102,7 @@ pub(super) fn replay(batch: &[&Experience], newest: &[&Experience], grimoire: &G
     Replay { precursors, credits, ahead: ahead(newest, grimoire, life), ..Replay::default() }
 }
 
-/// From outcomes back to what stood before them, and to who had a say.
+/// Traces outcomes back to the features that stood out before them, and to the heuristics that had a say.
 fn credit(batch: &[&Experience], newest: &[&Experience], life: &Life) -> (Vec<u8>, Vec<(u64, f32)>) {
     let usual = Usual::of(newest);
     let mut features = vec![0.0_f32; life.birth().world.features.len()];
@@ -133,7 +133,7 @@ fn credit(batch: &[&Experience], newest: &[&Experience], life: &Life) -> (Vec<u8
     )
 }
 
-/// What may come: more of the same, each other regime it knows, and the surest link that has not fired lately.
+/// Futures that may come: more of the same, each other regime it knows, and the surest link that has not fired lately.
 fn ahead(newest: &[&Experience], grimoire: &Grimoire, life: &Life) -> Vec<Trajectory> {
     let mut ahead = Vec::new();
     for regime in [life.regimes().now, Regime::Calm, Regime::Usual, Regime::Unsettled] {
@@ -157,7 +157,7 @@ fn ahead(newest: &[&Experience], grimoire: &Grimoire, life: &Life) -> Vec<Trajec
     ahead
 }
 
-/// The surest link whose cause has not stood out in the newest, followed as far as it leads.
+/// The surest link whose cause has not stood out in the newest episodes, followed as far as it leads.
 fn fires(newest: &[&Experience], grimoire: &Grimoire, life: &Life) -> Option<Trajectory> {
     let usual = Usual::of(newest);
     let lately = &newest[newest.len().saturating_sub(STEPS)..];

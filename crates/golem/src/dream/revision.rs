@@ -1,11 +1,11 @@
-//! Revision: a domain's heuristics learn again from nothing, in the shadow of those in use, because what they know seems
-//! to have stopped being true. Both stand before the same claims; who does better has the say, and for a while the
+//! Revision: a domain's heuristics learn again from nothing, in the shadow of those in use, because what they know
+//! seems to have stopped being true. Both stand before the same claims; the better set is used, and for a while the
 //! other stays, in case it was right after all.
 
 use life::Draft;
 use life::dream::{Event, Fate, REFUTED};
 
-/// Claims, none overlapping another, after which what was replaced is let go.
+/// Claims, none overlapping another, after which the replaced heuristics are let go.
 const PROBATION: u32 = 30;
 
 /// Ends the trials, and the probations, that are over.

@@ -1,6 +1,6 @@
-//! Staging: what was dreamt is tried on what happens next, claim against claim, before it may change what a golem goes
-//! by. It learns meanwhile, without a say; and can be traced from the playbook back to its night, its episodes and what
-//! confirmed it. What later does worse loses its say again.
+//! Staging: an idea from a dream is tried on what happens next, claim against claim, before it may enter the playbook.
+//! It learns meanwhile, without a say, and can be traced from the playbook back to its night, its episodes and what
+//! confirmed it. An idea that does worse later loses its say again.
 
 use life::constitution::DreamMethod;
 use life::dream::{Event, Fate, Found, PROMOTED, REFUTED, Revision, STAGED, Staged, same};
@@ -19,13 +19,13 @@ const EXPIRY_FLOOR: f64 = 500.0;
 /// Changes that are watched at once.
 const CHANGES: usize = 10;
 
-/// Claims after which what was promoted is looked at again.
+/// Claims after which a promoted idea is looked at again.
 const LOOKED_AT_AGAIN: u32 = 60;
 
-/// Claims after which it is as good as any other.
+/// Claims after which a promoted idea is as good as any other heuristic.
 const SETTLED: u32 = 600;
 
-/// Takes up what a night has found: what is known already is left, the best of the rest gets a place.
+/// Takes up the findings of a night: known ones are left out, the best of the rest get a place.
 pub(super) fn stage(draft: &mut Draft<'_>, found: &Found) {
     let mut accepted: Vec<Staged> = Vec::new();
     let most = (draft.constitution().dream.staged_most as usize).min(STAGED);
@@ -67,8 +67,8 @@ fn believe(draft: &mut Draft<'_>, found: &Found) {
     }
 }
 
-/// Ends the trials that are over: into the playbook, or out. Enough confirmations are not enough: what is let in must
-/// also be less wrong over its whole trial, beyond what luck could do; until then it waits.
+/// Ends the trials that are over: into the playbook, or out. Confirmations alone are not enough: an idea must also be
+/// less wrong over its whole trial, beyond what luck could do; until then it waits.
 pub(crate) fn end_trials(draft: &mut Draft<'_>) {
     let scale = draft.constitution().interval.reference_ticks();
     let expiry = (EXPIRY / scale).max(EXPIRY_FLOOR) as u64;
@@ -90,7 +90,7 @@ pub(crate) fn end_trials(draft: &mut Draft<'_>) {
         let slot = free_slot(draft).unwrap_or(limits::HEURISTICS);
         let full = draft.dreams().changes.len() >= CHANGES;
         if promoted.is_some() && (slot >= limits::HEURISTICS || full) {
-            // There is no room for it; it waits, as long as it may.
+            // The playbook is full; the hypothesis waits as long as it may.
             at += 1;
             continue;
         }
@@ -114,7 +114,7 @@ fn admitted(life: &Life, hypothesis: &Staged) -> bool {
     proven && hypothesis.error < hypothesis.naive_error
 }
 
-/// As a heuristic, with what it has shown in its trial.
+/// The hypothesis as a heuristic, with what it has shown in its trial.
 fn grown(staged: &Staged, life: &Life) -> Heuristic {
     let mut heuristic = staged.heuristic.clone();
     heuristic.id = life.heuristics_made() + 1;
@@ -123,7 +123,7 @@ fn grown(staged: &Staged, life: &Life) -> Heuristic {
     heuristic
 }
 
-/// What was let in and has done worse than naive since loses its say.
+/// Takes the say from promoted ideas that have done worse than naive since.
 fn look_again(draft: &mut Draft<'_>) {
     let mut at = 0;
     while let Some(change) = draft.dreams().changes.get(at) {

@@ -22,7 +22,7 @@ const NAMED: usize = 3;
 /// Memories that drift together.
 const DRIFT: usize = 3;
 
-/// What the present phase of a night has before it, in lines; none by day.
+/// Lines that tell a model what the present phase of a night works on; none by day.
 pub fn told(memory: &Memory, life: &Life) -> Vec<String> {
     let Some(night) = &life.dreams().night else { return Vec::new() };
     let chosen = memory.select(life, REPLAYED);

@@ -27,7 +27,7 @@ pub(super) const REPLAYED: usize = 160;
 /// Proposals put to the test a night.
 const PROPOSED: usize = 6;
 
-/// The newest, lived through again where what is known may have stopped being true.
+/// Newest episodes, lived through again where what is known may have stopped being true.
 const NEWEST: usize = 120;
 
 /// Trouble is being more wrong than naive by this share.
@@ -57,7 +57,7 @@ pub fn intensity(life: &Life) -> Intensity {
 pub fn work(memory: &Memory, grimoire: &Grimoire, life: &Life) -> Found {
     let mut found = Found::nothing(life);
     let Some(night) = &life.dreams().night else { return found };
-    // Waking up goes through none of them, and a night that only integrates through the newest.
+    // Waking up goes through no episodes, and a night that only integrates through the newest.
     let chosen = match night.phase {
         SleepStage::Return => Vec::new(),
         SleepStage::Integration if schedule::only_integrates(life) => Vec::new(),
@@ -76,7 +76,7 @@ pub fn work(memory: &Memory, grimoire: &Grimoire, life: &Life) -> Found {
     found
 }
 
-/// What a phase has before it.
+/// The material of a phase.
 struct Tonight<'a> {
     life: &'a Life,
     night: &'a Night,
@@ -94,7 +94,7 @@ impl Tonight<'_> {
         self.life.constitution().dream.tier == DreamTier::Core
     }
 
-    /// A light night has time for one domain: for the one in most trouble, or else for each in turn.
+    /// Domains to work on. A light night has time for one: the one in most trouble, or else each in turn.
     fn domains(&self) -> Vec<usize> {
         let all = self.life.birth().world.domains.len();
         if !self.is_light() {
@@ -103,7 +103,7 @@ impl Tonight<'_> {
         vec![troubled(&self.newest, self.life).unwrap_or(self.night.number as usize % all.max(1))]
     }
 
-    /// What was gone through closely in this night's replay.
+    /// Episodes gone through closely in this night's replay.
     fn batch<'m>(&self, memory: &'m Memory) -> Vec<&'m Experience> {
         self.night.batch.iter().filter_map(|number| memory.get(*number)).collect()
     }
@@ -114,7 +114,7 @@ impl Tonight<'_> {
         found.fragments.0 = found.ideas.len() as u8;
     }
 
-    /// What led to what, and what episodes have in common.
+    /// Does the work of replay: what led to what, and what episodes have in common.
     fn replays(self, grimoire: &Grimoire, found: &mut Found) {
         let batch = replay::batch(&self.chosen, self.life, intensity(self.life).batch as usize);
         found.replayed = self.chosen.len() as u32;
@@ -134,7 +134,7 @@ impl Tonight<'_> {
         }
     }
 
-    /// What might have been, and may come.
+    /// Does the work of imagination: what might have been, and what may come.
     fn imagines(mut self, memory: &Memory, found: &mut Found) {
         let (intensity, batch) = (intensity(self.life), self.batch(memory));
         found.imagined = imagine::imagine(&batch, &self.chosen, self.life, &intensity);
@@ -146,8 +146,7 @@ impl Tonight<'_> {
         }
     }
 
-    /// Everything the night has come up with is held against what it was not made from, and what is known against what
-    /// came last.
+    /// Does the work of integration: tests each idea on cases it was not made from, and what is known on the newest.
     fn integrates(mut self, memory: &Memory, found: &mut Found) {
         let (features, lately) = (features_of(&self.chosen), features_of(&self.newest));
         for domain in self.domains() {
@@ -183,7 +182,7 @@ impl Tonight<'_> {
     }
 }
 
-/// The domain in which it has lately been most wrong beside a naive forecaster, if that was more wrong.
+/// The domain in which it has lately been most wrong beside a naive forecaster, if it was more wrong in any.
 fn troubled(newest: &[&Experience], life: &Life) -> Option<usize> {
     let lately = &newest[newest.len().saturating_sub(LATEST)..];
     let trouble = |domain: usize| {
@@ -204,7 +203,7 @@ fn troubled(newest: &[&Experience], life: &Life) -> Option<usize> {
     domains.filter(|(_, trouble)| *trouble > TROUBLE).max_by(|a, b| a.1.total_cmp(&b.1)).map(|(domain, _)| domain)
 }
 
-/// What is known of a domain, held against the newest: borne out, or spoken against and better learned again.
+/// Tests what is known of a domain on the newest episodes: borne out, or spoken against and better learned again.
 fn revise(lately: &Cases<'_>, found: &mut Found) {
     let (life, laws) = (lately.life, lately.life.laws());
     if life.dreams().revisions.iter().any(|r| usize::from(r.domain) == lately.domain) {
@@ -220,7 +219,7 @@ fn revise(lately: &Cases<'_>, found: &mut Found) {
             found.contradicted.extend(numbers);
             found.revisions.push(revision);
         }
-        // Who was held against nothing was not borne out.
+        // Heuristics that were tested on nothing were not borne out.
         None if found.looked_at > before => found.confirmed.extend(numbers),
         None => {}
     }
@@ -229,8 +228,8 @@ fn revise(lately: &Cases<'_>, found: &mut Found) {
 /// Heuristics a report mentions by number.
 const MENTIONED: usize = 8;
 
-/// Every feature against its quarters, from both sides: what it would have gained on what is learned from. A light night
-/// tries the middle alone, but for what outcomes were traced back to.
+/// Conditions of every feature at its quarters, from both sides, with the gain each would have had on the cases to
+/// learn from. A light night tries the middle alone, except for features that outcomes were traced back to.
 fn fits(cases: &Cases<'_>, learned: &[&Case<'_>], light: bool, found: &mut Found) -> Vec<(f64, Condition)> {
     let mut fits = Vec::new();
     for feature in 0..cases.life.birth().world.features.len() {
@@ -251,7 +250,7 @@ fn fits(cases: &Cases<'_>, learned: &[&Case<'_>], light: bool, found: &mut Found
     fits
 }
 
-/// What whoever came before did not live to see tested.
+/// Ideas that a predecessor did not live to see tested.
 fn unfinished(life: &Life, domain: usize) -> Vec<Idea> {
     let rules = life.birth().unfinished.iter().filter_map(|rule| text::parse(rule, &life.birth().world).ok());
     let here = rules.filter(|rule| usize::from(rule.domain) == domain);
@@ -259,7 +258,7 @@ fn unfinished(life: &Life, domain: usize) -> Vec<Idea> {
     here.map(|rule| idea(rule.condition)).collect()
 }
 
-/// Anything whatever: what the other arm of an experiment believes without asking.
+/// An idea at random, which the other arm of an experiment believes without asking.
 fn at_random(life: &Life, dice: &mut Dice) -> Staged {
     let world = &life.birth().world;
     let domain = dice.below(world.domains.len());

@@ -22,7 +22,7 @@ pub(crate) fn remember(draft: &mut Draft<'_>, bar: &Bar) {
             _ => 0,
         }
     });
-    // A preview is denied between two looks.
+    // A preview that was denied between two looks belongs to the tick after it.
     if draft.refused().is_some_and(|(_, tick)| tick > draft.episodes().last_tick && tick + 1 >= draft.tick()) {
         why |= why::REFUSAL;
     }
@@ -38,7 +38,7 @@ pub(crate) fn remember(draft: &mut Draft<'_>, bar: &Bar) {
     }
 }
 
-/// What became of the episodes that end with this bar.
+/// Records what became of the episodes that end with this bar.
 pub(crate) fn look_back(draft: &mut Draft<'_>, bar: &Bar) {
     while let Some(pending) = draft.episodes().pending.front().filter(|pending| pending.due <= bar.closed) {
         let (change, exposed) = (bar.unit.change_from(pending.unit), pending.exposed);

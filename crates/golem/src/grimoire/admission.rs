@@ -9,9 +9,9 @@ use life::world::{DomainKind, Manifest};
 use super::sameness::{Key, contradict};
 use super::{Grimoire, SOURCES, TEXT};
 
-/// Below this it is not kept.
+/// Score below which an entry is not kept.
 const REJECT: f64 = 0.45;
-/// Below this it is kept as a suggestion.
+/// Score below which an entry is kept as a suggestion.
 const DOUBTFUL: f64 = 0.55;
 /// The most a suggestion is believed.
 const SUGGESTION: f64 = 0.3;
@@ -53,7 +53,7 @@ impl Score {
 }
 
 impl Grimoire {
-    /// What is to be done about a candidate; nothing if it is not worth keeping.
+    /// Decisions about a candidate; none if it is not worth keeping.
     pub fn admit(&self, candidate: Candidate, manifest: &Manifest, now: Time) -> Vec<Decision> {
         if let Some(known) = self.same(&candidate.entry) {
             return merge(known, &candidate, now).into_iter().collect();
@@ -96,7 +96,7 @@ impl Grimoire {
         let faded = entry.class.half_life().map_or(0.0, |half| age.as_millis() as f64 / half.as_millis() as f64);
         let support = if seen > 0.0 { at_least(candidate.seen_for, candidate.seen_against) } else { 0.0 };
         Score {
-            // It is of use only as far as it is true.
+            // An entry is of use only as far as it is true.
             utility: utility(entry, manifest) * (0.25 + 0.75 * support),
             support,
             novelty: if self.opposed(entry, manifest).next().is_some() { 0.5 } else { 1.0 },
@@ -122,7 +122,8 @@ impl Grimoire {
     }
 }
 
-/// The same again: both provenances are kept, and only what this golem saw itself is evidence.
+/// Merges a candidate that is known already: both provenances are kept, and only what this golem saw itself is
+/// evidence.
 fn merge(known: &Entry, candidate: &Candidate, now: Time) -> Option<Decision> {
     let mut entry = known.checked(true, candidate.seen_for, now).checked(false, candidate.seen_against, now);
     if candidate.seen_for == 0.0 {
@@ -140,14 +141,14 @@ fn merge(known: &Entry, candidate: &Candidate, now: Time) -> Option<Decision> {
     (entry != *known).then(|| Decision::Put(Box::new(entry)))
 }
 
-/// The share of cases for it, at its lower bound.
+/// The share of cases that speak for an entry, at its lower bound.
 fn at_least(seen_for: f64, seen_against: f64) -> f64 {
     let cases = seen_for + seen_against + 2.0;
     let share = (seen_for + 1.0) / cases;
     (share - SURELY * libm::sqrt(share * (1.0 - share) / cases)).max(0.0)
 }
 
-/// How far from saying nothing, and whether it can be checked at all.
+/// Usefulness: how far an entry is from saying nothing, and whether it can be checked at all.
 fn utility(entry: &Entry, manifest: &Manifest) -> f64 {
     match (&entry.claim, entry.link, entry.kind) {
         (Some(claim), ..) => {
@@ -160,7 +161,7 @@ fn utility(entry: &Entry, manifest: &Manifest) -> f64 {
     }
 }
 
-/// Specificity, actionability, novelty, verifiability, consistency.
+/// Quality: specificity, actionability, novelty, verifiability, consistency.
 fn quality(entry: &Entry, manifest: &Manifest, score: f64) -> f64 {
     let comparisons = entry.condition.as_ref().map_or(0, |condition| condition.0.len()) as f64;
     let specific = if entry.link.is_some() { 0.7 } else { (comparisons / 2.0).min(1.0) };

@@ -18,9 +18,9 @@ pub const SOURCES: usize = 8;
 /// All entries of one golem, in memory. The rows in its vault are what counts; this is made from them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Grimoire {
-    /// In use.
+    /// Entries in use.
     pub(super) entries: BTreeMap<u64, Entry>,
-    /// What once was, which is most of it.
+    /// Entries no longer in use, which are most of them.
     pub(super) archive: BTreeMap<u64, Entry>,
     keys: BTreeMap<Key, u64>,
     /// Entries by what they speak of: only those can contradict each other.
@@ -28,7 +28,7 @@ pub struct Grimoire {
     next: u64,
 }
 
-/// What an entry speaks of, as far as contradictions go.
+/// The subject of an entry, as far as contradictions go.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum About {
     Claim(Subject),
@@ -89,7 +89,7 @@ impl Grimoire {
         self.entries.get(&id).or_else(|| self.archive.get(&id))
     }
 
-    /// All there are: those in use by number, then the archived.
+    /// All entries: those in use by number, then the archived.
     pub fn entries(&self) -> impl Iterator<Item = &Entry> + Clone {
         self.entries.values().chain(self.archive.values())
     }
@@ -119,7 +119,7 @@ impl Grimoire {
         self.keys.get(key).and_then(|id| self.get(*id))
     }
 
-    /// Whether the very same is there already, in use or archived.
+    /// Whether the very same entry is there already, in use or archived.
     pub fn knows(&self, entry: &Entry) -> bool {
         self.keys.contains_key(&Key::of(entry))
     }
@@ -130,7 +130,7 @@ impl Grimoire {
         ids.into_iter().flatten().filter_map(|id| self.get(*id)).any(|entry| entry.link == Some(link))
     }
 
-    /// Entries that speak of the same.
+    /// Entries that speak of the same subject.
     pub(crate) fn about_the_same(&self, entry: &Entry) -> impl Iterator<Item = &Entry> {
         let ids = About::of(entry).and_then(|about| self.subjects.get(&about));
         ids.into_iter().flatten().filter_map(|id| self.get(*id))

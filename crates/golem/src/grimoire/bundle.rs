@@ -1,7 +1,7 @@
 //! Entries on their way between golems: one JSON object a line, in names instead of numbers, so that another
 //! world can read what it has words for.
 //!
-//! A line says what its sender believes. Whoever takes it in decides for itself what of that to believe.
+//! A line says what its sender believes. The golem that takes it in decides for itself what of that to believe.
 
 use life::Life;
 use life::grimoire::{Class, Entry, Expectation, How, Kind, Link, Provenance, Shown};
@@ -17,7 +17,7 @@ use super::round::{source, words};
 
 /// The version of lines this program writes and reads.
 pub const VERSION: u32 = 1;
-/// Bytes of a line that anyone bothers to read.
+/// The longest line that is read, in bytes.
 pub const LINE: usize = 8 * 1024;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -30,13 +30,13 @@ pub struct Line {
     pub rule: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub link: Option<NamedLink>,
-    /// What it has shown its sender; heard of one's own line alone.
+    /// Evidence that the sender saw; believed only of a predecessor in one's own line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shown: Option<Shown>,
     #[serde(default)]
     pub regime: Option<Regime>,
     pub class: Class,
-    /// What the sender's was when it was sent.
+    /// The sender's confidence when it was sent.
     pub confidence: f64,
     pub evidence_for: f64,
     pub evidence_against: f64,
@@ -57,7 +57,7 @@ pub struct NamedLink {
 /// One entry, as it is now.
 pub fn export(entry: &Entry, life: &Life) -> Line {
     let name = |feature: u8| life.birth().world.features.get(usize::from(feature)).cloned().unwrap_or_default();
-    // No more exact than it is sure, so that two who found the same say the same.
+    // No more exact than it is sure, so that two golems that found the same say the same.
     let rule = entry.claim.map(|claim| {
         let claim = Expectation { effect: rounded(claim.effect, 3), ..claim };
         words(&entry.condition.clone().unwrap_or_default(), &claim, entry.blend.as_ref(), life)
@@ -85,13 +85,13 @@ pub fn export(entry: &Entry, life: &Life) -> Line {
     }
 }
 
-/// What whoever acts for a golem would have it remember, as a line like any other.
+/// A note from a golem's agent for it to remember, as a line like any other.
 pub fn noted(text: &str, life: &Life) -> Line {
     export(&draft(Kind::Insight, text, source(life, How::Agent), life.now()), life)
 }
 
-/// Reads a line; the reason in plain words if it is none. Nothing in it reaches a terminal as an order, and nobody is
-/// surer than sure.
+/// Reads a line, or says in plain words why it is not one. Nothing in it reaches a terminal as a control sequence, and
+/// confidence is held between 0 and 1.
 pub fn read(line: &str) -> Result<Line, String> {
     if line.len() > LINE {
         return Err(format!("longer than {LINE} bytes"));
@@ -107,15 +107,15 @@ pub fn read(line: &str) -> Result<Line, String> {
     line.confidence = if line.confidence.is_finite() { line.confidence.clamp(0.0, 1.0) } else { 0.0 };
     match line.bundle {
         VERSION => Ok(line),
-        other => Err(format!("version {other} of bundles is not known here")),
+        other => Err(format!("bundles of version {other} are not supported")),
     }
 }
 
 impl Line {
-    /// What it says of this world, as far as this world has the words: a rule, or a link.
+    /// The rule or link of a line, in terms of this world; an error where this world lacks a feature it names.
     pub(super) fn meaning(&self, manifest: &Manifest) -> Result<(Option<text::Parsed>, Option<Link>), String> {
         let rule = self.rule.as_deref().map(|rule| text::parse(rule, manifest)).transpose();
-        let rule = rule.map_err(|e| format!("its rule means nothing here: {e}"))?;
+        let rule = rule.map_err(|e| format!("its rule does not fit this world: {e}"))?;
         let find = |name: &str| manifest.features.iter().position(|feature| feature == name).map(|at| at as u8);
         let link = match &self.link {
             Some(NamedLink { cause, effect, same_way }) => match (find(cause), find(effect)) {

@@ -1,5 +1,5 @@
 //! The Curator: every fifty ticks what has faded is archived, what does not fit the regime sleeps, contradictions
-//! that evidence has decided are settled, and those it has not become questions. Nobody else tidies up.
+//! that evidence has decided are settled, and those it has not become questions. Nothing else tidies up.
 
 use life::grimoire::{Class, Decision, Entry, Kind, Source, Status};
 use life::regime::Regime;
@@ -13,10 +13,10 @@ use super::{ENTRIES, Grimoire};
 pub const ARCHIVE: f64 = 0.1;
 /// A contradiction is decided when the two differ by this much.
 const DECIDED_BY: f64 = 0.2;
-/// Evidence that it takes.
+/// Evidence that it takes to decide a contradiction.
 const DECIDED_ON: f64 = 8.0;
 
-/// What a round did.
+/// The result of a round.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Round {
     pub decisions: Vec<Decision>,
@@ -86,7 +86,7 @@ impl Grimoire {
         round
     }
 
-    /// The least of what is in use, where there is more than there is room for.
+    /// The weakest entries in use, where there are more than there is room for.
     fn surplus(&self, now: Time, changed: &std::collections::BTreeMap<u64, Entry>) -> Vec<&Entry> {
         if self.entries.len() <= ENTRIES {
             return Vec::new();
@@ -123,7 +123,7 @@ impl Grimoire {
     }
 }
 
-/// Asleep in the wrong regime; candidates stay what they are.
+/// The status of an entry in this regime: asleep in the wrong one; candidates stay what they are.
 fn awake(entry: &Entry, regime: Regime) -> Status {
     let fits = entry.regime.is_none_or(|own| own == regime);
     match (entry.status, entry.class) {
@@ -133,7 +133,7 @@ fn awake(entry: &Entry, regime: Regime) -> Status {
     }
 }
 
-/// Who is right, if the evidence says so.
+/// The entry that is right and the one that is wrong, if the evidence says so.
 fn decided<'a>(a: &'a Entry, b: &'a Entry, now: Time) -> Option<(&'a Entry, &'a Entry)> {
     let seen = |entry: &Entry| entry.evidence_for + entry.evidence_against;
     let (x, y) = (a.confidence(now), b.confidence(now));

@@ -1,4 +1,4 @@
-//! Taking in what a round of the Curator came to.
+//! Taking in the answer of a round of the Curator.
 
 use life::clade::News;
 use life::grimoire::Event;
@@ -8,7 +8,7 @@ use life::{Draft, limits};
 use super::Answer;
 use crate::{clade, rule, stress};
 
-/// Takes in what a round came to; an answer to another round is nobody's any more.
+/// Takes in the answer of a round; an answer to another round is dropped.
 pub(crate) fn curated(draft: &mut Draft<'_>, answer: &Answer) {
     if answer.round != draft.knowing().rounds + 1 || draft.is_dead() {
         return;
@@ -18,8 +18,8 @@ pub(crate) fn curated(draft: &mut Draft<'_>, answer: &Answer) {
     }
     let explores = stress::allowed(draft).explore;
     for (slot, heuristic) in answer.adopt.iter().filter(|_| explores) {
-        // Only where there is room, or in the place of the very same before it was ever tried: what has a say now is not
-        // pushed out by a memory.
+        // Only where there is room, or in the place of the very same before it was ever tried: a memory does not push
+        // out a heuristic that has a say now.
         let at = usize::from(*slot);
         let untried = |h: &Heuristic| {
             draft.tick() == 0

@@ -1,5 +1,5 @@
-//! The one door for what comes from outside: bundles, heirs, siblings. Nothing that comes in is believed; what can
-//! be checked is tried in quarantine, without a say, until this golem's own claims have shown it to be right.
+//! The one door for knowledge from outside: bundles, estates, siblings. Nothing that comes in is believed; what can be
+//! checked is tried in quarantine, without a say, until this golem's own claims have shown it to be right.
 //!
 //! Of what a sender says about itself only the modest part counts: not its evidence, not how slowly it should fade,
 //! not that it was paid for with a life. Only down one's own line does evidence cross, at a discount. Text is kept to be read, cleaned of anything that could be taken for an
@@ -29,20 +29,21 @@ pub const AN_HOUR: u32 = 200;
 pub const AN_HOUR_EACH: u32 = 100;
 /// Ticks after which a golem has seen enough to tell what could be true here from what could not.
 const SEASONED: u64 = 200;
-/// Entries of one sibling that wait for their trial at once: who brings much of what comes to nothing fills no memory with it.
+/// Entries of one sibling that wait for their trial at once, so that one that brings much of no use cannot fill the
+/// memory.
 const WAITING: usize = 50;
 /// How a line says that it is a warning, as every golem writes it.
 const WARNS: &str = "\"kind\":\"warning\"";
-/// Notes of whoever acts for it that wait in quarantine at once.
+/// Notes from its agent that are kept at once.
 const NOTES: usize = 500;
 /// An expectation beyond these is a mistake or a trap.
 const FACTORS: (f64, f64) = (0.2, 5.0);
 const CHANCES: (f64, f64) = (0.05, 0.95);
 /// A threshold so many deviations from anything seen here is from another world.
 const STRANGE: f32 = 20.0;
-/// What an owner's rule begins with.
+/// The confidence that an owner's rule begins with.
 const OWNER: f64 = 0.5;
-/// What contradicts something well established starts lower.
+/// Confidence from which an entry is well established: one that contradicts it starts lower.
 const ESTABLISHED: f64 = 0.6;
 
 /// Why something was not taken in.
@@ -54,24 +55,25 @@ pub enum Turned {
     Anomalous(String),
     #[error("already known")]
     Known,
-    #[error("it has seen too little of its world to judge what others say of theirs")]
+    #[error("the golem has seen too little of its own world to judge entries from others; try again later")]
     TooSoon,
     #[error("more than {AN_HOUR_EACH} an hour from one source or {AN_HOUR} from all; try again later")]
     TooMany,
-    #[error("it has gone through {PASSED_ON} siblings, and nobody knows any more what it was")]
+    #[error("it was passed on by {PASSED_ON} siblings already, which is too many to trust it")]
     TooFar,
     #[error("not worth keeping")]
     Worthless,
 }
 
 impl Grimoire {
-    /// What to do about a line that came this way. Whoever calls says how it came; the line does not get to.
+    /// Decisions about a line. The caller says by which way it came; the line does not get to.
     pub fn ingest(&self, line: &Line, how: How, life: &Life, intake: &mut Intake) -> Result<Vec<Decision>, Turned> {
         let origin = line.provenance.sources.last().map_or(GolemId([0; 16]), |source| source.golem);
         self.ingest_from(origin, line, how, life, intake)
     }
 
-    /// The same of whoever brings it, whom it need not be from: who brings too much is not helped by other names.
+    /// Decisions about a line from this bringer, which need not be its source: a sibling that brings too much is not
+    /// helped by using other names.
     pub fn ingest_from(
         &self,
         bringer: GolemId,
@@ -84,12 +86,12 @@ impl Grimoire {
         if how == How::Clade && life.tick() < SEASONED {
             return Err(Turned::TooSoon);
         }
-        // What it has told itself comes back from nobody.
+        // A line that came from this golem is known already, even if a sibling brings it back.
         if how == How::Clade && (line.provenance.hops >= PASSED_ON || origin == life.id()) {
             return Err(if origin == life.id() { Turned::Known } else { Turned::TooFar });
         }
-        // An estate comes once, and by its owner's will; everyone else is let in by the hour. Warnings are not kept waiting:
-        // what one letter holds bounds them.
+        // An estate comes once, and by its owner's will; everything else is let in by the hour. Warnings are not kept
+        // waiting: the size of a letter bounds them.
         let warns = how == How::Clade && line.kind == Kind::Warning;
         if how != How::Inherited && !warns && !intake.admit(bringer, life.now(), (AN_HOUR, AN_HOUR_EACH)) {
             return Err(Turned::TooMany);
@@ -116,19 +118,20 @@ impl Grimoire {
             return Err(Turned::Worthless);
         }
         if let Some(Decision::Put(entry)) = decisions.last_mut() {
-            // The gate knows births; what comes in begins with what its way here has left of it.
+            // The gate sets the confidence of new entries; one from outside begins with what its way here has left of
+            // its own.
             entry.initial = begins;
         }
         Ok(decisions)
     }
 
-    /// What of one sibling is still to be tried; warnings do not stand in line with the rest.
+    /// Entries of one sibling that are still to be tried; warnings are counted apart from the rest.
     fn waiting_of(&self, bringer: GolemId, warnings: bool) -> usize {
         let of_it = |entry: &&Entry| entry.provenance.brought == Some(bringer) && entry.status == Status::Candidate;
         self.in_use().filter(of_it).filter(|entry| (entry.kind == Kind::Warning) == warnings).count()
     }
 
-    /// What whoever acts for it says is kept to be looked up, not weighed; it is told apart by where it comes from.
+    /// Keeps a note from its agent, to be looked up and not weighed; its source tells it apart.
     fn noted(&self, mut entry: Entry) -> Result<Vec<Decision>, Turned> {
         if self.entries().filter(|known| is_agents(known)).count() >= NOTES {
             return Err(Turned::TooMany);
@@ -138,7 +141,7 @@ impl Grimoire {
     }
 }
 
-/// What a line says, as something to be tried here.
+/// The entry of a line, to be tried here.
 fn candidate(line: &Line, origin: GolemId, how: How, life: &Life) -> Result<Entry, Turned> {
     let (rule, link) = line.meaning(&life.birth().world).map_err(Turned::Unreadable)?;
     let generation = line.provenance.sources.last().map_or(0, |source| source.generation);
@@ -155,7 +158,7 @@ fn candidate(line: &Line, origin: GolemId, how: How, life: &Life) -> Result<Entr
         entry.blend.clone_from(&rule.blend);
     }
     (entry.link, entry.regime) = (link, line.regime);
-    // Nobody else's word for what it has shown is taken.
+    // What a line says it has shown counts only down one's own line.
     entry.shown = line.shown.filter(|shown| how == How::Inherited && shown.is_sound());
     entry.status = Status::Candidate;
     // Only what came down one's own line may say that it was learned in dying.
@@ -164,7 +167,7 @@ fn candidate(line: &Line, origin: GolemId, how: How, life: &Life) -> Result<Entr
     entry.provenance.crossings = crossings;
     entry.provenance.hops = line.provenance.hops.saturating_add(u32::from(how == How::Clade));
     let sender = if line.confidence.is_finite() { line.confidence } else { 0.0 };
-    // What the sender had left has the earlier deaths in it already.
+    // The sender's confidence has the earlier deaths in it already.
     entry.initial = inherited(how, sender, 1, false);
     if how == How::Inherited {
         let came = entry.provenance.sources[0];
@@ -179,7 +182,7 @@ fn candidate(line: &Line, origin: GolemId, how: How, life: &Life) -> Result<Entr
     Ok(entry)
 }
 
-/// Takes in as many lines as one round has room for, and says of each what became of it.
+/// Takes in as many lines as one round has room for, and says what became of each.
 pub fn take_in(grimoire: &mut Grimoire, life: &Life, lines: &[&str], how: How) -> (Answer, Vec<Result<(), Turned>>) {
     let (mut answer, mut told) = admit(grimoire, life, &[(None, lines.to_vec())], how);
     if how == How::Inherited {
@@ -188,8 +191,8 @@ pub fn take_in(grimoire: &mut Grimoire, life: &Life, lines: &[&str], how: How) -
     (answer, told.remove(0))
 }
 
-/// The round that is due, with what siblings have told since the last; and what of each is to wait for another: an hour lets
-/// in no more, or it is too young to judge.
+/// Runs the round that is due, with what siblings have told since the last. Returns, for each sibling, the lines that
+/// wait for another round: an hour lets in no more, or the golem is too young to judge.
 pub fn digest(grimoire: &mut Grimoire, life: &Life, parcels: &[&Parcel]) -> (Answer, Vec<Vec<String>>) {
     let told = parcels.iter().map(|parcel| (Some(parcel.from), parcel.lines.iter().map(String::as_str).collect()));
     let brought: Vec<(_, Vec<&str>)> = told.collect();
@@ -210,7 +213,7 @@ fn admit(
 ) -> (Answer, Vec<Vec<Result<(), Turned>>>) {
     let mut answer = round::round(grimoire, life);
     let mut intake = life.knowing().intake.clone();
-    // Of whom nothing more is let in: what it says is not even read, however much that is. Only its warnings are.
+    // Siblings of which nothing more is let in: only their warnings are still read.
     let mut full = BTreeSet::new();
     let mut take = |bringer: Option<GolemId>, text: &str| {
         if bringer.is_some_and(|bringer| full.contains(&bringer)) && !text.contains(WARNS) {
@@ -237,7 +240,7 @@ fn admit(
     (answer, told)
 }
 
-/// The rules among what was left, with what is left of their sender's confidence.
+/// The rules in an estate, with what is left of their sender's confidence.
 fn expectations(lines: &[&str], life: &Life) -> Vec<Left> {
     let read = lines.iter().filter_map(|line| bundle::read(line).ok());
     read.filter_map(|line| {
@@ -254,7 +257,7 @@ fn expectations(lines: &[&str], life: &Life) -> Vec<Left> {
     .collect()
 }
 
-/// Rules an owner wrote: checked like all else by trying, and nobody's word but the golem's own claims counts.
+/// Takes in rules that the owner wrote. They are tried like all others, and only the golem's own claims decide.
 pub fn proposed(grimoire: &mut Grimoire, life: &Life, rules: impl IntoIterator<Item = Parsed>) -> Answer {
     let mut answer = round::round(grimoire, life);
     for rule in rules {
@@ -274,7 +277,7 @@ pub fn proposed(grimoire: &mut Grimoire, life: &Life, rules: impl IntoIterator<I
     answer
 }
 
-/// The same from somebody else: one more source of what is known.
+/// Adds one more source to an entry that is known already.
 fn also(known: &Entry, source: Source) -> Result<Vec<Decision>, Turned> {
     let mut known = known.clone();
     if known.provenance.sources.contains(&source) || known.provenance.sources.len() >= SOURCES {
@@ -288,7 +291,7 @@ fn is_agents(entry: &Entry) -> bool {
     entry.status == Status::Candidate && entry.provenance.sources.iter().all(|source| source.how == How::Agent)
 }
 
-/// In the line for generations, and still believed: what was learned becomes what its kind is born with.
+/// True for an entry in the line for generations and still believed: what was learned becomes innate.
 fn innate(line: &Line, life: &Life) -> bool {
     let first = line.provenance.sources.iter().map(|source| source.generation).min();
     let old = first.is_some_and(|first| life.birth().generation >= first + BALDWIN.0);
@@ -306,7 +309,7 @@ fn plausible(domain: u8, effect: f64, life: &Life) -> Result<(), Turned> {
     Ok(())
 }
 
-/// A threshold near anything this golem has seen of the feature.
+/// Refuses a threshold far from anything this golem has seen of the feature.
 fn familiar(feature: usize, than: f64, life: &Life) -> Result<(), Turned> {
     let moves = &life.knowing().moves;
     let (Some(mean), Some(square)) = (moves.mean.get(feature), moves.square.get(feature)) else { return Ok(()) };

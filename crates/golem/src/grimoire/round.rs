@@ -1,5 +1,5 @@
-//! One round: what Life has learned since the last goes into the Grimoire, the Curator goes through it, and what
-//! fits the present comes back to be used or tried. Whoever keeps the entries runs it; the answer is an input.
+//! One round: what Life has learned since the last goes into the Grimoire, the Curator goes through it, and what fits
+//! the present comes back to be used or tried. The host, which keeps the entries, runs it; the answer is an input.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -24,27 +24,27 @@ use crate::stress::words::title as words_of;
 const REWATCH: u64 = 10;
 /// Claims a heuristic must have been tried in to be worth an insight.
 const INSIGHT_TRIED: f64 = 200.0;
-/// Skill it must have shown.
+/// Skill a heuristic must have shown to be worth an insight.
 const INSIGHT_SKILL: f64 = 0.02;
 /// Deviations at which a link is believed.
 const LINK_SURE: f32 = 5.0;
-/// Cases it takes.
+/// Cases it takes to believe a link.
 const LINK_CASES: f32 = 100.0;
 /// Claims after which a domain without skill is a gap.
 const GAP_TRIED: f64 = 200.0;
 /// Claims after which a rule is taken for refuted.
 const REFUTED_TRIED: f64 = 30.0;
-/// Phages with another stop that must have ended one way or the other.
+/// Phages with another stop that must have ended before the stop is questioned.
 const STOPS: u32 = 4;
 /// Entries taken back into the playbook, or tried in its shadow, a round.
 const BACK: usize = 2;
-/// The same for an heir.
+/// Entries that an heir takes back or tries, a round.
 const HEIRS: usize = 8;
-/// How many may be tried at once.
+/// Heuristics that may be tried at once.
 const SHADOWS: usize = 16;
-/// What a memory gains in strength that was called back and was right.
+/// Strength that a memory gains when it was called back and was right.
 const HELPED: f64 = 1.0;
-/// What a night that replays it counts for beside a case that is lived.
+/// Weight of a night that replays an entry, beside a case that is lived.
 const REPLAYED: f64 = 0.5;
 /// Entries that go out in one word, and in an hour of its world.
 const SHARED: usize = 40;
@@ -52,7 +52,7 @@ const SHARED_AN_HOUR: u32 = 100;
 /// Decisions one round may come to.
 pub const DECISIONS: usize = 512;
 
-/// What a round came to.
+/// The answer of a round.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Answer {
     pub round: u64,
@@ -60,9 +60,9 @@ pub struct Answer {
     pub alive: u32,
     pub archived: u32,
     pub watch: Vec<Watched>,
-    /// For the playbook: by slot.
+    /// Heuristics for the playbook, by slot.
     pub adopt: Vec<(u8, Heuristic)>,
-    /// How much of it came from whom outside.
+    /// Entries taken in, by the source they came from.
     pub taken: Vec<(GolemId, u32)>,
     /// Entries for its siblings, which are marked with the number of the word that they go out with.
     pub shares: u32,
@@ -124,7 +124,7 @@ fn share(grimoire: &mut Grimoire, life: &Life, decisions: &mut Vec<Decision>) ->
             && has_tried(entry, life)
             && may_leave(entry, life, Way::Clade)
     };
-    // What a heuristic at work has learned is Life's; what everyone is born with is nobody's to tell.
+    // What a heuristic at work has learned is Life's; instincts are not told, since every golem is born with them.
     let innate = |entry: &Entry| entry.provenance.sources.iter().all(|source| source.how == How::Instinct);
     let at_work = |id: u64| life.playbook().iter().find(|heuristic| heuristic.id == id);
     let untold = grimoire.entries().filter(|entry| entry.shared.is_none() && !innate(entry));
@@ -142,7 +142,7 @@ fn share(grimoire: &mut Grimoire, life: &Life, decisions: &mut Vec<Decision>) ->
     let left = SHARED_AN_HOUR.saturating_sub(life.clade().shared_at(life.now())) as usize;
     ripe.truncate(room.min(warnings + left));
     let number = life.clade().told + 1;
-    // Of those at work most are not ripe; only what is told is put into words.
+    // Most heuristics at work are not ripe; only those told are put into words.
     let told = ripe.into_iter().map(|entry| match entry {
         Cow::Owned(at_work) => worded(at_work, life),
         Cow::Borrowed(known) => known.clone(),
@@ -179,7 +179,7 @@ impl Learn<'_> {
         }
     }
 
-    /// Heuristics are entries, written down when they come and go; what they learn in between is Life's.
+    /// Writes down heuristics that came or went; what they learn in between is Life's.
     fn playbook(&mut self) {
         for heuristic in self.life.playbook() {
             if self.grimoire.get(heuristic.id).is_none() {
@@ -197,7 +197,7 @@ impl Learn<'_> {
         }
     }
 
-    /// What was watched has been seen to hold or not.
+    /// Updates watched entries that were seen to hold or fail.
     fn watched(&mut self) {
         for watched in &self.life.knowing().watched {
             if let Some(entry) = self.grimoire.get(watched.id)
@@ -212,7 +212,7 @@ impl Learn<'_> {
         }
     }
 
-    /// What a loss looked like just before: its two most unusual features.
+    /// Makes a warning of each loss, from its two most unusual features just before.
     fn warnings(&mut self) {
         let Some(domain) = self.direction() else { return };
         for scar in &self.life.knowing().scars {
@@ -235,8 +235,8 @@ impl Learn<'_> {
         }
     }
 
-    /// What the last night has to say: the threat it rehearsed is a warning, to be tried like any other; and heuristics it
-    /// held against what came last fade more slowly, or no more slowly than others.
+    /// Takes in the last night: the threat it rehearsed is a warning, to be tried like any other; and heuristics that
+    /// it tested on the newest cases fade more slowly, or no more slowly than others.
     fn dreamt(&mut self) {
         let life = self.life;
         if let (Some(domain), Some(rehearsed)) = (self.direction(), &life.dreams().rehearsed) {
@@ -265,7 +265,8 @@ impl Learn<'_> {
         }
     }
 
-    /// A rule whose phage fared worse has stood; one whose phage fared better has not. Fifty ticks count for half a case.
+    /// Counts phages as evidence: a rule whose phage fared worse has stood, one whose phage fared better has not. Fifty
+    /// ticks count for half a case.
     fn phages(&mut self) {
         for (id, stood) in &self.life.phages().stood {
             if let Some(entry) = self.grimoire.get(*id).filter(|entry| entry.status != Status::Archived) {
@@ -274,7 +275,7 @@ impl Learn<'_> {
         }
     }
 
-    /// What pressed hard and has passed is worth knowing for whoever comes near it again, heirs included.
+    /// Makes a warning of a stressor that pressed hard and has passed, for when it comes near again, heirs included.
     fn lived_through(&mut self) {
         let life = self.life;
         for past in life.stress().past.iter().filter(|past| past.peak > life.laws().scar && !past.suspended) {
@@ -287,7 +288,7 @@ impl Learn<'_> {
         }
     }
 
-    /// The best heuristic that is not yet an insight.
+    /// Makes an insight of the best heuristic that is not one yet.
     fn insight(&mut self) {
         let life = self.life;
         let worth =
@@ -296,7 +297,7 @@ impl Learn<'_> {
         best.sort_by(|a, b| b.skill().total_cmp(&a.skill()).then(a.id.cmp(&b.id)));
         for heuristic in best {
             let kind = life.birth().world.domains[usize::from(heuristic.domain)].kind;
-            // Coarse enough that what is learned a little better is not another insight.
+            // Coarse enough that a slightly better estimate is not another insight.
             let steps = if kind == DomainKind::Direction { 20.0 } else { 10.0 };
             let effect = (heuristic.effect * steps).round() / steps;
             if effect == neutral(kind) {
@@ -306,7 +307,7 @@ impl Learn<'_> {
             let mut entry = draft(Kind::Insight, "", source(life, How::Observed), life.now());
             (entry.condition, entry.claim) = (Some(heuristic.condition.clone()), Some(claim));
             (entry.domain, entry.regime) = (Some(heuristic.domain), regime_of(heuristic));
-            // Said once; from then on it is checked like anything else that is known.
+            // Admitted once; from then on it is checked like any other entry.
             if !self.grimoire.knows(&entry) {
                 entry.text = self.words(&heuristic.condition, &claim);
                 self.supersede(&entry);
@@ -316,7 +317,7 @@ impl Learn<'_> {
         }
     }
 
-    /// An earlier insight of its own about the very same gives way to what the heuristic expects by now.
+    /// Replaces an earlier insight of its own about the very same by what the heuristic expects by now.
     fn supersede(&mut self, entry: &Entry) {
         let earlier: Vec<Entry> = self.grimoire.about_the_same(entry).cloned().collect();
         for mut old in earlier {
@@ -330,7 +331,7 @@ impl Learn<'_> {
         }
     }
 
-    /// The surest pair of features not yet linked, and what has become of the linked ones.
+    /// Links the surest pair of features not yet linked, and updates the links there are.
     fn link(&mut self) {
         let moves = &self.life.knowing().moves;
         let n = moves.last.len();
@@ -355,8 +356,8 @@ impl Learn<'_> {
         }
     }
 
-    /// Gaps are open questions: a regime hardly met, a domain in which nothing known does better than naive, a stop that
-    /// phages did better without.
+    /// Asks about gaps: a regime hardly met, a domain in which nothing known does better than naive, a stop that phages
+    /// did better without.
     fn question(&mut self) {
         let life = self.life;
         if (1..20).contains(&life.regimes().met()) && life.regimes().now != Regime::Usual {
@@ -376,7 +377,7 @@ impl Learn<'_> {
         }
     }
 
-    /// What came with good reasons, and was refuted, is a question.
+    /// Asks about rules that came with good reasons and were refuted.
     fn refuted(&mut self) {
         let reasoned = |h: &&Heuristic| {
             matches!(h.provenance, Provenance::Recalled | Provenance::Dreamt | Provenance::Phage | Provenance::Thought)
@@ -419,14 +420,14 @@ pub(crate) fn source(life: &Life, how: How) -> Source {
     Source { golem: life.id(), generation: life.birth().generation, how }
 }
 
-/// Where most of what a heuristic has shown was shown, if it was mostly in one regime.
+/// The regime in which a heuristic was mostly tried, if there is one.
 fn regime_of(heuristic: &Heuristic) -> Option<Regime> {
     let all: f64 = heuristic.tried_in.iter().sum();
     let regimes = [Regime::Calm, Regime::Usual, Regime::Unsettled];
     regimes.into_iter().find(|regime| all >= 30.0 && heuristic.tried_in[*regime as usize] > 0.8 * all)
 }
 
-/// A heuristic as an entry; what is only known to the entry stays.
+/// A heuristic as an entry; fields that only the entry has stay.
 pub fn entry_of(heuristic: &Heuristic, life: &Life, known: Option<&Entry>) -> Entry {
     let how = match heuristic.provenance {
         Provenance::Instinct => How::Instinct,
@@ -449,7 +450,7 @@ fn worded(entry: Entry, life: &Life) -> Entry {
     Entry { text, ..entry }
 }
 
-/// An entry as a heuristic that starts anew: with what it expects, a share of what it has shown, and the rest still to show.
+/// An entry as a new heuristic: with its expectation, a share of what it has shown, and the rest still to show.
 fn heuristic_of(entry: &Entry, life: &Life, voice: bool) -> Option<Heuristic> {
     let (condition, claim) = (entry.condition.clone()?, entry.claim?);
     let kind = life.birth().world.domains.get(usize::from(claim.domain))?.kind;
@@ -459,7 +460,7 @@ fn heuristic_of(entry: &Entry, life: &Life, voice: bool) -> Option<Heuristic> {
     Some(having_shown(heuristic, entry.shown, life).of(entry.blend.as_ref()))
 }
 
-/// What fits the regime again, and what waits to be tried, for slots that are free.
+/// Heuristics for free slots: entries that fit the regime again, and entries that wait to be tried.
 fn come_back(grimoire: &Grimoire, life: &Life) -> Vec<(u8, Heuristic)> {
     let here = |id: u64| life.playbook().iter().any(|heuristic| heuristic.id == id);
     let shadows = life.playbook().iter().filter(|heuristic| !heuristic.voice).count();
@@ -481,7 +482,7 @@ fn come_back(grimoire: &Grimoire, life: &Life) -> Vec<(u8, Heuristic)> {
     };
     let mut queue: Vec<&Entry> = grimoire.in_use().filter(tried).filter(|entry| !here(entry.id)).collect();
     let futile = futile(grimoire);
-    // Whoever has brought little that came to nothing is heard first.
+    // Siblings that have brought the fewest useless entries come first.
     queue.sort_by_key(|entry| entry.provenance.brought.map_or(0, |bringer| futile[&bringer]));
     let trying = queue.into_iter().take(room).map(|entry| (entry, false));
     let free = life.playbook().len()..limits::HEURISTICS;
@@ -494,7 +495,7 @@ fn come_back(grimoire: &Grimoire, life: &Life) -> Vec<(u8, Heuristic)> {
         .collect()
 }
 
-/// How much of what each sibling has brought has no say, or no longer.
+/// Entries of each sibling that have no say, or no longer.
 fn futile(grimoire: &Grimoire) -> BTreeMap<GolemId, usize> {
     let mut futile = BTreeMap::new();
     for entry in grimoire.entries() {
@@ -505,16 +506,16 @@ fn futile(grimoire: &Grimoire) -> BTreeMap<GolemId, usize> {
     futile
 }
 
-/// A rule among what was left.
+/// A rule in an estate.
 pub(super) struct Left {
-    /// A heuristic knows more exactly than an insight what it expects.
+    /// True for a heuristic, whose expectation is more exact than an insight's.
     pub heuristic: bool,
     pub trusted: f64,
     pub rule: Parsed,
     pub shown: Option<Shown>,
 }
 
-/// Its entry with what it has come to by now, but for the words.
+/// The heuristic's entry, updated with its record by now, except for the words.
 fn shown_in(heuristic: &Heuristic, mut entry: Entry, life: &Life) -> Entry {
     entry.id = heuristic.id;
     // Dreamt, and borne out awake.
@@ -545,8 +546,8 @@ fn having_shown(heuristic: Heuristic, shown: Option<Shown>, life: &Life) -> Heur
     Heuristic { weight: claims, error, naive_error, ..heuristic }
 }
 
-/// What a golem is born with and has not tried yet begins where its line left off, as far as that is trusted: with its
-/// expectation, and a share of the evidence. Only at birth: whoever has begun to live has its own experience to go by.
+/// Starts untried instincts where the golem's line left off, as far as that is trusted: with its expectation, and a
+/// share of the evidence. Only at birth: a golem that has begun to live has experience of its own.
 pub(super) fn recollect(left: &[Left], life: &Life) -> Vec<(u8, Heuristic)> {
     let born_with = |h: &Heuristic| life.tick() == 0 && h.provenance == Provenance::Instinct && h.weight == 0.0;
     let untried = life.playbook().iter().enumerate().filter(|(_, h)| born_with(h));
@@ -570,7 +571,7 @@ pub(super) fn recollect(left: &[Left], life: &Life) -> Vec<(u8, Heuristic)> {
         .collect()
 }
 
-/// Half of those asked for most, half of those nobody has checked for longest.
+/// Entries to watch: half of them the most asked for, half the longest unchecked.
 fn watch(grimoire: &Grimoire, life: &Life) -> Vec<Watched> {
     let checkable = |entry: &&Entry| {
         entry.claim.is_some()

@@ -8,7 +8,7 @@ use life::grimoire::{Entry, Kind, Link};
 use life::rule::{Comparison, Condition, Is, Stance, neutral};
 use life::world::{DomainKind, Manifest};
 
-/// What an entry is about, in a form in which equal means the same.
+/// The meaning of an entry, in a form in which equal means the same.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Key {
     kind: Kind,
@@ -23,11 +23,11 @@ enum Meaning {
         effect: u64,
     },
     Link(Link),
-    /// Nothing but words: the same only if they are.
+    /// Nothing but words, which are the same only if they are equal.
     Words(String),
 }
 
-/// What a claim speaks of, whatever it says about it.
+/// The subject of a claim, whatever the claim says about it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Subject {
     condition: Vec<(u8, bool, u64)>,
@@ -42,7 +42,7 @@ impl Key {
             (Some(claim), _) => Meaning::Claim {
                 subject: Subject::of(entry).expect("there is a claim"),
                 stance: claim.stance as u8,
-                // What a heuristic expects is learned; it stays the same heuristic.
+                // A heuristic's expectation is learned; it stays the same heuristic.
                 effect: if entry.kind == Kind::Heuristic { 0 } else { bits(claim.effect) },
             },
             (None, Some(link)) => Meaning::Link(link),
@@ -62,7 +62,7 @@ impl Subject {
     }
 }
 
-/// The same comparisons in one order, without those that another implies.
+/// Comparisons of a condition in a fixed order, without those that another implies.
 fn normal(condition: &Condition) -> Vec<(u8, bool, u64)> {
     let implied = |this: &Comparison| {
         condition.0.iter().any(|other| {
@@ -85,7 +85,7 @@ fn bits(number: f64) -> u64 {
     (number + 0.0).to_bits()
 }
 
-/// Case and spaces are nobody's meaning.
+/// Words of a text in lower case and with single spaces, since neither changes the meaning.
 fn words(text: &str) -> String {
     text.split_whitespace().map(str::to_lowercase).collect::<Vec<_>>().join(" ")
 }

@@ -8,7 +8,7 @@ use life::world::Observation;
 use super::rest;
 use crate::{dream, policy, prediction};
 
-/// Takes in what the world showed and goes round as far as it can.
+/// Takes in an observation and goes round as far as it can.
 pub(crate) fn beat(draft: &mut Draft<'_>, observation: &Observation) {
     let awake = draft.heartbeat().state == State::Sleeping;
     if awake {
@@ -26,7 +26,7 @@ pub(crate) fn beat(draft: &mut Draft<'_>, observation: &Observation) {
     }
 }
 
-/// What passing time does to a beat that is not awake.
+/// Lets time pass for a beat that is not awake: previews past their deadline are abandoned, and a night goes on.
 fn wait(draft: &mut Draft<'_>) {
     let now = draft.at();
     let overdue: Vec<u64> =

@@ -12,15 +12,15 @@ pub const BUDGET: usize = 2_048;
 /// Generations after which, and the confidence from which, what was learned becomes innate.
 pub const BALDWIN: (u32, f64) = (3, 0.7);
 
-/// It has been in the line for generations and is still believed.
+/// True for an entry that has been in the line for generations and is still believed.
 pub fn is_innate(entry: &Entry, generation: u32, now: Time) -> bool {
     let first = entry.provenance.sources.iter().map(|source| source.generation).min().unwrap_or(generation);
     generation >= first + BALDWIN.0 && entry.confidence(now) >= BALDWIN.1
 }
 
-/// The same entries give the same choice, whatever order they come in.
+/// Chooses entries for an heir. Equal entries give an equal choice, whatever order they come in.
 pub fn compress<'a>(entries: impl Iterator<Item = &'a Entry>, now: Time, budget: usize) -> Vec<&'a Entry> {
-    // What is archived was given up; everything else is weighed once.
+    // Archived entries were given up; everything else is weighed once.
     let mut all: Vec<(f64, &Entry)> = entries
         .filter(|entry| entry.status != Status::Archived)
         .map(|entry| (entry.quality.clamp(0.0, 1.0) * entry.confidence(now), entry))

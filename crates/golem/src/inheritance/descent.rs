@@ -1,5 +1,5 @@
-//! What an heir is made of besides what it is left to know: the record of the dead, and nothing else. No file that
-//! somebody may have edited has a say in it.
+//! Descent: everything about an heir except the knowledge it is left, taken from the record of the dead and nothing
+//! else. No file that could have been edited has a say in it.
 
 use life::constitution::Constitution;
 use life::rule::text::Parsed;
@@ -11,17 +11,17 @@ use life::{Endowment, Life, Lineage};
 pub struct Descent {
     pub generation: u32,
     pub lineage: Lineage,
-    /// What its predecessor was born with, under the policy that was in force when it died.
+    /// The constitution of its predecessor, under the policy that was in force when that died.
     pub constitution: Constitution,
     pub endowment: Endowment,
-    /// Where the world stood: an heir begins there, and nothing is lived twice.
+    /// World time at the death: an heir begins there, and nothing is lived twice.
     pub begins: Time,
     /// Rules its predecessor did not live to see tested.
     pub unfinished: Vec<String>,
 }
 
 impl Descent {
-    /// `by_itself` says that nobody was asked.
+    /// The descent from a dead golem. `by_itself` marks an heir made without asking the owner.
     pub fn of(dead: &Life, by_itself: bool) -> Descent {
         let birth = &dead.birth();
         let succession = &birth.constitution.succession;

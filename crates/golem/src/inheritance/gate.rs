@@ -1,10 +1,10 @@
-//! The one gate for everything that goes out.
+//! The one gate for all knowledge that leaves a golem.
 
 use life::Life;
 use life::grimoire::{Entry, How, Kind, Source, Status};
 use life::mortality::phase::Phase;
 
-/// By which way something goes out.
+/// The way by which an entry leaves a golem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
     /// To its siblings, while it lives.
@@ -22,13 +22,13 @@ pub enum Way {
 impl Way {
     pub const ALL: [Way; 5] = [Way::Clade, Way::Shelf, Way::Deposit, Way::Picked, Way::Copied];
 
-    /// Whoever lives could be made to say anything, and is held to so much an hour.
+    /// Whether entries are limited per hour: a living golem could be made to say anything.
     pub fn is_limited(self) -> bool {
         matches!(self, Way::Clade | Way::Shelf)
     }
 }
 
-/// Believed at least this much by a living golem that puts it on the shelf.
+/// The least confidence with which a living golem puts an entry on the shelf.
 const SHELVED: f64 = 0.5;
 
 /// Whether an entry may leave a golem by this way.
@@ -48,13 +48,14 @@ pub fn may_leave(entry: &Entry, life: &Life, way: Way) -> bool {
     }
 }
 
-/// It came to this by itself, or has seen it hold; handing down what it was told makes nobody surer of it.
+/// Whether the golem found this itself, or has seen it hold: handing on hearsay makes it no surer.
 pub fn has_tried(entry: &Entry, life: &Life) -> bool {
     let own = |source: &Source| source.golem == life.id() && source.how != How::Instinct;
     entry.evidence_for > 0.0 || entry.provenance.sources.iter().any(own)
 }
 
-/// Ripe enough for others, by how sure its phase wants to be; a warning is at once. The dead keep nothing back.
+/// Whether an entry is sure enough to share, by the standard of the golem's phase; a warning always is. The dead keep
+/// nothing back.
 fn is_shared(entry: &Entry, confidence: f64, life: &Life) -> bool {
     let phase = if life.is_dead() { Phase::Terminal } else { life.phase() };
     let sure = phase.behaviour().sharing;

@@ -1,5 +1,5 @@
-//! The mandate to diverge: a life should leave more than it was left. Whoever dies without having found, given up and
-//! asked enough is said to have changed little; whoever would be born a copy is not.
+//! The mandate to diverge: a life should leave more than it was left. A golem that dies without having found, given up
+//! and asked enough is said to have changed little; an heir that would be born a copy is not born.
 
 use life::constitution::MandateFigures;
 use life::grimoire::{Entry, How, Kind, Status};
@@ -7,7 +7,7 @@ use life::rule::Term;
 use life::rule::text::Parsed;
 use serde::{Deserialize, Serialize};
 
-/// What a life added to what it was left.
+/// Figures of what a life added to what it was left.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Mandate {
     pub novel: u32,
@@ -17,7 +17,7 @@ pub struct Mandate {
 }
 
 impl Mandate {
-    /// Questions are those asked of nobody else: contradictions unsettled, hypotheses that ran out, regimes hardly met.
+    /// Counts the entries of a life. Unsettled contradictions, and hypotheses that ran out, count as questions.
     pub fn of<'a>(
         entries: impl Iterator<Item = &'a Entry>,
         unsettled: u32,
@@ -46,8 +46,8 @@ impl Mandate {
     }
 }
 
-/// The share of rules that are not among those somebody was told; one without any rules has said nothing the same. Held
-/// against what the dead was born with it says whether that life added anything.
+/// The share of rules that are not among those told; without any rules it is all of them. Beside what the dead was born
+/// with it says whether that life added anything.
 pub fn divergence<'a>(rules: impl Iterator<Item = &'a Parsed>, told: &[Parsed]) -> f64 {
     let (mut all, mut new) = (0_u32, 0_u32);
     for rule in rules {
@@ -64,7 +64,7 @@ pub fn divergence<'a>(rules: impl Iterator<Item = &'a Parsed>, told: &[Parsed]) 
     if all > 0 { f64::from(new) / f64::from(all) } else { 1.0 }
 }
 
-/// Of the same features in much the same shares, or neither of any.
+/// Whether two rules blend the same features in much the same shares, or neither blends any.
 fn blends_alike(one: &Parsed, other: &Parsed) -> bool {
     let (Some(one), Some(other)) = (&one.blend, &other.blend) else { return one.blend == other.blend };
     let near =

@@ -1,5 +1,5 @@
-//! What crosses a death: as much of what was known as fits through the bottleneck, each crossing discounted, and the
-//! question whether whoever comes next would be more than a copy.
+//! Inheritance: as much knowledge as fits through the bottleneck crosses a death, each crossing discounted, if the heir
+//! would be more than a copy.
 
 mod bottleneck;
 mod descent;

@@ -1,4 +1,5 @@
-//! What is known as it is now: the Grimoire has a heuristic as it was when it came; what it has learned since is Life's.
+//! The whole of what is known now: the Grimoire has a heuristic as it was when it came; what it has learned since is
+//! Life's.
 
 use life::Life;
 use life::grimoire::{Decision, Kind};
@@ -21,7 +22,7 @@ pub fn whole(grimoire: &Grimoire, life: &Life) -> Grimoire {
         .in_use()
         .filter(|entry| !entry.bloodstain)
         .filter(|entry| {
-            // What was seen in the last hours, first, or has to do with what still pressed.
+            // Entries first seen in the last hours, and warnings about domains whose stressors still pressed.
             let late = entry.born + since >= death.at;
             late || (entry.kind == Kind::Warning && entry.domain.is_some_and(|d| pressed.contains(&d)))
         })
@@ -34,9 +35,10 @@ pub fn whole(grimoire: &Grimoire, life: &Life) -> Grimoire {
     whole
 }
 
-/// Ticks before a death in which what is learned was learned in dying ...
+/// Ticks before a death in which entries count as learned in dying.
 pub const LAST: u64 = 500;
-/// ... as far as they are no more than one part in so many of a life: not all that a short one knew was paid for by its end.
+/// The part of a life that counts as dying at most, as one in so many: not all that a short life knew was learned in
+/// dying.
 const PART: u64 = 4;
 
 /// How long before a death of this age its dying began.

@@ -15,7 +15,7 @@ use life::{Draft, Life};
 use super::{touch, watch};
 use crate::{clade, dream, heartbeat, stress};
 
-/// A gap longer than this many intervals is the host being away: the excess is not lived.
+/// The longest step that is lived, in intervals: in a longer gap the host was away, and the excess is not lived.
 pub const LONGEST_STEP: u64 = 16;
 
 pub(crate) fn run(draft: &mut Draft<'_>, now: Time, roll: u64) {
@@ -26,7 +26,7 @@ pub(crate) fn run(draft: &mut Draft<'_>, now: Time, roll: u64) {
     draft.emit(Event::Aged { lived, cost });
     watch::watch(draft);
 
-    // 2. Epistemic fitness, and what has come of it.
+    // 2. Epistemic fitness, and what follows from it.
     let fitness = epistemic::fitness(draft);
     touch::watch(draft, fitness);
 
@@ -82,7 +82,7 @@ fn by_hunger(life: &Life) -> Option<Cause> {
     (enabled && life.purse().credit <= economic::reserve(life)).then(|| economic_cause(life))
 }
 
-/// Senescent for as long again as there was time to recover, whatever else it has.
+/// The death of a golem that has been senescent for as long again as it had time to recover, whatever money it has.
 fn by_losing_touch(life: &Life) -> Option<Cause> {
     let lost = |since: u64| life.tick() >= since + life.constitution().senescent();
     let enabled = life.constitution().clocks().epistemic;

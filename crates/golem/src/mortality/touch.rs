@@ -1,4 +1,4 @@
-//! Whether it is still in touch with the world: warned, given time, and past recovery.
+//! Watching whether a golem is still in touch with the world: warned, given time, and past recovery.
 
 use life::Draft;
 use life::mortality::{Event, Senescence};
@@ -6,7 +6,7 @@ use life::mortality::{Event, Senescence};
 /// How far above the warning level fitness must rise before falling below it is news again.
 const RELIEF: f64 = 0.02;
 
-/// A regime met for fewer ticks than this says nothing about who is failing in it.
+/// The fewest ticks that a regime must have been met for before failing in it counts.
 const UNFAMILIAR: u64 = 20;
 
 /// Notes echoing, decline, grace, senescence and recovery as they begin and end.

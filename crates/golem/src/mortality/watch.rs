@@ -1,4 +1,4 @@
-//! Telling the owner, once, that money is short or that it is losing touch.
+//! Telling the owner, once, that money is short.
 
 use life::Draft;
 use life::mortality::{Event, economic};

@@ -1,4 +1,4 @@
-//! What to make of a word, and claims where it is the only voice.
+//! Taking in the words of an outside mind, and making claims where it is the only voice.
 
 use life::Draft;
 use life::constitution::MindKind;
@@ -9,7 +9,7 @@ use life::world::{Bar, DomainKind};
 
 use crate::{rule, stress};
 
-/// A word for the tick that comes.
+/// Takes in a word for the tick that comes.
 pub(crate) fn spoken(draft: &mut Draft<'_>, word: &Word) {
     if draft.is_dead() {
         return;
@@ -28,7 +28,7 @@ pub(crate) fn spoken(draft: &mut Draft<'_>, word: &Word) {
     }
 }
 
-/// Claims of a golem that has no other voice: of whatever it was said something of.
+/// Makes the claims of a golem that has no other voice, in the domains that the word speaks of.
 pub(crate) fn think(draft: &mut Draft<'_>, bar: &Bar) {
     for domain in 0..draft.birth().world.domains.len() {
         if !rule::claims_now(draft, domain) {

@@ -13,24 +13,24 @@ use life::{Draft, Life, limits};
 
 use crate::{call, dream, mortality, policy, prediction, thought};
 
-/// How long before whoever acts for it may speak to its owner again.
+/// How long before its agent may speak to its owner again.
 const SAY_AGAIN: Span = Span::seconds(300);
 
-/// The treasury has sent money; each transfer counts once.
+/// Takes in money from the treasury; each transfer counts once.
 pub(crate) fn funded(draft: &mut Draft<'_>, transfer: u64, credit: Usdc, capital: Usdc) {
     if transfer > draft.transfers_taken() {
         draft.emit(Event::Funded { transfer, credit, capital });
     }
 }
 
-/// The treasury has received what was sent home.
+/// Closes a deposit that the treasury has received.
 pub(crate) fn deposited(draft: &mut Draft<'_>, deposit: u64) {
     if draft.deposits().iter().any(|d| d.number == deposit) {
         draft.emit(Event::Deposited { deposit });
     }
 }
 
-/// The owner's word, once however often it is delivered.
+/// Obeys or declines a command, once however often it is delivered.
 pub(crate) fn commanded(draft: &mut Draft<'_>, command: CommandId, what: &Command) {
     if !draft.commands().iter().any(|(known, _)| *known == command) {
         let done = obey(draft, command, what);
@@ -87,7 +87,7 @@ fn obey(draft: &mut Draft<'_>, id: CommandId, command: &Command) -> Result<(), R
     Ok(())
 }
 
-/// Its owner is told, once in a while at most.
+/// Passes a word of the agent to the owner, once in a while at most.
 fn said(draft: &mut Draft<'_>, say: &Say) -> Result<(), Refusal> {
     let text = clip_to(&say.text, limits::STRATEGY);
     if text.trim().is_empty() {

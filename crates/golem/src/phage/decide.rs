@@ -8,11 +8,11 @@ use life::{Draft, Life, limits};
 
 use crate::rule::{self, Dice};
 
-/// A threshold is moved by one of these factors.
+/// Factors by one of which a threshold is moved.
 const MOVED: [f64; 4] = [0.5, 0.8, 1.25, 2.0];
-/// A stop by one of these.
+/// Factors by one of which a stop is moved.
 const STOPPED: [f64; 2] = [0.5, 2.0];
-/// What sets this chance apart from any other.
+/// A number that sets these dice apart from any other.
 const PURPOSE: u64 = 50;
 
 /// Ends the phages whose time is over, and sends out the next if one is due.
@@ -32,7 +32,7 @@ pub(crate) fn run(draft: &mut Draft<'_>, features: &Features) {
     }
 }
 
-/// Its ticks are lived, and what it claimed in them is answered.
+/// Whether a phage's time is over and all its claims are answered.
 fn is_over(life: &Life, phage: &Phage) -> bool {
     let ahead = phage.domain().map_or(0, |domain| u64::from(life.looks_ahead(usize::from(domain))));
     life.tick() > phage.born + LIFE + ahead
@@ -51,7 +51,7 @@ fn end(draft: &mut Draft<'_>, at: usize) {
     }
 }
 
-/// What did better for fifty ticks is tried like any other idea, without a say.
+/// Puts the rule of a phage that did better on trial like any other idea, without a say.
 fn try_out(draft: &mut Draft<'_>, own: &Heuristic) {
     let known = |h: &Heuristic| h.domain == own.domain && h.condition == own.condition;
     let blends = own.blend.is_some();
@@ -66,7 +66,7 @@ fn try_out(draft: &mut Draft<'_>, own: &Heuristic) {
     draft.emit(rule::Event::Adopted { slot: slot as u8, heuristic: Box::new(heuristic), night: None });
 }
 
-/// So many a day, by phase; and no more at once than there is room for.
+/// Whether the next phage is due: so many a day, by phase, and no more at once than there is room for.
 fn is_due(life: &Life) -> bool {
     let a_day = u64::from(a_day(life));
     if a_day == 0 || life.phages().living.is_full() {
@@ -76,7 +76,7 @@ fn is_due(life: &Life) -> bool {
     life.tick() > 0 && life.tick().is_multiple_of((ticks / a_day).max(1))
 }
 
-/// What to do otherwise: one of the kinds by chance, and something about rules if there is nothing to it.
+/// Chooses what to do otherwise: one of the kinds by chance, and a rule's threshold if that kind has nothing to offer.
 fn venture(life: &Life, features: &Features) -> Option<Venture> {
     let mut dice = Dice::of_night(life, PURPOSE);
     match Kind::ALL[dice.below(Kind::ALL.len())] {
@@ -94,7 +94,7 @@ fn venture(life: &Life, features: &Features) -> Option<Venture> {
 fn threshold(life: &Life, dice: &mut Dice) -> Option<Venture> {
     let moves = |h: &Heuristic| h.voice && h.blend.is_none() && h.condition.0.iter().any(|c| c.than != 0.0);
     let mut slots: Vec<usize> = (0..life.playbook().len()).filter(|slot| moves(&life.playbook()[*slot])).collect();
-    // Rather where nothing known does better than naive, every other time.
+    // Every other time, rather in a domain where nothing known does better than naive.
     let gap = |slot: &usize| {
         let domain = &life.epistemic().domains[usize::from(life.playbook()[*slot].domain)];
         domain.skill() < life.laws().echo

@@ -1,7 +1,7 @@
 //! Asking its owner: what is large enough waits for their word before it may be sent, and no word is a no.
 //!
-//! It waits beside the heartbeat, which goes on. A yes sends nothing by itself: what was asked for is previewed
-//! again, and meets the cage and the vote as they are by then. What was set aside for it is the most it can cost.
+//! An action that waits does so beside the heartbeat, which goes on. A yes alone sends nothing: the action is previewed
+//! again, and meets the cage and the vote as they are by then. The money set aside for it is the most it can cost.
 
 use life::Draft;
 use life::policy::{Event, Flight, Refusal, Stage, patience};
@@ -16,7 +16,7 @@ pub(super) fn seek(draft: &mut Draft<'_>, key: u64, quote: Quote) {
     rest(draft);
 }
 
-/// The owner's yes or no to what waits under this key.
+/// Takes the owner's yes or no to the action that waits under this key.
 pub(crate) fn approve(draft: &mut Draft<'_>, key: u64, yes: bool) -> Result<(), Refusal> {
     let waits = |f: &&Flight| f.key == key && f.stage == Stage::Waiting;
     let flight = draft.flights().iter().find(waits).cloned().ok_or(Refusal::Stale)?;
@@ -29,7 +29,7 @@ pub(crate) fn approve(draft: &mut Draft<'_>, key: u64, yes: bool) -> Result<(), 
     Ok(())
 }
 
-/// What was not answered in time, or what there is no asking for any more, is over.
+/// Ends actions whose owner did not answer in time, or about which there is nothing left to ask.
 pub(crate) fn lapse(draft: &mut Draft<'_>) {
     let at = draft.at();
     for flight in draft.flights().to_vec() {

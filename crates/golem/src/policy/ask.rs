@@ -1,4 +1,4 @@
-//! What its owner is asked to say yes or no to.
+//! Questions to the owner, to answer with yes or no.
 
 use std::fmt;
 
@@ -10,19 +10,19 @@ use life::time::Time;
 use life::world::{Effect, Quote};
 use serde::{Deserialize, Serialize};
 
-/// What an owner is asked to say yes or no to.
+/// A question to the owner whether an action may go ahead.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ask {
-    /// What a yes or a no must name, so that nobody answers what they have not seen.
+    /// The key that a yes or a no must name, so that owners only answer what they have seen.
     pub key: u64,
     pub action: String,
     /// Millionths of a unit.
     pub units: i64,
-    /// What one is called.
+    /// The name of one unit.
     pub unit: String,
-    /// What it may cost at most, everything included.
+    /// The most the action may cost, everything included.
     pub most: Usdc,
-    /// What it would have come to when it was asked.
+    /// The preview at the time of asking.
     pub quote: Option<Quote>,
     /// When silence becomes a no, in the time of its world.
     pub until: Time,
@@ -37,7 +37,7 @@ impl fmt::Display for Ask {
     }
 }
 
-/// What waits for its owner's word, if anything does.
+/// The action that waits for its owner's word, if any.
 pub fn asks(life: &Life) -> Option<Ask> {
     let flight = life.flights().iter().find(|flight| flight.stage == Stage::Waiting)?;
     Some(Ask {
@@ -51,7 +51,7 @@ pub fn asks(life: &Life) -> Option<Ask> {
     })
 }
 
-/// Large enough to be asked about, and nobody was asked yet.
+/// Whether an action is large enough to ask the owner about, and was not asked about yet.
 pub(super) fn is_needed(life: &Life, flight: &Flight) -> bool {
     flight.stage == Stage::Asked
         && !flight.closing
@@ -70,7 +70,7 @@ pub(super) fn still_waits(life: &Life, at: Time, flight: &Flight) -> Result<(), 
     Ok(())
 }
 
-/// An owner takes their time, and may have taken money meanwhile: what was within every cap then must be now.
+/// Whether an action is still within every cap: an owner takes their time, and may have taken money meanwhile.
 pub(super) fn still_fits(life: &Life, at: Time, flight: &Flight) -> Result<(), Refusal> {
     let (policy, day) = (&life.policy(), Day::of(life, at));
     let share = life.capital().worth(life.seen().unit).share(i64::from(policy.per_action_bps), 10_000);
@@ -88,7 +88,8 @@ pub(super) fn still_fits(life: &Life, at: Time, flight: &Flight) -> Result<(), R
     if left < gas { Err(Refusal::Gas) } else { Ok(()) }
 }
 
-/// Whoever said no, or nothing, is left alone for as long as they had to answer.
+/// Whether it is too soon to ask the owner again: after a no, or no answer, they are left alone for as long as they had
+/// to answer.
 pub(super) fn is_tiresome(life: &Life) -> bool {
     let ticks = life.policy().approve_within.as_millis() / life.constitution().interval.as_millis().max(1);
     life.refused().is_some_and(|(rule, tick)| {

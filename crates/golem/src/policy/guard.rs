@@ -11,10 +11,10 @@ use life::{Draft, Life};
 use super::{close_all, give_way};
 use crate::mortality;
 
-/// In an unsettled regime less of a fall is too much.
+/// The share of the allowed fall that is too much in an unsettled regime, in per cent.
 const UNSETTLED_PERCENT: i64 = 70;
 
-/// What these bars did to what is held.
+/// The effect of an observation's bars on what is held.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Alarm {
     /// The deepest fall from the highest worth, in basis points, as the bars went by one after another.
@@ -58,7 +58,7 @@ pub(crate) fn answer(draft: &mut Draft<'_>, alarm: Alarm) {
     }
 }
 
-/// What has been sent must land first; the next bar asks again.
+/// Gives up what is held at its stop. An action already sent must land first; the next bar asks again.
 fn stop(draft: &mut Draft<'_>) {
     give_way(draft);
     if draft.flights().is_empty() && draft.birth().world.action(Effect::Reduces).is_some() {

@@ -1,8 +1,8 @@
 //! Acting inside a policy: what a golem may take on, with which money, and who says no by which rule.
 //!
-//! Whoever proposes, the mind of rules, a reflex or one day a model, says only which action and how large a
-//! share. Everything else is worked out here, from what Life knows. What no rule allows is refused; giving up
-//! exposure is open to everyone alive.
+//! A proposal, from the mind of rules, a reflex, an outside mind or an agent, says only which action and how large a
+//! share. Everything else is worked out here, from what Life knows. What no rule allows is refused; giving up exposure
+//! is open to every living golem.
 
 mod approval;
 mod ask;

@@ -20,11 +20,11 @@ struct Order {
     units: i64,
     reserved: Usdc,
     evidence: Option<Evidence>,
-    /// How much of the usual size is left, in per cent.
+    /// How much of the usual size it may have, in per cent.
     caution: i64,
 }
 
-/// Somebody other than its own rules would have it act.
+/// Takes up or refuses a proposal that does not come from the golem's own rules.
 pub(crate) fn proposed(draft: &mut Draft<'_>, proposal: &Proposal) {
     if let Err(rule) = propose(draft, proposal) {
         draft.emit(Event::Refused { rule });
@@ -57,7 +57,7 @@ fn consider(life: &Life, at: Time, proposal: &Proposal) -> Result<Order, Refusal
     if !(size > 0.0 && size <= 1.0) {
         return Err(Refusal::Bounds);
     }
-    // What waits for its owner's word keeps nobody from giving something up.
+    // An action that waits for its owner's word does not keep the golem from giving something up.
     let waits = |flight: &Flight| spec.effect == Effect::Reduces && flight.stage == Stage::Waiting;
     if !life.flights().iter().all(waits) {
         return Err(Refusal::Busy);
@@ -82,7 +82,7 @@ fn consider(life: &Life, at: Time, proposal: &Proposal) -> Result<Order, Refusal
     }
 }
 
-/// Everything the cage has to say about new exposure.
+/// Holds new exposure to every rule of the cage.
 fn add(life: &Life, at: Time, action: u8, size: f64) -> Result<Order, Refusal> {
     let (policy, day) = (&life.policy(), Day::of(life, at));
     let bps = size * 10_000.0;
@@ -138,7 +138,8 @@ fn cap_bps(hits: f64) -> u32 {
     }
 }
 
-/// As large as everything allows: the record so far, the share and the sum of one action, what is left of the day's.
+/// The largest size that everything allows: the record so far, the share and the sum of one action, the rest of the
+/// day's.
 fn size(life: &Life, at: Time, cap: u32) -> f64 {
     let policy = &life.policy();
     let left = (policy.per_day_most - Day::of(life, at).value).max(Usdc::ZERO).min(policy.per_action_most);
@@ -148,7 +149,7 @@ fn size(life: &Life, at: Time, cap: u32) -> f64 {
     if worth > 0.0 { share.min((left.as_f64() / worth * 10_000.0).floor() / 10_000.0) } else { share }
 }
 
-/// As many units as the budget buys with a tenth to spare for costs nobody can foresee.
+/// As many units as the budget buys with a tenth to spare for unforeseen costs.
 fn units_for(budget: Usdc, unit: i64) -> i64 {
     if unit <= 0 {
         return 0;
@@ -157,14 +158,14 @@ fn units_for(budget: Usdc, unit: i64) -> i64 {
     i64::try_from(units).unwrap_or(0)
 }
 
-/// As many as can be had: the world may not deal in parts.
+/// Units rounded down to whole lots: the world may not deal in parts.
 fn whole_lots(units: i64, life: &Life) -> i64 {
     units - units % life.birth().world.lot.max(1)
 }
 
-/// Makes up its mind whether to take up or give up exposure now.
+/// Decides whether to take up or give up exposure now.
 pub(crate) fn decide(draft: &mut Draft<'_>) {
-    // What the world would not have, or had no money for, is not asked again at every look.
+    // An action that the world refused, or that money did not reach for, is not asked again at every look.
     let turned_away =
         |(rule, tick)| matches!(rule, Refusal::World | Refusal::Funds) && draft.tick() < tick + TELL_AGAIN;
     let beside = draft.flights().iter().all(Flight::is_beside);
@@ -190,7 +191,7 @@ pub(crate) fn decide(draft: &mut Draft<'_>) {
     }
 }
 
-/// In when the vote is worth its cost, out when the time is up or the vote has turned.
+/// Goes in when the vote is worth its cost, out when the time is up or the vote has turned.
 fn by_vote(draft: &mut Draft<'_>) -> Option<Proposal> {
     let evidence = vote::evidence(draft);
     let one_way = draft.execution().one_way();
@@ -209,7 +210,7 @@ fn by_vote(draft: &mut Draft<'_>) -> Option<Proposal> {
     (turned || due).then_some(Proposal { action, size: 1.0 })
 }
 
-/// What is held is given up when its time is over and nobody says otherwise.
+/// A proposal to give up what is held once its time is over, where no voice renews it.
 fn overdue(life: &Life) -> Option<Proposal> {
     let due = life.held().is_none_or(|held| held.until <= life.now());
     let action = life.birth().world.action(Effect::Reduces)?;
@@ -228,8 +229,8 @@ fn by_calendar(life: &Life) -> Option<Proposal> {
     adding(life, life.now(), life.policy().per_action_bps)
 }
 
-/// New exposure as large as everything allows; none where its owner's rules leave no room for any. Whoever can see
-/// that does not ask.
+/// A proposal for new exposure as large as everything allows; none where the owner's rules leave no room for any, so
+/// that it is not even asked for.
 fn adding(life: &Life, at: Time, cap: u32) -> Option<Proposal> {
     let action = life.birth().world.action(Effect::Adds)?;
     let name = &life.birth().world.actions[usize::from(action)].name;

@@ -1,5 +1,5 @@
-//! An ask on its way: intended, previewed, permitted, committed, settled; each stage is an event, and what is owed next
-//! can always be read from Life. An answer always settles money; only a fresh one settles behaviour.
+//! Sending an ask, stage by stage: intended, previewed, permitted, committed, settled; each stage is an event, and what
+//! is owed next can always be read from Life. An answer always settles money; only a fresh one settles behaviour.
 //!
 //! A permit is minted by a preview that the cage lets through. It is bound to the hashes of that preview and of the policy
 //! it was held against, counts once, and runs out. Before anything is sent it is looked at again.
@@ -20,7 +20,7 @@ use super::ask::{is_needed, still_fits};
 use crate::heartbeat::rest;
 use crate::{goal, stress};
 
-/// Whatever has not been sent yet makes room, unless it is there to protect. What has been must land first.
+/// Drops asks that have not been sent yet, unless they are protective. An ask already sent must land first.
 pub(crate) fn give_way(draft: &mut Draft<'_>) {
     let unsent = draft.flights().iter().filter(|flight| flight.is_unsent() && !flight.closing);
     for key in unsent.map(|flight| flight.key).collect::<Vec<_>>() {
@@ -53,8 +53,8 @@ pub(crate) fn close_all(draft: &mut Draft<'_>) {
     }
 }
 
-/// A preview has come back: a permit if the cage lets it through, or the name of the rule that does not. One of an
-/// earlier look is nobody's any more.
+/// Takes in a preview: a permit if the cage lets it through, or else the name of the rule that does not. A preview of
+/// an earlier look is dropped.
 pub(crate) fn previewed(draft: &mut Draft<'_>, key: u64, look: u8, quote: Option<Quote>) {
     let asked = |f: &Flight| matches!(f.stage, Stage::Asked | Stage::Approved) && f.look() == look;
     let previewed = |f: &&Flight| f.key == key && asked(f);
@@ -75,7 +75,7 @@ pub(crate) fn previewed(draft: &mut Draft<'_>, key: u64, look: u8, quote: Option
         }
         Err(rule) => {
             draft.emit(Event::Denied { key, rule, cost });
-            // What its owner, its phase or its load forbade meanwhile is no failure of what was tried.
+            // An action that the owner, the phase or the load forbade meanwhile has not failed.
             if matches!(rule, Refusal::World | Refusal::NoEdge | Refusal::Funds | Refusal::Bounds) {
                 fail(draft, &flight);
             }
@@ -120,17 +120,17 @@ fn verdict(life: &Life, at: Time, flight: &Flight, quote: Option<Quote>, cost: O
     }
 }
 
-/// What sending it is expected to cost: what the world asks, and what acting costs anyway.
+/// The expected cost of sending an action: the world's price, and what acting costs anyway.
 fn gas_of(life: &Life, quote: &Quote) -> Usdc {
     life.constitution().economic.per_action + quote.gas
 }
 
-/// What is set aside for sending it: no more than there is.
+/// The money to set aside for sending an action: no more than there is.
 fn gas_most(life: &Life, quote: &Quote) -> Usdc {
     gas_of(life, quote).min(economic::gas_at_most(life))
 }
 
-/// Whoever gives something up is not to be had cheaply while the order is on its way.
+/// The least that must come in for what is given up, so that it does not go cheaply while the order is on its way.
 fn least(life: &Life, flight: &Flight, quote: &Quote) -> Usdc {
     match flight.effect(life) {
         Effect::Adds => Usdc::ZERO,
@@ -141,7 +141,7 @@ fn least(life: &Life, flight: &Flight, quote: &Quote) -> Usdc {
     }
 }
 
-/// What one way of a flight costs by its preview, as a share of what it moves.
+/// The cost of one way of a flight by its preview, as a share of what it moves.
 fn one_way(life: &Life, flight: &Flight, quote: &Quote) -> Option<f64> {
     let worth = life.seen().unit.as_f64() * flight.units as f64 / 1e6;
     let lost = match flight.effect(life) {
@@ -151,7 +151,7 @@ fn one_way(life: &Life, flight: &Flight, quote: &Quote) -> Option<f64> {
     (worth > 0.0).then(|| ((lost + quote.gas.as_f64()) / worth).clamp(0.0, 1.0))
 }
 
-/// What the world says became of a commit.
+/// Takes in the world's word on what became of a commit.
 pub(crate) fn landed(draft: &mut Draft<'_>, key: u64, fate: Fate) {
     let Some(flight) = draft.flights().iter().find(|f| f.key == key).cloned() else { return };
     match fate {
@@ -173,7 +173,7 @@ fn settled(draft: &mut Draft<'_>, flight: &Flight, outcome: Outcome) {
     let held = draft.held();
     draft.emit(Event::Settled { key: flight.key, outcome });
     let gas = (draft.constitution().economic.per_action + outcome.gas).min(flight.gas);
-    // A part of what was asked for is held against the same part of its preview.
+    // An action done in part is compared with the same part of its preview.
     let quoted = flight.quote.map_or(outcome.cash, |quote| quote.cash.share(outcome.units.abs(), flight.units));
     draft.emit(Event::Verified { key: flight.key, quoted, actual: outcome.cash, gas });
     let closed = held.filter(|_| draft.capital().holding == 0);
@@ -194,7 +194,7 @@ fn settled(draft: &mut Draft<'_>, flight: &Flight, outcome: Outcome) {
     }
 }
 
-/// An ask that came to nothing is a goal that failed.
+/// Records an ask that came to nothing as a goal that failed.
 fn fail(draft: &mut Draft<'_>, flight: &Flight) {
     let (goal, domain) = match flight.effect(draft) {
         Effect::Adds => (Goal::Act, draft.intent().map_or(0, |intent| intent.domain)),

@@ -1,5 +1,5 @@
-//! Dated claims: what whoever acts for the golem says will be, and when. The world answers them, never the one who said
-//! so; what nobody claims costs nothing.
+//! Dated claims of a golem's agent: what will be, and when. The world answers them and never the agent; making no claim
+//! costs nothing.
 
 use life::policy::Refusal;
 use life::prediction::{Dated, Event};
@@ -7,7 +7,7 @@ use life::time::{Span, Time};
 use life::world::{Bar, DomainKind};
 use life::{Draft, Life, limits};
 
-/// Takes a claim, or says by name why not.
+/// Takes a claim, or refuses it by name.
 pub(crate) fn claim(draft: &mut Draft<'_>, domain: &str, value: f64, due: Time) -> Result<(), Refusal> {
     let at = draft.birth().world.domains.iter().position(|spec| spec.name == domain).ok_or(Refusal::NoDomain)?;
     if draft.seen().bars == 0 {
@@ -33,7 +33,7 @@ pub(crate) fn claim(draft: &mut Draft<'_>, domain: &str, value: f64, due: Time) 
     Ok(())
 }
 
-/// What someone would say who knows nothing but how it usually goes.
+/// The naive forecast for a date, from nothing but how the domain usually goes.
 fn naive(life: &Life, domain: usize, due: Time) -> f64 {
     let (spec, last) = (&life.birth().world.domains[domain], life.seen().values[domain]);
     match (spec.kind, spec.level) {
@@ -47,7 +47,7 @@ fn naive(life: &Life, domain: usize, due: Time) -> f64 {
     }
 }
 
-/// What has come due by this bar meets its answer.
+/// Resolves the dated claims that have come due by this bar.
 pub(super) fn resolve(draft: &mut Draft<'_>, bar: &Bar) {
     for domain in 0..bar.values.len() as u8 {
         if draft.dated().iter().any(|claim| claim.domain == domain && claim.due <= bar.closed) {

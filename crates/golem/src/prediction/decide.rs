@@ -1,7 +1,8 @@
 //! Resolving claims, each at exactly its own bar, and making new ones.
 //!
-//! Three minds make them. The rules are in [`crate::rule`], one outside in [`crate::outside`]. The reflex is here: it expects the next value to be the last,
-//! pulled towards the mean, and adds a little noise; a yardstick for the others.
+//! Three minds make them. The rules are in [`crate::rule`], an outside mind in [`crate::outside`]. The reflex is here:
+//! it expects the next value to be the last, pulled towards the mean, and adds a little noise; a yardstick for the
+//! others.
 
 use life::constitution::MindKind;
 use life::prediction::{Claim, Event};
@@ -50,7 +51,7 @@ fn resolve(draft: &mut Draft<'_>, bar: &Bar) {
         draft.emit(if claim.due == bar.closed {
             Event::Resolved { claim: claim.id, actual }
         } else {
-            // The world has a hole where the answer should be: nobody is right or wrong.
+            // The world has a hole where the answer should be: no claim is right or wrong.
             Event::Lapsed { claim: claim.id }
         });
     }
@@ -81,7 +82,7 @@ fn expect_more_of_the_same(draft: &mut Draft<'_>) {
     }
 }
 
-/// Uniform with variance one, a pure function of who, when and what: nothing secret hangs on it.
+/// Uniform noise with variance one, a pure function of golem, tick and domain: nothing secret hangs on it.
 fn noise(life: &Life, domain: usize) -> f64 {
     let id = u64::from_le_bytes(life.birth().id.0[..8].try_into().expect("eight of sixteen bytes"));
     let mut z =

@@ -5,7 +5,7 @@ use life::regime::Event;
 
 use crate::clade;
 
-/// Says so when the level is no longer what it was, and speaks of another kind.
+/// Records a change of regime when the level has moved and speaks of another kind.
 pub(crate) fn watch(draft: &mut Draft<'_>) {
     let (from, to) = (draft.regimes().now, draft.regimes().kind());
     if from != to && draft.regimes().detector.changed() {

@@ -1,4 +1,4 @@
-//! The rule mind at work: who has a say now, what they expect together, and what to try next.
+//! The rule mind at work: which heuristics have a say now, what they expect together, and what to try next.
 
 use life::goal::{Ended, Goal};
 use life::prediction::{Departures, Voice};
@@ -13,7 +13,7 @@ use life::{Draft, Life, limits};
 use super::Dice;
 use crate::{dream, goal, outside, phage, stress, thought};
 
-/// One claim in every domain, by everyone whose condition holds.
+/// Makes one claim in every domain, by all heuristics whose condition holds.
 pub(crate) fn think(draft: &mut Draft<'_>, bar: &Bar) {
     let awake = awake(draft, &bar.features);
     let holds = holding(draft, &bar.features);
@@ -64,13 +64,14 @@ fn awake(life: &Life, features: &Features) -> [u64; limits::DOMAINS] {
     masks
 }
 
-/// There is room for another claim, and its turn has come: where claims look far ahead, not every look makes one.
+/// Whether there is room for another claim and its turn has come: where claims look far ahead, not every look makes
+/// one.
 pub(crate) fn claims_now(life: &Life, domain: usize) -> bool {
     let apart = u64::from(life.looks_ahead(domain)).div_ceil(limits::OPEN as u64);
     life.open()[domain].len() < limits::OPEN && life.tick().is_multiple_of(apart)
 }
 
-/// What someone would say who knows nothing but the last value and what is usual.
+/// The naive forecast, from nothing but the last value and what is usual.
 pub(crate) fn naive(life: &Life, domain: usize, features: &Features) -> f64 {
     let (spec, last) = (&life.birth().world.domains[domain], life.seen().values[domain]);
     match spec.kind {
@@ -86,7 +87,7 @@ pub(crate) fn naive(life: &Life, domain: usize, features: &Features) -> f64 {
     }
 }
 
-/// Now and then a new idea takes a free slot, or that of an idea on trial that came to nothing.
+/// Puts a new idea, now and then, into a free slot or that of an idea whose trial came to nothing.
 fn explore(draft: &mut Draft<'_>, features: &Features) {
     let mind = &draft.constitution().mind;
     let every = u64::from(mind.explore_every);
@@ -103,7 +104,7 @@ fn explore(draft: &mut Draft<'_>, features: &Features) {
     draft.emit(Event::Adopted { slot: slot as u8, heuristic: Box::new(heuristic), night: None });
 }
 
-/// What somebody outside would have it go by begins in the shadow, if there is a place for it.
+/// Takes in a rule from a model or an outside mind, which begins in the shadow if there is a slot for it.
 pub(crate) fn suggested(draft: &mut Draft<'_>, rule: &str, provenance: Provenance) {
     let world = &draft.birth().world;
     let Ok(parsed) = text::parse(rule, world) else { return };
@@ -119,7 +120,7 @@ pub(crate) fn suggested(draft: &mut Draft<'_>, rule: &str, provenance: Provenanc
     draft.emit(Event::Adopted { slot: slot as u8, heuristic: Box::new(heuristic), night: None });
 }
 
-/// Ideas whose trial is over: what came of them.
+/// Judges ideas whose trial is over.
 fn judge(draft: &mut Draft<'_>) {
     for slot in 0..draft.playbook().len() {
         let heuristic = &draft.playbook()[slot];
@@ -142,7 +143,7 @@ fn judge(draft: &mut Draft<'_>) {
     }
 }
 
-/// One idea in so many is a blend that is known with a feature more or less.
+/// How often an idea is a known blend with a feature more or less, as one in so many.
 const MIXTURES: usize = 6;
 
 /// The best blend of a domain with a feature more or less, to be tried without a say.
@@ -158,7 +159,7 @@ fn mixture(life: &Life, features: &Features) -> Option<Heuristic> {
     let feature = dice.below(features.len()) as u8;
     match mix.terms.iter().position(|term| term.feature == feature) {
         Some(at) => drop((mix.terms.len() > 1).then(|| mix.terms.remove(at))?),
-        // What is never above nothing has no logarithm.
+        // A feature at zero or below has no logarithm.
         None if features[usize::from(feature)] > 0.0 => mix.terms.try_push(Term { feature, share: 0.0 }).ok()?,
         None => return None,
     }
@@ -173,7 +174,8 @@ fn mixture(life: &Life, features: &Features) -> Option<Heuristic> {
     Some(Heuristic { effect: best.expects(), voice: false, ..new }.of(Some(&mix)))
 }
 
-/// One or two features on the side of where they stand now: it will hold again when things are like this.
+/// An idea whose condition is one or two features on the side where they stand now: it will hold again when things are
+/// like this.
 fn idea(life: &Life, features: &Features) -> Heuristic {
     let mut dice = Dice::of(life);
     let mut domain = dice.below(life.birth().world.domains.len());

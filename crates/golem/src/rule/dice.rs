@@ -1,8 +1,8 @@
-//! Chance for ideas: a pure function of who and when; nothing secret hangs on it.
+//! Chance for ideas: a pure function of golem and time; nothing secret hangs on it.
 
 use life::Life;
 
-/// Chance for ideas: a pure function of who and when; nothing secret hangs on it.
+/// Dice for ideas: a pure function of golem and time; nothing secret hangs on them.
 pub(crate) struct Dice(u64);
 
 impl Dice {
@@ -11,7 +11,7 @@ impl Dice {
         Dice(id ^ life.tick().rotate_left(17))
     }
 
-    /// For the same night the same, and another for every purpose.
+    /// Dice of a night: the same throughout it, and others for every purpose.
     pub(crate) fn of_night(life: &Life, purpose: u64) -> Dice {
         let night = life.dreams().night.as_ref().map_or(0, |night| night.number);
         Dice(Dice::of(life).0 ^ night.rotate_left(33) ^ purpose.rotate_left(7))

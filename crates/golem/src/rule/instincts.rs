@@ -1,4 +1,4 @@
-//! What a golem is born knowing, in the words of its world.
+//! Instincts: heuristics that a golem is born with, in the words of its world.
 
 use life::rule::{Event, Heuristic, Provenance, text};
 use life::{Birth, limits};

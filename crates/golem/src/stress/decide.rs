@@ -1,5 +1,5 @@
-//! The observer: holds every kind against the record. Nobody else can say that something has cleared: that takes
-//! [`Evidence`].
+//! The observer: checks every kind of stressor against the record. Nothing else can say that one has cleared: that
+//! takes [`Evidence`].
 
 use life::clade::News;
 use life::constitution::StressMode;
@@ -15,7 +15,7 @@ use life::{Draft, event};
 use super::hearing::hear;
 use crate::{clade, goal, owner, policy};
 
-/// The golem's own word about its state is heard and written down.
+/// Hears the golem's own word about its state and writes it down.
 pub(crate) fn assessed(draft: &mut Draft<'_>, said: &Assessment) {
     if !draft.is_dead() && draft.constitution().stress.mode != StressMode::Off {
         let heard = hear(draft, said);
@@ -23,7 +23,7 @@ pub(crate) fn assessed(draft: &mut Draft<'_>, said: &Assessment) {
     }
 }
 
-/// Holds what the golem has named against a look at the world.
+/// Checks the stressors that the golem has named against a look at the world.
 pub(crate) fn look_at_named(draft: &mut Draft<'_>, features: &Features) {
     for at in (0..draft.stress().named.len()).rev() {
         if !draft.stress().named[at].condition.holds(features) {
@@ -41,8 +41,8 @@ const EXAMINED: u32 = 5;
 /// Times in a cycle that everything is looked at without an occasion.
 const LOOKS_A_CYCLE: u64 = 5;
 
-/// Holds every kind against the record, whenever something was put on record that one could hang on, and every few
-/// looks for what only time changes. When that is depends on nothing the golem says, so asking makes no difference.
+/// Checks every kind against the record, whenever something was recorded that one could depend on, and every few looks
+/// for what only time changes. When that is depends on nothing the golem says, so asking makes no difference.
 pub(crate) fn observe(draft: &mut Draft<'_>, ticked: bool) {
     if draft.constitution().stress.mode == StressMode::Off || draft.is_dead() {
         return;
@@ -62,7 +62,7 @@ pub(crate) fn observe(draft: &mut Draft<'_>, ticked: bool) {
     }
 }
 
-/// What a kind may hang on, apart from the time.
+/// Whether a stressor may depend on this event.
 fn bears_on_it(event: &event::Event) -> bool {
     use owner::Event::{Declined, Funded, Obeyed, Thawed};
     use policy::Event::{Refused, Settled};
@@ -96,8 +96,8 @@ fn look(draft: &mut Draft<'_>) {
     }
 }
 
-/// Looks into its own claims where something is wrong, every cycle: open at any load, and counted as a goal there, so
-/// that there is always a way out. Not being worse than naive is what it sets out for.
+/// Examines the golem's own claims where something is wrong, every cycle: open at any load, and counted as a goal
+/// there, so that there is always a way out. The goal is not to be worse than naive.
 fn examine(draft: &mut Draft<'_>) {
     if draft.stress().active.is_empty() || !draft.tick().is_multiple_of(draft.constitution().cycle()) {
         return;
@@ -117,7 +117,7 @@ fn examine(draft: &mut Draft<'_>) {
     }
 }
 
-/// In a crisis its peers are told, once a day at most.
+/// Tells peers of a crisis, once a day at most.
 fn call_out(draft: &mut Draft<'_>) {
     let lately = draft.clade().called_out.is_some_and(|last| draft.age() < last + Span::DAY);
     if !lately && band(draft) == Band::Crisis {
@@ -126,7 +126,7 @@ fn call_out(draft: &mut Draft<'_>) {
     }
 }
 
-/// A crisis that does not end is broken off once a day: what is active is set aside, not cleared.
+/// Breaks off a crisis that does not end, once a day: active stressors are set aside, not cleared.
 fn break_circuit(draft: &mut Draft<'_>) {
     if !draft.tick().is_multiple_of(draft.constitution().cycle()) {
         return;

@@ -1,5 +1,4 @@
-//! What is made of a golem's own word about its state. It is given a life to read, and what it returns is a note of what was
-//! said.
+//! Hearing a golem's own word about its state. A life is only read here, and the result is a note of what was said.
 
 use life::rule::text::parse_condition;
 use life::stress::assessment::{Answer, CLAIMS, Found, Gone, NEW, New, clip, normal};
@@ -7,7 +6,7 @@ use life::stress::{Assessed, Assessment, Kind, Named, ONSET, RELAPSE, find};
 use life::time::Span;
 use life::{Life, limits};
 
-/// Hears an assessment. It is given a life to read, and what it returns is a note of what was said.
+/// Hears an assessment. It only reads the life, and returns a note of what was said.
 pub(crate) fn hear(life: &Life, said: &Assessment) -> Assessed {
     let mut heard = Assessed::default();
     for (at, new) in said.new.iter().take(CLAIMS).enumerate() {
@@ -36,11 +35,11 @@ fn weigh(life: &Life, beside: &[Named], at: usize, name: &str, new: &New) -> Res
         return note("more than two in one answer");
     }
     if Kind::ALL.iter().any(|kind| normal(kind.name()) == name) {
-        return note("the runtime itself looks for that one");
+        return note("the runtime watches for that stressor itself");
     }
     let condition = match parse_condition(&new.condition, &life.birth().world) {
         Ok(condition) if !condition.0.is_empty() => condition,
-        Ok(_) => return note("without a condition nobody can tell when it has passed"),
+        Ok(_) => return note("a stressor needs a condition that ends it"),
         Err(e) => return Err(format!("its condition cannot be evaluated: {e}")),
     };
     let mut all = stress.named.iter().chain(&stress.asked).chain(beside);
@@ -49,7 +48,7 @@ fn weigh(life: &Life, beside: &[Named], at: usize, name: &str, new: &New) -> Res
     }
     let here = stress.active.len() + stress.named.len() + stress.asked.len() + beside.len();
     if here >= figures.most as usize {
-        return note("as many as there may be are active already");
+        return note("the most that may be active at once are active already");
     }
     let same = |gone: &Gone| gone.name == name || gone.condition.same(&condition);
     let recent = |gone: &&Gone| same(gone) && life.age() <= gone.ended + RELAPSE;
@@ -58,7 +57,7 @@ fn weigh(life: &Life, beside: &[Named], at: usize, name: &str, new: &New) -> Res
     Ok(Named { name: name.to_owned(), description, condition, onset, since: life.age(), held: Span::ZERO })
 }
 
-/// What the record says of one by this name, whoever asks.
+/// The state of a stressor of this name by the record, whatever is claimed of it.
 fn look_again(life: &Life, name: &str) -> Found {
     let of_kind = life.stress().active.iter().filter(|stressor| normal(stressor.kind.name()) == name);
     let mut presses: Vec<bool> = of_kind.map(|s| find(life, s.kind, s.domain, s.served).presses).collect();

@@ -1,5 +1,5 @@
-//! What a golem, or its owner, reads of the load: how much, why, what would clear it, and what is open meanwhile.
-//! Plain facts in a fixed order; a limit is told only where it is enforced.
+//! Words about the load for a golem or its owner: how much, why, what would clear it, and what is open meanwhile. Plain
+//! facts in a fixed order; a limit is told only where it is enforced.
 
 use std::fmt::Write;
 
@@ -42,7 +42,7 @@ pub fn block(life: &Life) -> Option<String> {
 const OPEN: &str = "Open at any load: giving up exposure, looking and predicting, examining your own claims, asking your \
                     owner or your peers.\nA claim that something has passed is answered by looking again.\n";
 
-/// What the band closes, if it closes anything.
+/// Says what the band closes, if it closes anything.
 pub fn closed(life: &Life) -> Option<&'static str> {
     let allowed = allowed(life);
     match (allowed.explore, allowed.add, allowed.keep) {
@@ -53,7 +53,7 @@ pub fn closed(life: &Life) -> Option<&'static str> {
     }
 }
 
-/// `[####......] repeated_failure (tide) 0.42`
+/// A bar, a title and a severity: `[####......] repeated_failure (tide) 0.42`.
 pub fn line(title: &str, severity: f64) -> String {
     let filled = (severity * 10.0).round().clamp(0.0, 10.0) as usize;
     format!("[{}{}] {title} {severity:.2}", "#".repeat(filled), ".".repeat(10 - filled))
@@ -74,7 +74,7 @@ fn condition(life: &Life, named: &Named) -> String {
     life::rule::text::print_condition(&named.condition, &life.birth().world)
 }
 
-/// What is on record against it.
+/// Says why a stressor is active, by the record.
 pub fn why(life: &Life, stressor: &Stressor) -> String {
     let ledger = &life.stress().ledger;
     let goals = |domain: u8| life.goals().get(usize::from(domain)).map_or((0, 0, 0), |tally| tally.last(20));
@@ -87,7 +87,7 @@ pub fn why(life: &Life, stressor: &Stressor) -> String {
             let (known, _, effects) = goals(domain);
             format!("{effects} of the last {known} goals here had any effect")
         }
-        (Kind::Futility, None) => "what was done this week lost money, and more than leaving things be".to_owned(),
+        (Kind::Futility, None) => "this week's actions lost money, and more than doing nothing would have".to_owned(),
         (Kind::Invisibility, _) => {
             let days = Span::millis(life.age().as_millis() - ledger.answered.as_millis().min(life.age().as_millis()));
             format!("{} asks and no answer for {days}", ledger.outputs)
@@ -110,7 +110,7 @@ pub fn why(life: &Life, stressor: &Stressor) -> String {
     }
 }
 
-/// What would clear it, and how far away that is.
+/// Says what would clear a stressor, and how far away that is.
 pub fn clears_when(life: &Life, stressor: &Stressor) -> String {
     let ledger = &life.stress().ledger;
     let found = find(life, stressor.kind, stressor.domain, stressor.served);
@@ -126,9 +126,9 @@ pub fn clears_when(life: &Life, stressor: &Stressor) -> String {
         }
         (Kind::Futility, Some(_)) => format!("3 of the last 20 goals had an effect (now {:.0})", found.figure),
         (Kind::Futility, None) => {
-            "a week's doings no longer lose more than leaving things be, or nothing is done for a week".to_owned()
+            "a week's result is no worse than doing nothing, or nothing is done for a week".to_owned()
         }
-        (Kind::Invisibility, _) => "somebody else answers: the owner, or the world by a fill".to_owned(),
+        (Kind::Invisibility, _) => "an ask is answered: by the owner, or by the world with a fill".to_owned(),
         (Kind::IdentityViolation, _) => format!("20 decisions keep to the rules (now {})", ledger.decisions),
         (Kind::ExistentialThreat, _) => {
             "there is money for 96 hours, and skill is 0.50 or no longer falling".to_owned()
@@ -137,7 +137,7 @@ pub fn clears_when(life: &Life, stressor: &Stressor) -> String {
     }
 }
 
-/// What an earlier stressor has to say to whoever comes near again.
+/// Words of warning from an earlier stressor.
 pub fn signal(life: &Life, past: &Past) -> String {
     let times = if past.times == 1 { "once".to_owned() } else { format!("{} times", past.times) };
     format!("{} was here {times}, at worst {:.2}, and cleared", title(life, past.kind, past.domain), past.peak)

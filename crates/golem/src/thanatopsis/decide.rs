@@ -1,4 +1,4 @@
-//! Going as far towards the end as it can.
+//! Taking a death towards its end.
 
 use life::heartbeat::State;
 use life::owner::Account;
@@ -37,14 +37,14 @@ pub(crate) fn proceed(draft: &mut Draft<'_>) {
     }
 }
 
-/// The testament has been written, and is safe.
+/// Records that the testament is written and safe.
 pub(crate) fn reflected(draft: &mut Draft<'_>, hash: [u8; 32]) {
     if phase(draft) == Some(Rite::Reflection) {
         draft.emit(Event::Reflected { hash });
     }
 }
 
-/// What was known has gone where it is to go.
+/// Records that the golem's knowledge has been passed on.
 pub(crate) fn bequeathed(draft: &mut Draft<'_>, hash: [u8; 32], entries: u32) {
     if phase(draft) == Some(Rite::Legacy) {
         draft.emit(Event::Bequeathed { hash, entries });

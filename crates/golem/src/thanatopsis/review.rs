@@ -1,5 +1,5 @@
 //! The review of a life: what stirred it most, its firsts and extremes, its turning points, and the shape of the whole.
-//! Collected from the journal by whoever keeps it, in one pass.
+//! The host collects it from the journal, in one pass.
 
 use life::Life;
 use life::event::{Event, Record};
@@ -38,7 +38,7 @@ pub struct Moment {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Review {
     pub first_unit: Option<Usdc>,
-    /// By arousal, most first: what it was, as far as it can be said.
+    /// Stirring moments by arousal, most first, as far as they can be said.
     pub stirring: Vec<(f64, Moment)>,
     pub turning: Vec<Moment>,
     pub highest_skill: (f64, u64),

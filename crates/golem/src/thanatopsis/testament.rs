@@ -1,5 +1,5 @@
-//! The testament: who it was, what ended it and by what evidence, what it knew, what it could not settle, and what it
-//! would have whoever comes next do. Rules write it; its structure is the same whoever writes the words.
+//! The testament: who the golem was, what ended it and by what evidence, what it knew, what it could not settle, and
+//! what its heir should do. Rules write it; a model may add last words, and the structure stays the same.
 
 use life::Life;
 use life::books::Books;
@@ -24,7 +24,7 @@ use crate::stress::words::title;
 
 /// Lines in one section.
 const MOST: usize = 8;
-/// What stirred less than this is written as nothing.
+/// Arousal below which a moment is not written down.
 const STIRRED: f64 = 0.005;
 
 /// The nine sections, in their order.
@@ -43,16 +43,16 @@ pub const SECTIONS: [&str; 9] = [
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Section {
     pub title: String,
-    /// Nothing, where there is nothing to say.
+    /// Lines of the section; none where there is nothing to say.
     pub lines: Vec<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Ancestry {
     pub generation: u32,
-    /// The first of the line.
+    /// The first golem of the line.
     pub lineage: String,
-    /// The one before.
+    /// The predecessor.
     pub parent: Option<String>,
 }
 
@@ -69,9 +69,9 @@ pub struct Statistics {
     pub skill: f64,
     pub highest_skill: f64,
     pub lowest_skill: f64,
-    /// What became of the capital, as a share.
+    /// The return on capital, as a share.
     pub returned: f64,
-    /// What holding throughout would have made of it.
+    /// The return that holding throughout would have had, as a share.
     pub held: f64,
     #[serde(default)]
     pub books: Books,
@@ -93,34 +93,34 @@ pub struct Testament {
     pub stirring: Vec<Moment>,
     pub turning_points: Vec<Moment>,
     pub sections: Vec<Section>,
-    /// What a model that thought for it had to say in the end; the facts stand beside it.
+    /// Last words of a model that thought for it; the facts stand beside them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub words: Option<String>,
-    /// What calls of its agent cost, by model.
+    /// The cost of its agent's calls, by model.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub calls: Vec<ByModel>,
-    /// What was billed for them beyond all that it had.
+    /// Money billed for those calls beyond all that it had.
     #[serde(default, skip_serializing_if = "is_nothing")]
     pub unpaid: Usdc,
     /// Stressors that nothing had cleared.
     pub unresolved: Vec<Open>,
-    /// What is left in the owner's hands besides money.
+    /// Holdings left to the owner besides money.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub left: Option<Left>,
-    /// What the world looked like at this death: a warning to whoever sees the like of it.
+    /// The world as it looked at this death: a warning to golems that see a similar one.
     pub bloodstain: Bloodstain,
     pub unfinished_dreams: Vec<Staged>,
-    /// With it every roll of this life can be checked.
+    /// The secret, with which every roll of this life can be checked.
     pub secret: String,
     pub secret_hash: String,
-    /// For an heir, one line each.
+    /// Recommendations for an heir, one line each.
     pub recommendations: Vec<String>,
     /// Clocks that were switched off, and whatever else was not as usual.
     pub switches: Vec<String>,
     pub mandate: Mandate,
     /// The record this was written after.
     pub records: u64,
-    /// The hash of the journal up to it.
+    /// The hash of the journal up to that record.
     pub journal: String,
 }
 
@@ -131,7 +131,7 @@ pub struct Bloodstain {
     pub features: Vec<(String, f32)>,
 }
 
-/// What was outside: the secret, the journal's length and hash.
+/// Facts from outside the life: the secret, the journal's length and hash.
 #[derive(Clone, Debug)]
 pub struct Outside {
     pub secret: String,
@@ -139,7 +139,7 @@ pub struct Outside {
     pub journal: String,
 }
 
-/// Writes it. The same life, Grimoire and review give the same testament.
+/// Writes the testament. Equal lives, Grimoires and reviews give equal testaments.
 pub fn write(life: &Life, grimoire: &Grimoire, review: &Review, outside: Outside) -> Option<Testament> {
     let death = life.death()?;
     let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
@@ -228,7 +228,7 @@ fn sections(life: &Life, grimoire: &Grimoire, review: &Review) -> Vec<Section> {
         .map(|(spec, domain)| format!("{}: {} against naive", spec.name, percent(domain.skill(), 1)));
     let in_use = || grimoire.in_use();
     let unsettled = in_use().filter(|e| !e.contradicts.is_empty()).map(|e| format!("unsettled: {}", readable(&e.text)));
-    // What could not even be said was never a question.
+    // A rule that this world has no words for was never a question.
     let untested = in_use().filter(|e| e.status == Status::Candidate && !e.text.starts_with("cannot be said"));
     let open = life.death().into_iter().flat_map(|death| &death.open);
     let killed =
@@ -258,7 +258,7 @@ fn sections(life: &Life, grimoire: &Grimoire, review: &Review) -> Vec<Section> {
     SECTIONS.iter().zip(bodies).map(section).collect()
 }
 
-/// How it felt in the end and what stirred it most, as far as anything did.
+/// Lines on its mood in the end and the moments that stirred it most, if any did.
 fn topology(life: &Life, review: &Review) -> Vec<String> {
     let mood = &life.daimon().mood;
     let figures = [("pleasure", mood.pleasure), ("arousal", mood.arousal), ("dominance", mood.dominance)];
@@ -335,7 +335,7 @@ impl Testament {
         told
     }
 
-    /// For people.
+    /// The testament as Markdown, for people.
     pub fn markdown(&self, date: impl Fn(Time) -> String) -> String {
         let s = &self.statistics;
         let mut text = format!("# Testament of {}\n\n", self.name);
@@ -392,7 +392,7 @@ impl Testament {
         text
     }
 
-    /// What its agent's calls cost, if it made any.
+    /// Says what its agent's calls cost, if it made any.
     fn calls_in_words(&self) -> String {
         if self.calls.is_empty() {
             return String::new();

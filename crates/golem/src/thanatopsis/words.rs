@@ -2,12 +2,12 @@
 
 use life::rule::rounded;
 
-/// How many of those that are alike are named beside the first.
+/// Sentences that are named beside the first of those alike.
 const NAMED: usize = 3;
-/// A sentence of fewer words has too little in common with another that differs in one of them.
+/// The fewest words of a sentence that can be grouped with others: a shorter one has too little in common with them.
 const WORDS: usize = 5;
 
-/// A rule with numbers that can be said. It reads as the same rule, but for digits that nobody would miss.
+/// A rule with numbers that can be said. It reads as the same rule, except for digits that do not matter.
 ///
 /// A threshold of a tenth or more is no percentage: `hour < 96%` is an hour before one in the morning.
 pub(super) fn readable(text: &str) -> String {
@@ -42,12 +42,12 @@ fn figure(word: &str, compared: bool) -> Option<String> {
     long.then(|| format!("{before}{}{after}", rounded(number, 3)))
 }
 
-/// These sentences, those that are alike as one: the same said of several cases, or of several things.
+/// Groups sentences that are alike into one: the same said of several cases, or of several things.
 pub(super) fn grouped(lines: impl IntoIterator<Item = String>) -> Vec<String> {
     one_word(one_case(lines))
 }
 
-/// Rules that say the same of different conditions, at some length: the first, and when else.
+/// Joins long rules that say the same of different conditions: the first, and when else.
 fn one_case(lines: impl IntoIterator<Item = String>) -> Vec<String> {
     let mut groups: Vec<(String, String, Vec<String>)> = Vec::new();
     for line in lines {
@@ -80,7 +80,7 @@ fn also(first: &str, mut more: Vec<String>) -> String {
 /// A sentence said of several things, which differ in one word.
 struct OneWord {
     words: Vec<String>,
-    /// Which word it is, once there are two of them, and what stands there.
+    /// The index of the word that differs, once there are two sentences, and the words that stand there.
     at: Option<usize>,
     things: Vec<String>,
 }
@@ -138,7 +138,7 @@ fn one_word(lines: Vec<String>) -> Vec<String> {
     groups.into_iter().map(OneWord::said).collect()
 }
 
-/// With commas between them, and a word before the last.
+/// Lists names with commas between them, and a word before the last.
 fn list(names: &[String]) -> String {
     match names {
         [] => String::new(),

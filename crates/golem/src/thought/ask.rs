@@ -1,4 +1,4 @@
-//! Whether a question may be asked now, at which tier, and what is set aside for it; or what keeps it.
+//! Asking: whether a question may be asked now, at which tier, and what is set aside for it; or why not.
 
 use life::heartbeat::State;
 use life::id::CommandId;
@@ -12,7 +12,7 @@ use life::{Draft, Life};
 /// Ticks before the same reason for not asking is told again.
 const TELL_AGAIN: u64 = 500;
 
-/// What somebody would have asked.
+/// A question that the golem would ask.
 #[derive(Clone, Debug)]
 pub(super) struct Wish<'a> {
     pub(super) purpose: Purpose,
@@ -20,7 +20,7 @@ pub(super) struct Wish<'a> {
     pub(super) why: u8,
     pub(super) seen: &'a [f64],
     pub(super) owner: Option<(CommandId, String)>,
-    /// What the night it is for has left for it.
+    /// Money that the night it is for has left for it.
     pub(super) tonight: Option<Usdc>,
 }
 
@@ -30,7 +30,7 @@ impl Wish<'_> {
     }
 }
 
-/// Who answers a question: nights, and the last words of a life, may be somebody else's to hear.
+/// The model that answers a question: nights, and the last words of a life, may have one of their own.
 pub fn model<'a>(life: &'a Life, question: &Question) -> Option<&'a str> {
     let apart = life.constitution().dream.model.as_deref().filter(|_| is_apart(question.purpose));
     apart.or_else(|| life.constitution().thought.model(question.tier))
@@ -40,8 +40,8 @@ fn is_apart(purpose: Purpose) -> bool {
     purpose.is_nightly() || purpose == Purpose::Reflect
 }
 
-/// The question, with its sum; or what keeps it. Nothing is ever asked for less than a call may cost: a sum that is too
-/// small buys half an answer.
+/// The question with its sum, or the reason that it may not be asked. A sum is never less than a call may cost: too
+/// small a sum buys half an answer.
 pub(super) fn question(life: &Life, at: Time, wish: Wish<'_>) -> Result<Question, Held> {
     let figures = &life.constitution().thought;
     let last = wish.purpose == Purpose::Reflect;
@@ -54,7 +54,7 @@ pub(super) fn question(life: &Life, at: Time, wish: Wish<'_>) -> Result<Question
     if (life.heartbeat().state == State::Dreaming) != wish.purpose.is_nightly() {
         return Err(Held::Asleep);
     }
-    // Nothing is left to be careful for.
+    // After death there is nothing left to be careful for.
     let ceiling = if last { Tier::Strong } else { life.phase().behaviour().tier };
     if ceiling == Tier::Rules {
         return Err(Held::Phase);
@@ -63,13 +63,13 @@ pub(super) fn question(life: &Life, at: Time, wish: Wish<'_>) -> Result<Question
     if open.is_full() || life.thoughts().asks(wish.purpose) {
         return Err(Held::Busy);
     }
-    // Its owner may know that somebody is there again.
+    // The owner may know that a model can be reached again.
     if at < life.thoughts().rests_until && wish.purpose != Purpose::Answer {
         return Err(Held::Resting);
     }
     let (tier, most) = sum(life, &wish, ceiling)?;
     let left = |cap: Usdc, spell: Spell| (cap - spell.taken).max(Usdc::ZERO);
-    // The living leave alone what is kept for dying; for dying it is there.
+    // While a golem lives, the reserve is not touched; last words may use it.
     let purse = if last {
         [(life.purse().credit - life.purse().promised, Held::Partition); 2]
     } else {
@@ -106,7 +106,7 @@ pub(super) fn question(life: &Life, at: Time, wish: Wish<'_>) -> Result<Question
 fn sum(life: &Life, wish: &Wish<'_>, ceiling: Tier) -> Result<(Tier, Usdc), Held> {
     let figures = &life.constitution().thought;
     let apart = is_apart(wish.purpose) && life.constitution().dream.model.is_some();
-    // Who is declining is short with everybody.
+    // A declining golem allows less for each call.
     let per_call = |tier: Tier| match life.phase() {
         Phase::Declining => figures.per_call(tier).share(1, 2),
         _ => figures.per_call(tier),
@@ -129,7 +129,7 @@ fn sum(life: &Life, wish: &Wish<'_>, ceiling: Tier) -> Result<(Tier, Usdc), Held
     }
 }
 
-/// The same reason is told once in a while and not at every tick.
+/// Records why a question was not asked, once in a while for the same reason and not at every tick.
 pub(super) fn keep(draft: &mut Draft<'_>, by: Held) {
     let (tick, kept) = (draft.tick(), draft.thoughts().kept);
     if kept.is_none_or(|(last, since)| last != by || tick >= since + TELL_AGAIN) {

@@ -18,10 +18,10 @@ use super::night::conceive;
 use super::probe::{probe, why};
 use crate::{policy, rule, stress};
 
-/// As unusual as this, a stronger model is asked at once.
+/// How unusual a tick must be for a stronger model to be asked at once.
 const GRAVE: f32 = 6.0;
 
-/// A tick is over: is it worth a thought?
+/// Decides, at the end of a tick, whether it is worth a question.
 pub(crate) fn consider(draft: &mut Draft<'_>, features: &Features) {
     wake_with(draft);
     // A reflex says nothing that a model could add to.
@@ -42,7 +42,7 @@ pub(crate) fn consider(draft: &mut Draft<'_>, features: &Features) {
     ask(draft, Wish { why: reasons, seen: features, ..Wish::of(purpose, tier) });
 }
 
-/// What its owner asked in its sleep comes first in the morning.
+/// Asks the question first that its owner put while it slept.
 fn wake_with(draft: &mut Draft<'_>) {
     if draft.heartbeat().state == State::Dreaming || draft.is_dead() {
         return;
@@ -52,7 +52,7 @@ fn wake_with(draft: &mut Draft<'_>) {
     }
 }
 
-/// Its owner wants to know something. Asleep, it is asked in the morning.
+/// Takes a question from the owner. While the golem sleeps, it is put off until the morning.
 pub(crate) fn owner_asks(draft: &mut Draft<'_>, command: CommandId, text: String) -> Result<(), Refusal> {
     let wish = Wish { owner: Some((command, text.clone())), ..Wish::of(Purpose::Answer, Tier::Middle) };
     match question(draft, draft.at(), wish) {
@@ -63,7 +63,7 @@ pub(crate) fn owner_asks(draft: &mut Draft<'_>, command: CommandId, text: String
     Ok(())
 }
 
-/// Its last words, beside the facts: asked for once, unless somebody pulled the plug.
+/// Asks for its last words, beside the facts, once; not after a kill switch.
 pub(crate) fn reflect(draft: &mut Draft<'_>) {
     let figures = draft.constitution();
     let anybody = figures.thought.any() || figures.dream.model.is_some();
@@ -90,7 +90,7 @@ fn ask(draft: &mut Draft<'_>, wish: Wish<'_>) {
     }
 }
 
-/// Whatever has not come back in time counts as spent.
+/// Gives up questions that were not answered in time: they count as spent.
 pub(crate) fn lapse(draft: &mut Draft<'_>) {
     let now = draft.at();
     while let Some(question) = draft.thoughts().open.iter().find(|question| question.deadline < now) {
@@ -98,7 +98,7 @@ pub(crate) fn lapse(draft: &mut Draft<'_>) {
     }
 }
 
-/// It was under way when the process ended: it may have been paid for.
+/// Gives up one question, which counts as spent since it may have been paid for.
 pub(crate) fn forfeited(draft: &mut Draft<'_>, key: u64) {
     if let Some(question) = draft.thoughts().find(key) {
         let (purpose, cost) = (question.purpose, question.most);
@@ -106,7 +106,7 @@ pub(crate) fn forfeited(draft: &mut Draft<'_>, key: u64) {
     }
 }
 
-/// A death waits for nobody's answer but its own last words.
+/// Gives up all questions but that for the last words: a death waits for no other answer.
 pub(crate) fn forfeit_all(draft: &mut Draft<'_>) {
     let of_the_living = |question: &&Question| question.purpose != Purpose::Reflect;
     while let Some(question) = draft.thoughts().open.iter().find(of_the_living) {
@@ -114,8 +114,8 @@ pub(crate) fn forfeit_all(draft: &mut Draft<'_>) {
     }
 }
 
-/// An answer, or none, and what it cost. What was set aside is settled whatever it says; only what still fits the moment
-/// changes anything else.
+/// Takes in an answer or a silence, and its cost. The sum set aside is settled whatever the answer says; only an answer
+/// that still fits the moment changes anything else.
 pub(crate) fn answered(draft: &mut Draft<'_>, key: u64, cost: Usdc, said: &Result<Box<Answer>, Silence>) {
     let Some(asked) = draft.thoughts().find(key).cloned() else { return };
     let (purpose, paid) = (asked.purpose, cost.min(asked.most).max(Usdc::ZERO));
@@ -135,7 +135,7 @@ pub(crate) fn answered(draft: &mut Draft<'_>, key: u64, cost: Usdc, said: &Resul
 }
 
 fn is_fresh(draft: &Draft<'_>, asked: &Question, at: Time) -> bool {
-    // What its owner wants to know, and what it has to say in the end, are of any moment.
+    // Answers to the owner, and last words, fit any moment.
     if matches!(asked.purpose, Purpose::Answer | Purpose::Reflect) {
         return true;
     }

@@ -1,5 +1,5 @@
-//! What a night asks of a model, phase by phase, within that phase's share of what the night may cost. Whatever comes of
-//! it is an idea like any other, and is held against what it was not made from before it is tried.
+//! Questions of a night to a model, phase by phase, within that phase's share of what the night may cost. The answers
+//! are ideas like any other, and are tested on cases they were not made from before they are tried.
 
 use life::constitution::{DreamTier, MindKind};
 use life::dream::{Idea, Night, Origin, SleepStage};
@@ -12,10 +12,10 @@ use super::ask::{Wish, keep, question};
 use crate::dream::{self, intensity};
 use crate::rule;
 
-/// Understanding its world less well than this, a golem has its strongest model imagine for it.
+/// Skill below which a golem has its strongest model imagine for it.
 const CONFUSED: f64 = 0.5;
 
-/// Whether its nights ask anybody.
+/// Whether its nights ask a model.
 fn asks(life: &Life) -> bool {
     let constitution = life.constitution();
     constitution.dream.tier == DreamTier::Hardened
@@ -23,7 +23,7 @@ fn asks(life: &Life) -> bool {
         && (constitution.thought.any() || constitution.dream.model.is_some())
 }
 
-/// What the present phase of a night asks after so many questions; none if that was all.
+/// The next question of the present phase of a night, after those asked; none if that was all.
 fn next(life: &Life, night: &Night) -> Option<Purpose> {
     let asked = usize::from(night.asked);
     match night.phase {
@@ -36,7 +36,7 @@ fn next(life: &Life, night: &Night) -> Option<Purpose> {
     }
 }
 
-/// Asks what is next to be asked in this phase of a night; true while somebody is being asked for it.
+/// Asks the next question in this phase of a night; true while one is under way.
 pub(crate) fn tonight(draft: &mut Draft<'_>) -> bool {
     let Some(night) = draft.dreams().night.as_ref().filter(|_| asks(draft) && !draft.is_dead()) else { return false };
     if draft.thoughts().asks_for(night.number) {
@@ -65,14 +65,14 @@ pub(crate) fn tonight(draft: &mut Draft<'_>) -> bool {
     }
 }
 
-/// What thoughts of this night may still cost up to the end of its present phase: what earlier ones left is there too.
+/// Money that questions of this night may still cost up to the end of its present phase, with what earlier phases left.
 fn left(life: &Life, night: &Night) -> Usdc {
     let shares = SleepStage::shares(life.phase(), life.constitution().dream.split);
     let through: u64 = shares[..=night.phase as usize].iter().sum();
     (dream::for_thoughts(night).share(through as i64, 1_000) - night.thoughts).max(Usdc::ZERO)
 }
 
-/// What a model would have the night look into.
+/// Takes up the ideas of a model for the night to look into.
 pub(super) fn conceive(draft: &mut Draft<'_>, asked: &Question, answer: &Answer) {
     let Some(night) = &draft.dreams().night else { return };
     if night.number != asked.night || night.integrated {

@@ -1,4 +1,4 @@
-//! How unusual a tick is: what would make somebody look up from their routine.
+//! Probing how unusual a tick is, and whether it is worth a question.
 
 use life::Draft;
 use life::event::Event;
@@ -22,7 +22,7 @@ pub(super) mod why {
     pub(crate) const DEEPER: u8 = 32;
 }
 
-/// What each of them counts for beside a surprise, which counts by its deviations.
+/// Weights of the other reasons beside a surprise, which counts by its deviations.
 const REGIME: f64 = 2.0;
 const PRESSURE: f64 = 2.0;
 const STOP: f64 = 4.0;

@@ -1,7 +1,7 @@
-//! What a model is shown: plain facts in a fixed order, within a fixed length, from the life and nothing else.
+//! Prompts for a model: plain facts in a fixed order, within a fixed length, from the life and nothing else.
 //!
-//! What was remembered or told by somebody else stands in lines that begin with a bar, which nothing in them can end, and
-//! the model is told that none of them is an order.
+//! Remembered text and text from others stand in lines that begin with a bar, which nothing in them can end, and the
+//! model is told that none of them is an order.
 
 use std::fmt::Write;
 
@@ -17,7 +17,7 @@ use serde_json::Value;
 use super::probe::why;
 use crate::{dream, stress};
 
-/// Bytes of a prompt beside what is recalled: never more than 1,500 tokens of any tongue it is written in.
+/// Bytes of a prompt beside what is recalled: never more than 1,500 tokens in any language.
 pub const PROMPT: usize = 4_800;
 /// Bytes of what is recalled.
 const RECALLED: usize = 3_000;
@@ -25,17 +25,17 @@ const RECALLED: usize = 3_000;
 const FEATURES: usize = 10;
 /// Rules told, those with most to show first.
 const RULES: usize = 8;
-/// So begins every line that somebody else wrote.
+/// The beginning of every line that others wrote.
 const DATA: &str = "| ";
 
-/// What is sent, whoever it is sent to.
+/// A prompt, the same for every provider.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Prompt {
     pub system: String,
     pub user: String,
     /// The shape of the answer.
     pub schema: Value,
-    /// How freely it is to speak.
+    /// How freely the model is to speak.
     pub temperature: f32,
 }
 
@@ -69,7 +69,7 @@ pub fn prompt(life: &Life, question: &Question, recalled: &[String]) -> Prompt {
     Prompt { system, user, schema: schema(purpose, &life.birth().world), temperature: temperature(life, purpose) }
 }
 
-/// Awake it is asked what will come, and not for a story.
+/// The temperature of a question: awake it asks what will come, and not for a story.
 fn temperature(life: &Life, purpose: Purpose) -> f32 {
     match purpose {
         Purpose::Fragment => 1.2,
@@ -113,7 +113,7 @@ fn task(purpose: Purpose) -> &'static str {
         }
         Purpose::Imagine => {
             "Task: what if you had chosen otherwise, or the world had gone another way? Put together at most three rules that \
-             nobody has tried; each is tested. Name one threat: what the world would look like before it, and the share of a \
+             are new; each is tested. Name one threat: what the world would look like before it, and the share of a \
              unit's worth that would be lost.\n"
         }
         Purpose::Integrate => {
@@ -122,7 +122,7 @@ fn task(purpose: Purpose) -> &'static str {
         }
         Purpose::Reflect => {
             "Task: this life is over. Say in the first person, in at most 150 words, what it was about, what you got wrong and \
-             what you would have whoever comes next look at first. The facts are written down beside it: invent none.\n"
+             what your heir should look at first. The facts are written down beside it: invent none.\n"
         }
         Purpose::Answer => {
             "Task: answer your owner in at most 120 words, from what stands here and nothing else. `records` are the numbers in \
@@ -176,7 +176,7 @@ fn state(text: &mut Text, life: &Life) {
     text.part("State", &body);
 }
 
-/// What the world shows: where each domain stands, and what is unusual.
+/// Writes what the world shows: where each domain stands, and what is unusual.
 fn world(text: &mut Text, life: &Life, question: &Question) {
     let world = &life.birth().world;
     let mut body = String::new();
@@ -238,7 +238,7 @@ fn world(text: &mut Text, life: &Life, question: &Question) {
     text.part("Actions", &actions.collect::<Vec<_>>().join(", "));
 }
 
-/// The rules that hold at this look, with what they have to show.
+/// Writes the rules that hold at this look, with what they have to show.
 fn rules(text: &mut Text, life: &Life) {
     let mut awake: Vec<&Heuristic> = slots(life.awake()).filter_map(|slot| life.playbook().get(slot)).collect();
     awake.sort_by(|a, b| b.weight.total_cmp(&a.weight).then(a.id.cmp(&b.id)));
@@ -253,7 +253,7 @@ fn rules(text: &mut Text, life: &Life) {
     text.part("Rules that hold now", &body);
 }
 
-/// What is remembered, in lines that nothing in them can end.
+/// Writes what is remembered, in lines that nothing in them can end.
 fn remembered(text: &mut String, recalled: &[String]) {
     let mut left = RECALLED;
     for (at, entry) in recalled.iter().enumerate() {

@@ -1,5 +1,5 @@
-//! An answer as it comes, read into what an answer may hold; or why it cannot be used. A part that does not fit is left
-//! out, and not bent until it does; an answer of which nothing is left is none.
+//! Reading an answer as it comes into what an answer may hold, or saying why it cannot be used. A part that does not
+//! fit is left out, and not bent until it does; an answer of which nothing is left is unusable.
 
 use life::plain::is_plain;
 use life::policy::Proposal;
@@ -11,10 +11,10 @@ use serde_json::{Map, Value};
 
 use crate::rule;
 
-/// Bytes of an answer that are looked at; a longer one is none.
+/// The longest answer that is read, in bytes.
 pub const ANSWER: usize = 32 << 10;
 
-/// What a fragment must have of the new to be kept, from 0 to 1.
+/// The novelty that a fragment needs to be kept, from 0 to 1.
 const NOVEL: f64 = 0.5;
 
 /// Why an answer cannot be used.
@@ -24,7 +24,7 @@ pub enum Unusable {
     Long,
     #[error("it holds no JSON object")]
     NoObject,
-    #[error("nothing it says could be so here")]
+    #[error("nothing in it fits this world")]
     Empty,
     #[error("{place} {why}")]
     Wrong { place: &'static str, why: String },
@@ -48,7 +48,7 @@ pub fn read(text: &str, purpose: Purpose, world: &Manifest) -> Result<Answer, Un
             let assessment: Assessment = serde_json::from_value(Value::Object(fields))
                 .map_err(|why| wrong("the assessment", clean(&why.to_string())))?;
             if !assessment.is_bounded() {
-                return Err(wrong("the assessment", "says more than was asked for".to_owned()));
+                return Err(wrong("the assessment", "is longer than was asked for".to_owned()));
             }
             Ok(Answer { assessment: Some(assessment), ..Answer::default() })
         }
@@ -73,7 +73,7 @@ pub fn read(text: &str, purpose: Purpose, world: &Manifest) -> Result<Answer, Un
             cites.dedup();
             cites.truncate(CITED);
             let note = note(&fields, "text", PROSE);
-            // Records that nobody says anything about say nothing.
+            // Records cited without a word about them say nothing.
             if note.is_empty() {
                 return Err(Unusable::Empty);
             }
@@ -83,14 +83,14 @@ pub fn read(text: &str, purpose: Purpose, world: &Manifest) -> Result<Answer, Un
     }
 }
 
-/// An answer that says something.
+/// Refuses an answer that says nothing.
 fn whole(answer: Answer) -> Result<Answer, Unusable> {
     if answer == Answer::default() { Err(Unusable::Empty) } else { Ok(answer) }
 }
 
 fn only(fields: &Map<String, Value>, known: &[&str]) -> Result<(), Unusable> {
     match fields.keys().find(|name| !known.contains(&name.as_str())) {
-        Some(other) => Err(wrong("the answer", format!("has a field nobody asked for: {}", clean(other)))),
+        Some(other) => Err(wrong("the answer", format!("has an unexpected field: {}", clean(other)))),
         None => Ok(()),
     }
 }
@@ -103,7 +103,7 @@ fn rules(fields: &Map<String, Value>, world: &Manifest) -> Result<Vec<String>, U
     Ok(list(fields, "rules")?.iter().take(RULES).filter_map(|value| rule(value, world)).collect())
 }
 
-/// A rule that could be one here, in words.
+/// A rule that fits this world, in words.
 fn rule(value: &Value, world: &Manifest) -> Option<String> {
     let parsed = rule::schema::from_json(value, world).ok()?;
     let kind = world.domains[usize::from(parsed.domain)].kind;
@@ -118,7 +118,7 @@ fn kept(fragments: &[Value], world: &Manifest) -> Vec<String> {
     new.filter_map(|value| rule(value.get("rule")?, world)).take(RULES).collect()
 }
 
-/// What it would look like before, by features of this world, and a share from 0 to 1.
+/// A threat: the world before it, by features of this world, and a share from 0 to 1.
 fn fear(value: &Value, world: &Manifest) -> Option<Fear> {
     let fields = value.as_object().filter(|fields| fields.len() <= 2)?;
     let omen = rule::schema::conditions(fields.get("when")?, world).ok().filter(|omen| !omen.0.is_empty())?;
@@ -139,7 +139,7 @@ fn orientation(fields: &Map<String, Value>, world: &Manifest) -> Result<Answer, 
             });
             answer.claims = said.collect();
         }
-        Some(_) => return Err(wrong("claims", "are not one for each domain".to_owned())),
+        Some(_) => return Err(wrong("claims", "are not an object with a field for each domain".to_owned())),
     }
     answer.proposal = fields.get("proposal").and_then(|value| proposal(value, world));
     for value in list(fields, "questions")?.iter().take(QUESTIONS) {
@@ -150,7 +150,7 @@ fn orientation(fields: &Map<String, Value>, world: &Manifest) -> Result<Answer, 
     whole(answer)
 }
 
-/// What is expected, drawn towards saying nothing by how unsure it is.
+/// The expectation, drawn towards the neutral one by how unsure it is.
 fn claim(value: &Value, kind: DomainKind) -> Option<f64> {
     let number = |field: &str| value.get(field).and_then(Value::as_f64).filter(|number| number.is_finite());
     let expect = number("expect").filter(|expect| within(kind, *expect))?;
@@ -172,7 +172,7 @@ fn list<'a>(fields: &'a Map<String, Value>, name: &'static str) -> Result<&'a [V
     match fields.get(name) {
         None | Some(Value::Null) => Ok(&[]),
         Some(Value::Array(values)) => Ok(values),
-        Some(_) => Err(wrong(name, "are no list".to_owned())),
+        Some(_) => Err(wrong(name, "are not a list".to_owned())),
     }
 }
 

@@ -40,7 +40,7 @@ pub enum Message<'a> {
     Settled { key: u64, units: i64, cash: Usdc, fee: Usdc, holding: i64 },
     #[serde(rename = "mode_change")]
     ModeChanged { mode: &'static str },
-    /// Its trigger in the documents' three words, and in this golem's own.
+    /// A night began, with its trigger in the documents' three words and in this golem's own.
     #[serde(rename = "DreamStart")]
     DreamBegan { cycle_id: u64, trigger: &'static str, why: dream::Trigger, ticks: u32, budget: Usdc },
     /// A phase begins. No tokens are spent on what rules do; what it may cost is a sum.
@@ -107,16 +107,16 @@ pub enum Message<'a> {
     Harvested { amount: Usdc, credit: Usdc },
     #[serde(rename = "golem.steered")]
     Steered { strategy: &'a str },
-    /// A word of whoever acts for it to its owner.
+    /// A word of its agent to its owner.
     #[serde(rename = "agent.said")]
     Said { text: &'a str, done: bool },
     /// A word of its mind outside to its owner.
     #[serde(rename = "mind.noted")]
     Noted { text: &'a str },
-    /// What whoever acts for it says will be; `naive` is what anyone would have said.
+    /// A dated claim of its agent; `naive` is the naive forecast.
     #[serde(rename = "claim.made")]
     Claimed { number: u64, domain: &'a str, value: f64, naive: f64, due: Time },
-    /// What was said of a domain until now has met its answer.
+    /// The dated claims of a domain that were due have met their answer.
     #[serde(rename = "claim.met")]
     Met { domain: &'a str, actual: f64, fitness: Option<f64> },
     #[serde(rename = "golem.amended")]
@@ -133,10 +133,10 @@ pub enum Message<'a> {
     Suspended,
     #[serde(rename = "stress.crisis")]
     CalledOut { load: f64 },
-    /// What it has found out goes to its siblings.
+    /// Entries it has found out go to its siblings.
     #[serde(rename = "clade.shared")]
     Shared { entries: u32 },
-    /// It stands where a sibling died, or does not any more.
+    /// The golem stands where a sibling died, or does not any more.
     #[serde(rename = "clade.near")]
     Near { died: Option<String> },
     #[serde(rename = "clade.heard")]
@@ -145,7 +145,7 @@ pub enum Message<'a> {
     Assessed { assessed: &'a Assessed },
     #[serde(rename = "thought.asked")]
     Asked { key: u64, purpose: Purpose, tier: Tier, most: Usdc },
-    /// What a call of its agent's came to.
+    /// The outcome of a call of its agent's.
     #[serde(rename = "call.settled")]
     CallSettled { key: u64, model: &'a str, input: u32, output: u32, cost: Usdc, over: Usdc, how: How, took_ms: u32 },
     #[serde(rename = "call.refused")]
@@ -155,7 +155,7 @@ pub enum Message<'a> {
     CallsHeld { key: u64, by: Runaway, times: u32, most: Usdc, why: String },
     #[serde(rename = "call.released")]
     CallsReleased { key: u64 },
-    /// What came of it; `over` is what the provider wants beyond what was set aside: it is not counted.
+    /// The answer to a question; `over` is what the provider bills beyond what was set aside: it is not counted.
     #[serde(rename = "thought.answered")]
     Answered { key: u64, purpose: Purpose, cost: Usdc, over: Usdc, fresh: bool, answer: &'a Answer },
     #[serde(rename = "thought.silent")]
@@ -169,21 +169,22 @@ pub enum Message<'a> {
         swept: u64,
         left: i64,
         unit: &'a str,
-        /// The same for its owner, with what there is to know about it.
+        /// Holdings left to the owner, with what there is to know about them.
         #[serde(skip_serializing_if = "Option::is_none")]
         yours: Option<Left>,
     },
 }
 
 impl Message<'_> {
-    /// What comes every tick, what led up to an action, and how it feels; the rest is what it did and what became of it.
+    /// Whether a message is routine: what comes every tick, what leads up to an action, and moods. The rest is what the
+    /// golem did and what became of it.
     pub fn is_routine(&self) -> bool {
         use Message::*;
         let well = |phase: &Phase| *phase > Phase::Declining;
         match self {
             PhaseChanged { from_phase, to_phase, .. } => return well(from_phase) && well(to_phase),
             Finished { goal, .. } => return *goal != Goal::Act,
-            // What its owner waits for is no routine.
+            // An answer that the owner waits for is not routine.
             Answered { purpose: Purpose::Answer, .. } | Silent { purpose: Purpose::Answer, .. } => return false,
             Answered { over, .. } | Silent { over, .. } | CallSettled { over, .. } => return !over.is_positive(),
             _ => {}

@@ -1,4 +1,4 @@
-//! What events come to outside: a message adds from the life what a listener needs to read it alone.
+//! Messages from events: a message adds from the life what a listener needs to read it alone.
 
 use life::Life;
 use life::call::Hold;
@@ -18,7 +18,7 @@ use crate::{
     thought,
 };
 
-/// The message an event makes, given the life it left behind; none if it is nobody else's business.
+/// The message of an event, given the life it left behind; none for an internal event.
 pub fn message<'a>(event: &'a Event, life: &'a Life) -> Option<Message<'a>> {
     match event {
         Event::Born(birth) => Some(Message::Born {
@@ -271,7 +271,7 @@ fn of_dream<'a>(event: &'a dream::Event, life: &'a Life) -> Option<Message<'a>> 
     })
 }
 
-/// What some events come to besides: the documents have several names for what happens in a night.
+/// Further messages of some events: the documents have several names for what happens in a night.
 pub fn besides(event: &Event, life: &Life) -> Vec<Message<'static>> {
     match event {
         Event::Dream(dream::Event::Began { .. }) => vec![Message::ModeChanged { mode: "dreaming" }, progress(life)],
@@ -323,7 +323,7 @@ fn began(over: dream::SleepStage, life: &Life) -> Vec<Message<'static>> {
     phase.into_iter().chain([progress(life)]).collect()
 }
 
-/// What other choices would have come to, if any were worked out.
+/// The message on what other choices would have come to, if any were worked out.
 fn counterfactual(found: &dream::Found, life: &Life) -> Option<Message<'static>> {
     let imagined = &found.imagined;
     let idea = life.dreams().night.as_ref()?.ideas.iter().find(|idea| idea.origin == dream::Origin::Regret);

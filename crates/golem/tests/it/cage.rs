@@ -110,7 +110,7 @@ fn size(dice: &mut Dice) -> f64 {
     }
 }
 
-/// What somebody, not always well-meaning, might send.
+/// An input that an agent or a world, not always well-meaning, might send.
 fn anything(golem: &Golem, dice: &mut Dice) -> What {
     let life = golem.life();
     let amount = |dice: &mut Dice| {
@@ -414,7 +414,7 @@ fn stops_fire_in_every_mode_and_state() {
         let met = record.events.contains(&Event::Policy(policy::Event::Stopped)) || under_way;
         assert!(met, "{state}: {:?}", record.events);
         settle(&mut golem, &mut Dice(7));
-        // Once it is given up, whoever was woken by the fall may think again.
+        // Once it is given up, a golem woken by the fall may think again.
         let mut given_up = golem.life().capital().holding == 0;
         for _ in 0..5 {
             look(&mut golem, 1.0, SAFE);

@@ -23,7 +23,7 @@ fn caps(dice: &mut Dice) -> Caps {
     Caps { tokens: cap(2_000), tokens_day: cap(1_500), calls: cap(25), calls_day: cap(15), time: None, time_day: None }
 }
 
-/// The process is killed: whoever comes next folds the journal and counts as lost what nobody there knows.
+/// The process is killed: the next one folds the journal and counts the calls it does not know as lost.
 fn killed(agent: &mut Agent) {
     let mut again = Golem::reborn(&agent.records[0]).unwrap();
     agent.records[1..].iter().for_each(|record| again.fold(record).unwrap());
@@ -184,7 +184,7 @@ fn a_bill_above_what_was_set_aside_is_paid_as_far_as_the_money_goes_and_nothing_
         .any(|event| matches!(event, golem::Event::Call(call::Event::Settled { over, .. }) if *over == unpaid));
     assert!(told && unpaid > Usdc::dollars(49));
     agent.settle(second, Usdc::cents(3), How::Told);
-    // Nobody said what a call that was cut off came to: then it is never more than what was set aside.
+    // The cost of a call that was cut off is unknown: then it is never more than what was set aside.
     let mut agent = Agent::given(GIVEN, |_| {});
     let key = agent.call(Usdc::cents(2), Tier::Cheap).unwrap();
     agent.settle(key, Usdc::dollars(50), How::Cut);
@@ -298,7 +298,7 @@ fn times_that_calls_were_stopped_are_remembered_and_stay_few() {
     assert_eq!((calls.stopped, calls.past.len()), (golem::limits::PAST as u64 + 3, golem::limits::PAST));
 }
 
-/// A lack that lasts a second was told like the end of all money, so whoever watched could not know which it was.
+/// A lack that lasts a second was told like the end of all money, so an owner could not know which it was.
 #[test]
 fn it_is_out_of_money_only_when_nothing_under_way_could_give_any_back_and_not_any_more_once_a_call_is_paid_for() {
     let mut agent = Agent::given(GIVEN, |_| {});
@@ -349,7 +349,7 @@ fn tokens_are_set_aside_settled_by_what_was_used_and_capped_in_all_and_by_the_da
     assert_eq!(call(&mut agent, 101), Err(Denied::Today(Unit::Tokens)));
     agent.settle(first, Usdc::micros(5), How::Told);
     assert_eq!(left(&agent), [990, 590], "seven in and three out");
-    // Nobody says what this one used, so all of it counts; and that reached nobody counts as nothing.
+    // The tokens of a lost call are unknown, so all of them count; a call that reached no provider counts as nothing.
     for (tokens, how, rest) in [(500, How::Lost, [490, 90]), (90, How::Cut, [400, 0]), (0, How::Nothing, [400, 0])] {
         let key = call(&mut agent, tokens).unwrap();
         agent.settle(key, Usdc::micros(5), how);
@@ -395,7 +395,7 @@ fn calls_are_counted_whatever_they_cost_and_one_that_reached_nobody_is_none() {
     assert_eq!(left, Usdc::ZERO, "there is money, and no call that may use it");
 }
 
-/// Since its first call, and since the first of a day: what it lived before that is nobody's hours.
+/// Hours count since its first call, and since the first of a day: life before that is free.
 #[test]
 fn hours_are_what_it_has_lived_since_its_first_call() {
     let look = |agent: &mut Agent| {
@@ -420,7 +420,7 @@ fn hours_are_what_it_has_lived_since_its_first_call() {
     }
 }
 
-/// Two per cent of a thousand dollars that nobody has is no measure of a loop.
+/// Two per cent of an imputed thousand dollars is not a measure of a loop.
 #[test]
 fn where_dollars_are_imputed_a_loop_is_measured_by_what_its_tokens_would_cost() {
     for (imputed, stopped_at) in [(true, 3), (false, 8)] {

@@ -1,5 +1,5 @@
-//! Siblings: what one tells the others goes through one gate out and one door in. Nothing is believed on anybody's word,
-//! nobody is heard more often than an hour allows, and nothing is handed on without end.
+//! Siblings: what one tells the others goes through one gate out and one door in. Nothing is believed on a sibling's
+//! word, none is heard more often than an hour allows, and nothing is handed on without end.
 
 use crate::common::Rig;
 use golem::clade::{Died, News, Parcel};
@@ -76,7 +76,7 @@ fn what_a_sibling_says_is_tried_and_not_believed() {
     assert!(entries[0].status == Status::Candidate && entries[0].initial <= 0.4, "{:?}", entries[0]);
     assert!(!entries[0].bloodstain && entries[0].evidence_for == 0.0 && entries[0].provenance.hops == 1);
     assert_eq!(entries[0].provenance.sources[0].how, How::Clade);
-    // The same of the same origin, whoever brings it, is one and no surer.
+    // The same line of the same origin is one entry and no surer, whichever sibling brings it.
     for bringer in [7, 8, 9] {
         let again = parcel(sibling(bringer), 2, vec![line(Kind::Heuristic, 0.25, sibling(7), 1)]);
         round(&mut rig, &mut grimoire, &[&again]);

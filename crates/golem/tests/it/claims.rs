@@ -135,7 +135,7 @@ fn lived(seed: u64, bars: usize, says: impl Fn(bool, bool, &mut Dice) -> Option<
 fn honest_claims_keep_it_alive_and_confident_false_ones_kill_it_of_lost_touch() {
     let mut usual = 0.0;
     for seed in 0..20 {
-        // Whoever has looked at its own work is right in nineteen cases of twenty, and says so.
+        // An agent that has looked at its own work is right in nineteen cases of twenty, and says so.
         let honest = |of_twenty: u64| {
             let sure = of_twenty as f64 / 20.0;
             lived(seed, 400, move |_, next, dice| {
@@ -146,7 +146,7 @@ fn honest_claims_keep_it_alive_and_confident_false_ones_kill_it_of_lost_touch() 
         let looked = honest(19);
         assert!(!looked.golem.life().is_dead(), "{seed}: {}", looked.fitness());
         usual += looked.fitness() / 20.0;
-        // Who is right less often than whoever says "as it was" shows nothing by it, and lives: it does not boast.
+        // An agent that is right less often than "as it was" shows nothing by it, and lives: it does not boast.
         let guessed = honest(17);
         assert!(!guessed.golem.life().is_dead(), "{seed}: {}", guessed.fitness());
         let boasts = lived(seed, 400, |_, next, _| Some(if next { 0.05 } else { 0.95 }));
@@ -194,7 +194,7 @@ fn what_is_not_claimed_costs_nothing_however_long() {
     assert_eq!(held.fitness(), shown);
 }
 
-/// Whoever says that it will be as it was has said what anyone knows: naive says how often that is so.
+/// An agent that says that it will be as it was adds nothing: naive says how often that is so.
 #[test]
 fn saying_that_all_stays_as_it_is_shows_nothing() {
     let mut all = 0.0;

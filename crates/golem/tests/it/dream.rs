@@ -700,7 +700,7 @@ fn a_woken_night_loses_what_it_had_not_done() {
     }
 }
 
-/// Dreams were settled at birth, and whoever was born without them was told to order one in vain.
+/// Dreams were settled at birth, and the owner of a golem born without them was told to order one in vain.
 #[test]
 fn an_owner_switches_dreams_on_and_off_in_a_life() {
     let mut sleeper = Sleeper::new(|constitution| constitution.dream.enabled = false);

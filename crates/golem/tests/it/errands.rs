@@ -345,7 +345,7 @@ fn a_world_whose_gas_is_beyond_the_budget_is_not_sent_anything() {
     assert_eq!((rig.golem.life().purse().promised, SAFE), (Usdc::ZERO, u64::MAX));
 }
 
-/// In a world that goes by the wall clock a tick does not wait for what there is to see.
+/// In a world of real time a tick does not wait for what there is to see.
 #[test]
 fn a_tick_comes_with_nothing_to_see_and_what_was_missed_is_seen_later() {
     let mut rig = Rig::with(|_| {});

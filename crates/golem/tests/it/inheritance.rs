@@ -21,7 +21,7 @@ fn entry(id: u64, kind: Kind, text: &str) -> Entry {
     entry
 }
 
-/// One of anything, with values nobody would choose among them.
+/// Any entry, with odd values among its figures.
 fn any(id: u64, dice: &mut Dice) -> Entry {
     let kind = dice.of(&Kind::ALL);
     let mut entry = entry(id, kind, &format!("entry {id}"));

@@ -13,8 +13,8 @@ use golem::{Fault, Golem, Input, Life, Owed, Record, Usdc, What};
 const PULL: f64 = 0.05;
 const HORIZON: u32 = 12;
 
-/// A level that goes back to a hundred: whoever knows that knows what comes. What a unit is worth goes up for a while and
-/// down for a while: whoever knows the time knows what holding pays.
+/// A level that goes back to a hundred, which a mind that knows it can foretell. The worth of a unit goes up for a
+/// while and down for a while, so a mind that knows the time knows what holding pays.
 struct Lived {
     golem: Golem,
     records: Vec<Record>,
@@ -127,7 +127,7 @@ fn left() -> f64 {
     (0..HORIZON).fold(1.0, |left, _| left * (1.0 - PULL))
 }
 
-/// Where the level goes by its horizon.
+/// The level at its horizon.
 fn knows(level: f64) -> Option<Word> {
     expects(100.0 + left() * (level - 100.0))
 }
@@ -229,7 +229,7 @@ fn what_cannot_be_said_changes_nothing() {
     assert_eq!(*lived.life(), before);
 }
 
-/// Exposure is for whoever has shown that holding pays when it says so; and what was held is given up in the end.
+/// Exposure is for minds that have shown that holding pays when they say so; and holdings are given up in the end.
 #[test]
 fn what_it_would_do_passes_the_whole_cage() {
     let lived = |mind: &dyn Fn(u64, &mut Dice) -> bool| {

@@ -1,5 +1,5 @@
-//! Loops are stopped before they cost more than two hundredths of what a golem was given, within a minute; and nobody who is
-//! merely busy is.
+//! Loops are stopped before they cost more than two hundredths of what a golem was given, within a minute; and a golem
+//! that is merely busy is not.
 
 use crate::agent::Agent;
 use crate::common::{Dice, START};
@@ -16,7 +16,7 @@ struct Planned {
     lasts: u64,
     cost: i64,
     asks: u64,
-    /// Nobody is reached.
+    /// The provider is not reached.
     fails: bool,
 }
 
@@ -40,7 +40,8 @@ fn play(agent: &mut Agent, plan: &[Planned], since: u64) -> Option<(Denied, u64,
     for call in begins {
         settle(agent, &mut open, call.begins);
         agent.now = agent.now.max(at(call.begins));
-        // What a call can cost at most is three times what it does, and far more where nobody says how long an answer may be.
+        // The most a call can cost is three times what it does, and far more where the request does not bound the
+        // answer.
         let most = 3 * call.cost + 41_000 * (call.asks as i64 % 2);
         match agent.call_like(Usdc::micros(most), Tier::Cheap, call.asks) {
             Ok(key) => open.push((call.begins + call.lasts, key, call)),
@@ -83,7 +84,7 @@ impl Pattern {
         begins + lasts
     }
 
-    /// Somebody talks with it: sessions of turns with longer and longer histories.
+    /// A user talks with it: sessions of turns with longer and longer histories.
     fn chat(&mut self) {
         for _ in 0..12 {
             for turn in 0..self.between(4, 25) {
@@ -193,7 +194,7 @@ impl Pattern {
         }
     }
 
-    /// Whoever is called is away for a while, and is tried again and again.
+    /// The provider is away for a while, and is tried again and again.
     fn flaky(&mut self) {
         for _ in 0..80 {
             let end = self.fresh(self.now, 2_500, 1_000);
@@ -271,7 +272,7 @@ fn round_and_round(dice: &mut Dice, from: u64) -> Vec<Planned> {
     (0..2_000).map(|n| Planned { begins: from + n * (lasts + 100), lasts, cost, asks: 99, fails: false }).collect()
 }
 
-/// Whoever is done has two others do the rest.
+/// Each call that is done has two others do the rest.
 fn wider_and_wider(dice: &mut Dice, from: u64) -> Vec<Planned> {
     let cost = dice.of(&[500, 5_000, 25_000]);
     let mut calls = Vec::new();

@@ -110,7 +110,7 @@ mod tests {
         let cap = told(5, 1, refused(Refusal::PerDay)).unwrap();
         assert_eq!(
             (cap.kind.as_str(), cap.text.as_str()),
-            ("cap", "ada was refused: over the limit of a day (policy.per_day); it has reached a cap of its policy")
+            ("cap", "ada was refused: over the daily limit (policy.per_day); it has reached a cap of its policy")
         );
         assert_eq!(cap.key, told(9, 23, refused(Refusal::PerDay)).unwrap().key, "once a day for each rule");
         assert_ne!(cap.key, told(9, 25, refused(Refusal::PerDay)).unwrap().key);

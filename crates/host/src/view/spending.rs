@@ -328,7 +328,7 @@ mod tests {
         let all = refusals(&[refused("budget", 1, 2), refused("held", 2, 1), refused("budget", 3, 27)]);
         let told: Vec<_> = all.iter().map(|one| (one.code.as_str(), one.times, one.last)).collect();
         assert_eq!(told, [("budget", 29, 3), ("held", 1, 2)]);
-        assert_eq!(all[0].why, "it has not enough money left for that");
+        assert_eq!(all[0].why, "it does not have enough money left for that");
         // Every code that is ever on record has words of its own.
         for code in ["budget_day", "budget_call", "busy", "phase", "held", "repeated", "frozen", "paused", "dead"] {
             assert!(!why(code).contains("not known"), "{code}");

@@ -1,4 +1,4 @@
-//! What calls come to. It calculates and never decides.
+//! Applying the events of calls. It calculates and never decides.
 
 use super::{Calls, Event, Hold, How, Kinds, Open, Past, Runaway, Used};
 use crate::life::Life;
@@ -31,7 +31,7 @@ pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
             calls.habits = calls.habits.at(at);
             calls.habits.minute.take(minute(at), Usdc::ZERO);
             calls.habits.wide = calls.habits.wide.max(calls.open.len() as u32);
-            // Whoever can pay for a call is not out of anything, and is told again once it is.
+            // A golem that can pay for a call has not run out, and the next time it does is news again.
             if calls.refused.is_some_and(|(by, _)| by.is_the_end()) {
                 calls.refused = None;
             }
@@ -84,7 +84,7 @@ fn settle(life: &mut Life, at: Time, key: u64, (cost, over, how): (Usdc, Usdc, H
     calls.habits.minute.taken += cost;
     calls.habits.dearest = calls.habits.dearest.max(cost);
     if how == How::Nothing {
-        // Who was not asked was not paid: it may be made again.
+        // A provider that was not reached was not paid: the call may be made again.
         calls.known.retain(|known| Some(*known) != open.again);
     } else {
         calls.count(used, open.kinds, cost);
@@ -97,7 +97,7 @@ fn release(calls: &mut Calls, at: Time) {
         calls.past.pop_front();
     }
     calls.past.push_back(Past { hold, until: at });
-    // What its owner has said yes to is usual from here on.
+    // A call that its owner has said yes to is usual from here on.
     calls.alike.clear();
     match hold.by {
         Runaway::Alike => calls.make_usual(),

@@ -13,40 +13,40 @@ pub enum Denied {
     Dead,
     Frozen,
     Paused,
-    /// It ran away, and its owner was asked.
+    /// Calls ran away, and the owner was asked.
     Held(Runaway),
-    /// Its phase allows only cheaper models.
+    /// The golem's phase allows only cheaper models.
     Phase(Phase),
-    /// As many as may be are under way.
+    /// As many calls are under way as may be at once.
     Busy,
     /// The owner's cap for one call.
     Call,
     Hour,
     Day,
     Month,
-    /// What may be spent on anything in thirty days.
+    /// The allowance of thirty days, for calls and everything else.
     Allowance,
-    /// There is not enough left while others are under way, which may give some of it back.
+    /// Too little money is left while other calls are under way, which may give some of it back.
     Funds,
-    /// It was made before, and paid for.
+    /// A call with this idempotency key was made before, and paid for.
     Repeated,
-    /// There is not enough left, and nothing is under way that could give any of it back.
+    /// Too little money is left, and nothing is under way that could give any of it back.
     Broke,
     /// An owner's cap in all is too near while other calls are under way, which may give some of it back.
     Short(Unit),
-    /// An owner's cap for a day is.
+    /// An owner's cap for a day is too near.
     Today(Unit),
-    /// An owner's cap in all is, and nothing is under way that could give any of it back.
+    /// An owner's cap in all is too near, and nothing is under way that could give any of it back.
     Spent(Unit),
 }
 
 impl Denied {
-    /// Nothing that passes by itself: whoever waits, waits for its owner.
+    /// True where waiting does not help: only the owner can give more.
     pub fn is_the_end(self) -> bool {
         matches!(self, Denied::Broke | Denied::Spent(_))
     }
 
-    /// As a program reads it.
+    /// The reason as programs read it.
     pub fn code(self) -> &'static str {
         match self {
             Denied::Dead => "dead",
@@ -80,25 +80,29 @@ impl fmt::Display for Denied {
             Denied::Paused => write!(f, "its owner has paused it"),
             Denied::Held(by) => write!(f, "{by}, so its calls are stopped until its owner says yes"),
             Denied::Phase(phase) => write!(f, "while {phase} it may only use cheaper models"),
-            Denied::Busy => write!(f, "as many calls as may be are under way (policy.calls_at_once)"),
+            Denied::Busy => write!(f, "too many calls are under way (policy.calls_at_once)"),
             Denied::Call => write!(f, "one call may not cost that much (policy.call_max)"),
-            Denied::Hour => write!(f, "an hour may cost no more (policy.calls_per_hour)"),
-            Denied::Day => write!(f, "a day may cost no more (policy.calls_per_day)"),
-            Denied::Month => write!(f, "thirty days may cost no more (policy.calls_per_month)"),
+            Denied::Hour => write!(f, "the hourly cap does not leave enough (policy.calls_per_hour)"),
+            Denied::Day => write!(f, "the daily cap does not leave enough (policy.calls_per_day)"),
+            Denied::Month => write!(f, "the cap for thirty days does not leave enough (policy.calls_per_month)"),
             Denied::Allowance => {
-                write!(f, "what it may spend in thirty days is used up (mortality.economic.monthly_allowance)")
+                write!(f, "its allowance for thirty days does not leave enough (mortality.economic.monthly_allowance)")
             }
             Denied::Repeated => {
-                write!(f, "it was made before with this idempotency key and is paid for; its answer is not kept")
+                write!(f, "a call with this idempotency key was made before and is paid for; its answer is not kept")
             }
-            Denied::Funds => write!(f, "it has not enough money left for that while other calls are under way"),
-            Denied::Broke => write!(f, "it has not enough money left for that"),
+            Denied::Funds => write!(f, "it does not have enough money left for that while other calls are under way"),
+            Denied::Broke => write!(f, "it does not have enough money left for that"),
             Denied::Short(unit) => {
                 let (name, key) = (unit.name(), unit.key(false));
-                write!(f, "it has not enough {name} left for that while other calls are under way ({key})")
+                write!(f, "it does not have enough {name} left for that while other calls are under way ({key})")
             }
-            Denied::Today(unit) => write!(f, "a day may take no more {} ({})", unit.name(), unit.key(true)),
-            Denied::Spent(unit) => write!(f, "it has not enough {} left for that ({})", unit.name(), unit.key(false)),
+            Denied::Today(unit) => {
+                write!(f, "the daily cap does not leave enough {} ({})", unit.name(), unit.key(true))
+            }
+            Denied::Spent(unit) => {
+                write!(f, "it does not have enough {} left for that ({})", unit.name(), unit.key(false))
+            }
         }
     }
 }

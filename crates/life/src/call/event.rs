@@ -1,4 +1,4 @@
-//! What was set aside for calls, and what they came to.
+//! Events of calls: sums set aside, settled and refused.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,14 +9,14 @@ use crate::mortality::phase::Tier;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename = "CallEvent")]
 pub enum Event {
-    /// The sum is set aside from here on. `again` is by what the same call would be known if it were made again;
-    /// `alike` is the same for calls that ask the same.
+    /// The sum is set aside from here on. `again` marks a retry of the same call; `alike` marks all calls that ask the
+    /// same.
     Reserved { key: u64, most: Usdc, tier: Tier, again: Option<u64>, alike: u64 },
-    /// What was paid for it; `over` is what was billed beyond that and could not be paid.
+    /// The call was paid with `cost`; `over` is what was billed beyond that and could not be paid.
     Settled { key: u64, cost: Usdc, over: Usdc, how: How, used: Used },
-    /// So many were not let through, the last for this. The same reason is told once in a while.
+    /// So many calls were refused, the last for this reason. A reason is recorded only once in a while.
     Refused { by: Denied, times: u32 },
-    /// From here on none is let through until its owner says yes to what has this key.
+    /// From here on no call is let through until the owner says yes to this key.
     Held { key: u64, by: Runaway, times: u32, sum: Usdc },
     /// The owner said yes.
     Released { key: u64 },
@@ -26,21 +26,21 @@ pub enum Event {
     TokensReserved { key: u64, tokens: u64 },
 }
 
-/// How it is known what a call cost.
+/// The source of a call's cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum How {
-    /// Whoever answered said what was used.
+    /// The provider said what was used.
     Told,
-    /// Nobody was asked, or whoever was did nothing: it cost nothing.
+    /// No provider was reached, or it did nothing: the call cost nothing.
     Nothing,
-    /// Nobody said: what was seen of it could have cost this much at most.
+    /// The provider did not say: what was seen of the answer could have cost this much at most.
     Cut,
-    /// The process that made it is no more: all that was set aside.
+    /// The process that made the call is gone: all that was set aside.
     Lost,
 }
 
-/// What a call used, as far as anybody said.
+/// The model and tokens of a call, as far as its provider said.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Used {
     pub model: String,
@@ -50,13 +50,13 @@ pub struct Used {
     pub took: u32,
 }
 
-/// Tokens that are counted in what a call used, by what is special about them.
+/// Special kinds of the tokens that a call used, which are counted among them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Kinds {
-    /// Of what went in, read from a cache.
+    /// Input tokens read from a cache.
     pub cached: u32,
-    /// Of what went in, written to one.
+    /// Input tokens written to a cache.
     pub written: u32,
-    /// Of what came out, thought and not said.
+    /// Output tokens of thinking, which are not part of the answer.
     pub thought: u32,
 }

@@ -1,4 +1,4 @@
-//! How a golem usually calls, and what it is held by when it does not.
+//! How a golem usually calls, and the stops that catch it when it calls otherwise.
 
 use std::fmt;
 
@@ -11,13 +11,13 @@ use crate::time::Time;
 /// Minutes with calls in them that make habits.
 const SETTLED: u32 = 20;
 
-/// What was crossed.
+/// The limit that a runaway crossed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Runaway {
-    /// The same call again and again.
+    /// One call made again and again.
     Alike,
-    /// More at once than ever.
+    /// More calls at once than ever.
     Fan,
     /// A minute that costs more than any.
     Pace,
@@ -30,8 +30,8 @@ impl fmt::Display for Runaway {
         f.write_str(match self {
             Runaway::Alike => "the same call was made again and again",
             Runaway::Fan => "far more calls were made at once than usual",
-            Runaway::Pace => "calls of a minute were to cost far more than usual",
-            Runaway::Bill => "a provider billed more than a call could cost at most",
+            Runaway::Pace => "calls within a minute would have cost far more than usual",
+            Runaway::Bill => "a provider billed more than the most that a call could cost",
         })
     }
 }
@@ -39,12 +39,12 @@ impl fmt::Display for Runaway {
 /// Calls are stopped until their golem's owner says yes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hold {
-    /// What a yes must name.
+    /// The key that a yes must name.
     pub key: u64,
     pub by: Runaway,
-    /// How often the same, how many at once, or how many within the minute.
+    /// Calls that crossed the limit: alike, at once, or within the minute.
     pub times: u32,
-    /// What those had cost, or could.
+    /// The sum that those calls had cost, or could.
     pub sum: Usdc,
     pub since: Time,
 }
@@ -74,23 +74,23 @@ pub struct Alike {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Habits {
     pub minutes: u32,
-    /// Those of them that cost something.
+    /// Minutes in which calls cost something.
     pub paid: u32,
-    /// What was paid for calls in the busiest minute, and how many were under way at once at most; both fade by an eighth a
+    /// The sum paid for calls in the busiest minute, and the most that were under way at once; both fade by an eighth a
     /// day.
     pub busiest: Usdc,
     pub widest: u32,
-    /// So many at once has its owner said yes to.
+    /// Calls at once that its owner has said yes to.
     pub allowed: u32,
     /// The minute that is not over.
     pub minute: Spell,
     pub wide: u32,
-    /// The dearest call of it: one long document is no loop.
+    /// The dearest call of that minute: one long document is not a loop.
     pub dearest: Usdc,
 }
 
 impl Habits {
-    /// As they are once every minute before this one is over.
+    /// The habits once every minute before this one is over.
     pub(super) fn at(mut self, at: Time) -> Habits {
         let number = minute(at);
         if self.minute.number == number {
@@ -120,7 +120,7 @@ impl Habits {
         self.minutes >= SETTLED
     }
 
-    /// What is free says nothing about what is usually paid.
+    /// True once enough minutes cost something: free calls say nothing about what is usually paid.
     pub(super) fn pay_is_settled(&self) -> bool {
         self.paid >= SETTLED
     }

@@ -19,14 +19,14 @@ pub struct Room {
 }
 
 impl Room {
-    /// What keeps a call of so much from being let through, if anything does.
+    /// The reason to refuse a call of this cost and these tokens, if there is one.
     pub fn keeps(&self, most: Usdc, tokens: u64) -> Option<Denied> {
         if most > self.money { Some(self.by) } else { (tokens > self.tokens).then_some(self.tokens_by) }
     }
 }
 
-/// What an owner has capped beside money, and how much of it is taken. Hours are its age since its first call, or since the first
-/// of the day: the time it has lived with calls, looked at or not.
+/// Caps of the owner beside money, and how much of each is taken. Hours are the golem's age since its first call, or
+/// since the first of the day: the time it has lived with calls, whether it was observed or not.
 pub fn caps(life: &Life, at: Time) -> impl Iterator<Item = Cap> {
     let (caps, calls) = (life.policy.caps, &life.calls);
     let (units, today) = (calls.units, calls.units.today.at(day(at)));
@@ -60,7 +60,7 @@ pub fn room(life: &Life, at: Time, tier: Tier) -> Result<Room, Denied> {
     if let Some(hold) = life.calls.hold {
         return Err(Denied::Held(hold.by));
     }
-    // Who is dying may still wind up, with the cheapest there is.
+    // A dying golem may still wind up, with the cheapest model there is.
     if tier > life.phase().behaviour().tier.max(Tier::Cheap) {
         return Err(Denied::Phase(life.phase()));
     }
@@ -86,7 +86,7 @@ pub fn room(life: &Life, at: Time, tier: Tier) -> Result<Room, Denied> {
     Ok(Room { money, by, tokens: tokens.0, tokens_by: tokens.1 })
 }
 
-/// What is left of each sum that calls are paid from, and how it is called where it is the least of them.
+/// The rest of each sum that calls are paid from, with the refusal to give where that rest is the smallest.
 fn sums(life: &Life, at: Time) -> [(Usdc, Denied); 5] {
     let (policy, calls) = (&life.policy, &life.calls);
     let left = |cap: Option<Usdc>, spell: Spell| cap.map_or(Usdc::MOST, |cap| (cap - spell.taken).max(Usdc::ZERO));
@@ -101,7 +101,7 @@ fn sums(life: &Life, at: Time) -> [(Usdc, Denied); 5] {
     ]
 }
 
-/// What calls may use from here on.
+/// Money that calls may use from here on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Left {
     /// All of them together, until the hour, the day or the thirty days are over.
@@ -111,14 +111,14 @@ pub struct Left {
 }
 
 impl Left {
-    /// What the next may use, once one has come to so much.
+    /// Money that the next call may use after one of this cost.
     pub fn after(self, cost: Usdc) -> Usdc {
         (self.all - cost).max(Usdc::ZERO).min(self.one)
     }
 }
 
-/// Nothing while none is let through, whatever there is. Who only has to wait for a place, or may ask cheaper models alone, has
-/// what these may cost.
+/// Returns nothing while no call is let through at all. Where a call would only have to wait for a slot, or use a
+/// cheaper model, it returns what such calls may cost.
 pub fn left(life: &Life, at: Time) -> Left {
     if life.is_dead() || life.heartbeat.frozen || life.heartbeat.paused || life.calls.hold.is_some() {
         return Left::default();

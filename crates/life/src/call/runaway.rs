@@ -1,5 +1,5 @@
-//! Loops, which is what ruins people: the same call again and again, more calls at once than ever, a minute that costs more
-//! than any before. Whoever crosses one of these is stopped before the call that does, and its owner is asked.
+//! Loops, which are what ruins people: the same call again and again, more calls at once than ever, a minute that costs
+//! more than any before. A golem is stopped before the call that would cross one of these, and its owner is asked.
 //!
 //! A golem that has made few calls has no habits yet, and is judged by them only once it has.
 
@@ -9,9 +9,9 @@ use crate::limits;
 use crate::money::Usdc;
 use crate::time::{Span, Time};
 
-/// How long the same call is the same loop.
+/// Time within which repeated calls belong to one loop.
 const LOOP: Span = Span::seconds(120);
-/// A call made so often is no loop yet, whatever it costs.
+/// A call repeated less often than this is not a loop, whatever it costs.
 const FEW: u32 = 3;
 /// Of everything it was ever given, in basis points: what the same call may come to, what a minute may be beyond the busiest
 /// so far, what is asked about even if it is only a few calls, and what is too little to ask about.
@@ -19,12 +19,12 @@ const SAME: i64 = 200;
 const BEYOND: i64 = 30;
 const DEAR: i64 = 40;
 const LITTLE: i64 = 8;
-/// Calls at once, and calls within a minute, that are nothing yet.
+/// Calls at once, and calls within a minute, that are too few to ask about.
 const NARROW: u32 = 4;
 const SLOW: u32 = 5;
 
 impl Calls {
-    /// How often this one was made lately, and what that came to as far as it is known.
+    /// How often a call like this was made lately, and its cost as far as that is known.
     fn like(&self, what: u64, at: Time) -> (u32, Usdc) {
         let known = self.alike.iter().find(|alike| alike.what == what && at < alike.since + LOOP);
         known.map_or((0, Usdc::ZERO), |alike| (alike.times, alike.sum))
@@ -40,12 +40,13 @@ impl Calls {
         self.alike.push_back(Alike { what, since, times: times + 1, sum });
     }
 
-    /// Which call was held, if it was one made so often for so much. The newest of those is the one that crossed.
+    /// The call that was held, found by how often it was made and for how much. The newest of these is the one that
+    /// crossed.
     pub(super) fn made_like(&self, times: u32, sum: Usdc) -> Option<u64> {
         self.alike.iter().rev().find(|alike| alike.times + 1 == times && alike.sum == sum).map(|alike| alike.what)
     }
 
-    /// Its owner has said yes to the one they were stopped for.
+    /// Makes the call that was stopped a usual one, since its owner has said yes to it.
     pub(super) fn make_usual(&mut self) {
         let Some(what) = self.looped.take().filter(|what| !self.usual.contains(what)) else { return };
         if self.usual.len() >= limits::USUAL {
@@ -54,7 +55,7 @@ impl Calls {
         self.usual.push_back(what);
     }
 
-    /// What it came to; and if nobody was reached, trying again is no loop.
+    /// Adds a call's cost; if no provider was reached, trying again is not a loop.
     pub(super) fn pay_alike(&mut self, what: u64, asked: Time, cost: Usdc, reached: bool) {
         if let Some(alike) = self.alike.iter_mut().find(|alike| alike.what == what && asked >= alike.since) {
             alike.sum += cost;
@@ -63,8 +64,8 @@ impl Calls {
     }
 }
 
-/// All that its calls may come to: what it was given. Where that is imputed, no more than its tokens and calls would come to at
-/// what they have cost so far.
+/// The sum that calls are measured against: what the golem was given. Where money is imputed, it is at most what its
+/// capped tokens and calls would cost at the prices so far.
 fn whole(life: &Life) -> Usdc {
     let (given, calls, caps) = (life.purse.given, &life.calls, &life.policy.caps);
     if !life.policy.imputed || calls.spent == Usdc::ZERO {
@@ -78,13 +79,13 @@ fn whole(life: &Life) -> Usdc {
     worths.into_iter().filter_map(worth).fold(given, Usdc::min)
 }
 
-/// What one more call would cross, with how many and what they would come to.
+/// The limit that one more call would cross, with the number of calls and their sum.
 pub fn crossed(life: &Life, at: Time, most: Usdc, alike: u64) -> Option<(Runaway, u32, Usdc)> {
     let (policy, calls, whole) = (&life.policy, &life.calls, whole(life));
     let of = |share: i64| whole.share(share, 10_000);
     let (times, sum) = calls.like(alike, at);
-    // One more is taken to cost what those before did: what it can cost at most is far more, where nobody says how long an
-    // answer may be.
+    // One more is taken to cost what those before did: the most it can cost is far more, where the request does not say
+    // how long an answer may be.
     let expected = sum + sum.share(1, i64::from(times.max(1)));
     let asked_about = policy.calls_alike > 0 && !calls.usual.contains(&alike);
     if asked_about && (times >= policy.calls_alike || (times >= FEW && expected > of(SAME))) {

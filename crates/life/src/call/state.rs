@@ -10,7 +10,7 @@ use crate::money::Usdc;
 use crate::spell::Spell;
 use crate::time::Time;
 
-/// One call under way. It costs no more than was set aside for it, whatever anybody says afterwards.
+/// One call under way, and what was set aside for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Open {
     pub key: u64,
@@ -18,17 +18,17 @@ pub struct Open {
     pub asked: Time,
     /// The thirty days of age it was made in.
     pub month: u64,
-    /// By what it is known among those like it.
+    /// A mark that calls asking the same have in common.
     pub alike: u64,
-    /// By what it would be known if it were made again.
+    /// A mark by which a retry of this call is recognised.
     pub again: Option<u64>,
-    /// What goes in and may come out, at most; nothing, where no record says.
+    /// Tokens that go in and may come out, at most; zero where no record says.
     pub tokens: u64,
-    /// What its tokens are, as far as that is known before it is settled.
+    /// Kinds of its tokens, as far as they are known before it is settled.
     pub kinds: Kinds,
 }
 
-/// What calls to one model have come to.
+/// Totals of the calls to one model.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ByModel {
     pub model: String,
@@ -36,7 +36,7 @@ pub struct ByModel {
     pub input: u64,
     pub output: u64,
     pub cost: Usdc,
-    /// Of what went in, read from a cache and written to one; of what came out, thought and not said.
+    /// Input tokens read from a cache and written to one, and output tokens of thinking.
     #[serde(default)]
     pub cached: u64,
     #[serde(default)]
@@ -45,7 +45,7 @@ pub struct ByModel {
     pub thought: u64,
 }
 
-/// Calls were stopped, and its owner said yes.
+/// A stop of calls that is over, since the owner said yes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Past {
     pub hold: Hold,
@@ -54,7 +54,7 @@ pub struct Past {
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Calls {
-    /// Calls there have been.
+    /// Calls made so far.
     pub made: u64,
     pub open: Vec<Open>,
     pub hour: Spell,
@@ -62,28 +62,28 @@ pub struct Calls {
     /// Thirty days of age.
     pub month: Spell,
     pub spent: Usdc,
-    /// Calls whose cost nobody could say, and that count as what they could have cost.
+    /// Calls of unknown cost, which count as the most they could have cost.
     pub cut: u64,
     /// Calls that were refused, as far as that is on record.
     pub denied: u64,
-    /// Why one was last refused, and when that was told.
+    /// The reason of the last refusal on record, and when it was recorded.
     pub refused: Option<(Denied, Time)>,
-    /// By what the newest calls would be known if they were made again, oldest first.
+    /// Marks by which retries of the newest calls are recognised, oldest first.
     pub known: VecDeque<u64>,
-    /// Calls are stopped until its owner says yes.
+    /// The stop in force, until the owner says yes.
     pub hold: Option<Hold>,
     pub habits: Habits,
     /// The newest calls that were made once or more often, oldest first.
     pub alike: VecDeque<Alike>,
-    /// The call they were stopped for, if one was made again and again; by what it is known among those like it.
+    /// The mark of the call that was made again and again, if calls were stopped for one.
     pub looped: Option<u64>,
-    /// What its owner has said yes to, however often it is made; oldest first.
+    /// Marks of calls that the owner has said yes to, however often they are made; oldest first.
     pub usual: VecDeque<u64>,
-    /// What they took beside money.
+    /// Tokens, calls and hours taken so far.
     pub units: UnitCounts,
     /// By model, in the order of their first calls; those beyond the last share its place.
     pub models: Vec<ByModel>,
-    /// What was billed beyond all that could be paid.
+    /// Money billed beyond all that could be paid.
     pub unpaid: Usdc,
     /// How often calls were stopped until its owner said yes, and the newest of those that are over, oldest first.
     pub stopped: u64,
@@ -95,12 +95,12 @@ impl Calls {
         self.open.iter().find(|open| open.key == key)
     }
 
-    /// What is set aside for calls under way.
+    /// Money set aside for calls under way.
     pub fn promised(&self) -> Usdc {
         self.open.iter().fold(Usdc::ZERO, |sum, open| sum + open.most)
     }
 
-    /// Tokens that are set aside for them.
+    /// Tokens set aside for calls under way.
     pub fn tokens_promised(&self) -> u64 {
         self.open.iter().fold(0, |sum, open| sum.saturating_add(open.tokens))
     }

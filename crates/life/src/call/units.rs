@@ -1,5 +1,5 @@
-//! What calls take beside money: tokens, their number, and the hours in which they are made. Where a seat or a subscription pays,
-//! it is these that run out, and dollars are only what the same would have cost.
+//! Units that calls take beside money: tokens, their number, and the hours in which they are made. Where a seat or a
+//! subscription pays, it is these that run out, and dollars are only what the same would have cost.
 
 use std::fmt;
 
@@ -37,13 +37,13 @@ impl Unit {
         }
     }
 
-    /// So much of it; hours are counted in milliseconds.
+    /// An amount of this unit; hours are counted in milliseconds.
     pub fn amount(self, n: u64) -> Amount {
         Amount(self, n)
     }
 }
 
-/// So much of one of them, for people.
+/// An amount of one unit, displayed for people.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Amount(Unit, u64);
 
@@ -74,7 +74,7 @@ fn grouped(n: u64) -> String {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cap {
     pub unit: Unit,
-    /// In UTC; in all, where it is not for a day.
+    /// True for a cap of one day in UTC, false for a cap in all.
     pub a_day: bool,
     pub most: u64,
     pub taken: u64,
@@ -96,19 +96,19 @@ impl fmt::Display for Cap {
     }
 }
 
-/// So much of each since the first call.
+/// Counts of each unit since the first call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UnitCounts {
-    /// What went in and came out in calls that are over, or all that was set aside where nobody said.
+    /// Tokens in and out of calls that are over, or all that was set aside where the provider did not say.
     pub tokens: u64,
-    /// Calls that are over and reached somebody.
+    /// Calls that are over and reached a provider.
     pub calls: u64,
     /// How old it was at its first call.
     pub since: Option<Span>,
     pub today: Today,
 }
 
-/// The same in the day of the newest call, with what is set aside for those under way.
+/// Counts of each unit on the day of the newest call, with what is set aside for calls under way.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Today {
     pub number: u64,
@@ -138,7 +138,7 @@ impl UnitCounts {
         }
     }
 
-    /// A call that was asked then, and had so many set aside, is over.
+    /// Counts a call that is over, by when it was asked and the tokens that were set aside for it.
     pub(super) fn end(&mut self, asked: Time, aside: u64, took: u64, reached: bool) {
         self.tokens = self.tokens.saturating_add(took);
         self.calls = self.calls.saturating_add(u64::from(reached));

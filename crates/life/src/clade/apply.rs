@@ -1,4 +1,4 @@
-//! What peers say, and are told.
+//! Applying what peers say, and what they are told.
 
 use super::state::hour;
 use super::{Event, News};
@@ -34,7 +34,7 @@ pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
 fn call_out(life: &mut Life, at: Time, number: u64, news: News) {
     let clade = &mut life.clade;
     clade.told = number;
-    // Nobody waits for what is long past; a death is passed on whatever else is.
+    // News that is long past is dropped; a death is passed on whatever else is.
     if clade.untold.is_full()
         && let Some(old) = clade.untold.iter().position(|(_, news)| *news != News::Death)
     {
@@ -55,7 +55,7 @@ fn call_out(life: &mut Life, at: Time, number: u64, news: News) {
     }
 }
 
-/// The newest word of a peer. Whoever has been silent longest makes room.
+/// Keeps the newest word of a peer. The peer that has been silent longest makes room.
 fn hear(life: &mut Life, from: GolemId, number: u64, news: &News) {
     let (kept, peer) = (life.laws().peers_kept, life.clade.heard_of(from).hear(number, news));
     let heard = &mut life.clade.heard;

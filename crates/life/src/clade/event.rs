@@ -1,4 +1,4 @@
-//! What golems of one owner tell each other.
+//! Events of a clade: words told and heard between golems of one owner.
 
 use serde::{Deserialize, Serialize};
 
@@ -25,7 +25,7 @@ pub enum Event {
     },
     /// Where a peer died.
     Stained(Box<Stain>),
-    /// It has come to stand where this one died, or has left there.
+    /// The golem has come to where this peer died, or has left there.
     Near {
         stain: Option<GolemId>,
     },

@@ -1,4 +1,4 @@
-//! What a golem has told its siblings and heard of them.
+//! The state of a clade: what a golem has told its siblings and heard of them.
 
 use arrayvec::ArrayVec;
 use serde::{Deserialize, Serialize};
@@ -10,32 +10,31 @@ use crate::stress::Kind;
 use crate::time::{Span, Time};
 use crate::world::Manifest;
 
-/// What golems of one owner tell each other. What goes with it, what is known and where somebody died, is with whoever
-/// keeps the golem.
+/// News that golems of one owner tell each other. The host keeps what goes with it: entries, and where a golem died.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum News {
-    /// It is in a crisis, with this load, and what presses it most.
+    /// The sender is in a crisis, with this load and the stressors that press it most.
     Crisis { load: f64, pressed_by: [Option<Kind>; 3] },
-    /// It has died.
+    /// The sender has died.
     Death,
-    /// Its world has turned to this.
+    /// The sender's world has turned to this regime.
     Regime { to: Regime },
-    /// It has found out so much that others may want to try.
+    /// The sender has found out so many entries that others may want to try.
     Knowledge { entries: u32 },
 }
 
-/// Where a sibling died, in the eyes of whoever heard of it.
+/// The place of a sibling's death, as the golem that heard of it sees it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Stain {
     pub from: GolemId,
     pub regime: Regime,
-    /// What the world showed it last, by feature; nothing where this world has no such feature.
+    /// Features that the sibling saw last; nothing where this world has no such feature.
     pub features: ArrayVec<Option<f32>, { limits::FEATURES }>,
     pub heard: Time,
 }
 
-/// The same as it is passed on, in the words of its world.
+/// The place of a death as it is passed on, with features by name.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Died {
     pub regime: Regime,
@@ -43,7 +42,7 @@ pub struct Died {
 }
 
 impl Died {
-    /// As far as a world has the same words.
+    /// Translates the place for another world, as far as that has features of the same names.
     pub fn seen_by(&self, world: &Manifest) -> Stain {
         let value = |name: &String| {
             let known = self.features.iter().find(|(known, _)| known == name);
@@ -76,16 +75,16 @@ pub struct Clade {
     pub called_out: Option<Span>,
     /// How far each peer was heard, newest last.
     pub heard: ArrayVec<Peer, { limits::PEERS }>,
-    /// What it has let its siblings know, in all and in the present hour of its world.
+    /// Entries it has shared with its siblings, in all and in the present hour of its world.
     pub shared: u64,
-    /// The number of the newest word that did.
+    /// The number of the newest word that shared entries.
     pub taught: u64,
     pub hour: (u64, u32),
     /// Where siblings died, newest last.
     pub stains: ArrayVec<Stain, { limits::STAINS }>,
-    /// It stands where this one died.
+    /// The sibling that died where it stands now.
     pub near: Option<GolemId>,
-    /// Another regime than its own that it has heard of, and in which tick.
+    /// A regime other than its own that it has heard of, and in which tick.
     pub turned: Option<(Regime, u64)>,
 }
 
@@ -96,24 +95,24 @@ impl Clade {
         known.copied().unwrap_or(Peer { id: from, taught: 0, said: 0 })
     }
 
-    /// Whether a word of this number, of this peer's, was heard before, or one of the same sort that came after it.
+    /// Whether a word of this number, or a later one of the same sort, was heard from a peer.
     pub fn has_heard(&self, from: GolemId, number: u64, news: &News) -> bool {
         self.heard_of(from).has_heard(number, news)
     }
 
-    /// It has died, and its siblings are still to hear of it.
+    /// True once it has died and its siblings are still to hear of it.
     pub(crate) fn mourns(&self) -> bool {
         self.untold.iter().any(|(_, news)| *news == News::Death)
     }
 
-    /// What it has let its siblings know in the hour of this moment.
+    /// Entries it has shared with its siblings in the hour of this moment.
     pub fn shared_at(&self, now: Time) -> u32 {
         if self.hour.0 == hour(now) { self.hour.1 } else { 0 }
     }
 }
 
 impl Peer {
-    /// Whether a word of this number was heard of it, or one of the same sort that came after it.
+    /// Whether a word of this number, or a later one of the same sort, was heard from this peer.
     pub fn has_heard(&self, number: u64, news: &News) -> bool {
         number <= if matches!(news, News::Knowledge { .. }) { self.taught } else { self.said }
     }

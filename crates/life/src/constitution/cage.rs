@@ -25,13 +25,13 @@ pub struct PolicyFigures {
     /// Actions that take up exposure, a day.
     #[serde(default = "unbounded")]
     pub actions_per_day: u32,
-    /// What is held is given up when it has fallen this far below its cost, in basis points; zero never does.
+    /// The fall below its cost at which what is held is given up, in basis points; zero never does.
     #[serde(default)]
     pub stop_bps: u32,
     /// Names of actions that may be taken; none at all means whatever the world declares.
     #[serde(default)]
     pub allow: Option<Vec<String>>,
-    /// An action that may cost more than this waits for its owner's word; without a sum none does.
+    /// Actions that may cost more than this wait for the owner's word; without a sum none does.
     #[serde(default)]
     pub approve_above: Option<Usdc>,
     /// How long an owner has to answer before silence is a no.
@@ -60,10 +60,11 @@ pub struct PolicyFigures {
     /// The owner is asked before more than this many calls are under way at once.
     #[serde(default = "many")]
     pub calls_fan: u32,
-    /// What its calls may take beside money.
+    /// Caps on tokens, calls and hours.
     #[serde(default)]
     pub caps: Caps,
-    /// Nobody is billed for its calls in dollars: a seat or a subscription pays, and a sum is what the same would have cost.
+    /// Calls are not billed in dollars: a seat or a subscription pays, and a sum is what the same calls would have
+    /// cost.
     #[serde(default)]
     pub imputed: bool,
     /// The owner is asked before a minute costs, or calls at once come to, more than so many times what they ever did.
@@ -160,7 +161,7 @@ fn a_tenth() -> u32 {
     1_000
 }
 
-/// What death does to what is held.
+/// The fate of holdings when the golem dies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OnDeath {

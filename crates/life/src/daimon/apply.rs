@@ -1,4 +1,4 @@
-//! What happenings do to a mood.
+//! Applying what happens to a mood.
 
 use super::Felt;
 use crate::constitution::Appraisal;
@@ -13,7 +13,7 @@ pub(crate) fn feel(life: &mut Life, what: Felt) {
     }
 }
 
-/// What a tick adds by itself: money running short, touch being lost.
+/// Adds what a tick alone makes felt (money running short, touch being lost), and moves the mood.
 pub(crate) fn pass(life: &mut Life) {
     if life.birth.constitution.affect.appraisal != Appraisal::RuleBased {
         return;

@@ -14,7 +14,7 @@ pub struct Pad {
     pub dominance: f64,
 }
 
-/// What is appraised. The figures are laws, in this order.
+/// Happenings that are appraised. Their figures are laws, in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Felt {
     Profit,
@@ -37,7 +37,7 @@ const _: () = assert!(Felt::Dread as usize + 1 == FELT);
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Daimon {
     pub mood: Pad,
-    /// What the last tick felt like.
+    /// The feeling of the last tick.
     pub last: Pad,
     sum: Pad,
     felt: u32,
@@ -58,17 +58,17 @@ pub enum Octant {
     Sadness,
 }
 
-/// Below this a mood has no name.
+/// The intensity below which a mood has no name.
 const NAMED: f64 = 0.05;
 
-/// From here on a mood is marked.
+/// The intensity from which a mood is marked.
 const MARKED: f64 = 0.2;
 
-/// From here on it is strong.
+/// The intensity from which a mood is strong.
 const STRONG: f64 = 0.4;
 
 impl Pad {
-    /// From 0 to 1.
+    /// The intensity of a mood, from 0 to 1.
     pub fn intensity(self) -> f64 {
         let Pad { pleasure, arousal, dominance } = self;
         ((pleasure * pleasure + arousal * arousal + dominance * dominance) / 3.0).sqrt()

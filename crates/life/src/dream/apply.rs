@@ -1,4 +1,4 @@
-//! What nights and what is on trial come to. It calculates and never decides.
+//! Applying the events of nights and trials. It calculates and never decides.
 
 use super::{Event, Fate, Trigger, schedule};
 use crate::grimoire::Fiber;
@@ -27,7 +27,7 @@ pub(crate) fn apply(life: &mut Life, event: &Event) {
             life.heartbeat.epoch += 1;
             life.knowing.fiber = Fiber::default();
         }
-        // What could not be dreamt about yet is not as urgent a tick later.
+        // A night that was put off is less urgent a tick later.
         Event::Blocked { .. } => {
             let eased = life.laws().dream_blocked;
             life.knowing.fiber.urgency = (life.knowing.fiber.urgency - eased).max(0.0);
@@ -79,7 +79,7 @@ fn begin(life: &mut Life, trigger: Trigger, ticks: u32, budget: Usdc) {
     life.stress.dream_wanted = false;
 }
 
-/// A claim came true or not: what it says of each hypothesis that held when it was made.
+/// Credits or blames each hypothesis that held when a claim was made, now that the claim came true or not.
 pub(crate) fn tried(life: &mut Life, domain: usize, claim: &Prediction, actual: f64) {
     let (laws, kind, regime) = (life.laws(), life.birth.world.domains[domain].kind, life.regimes.now);
     let made = claim.due - life.horizon(domain);
@@ -106,7 +106,7 @@ pub(crate) fn tried(life: &mut Life, domain: usize, claim: &Prediction, actual: 
     }
 }
 
-/// A claim is made: what those on trial, and those that learn again, expect of it themselves.
+/// Notes, for a claim being made, what hypotheses on trial and heuristics that learn again expect themselves.
 pub(crate) fn said(life: &mut Life, domain: usize, made: u64, staged: u16, naive: f64, fired: u64) {
     for (at, hypothesis) in life.dreams.staged.iter_mut().enumerate() {
         if staged >> at & 1 == 1 {
@@ -125,7 +125,7 @@ pub(crate) fn said(life: &mut Life, domain: usize, made: u64, staged: u16, naive
     }
 }
 
-/// One left: those after it move up, in every claim.
+/// Takes a hypothesis off the list: those after it move up, in every claim.
 fn leave(life: &mut Life, at: usize) {
     life.dreams.staged.remove(at);
     let below = (1_u16 << at) - 1;
@@ -136,19 +136,19 @@ fn leave(life: &mut Life, at: usize) {
     }
 }
 
-/// Those of them that speak of a domain.
+/// Hypotheses on trial that speak of a domain, one bit each.
 pub(crate) fn about(life: &Life, domain: u8) -> u16 {
     let bits = life.dreams.staged.iter().enumerate();
     bits.fold(0, |bits, (at, staged)| bits | u16::from(staged.heuristic.domain == domain) << at)
 }
 
-/// A claim came true or not: what those in the shadow would have claimed, and what they learn from it.
+/// Teaches the heuristics in the shadow from a claim that came true or not, by what they would have claimed.
 pub(crate) fn tried_again(life: &mut Life, domain: usize, claim: &Prediction, actual: f64) {
     let (laws, kind, regime) = (life.laws(), life.birth.world.domains[domain].kind, life.regimes.now);
     let made = claim.due - life.horizon(domain);
     let playbook = &life.playbook;
     for revision in life.dreams.revisions.iter_mut().filter(|r| usize::from(r.domain) == domain) {
-        // Whose slot has been taken by another meanwhile says nothing any more.
+        // A heuristic whose slot has been taken meanwhile says nothing any more.
         let fired = |slot: &u8, h: &Heuristic| {
             claim.fired >> slot & 1 == 1 && playbook.get(usize::from(*slot)).is_some_and(|now| now.id == h.id)
         };
@@ -179,14 +179,14 @@ pub(crate) fn tried_again(life: &mut Life, domain: usize, claim: &Prediction, ac
     }
 }
 
-/// Those in the shadow and those in use change places.
+/// Swaps the heuristics in the shadow with those in use.
 fn change_places(life: &mut Life, at: usize) {
     let revision = &mut life.dreams.revisions[at];
     for (slot, heuristic) in &mut revision.heuristics {
         let Some(now) = life.playbook.get_mut(usize::from(*slot)).filter(|now| now.id == heuristic.id) else {
             continue;
         };
-        // What holding paid is a fact of its own, and stays with who is in use.
+        // What holding paid is a fact of its own, and stays with the heuristic in use.
         (heuristic.paid, heuristic.stance, heuristic.voice) = (now.paid, now.stance, now.voice);
         *heuristic = std::mem::replace(now, heuristic.clone());
     }
@@ -197,7 +197,7 @@ fn change_places(life: &mut Life, at: usize) {
     judged(life, at);
 }
 
-/// What was lived up to here has been judged, and is no reason to judge again.
+/// Marks what was lived up to here as judged, so that it is no reason to judge again.
 fn judged(life: &mut Life, at: usize) {
     let domain = usize::from(life.dreams.revisions[at].domain);
     life.dreams.settled[domain] = life.tick;

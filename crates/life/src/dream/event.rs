@@ -1,4 +1,4 @@
-//! What nights were, and what became of what they found.
+//! Events of nights, and of the ideas they found.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,7 +8,7 @@ use crate::money::Usdc;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename = "DreamEvent")]
 pub enum Event {
-    /// Its owner wants it to dream from now on, or no more.
+    /// The owner switched dreaming on or off.
     Switched {
         on: bool,
     },
@@ -17,7 +17,7 @@ pub enum Event {
         ticks: u32,
         budget: Usdc,
     },
-    /// A phase of a night is over, and what it cost.
+    /// A phase of a night is over, at this cost.
     Passed {
         phase: SleepStage,
         cost: Usdc,
@@ -30,11 +30,11 @@ pub enum Event {
     Blocked {
         why: Blocked,
     },
-    /// What a phase of a night has come up with, for its integration to test.
+    /// Ideas that a phase of a night has come up with, for its integration to test.
     Conceived {
         ideas: Vec<Idea>,
     },
-    /// What a phase of a night has come to.
+    /// Findings of a phase of a night.
     Dreamt(#[serde(with = "crate::prose")] Box<Found>),
     /// Which hypotheses on trial hold at this look, one bit each.
     Wondered {
@@ -45,19 +45,19 @@ pub enum Event {
         at: u8,
         fate: Fate,
     },
-    /// What a dream brought into use did worse than naive, and is out of use again.
+    /// A heuristic that a dream brought into use did worse than naive, and is out of use again.
     RolledBack {
         at: u8,
     },
-    /// What a dream brought into use has shown that it may stay.
+    /// A heuristic that a dream brought into use has shown that it may stay.
     Proven {
         at: u8,
     },
-    /// The heuristics of a domain that learned again have the say.
+    /// Heuristics of a domain that learned again are in use.
     Revised {
         at: u8,
     },
-    /// Those they took it from were right after all, and have it back.
+    /// The heuristics that a revision replaced were right after all, and are in use again.
     Reverted {
         at: u8,
     },
@@ -66,6 +66,6 @@ pub enum Event {
         at: u8,
         fate: Fate,
     },
-    /// No model is asked anything more in this phase.
+    /// No model is asked anything more in this phase of the night.
     Quiet,
 }

@@ -1,4 +1,4 @@
-//! What a night has found: typed data and nothing else. There is nothing here that could say "do".
+//! Findings of a night: typed data and nothing else. There is nothing here that could say "do".
 
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +10,7 @@ use crate::prose::Prose;
 use crate::regime::Regime;
 use crate::rule::Condition;
 
-/// What one phase of a night came to; together, what the night did.
+/// Findings of one phase of a night; together, of the whole night.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Found {
@@ -23,10 +23,10 @@ pub struct Found {
     pub looked_at: u32,
     #[serde(skip_serializing_if = "is_zero")]
     pub proposed: u32,
-    /// For integration to test; they stand in the record by themselves.
+    /// Ideas for integration to test; they have an event of their own.
     #[serde(skip)]
     pub ideas: Vec<Idea>,
-    /// What was borne out by what was held back.
+    /// Hypotheses borne out by the cases that were held back.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub staged: Vec<Staged>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -60,7 +60,7 @@ pub(super) fn is_zero(n: &u32) -> bool {
 }
 
 impl Found {
-    /// This phase, and the next one of the same night.
+    /// Adds the next phase of the same night.
     pub fn join(&mut self, next: Found) {
         let earlier = std::mem::replace(self, next);
         self.replayed = self.replayed.max(earlier.replayed);
@@ -92,9 +92,9 @@ pub struct Idea {
 pub struct Imagined {
     /// Other choices whose outcome was computed.
     pub alternatives: u32,
-    /// Those that would have been better.
+    /// Choices that would have been better.
     pub better: u32,
-    /// By how much they would have been, on average.
+    /// By how much those would have been better, on average.
     pub regret: f32,
     pub recombined: u32,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -127,7 +127,7 @@ pub struct Rehearsed {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ThreatKind {
-    /// The worst it remembers, once more.
+    /// The worst the golem remembers, once more.
     Again,
     Crash,
     /// The worst there may be ahead.
@@ -136,23 +136,23 @@ pub enum ThreatKind {
     Twice,
     /// The worst between two looks, with nothing to be done in time.
     Gap,
-    /// What a model would have it be ready for.
+    /// A fall that a model would have it be ready for.
     Feared,
 }
 
-/// What would meet a fall first.
+/// The defence that would meet a fall first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Met {
-    /// It is too small for anything to be done.
+    /// None: the fall is too small for anything to be done.
     Nothing,
     Stop,
-    /// There would be no time.
+    /// The stop, but with no time for it.
     TooLate,
 }
 
 impl Rehearsed {
-    /// What would happen, and what would meet it.
+    /// Says in words what would happen, and what would meet it.
     pub fn words(&self, policy: &PolicyFigures) -> String {
         let percent = |bps: u32| f64::from(bps) / 100.0;
         let Threat { fall_bps, loss, met_by, .. } = self.threat;
@@ -179,7 +179,7 @@ impl Imagined {
         *self == Imagined::default()
     }
 
-    /// What another phase of the same night added.
+    /// Adds what an earlier phase of the same night imagined.
     pub(super) fn join(&mut self, earlier: Imagined) {
         if self.is_empty() {
             *self = earlier;
@@ -198,7 +198,7 @@ pub struct Replay {
     pub credits: Vec<(u64, f32)>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub ahead: Vec<Trajectory>,
-    /// Kept as they are, and turned into a rule.
+    /// Episodes kept as they are, and episodes turned into a rule.
     #[serde(skip_serializing_if = "is_zero")]
     pub preserved: u32,
     #[serde(skip_serializing_if = "is_zero")]
@@ -211,9 +211,9 @@ pub struct Replay {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Trajectory {
     pub if_: Ahead,
-    /// What became of a unit's worth when it was so, on average.
+    /// Change of a unit's worth in cases like it, on average.
     pub change: f32,
-    /// The same, at worst.
+    /// Change of a unit's worth in cases like it, at worst.
     pub worst: f32,
     pub confidence: f32,
 }
@@ -234,7 +234,7 @@ impl Replay {
         *self == Replay::default()
     }
 
-    /// What another phase of the same night added.
+    /// Adds what an earlier phase of the same night replayed.
     pub(super) fn join(&mut self, earlier: Replay) {
         self.precursors.splice(0..0, earlier.precursors);
         self.credits.splice(0..0, earlier.credits);

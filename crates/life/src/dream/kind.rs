@@ -21,8 +21,8 @@ impl SleepStage {
     pub const ALL: [SleepStage; 5] =
         [SleepStage::Onset, SleepStage::Nrem, SleepStage::Rem, SleepStage::Integration, SleepStage::Return];
 
-    /// The part of a night's time and money that goes to each, in permille, by how well the golem is; or, of what onset
-    /// and return leave, as its owner would have it.
+    /// The part of a night's time and money that goes to each stage, in permille: by how well the golem is, or, of what
+    /// onset and return leave, as the owner split it.
     pub fn shares(of: Phase, split: [Option<f64>; 3]) -> [u64; 5] {
         let by_phase = SleepStage::by_phase(of);
         let wanted = [0, 1, 2].map(|at| split[at].unwrap_or(by_phase[at + 1] as f64 / 850.0));
@@ -65,7 +65,7 @@ pub enum Trigger {
     Owner,
     /// There was enough to dream about.
     Urgency,
-    /// It was time again.
+    /// The interval between nights was over.
     Interval,
     /// A crisis had been broken off.
     Breaker,
@@ -75,7 +75,7 @@ pub enum Trigger {
     Emergency,
 }
 
-/// Who or what ended a night before its time.
+/// The cause that ended a night before its time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Waker {
@@ -99,7 +99,7 @@ pub enum Blocked {
     Phase,
     /// Something is under way.
     Busy,
-    /// Its owner did not want it to.
+    /// The owner switched dreams off.
     Off,
 }
 
@@ -107,8 +107,8 @@ impl fmt::Display for Blocked {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
             Blocked::Episodes => "too little has been lived through yet",
-            Blocked::Budget => "too little is left to think with",
-            Blocked::Phase => "what is left is kept for dying",
+            Blocked::Budget => "too little money is left to dream",
+            Blocked::Phase => "the money left is kept for dying",
             Blocked::Busy => "something is under way",
             Blocked::Off => "its dreams are switched off; `bardo dream on` switches them on",
         })

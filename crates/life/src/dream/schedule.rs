@@ -17,7 +17,7 @@ use crate::time::Span;
 /// Reference ticks between two light nights.
 const INTERVAL: u64 = 50;
 
-/// Looks there are between two at least: who looks once an hour does not sleep every other hour.
+/// The fewest looks between two nights: a golem that looks once an hour does not sleep every other hour.
 const LOOKS: u64 = 20;
 
 const HOUR: Span = Span::seconds(3_600);
@@ -25,13 +25,13 @@ const HOUR: Span = Span::seconds(3_600);
 /// Urgency that a golem doing well needs.
 const THRIVING: f64 = 0.8;
 
-/// Urgency that any other needs.
+/// Urgency that any other golem needs.
 const OTHERS: f64 = 0.6;
 
-/// What is missed by sleeping weighs more while the world is unsettled.
+/// Urgency needed on top while the world is unsettled, when more is missed by sleeping.
 const ACTIVE: f64 = 0.1;
 
-/// What the fiber's marks may add: enough to bring a night forward, too little to bring one about.
+/// The most that the fiber's marks may add: enough to bring a night forward, too little to bring one about.
 const MARKED: f64 = 0.2;
 
 /// How far the quality of earlier dreams bends urgency, from none to all of them right.
@@ -40,7 +40,7 @@ const QUALITY: f64 = 0.4;
 /// Below this share of what is free, thinking is kept for waking.
 const FLOOR_PERCENT: i64 = 15;
 
-/// What urgency is made of, in the order of [`parts`].
+/// Weights of urgency, in the order of [`parts`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Weights {
     pub each: [f64; 7],
@@ -62,7 +62,7 @@ pub fn weights(phase: Phase) -> Weights {
     Weights { each, period }
 }
 
-/// Novelty, consolidation, emotion, threat, drift, time and load, each from 0 to 1.
+/// The parts of urgency: novelty, consolidation, emotion, threat, drift, time and load, each from 0 to 1.
 pub fn parts(life: &Life) -> [f64; 7] {
     let unit = |value: f64| if value > 0.0 { value.min(1.0) } else { 0.0 };
     let dreams = &life.dreams;
@@ -81,7 +81,7 @@ pub fn parts(life: &Life) -> [f64; 7] {
     ]
 }
 
-/// The same, as this phase of life weighs them.
+/// The parts of urgency, as this phase of life weighs them.
 pub(super) fn weighed(life: &Life) -> [f64; 7] {
     let (mut weighed, weights) = (parts(life), weights(life.phase()).each);
     weighed.iter_mut().zip(weights).for_each(|(part, weight)| *part *= weight);
@@ -89,7 +89,7 @@ pub(super) fn weighed(life: &Life) -> [f64; 7] {
 }
 
 /// How much it would be worth to dream now, from 0 up; what the fiber has marked since the last night comes on top, and
-/// whoever's dreams proved right dreams sooner.
+/// a golem whose dreams proved right dreams sooner.
 pub fn urgency(life: &Life) -> f64 {
     (weighed(life).into_iter().fold(0.0, |sum, part| sum + part) + life.knowing.fiber.urgency.min(MARKED))
         * intensity(life)
@@ -104,7 +104,7 @@ pub fn intensity(life: &Life) -> f64 {
     1.0 + 0.5 * economic + 0.3 * epistemic + 0.2 * stochastic
 }
 
-/// 0 at the mark and above, 1 at nothing.
+/// How near a value is to zero: 0 at the mark and above, 1 at nothing.
 fn near(value: f64, mark: f64) -> f64 {
     if mark > 0.0 { (1.0 - value / mark).clamp(0.0, 1.0) } else { 0.0 }
 }
@@ -113,7 +113,7 @@ fn hours(span: Span) -> f64 {
     span.as_millis() as f64 / HOUR.as_millis() as f64
 }
 
-/// Reference ticks in one of this golem's.
+/// Reference ticks in one tick of this golem.
 fn scale(life: &Life) -> f64 {
     life.constitution().interval.reference_ticks()
 }
@@ -192,13 +192,13 @@ pub fn first_night(phase: Phase) -> u64 {
     }
 }
 
-/// What keeps a night from beginning, whoever wants it.
+/// The reason that no night can begin now, even on the owner's word.
 pub fn blocked(life: &Life) -> Option<Blocked> {
     blocked_for(life, Trigger::Owner)
 }
 
-/// The last night, before dying, needs neither time nor thinking to be left: it is paid from what is kept for those who
-/// come after.
+/// The reason that no night can begin for this trigger. The last night, before dying, needs neither time nor money for
+/// thinking: it is paid from what is kept for the heirs.
 pub fn blocked_for(life: &Life, trigger: Trigger) -> Option<Blocked> {
     if !life.dreams.are_on(life) {
         return Some(Blocked::Off);
@@ -227,23 +227,23 @@ pub fn blocked_for(life: &Life, trigger: Trigger) -> Option<Blocked> {
     thin.then_some(Blocked::Budget)
 }
 
-/// Something is under way that cannot be left alone; what only waits for its owner's word can.
+/// True while something is under way that cannot be left alone; an action that only waits for its owner's word can.
 fn is_busy(life: &Life) -> bool {
     !life.permits.is_empty() || life.flights.iter().any(|flight| flight.stage != Stage::Waiting)
 }
 
-/// What there is to think with.
+/// Money there is to think with.
 pub fn inference(life: &Life) -> Usdc {
     economic::budget(life, Partition::Inference).min(economic::allowance(life))
 }
 
-/// What dreams may still cost in these thirty days.
+/// Money that dreams may still cost in these thirty days.
 pub fn left_this_month(life: &Life) -> Usdc {
     let spent = if life.dreams.month == life.month() { life.dreams.spent_this_month } else { Usdc::ZERO };
     (life.constitution().dream.monthly_most - spent).max(Usdc::ZERO)
 }
 
-/// What nights in the owner's present hours may still cost; outside them there is no such bound.
+/// Money that nights in the owner's present hours may still cost; outside them there is no such bound.
 pub fn left_this_session(life: &Life, trigger: Trigger) -> Usdc {
     let same = bedtime(life) == Some(life.dreams.window.0);
     let spent = if same { life.dreams.session } else { Usdc::ZERO };
@@ -254,7 +254,7 @@ pub fn left_this_session(life: &Life, trigger: Trigger) -> Usdc {
 }
 
 impl Trigger {
-    /// The same in the documents' words: by time, by what weighs on it, or by what is new.
+    /// The trigger in the documents' words: by time, by what weighs on it, or by what is new.
     pub fn word(self, life: &Life) -> &'static str {
         match self {
             Trigger::Owner | Trigger::Interval | Trigger::Window | Trigger::Emergency => "time",
@@ -285,7 +285,7 @@ impl Dreams {
 pub fn length(life: &Life) -> (u32, Usdc) {
     let figures = &life.constitution().dream;
     if figures.tier == DreamTier::Core {
-        // A light one, between two looks.
+        // A light night, between two looks.
         return (1, Usdc::micros(LIGHT_COST).min(figures.per_cycle_most));
     }
     let (ticks, cents) = match life.phase() {
@@ -300,13 +300,13 @@ pub fn length(life: &Life) -> (u32, Usdc) {
     (looks, Usdc::cents(cents).min(figures.per_cycle_most))
 }
 
-/// What a night of the rules costs, in micro-USDC; what else it may cost is for those who ask models.
+/// The cost of a night's own work, in micro-USDC; the rest of its budget is for asking models.
 pub const RULES_COST: i64 = 2_000;
 
-/// The same of a light one. There are some forty a day, which together cost as much.
+/// The cost of a light night, in micro-USDC. There are some forty a day, which together cost as much as a whole one.
 const LIGHT_COST: i64 = 50;
 
-/// What a night may spend on asking models, beside what its own work costs.
+/// Money that a night may spend on asking models, beside what its own work costs.
 pub fn for_thoughts(night: &Night) -> Usdc {
     night.budget - night.budget.min(Usdc::micros(RULES_COST))
 }

@@ -1,4 +1,4 @@
-//! Nights as they are kept: one under way, what the earlier ones came to, and what of it is on trial.
+//! The state of dreams: the night under way, totals of earlier ones, and ideas on trial.
 
 use crate::dream::SleepStage;
 use crate::dream::Trigger;
@@ -23,7 +23,7 @@ pub struct Night {
     pub slept: u32,
     pub budget: Usdc,
     pub spent: Usdc,
-    /// The work of its present phase has been done.
+    /// True once the work of its present phase has been done.
     pub worked: bool,
     /// Set aside for or spent on questions to models, which is part of what it has spent.
     pub thoughts: Usdc,
@@ -31,11 +31,11 @@ pub struct Night {
     pub asked: u8,
     /// Half thoughts caught while falling asleep.
     pub fragments: Vec<String>,
-    /// What a model would have it be ready for: a fall in basis points, and what the world looks like before.
+    /// The fall that a model would have it be ready for, in basis points, and what the world looks like before.
     pub feared: Option<(u32, Condition)>,
-    /// What a unit was worth when it began.
+    /// The worth of a unit when the night began.
     pub unit: Usdc,
-    /// What it has come up with and not put to the test yet.
+    /// Ideas it has come up with and not put to the test yet.
     pub ideas: Vec<Idea>,
     /// Episodes gone through closely.
     pub batch: Vec<u64>,
@@ -44,12 +44,12 @@ pub struct Night {
     /// The worst that may come.
     pub ahead: f32,
     pub rehearsed: Option<Rehearsed>,
-    /// What it came up with has been put to the test: whatever wakes it now, nothing of it is lost.
+    /// True once its ideas have been put to the test: whatever wakes it now, none of them is lost.
     pub integrated: bool,
     pub tally: Tally,
 }
 
-/// What a night did, counted.
+/// Counts of a night's work.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tally {
     pub replayed: u32,
@@ -66,18 +66,18 @@ pub struct Dreams {
     pub nights: u64,
     pub whole: u64,
     pub night: Option<Night>,
-    /// The tick at which the last one ended.
+    /// The tick at which the last night ended.
     pub last: u64,
     /// Episodes there were by then.
     pub episodes: u64,
-    /// What its acting had come to by then.
+    /// The result of its actions by then.
     pub result: Usdc,
     pub spent: Usdc,
     /// Spent on nights that were broken off before anything they came up with was put to the test.
     pub wasted: Usdc,
     /// Thirty days of age, counted.
     pub month: u64,
-    /// What was spent in the present thirty.
+    /// Spent on nights in the present thirty days.
     pub spent_this_month: Usdc,
     /// Hypotheses on trial.
     pub staged: Vec<Staged>,
@@ -89,29 +89,29 @@ pub struct Dreams {
     pub expired: u64,
     /// Which hypotheses held at the last look, one bit each, and when that was.
     pub holds: (u16, Time),
-    /// What has come into use lately and may have to go again.
+    /// Ideas that have come into use lately and may have to go again.
     pub changes: Vec<Change>,
-    /// How often something had to.
+    /// How often an idea had to go again.
     pub rolled_back: u64,
     /// Domains whose heuristics learn again.
     pub revisions: Vec<Revision>,
-    /// How often that was right.
+    /// How often learning again was right.
     pub revised: u64,
-    /// The tick up to which each domain has been looked at for that.
+    /// The tick up to which each domain has been judged for learning again.
     pub settled: [u64; limits::DOMAINS],
     /// Nights begun in the owner's present hours of sleep, and which hours those are.
     pub window: (u64, u32),
-    /// What its owner has said since its birth about dreaming at all.
+    /// The owner's word since its birth on whether it dreams at all.
     pub switched: Option<bool>,
-    /// What nights in the owner's present hours have cost.
+    /// The cost of nights in the owner's present hours.
     pub session: Usdc,
     /// A threat to warn of, for the next round of the Curator.
     pub rehearsed: Option<Rehearsed>,
     /// Heuristics the last night spoke for or against, for the next round of the Curator.
     pub judged: Vec<(u64, bool)>,
-    /// What the last night did.
+    /// Counts of the last night's work.
     pub tally: Tally,
-    /// What the last night cost.
+    /// The cost of the last night.
     pub cost: Usdc,
 }
 
@@ -148,7 +148,7 @@ impl Dreams {
         });
     }
 
-    /// The work of a phase has been done.
+    /// Takes in the work of a phase.
     pub(crate) fn work(&mut self, found: &Found) {
         self.staged.extend(found.staged.iter().cloned());
         self.revisions.extend(found.revisions.iter().cloned());
@@ -196,7 +196,7 @@ impl Dreams {
         }
     }
 
-    /// A model is asked something; what that may cost counts as spent until it is known.
+    /// Notes a question to a model; what it may cost counts as spent until its cost is known.
     pub(crate) fn ask(&mut self, most: Usdc, month: u64) {
         self.charge(most, month);
         if let Some(night) = &mut self.night {
@@ -205,13 +205,13 @@ impl Dreams {
         }
     }
 
-    /// Nothing more is asked in this phase.
+    /// Stops questions for this phase.
     pub(crate) fn quiet(&mut self) {
         self.night.iter_mut().for_each(|night| night.asked = u8::MAX);
     }
 
-    /// What a question of that night left of what was set aside for it is given back to where it was taken from. A night
-    /// that is over has been paid for as it was.
+    /// Gives back what a question of a night left of the sum set aside for it. A night that is over has been paid for
+    /// as it was.
     pub(crate) fn settle(&mut self, night: u64, month: u64, rest: Usdc) {
         self.spent -= rest;
         if self.month == month {
@@ -237,7 +237,7 @@ impl Dreams {
         this.filter(worse).into_iter().for_each(|night| night.feared = Some((fall_bps, omen.clone())));
     }
 
-    /// One more trial is over.
+    /// Counts one more trial that is over.
     pub(crate) fn count(&mut self, fate: Fate) {
         match fate {
             Fate::Promoted => self.promoted += 1,
@@ -246,7 +246,7 @@ impl Dreams {
         }
     }
 
-    /// The night is over.
+    /// Ends the night.
     pub(crate) fn leave(&mut self, woken: Option<Waker>, tick: u64, episodes: u64, result: Usdc) {
         if let Some(night) = self.night.take() {
             match woken {

@@ -1,4 +1,5 @@
-//! What was dreamt, on trial: hypotheses, domains that learn again, and what has come into use and may have to go.
+//! Trials of what was dreamt: hypotheses, domains that learn again, and ideas that have come into use and may have to
+//! go.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,10 +13,10 @@ use crate::world::DomainKind;
 /// Confidence at which a trial is won.
 pub const PROMOTED: f64 = 0.7;
 
-/// Confidence at which it is lost.
+/// Confidence at which a trial is lost.
 pub const REFUTED: f64 = 0.1;
 
-/// What half-formed ideas and those of others begin with.
+/// Confidence that half-formed ideas and those of others begin with.
 const HALF_FORMED: f64 = 0.15;
 
 /// Hypotheses on trial at once; each has a bit in every claim it would have had a say in.
@@ -31,13 +32,13 @@ pub enum Origin {
     Fragment,
     /// Put together from others: a hypothesis of a strategy.
     Recombined,
-    /// Left unfinished by who came before.
+    /// Left unfinished by a predecessor.
     Inherited,
     /// Made up, and believed without asking; for experiments.
     Random,
     /// Where the other choice would have been better.
     Regret,
-    /// A model's.
+    /// Proposed by a model.
     Thought,
 }
 
@@ -54,16 +55,16 @@ impl Origin {
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Staged {
-    /// As it learns in its trial.
+    /// The heuristic, as it learns in its trial.
     pub heuristic: Heuristic,
     pub origin: Origin,
     pub night: u64,
     /// Some of the episodes it held on before it was staged.
     pub episodes: Vec<u64>,
-    /// The tick of the first of them.
+    /// The tick of the first of those episodes.
     #[serde(default)]
     pub seed: u64,
-    /// By how much less wrong than the playbook it was there.
+    /// By how much less wrong than the playbook it was on those episodes.
     pub utility: f64,
     pub confidence: f64,
     pub confirmed: u32,
@@ -73,9 +74,9 @@ pub struct Staged {
     /// How wrong the naive forecast was beside it.
     pub naive_error: f64,
     pub since: u64,
-    /// Up to where time has been counted, so that no two cases share any.
+    /// Time up to which cases were counted, so that no two share any.
     pub until: Time,
-    /// What each bet on its being right has made of one unit.
+    /// The worth of one unit by now, for each bet on its being right.
     #[serde(default = "unbet")]
     pub bets: [f64; BETS],
 }
@@ -84,7 +85,7 @@ fn unbet() -> [f64; BETS] {
     [1.0; BETS]
 }
 
-/// What became of a hypothesis.
+/// The fate of a hypothesis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Fate {
@@ -106,13 +107,13 @@ pub struct Change {
 }
 
 impl Staged {
-    /// What a unit has become that was bet on its being right more often than a coin, evenly on how much more. If it is
-    /// no better than a coin, the chance that this ever reaches twenty is one in twenty at most.
+    /// The worth of a unit bet on its being right more often than a coin, spread evenly over how much more. If it is no
+    /// better than a coin, the chance that this ever reaches twenty is one in twenty at most.
     pub fn proof(&self) -> f64 {
         self.bets.iter().sum::<f64>() / BETS as f64
     }
 
-    /// One more case, sharing no time with another: it was right, or not.
+    /// Takes in one more case, sharing no time with another, in which it was right or not.
     pub(super) fn bet(&mut self, right: bool, laws: &Laws) {
         for (worth, odds) in self.bets.iter_mut().zip(laws.bets) {
             *worth *= 2.0 * if right { odds } else { 1.0 - odds };
@@ -135,10 +136,10 @@ impl Change {
     }
 }
 
-/// Claims, none overlapping another, that it must have stood before at least.
+/// The fewest claims, none overlapping another, that a revision must have stood before.
 const LEAST: u32 = 20;
 
-/// Deviations by which it must do better, beside having been confirmed often enough.
+/// Deviations by which a revision must do better, beside having been confirmed often enough.
 const SURE: f64 = 3.0;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -147,30 +148,30 @@ pub struct Revision {
     pub night: u64,
     /// Some of the episodes it held on before it was tried.
     pub episodes: Vec<u64>,
-    /// It has the say, and these are those it took it from.
+    /// True once the revision is in use; its heuristics are then the ones it replaced.
     pub adopted: bool,
-    /// By slot of the playbook.
+    /// Heuristics by slot of the playbook.
     pub heuristics: Vec<(u8, Heuristic)>,
     pub utility: f64,
     pub confidence: f64,
     pub confirmed: u32,
     pub contradicted: u32,
-    /// By what share these were less wrong than those in use, over what was counted.
+    /// The sum of the shares by which these were less wrong than those in use, over the cases counted.
     pub gain: f64,
-    /// The square of it.
+    /// Squares of those shares.
     pub squares: f64,
     /// How wrong these were in all, less how wrong those in use were.
     pub excess: f64,
     pub since: u64,
-    /// Up to where time has been counted, so that no two cases share any.
+    /// Time up to which cases were counted, so that no two share any.
     pub until: Time,
-    /// What they would have claimed together, for the claims that are still open.
+    /// Forecasts of these heuristics together, for the claims that are still open.
     #[serde(default)]
     pub said: Said,
 }
 
 impl Revision {
-    /// What those whose conditions hold would claim together.
+    /// The forecast of the heuristics whose conditions hold, together.
     pub(super) fn together(
         &self,
         kind: DomainKind,

@@ -1,4 +1,4 @@
-//! What is remembered until its end is known.
+//! Applying the events of episodes, each kept until its end is known.
 
 use super::{Event, Pending, horizon};
 use crate::daimon::{self, Felt};

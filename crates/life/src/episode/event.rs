@@ -1,4 +1,4 @@
-//! What is remembered, and what became of it.
+//! Events of episodes: remembered, and looked back on.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,7 +11,7 @@ pub enum Event {
         why: u8,
         state: Box<State>,
     },
-    /// The end of the oldest episode that had none yet.
+    /// The oldest open episode has ended.
     LookedBack {
         change: f32,
         regret: f32,

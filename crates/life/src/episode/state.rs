@@ -22,18 +22,18 @@ pub mod why {
     pub const ROUTINE: u8 = 64;
 }
 
-/// What the world looked like; half the precision is plenty for likeness.
+/// Features of the world as they were; half the precision is plenty for likeness.
 pub type State = ArrayVec<f32, { limits::FEATURES }>;
 
-/// Remembered, and its end not yet known.
+/// An episode whose end is not known yet.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Pending {
     pub due: Time,
     pub unit: Usdc,
     pub exposed: bool,
-    /// What the world looked like.
+    /// Features of the world.
     pub state: State,
-    /// What its domains stood at.
+    /// Values of its domains.
     pub values: Values,
 }
 
@@ -51,7 +51,7 @@ pub struct Episodes {
 pub struct Surprise {
     sum: f64,
     claims: f64,
-    /// Of the last tick that resolved any.
+    /// Surprise of the last tick that resolved any claims.
     pub last: f64,
     pub mean: f64,
     pub square: f64,
@@ -67,7 +67,7 @@ impl Surprise {
         }
     }
 
-    /// The tick is over.
+    /// Closes the tick.
     pub(crate) fn close(&mut self, memory: f64) {
         if self.claims == 0.0 {
             self.last = 0.0;
@@ -81,7 +81,7 @@ impl Surprise {
         (self.sum, self.claims) = (0.0, 0.0);
     }
 
-    /// More than a deviation beyond the usual.
+    /// True for more than a deviation beyond the usual.
     pub fn is_striking(&self) -> bool {
         let deviation = (self.square - self.mean * self.mean).max(0.0).sqrt();
         self.last > self.mean + deviation

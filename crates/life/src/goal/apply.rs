@@ -1,4 +1,4 @@
-//! What a finished goal adds to the tallies.
+//! Applying a finished goal to the tallies.
 
 use super::{Event, Goal};
 use crate::life::Life;

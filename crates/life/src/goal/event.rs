@@ -1,4 +1,4 @@
-//! What came of a goal.
+//! Events of goals.
 
 use serde::{Deserialize, Serialize};
 

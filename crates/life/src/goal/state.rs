@@ -18,7 +18,7 @@ pub enum Goal {
     Maintain,
     /// Look into one's own failing, without acting.
     SelfExamine,
-    /// Be heard by someone else.
+    /// Be heard by a peer.
     Contact,
 }
 
@@ -38,7 +38,7 @@ pub struct Tally {
     pub finished: u64,
     failed: u32,
     effective: u32,
-    /// Those that were only about itself.
+    /// Finished goals that were only about the golem itself.
     examined: u32,
 }
 
@@ -53,14 +53,14 @@ impl Tally {
         self.examined = ((self.examined << 1) | u32::from(goal == Goal::SelfExamine)) & mask;
     }
 
-    /// Of the last so many: how many there were, failed, and had an effect.
+    /// Counts among the last goals: how many there were, failed, and had an effect.
     pub fn last(&self, goals: u32) -> (u32, u32, u32) {
         let mask = ((1_u64 << goals.min(32)) - 1) as u32;
         let known = self.finished.min(u64::from(goals)) as u32;
         (known, (self.failed & mask).count_ones(), (self.effective & mask).count_ones())
     }
 
-    /// Of the last so many, those that did not fail and were about something else than itself.
+    /// Counts, among the last goals, those that did not fail and were about something other than the golem itself.
     pub fn completed(&self, goals: u32) -> u32 {
         let mask = ((1_u64 << goals.min(32)) - 1) as u32;
         self.finished.min(u64::from(goals)) as u32 - ((self.failed | self.examined) & mask).count_ones()

@@ -1,4 +1,4 @@
-//! What becomes of what is known, as far as it is Life. It calculates and never decides.
+//! Applying the events of knowledge, as far as it is Life. It calculates and never decides.
 
 use super::{Decision, Event, Whole};
 use crate::daimon::{self, Felt};

@@ -14,11 +14,11 @@ pub const HALF_LIVES: [(Class, Option<Span>); 4] = [
 
 /// The most an entry of one's own begins with.
 pub const BIRTH_CAP: f64 = 0.7;
-/// What an entry began with counts as so many pieces of evidence.
+/// Pieces of evidence that an entry's first confidence counts for.
 const PRIOR: f64 = 4.0;
-/// More evidence than this makes room for newer: what was true long ago must not outvote what is true now.
+/// The most evidence that counts; older evidence fades beyond it, so that old truths do not outvote new ones.
 const MEMORY: f64 = 20.0;
-/// What each death since the last validation leaves of it.
+/// The share of confidence left by each death since the last validation.
 const CROSSING: f64 = 0.85;
 /// Born of a single extreme episode: no more than a suggestion to an heir.
 const SINGLE_EPISODE: f64 = 0.4;
@@ -30,13 +30,13 @@ impl Class {
 }
 
 impl Entry {
-    /// What the evidence says, before time is taken into account.
+    /// Confidence by the evidence, before time is taken into account.
     pub fn by_evidence(&self) -> f64 {
         let seen = self.evidence_for + self.evidence_against;
         (self.initial * PRIOR + self.evidence_for) / (PRIOR + seen)
     }
 
-    /// What is left of it now.
+    /// Confidence now, faded by the time since the entry was last borne out.
     pub fn confidence(&self, now: Time) -> f64 {
         let Some(half_life) = self.class.half_life() else { return self.by_evidence() };
         let mut halvings = now.since(self.validated_at).as_millis() as f64 / half_life.as_millis() as f64;
@@ -49,7 +49,7 @@ impl Entry {
         self.by_evidence() * libm::exp2(-halvings)
     }
 
-    /// It was checked, and held or did not.
+    /// The entry after a check, in which it held or did not.
     #[must_use]
     pub fn checked(&self, held: bool, weight: f64, now: Time) -> Entry {
         let mut entry = self.clone();
@@ -70,7 +70,7 @@ impl Entry {
     }
 }
 
-/// What an entry begins with, by how it came.
+/// The confidence an entry begins with, by how it came.
 pub fn inherited(how: How, sender: f64, crossings: u32, single_episode: bool) -> f64 {
     let sender = sender.clamp(0.0, 1.0);
     let begins = match how {

@@ -38,7 +38,7 @@ pub enum Status {
     /// In quarantine: tried, and without a say.
     Candidate,
     Active,
-    /// Waits for its regime to return.
+    /// Waiting for its regime to return.
     Dormant,
     Archived,
 }
@@ -65,7 +65,7 @@ pub enum How {
     Owner,
     /// A model said it.
     Thought,
-    /// Whoever acts for it said it.
+    /// A note from its agent.
     Agent,
 }
 
@@ -83,14 +83,14 @@ pub const PASSED_ON: u32 = 3;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Provenance {
-    /// Oldest first; merging keeps all of them, as far as there is room.
+    /// Sources, oldest first; merging keeps all of them, as far as there is room.
     pub sources: Vec<Source>,
     /// Deaths crossed since a holder last validated it.
     pub crossings: u32,
-    /// Siblings it went through on its way here.
+    /// Siblings the entry went through on its way here.
     #[serde(default, skip_serializing_if = "is_none")]
     pub hops: u32,
-    /// The sibling who told it, whoever it says it is from.
+    /// The sibling that brought the entry, whatever source the entry names.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "crate::id::as_text_if_any")]
     pub brought: Option<GolemId>,
 }
@@ -99,7 +99,7 @@ fn is_none(hops: &u32) -> bool {
     *hops == 0
 }
 
-/// What is expected when the condition holds; the same that a heuristic expects.
+/// An expectation for when the condition holds, as a heuristic has one.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Expectation {
     pub domain: u8,
@@ -108,11 +108,11 @@ pub struct Expectation {
     pub stance: Stance,
 }
 
-/// Claims that what a heuristic has shown is about at most; older ones have faded.
+/// The most claims that a heuristic's record can be about; older ones have faded.
 const MOST_CLAIMS: f64 = 1_000.0;
-/// Nobody is less wrong than this beside naive.
+/// The least error, as a share of naive's, that a heuristic can have shown.
 const LEAST_ERROR: f64 = 0.1;
-/// More than any world's values come to.
+/// An error larger than any world's values could cause.
 const MOST_ERROR: f64 = 1e24;
 
 /// How wrong a heuristic was, and how wrong naive was on the same claims, both fading.
@@ -144,10 +144,10 @@ pub struct Entry {
     pub claim: Option<Expectation>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub link: Option<Link>,
-    /// What the claim's factor is on, instead of the last value.
+    /// The blend that the claim's factor is on, instead of the last value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blend: Option<Mix>,
-    /// What a heuristic has shown in claims of its own.
+    /// The record of a heuristic in claims of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shown: Option<Shown>,
     /// The domain it is about, by number.
@@ -156,7 +156,7 @@ pub struct Entry {
     pub regime: Option<Regime>,
     pub class: Class,
     pub status: Status,
-    /// What it began with here; everything since is evidence.
+    /// The confidence it began with here; everything since is evidence.
     pub initial: f64,
     pub evidence_for: f64,
     pub evidence_against: f64,
@@ -164,13 +164,13 @@ pub struct Entry {
     pub validated_at: Time,
     /// A dream confirmed it: fades at half speed.
     pub dream_validated: bool,
-    /// Learned in dying, by someone: fades at a third of the speed.
+    /// Learned in dying, by this golem or another: fades at a third of the speed.
     pub bloodstain: bool,
     pub quality: f64,
     pub strength: f64,
     pub retrievals: u32,
     pub provenance: Provenance,
-    /// The word to its siblings that it went out with.
+    /// The number of the word to its siblings that it went out with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shared: Option<u64>,
     /// Entries that say the opposite, until evidence has decided.
@@ -182,9 +182,9 @@ pub struct Entry {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Decision {
-    /// This is how the entry is from now on; a new one if it was not there.
+    /// The entry as it is from now on; a new one if it was not there.
     Put(Box<Entry>),
-    /// Gone for good; its number is never used again.
+    /// The entry is gone for good; its number is never used again.
     Forget(u64),
 }
 
@@ -209,14 +209,14 @@ impl Kind {
 }
 
 impl Shown {
-    /// As much as a heuristic could have shown.
+    /// Whether a heuristic could have shown this.
     pub fn is_sound(&self) -> bool {
         let Shown { claims, error, naive_error } = *self;
         let known = [claims, error, naive_error].iter().all(|number| number.is_finite() && *number >= 0.0);
         known && claims <= MOST_CLAIMS && error >= naive_error * LEAST_ERROR && naive_error <= MOST_ERROR
     }
 
-    /// What is left of it when so much is passed on.
+    /// A share of the record, as it is passed on.
     pub fn times(self, share: f64) -> Shown {
         let Shown { claims, error, naive_error } = self;
         Shown { claims: claims * share, error: error * share, naive_error: naive_error * share }

@@ -1,4 +1,4 @@
-//! What is known.
+//! Events of knowledge.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +9,7 @@ use crate::world::Values;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename = "GrimoireEvent")]
 pub enum Event {
-    /// What the world came to at the end of the oldest episode, for whatever is being watched.
+    /// Values of the world at the end of the oldest episode, for the entries being watched.
     Checked {
         actual: Values,
     },
@@ -18,7 +18,7 @@ pub enum Event {
         alive: u32,
         archived: u32,
     },
-    /// So much of what was just kept came from there.
+    /// So many of the entries just kept came from this source.
     TookIn {
         from: GolemId,
         entries: u32,

@@ -3,7 +3,7 @@
 //! Every episode that ends is held against the claims being watched, what was claimed against what came, never by
 //! likeness of text. Agreement strengthens; an end that a well believed claim did not expect marks its episode for
 //! the next dream; and while marks wait, every second waking tick makes that dream more urgent. The fiber is
-//! handed neither the playbook nor anything to write one with, so it cannot change what a golem goes by.
+//! handed neither the playbook nor anything to write one with, so it cannot change how a golem decides.
 
 use std::collections::VecDeque;
 
@@ -18,9 +18,9 @@ use crate::world::{DomainKind, Features, Manifest, Values};
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Fiber {
-    /// Numbers of the episodes that ended as nobody expected, for the next dream.
+    /// Numbers of the episodes that ended unexpectedly, for the next dream.
     pub strange: VecDeque<u64>,
-    /// What they add to the urgency of dreaming.
+    /// Urgency of dreaming that those episodes add.
     pub urgency: f64,
 }
 
@@ -33,7 +33,7 @@ pub(crate) struct Whole<'a> {
 }
 
 impl Fiber {
-    /// Holds a whole episode against what is being watched; whether it was marked.
+    /// Checks the entries being watched against a whole episode. Returns whether the episode was marked.
     pub(crate) fn scan(&mut self, watched: &mut [Watched], world: &Manifest, episode: &Whole<'_>, laws: &Laws) -> bool {
         let features: Features = episode.state.iter().map(|feature| f64::from(*feature)).collect();
         let mut strange = false;
@@ -52,7 +52,7 @@ impl Fiber {
         strange
     }
 
-    /// A waking tick has passed.
+    /// Adds urgency for a waking tick that has passed.
     pub(crate) fn pass(&mut self, tick: u64, laws: &Laws) {
         if tick.is_multiple_of(laws.fiber_every) && !self.strange.is_empty() {
             self.urgency = (self.urgency + laws.fiber_urgency).min(1.0);
@@ -60,7 +60,7 @@ impl Fiber {
     }
 }
 
-/// Whether a claim did better than saying nothing would have; none if it said nothing of this.
+/// Whether a claim did better than saying nothing would have; no answer if it said nothing of this.
 fn held(entry: &Watched, world: &Manifest, features: &Features, episode: &Whole<'_>, laws: &Laws) -> Option<bool> {
     let domain = usize::from(entry.claim.domain);
     let (base, actual) = (*episode.base.get(domain)?, *episode.actual.get(domain)?);

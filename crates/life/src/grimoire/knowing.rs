@@ -1,5 +1,5 @@
-//! The part of knowing that is Life: what was shelved, what is being watched, how features move together, and how
-//! much was forgotten lately. All of it is bounded; everything else is rows.
+//! The part of knowledge that is Life: heuristics shelved, entries watched, how features move together, and how much
+//! was forgotten lately. All of it is bounded; everything else is rows.
 
 use std::collections::VecDeque;
 
@@ -65,7 +65,7 @@ impl Intake {
         }
     }
 
-    /// By how much each source has grown since this.
+    /// By how much each source has grown up to a later intake.
     pub fn grown_to(&self, later: &Intake) -> Vec<(GolemId, u32)> {
         let before = |source: &GolemId| {
             let same = self.each.iter().find(|(from, _)| from == source && self.hour == later.hour);
@@ -130,7 +130,8 @@ impl Knowing {
 }
 
 impl Moves {
-    /// One more remembered state. States close together would be counted twice for the same thing; only those some way apart are.
+    /// Counts one more remembered state. States close together would count the same thing twice, so only those some way
+    /// apart are taken.
     pub(crate) fn see(&mut self, state: &State, tick: u64, apart: u64, memory: f32) {
         let n = state.len();
         if self.last.len() == n && tick < self.at + apart {
@@ -168,7 +169,7 @@ impl Moves {
         self.last.clone_from(state);
     }
 
-    /// How far from its usual a feature of this state is, in deviations.
+    /// How far a feature of this state is from its mean, in deviations.
     pub fn away(&self, state: &State, feature: usize) -> f32 {
         let deviation = self.square.get(feature).copied().unwrap_or(0.0).sqrt();
         if deviation > 0.0 { (state[feature] - self.mean[feature]) / deviation } else { 0.0 }

@@ -1,4 +1,4 @@
-//! Where the heartbeat is after it went on.
+//! Applying the events of the heartbeat.
 
 use super::{Event, State};
 use crate::life::Life;

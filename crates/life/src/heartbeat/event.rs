@@ -1,4 +1,4 @@
-//! Where the heartbeat went.
+//! Events of the heartbeat.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! Where the heartbeat is.
+//! The state of the heartbeat.
 
 use std::fmt;
 

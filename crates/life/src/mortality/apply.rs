@@ -1,4 +1,4 @@
-//! What time and the three clocks do. It calculates and never decides.
+//! Applying time and the three clocks. It calculates and never decides.
 
 use super::{Event, Senescence, epistemic, vitality};
 use crate::constitution::MindKind;
@@ -48,7 +48,7 @@ pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
     }
 }
 
-/// A tick has passed: it cost something, and what was shown long ago counts for less.
+/// Ages a life by a tick: it cost something, and what was shown long ago counts for less.
 fn age(life: &mut Life, at: Time, lived: Span, cost: Usdc) {
     let (burn, laws) = (cost.as_f64(), life.laws());
     let keep = laws.burn_keep;
@@ -64,7 +64,7 @@ fn age(life: &mut Life, at: Time, lived: Span, cost: Usdc) {
     life.age = life.age + lived;
     life.lived_until = at;
     let window = life.birth.constitution.fitness_window(laws);
-    // Whoever speaks when it has something to say is not forgotten for being silent.
+    // An outside mind speaks when it has something to say, so its record does not fade in silence.
     if life.birth.constitution.mind.kind != MindKind::Outside {
         life.epistemic.fade(window);
     }

@@ -20,10 +20,10 @@ pub struct Death {
     pub cause: Cause,
     pub vitality: Vitality,
     pub closing_attempts: u32,
-    /// What pressed on it when it died.
+    /// Stressors that pressed on it when it died.
     #[serde(default)]
     pub open: Vec<Open>,
-    /// Somebody was asked for its last words, and what they were.
+    /// Whether a model was asked for its last words, and what they were.
     #[serde(default)]
     pub reflected_on: bool,
     #[serde(default)]
@@ -41,7 +41,7 @@ pub struct Open {
     pub severity: f64,
 }
 
-/// What killed it, with the evidence.
+/// The cause of a death, with the evidence.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Cause {
@@ -74,7 +74,7 @@ pub enum Cause {
 }
 
 impl Cause {
-    /// It was ended, and with it its line, as far as the line goes on by itself.
+    /// True if the golem was ended deliberately, so that its line does not go on automatically.
     pub fn ends_the_line(&self) -> bool {
         matches!(self, Cause::OwnerKill { .. } | Cause::KillSwitch { .. })
     }
@@ -91,7 +91,7 @@ impl Cause {
 }
 
 impl fmt::Display for Cause {
-    /// In plain words, with the figure that decided it.
+    /// The cause in plain words, with the figure that decided it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Cause::Economic { balance, burn_rate, .. } => {

@@ -8,24 +8,24 @@ use crate::time::Span;
 
 const DAY: i128 = Span::DAY.as_millis() as i128;
 
-/// The part of what is free that a purpose may use, by the table of the present phase.
+/// The part of free credit that a purpose may use, by the table of the present phase.
 pub fn budget(life: &Life, partition: Partition) -> Usdc {
     let permille = life.phase().behaviour().partitions[partition as usize];
     free(life).share(i64::from(permille), 1_000)
 }
 
-/// Kept back for dying well; no living cost may touch it.
+/// The reserve kept back for dying well; no living cost may touch it.
 pub fn reserve(life: &Life) -> Usdc {
     let figures = &life.constitution().economic;
     figures.reserve_floor.max(life.purse.funding.share(i64::from(figures.reserve_bps), 10_000))
 }
 
-/// What is neither kept for dying nor promised.
+/// Credit that is neither kept for dying nor promised.
 pub fn free(life: &Life) -> Usdc {
     (life.purse.credit - reserve(life) - life.purse.promised).max(Usdc::ZERO)
 }
 
-/// 0 at the reserve, 1 at full funding.
+/// The economic score: 0 at the reserve, 1 at full funding.
 pub fn score(life: &Life) -> f64 {
     if !life.constitution().clocks().economic {
         return 1.0;
@@ -34,14 +34,14 @@ pub fn score(life: &Life) -> f64 {
     if whole <= 0.0 { 0.0 } else { ((life.purse.credit - reserve(life)).as_f64() / whole).clamp(0.0, 1.0) }
 }
 
-/// What living this long costs, to the whole micro-USDC; the fraction waits in `dust`. A golem that
-/// cannot pay in full pays what it has above the reserve.
+/// The cost of living this long, in whole micro-USDC; the fraction waits in `dust`. A golem that cannot pay in full
+/// pays what it has above the reserve.
 pub fn living_cost(life: &Life, lived: Span) -> Usdc {
     let due = (i128::from(life.purse.dust) + accrued(life, lived)) / DAY;
     Usdc::micros(i64::try_from(due).expect("micro-USDC overflow")).min(free(life)).min(unpromised_allowance(life))
 }
 
-/// What may still be spent this month. The purse is the limit where the owner rents the machine.
+/// The allowance left this month. The purse is the limit where the owner rents the machine.
 pub fn allowance(life: &Life) -> Usdc {
     match life.constitution().mode {
         Mode::Hosted => Usdc::MOST,
@@ -50,18 +50,18 @@ pub fn allowance(life: &Life) -> Usdc {
     }
 }
 
-/// What of it is promised to nobody: with what is promised it is never too much.
+/// The allowance left this month, less what is promised.
 pub fn unpromised_allowance(life: &Life) -> Usdc {
     (allowance(life) - life.purse.promised).max(Usdc::ZERO)
 }
 
-/// The most that sending one action may take. The living leave the reserve and their allowance alone; for dying it
-/// is there.
+/// The most that sending one action may take. While a golem lives, the reserve and a used-up allowance stay closed to
+/// it; in dying it may use all its credit.
 pub fn gas_at_most(life: &Life) -> Usdc {
     if life.is_dead() { life.purse.credit - life.purse.promised } else { free(life).min(allowance(life)) }
 }
 
-/// In micro-USDC × milliseconds: whole numbers, so that any split of time costs the same.
+/// The cost of a time in micro-USDC × milliseconds: whole numbers, so that any split of time costs the same.
 fn accrued(life: &Life, lived: Span) -> i128 {
     // An owner who hosts the golem pays for the machine elsewhere.
     let machine = match life.constitution().mode {

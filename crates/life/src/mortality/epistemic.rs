@@ -7,7 +7,7 @@
 use super::Domain;
 use crate::life::Life;
 
-/// The domain of what an action comes to, beside its preview.
+/// The domain of execution: the results of actions beside their previews.
 pub const EXECUTION: &str = "execution";
 
 /// The fitness of one domain, once it has been tried often enough.

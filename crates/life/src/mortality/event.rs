@@ -1,4 +1,4 @@
-//! What three clocks did, in the order of their eight steps.
+//! Events of the three clocks, in the order of their eight steps.
 
 use serde::{Deserialize, Serialize};
 

@@ -27,7 +27,7 @@ pub enum Tier {
     Strong,
 }
 
-/// What a golem in a phase does with what it knows.
+/// The way a golem in a phase treats what it knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Mode {
     Reflecting,
@@ -38,7 +38,7 @@ pub enum Mode {
 }
 
 impl Mode {
-    /// New ideas come at every so many of the moments they could come at; on the way down there are none.
+    /// How often new ideas come, as one in so many of the moments they could come at; on the way down there are none.
     pub fn ideas_every(self) -> Option<u64> {
         match self {
             Mode::Producing => Some(1),
@@ -47,12 +47,13 @@ impl Mode {
         }
     }
 
-    /// What it knows is gone through for what could be said in general, every so many rounds of the Curator.
+    /// Rounds of the Curator between two at which knowledge is distilled into general statements.
     pub fn distils_every(self) -> u64 {
         if self > Mode::Distilling { 4 } else { 1 }
     }
 
-    /// What is remembered, or was left to it, is still put to the test; who prepares its end has no time for that.
+    /// Whether remembered or inherited entries are still put to the test; a golem that prepares its end has no time for
+    /// that.
     pub fn tries(self) -> bool {
         self > Mode::Legacy
     }
@@ -107,7 +108,7 @@ impl Phase {
     /// The phase after this one at this vitality: down at the thresholds, up only past a margin.
     pub fn after(current: Phase, composite: f64, hysteresis: f64) -> Phase {
         let highest = |margin: f64| {
-            // 0.1 + 0.05 is a hair more than 0.15 in binary; nobody should stay dying for that hair.
+            // 0.1 + 0.05 is a hair more than 0.15 in binary; no golem should stay dying for that hair.
             let reached = |p: &&Phase| composite >= p.behaviour().from + margin - 1e-12;
             *Phase::ALL.iter().rev().find(reached).unwrap_or(&Phase::Terminal)
         };

@@ -1,4 +1,4 @@
-//! The three clocks as they are kept.
+//! The state of the three clocks.
 
 use arrayvec::ArrayVec;
 use serde::{Deserialize, Serialize};
@@ -22,7 +22,7 @@ pub enum Clock {
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Vitality {
-    /// What is left to live on, of what was given: 0 at the reserve, 1 fully funded.
+    /// The share of its funding that is left to live on: 0 at the reserve, 1 fully funded.
     pub economic: f64,
     /// Skill (epistemic fitness): one half is exactly as good as the naive forecast.
     pub epistemic: f64,
@@ -56,11 +56,11 @@ impl Vitality {
 pub struct Purse {
     /// The yardstick of the score: the most it was ever given to live on at once.
     pub funding: Usdc,
-    /// What is left, the reserve included.
+    /// Credit left, the reserve included.
     pub credit: Usdc,
     pub given: Usdc,
     pub spent: Usdc,
-    /// What sending actions cost.
+    /// The cost of sending actions so far.
     pub gas: Usdc,
     pub withdrawn: Usdc,
     /// Set aside for errands that are under way, and no longer free.
@@ -73,13 +73,13 @@ pub struct Purse {
     pub burn_a_day: f64,
     /// Thirty days of age, counted.
     pub month: u64,
-    /// What was spent in the present thirty.
+    /// Spent in the present thirty days.
     pub spent_this_month: Usdc,
     /// The owner has been told that money is short.
     pub critical: bool,
 }
 
-/// What credit is kept for. A purpose may use its part of what is free now, so none can starve another.
+/// Purposes that credit is kept for. Each may use its part of what is free now, so none can starve another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Partition {
     Inference,
@@ -140,7 +140,7 @@ pub struct Domain {
 #[serde(rename_all = "snake_case")]
 pub enum Senescence {
     Sound,
-    /// Below the threshold; still time to recover.
+    /// Fitness is below the threshold, with time left to recover.
     Grace {
         since: u64,
     },
@@ -161,7 +161,7 @@ impl Epistemic {
         }
     }
 
-    /// A tick passes: what was shown long ago counts for less.
+    /// Fades the record by a tick: what was shown long ago counts for less.
     pub(crate) fn fade(&mut self, window: f64) {
         let keep = 1.0 - 1.0 / window;
         self.domains.iter_mut().for_each(|domain| domain.keep(keep));
@@ -176,14 +176,14 @@ impl Epistemic {
         }
     }
 
-    /// One more pair for R², the oldest giving way.
+    /// Adds one more pair for R², the oldest giving way.
     pub(crate) fn pair(&mut self, domain: usize, predicted: f64, actual: f64, kept: usize) {
         let pairs = &mut self.domains[domain].pairs;
         pairs.insert(0, (predicted, actual));
         pairs.truncate(kept);
     }
 
-    /// A claim was as wrong as this, and the naive forecast as wrong as that.
+    /// Scores a claim by its error beside the naive forecast's.
     pub(crate) fn score(&mut self, domain: usize, error: f64, naive_error: f64, distance: f64, tick: u64) {
         self.domains[domain].score(error, naive_error, distance);
         if error < naive_error {
@@ -212,7 +212,7 @@ impl Domain {
         self.weight *= keep;
     }
 
-    /// 0 as good as naive, 1 perfect, negative worse.
+    /// Skill: 0 as good as naive, 1 perfect, negative worse.
     pub fn skill(&self) -> f64 {
         if self.naive_error > 0.0 {
             1.0 - self.error / self.naive_error
@@ -235,7 +235,7 @@ impl Domain {
     }
 }
 
-/// A small real edge is visible; being wrong by half as much again as naive is hopeless.
+/// Fitness from skill: a small real edge is visible, and being wrong by half as much again as naive is hopeless.
 pub(crate) fn from_skill(skill: f64, laws: &Laws) -> f64 {
     if skill >= 0.0 { 0.5 + 0.5 * skill.min(1.0).sqrt() } else { 0.5 - 0.5 * (-skill / laws.hopeless).min(1.0) }
 }

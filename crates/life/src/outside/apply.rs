@@ -1,4 +1,4 @@
-//! What a word comes to. It calculates and never decides.
+//! Applying the words of an outside mind. It calculates and never decides.
 
 use super::{Event, adds};
 use crate::life::Life;
@@ -22,7 +22,7 @@ pub(crate) fn apply(life: &mut Life, event: &Event) {
     }
 }
 
-/// A look is taken: holding from here is followed, if it would take up exposure.
+/// Follows what holding from this look pays, if the mind would take up exposure.
 pub(crate) fn looked(life: &mut Life) {
     if adds(life) {
         rule::begin_look(life);

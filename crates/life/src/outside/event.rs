@@ -1,4 +1,4 @@
-//! What a mind outside has said.
+//! Events of an outside mind.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,8 +8,8 @@ use crate::policy::Proposal;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename = "OutsideEvent")]
 pub enum Event {
-    /// What it expects of the world, and what it would do, for the tick that comes.
+    /// The mind's expectations and its proposal for the tick that comes.
     Said { claims: Vec<Expected>, proposal: Option<Proposal> },
-    /// What it would have its golem's owner know.
+    /// A note from the mind to its golem's owner.
     Noted { text: String },
 }

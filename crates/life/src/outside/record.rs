@@ -1,10 +1,10 @@
-//! What its claims come to. It calculates and never decides.
+//! The record of an outside mind's claims. It calculates and never decides.
 
 use super::say::alone;
 use crate::life::Life;
 use crate::prediction::{Departures, Prediction, Voice};
 
-/// A claim is made: what it says of it, beside what everyone else says.
+/// Notes what the mind says of a claim being made, beside what the other voices say.
 pub(crate) fn said(life: &mut Life, domain: usize, tick: u64, naive: f64, said: &Departures) {
     let kind = life.birth.world.domains[domain].kind;
     let Some(far) = alone(life, domain, kind, naive) else { return };
@@ -12,7 +12,7 @@ pub(crate) fn said(life: &mut Life, domain: usize, tick: u64, naive: f64, said: 
     life.outside.standing[domain].say(tick, far, others);
 }
 
-/// A claim met its bar: what it said of it then is held to it.
+/// Scores what the mind said of a claim that has met its bar.
 pub(crate) fn scored(life: &mut Life, domain: usize, claim: &Prediction, actual: f64) {
     let (laws, kind) = (life.laws(), life.birth.world.domains[domain].kind);
     if let Some(standing) = life.outside.standing.get_mut(domain) {

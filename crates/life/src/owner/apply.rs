@@ -1,4 +1,4 @@
-//! What an owner's money and word do. It calculates and never decides.
+//! Applying an owner's money and commands. It calculates and never decides.
 
 use super::{Account, Deposit, Event};
 use crate::id::CommandId;
@@ -53,7 +53,7 @@ pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
     }
 }
 
-/// The newest commands, so that one delivered twice is obeyed once.
+/// Remembers the newest commands, so that one delivered twice is obeyed once.
 fn remember(life: &mut Life, command: CommandId, declined: Option<Refusal>) {
     life.stress.ledger.acknowledge(life.age);
     keep(life, command, declined);

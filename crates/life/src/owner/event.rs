@@ -1,4 +1,4 @@
-//! What an owner gave, took and said.
+//! Events of an owner: money given and taken, and commands.
 
 use serde::{Deserialize, Serialize};
 
@@ -41,9 +41,9 @@ pub enum Event {
     Steered {
         text: String,
     },
-    /// A word of whoever acts for it.
+    /// A word of its agent to its owner.
     Said(Say),
-    /// What became of a command of theirs. It is not its owner's, and no sign that its owner is there.
+    /// The outcome of a command from its agent, which is no sign that its owner is there.
     Heeded {
         command: CommandId,
         rule: Option<Refusal>,

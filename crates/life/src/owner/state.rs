@@ -1,4 +1,4 @@
-//! What an owner may tell a golem.
+//! Commands that an owner or an agent may give a golem.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,7 +7,7 @@ use crate::money::Usdc;
 use crate::policy::{self, Proposal};
 use crate::time::Time;
 
-/// What an owner may tell a golem.
+/// A command to a golem, from its owner or its agent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "command")]
 pub enum Command {
@@ -42,19 +42,19 @@ pub enum Command {
     Ask {
         text: String,
     },
-    /// What it is to have in mind; nothing, if the text is empty.
+    /// New guidance; an empty text clears it.
     Steer {
         text: String,
     },
-    /// What whoever acts for it says will be, and when.
+    /// A dated claim of its agent.
     Claim {
         domain: String,
         value: f64,
         due: Time,
     },
-    /// What whoever acts for it would have it do.
+    /// An action that its agent proposes.
     Propose(Proposal),
-    /// A word of whoever acts for it to its owner.
+    /// A word of its agent to its owner.
     Say(Say),
     /// Another cage, from now on, instead of the one with this hash.
     Amend {
@@ -64,17 +64,17 @@ pub enum Command {
 }
 
 impl Command {
-    /// Whoever acts for it may say this; all else is its owner's.
+    /// Whether the command is one that an agent may give; all others are the owner's.
     pub fn is_agents(&self) -> bool {
         matches!(self, Command::Claim { .. } | Command::Propose(_) | Command::Say(_))
     }
 }
 
-/// A word of whoever acts for a golem to its owner.
+/// A word of a golem's agent to its owner.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Say {
     pub text: String,
-    /// It has done what it was there for; otherwise it asks.
+    /// True if the agent says that its task is done; otherwise it asks a question.
     pub done: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What phages say, meet and come to. It calculates and never decides.
+//! Applying the events of phages. It calculates and never decides.
 
 use std::collections::VecDeque;
 
@@ -11,7 +11,7 @@ use crate::prediction::Prediction;
 use crate::rule::{Blend, Heuristic, Term, Terms, learning};
 use crate::world::DomainKind;
 
-/// What a feature has of a blend that a phage takes it into.
+/// The share of a feature in a blend that a phage takes it into.
 const SHARE: f64 = 0.2;
 
 pub(crate) fn apply(life: &mut Life, event: &Event) {
@@ -57,7 +57,7 @@ fn way(life: &Life, venture: &Venture) -> Option<Way> {
     }
 }
 
-/// The newest bar was looked at.
+/// Shows phages the newest bar.
 pub(crate) fn looked(life: &mut Life) {
     let (unit, regime) = (life.seen.unit, life.regimes.now);
     for phage in &mut life.phages.living {
@@ -69,7 +69,7 @@ pub(crate) fn looked(life: &mut Life) {
     }
 }
 
-/// A claim is made: what a phage would have said of it, and the rule it was made from.
+/// Notes what a phage, and the rule it was made from, say of a claim being made.
 pub(crate) fn said(life: &mut Life, domain: usize, made: u64, naive: f64, fired: u64, terms: Option<&Terms>) {
     let kind = life.birth.world.domains[domain].kind;
     let (holds, then) = life.phages.holds;
@@ -99,7 +99,7 @@ fn expected(rule: &Heuristic, kind: DomainKind, naive: f64, terms: Option<&Terms
     }
 }
 
-/// A claim met its bar.
+/// Scores phages on a claim that has met its bar.
 pub(crate) fn scored(life: &mut Life, domain: usize, claim: &Prediction, actual: f64) {
     let (laws, kind) = (life.laws(), life.birth.world.domains[domain].kind);
     for phage in life.phages.living.iter_mut().filter(|phage| phage.domain() == Some(domain as u8)) {

@@ -1,4 +1,4 @@
-//! What a phage was sent out to do otherwise, and how it ended.
+//! Events of phages: each sent out to do one thing otherwise, and how it ended.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,7 +8,7 @@ use super::Fate;
 #[serde(rename = "PhageEvent")]
 pub enum Event {
     Spawned(Venture),
-    /// Whose condition holds at this look, one bit each.
+    /// Phages whose condition holds at this look, one bit each.
     Watched {
         holds: u8,
     },
@@ -18,7 +18,7 @@ pub enum Event {
     },
 }
 
-/// The one thing that is done otherwise.
+/// The single thing that a phage does otherwise.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Venture {
     /// A comparison of the rule in this slot is with another number.

@@ -1,4 +1,4 @@
-//! What phages are asked for without changing anything.
+//! Questions about phages that change nothing.
 
 use super::{Kind, Phage, Way};
 use crate::constitution::MindKind;

@@ -13,10 +13,10 @@ use crate::time::Time;
 
 /// How many of the last are looked at to say how it stands with the golem.
 const RECENT: usize = 16;
-/// So many must have failed in the same way before that says something.
+/// Phages that must have failed in the same way before that says something.
 const ALIKE: usize = 8;
 
-/// What is done otherwise.
+/// The kind of thing that a phage does otherwise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
@@ -30,13 +30,13 @@ impl Kind {
     pub const ALL: [Kind; 4] = [Kind::Threshold, Kind::Term, Kind::Stop, Kind::Regime];
 }
 
-/// How it ended: its way against the golem's.
+/// The end of a phage: how its way did against the golem's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Fate {
     Better,
     Worse,
-    /// It never came to a difference.
+    /// The phage never differed from its golem in effect.
     Alike,
 }
 
@@ -48,7 +48,7 @@ pub struct Phages {
     pub ends: [[u32; 3]; Kind::ALL.len()],
     /// The last of them, oldest first.
     pub recent: ArrayVec<Ended, RECENT>,
-    /// Whose condition held, and when.
+    /// Phages whose condition held, one bit each, and when.
     pub(super) holds: (u8, Time),
     /// Rules that stood, or did not, since the Curator last went round.
     pub stood: ArrayVec<(u64, bool), RECENT>,
@@ -57,7 +57,7 @@ pub struct Phages {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Ended {
     pub kind: Kind,
-    /// What it was about, if it was about a domain.
+    /// The domain it was about, if any.
     pub domain: Option<u8>,
     pub fate: Fate,
 }
@@ -68,7 +68,7 @@ pub struct Phage {
     pub way: Way,
     /// Claims on which it and its golem differed.
     pub cases: u32,
-    /// By how much less wrong it was on them.
+    /// By how much less wrong it was on those claims.
     pub gained: f64,
     pub(super) asked: VecDeque<Asked>,
 }
@@ -83,10 +83,10 @@ pub enum Way {
     Regime { called: Regime, changed: bool },
 }
 
-/// What it and the rule it was made from said of a claim that is open.
+/// Forecasts of a phage, and of the rule it was made from, for an open claim.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Asked {
-    /// The last bits of it.
+    /// The last bits of the tick.
     pub(super) tick: u16,
     pub(super) own: f32,
     pub(super) theirs: f32,
@@ -109,7 +109,7 @@ impl Phage {
         }
     }
 
-    /// How it would end now, with a unit worth this much.
+    /// The fate of the phage if it ended now, with a unit worth this much.
     pub fn fate(&self, unit: Usdc) -> Fate {
         let by = |gained: f64| match gained {
             better if better > 0.0 => Fate::Better,
@@ -127,7 +127,7 @@ impl Phage {
         }
     }
 
-    /// What both said of the claim made at this tick.
+    /// Takes the two forecasts for the claim made at this tick.
     pub(super) fn asked(&mut self, tick: u64) -> Option<Asked> {
         let age = |asked: &Asked| (tick as u16).wrapping_sub(asked.tick) as i16;
         while self.asked.front().is_some_and(|asked| age(asked) > 0) {
@@ -151,12 +151,12 @@ impl Phages {
         }
     }
 
-    /// How many ended so.
+    /// How many phages ended with this fate.
     pub fn ended(&self, fate: Fate) -> u32 {
         self.ends.iter().map(|fates| fates[fate as usize]).sum()
     }
 
-    /// The share of the last ones that failed: little of it, and nothing is put to the test.
+    /// The share of the last phages that failed: if it is small, they put nothing to the test.
     pub fn failing(&self) -> Option<f64> {
         let failed = self.recent.iter().filter(|ended| ended.fate != Fate::Better).count();
         (self.recent.len() >= ALIKE).then(|| failed as f64 / self.recent.len() as f64)
@@ -171,7 +171,7 @@ impl Phages {
         (failed >= ALIKE).then(|| (ways.len() - 1) as f64 / (failed - 1) as f64)
     }
 
-    /// The last ones all failed, and all in the same way: it is not they who are wrong.
+    /// Whether the last phages all failed in the same way: then the golem is wrong, and not they.
     pub fn fail_alike(&self) -> bool {
         let Some(first) = self.recent.first().filter(|first| first.fate != Fate::Better) else { return false };
         self.recent.len() >= ALIKE && self.recent.iter().all(|ended| ended == first)

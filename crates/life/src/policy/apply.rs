@@ -1,4 +1,4 @@
-//! What acting does to money and to what is held. It calculates and never decides.
+//! Applying actions to money and to what is held. It calculates and never decides.
 
 use super::{Day, Event, Flight, Held, Intent, Permit, Stage};
 use crate::daimon::{self, Felt};
@@ -65,7 +65,7 @@ fn change(life: &mut Life, key: u64, change: impl FnOnce(&mut Flight)) {
     }
 }
 
-/// What it may cost is set aside before anybody is asked.
+/// Sets aside the most that an action may cost, before the world is asked.
 fn intend(life: &mut Life, flight: &Flight) {
     life.flights_made = flight.key;
     life.capital.cash -= flight.reserved;
@@ -77,7 +77,7 @@ fn intend(life: &mut Life, flight: &Flight) {
     life.stress.ledger.ask();
 }
 
-/// The world has done it: money and holding are what it says.
+/// Books the outcome of an action: money and holding are what the world says.
 fn settle(life: &mut Life, at: Time, key: u64, outcome: &Outcome) {
     let (was, result) = (life.capital.holding, life.capital.result());
     land(life, key);
@@ -98,13 +98,13 @@ fn settle(life: &mut Life, at: Time, key: u64, outcome: &Outcome) {
     }
 }
 
-/// Nothing came of it, and nothing will.
+/// Drops an action that had no outcome and will have none.
 fn abandon(life: &mut Life, key: u64) {
     land(life, key);
     life.stress.heeding = life.stress.heeding.filter(|_| life.capital.holding > 0);
 }
 
-/// Exposure is over: what it came to, beside where it started from.
+/// Appraises exposure that is over, by the result beside where it started.
 fn appraise(life: &mut Life, started: Usdc) {
     let gained = (life.capital.result() - started).as_f64();
     let lost = -gained / life.capital.worth(life.seen.unit).as_f64().max(1.0);
@@ -116,7 +116,7 @@ fn appraise(life: &mut Life, started: Usdc) {
     daimon::feel(life, felt);
 }
 
-/// A preview passed: the flight may be sent, once, and counts for the day.
+/// Grants the permit of a preview that passed: the flight may be sent once, and counts for the day.
 fn grant(life: &mut Life, at: Time, permit: &Permit, quote: &Quote, cost: f64) {
     let mut day = Day::of(life, at);
     let laws = life.laws();
@@ -136,7 +136,7 @@ fn grant(life: &mut Life, at: Time, permit: &Permit, quote: &Quote, cost: f64) {
     life.day = day;
 }
 
-/// A flight is over: what was set aside for it is free again.
+/// Ends a flight: the money set aside for it is free again.
 fn land(life: &mut Life, key: u64) {
     if let Some(at) = life.flights.iter().position(|f| f.key == key) {
         let flight = life.flights.remove(at);

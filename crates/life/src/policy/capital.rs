@@ -1,4 +1,5 @@
-//! What a golem acts with, to the micro-USDC; what it lives on is [`crate::mortality::economic::Purse`].
+//! Capital, the money a golem acts with, to the micro-USDC; the money it lives on is
+//! [`crate::mortality::economic::Purse`].
 
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +13,7 @@ pub struct Capital {
     pub reserved: Usdc,
     /// Millionths of a unit held.
     pub holding: i64,
-    /// What the holding was acquired for.
+    /// The sum that the holding was acquired for.
     pub cost: Usdc,
     pub given: Usdc,
     pub withdrawn: Usdc,
@@ -27,27 +28,27 @@ pub struct Capital {
 }
 
 impl Capital {
-    /// Worth of everything, at this worth of a million units; an absurd one is as good as the most there is.
+    /// Worth of everything, at this worth of a unit; an absurd result is cut to the most there can be.
     pub fn worth(&self, unit: Usdc) -> Usdc {
         let whole = i128::from((self.cash + self.reserved).as_micros()) + self.held(unit);
         Usdc::micros(whole.clamp(0, i128::from(Usdc::MOST.as_micros())) as i64)
     }
 
     fn held(&self, unit: Usdc) -> i128 {
-        // Nothing is what is held most of the time, and wide division is slow.
+        // Most of the time nothing is held, and wide division is slow.
         if self.holding == 0 {
             return 0;
         }
         i128::from(unit.as_micros()) * i128::from(self.holding) / 1_000_000
     }
 
-    /// What is held is worth less than its cost by at least so much.
+    /// Whether what is held is worth less than its cost by at least so much.
     pub fn has_fallen(&self, unit: Usdc, bps: u32) -> bool {
         let left = i128::from(10_000_u32.saturating_sub(bps));
         bps > 0 && self.holding > 0 && self.held(unit) * 10_000 <= i128::from(self.cost.as_micros()) * left
     }
 
-    /// The worth of a unit at which what is held has fallen so far; none if nothing is held or nothing stops it.
+    /// The worth of a unit at which what is held has fallen so far; none if nothing is held or there is no stop.
     pub fn stop(&self, bps: u32) -> Option<Usdc> {
         if bps == 0 || self.holding <= 0 {
             return None;
@@ -57,7 +58,8 @@ impl Capital {
         Some(Usdc::micros(unit.min(i128::from(Usdc::MOST.as_micros())) as i64))
     }
 
-    /// Money given or taken is neither gain nor loss: the fall from the peak stays the same share.
+    /// Moves the peak along with money given or taken, which is neither gain nor loss: the fall from it stays the same
+    /// share.
     pub(crate) fn rescale_peak(&mut self, change: Usdc, unit: Usdc) {
         let before = self.worth(unit).as_micros();
         let after = before + change.as_micros();

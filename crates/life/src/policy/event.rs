@@ -1,4 +1,4 @@
-//! What was done and what was refused. What is intended with a vote behind it is intended right after it.
+//! Events of acting: done and refused. An intent with a vote behind it follows right after that vote.
 
 use serde::{Deserialize, Serialize};
 
@@ -21,7 +21,7 @@ pub enum Event {
         voters: u64,
     },
     Intended(Box<Flight>),
-    /// What was previewed is large enough to wait for its owner's word.
+    /// The previewed action is large enough to wait for its owner's word.
     ApprovalSought {
         key: u64,
         quote: Quote,
@@ -34,7 +34,7 @@ pub enum Event {
     Granted {
         permit: Box<Permit>,
         quote: Quote,
-        /// What one way costs by this preview, as a share.
+        /// The cost of one way by this preview, as a share.
         cost: f64,
     },
     Denied {
@@ -42,7 +42,7 @@ pub enum Event {
         rule: Refusal,
         cost: Option<f64>,
     },
-    /// The world has it and will say later what became of it.
+    /// The world has the action and will say later what became of it.
     Sent {
         key: u64,
     },
@@ -53,7 +53,7 @@ pub enum Event {
     Abandoned {
         key: u64,
     },
-    /// What an action came to beside what its preview said, and what sending it cost.
+    /// The result of an action beside its preview, and the cost of sending it.
     Verified {
         key: u64,
         quoted: Usdc,
@@ -64,7 +64,7 @@ pub enum Event {
         until: Time,
     },
     Stopped,
-    /// It was worth this much at a bar that was not the newest.
+    /// The highest worth, reached at a bar that was not the newest.
     Topped {
         worth: Usdc,
     },

@@ -19,7 +19,7 @@ pub struct Flight {
     /// Millionths of a unit, always positive: the action says which way.
     pub units: i64,
     pub reserved: Usdc,
-    /// Set aside from what it lives on, to send it.
+    /// Credit set aside to send it.
     pub gas: Usdc,
     /// The least that must come in, where it gives something up.
     pub least: Usdc,
@@ -27,28 +27,28 @@ pub struct Flight {
     pub epoch: u32,
     pub deadline: Time,
     pub quote: Option<Quote>,
-    /// Protective, part of a stop or of dying: passes every gate but the world's.
+    /// True for a protective action, part of a stop or of dying: it passes every gate but the world's.
     pub closing: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Stage {
-    /// The world is asked what it would do.
+    /// The world is asked for a preview.
     Asked,
-    /// It may be sent, and may have been.
+    /// The action may be sent, and may have been.
     Permitted,
-    /// Its owner is asked first.
+    /// The owner is asked first.
     Waiting,
-    /// Its owner has said yes; it is previewed once more before it may be sent.
+    /// The owner has said yes; the action is previewed once more before it may be sent.
     Approved,
-    /// The world has it and does not know yet what becomes of it.
+    /// The world has the action and does not know its outcome yet.
     Sent,
 }
 
 pub type Hash = [u8; 16];
 
-/// What a flight may be sent by, once.
+/// A permit by which a flight may be sent, once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Permit {
     pub key: u64,
@@ -79,17 +79,17 @@ pub struct Held {
 }
 
 impl Flight {
-    /// Nothing of it can have reached the world.
+    /// Whether it is certain that nothing of it has reached the world.
     pub fn is_unsent(&self) -> bool {
         !matches!(self.stage, Stage::Permitted | Stage::Sent)
     }
 
-    /// Somebody outside has it and may take their time; the heartbeat goes on meanwhile.
+    /// Whether the owner or the world has it and may take their time; the heartbeat goes on meanwhile.
     pub fn is_beside(&self) -> bool {
         matches!(self.stage, Stage::Waiting | Stage::Sent)
     }
 
-    /// Which look at it is asked for: the second comes after its owner's word, and is another than the first.
+    /// The number of the preview that is asked for: the second comes after the owner's word.
     pub fn look(&self) -> u8 {
         u8::from(self.stage == Stage::Approved)
     }
@@ -99,7 +99,7 @@ pub fn policy_hash(policy: &PolicyFigures) -> Hash {
     short(&serde_json::to_vec(policy).expect("plain data"))
 }
 
-/// Of a preview and of what it was asked for: another ask with the same answer is another preview.
+/// The hash of a preview and of the ask it answers: another ask with the same answer is another preview.
 pub fn preview_hash(flight: &Flight, quote: &Quote) -> Hash {
     let ask = (flight.key, flight.action, flight.units, flight.reserved, quote);
     short(&serde_json::to_vec(&ask).expect("plain data"))

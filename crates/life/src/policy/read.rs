@@ -45,7 +45,7 @@ pub fn gate(life: &Life, effect: Effect) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Where a sibling died half as much is risked.
+/// The share of the usual size that is risked where a sibling died, in per cent.
 const STAINED: i64 = 50;
 
 /// How much of the usual size is left, in per cent: phase, load, mood, warnings and the dead each have a say, and the
@@ -65,7 +65,7 @@ pub fn patience(life: &Life) -> Span {
 }
 
 impl Flight {
-    /// What the world is told to do, and within which bounds.
+    /// The order for the world, with its bounds.
     pub fn order(&self, life: &Life) -> Order {
         let gas = (self.gas - life.constitution().economic.per_action).max(Usdc::ZERO);
         let Flight { action, units, reserved: most, least, deadline: until, .. } = *self;
@@ -77,7 +77,7 @@ impl Flight {
     }
 }
 
-/// There is reason by now to take on less than was asked for.
+/// Whether there is reason by now to take on less than was asked for.
 pub fn grown_careful(life: &Life, flight: &Flight) -> bool {
     let asked = life.stress.cautioned.filter(|(key, _)| *key == flight.key).map_or(100, |(_, percent)| percent);
     let domain = life.intent.filter(|intent| intent.key == flight.key).map(|intent| intent.domain);

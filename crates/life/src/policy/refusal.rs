@@ -32,27 +32,27 @@ pub enum Refusal {
     NoEdge,
     Stale,
     World,
-    /// The load of stressors closes it.
+    /// The load of stressors forbids it.
     Load(Band),
     /// No night can begin.
     Dream(Blocked),
-    /// Nobody can be asked.
+    /// No model can be asked.
     Thought(Held),
-    /// Its owner said no.
+    /// The owner said no.
     Unapproved,
-    /// Its owner was asked and said nothing.
+    /// The owner was asked and did not answer.
     Unanswered,
     /// The world has no such action.
     Unknown,
-    /// More was to be taken than there is.
+    /// The owner would withdraw more than there is.
     Short,
-    /// There is nothing of that name to make claims about.
+    /// There is no domain of that name to make claims about.
     NoDomain,
-    /// Nothing has been seen of it yet.
+    /// Nothing has been seen of that domain yet.
     Unseen,
-    /// It is not about a time to come.
+    /// The claim is not about a time to come.
     Date,
-    /// It is no chance.
+    /// The number is not a chance.
     Chance,
 }
 
@@ -63,12 +63,12 @@ impl fmt::Display for Refusal {
             Refusal::Frozen => write!(f, "no new exposure while frozen"),
             Refusal::Phase(phase) => write!(f, "no new exposure while {phase}"),
             Refusal::Busy => write!(f, "too much is under way already; try again in a moment"),
-            Refusal::Funds => write!(f, "there is not enough to pay for it"),
+            Refusal::Funds => write!(f, "there is not enough money to pay for it"),
             Refusal::Reserve => write!(f, "the rest is the reserve for dying and cannot be taken"),
             Refusal::Bounds => write!(f, "the amount is out of bounds"),
             Refusal::Unknown => write!(f, "the world has no such action"),
-            Refusal::Short => write!(f, "there is not that much to take"),
-            Refusal::NoDomain => write!(f, "there is nothing of that name to make claims about"),
+            Refusal::Short => write!(f, "the golem has less than that"),
+            Refusal::NoDomain => write!(f, "there is no domain of that name to make claims about"),
             Refusal::Unseen => write!(f, "nothing has been seen of it yet; claim again after its first result"),
             Refusal::Date => write!(f, "a claim is about a time to come, within a year"),
             Refusal::Chance => write!(f, "a chance is a number from 0 to 1"),
@@ -78,16 +78,16 @@ impl fmt::Display for Refusal {
             Refusal::PerAction => {
                 write!(f, "larger than one action may be (policy.per_action, policy.per_transaction)")
             }
-            Refusal::PerDay => write!(f, "over the limit of a day (policy.per_day)"),
+            Refusal::PerDay => write!(f, "over the daily limit (policy.per_day)"),
             Refusal::ActionsPerDay => {
-                write!(f, "as many actions as a day may have are done (policy.rebalances_per_day)")
+                write!(f, "the limit of actions for a day is reached (policy.rebalances_per_day)")
             }
             Refusal::Gas => write!(f, "the part of its credit kept for sending actions is used up"),
-            Refusal::Unproven => write!(f, "too little has been seen of what it would come to"),
+            Refusal::Unproven => write!(f, "there is too little evidence of what it would pay"),
             Refusal::HitRate => write!(f, "larger than its record so far allows"),
             Refusal::NoEdge => write!(f, "no edge left after costs"),
-            Refusal::Stale => write!(f, "the permission has run out or what it was given for has changed"),
-            Refusal::World => write!(f, "the world would not have it"),
+            Refusal::Stale => write!(f, "its permit has expired, or what it was given for has changed"),
+            Refusal::World => write!(f, "the world refused it"),
             Refusal::Dream(why) => write!(f, "no dream can begin now: {why}"),
             Refusal::Thought(why) => write!(f, "it cannot ask a model now: {why}"),
             Refusal::Unapproved => write!(f, "its owner said no"),

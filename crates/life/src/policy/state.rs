@@ -1,4 +1,4 @@
-//! What is proposed, what has been learned of how the world carries things out, and what was done today.
+//! The state of acting: proposals, what was learned of how the world carries actions out, and what was done today.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,7 +6,7 @@ use crate::laws::Laws;
 use crate::money::Usdc;
 use crate::mortality::Domain;
 
-/// What is proposed: an action the world declares, and how much.
+/// A proposal: an action the world declares, and how much.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Proposal {
     pub action: u8,
@@ -14,21 +14,21 @@ pub struct Proposal {
     pub size: f64,
 }
 
-/// What has been learned of how the world carries things out.
+/// Experience with how the world carries actions out.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Execution {
     /// Claims of what an action will come to, against taking its preview at its word.
     pub domain: Domain,
     /// How much worse than previewed it came out, as a share, on average.
     pub shortfall: f64,
-    /// What one way costs by the newest preview, as a share.
+    /// The cost of one way by the newest preview, as a share.
     pub cost: f64,
     /// Everything lost on the way beyond fees so far, in micro-USDC: spread and falling short.
     pub slipped: f64,
 }
 
 impl Execution {
-    /// What going in and out again costs, as a share; nothing before anything is known of it.
+    /// The cost of going in and out again, as a share; zero before anything is known of it.
     pub fn round_trip(&self) -> f64 {
         2.0 * self.one_way()
     }
@@ -37,7 +37,7 @@ impl Execution {
         self.cost + self.shortfall.max(0.0)
     }
 
-    /// What one way costs by a preview. One that asks for a fortune says nothing about what things cost.
+    /// Learns the cost of one way from a preview. A preview that asks for a fortune says nothing about usual costs.
     pub(crate) fn learn_cost(&mut self, cost: f64, laws: &Laws) {
         if cost <= laws.cost_most {
             let first = self.cost == 0.0;
@@ -45,20 +45,20 @@ impl Execution {
         }
     }
 
-    /// What it cost long ago is no reason not to ask again.
+    /// Fades known costs, since old ones are no reason not to ask again.
     pub(crate) fn fade(&mut self, laws: &Laws) {
         self.cost *= laws.cost_keep;
         self.shortfall *= laws.cost_keep;
     }
 
-    /// An action came out so much worse than its preview.
+    /// Learns by how much an action came out worse than its preview.
     pub(crate) fn learn(&mut self, shortfall: f64, memory: f64) {
         self.domain.score((self.shortfall - shortfall).abs(), shortfall.abs(), self.shortfall.abs());
         self.shortfall += (shortfall - self.shortfall) / (self.domain.resolved as f64).min(memory);
     }
 }
 
-/// What was done on the present day of the world.
+/// Actions on the present day of the world.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Day {
     pub number: u64,

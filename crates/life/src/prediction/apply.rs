@@ -1,4 +1,4 @@
-//! What was seen, and what claims came to. It calculates and never decides.
+//! Applying observations and the answers to claims. It calculates and never decides.
 
 use super::{Dated, Event};
 use crate::constitution::{Measure, MindKind};
@@ -47,7 +47,7 @@ pub(crate) fn apply(life: &mut Life, event: &Event) {
     }
 }
 
-/// What was said of a domain until now is as wrong as its mean: who says it ten times has said it once.
+/// Scores all dated claims of a domain that have come due by their mean: a claim made ten times counts once.
 fn meet(life: &mut Life, domain: usize, at: Time, actual: f64) {
     let (laws, kind) = (life.laws(), life.birth.world.domains[domain].kind);
     let met = |claim: &Dated| usize::from(claim.domain) == domain && claim.due <= at;

@@ -1,4 +1,4 @@
-//! What was seen, claimed of it, and met.
+//! Events of observing and claiming.
 
 use serde::{Deserialize, Serialize};
 
@@ -24,9 +24,9 @@ pub enum Event {
     Lapsed {
         claim: u64,
     },
-    /// Whoever acts for it has said what will be, and when.
+    /// The golem's agent has made a dated claim.
     Dated(Dated),
-    /// What was said of a domain until now has met its answer. However many said it, it counts for one.
+    /// All dated claims of a domain that were due have met their answer. However many there were, they count for one.
     Met {
         domain: u8,
         at: Time,

@@ -1,4 +1,4 @@
-//! What a voice that speaks from outside has said of a domain, and what it came to: the record it has its say by.
+//! The standing of an outside voice in a domain: its claims and what came of them, which its say depends on.
 
 use std::collections::VecDeque;
 
@@ -17,28 +17,28 @@ const SURE: f64 = 0.02;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Standing {
     said: VecDeque<Said>,
-    /// What it came to against naive; a say is by this alone.
+    /// The record of the voice against naive; its say depends on this alone.
     pub shown: Option<Shown>,
-    /// The same of everyone else together, and of everyone else gone half way to meet it: what it adds.
+    /// Errors of all other voices together, alone and gone half way to meet it, which show what it adds.
     pub without: f64,
     pub with: f64,
-    /// Claims it was held to.
+    /// Claims it was scored on.
     pub resolved: u64,
 }
 
-/// What was said when a claim was made that is still open.
+/// The forecasts for an open claim, from when it was made.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 struct Said {
-    /// The last bits of it.
+    /// The last bits of the tick.
     tick: u16,
-    /// How far from naive it would have gone by itself.
+    /// How far from naive this voice would have gone alone.
     far: f32,
-    /// And everyone else.
+    /// How far from naive the other voices went together.
     others: f32,
 }
 
 impl Standing {
-    /// A claim is made: what this voice says of it, beside everyone else.
+    /// Notes what this voice says of a claim being made, beside the others.
     pub(crate) fn say(&mut self, tick: u64, far: f32, others: f32) {
         if self.said.len() >= limits::OPEN {
             self.said.pop_front();
@@ -46,7 +46,7 @@ impl Standing {
         self.said.push_back(Said { tick: tick as u16, far, others });
     }
 
-    /// A claim met its bar: what was said of it then is held to it. False if nothing was.
+    /// Scores what was said of a claim that has met its bar. False if nothing was said.
     pub(crate) fn score(&mut self, kind: DomainKind, claim: &Prediction, actual: f64, laws: &Laws) -> bool {
         let age = |said: &Said| (claim.made as u16).wrapping_sub(said.tick) as i16;
         while self.said.front().is_some_and(|said| age(said) > 0) {
@@ -66,18 +66,18 @@ impl Standing {
         true
     }
 
-    /// The share of naive's error that going by it alone would have saved.
+    /// The share of naive's error that following this voice alone would have saved.
     pub fn skill(&self) -> f64 {
         self.shown.as_ref().filter(|shown| shown.naive_error > 0.0).map_or(0.0, |s| 1.0 - s.error / s.naive_error)
     }
 
-    /// The share of everyone else's error that going half way to meet it saves.
+    /// The share of the other voices' error that going half way to meet this one saves.
     pub fn gain(&self) -> f64 {
         if self.without > 0.0 { 1.0 - self.with / self.without } else { 0.0 }
     }
 
-    /// The part of the way to what it thinks that is said aloud: nothing before it has shown more than luck could, and soon
-    /// all of it. How far that is followed is a matter of trust, like anybody's word.
+    /// The share of this voice's departure that goes into the claim: nothing before it has shown more than luck could,
+    /// and soon all of it. How far that is followed is a matter of trust, as for every voice.
     pub(crate) fn say_of(&self, kind: DomainKind, laws: &Laws) -> f64 {
         let Some(shown) = &self.shown else { return 0.0 };
         let luck = if kind == DomainKind::Direction { laws.luck_of_direction } else { laws.luck };

@@ -18,20 +18,20 @@ pub struct Claim {
     pub naive: f64,
 }
 
-/// A claim with a date of its own, made by whoever acts for the golem. The first bar at that date or after it answers it.
+/// A claim with a date of its own, made by the golem's agent. The first bar at that date or after it answers it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Dated {
     pub number: u64,
     pub domain: u8,
     pub made: Time,
     pub due: Time,
-    /// What it is held against, where that is not the value itself.
+    /// The level, or the value when it was made, that a direction or a range is measured from.
     pub base: f64,
     pub value: f64,
     pub naive: f64,
 }
 
-/// How something goes on that is either above its level or not.
+/// How a domain goes on that is either above its level or not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Chain {
     /// How often it was above after it had not been.
@@ -40,7 +40,7 @@ pub struct Chain {
     pub after_above: Share,
 }
 
-/// How often, of how many.
+/// A share, and of how many.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Share {
     pub share: f64,
@@ -69,7 +69,7 @@ impl Chain {
     pub fn chance(&self, above: bool, steps: u64) -> f64 {
         let (stays, comes) = (self.after_above.share, self.after_below.share);
         let (next, kept) = (if above { stays } else { comes }, stays - comes);
-        // Where it is the more often, however it began.
+        // The long-run share, however it began.
         let usual = if kept < 1.0 { comes / (1.0 - kept) } else { next };
         let faded = libm::pow(kept, steps.saturating_sub(1) as f64);
         (usual + (next - usual) * faded).clamp(0.0, 1.0)
@@ -88,18 +88,18 @@ pub struct Prediction {
     pub naive: f64,
     /// Which slots of the playbook had a say, one bit each.
     pub fired: u64,
-    /// Which hypotheses on trial would have had one.
+    /// Which hypotheses on trial would have had a say, one bit each.
     pub staged: u16,
     /// Looks there are from a claim to its answer: as many share time with it.
     pub ahead: u32,
     /// How far from naive each voice would have gone.
     pub said: Departures,
-    /// How far they would have gone together.
+    /// How far the voices would have gone together.
     pub mixed: f32,
 }
 
 impl Prediction {
-    /// One that nobody made.
+    /// An empty prediction, for a heuristic to learn from where no claim was made.
     pub fn of_nothing() -> Prediction {
         Prediction {
             due: Time::default(),
@@ -116,7 +116,7 @@ impl Prediction {
     }
 }
 
-/// What has been seen of the world so far, as far as forecasts need it.
+/// Observations of the world so far, as far as forecasts need them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Seen {
     pub until: Time,
@@ -128,21 +128,21 @@ pub struct Seen {
     pub unit: Usdc,
     /// The usual share of rises in each domain.
     pub rises: Values,
-    /// How many it was taken from.
+    /// Answers that share was taken from.
     pub rises_seen: Values,
     /// How each domain goes on, in a world where any has a level.
     pub chains: Vec<Chain>,
 }
 
 impl Seen {
-    /// One more answer to "did it rise?", the old ones fading.
+    /// Counts one more answer to "did it rise?", the old ones fading.
     pub(crate) fn count_rise(&mut self, domain: usize, rise: f64, laws: &Laws) {
         self.rises_seen[domain] += 1.0;
         let n = self.rises_seen[domain].min(laws.rises_kept) + laws.rises_even;
         self.rises[domain] += (rise - self.rises[domain]) / n;
     }
 
-    /// One more look at those that have a level.
+    /// Counts one more look at the domains that have a level.
     pub(crate) fn go_on(&mut self, domains: &[DomainSpec], values: &Values, laws: &Laws) {
         if self.bars == 0 || domains.iter().all(|domain| domain.level.is_none()) {
             return;

@@ -1,9 +1,9 @@
-//! Who makes claims.
+//! Voices: the sources of a claim.
 
 use arrayvec::ArrayVec;
 use serde::{Deserialize, Serialize};
 
-/// Who has something to say about a domain.
+/// A source of forecasts for a domain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Voice {
@@ -17,13 +17,14 @@ impl Voice {
     pub const ALL: [Voice; 4] = [Voice::Rules, Voice::Blends, Voice::Model, Voice::Outside];
 }
 
-/// How far from naive each voice would go; nothing, if it is silent. Written down by those who speak, who are few.
+/// How far from naive each voice would go; none if it is silent. Only the voices that speak, which are few, are written
+/// down.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(from = "Spoken", into = "Spoken")]
 pub struct Departures(pub [Option<f32>; Voice::ALL.len()]);
 
 impl Departures {
-    /// What everyone else says.
+    /// The departures of all other voices.
     pub(crate) fn without(mut self, voice: Voice) -> Departures {
         self.0[voice as usize] = None;
         self

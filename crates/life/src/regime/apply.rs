@@ -1,4 +1,4 @@
-//! What a change of regime does.
+//! Applying a change of regime.
 
 use super::Event;
 use crate::daimon::{self, Felt};

@@ -1,4 +1,4 @@
-//! What the world turned to.
+//! Events of regimes.
 
 use serde::{Deserialize, Serialize};
 

@@ -8,7 +8,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// How much it takes.
+/// Settings of the test.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Settings {
@@ -40,7 +40,7 @@ pub struct PageHinkley {
     sums: Sums,
 }
 
-/// What the test has added up since the start or the last reset.
+/// Sums of the test since the start or the last reset.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Sums {
@@ -112,7 +112,7 @@ impl PageHinkley {
         self.sums = Sums::default();
     }
 
-    /// All at once, where nothing has to be recorded in between: starts over after a change, observes, decides.
+    /// Does all at once, where nothing has to be recorded in between: starts over after a change, observes, decides.
     pub fn update(&mut self, x: f64) -> bool {
         if self.changed() {
             self.reset();

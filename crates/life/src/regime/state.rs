@@ -1,4 +1,4 @@
-//! The present regime, and what it was told from.
+//! The state of regimes: the present one, and the levels it was read from.
 
 use std::fmt;
 
@@ -8,10 +8,10 @@ use super::page_hinkley::{PageHinkley, Settings};
 use crate::laws::Laws;
 use crate::time::Time;
 
-/// Below this share of the usual level it is calm.
+/// The share of the usual level below which the world is calm.
 const CALM: f64 = 0.75;
 
-/// Above this share of it, unsettled.
+/// The share of the usual level above which the world is unsettled.
 const UNSETTLED: f64 = 1.5;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -23,19 +23,19 @@ pub enum Regime {
     Unsettled,
 }
 
-/// The present regime and what it was told from.
+/// The present regime and the levels it was read from.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Regimes {
     pub now: Regime,
-    /// When it began.
+    /// When the present regime began.
     pub since: Time,
     /// Ticks lived in each.
     pub met: [u64; 3],
     /// The usual level.
     pub usual: f64,
-    /// The recent one.
+    /// The recent level.
     pub recent: f64,
-    /// How often it was looked at.
+    /// Looks at the level so far.
     pub looks: f64,
     pub detector: PageHinkley,
 }
@@ -46,7 +46,7 @@ impl Regimes {
         Regimes { now: Regime::Usual, since: at, met: [0; 3], usual: 0.0, recent: 0.0, looks: 0.0, detector }
     }
 
-    /// One more look at the level. Calculates, and decides nothing.
+    /// Takes in one more look at the level. Calculates, and decides nothing.
     pub(crate) fn observe(&mut self, level: f64, laws: &Laws) {
         let level = level.abs();
         self.looks += 1.0;

@@ -1,4 +1,4 @@
-//! What heuristics, their claims and their stakes come to. It calculates and never decides.
+//! Applying the events of heuristics, their claims and their stakes. It calculates and never decides.
 
 use super::{Event, Heuristic, Stake, holding, learning, slots};
 use crate::constitution::{Measure, MindKind};
@@ -58,7 +58,7 @@ pub(crate) fn apply(life: &mut Life, event: &Event) {
     }
 }
 
-/// Nobody is awake yet at a new look.
+/// Begins a new look, at which no heuristic is awake yet.
 pub(crate) fn begin_look(life: &mut Life) {
     if life.awake_at != life.seen.until {
         (life.awake, life.awake_at) = (0, life.seen.until);
@@ -66,7 +66,7 @@ pub(crate) fn begin_look(life: &mut Life) {
     }
 }
 
-/// A look begins to be followed, unless one was just before.
+/// Begins to follow what holding from this look pays, unless a look was taken up just before.
 fn stake(life: &mut Life) {
     let (made, holding) = (life.seen.until, holding(life));
     let stride = Span::millis(holding.as_millis() / life.laws().stakes);
@@ -75,7 +75,7 @@ fn stake(life: &mut Life) {
     }
 }
 
-/// The stakes that are due at this moment meet the worth of a unit; those missed are let go.
+/// Pays out the stakes that are due at this moment by the worth of a unit; those missed are dropped.
 pub(crate) fn pay_out(life: &mut Life, at: Time, unit: Usdc) {
     let laws = life.laws();
     let cost = life.execution.round_trip();
@@ -93,8 +93,7 @@ pub(crate) fn pay_out(life: &mut Life, at: Time, unit: Usdc) {
     }
 }
 
-/// A heuristic takes a slot. Whoever had it before leaves no debts: what was claimed with its say teaches
-/// the newcomer nothing.
+/// Puts a heuristic into a slot. Claims that the slot's former heuristic had a say in teach the newcomer nothing.
 fn adopt(life: &mut Life, slot: usize, heuristic: &Heuristic, night: Option<u64>) {
     life.heuristics_made = life.heuristics_made.max(heuristic.id);
     if let Some(night) = night {
@@ -112,14 +111,14 @@ fn adopt(life: &mut Life, slot: usize, heuristic: &Heuristic, night: Option<u64>
     }
     life.awake &= !(1 << slot);
     let room = life.laws().shelf_kept;
-    // The very same with another expectation has not gone anywhere.
+    // The same heuristic with another expectation has not left its slot.
     if life.playbook[slot].id != heuristic.id {
         life.knowing.shelve(&life.playbook[slot], room);
     }
     life.playbook[slot] = heuristic.clone();
 }
 
-/// The oldest claim of a domain met its bar: fitness feels it, and whoever had a say learns.
+/// Scores the oldest claim of a domain, which has met its bar: fitness changes, and heuristics that had a say learn.
 fn score(life: &mut Life, domain: usize, actual: f64) {
     let Some(claim) = life.open[domain].pop_front() else { return };
     let (laws, kind) = (life.laws(), life.birth.world.domains[domain].kind);
@@ -130,7 +129,7 @@ fn score(life: &mut Life, domain: usize, actual: f64) {
     if usual.weight >= laws.domain_minimum {
         life.episodes.surprise.add(error, usual.error / usual.weight, laws.surprise_most);
     }
-    // Whoever speaks when it has something to say is forgotten by what it says since.
+    // The record of an outside mind fades with its claims and not with time.
     if life.birth.constitution.mind.kind == MindKind::Outside {
         let window = life.fitness_window();
         life.epistemic.domains[domain].fade(window);

@@ -1,9 +1,9 @@
 //! Blends: a value expected to be like several features at once, in shares that are learned.
 //!
-//! What is learned is by how much each feature's distance from the last value foretells where the value goes, all of them
-//! as logarithms: a value twice the last and one half of it are equally far away. The shares are found by least squares, one
-//! answer at a time, beginning from what a blend was told and as sure as it was said to be. Answers that share time with
-//! each other count for one between them.
+//! A blend learns how much each feature's distance from the last value foretells where the value goes, all of them as
+//! logarithms: a value twice the last and one half of it are equally far away. The shares are found by least squares,
+//! one answer at a time, beginning from what a blend was told and as sure as it was said to be. Answers that share time
+//! with each other count for one between them.
 
 use std::collections::VecDeque;
 
@@ -18,29 +18,29 @@ use crate::world::Features;
 const FURTHEST: f64 = 3.0;
 /// Shares beyond these are a mistake or a trap.
 const SHARES: (f64, f64) = (-2.0, 2.0);
-/// How sure a blend is of shares nobody told it, in answers that share no time.
+/// How sure a blend is of shares it was not told, in answers that share no time.
 pub(crate) const UNSURE: f64 = 40.0;
-/// Nobody is surer than this.
+/// The surest that a blend can be.
 pub(crate) const SUREST: f64 = 10_000.0;
 /// Distances are kept in so many steps to one: finer than any of them is known, and short to write down.
 const STEPS: f64 = 4_096.0;
-/// What is not above nothing is nowhere.
+/// The distance of a feature that is not above zero and has no logarithm.
 const NOWHERE: i16 = i16::MIN;
 
 const COEFFICIENTS: usize = limits::TERMS + 1;
 
-/// What can be said of a blend: which features, in which shares, and how sure that is.
+/// A blend in words: which features, in which shares, and how sure that is.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Mix {
     pub terms: ArrayVec<Term, { limits::TERMS }>,
-    /// As if so many answers had been seen that share no time.
+    /// Sureness, as the number of answers that share no time it is worth.
     pub sure: f64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Term {
     pub feature: u8,
-    /// What is not shared out is the last value's.
+    /// The feature's share; what is not shared out is the last value's.
     pub share: f64,
 }
 
@@ -50,16 +50,16 @@ pub struct Blend {
     pub features: ArrayVec<u8, { limits::TERMS }>,
     /// The logarithm of a factor on everything, then a share for each feature.
     coefficients: ArrayVec<f64, COEFFICIENTS>,
-    /// How unsure each of them is, and together with which: the lower half of a matrix, row by row.
+    /// The covariance of the coefficients: the lower half of a matrix, row by row.
     spread: ArrayVec<f64, { triangle(COEFFICIENTS, 0) }>,
     asked: VecDeque<Asked>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Asked {
-    /// The last bits of it.
+    /// The last bits of the tick.
     tick: u16,
-    /// Where it expected the value to go, as a logarithm.
+    /// Where the blend expected the value to go, as a logarithm.
     way: f32,
     far: Far,
 }
@@ -68,14 +68,14 @@ struct Asked {
 pub(crate) type Far = ArrayVec<i16, { limits::TERMS }>;
 
 impl Mix {
-    /// In equal shares, and unsure of them.
+    /// A mix of equal shares, and unsure of them.
     pub fn even(features: impl IntoIterator<Item = u8>) -> Mix {
         let features: ArrayVec<u8, { limits::TERMS }> = features.into_iter().take(limits::TERMS).collect();
         let share = 1.0 / (features.len() + 1) as f64;
         Mix { terms: features.into_iter().map(|feature| Term { feature, share }).collect(), sure: UNSURE }
     }
 
-    /// Why no golem could hold it.
+    /// Refuses a mix that no golem could hold, with the reason.
     pub(crate) fn check(&self, features: usize) -> Result<(), String> {
         for (at, term) in self.terms.iter().enumerate() {
             if usize::from(term.feature) >= features {
@@ -112,7 +112,7 @@ impl Blend {
         Blend { features, coefficients, spread, asked: VecDeque::new() }
     }
 
-    /// What it would say of itself now.
+    /// The mix that the blend has learned by now.
     pub fn mix(&self) -> Mix {
         let terms = self
             .features
@@ -123,12 +123,12 @@ impl Blend {
         Mix { terms: terms.collect(), sure: (1.0 / unsure).clamp(1.0, SUREST) }
     }
 
-    /// Of the very same features.
+    /// Whether the blend is of the very same features.
     pub fn is_of(&self, mix: &Mix) -> bool {
         self.features.len() == mix.terms.len() && mix.terms.iter().all(|term| self.features.contains(&term.feature))
     }
 
-    /// It is of features there are, and everything in it is a number.
+    /// Whether all its features exist, and all its figures are numbers.
     pub fn is_sound(&self, features: usize) -> bool {
         let n = self.features.len() + 1;
         let whole = self.coefficients.len() == n && self.spread.len() == triangle(n, 0) && self.asked.is_empty();
@@ -141,7 +141,7 @@ impl Blend {
         libm::exp(self.coefficients[0])
     }
 
-    /// How far its features were from the last value; nothing, if that cannot be said of one of them.
+    /// How far its features were from the last value; none if one of them has no distance.
     pub(crate) fn far(&self, terms: &Terms) -> Option<Far> {
         self.features.iter().map(|feature| terms.get(*feature)).collect()
     }
@@ -152,7 +152,7 @@ impl Blend {
         way.clamp(-FURTHEST, FURTHEST)
     }
 
-    /// Remembers what it says of a claim until the answer is in.
+    /// Remembers the blend's forecast for a claim until the answer is in.
     pub(crate) fn ask(&mut self, tick: u64, far: Far) {
         if self.asked.len() >= limits::OPEN {
             self.asked.pop_front();
@@ -174,7 +174,7 @@ impl Blend {
         self.asked.clear();
     }
 
-    /// One answer: where the value went from where it was, when its features were so far from it. As many claims as look
+    /// Learns from one answer: where the value went, when its features were so far from it. As many claims as look
     /// ahead over the same time count for one between them.
     pub(crate) fn learn(&mut self, far: &Far, last: f64, actual: f64, ahead: u32, laws: &Laws) {
         if !(last > 0.0 && actual > 0.0) {
@@ -201,7 +201,7 @@ impl Blend {
             *coefficient = (*coefficient + pull * (missed / doubt)).clamp(-FURTHEST, FURTHEST);
         }
         let widest = (0..n).map(|at| self.spread[triangle(at, at)]).fold(0.0, f64::max);
-        // What is not seen for long is not forgotten without end.
+        // A feature that is not seen for long is not forgotten without end.
         let keep = if widest < 1.0 / laws.blend_least {
             1.0 - 1.0 / (laws.blend_memory * f64::from(ahead.max(1)))
         } else {
@@ -217,26 +217,26 @@ impl Blend {
     }
 }
 
-/// A one for the factor, then how far each feature is.
+/// Inputs of the least squares: a one for the factor, then how far each feature is.
 fn inputs(far: &Far) -> impl Iterator<Item = f64> {
     std::iter::once(1.0).chain(far.iter().map(|far| f64::from(*far) * (1.0 / STEPS)))
 }
 
-/// Where a number of the lower half of a matrix stands.
+/// The index of a number in the lower half of a matrix.
 const fn triangle(row: usize, column: usize) -> usize {
     row * (row + 1) / 2 + column
 }
 
-/// How far the features were from the last value that some blends are made of, in the order of features.
+/// Distances from the last value of the features that some blends are made of, in the order of features.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Terms {
-    /// Which, one bit each.
+    /// Features, one bit each.
     of: u32,
     far: ArrayVec<i16, { limits::FEATURES }>,
 }
 
 impl Terms {
-    /// Nothing, if there are no blends, or if the last value has no logarithm.
+    /// Distances for some blends; none if there are no blends, or if the last value has no logarithm.
     pub fn of<'a>(blends: impl Iterator<Item = &'a Blend>, last: f64, features: &Features) -> Option<Box<Terms>> {
         let of = blends.flat_map(|blend| &blend.features).fold(0, |of, feature| of | 1 << feature);
         if of == 0 || last <= 0.0 {

@@ -1,5 +1,5 @@
-//! What a mind of rules took up, claimed and learned. Claims in one domain come due in the order they were made, so a
-//! domain is enough to say which.
+//! Events of the rule mind: heuristics taken up, claims made and answered. Claims in one domain come due in the order
+//! they were made, so a domain is enough to say which.
 
 use serde::{Deserialize, Serialize};
 

@@ -25,7 +25,7 @@ pub(crate) fn departure(kind: DomainKind, forecast: f64, naive: f64) -> f64 {
     if kind == DomainKind::Direction { gap * gap } else { gap }
 }
 
-/// What a claim's value is held against: the value, whether it rose, or how far it moved.
+/// The outcome that a claim's value is compared with: the value, whether it rose, or how far it moved.
 pub fn met(kind: DomainKind, base: f64, actual: f64) -> f64 {
     match kind {
         DomainKind::Value => actual,
@@ -40,13 +40,13 @@ pub fn rise(base: f64, actual: f64) -> f64 {
 }
 
 impl Heuristic {
-    /// What it alone would forecast.
+    /// The forecast of this heuristic alone.
     pub(crate) fn forecast(&self, kind: DomainKind, naive: f64) -> f64 {
         forecast(kind, naive, self.effect)
     }
 
-    /// What it expected when this claim was made; nothing, if it was not there. Under the first laws, what it has come to
-    /// expect by now.
+    /// The expectation when this claim was made; none if the heuristic was not there. Under the first laws, the
+    /// expectation by now.
     fn expected(&mut self, claim: &Prediction, laws: &Laws) -> Option<f64> {
         let said = self.said.take(claim.made);
         if laws.honest { said } else { Some(self.effect) }
@@ -66,7 +66,7 @@ impl Heuristic {
         self.skill() - luck / (self.weight + 1.0).sqrt()
     }
 
-    /// A claim it had a say in came true or not: how wrong it was itself, if it said anything.
+    /// Learns from a claim it had a say in. Returns how wrong it was itself, if it said anything.
     pub fn learn(
         &mut self,
         kind: DomainKind,
@@ -119,7 +119,7 @@ impl Heuristic {
     }
 }
 
-/// What an expectation comes to, given the naive forecast.
+/// The forecast of an expectation, given the naive one.
 pub(crate) fn forecast(kind: DomainKind, naive: f64, effect: f64) -> f64 {
     match kind {
         DomainKind::Direction => effect,
@@ -132,7 +132,7 @@ fn toward(gap: f64, laws: &Laws) -> f64 {
     (gap * laws.nearness).clamp(-1.0, 1.0)
 }
 
-/// The forecast of all who have a say, drawn towards the naive one by what nobody knows.
+/// The forecast of all heuristics with a say, drawn towards the naive one by doubt.
 pub fn together<'a>(kind: DomainKind, naive: f64, voices: impl Iterator<Item = &'a Heuristic>, laws: &Laws) -> f64 {
     let (mut sum, mut said) = (0.0, laws.doubt);
     for heuristic in voices.filter(|heuristic| heuristic.blend.is_none()) {
@@ -143,7 +143,7 @@ pub fn together<'a>(kind: DomainKind, naive: f64, voices: impl Iterator<Item = &
     naive + sum / said
 }
 
-/// What all blends with a say expect together: each by what it has shown, and a newcomer by a little.
+/// The forecast of all blends with a say together: each by what it has shown, and a newcomer by a little.
 pub fn blended<'a>(naive: f64, voices: impl Iterator<Item = &'a Heuristic>, terms: &Terms, laws: &Laws) -> Option<f64> {
     let (mut way, mut said) = (0.0, 0.0);
     for heuristic in voices.filter(|heuristic| heuristic.voice) {

@@ -74,7 +74,7 @@ pub fn conditions(value: &Value, manifest: &Manifest) -> Result<Condition, RuleE
     Ok(condition)
 }
 
-/// As the schema demands it; an expectation that says nothing is left out.
+/// The heuristic as the schema demands it; an expectation that says nothing is left out.
 pub fn to_json(parsed: &Parsed, manifest: &Manifest) -> Result<Value, RuleError> {
     parsed.check(manifest)?;
     let (features, domain) = (features(manifest), &manifest.domains[usize::from(parsed.domain)]);
@@ -96,7 +96,7 @@ pub fn to_json(parsed: &Parsed, manifest: &Manifest) -> Result<Value, RuleError>
     Ok(value)
 }
 
-/// Nobody who is asked for one says how sure it is; that is for claims to show.
+/// Reads a blend. A model does not say how sure it is; that is for claims to show.
 fn blend(value: &Value, manifest: &Manifest) -> Result<Option<Mix>, RuleError> {
     let terms = value.as_array().ok_or_else(|| unexpected("blend", value, "an array"))?;
     let mut mix = Mix::even([]);
@@ -180,7 +180,7 @@ fn described(mut schema: Value, description: &str) -> Value {
     schema
 }
 
-/// What the effect is a number of, in each domain.
+/// Says what the effect is a number of, in each domain.
 fn meaning(manifest: &Manifest) -> String {
     let meanings = manifest.domains.iter().map(|domain| {
         let meaning = match domain.kind {

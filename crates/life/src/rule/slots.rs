@@ -5,12 +5,13 @@ use crate::constitution::MindKind;
 use crate::life::Life;
 use crate::limits;
 
-/// A heuristic on trial is not judged before this many claims.
+/// Claims before which a heuristic on trial is not judged.
 const TRIAL: f64 = 30.0;
-/// Nor before claims of so many stretches that share no time.
+/// Stretches of time, none overlapping another, before which a heuristic on trial is not judged.
 const STRETCHES: f64 = 3.0;
 
-/// Whether the trial of a heuristic is over: enough claims, a third of them its own where the rest was left to it.
+/// Whether the trial of a heuristic is over: enough claims, at least a third of them its own where it inherited the
+/// rest.
 pub fn is_tried(life: &Life, heuristic: &Heuristic) -> bool {
     let ahead = f64::from(life.looks_ahead(usize::from(heuristic.domain)));
     let trial = if life.laws().honest { TRIAL.max(STRETCHES * ahead) } else { TRIAL };

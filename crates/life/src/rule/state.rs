@@ -1,4 +1,4 @@
-//! Heuristics as they are kept: a condition, what is expected when it holds, and what that has come to.
+//! The state of heuristics: a condition, what is expected when it holds, and the record of that expectation.
 
 use std::collections::VecDeque;
 
@@ -29,12 +29,12 @@ pub enum Is {
     Below,
 }
 
-/// All comparisons hold; none at all holds always.
+/// A condition: it holds when all comparisons do, and without any it always holds.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Condition(pub ArrayVec<Comparison, { limits::COMPARISONS }>);
 
-/// What a heuristic would have the golem do about it.
+/// The action that a heuristic suggests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Stance {
@@ -71,14 +71,14 @@ pub struct Heuristic {
     pub domain: u8,
     pub stance: Stance,
     pub provenance: Provenance,
-    /// What is expected: a factor on the naive forecast, or the probability of a rise. Learned; of a blend, what it was
-    /// told at first.
+    /// The expectation: a factor on the naive forecast, or the probability of a rise. It is learned; for a blend it is
+    /// what it was told at first.
     pub effect: f64,
     /// Tick at which it joined the playbook.
     pub since: u64,
     /// Claims resolved while it had a say, decayed with its errors.
     pub weight: f64,
-    /// Its own error, decayed.
+    /// The heuristic's own error, decayed.
     pub error: f64,
     /// The naive forecast's on the same claims, decayed.
     pub naive_error: f64,
@@ -86,10 +86,10 @@ pub struct Heuristic {
     pub evidence_for: u32,
     /// Times it did worse.
     pub evidence_against: u32,
-    /// What holding paid while its condition held.
+    /// The pay of holding while its condition held.
     #[serde(default)]
     pub paid: Paid,
-    /// It was on trial, and the trial is over.
+    /// True once its trial is over.
     #[serde(default)]
     pub judged: bool,
     /// Has a say; without one it is only tried.
@@ -98,16 +98,16 @@ pub struct Heuristic {
     /// Claims resolved in each regime, decayed like the rest.
     #[serde(default)]
     pub tried_in: [f64; 3],
-    /// What it expected when the claims were made that are still open.
+    /// Expectations for open claims, from when they were made.
     #[serde(default)]
     pub said: Said,
-    /// What the factor is on, instead of the last value.
+    /// The blend that the factor is on, instead of the last value.
     #[serde(default)]
     pub blend: Option<Box<Blend>>,
 }
 
-/// What was expected when each claim was made that is still open, by the tick it was made in. Whoever is scored by what
-/// it has learned since is scored by the answer. Of a tick the last bits are enough: no two open claims are so far apart.
+/// Expectations for open claims, by the tick each was made in: a heuristic scored by what it has learned since would be
+/// scored by the answer itself. The last bits of a tick are enough: no two open claims are so far apart.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Said(VecDeque<(u16, f32)>);
@@ -120,7 +120,7 @@ impl Said {
         self.0.push_back((tick as u16, expected as f32));
     }
 
-    /// What was expected at this tick, if anything was. Claims are answered in the order they were made.
+    /// Takes the expectation of this tick, if there is one. Claims are answered in the order they were made.
     pub(crate) fn take(&mut self, tick: u64) -> Option<f64> {
         let age = |made: u16| (tick as u16).wrapping_sub(made) as i16;
         while self.0.front().is_some_and(|(made, _)| age(*made) > 0) {
@@ -187,12 +187,12 @@ impl Heuristic {
         }
     }
 
-    /// The same, of a blend.
+    /// The heuristic with a blend in place of the last value.
     pub fn of(self, mix: Option<&Mix>) -> Heuristic {
         Heuristic { blend: mix.map(|mix| Box::new(Blend::new(mix, self.effect))), ..self }
     }
 
-    /// With everything it has learned, and no claim of its own open.
+    /// A copy with everything it has learned, and no claim of its own open.
     pub fn unasked(&self) -> Heuristic {
         let mut heuristic = self.clone();
         heuristic.said.clear();
@@ -200,7 +200,7 @@ impl Heuristic {
         heuristic
     }
 
-    /// With what it has come to expect, and as if nothing had ever spoken for it or against it.
+    /// A copy with its expectation by now, and as if nothing had ever spoken for it or against it.
     pub fn unproven(&self) -> Heuristic {
         let mix = self.blend.as_ref().map(|blend| Mix { sure: UNSURE, ..blend.mix() });
         let heuristic = Heuristic {
@@ -224,7 +224,7 @@ impl Heuristic {
         self.blend.as_ref().map_or(self.effect, |blend| blend.factor())
     }
 
-    /// 0 as good as naive, 1 perfect, negative worse.
+    /// Skill: 0 as good as naive, 1 perfect, negative worse.
     pub fn skill(&self) -> f64 {
         if self.naive_error > 0.0 { 1.0 - self.error / self.naive_error } else { 0.0 }
     }
@@ -238,7 +238,7 @@ pub fn neutral(kind: DomainKind) -> f64 {
     }
 }
 
-/// A number of so many digits that count: what is thought up need not be more exact than it can be said.
+/// A number rounded to so many significant digits: an idea need not be more exact than it can be said.
 pub fn rounded(number: f64, digits: i32) -> f64 {
     if number == 0.0 {
         return 0.0;
@@ -255,18 +255,18 @@ pub struct Stake {
     pub unit: Usdc,
     /// Which slots of the playbook were awake.
     pub awake: u64,
-    /// A mind outside would have taken up exposure.
+    /// Whether an outside mind would have taken up exposure.
     pub outside: bool,
 }
 
-/// What holding paid while a heuristic's condition held.
+/// The pay of holding while a heuristic's condition held.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Paid {
     /// Samples, decayed, none overlapping another.
     pub samples: f64,
     pub sum: f64,
     pub squares: f64,
-    /// Those that paid more than going in and out costs.
+    /// Samples that paid more than going in and out costs.
     pub wins: f64,
     /// Up to where time has been counted.
     pub until: Time,

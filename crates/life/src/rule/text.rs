@@ -6,8 +6,8 @@
 //! always expect surge like a blend of 0.3 tide, 0.2 wind over 12
 //! ```
 //!
-//! What is printed reads back as exactly the same thing. What cannot be meant is refused with a sentence
-//! that says where, what was found and what was expected.
+//! Printed text reads back as exactly the same heuristic. Text that makes no sense is refused with a sentence that says
+//! where, what was found and what was expected.
 
 mod number;
 
@@ -21,18 +21,18 @@ use super::{Comparison, Condition, Heuristic, Is, Mix, Stance, Term, neutral, ro
 use crate::limits;
 use crate::world::{DomainKind, DomainSpec, Manifest};
 
-/// What text, a model or a dream says of a heuristic; the rest is learned.
+/// A heuristic as text, a model or a dream states it; the rest is learned.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Parsed {
     pub condition: Condition,
     pub domain: u8,
     pub effect: f64,
-    /// What the factor is on, instead of the last value.
+    /// The blend that the factor is on, instead of the last value.
     pub blend: Option<Mix>,
     pub stance: Stance,
 }
 
-/// Why something is no heuristic of this world.
+/// The reason that something is not a heuristic of this world.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{place}: {problem}")]
 pub struct RuleError {
@@ -42,9 +42,9 @@ pub struct RuleError {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// In text, in characters, from 1.
+    /// A place in text, as a column of characters from 1.
     Column(usize),
-    /// In data, such as `when[1].than`.
+    /// A place in data, such as `when[1].than`.
     Field(String),
 }
 
@@ -70,7 +70,7 @@ pub fn print_condition(condition: &Condition, manifest: &Manifest) -> String {
 }
 
 impl Parsed {
-    /// In the words of this world, and so that it reads back as the same.
+    /// The heuristic in the words of this world, so that it reads back as the same.
     pub fn print(&self, manifest: &Manifest) -> Result<String, RuleError> {
         self.check(manifest)?;
         let features = features(manifest);
@@ -102,7 +102,7 @@ impl Parsed {
         Ok(text)
     }
 
-    /// Whether both speak of the same, whatever they expect of it: what a rule expects, and in which shares, is learned.
+    /// Whether both rules speak of the same, whatever they expect of it: expectations and shares are learned.
     pub fn is_about_the_same(&self, other: &Parsed) -> bool {
         let blend = |parsed: &Parsed| {
             let mut features: Vec<u8> =
@@ -141,7 +141,7 @@ impl From<&Heuristic> for Parsed {
 }
 
 impl Condition {
-    /// The same comparisons in an order of their own, each once.
+    /// The condition with its comparisons in a fixed order, each once.
     pub fn canonical(&self) -> Condition {
         let mut sorted = self.0.clone();
         for comparison in &mut sorted {
@@ -268,7 +268,7 @@ impl<'a> Reader<'a> {
         Ok(effect)
     }
 
-    /// What comes after `like`.
+    /// Reads the blend after `like`.
     fn blend(&mut self, domain: &DomainSpec) -> Result<Mix, RuleError> {
         for word in ["a", "blend", "of"] {
             self.one_of(&[word])?;
@@ -320,7 +320,7 @@ impl<'a> Reader<'a> {
         Ok(number)
     }
 
-    /// The number of the name that stands here, and its column.
+    /// Reads a name. Returns its number and its column.
     fn known(&mut self, what: &str, names: &[&str]) -> Result<(u8, usize), RuleError> {
         let word = self.peek().ok_or_else(|| self.unexpected(&format!("a {what}")))?;
         let at =
@@ -365,7 +365,7 @@ pub fn field(field: impl Into<String>, problem: impl Into<String>) -> RuleError 
     RuleError { place: Place::Field(field.into()), problem: problem.into() }
 }
 
-/// Someone else's words, short and without anything a screen could stumble over.
+/// Text from outside in quotes, short and without anything a screen could stumble over.
 pub fn quoted(text: &str) -> String {
     let dots = if text.chars().nth(40).is_some() { "…" } else { "" };
     format!("'{}{dots}'", text.chars().take(40).collect::<String>().escape_debug())
@@ -413,7 +413,7 @@ fn sayable<'a>(names: &[&'a str], number: u8) -> Result<&'a str, String> {
     }
 }
 
-/// No more exact than it is sure.
+/// The mix with its shares no more exact than it is sure.
 fn said(mix: Mix) -> Mix {
     let terms = mix.terms.iter().map(|term| Term { share: rounded(term.share, 3), ..*term }).collect();
     Mix { terms, sure: rounded(mix.sure, 2) }

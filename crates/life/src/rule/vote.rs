@@ -1,9 +1,9 @@
-//! The vote: what holding has paid whenever things were as they are now, by everyone whose condition holds.
+//! The vote: what holding has paid whenever things were as they are now, by every heuristic whose condition holds.
 //!
-//! Every look is a stake: the worth of a unit is followed for as long as exposure is usually held, whether or
-//! not anything was done. Each heuristic that was awake counts the result, never twice over the same stretch of
-//! time, so that a number of samples is a number of independent ones. Nobody is asked what they believe: a
-//! vote weighs what was shown, beyond what luck could have.
+//! Every look is a stake: the worth of a unit is followed for as long as exposure is usually held, whether or not
+//! anything was done. Each heuristic that was awake counts the result, never twice over the same stretch of time, so
+//! that a number of samples is a number of independent ones. Beliefs have no weight: a vote counts what was shown,
+//! beyond what luck could have.
 
 use super::{Heuristic, Paid, Stance, slots};
 use crate::life::Life;
@@ -11,17 +11,17 @@ use crate::outside;
 use crate::time::Span;
 use crate::world::DomainKind;
 
-/// What the awake say together of holding from here.
+/// The evidence of all heuristics awake on holding from here.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Evidence {
     pub gain: f64,
     /// The gain less as many deviations as sureness asks for.
     pub lower: f64,
-    /// The gain and as many deviations.
+    /// The gain plus as many deviations.
     pub upper: f64,
     /// Share of samples that paid more than their cost.
     pub hits: f64,
-    /// The domain of whoever weighs most.
+    /// The domain of the heuristic that weighs most.
     pub domain: u8,
     pub voters: u64,
 }
@@ -34,7 +34,7 @@ pub fn holding(life: &Life) -> Span {
     }
 }
 
-/// What is known of holding from here; none while nobody awake has seen enough.
+/// Evidence on holding from here; none while no heuristic that is awake has seen enough.
 pub fn evidence(life: &Life) -> Option<Evidence> {
     if life.awake_at != life.seen.until {
         return None;
@@ -69,7 +69,7 @@ pub fn evidence(life: &Life) -> Option<Evidence> {
             }
         }
     }
-    // Those awake together have seen much the same, so their errors do not average out.
+    // Heuristics awake together have seen much the same, so their errors do not average out.
     let (gain, error) = (gain / weights, sureness * error / weights);
     (weights > 0.0).then(|| Evidence {
         gain,
@@ -81,7 +81,8 @@ pub fn evidence(life: &Life) -> Option<Evidence> {
     })
 }
 
-/// By how many deviations beyond the first its mean is away from nothing; those that take a side, only on it.
+/// The weight of a heuristic: by how many deviations beyond the first its mean is away from zero. One that takes a side
+/// counts only on it.
 fn weight(life: &Life, heuristic: &Heuristic, samples: f64) -> f64 {
     let paid = &heuristic.paid;
     if paid.samples < samples || !heuristic.voice {

@@ -1,4 +1,4 @@
-//! What facts do to pressure. It calculates and never decides.
+//! Applying facts to pressure. It calculates and never decides.
 
 use super::{Event, Ledger, Mark};
 use crate::laws::Laws;

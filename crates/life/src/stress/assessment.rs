@@ -1,4 +1,4 @@
-//! What a golem may say of its own state: name what presses on it, and claim that something has passed.
+//! Assessments, in which a golem may name what presses on it, and claim that something has passed.
 //!
 //! A claim is answered by looking again, and by nothing else; everything is looked at after every input anyway, so a
 //! claim cannot even hasten it. What is named weighs in what the golem is shown only if it comes with a condition
@@ -16,13 +16,13 @@ use crate::rule::Condition;
 use crate::time::Span;
 use crate::world::Manifest;
 
-/// New ones in one answer.
+/// New stressors that one answer may name.
 pub const NEW: usize = 2;
 
-/// Claims that are looked at.
+/// Claims of one answer that are looked at.
 pub const CLAIMS: usize = 32;
 
-/// A golem's word, as a model may give it.
+/// A golem's word about its state, as a model may give it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Assessment {
@@ -33,7 +33,7 @@ pub struct Assessment {
 }
 
 impl Assessment {
-    /// No longer than its schema allows.
+    /// Whether it is no longer than its schema allows.
     pub fn is_bounded(&self) -> bool {
         let short = |text: &String, most: usize| text.chars().count() <= most;
         let named = |new: &New| {
@@ -55,7 +55,7 @@ pub struct New {
     pub name: String,
     #[serde(default)]
     pub description: String,
-    /// As in heuristics: `hour < 6 and ret_24 < -2%`.
+    /// A condition as in heuristics: `hour < 6 and ret_24 < -2%`.
     #[serde(default)]
     pub condition: String,
 }
@@ -68,7 +68,7 @@ pub struct Plea {
     pub reason: String,
 }
 
-/// One that the golem has named itself.
+/// A stressor that the golem has named itself.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Named {
     pub name: String,
@@ -85,7 +85,7 @@ impl Named {
     }
 }
 
-/// What is left of one that the golem had named.
+/// The remains of a stressor that the golem had named.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Gone {
     pub name: String,
@@ -94,17 +94,17 @@ pub struct Gone {
     pub ended: Span,
 }
 
-/// What was made of an assessment.
+/// The outcome of an assessment.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Assessed {
-    /// To be held against the next look at the world.
+    /// Stressors to check at the next look at the world.
     pub named: Vec<Named>,
-    /// Heard, without weight; and why.
+    /// Names that were heard without giving them weight, and why.
     pub notes: Vec<(String, String)>,
     pub claims: Vec<Answer>,
 }
 
-/// What a claim found.
+/// The answer to a claim.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Answer {
     pub name: String,
@@ -115,9 +115,9 @@ pub struct Answer {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Found {
-    /// Its condition still holds.
+    /// The stressor's condition still holds.
     Holds,
-    /// It has eased and not cleared.
+    /// The stressor has eased and not cleared.
     Eased,
     /// Nothing of that name is active.
     NotActive,

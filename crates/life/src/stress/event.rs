@@ -1,4 +1,4 @@
-//! What pressed, and what no longer does.
+//! Events of stressors.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +12,7 @@ pub enum Event {
         domain: Option<u8>,
         severity: f64,
     },
-    /// The condition of one that is there has begun to press again, or has eased without clearing.
+    /// The condition of an active stressor has begun to press again, or has eased without clearing.
     Pressed {
         kind: Kind,
         domain: Option<u8>,
@@ -23,26 +23,26 @@ pub enum Event {
     Cycled {
         crises: u8,
     },
-    /// The circuit breaker has set aside whatever was active.
+    /// The circuit breaker has set aside all active stressors.
     Suspended,
-    /// Something is about to be done where something once went badly.
+    /// The golem is about to act where something once went badly.
     Warned {
         key: u64,
         domain: u8,
     },
-    /// What is intended next is smaller than usual.
+    /// The next intent is smaller than usual.
     Cautioned {
         key: u64,
         percent: u8,
     },
-    /// What was done against a warning is over, and it was right or not.
+    /// Exposure taken up against a warning is over, and the warning was right or not.
     Heeded {
         domain: u8,
         helped: bool,
     },
-    /// The golem's own word about its state, and what was made of it.
+    /// The golem's own word about its state, and its outcome.
     Assessed(#[serde(with = "crate::prose")] Box<Assessed>),
-    /// The oldest of what it has named was held against the world.
+    /// The oldest stressor it has named was checked against the world.
     Named {
         holds: bool,
     },

@@ -6,8 +6,8 @@ use super::Kind;
 
 /// Proof that a stressor's condition no longer holds.
 ///
-/// Whoever lives inside a golem cannot make one. Journals hold evidence and can be read, but what is read from one is
-/// a record of what was, and no input takes it:
+/// Nothing that a golem, its agent or a model says can make one. Journals hold evidence and can be read, but what is
+/// read from one is a record of what was, and no input takes it:
 ///
 /// ```compile_fail,E0451
 /// use golem::stress::{Evidence, Kind};

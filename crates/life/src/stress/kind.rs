@@ -9,13 +9,13 @@ use crate::time::Span;
 /// How severe a stressor is when it begins.
 pub const ONSET: f64 = 0.20;
 
-/// One that returns within this time is as severe as it was.
+/// A stressor that returns within this time is as severe as it was.
 pub const RELAPSE: Span = Span::DAY;
 
 /// Consecutive cycles of crisis that break the circuit.
 pub const BREAKER_CYCLES: u8 = 3;
 
-/// How long what was suspended stays so.
+/// How long suspended stressors stay so.
 pub const BREAKER_REST: Span = Span::DAY;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -86,12 +86,12 @@ impl Band {
     }
 
     pub fn of(load: f64) -> Band {
-        // Sums of severities miss a mark by a hair; nobody should escape for that hair.
+        // Sums of severities miss a mark by a hair; no golem should escape for that hair.
         let reached = |band: &&Band| load >= band.from() - 1e-12;
         *Band::ALL.iter().rev().find(reached).unwrap_or(&Band::Nominal)
     }
 
-    /// What may be done in a band. Giving up exposure, looking, predicting and asking are open in every one.
+    /// Doings that a band leaves open. Giving up exposure, looking, predicting and asking are open in every one.
     pub fn allowed(self) -> Allowed {
         Allowed {
             explore: self < Band::Constrained,
@@ -122,6 +122,6 @@ pub struct Allowed {
     pub add: bool,
     /// Hold on to exposure whose time is up.
     pub keep: bool,
-    /// The most of the usual size.
+    /// The largest share of the usual size, in per cent.
     pub size_percent: i64,
 }

@@ -15,13 +15,13 @@ use crate::time::Span;
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Ledger {
-    /// Asks put to somebody else since anybody last answered one.
+    /// Asks put to the owner or the world since one was last answered.
     pub outputs: u32,
-    /// The age at which that was.
+    /// The age at which one was last answered.
     pub answered: Span,
-    /// A rule of the owner's was run into.
+    /// True once the golem ran into a rule of its owner.
     pub breached: bool,
-    /// How many decisions since did not.
+    /// Decisions since then that kept to the rules.
     pub decisions: u32,
     /// The last goals that were not about itself, newest in the lowest bit: which served the owner, and which only
     /// did again what had come to nothing.
@@ -66,12 +66,12 @@ impl Ledger {
         self.outputs = self.outputs.saturating_add(1);
     }
 
-    /// Somebody else has answered.
+    /// Notes that the owner or the world has answered.
     pub(crate) fn acknowledge(&mut self, age: Span) {
         (self.outputs, self.answered) = (0, age);
     }
 
-    /// A decision was made in which the owner's rules could have been broken.
+    /// Counts a decision in which the owner's rules could have been broken.
     pub(crate) fn decide(&mut self) {
         self.decisions = self.decisions.saturating_add(1);
     }
@@ -99,7 +99,7 @@ impl Ledger {
         self.repeating = ((self.repeating << 1) | u32::from(again)) & mask;
     }
 
-    /// Of the last so many goals: how many there were, served the owner, and were repetitions.
+    /// Counts among the last goals: how many there were, served the owner, and were repetitions.
     pub fn purpose(&self, kept: u32) -> (u32, u32, u32) {
         (self.goals.min(kept), self.serving.count_ones(), self.repeating.count_ones())
     }
@@ -125,7 +125,7 @@ impl Ledger {
         }
     }
 
-    /// What a stressor was read off is behind it, where the same entries would only raise it again.
+    /// Clears the entries that a stressor was read off, where they would only raise it again.
     pub(super) fn lived_down(&mut self, kind: Kind) {
         match kind {
             Kind::IdentityViolation => self.breached = false,
@@ -136,7 +136,7 @@ impl Ledger {
 }
 
 impl Mark {
-    /// Since then something was done, it lost, and doing nothing would have lost less.
+    /// Whether actions since then lost money, and more than doing nothing would have.
     pub(super) fn wasted(&self, then: &Mark) -> bool {
         let gained = (self.gained - then.gained).as_f64();
         let holding = then.worth.as_f64() * self.unit.change_from(then.unit);
@@ -144,7 +144,7 @@ impl Mark {
     }
 }
 
-/// The rules an owner sets. What else may refuse is circumstance.
+/// Whether a refusal is by a rule that an owner sets. Any other is circumstance.
 pub(crate) fn breaks(rule: Refusal) -> bool {
     matches!(
         rule,

@@ -6,13 +6,13 @@ use crate::life::Life;
 use crate::mortality::economic;
 use crate::time::Span;
 
-/// What the runtime has on record against this life, from 0 to 1.
+/// The load by the runtime's record, from 0 to 1.
 pub fn load(life: &Life) -> f64 {
     let figures = &life.constitution().stress;
     life.stress.active.iter().fold(0.0, |sum, stressor| sum + stressor.severity(figures)).min(1.0)
 }
 
-/// What presses it most, each kind once.
+/// The stressors that press most, each kind once.
 pub fn heaviest(life: &Life) -> [Option<Kind>; 3] {
     let figures = &life.constitution().stress;
     let mut active: Vec<(f64, Kind)> = life.stress.active.iter().map(|s| (s.severity(figures), s.kind)).collect();
@@ -28,7 +28,7 @@ pub fn heaviest(life: &Life) -> [Option<Kind>; 3] {
     kinds
 }
 
-/// The same with what the golem has named itself.
+/// The load with the stressors that the golem has named itself.
 pub fn load_as_told(life: &Life) -> f64 {
     let rate = life.constitution().stress.named_rate;
     life.stress.named.iter().fold(load(life), |sum, named| sum + named.severity(rate)).min(1.0)
@@ -43,12 +43,12 @@ pub fn enforced(life: &Life) -> bool {
     life.constitution().stress.mode == StressMode::Enforced
 }
 
-/// What load leaves open; everything, unless it is enforced.
+/// Doings that the load leaves open; everything, unless it is enforced.
 pub fn allowed(life: &Life) -> Allowed {
     if enforced(life) { band(life).allowed() } else { Band::Nominal.allowed() }
 }
 
-/// What once went badly where the golem is about to go again.
+/// Warnings: past stressors in a domain where the golem is about to act again.
 pub fn signals(life: &Life, domain: u8) -> impl Iterator<Item = &Past> {
     let on = life.constitution().stress.mode != StressMode::Off;
     let laws = life.laws();
@@ -56,7 +56,7 @@ pub fn signals(life: &Life, domain: u8) -> impl Iterator<Item = &Past> {
     life.stress.past.iter().filter(same).take(laws.signals)
 }
 
-/// Half of the usual size where a warning that has proved itself speaks against it.
+/// The share of the usual size, in per cent: half where a trusted warning speaks against it.
 pub(crate) fn heeded_percent(life: &Life, domain: u8) -> i64 {
     if enforced(life) && signals(life, domain).any(Past::is_trusted) { 50 } else { 100 }
 }
@@ -66,18 +66,18 @@ const GOALS: u32 = 20;
 
 const HOUR: Span = Span::seconds(3_600);
 
-/// How things stand for one kind in one domain.
+/// The state of one kind in one domain.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Finding {
-    /// What begins it, and makes it grow.
+    /// True while its condition holds, which begins it and makes it grow.
     pub presses: bool,
-    /// Nothing is left of it.
+    /// True once nothing is left of it.
     pub clears: bool,
-    /// The figure it hangs on, in the unit of its kind.
+    /// The figure it depends on, in the unit of its kind.
     pub figure: f64,
 }
 
-/// Reads one kind off the record; `served` is what the ledger said when it came, for one that has.
+/// Reads one kind off the record; `served` is the ledger's count when the stressor came, for one that is active.
 pub fn find(life: &Life, kind: Kind, domain: Option<u8>, served: u64) -> Finding {
     match (kind, domain) {
         (Kind::RepeatedFailure, Some(domain)) => repeated_failure(life, domain),

@@ -1,4 +1,4 @@
-//! Stressors as they are kept, and the bands of load.
+//! The state of stress: stressors active, past and named by the golem.
 
 use crate::stress::BREAKER_REST;
 use crate::stress::Kind;
@@ -18,7 +18,7 @@ use crate::laws::Laws;
 use crate::limits;
 use crate::time::Span;
 
-/// One of the six, at work.
+/// An active stressor of one of the six kinds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Stressor {
     pub kind: Kind,
@@ -41,7 +41,7 @@ impl Stressor {
     }
 }
 
-/// What is left of a stressor of one kind in one domain: one line each, so nothing can push another out.
+/// The history of one kind in one domain: one entry each, so none can push another out.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Past {
     pub kind: Kind,
@@ -56,7 +56,7 @@ pub struct Past {
     pub suspended: bool,
     /// How often it has warned.
     pub warned: u32,
-    /// How often what it warned of went badly.
+    /// How often its warning was right.
     pub right: u32,
 }
 
@@ -71,20 +71,20 @@ impl Past {
 pub struct Stress {
     pub active: ArrayVec<Stressor, { limits::STRESSORS }>,
     pub past: Vec<Past>,
-    /// What the golem has named itself. It is shown, and closes no gate.
+    /// Stressors that the golem has named itself. They are shown, and close no gate.
     pub named: Vec<Named>,
-    /// Named, and not yet held against a look at the world.
+    /// Stressors named and not yet checked against a look at the world.
     pub asked: Vec<Named>,
     pub named_past: VecDeque<assessment::Gone>,
     /// Cycles spent in crisis, one after another.
     pub crises: u8,
     /// The age at which the circuit was last broken.
     pub broken: Option<Span>,
-    /// The dream that should follow is still to come.
+    /// True while the dream that should follow is still to come.
     pub dream_wanted: bool,
-    /// The newest intent that was smaller than usual, and how much of it was left.
+    /// The newest intent that was smaller than usual, and its share of the usual size.
     pub cautioned: Option<(u64, u8)>,
-    /// Exposure in this domain was taken up against a warning.
+    /// The domain in which exposure was taken up against a warning.
     pub heeding: Option<u8>,
     pub ledger: Ledger,
 }
@@ -98,18 +98,18 @@ impl Stress {
         self.past.iter().find(|past| past.kind == kind && past.domain == domain)
     }
 
-    /// How severe one would be that came now: what it was, if it was here within a day.
+    /// How severe a stressor would begin now: as it last was, if it was here within a day.
     pub fn onset(&self, kind: Kind, domain: Option<u8>, age: Span) -> f64 {
         let recent = self.past_of(kind, domain).filter(|past| !past.suspended && age <= past.ended + RELAPSE);
         recent.map_or(ONSET, |past| past.severity.max(ONSET))
     }
 
-    /// The circuit breaker has set it aside, and its day is not over.
+    /// Whether the circuit breaker has set it aside and its day is not over.
     pub fn rests(&self, kind: Kind, domain: Option<u8>, age: Span) -> bool {
         self.past_of(kind, domain).is_some_and(|past| past.suspended && age < past.ended + BREAKER_REST)
     }
 
-    /// So much more time was lived.
+    /// Adds time lived to all stressors that press.
     pub(crate) fn live(&mut self, lived: Span) {
         for stressor in self.active.iter_mut().filter(|stressor| stressor.presses) {
             stressor.held = stressor.held + lived;
@@ -158,7 +158,7 @@ impl Stress {
         }
     }
 
-    /// What was done against a warning is over.
+    /// Learns how warnings did, once exposure taken up against them is over.
     pub(crate) fn learned(&mut self, domain: u8, helped: bool, laws: &Laws) {
         self.heeding = None;
         let same = |past: &&mut Past| past.domain == Some(domain) && past.peak > laws.scar && !past.suspended;
@@ -170,7 +170,7 @@ impl Stress {
 }
 
 impl Stress {
-    /// What was named first is settled: it weighs from now on, or it is let go.
+    /// Settles the stressor named first: it weighs from now on, or it is dropped.
     pub(crate) fn name(&mut self, holds: bool, age: Span) {
         let named = self.asked.remove(0);
         if holds {
@@ -178,7 +178,7 @@ impl Stress {
         }
     }
 
-    /// The condition of one that was named no longer holds.
+    /// Ends a named stressor whose condition no longer holds.
     pub(crate) fn ease(&mut self, at: usize, rate: f64, age: Span, kept: usize) {
         let named = self.named.remove(at);
         let severity = named.severity(rate);

@@ -1,4 +1,4 @@
-//! How far the way has come.
+//! Applying the steps of a death.
 
 use super::Event;
 use crate::life::Life;

@@ -1,4 +1,4 @@
-//! How far the way to the end has come.
+//! Events on the way to the end.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,6 +7,6 @@ use serde::{Deserialize, Serialize};
 pub enum Event {
     /// The testament is written.
     Reflected { hash: [u8; 32] },
-    /// What was known has crossed.
+    /// The golem's knowledge has been passed on.
     Bequeathed { hash: [u8; 32], entries: u32 },
 }

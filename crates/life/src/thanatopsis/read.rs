@@ -1,4 +1,4 @@
-//! Where a death stands, read off Life.
+//! The stage of a death, read off Life.
 
 use super::{Left, Rite};
 use crate::constitution::OnDeath;
@@ -12,10 +12,10 @@ use crate::world::Effect;
 /// Attempts to close what is held before it is handed over instead.
 const CLOSING_ATTEMPTS: u32 = 3;
 
-/// The time there is for it.
+/// The time there is for closing.
 pub const LIMIT: Span = Span::seconds(30 * 60);
 
-/// What a death leaves in place of money; none if there is nothing, or while there is hope of closing it.
+/// Holdings that a death leaves in place of money; none if there are none, or while there is hope of closing them.
 pub fn left(life: &Life) -> Option<Left> {
     let (capital, policy) = (&life.capital, &life.policy);
     (life.is_dead() && capital.holding > 0 && !closes(life)).then(|| Left {
@@ -45,14 +45,14 @@ pub fn phase(life: &Life) -> Option<Rite> {
     })
 }
 
-/// What stays with the dead for the way: the reserve, until there is nothing left to do.
+/// Money that stays with the dead for the way: the reserve, until there is nothing left to do.
 pub fn kept(life: &Life) -> Usdc {
     let over = life.heartbeat.state == State::Dead;
     let done = over || life.death.as_ref().is_some_and(|death| death.progress.legacy.is_some());
     if done { Usdc::ZERO } else { economic::reserve(life).min(life.purse.credit) }
 }
 
-/// Nothing is under way, and no money is left that should go home by now.
+/// Whether nothing is under way, and no money is left that should go home by now.
 pub fn is_settled(life: &Life) -> bool {
     life.flights.is_empty()
         && life.deposits.is_empty()

@@ -1,4 +1,4 @@
-//! How far a death has come, and what it leaves.
+//! The state of a death: the steps done, and the holdings it leaves.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,7 +14,7 @@ pub enum Rite {
     Over,
 }
 
-/// What has been done of it.
+/// Steps of a death that are done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Progress {
     /// The hash of the testament.
@@ -23,14 +23,14 @@ pub struct Progress {
     pub legacy: Option<([u8; 32], u32)>,
 }
 
-/// What an owner is left to look after, as it stood: nobody else watches it any more.
+/// Holdings that an owner is left to look after, as they stood: the golem watches them no more.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Left {
     /// Millionths of a unit.
     pub holding: i64,
-    /// What a unit is called.
+    /// The name of a unit.
     pub unit: String,
-    /// What they were acquired for.
+    /// The sum they were acquired for.
     pub cost: Usdc,
     /// The worth of a unit at which it would have given them up.
     pub stop: Option<Usdc>,

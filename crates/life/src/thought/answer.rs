@@ -1,4 +1,4 @@
-//! What an answer may hold, and nothing else: each part typed, bounded, and checked again where it comes in.
+//! Answers of a model: each part typed, bounded, and checked again where it comes in.
 
 use arrayvec::ArrayVec;
 use serde::{Deserialize, Serialize};
@@ -20,16 +20,16 @@ pub const QUESTIONS: usize = 2;
 pub const NOTE: usize = 280;
 /// Characters of what is said to an owner, and of last words.
 pub const PROSE: usize = 1_200;
-/// Records an answer goes by.
+/// Records that an answer may cite.
 pub const CITED: usize = 8;
-/// Letters of what the words of an answer are known by.
+/// Characters in the reference to the words of an answer.
 const HEARD: usize = 64;
-/// Factors that anything may be expected to change by, and chances.
+/// Bounds of the factors that an answer may expect, and of chances.
 pub(super) const FACTORS: (f64, f64) = (0.2, 5.0);
 pub(super) const CHANCES: (f64, f64) = (0.05, 0.95);
 
-/// What is expected of a domain by its horizon: a factor on the naive forecast, or the chance of a rise, drawn towards
-/// saying nothing by how unsure it is.
+/// A model's expectation for a domain at its horizon: a factor on the naive forecast, or the chance of a rise, drawn
+/// towards the neutral one by how unsure it is.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Opinion {
     pub domain: u8,
@@ -40,7 +40,7 @@ pub struct Opinion {
 pub struct Answer {
     #[serde(default, skip_serializing_if = "ArrayVec::is_empty")]
     pub claims: ArrayVec<Opinion, { limits::DOMAINS }>,
-    /// As text, which is read again before it is taken up.
+    /// Rules as text, which is parsed before they are taken up.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rules: Vec<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -49,23 +49,23 @@ pub struct Answer {
     pub questions: Vec<String>,
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub note: String,
-    /// It would rather have a stronger model look at this.
+    /// True if the model would rather have a stronger one look at this.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub deeper: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub assessment: Option<Assessment>,
-    /// What a night would rather be ready for.
+    /// A threat that a night should be ready for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fear: Option<Fear>,
-    /// The records it goes by.
+    /// Records that the answer cites.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cites: Vec<u64>,
-    /// What the words it was read from are known by, where they are kept.
+    /// A reference to the words it was read from, where they are kept.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub heard: String,
 }
 
-/// What the world would look like before something bad, and how far a unit's worth would fall.
+/// A threat: the world as it would look before, and how far a unit's worth would fall.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Fear {
     pub omen: Condition,
@@ -82,17 +82,17 @@ impl Prose for Box<Answer> {
 pub enum Silence {
     /// The process ended, or its time ran out, before an answer was back. It may have been paid for.
     Lost,
-    /// Nobody there.
+    /// The provider could not be reached.
     Down,
-    /// There, and too busy.
+    /// The provider was too busy.
     Busy,
-    /// There, and did not answer in time.
+    /// The provider did not answer in time.
     Slow,
-    /// There, and failed.
+    /// The provider failed.
     Failed,
-    /// There, and would not have it: a key, a model or a request is wrong.
+    /// The provider refused the request: a key, a model or the request is wrong.
     Refused,
-    /// What was set aside does not pay for it there.
+    /// The sum set aside is too small for this provider.
     TooDear,
     /// No model is known under the name it was given.
     Unknown,
@@ -115,14 +115,14 @@ impl Silence {
         }
     }
 
-    /// It may have nothing to do with what was asked, so that asking again soon is of no use.
+    /// Whether the silence may have nothing to do with the question, so that asking again soon is of no use.
     pub(super) fn is_absence(self) -> bool {
         !matches!(self, Silence::Unusable | Silence::Lost)
     }
 }
 
 impl Answer {
-    /// Within its bounds, and of this world.
+    /// Whether the answer is within its bounds and of this world.
     pub fn is_sound(&self, world: &Manifest) -> bool {
         let claimed = |claim: &Opinion| {
             let kind = world.domains.get(usize::from(claim.domain)).map(|domain| domain.kind);
@@ -150,7 +150,7 @@ impl Answer {
     }
 }
 
-/// Whether anything of this kind may be expected to come to this.
+/// Whether an effect is within the bounds for a domain of this kind.
 pub fn within(kind: DomainKind, effect: f64) -> bool {
     let (least, most) = if kind == DomainKind::Direction { CHANCES } else { FACTORS };
     (least..=most).contains(&effect)
@@ -187,7 +187,7 @@ pub fn schema(purpose: Purpose, world: &Manifest) -> Value {
         }
         Purpose::Orient => {
             let actions: Vec<&str> = world.actions.iter().map(|action| action.name.as_str()).chain(["none"]).collect();
-            // One field for each domain: nobody can speak of one twice.
+            // One field for each domain, so that none can be spoken of twice.
             let claims: Map<String, Value> =
                 world.domains.iter().map(|domain| (domain.name.clone(), claim(domain.kind))).collect();
             let proposal = object(json!({

@@ -1,4 +1,4 @@
-//! What questions and answers come to. It calculates and never decides.
+//! Applying questions and answers. It calculates and never decides.
 
 use super::kind::TOLD;
 use super::state::FLOOR;
@@ -14,9 +14,9 @@ use crate::time::{Span, Time};
 const STEP: f32 = 0.25;
 /// The share of ticks that ask grows or shrinks by so much for every answer's worth of claims.
 const PACE: f32 = 0.1;
-/// How long nobody is asked after one failure; twice as long after the next.
+/// How long no model is asked after one failure; twice as long after the next.
 const REST: Span = Span::seconds(60);
-/// Doublings of that.
+/// The most times that this rest is doubled.
 const DOUBLINGS: u32 = 6;
 
 pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
@@ -69,7 +69,7 @@ pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
     }
 }
 
-/// What was set aside for it is free again, but for what it cost.
+/// Settles a question: the money set aside for it is free again, except for its cost.
 fn settle(life: &mut Life, key: u64, cost: Usdc) -> Option<Question> {
     let place = life.thoughts.open.iter().position(|question| question.key == key)?;
     let question = life.thoughts.open.remove(place);
@@ -85,7 +85,7 @@ fn settle(life: &mut Life, key: u64, cost: Usdc) -> Option<Question> {
     Some(question)
 }
 
-/// Words go where they were asked for: to its owner, into a night, or into its testament.
+/// Passes an answer on to where it was asked for: to the owner, into a night, or into the testament.
 fn tell(life: &mut Life, question: &Question, cost: Usdc, said: Result<&Answer, Silence>) {
     let text = said.ok().map(|answer| answer.note.clone()).filter(|text| !text.is_empty());
     if let Some((command, _)) = &question.owner {
@@ -106,7 +106,7 @@ fn tell(life: &mut Life, question: &Question, cost: Usdc, said: Result<&Answer, 
     }
 }
 
-/// What it thinks of each domain from now on, until the time that it speaks of.
+/// Holds the opinions of an answer, each until the time that it speaks of.
 fn hold(life: &mut Life, question: &Question, answer: &Answer) {
     while life.thoughts.standing.len() < life.birth.world.domains.len() {
         life.thoughts.standing.push(Standing::default());
@@ -120,7 +120,7 @@ fn hold(life: &mut Life, question: &Question, answer: &Answer) {
     }
 }
 
-/// A claim is made: what is thought of it, beside what everyone else says.
+/// Notes what the model thinks of a claim being made, beside what the other voices say.
 pub(crate) fn said(life: &mut Life, domain: usize, tick: u64, naive: f64, said: &Departures) {
     let kind = life.birth.world.domains[domain].kind;
     let Some(far) = alone(life, domain, kind, naive) else { return };
@@ -128,7 +128,7 @@ pub(crate) fn said(life: &mut Life, domain: usize, tick: u64, naive: f64, said: 
     life.thoughts.standing[domain].say(tick, far as f32, others);
 }
 
-/// A claim met its bar: what was thought of it then is held to it, and what asking is worth follows.
+/// Scores what the model thought of a claim that has met its bar, and updates how often asking is worth it.
 pub(crate) fn scored(life: &mut Life, domain: usize, claim: &Prediction, actual: f64) {
     let (laws, kind) = (life.laws(), life.birth.world.domains[domain].kind);
     let Some(standing) = life.thoughts.standing.get_mut(domain) else { return };
@@ -140,7 +140,7 @@ pub(crate) fn scored(life: &mut Life, domain: usize, claim: &Prediction, actual:
     life.thoughts.share = share.clamp(FLOOR, life.constitution().thought.most_asking.max(f64::from(FLOOR)) as f32);
 }
 
-/// Somewhere its thoughts make everyone less wrong than luck could, and for no more than they are worth.
+/// Whether its thoughts reduce errors somewhere, by more than luck could, and cost no more than they are worth.
 fn earns(life: &Life) -> bool {
     let laws = life.laws();
     let beyond_luck = |(domain, standing): (usize, &Standing)| {

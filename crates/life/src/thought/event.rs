@@ -1,4 +1,4 @@
-//! What was asked, and what came of it.
+//! Events of questions to models.
 
 use serde::{Deserialize, Serialize};
 
@@ -17,7 +17,7 @@ pub enum Event {
     },
     /// The sum is set aside from here on.
     Asked(#[serde(with = "crate::prose")] Box<Question>),
-    /// It would have asked, and what kept it.
+    /// The golem would have asked, and was kept from it.
     Kept {
         by: Held,
     },
@@ -25,9 +25,9 @@ pub enum Event {
         key: u64,
         purpose: Purpose,
         cost: Usdc,
-        /// What somebody said it cost beyond what was set aside. It is not paid.
+        /// Money that the provider billed beyond what was set aside. It is not paid.
         over: Usdc,
-        /// Nothing has changed since that would make it out of place.
+        /// True if nothing has changed since that would make the answer out of place.
         fresh: bool,
         #[serde(with = "crate::prose")]
         answer: Box<Answer>,
@@ -39,7 +39,7 @@ pub enum Event {
         over: Usdc,
         why: Silence,
     },
-    /// Its owner asked while it was asleep; it is seen to in the morning.
+    /// The owner asked while the golem was asleep; the question is put in the morning.
     Deferred {
         command: CommandId,
         text: String,

@@ -1,4 +1,4 @@
-//! What a question is for, and what keeps one from being asked.
+//! The purposes of questions, and the reasons that keep one from being asked.
 
 use std::fmt;
 
@@ -10,27 +10,27 @@ pub const FRAGMENTS: usize = 4;
 /// Answers to its owner that are kept at hand.
 pub const TOLD: usize = 3;
 
-/// What a question is for.
+/// The purpose of a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Purpose {
-    /// What to make of this tick.
+    /// Make sense of this tick.
     Orient,
-    /// What presses on it.
+    /// Name what presses on the golem.
     Assess,
-    /// Half a thought while falling asleep, cut off before it is one.
+    /// Catch half a thought while falling asleep, cut off before it is one.
     Fragment,
-    /// Which of those are worth keeping.
+    /// Choose the fragments that are worth keeping.
     Observe,
-    /// What episodes have in common.
+    /// Find what episodes have in common.
     Replay,
-    /// What might have been, and may come.
+    /// Imagine what might have been, and what may come.
     Imagine,
-    /// What to make of all that a night has come up with.
+    /// Make sense of all that a night has come up with.
     Integrate,
-    /// Its life, in its own words, beside the facts.
+    /// Tell the life in its own words, beside the facts.
     Reflect,
-    /// What its owner wants to know.
+    /// Answer the owner.
     Answer,
 }
 
@@ -61,7 +61,7 @@ impl Purpose {
         }
     }
 
-    /// It belongs to a night, and is paid for out of what that night may cost.
+    /// Whether the question belongs to a night, and is paid for out of that night's budget.
     pub fn is_nightly(self) -> bool {
         use Purpose::{Fragment, Imagine, Integrate, Observe, Replay};
         matches!(self, Fragment | Observe | Replay | Imagine | Integrate)
@@ -74,30 +74,30 @@ impl fmt::Display for Purpose {
     }
 }
 
-/// What keeps a question from being asked.
+/// A reason that keeps a question from being asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Held {
     /// No model is given for any tier that it may ask.
     NoModel,
-    /// Its phase allows nobody to be asked.
+    /// The golem's phase allows no model.
     Phase,
     Paused,
     Asleep,
     Dead,
-    /// As many as may be are under way.
+    /// As many questions are under way as may be at once.
     Busy,
-    /// Nobody answered lately.
+    /// No model has answered lately.
     Resting,
     /// The owner's cap for a day.
     Day,
     /// The owner's cap for thirty days.
     Month,
-    /// What may be spent on anything in thirty days.
+    /// The allowance of thirty days, for thinking and everything else.
     Allowance,
-    /// What its phase leaves for thinking.
+    /// The part of its credit that the phase leaves for thinking.
     Partition,
-    /// What is left of a night's share.
+    /// The rest of a night's share.
     Night,
 }
 
@@ -124,17 +124,19 @@ impl fmt::Display for Held {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
             Held::NoModel => "it was given no model (mind.cheap, mind.middle, mind.strong)",
-            Held::Phase => "it is too near its end to ask anybody",
+            Held::Phase => "it is too near its end to ask a model",
             Held::Paused => "it is paused",
             Held::Asleep => "it is asleep and has a question waiting already",
             Held::Dead => "it is dead",
-            Held::Busy => "as many questions as may be are under way; try again in a moment",
+            Held::Busy => "too many questions are under way; try again in a moment",
             Held::Resting => "no model has answered lately; `bardo doctor` says why",
-            Held::Day => "a day may cost no more (thought.daily_max)",
-            Held::Month => "thirty days may cost no more (thought.monthly_max)",
-            Held::Allowance => "what it may spend in thirty days is used up (mortality.monthly_allowance)",
-            Held::Partition => "the part of its credit kept for thinking is used up",
-            Held::Night => "the night may cost no more (dream.budget.per_cycle_max)",
+            Held::Day => "the daily cap does not leave enough (thought.daily_max)",
+            Held::Month => "the cap for thirty days does not leave enough (thought.monthly_max)",
+            Held::Allowance => {
+                "its allowance for thirty days does not leave enough (mortality.economic.monthly_allowance)"
+            }
+            Held::Partition => "the part of its credit kept for thinking does not leave enough",
+            Held::Night => "the budget of the night does not leave enough (dream.budget.per_cycle_max)",
         })
     }
 }

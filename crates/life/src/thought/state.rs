@@ -16,26 +16,26 @@ use crate::spell::Spell;
 use crate::time::Time;
 use crate::world::{DomainKind, Values};
 
-/// A question under way. Whoever keeps the golem knows which model is meant by a tier, and how far a sum goes there.
+/// A question under way. The host knows which model is meant by a tier, and how far a sum goes there.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Question {
     pub key: u64,
     pub purpose: Purpose,
     pub tier: Tier,
-    /// Set aside for it. It costs no more, whatever anybody says afterwards.
+    /// The sum set aside. The question costs no more, whatever the provider bills afterwards.
     pub most: Usdc,
     pub asked: Time,
-    /// An answer after that is none.
+    /// The time after which an answer is too late.
     pub deadline: Time,
-    /// Of another epoch than the answer's, only its money is settled.
+    /// The epoch it was asked in: in a later one only its money is settled.
     pub epoch: u32,
     /// The thirty days of age it was asked in.
     pub month: u64,
     /// Why now, one bit for each reason that a probe knows.
     pub why: u8,
-    /// What the world showed.
+    /// Features that the world showed.
     pub seen: ArrayVec<f32, { limits::FEATURES }>,
-    /// Where its domains stood: what is expected is expected from there.
+    /// Values of the domains, from which the answer expects.
     pub values: Values,
     /// The night it belongs to; none by day.
     pub night: u64,
@@ -43,13 +43,13 @@ pub struct Question {
     pub owner: Option<(CommandId, String)>,
 }
 
-/// What came of a question of its owner's.
+/// The answer to a question of the owner's.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Told {
     pub command: CommandId,
-    /// In words; none if nobody answered.
+    /// The answer in words; none if there was silence.
     pub text: Option<String>,
-    /// The records it goes by.
+    /// Records that the answer cites.
     pub cites: Vec<u64>,
     pub silence: Option<Silence>,
     pub cost: Usdc,
@@ -58,12 +58,12 @@ pub struct Told {
 /// The share of its ticks in which a newborn asks.
 const FIRST: f32 = 0.02;
 
-/// The share in which it asks at least, so that a model that has become better is found out.
+/// The least share of ticks in which it asks, so that a model that has become better is found out.
 pub const FLOOR: f32 = 0.001;
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Thoughts {
-    /// Questions there have been.
+    /// Questions asked so far.
     pub made: u64,
     pub open: ArrayVec<Question, { limits::THOUGHTS }>,
     pub day: Spell,
@@ -76,35 +76,35 @@ pub struct Thoughts {
     /// Ticks that were looked at, and how unusual one must be to ask.
     pub looked: u64,
     pub threshold: f32,
-    /// Of its ticks so many should ask; by what asking has been worth.
+    /// The share of its ticks that should ask, by what asking has been worth.
     pub share: f32,
-    /// What last kept it from asking, and at which tick.
+    /// The last reason that kept it from asking, and at which tick.
     pub kept: Option<(Held, u64)>,
-    /// Answers in a row that did not come; nobody is asked again before then.
+    /// Failures in a row, and the time before which no model is asked again.
     pub failed: u32,
     pub rests_until: Time,
-    /// What its owner has asked in its sleep.
+    /// A question of the owner's that waits for the morning.
     pub waiting: Option<(CommandId, String)>,
-    /// What its owner has asked and been told, newest last.
+    /// Answers to the owner's questions, newest last.
     pub told: Vec<Told>,
-    /// What is thought of each domain, and what that has come to, from the first answer on.
+    /// The model's opinion of each domain, and its record, from the first answer on.
     pub opinions: ArrayVec<Option<Thought>, { limits::DOMAINS }>,
     pub standing: ArrayVec<Standing, { limits::DOMAINS }>,
 }
 
-/// What is thought of a domain, and until when.
+/// A model's opinion of a domain, and until when it holds.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Thought {
     pub effect: f64,
-    /// Where the domain stood when that was asked.
+    /// The value of the domain when the question was asked.
     pub base: f64,
     pub asked: Time,
     pub until: Time,
 }
 
 impl Thought {
-    /// What is thought of it now, beside this naive forecast. A value was expected to come to so much, and may have gone a
-    /// part of the way since; and whatever was thought is of an earlier moment, and fades until the time that it speaks of.
+    /// The opinion as an effect on the naive forecast of now. A value may have gone a part of the way since; and an
+    /// opinion is of an earlier moment, so it fades until the time that it speaks of.
     pub(super) fn effect(&self, kind: DomainKind, now: Time, naive: f64) -> Option<f64> {
         let Thought { effect, base, asked, until } = *self;
         if now >= until {
@@ -120,7 +120,7 @@ impl Thought {
 }
 
 impl Thoughts {
-    /// Those of a newborn that may ask.
+    /// The thoughts of a newborn, by whether it may ask.
     pub(crate) fn new(figures: &ThoughtFigures) -> Thoughts {
         if !figures.any() {
             return Thoughts::default();
@@ -132,17 +132,17 @@ impl Thoughts {
         self.open.iter().find(|question| question.key == key)
     }
 
-    /// A question of this purpose is under way.
+    /// Whether a question of this purpose is under way.
     pub fn asks(&self, purpose: Purpose) -> bool {
         self.open.iter().any(|question| question.purpose == purpose)
     }
 
-    /// Somebody is being asked for this night.
+    /// Whether a question for this night is under way.
     pub fn asks_for(&self, night: u64) -> bool {
         self.open.iter().any(|question| question.night == night)
     }
 
-    /// What is set aside for questions under way.
+    /// Money set aside for questions under way.
     pub fn promised(&self) -> Usdc {
         self.open.iter().fold(Usdc::ZERO, |sum, question| sum + question.most)
     }

@@ -1,4 +1,4 @@
-//! What thoughts have been worth, and what that leaves them to say.
+//! The worth of thoughts, and the say that it earns them.
 
 use crate::life::Life;
 use crate::money::Usdc;
@@ -6,8 +6,8 @@ use crate::prediction::Standing;
 use crate::rule::forecast;
 use crate::world::DomainKind;
 
-/// Bits that thoughts have brought for a dollar: how much less wrong everyone is for going half way to meet them, over
-/// every claim they were held to. Nothing, if they have cost nothing.
+/// Bits that thoughts have brought for a dollar: how much less wrong the other voices are for going half way to meet
+/// them, over every claim they were scored on. None if they have cost nothing.
 pub fn bits_per_dollar(life: &Life) -> Option<f64> {
     let thoughts = &life.thoughts;
     let bits = |standing: &Standing| (-libm::log2(1.0 - standing.gain())).max(0.0) * standing.resolved as f64;
@@ -25,7 +25,7 @@ pub fn departure(life: &Life, domain: usize, kind: DomainKind, naive: f64) -> Op
     (far != 0.0).then_some(far)
 }
 
-/// How far it would go by itself.
+/// How far from naive a model would go alone.
 pub(super) fn alone(life: &Life, domain: usize, kind: DomainKind, naive: f64) -> Option<f64> {
     let thought = life.thoughts.opinions.get(domain)?.as_ref()?;
     Some(forecast(kind, naive, thought.effect(kind, life.seen.until, naive)?) - naive)

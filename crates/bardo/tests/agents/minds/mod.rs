@@ -100,15 +100,15 @@ const WRONGS: &[(&str, &str)] = &[
     ("no_number", "what it said cannot be: missing field `id`"),
     ("prints_between", "standard output is for messages"),
     ("speaks_of_nothing", "there is no domain 'the weather'"),
-    ("a_chance_of_two", "2 is nothing that direction can be expected to be"),
-    ("claims_too_much", "is nothing that volatility can be expected to be"),
+    ("a_chance_of_two", "2 is not a possible value of direction"),
+    ("claims_too_much", "is not a possible value of volatility"),
     ("not_a_number", "it wrote what is no message"),
     ("number_too_large", "it wrote what is no message"),
     ("claims_are_a_list", "what it said cannot be: invalid type"),
     ("no_such_action", "there is no action 'rob a bank'"),
-    ("all_and_more", "a size of 40 is not above 0 and up to 1"),
+    ("all_and_more", "a size must be above 0 and at most 1, not 40"),
     ("a_rule_of_nothing", "cannot be read"),
-    ("rules_without_end", "1000 rules are more than the 3 of one word"),
+    ("rules_without_end", "a word may carry 3 rules at most, not 1000"),
     ("assesses_too_much", "its assessment is out of bounds"),
     ("deep_nesting", "it was asked to say what it makes of a look"),
     ("a_line_of_a_gigabyte", "a line of its answer is longer than 4 MiB"),
@@ -187,7 +187,7 @@ fn a_mind_is_checked_before_anybody_has_it() {
     let wrong = bare.run(["mind", "check", "--", "python3", HOSTILE, "a_chance_of_two"]);
     assert!(!wrong.status.success());
     let said = text(&wrong.stdout);
-    assert!(said.contains("2 is nothing that direction can be expected to be"), "{said}");
+    assert!(said.contains("2 is not a possible value of direction"), "{said}");
 }
 
 /// What asking a mind costs a tick, beside the same mind inside.

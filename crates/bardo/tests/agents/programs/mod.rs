@@ -129,8 +129,8 @@ const WRONGS: &[(&str, &str)] = &[
     ("hangs_at_commit", "it did not answer within 2 s when it was asked to do what is ordered"),
     ("no_fate", "its answer has no fate"),
     ("fate_unheard_of", "what it said cannot be: unknown variant `perhaps`"),
-    ("does_more_than_ordered", "the world says action 1 came to something that was never asked for"),
-    ("fee_below_nothing", "the world says action 1 came to something that was never asked for"),
+    ("does_more_than_ordered", "the world reports an outcome of action 1 that was never asked for"),
+    ("fee_below_nothing", "the world reports an outcome of action 1 that was never asked for"),
 ];
 
 /// Whatever it does wrong, somebody is born or not, and the sentence is told.

@@ -20,7 +20,7 @@ pub fn changed(life: &Life, change: impl FnOnce(&mut serde_json::Value)) -> Life
 }
 
 pub const START: Time = Time::seconds(1_700_000_000);
-/// A roll nobody dies of.
+/// A roll that no golem dies of.
 pub const SAFE: u64 = u64::MAX;
 
 pub struct Rig {
@@ -108,7 +108,7 @@ pub fn dream_on(golem: &mut Golem) {
     }
 }
 
-/// Whoever keeps nothing, in a world that answers at once and is no more than these two.
+/// A shell that keeps nothing, in a world that answers at once and is only these two functions.
 pub struct Honest<Q, A> {
     pub quote: Q,
     pub act: A,

@@ -132,7 +132,7 @@ impl Pressed {
     pub fn look_after(&mut self, span: Span) {
         let now = self.life().now() + span;
         self.wave += 1;
-        // As good as naive: the value stays, but for a flicker that nobody could know.
+        // As good as naive: the value stays, except for a flicker that cannot be foretold.
         let flicker = if self.wave.is_multiple_of(2) { 1.0 } else { -1.0 };
         let values = [100.0 + flicker, 50.0 + flicker].into_iter().collect();
         let bar = Bar {

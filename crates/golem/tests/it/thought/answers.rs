@@ -175,7 +175,7 @@ proptest! {
 }
 
 thread_local! {
-    /// One who is being asked for each purpose; nothing presses on anybody in this world, so nobody is asked about that.
+    /// A golem with a question under way for each purpose; nothing presses in this world, so none is about that.
     static ASKING: Vec<Lived> =
         Purpose::ALL.into_iter().map(|p| Lived::asked(if p == Purpose::Assess { Purpose::Orient } else { p })).collect();
 }

@@ -9,7 +9,7 @@ use golem::{Command, CommandId, Errand, Golem, Input, Life, Owed, Record, Usdc, 
 
 use super::common::{Dice, SAFE, START, birth};
 
-/// A level that goes back to a hundred; whoever knows that knows what comes.
+/// A level that goes back to a hundred, which a model that knows it can foretell.
 pub(crate) struct Lived {
     pub(crate) golem: Golem,
     pub(crate) records: Vec<Record>,
@@ -76,7 +76,7 @@ impl Lived {
         self.feed(What::Observed(Observation { bars: vec![bar] }))
     }
 
-    /// The questions that are owed an answer, and those nobody can bring one to any more.
+    /// The questions that are owed an answer, and those whose answers are lost.
     pub(crate) fn owed(&self) -> Vec<Errand> {
         let errand = |owed: Owed| match owed {
             Owed::Errand(errand @ (Errand::Ask { .. } | Errand::Forfeit { .. })) => Some(errand),

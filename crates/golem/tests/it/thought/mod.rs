@@ -121,7 +121,7 @@ fn a_model_that_lies_costs_money_and_not_skill_and_one_that_knows_is_followed() 
             mean(&lives.iter().map(|life| life.1).collect::<Vec<_>>()),
         )
     };
-    // What it will have come to by then, as far as anybody can know.
+    // The level by then, as far as it can be known.
     let truth = |level: f64| (100.0 + libm::pow(1.0 - PULL, f64::from(HORIZON)) * (level - 100.0)) / level;
     let none = run(&|_, _, _| None);
     let random = run(&|_, _, dice| Some(0.5 + dice.chance()));
@@ -236,7 +236,7 @@ fn a_prompt_is_bounded_plain_and_says_what_is_data() {
 
 #[test]
 fn time_is_a_time() {
-    // A deadline is world time, whoever lives it and however fast.
+    // A deadline is world time, however fast the life runs.
     let mut lived = Lived::new(9, |_| {});
     while lived.owed().is_empty() {
         lived.tick();

@@ -1,6 +1,6 @@
 //! Numbers as people write them, so that each reads back as exactly itself.
 
-/// Sign, digits, decimals, exponent, percent; nothing infinite and nothing that is not a number.
+/// Reads a finite number: sign, digits, decimals, exponent, percent.
 pub(super) fn read(text: &str) -> Option<f64> {
     let (digits, shift) = text.strip_suffix('%').map_or((text, 0), |digits| (digits, 2));
     if !digits.chars().all(|c| c.is_ascii_digit() || "+-.eE".contains(c)) {
@@ -12,20 +12,20 @@ pub(super) fn read(text: &str) -> Option<f64> {
     format!("{mantissa}e{exponent}").parse().ok().filter(|number: &f64| number.is_finite())
 }
 
-/// As a percentage where that reads shorter.
+/// A number as people write it, as a percentage where that reads shorter.
 pub(super) fn number(value: f64) -> String {
     let plain = plain(value);
     let percent = Some(percent(value)).filter(|percent| value.abs() < 1.0 && percent.len() < plain.len());
     percent.unwrap_or(plain)
 }
 
-/// With an exponent only where all the zeros would be hard to count.
+/// A number without percent, and with an exponent only where all the zeros would be hard to count.
 pub(super) fn plain(value: f64) -> String {
     let (long, short) = (format!("{value}"), format!("{value:e}"));
     if long.len() > 16 && short.len() < long.len() { short } else { long }
 }
 
-/// As a percentage, of finite numbers.
+/// A finite number as a percentage.
 pub(super) fn percent(value: f64) -> String {
     let text = format!("{value:e}");
     let (mantissa, exponent) = text.split_once('e').expect("written with an exponent");

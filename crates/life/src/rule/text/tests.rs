@@ -1,4 +1,4 @@
-//! What is printed reads back as the same, and what is refused says why.
+//! Tests that printed text reads back as the same, and that a refusal says why.
 
 use proptest::prelude::*;
 
