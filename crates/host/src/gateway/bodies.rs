@@ -47,7 +47,7 @@ impl Bodies {
         Bodies { small: room(FOR_SMALL), large: room(FOR_LARGE) }
     }
 
-    /// All of a body, or why it was not taken in.
+    /// Takes in a whole body, or says why it was not taken.
     pub(super) async fn take(&self, body: Body) -> Result<Sent, Refusal> {
         let too_large = || Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, "large", "the call is larger than 32 MB");
         let said = body.size_hint().exact().map(|bytes| usize::try_from(bytes).unwrap_or(usize::MAX));

@@ -11,7 +11,7 @@ use super::protocol::Protocol;
 use crate::Error;
 use crate::config::{Prices, Settings};
 
-/// One model as it can be called.
+/// A model as it can be called.
 #[derive(Clone, Debug)]
 pub(super) struct Model {
     pub(super) upstream: Arc<Upstream>,

@@ -133,7 +133,7 @@ impl Reader<'_> {
         match content {
             Value::Null | Value::String(_) => Ok(()),
             Value::Array(all) => all.iter().try_for_each(|part| self.part(part)),
-            // One part by itself is how some clients write it.
+            // Some clients send a single part without a list.
             Value::Object(_) => self.part(content),
             _ => Err("content must be text or a list of parts".to_owned()),
         }

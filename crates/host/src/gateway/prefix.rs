@@ -44,7 +44,7 @@ const ASIDE: [&str; 21] = [
 
 type Head = [u8; 16];
 
-/// One call's beginnings: before its first message, after that, and so on.
+/// The beginnings of a call: before its first message, after that, and so on.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Chain(Vec<Head>);
 

@@ -58,7 +58,7 @@ pub(super) struct Call {
     /// The program's own login, in place of the owner's key.
     login: Option<Login>,
     began: Instant,
-    /// Whether it may have reached a provider, who then bills it.
+    /// Whether it may have reached a provider, which then bills it.
     sent: bool,
     /// The cost of the call, once it is settled.
     came_to: Option<Usdc>,

@@ -51,7 +51,7 @@ const USUAL: u64 = 8_192;
 const PASSED_ON: [&str; 4] = ["accept", "anthropic-version", "user-agent", "x-openai-internal-codex-responses-lite"];
 const THREADS: usize = 2;
 
-/// Where to listen, and for which models.
+/// The address to listen on, and the models that agents may call.
 #[derive(Debug)]
 pub struct Listen {
     pub address: SocketAddr,

@@ -59,7 +59,7 @@ pub(super) struct Asked {
     pub(super) tells_usage: bool,
     /// The agent's name for the session that this call is part of.
     pub(super) session: Option<String>,
-    /// All of it as a value, until its bound is known.
+    /// The whole call as a value, until its bound is known.
     pub(super) whole: Value,
 }
 

@@ -131,13 +131,13 @@ fn told(report: &Report, now_ms: u64) -> Vec<Row> {
         |place: &Option<String>, how: &str| place.as_ref().map_or("none".to_owned(), |place| format!("{place}, {how}"));
     let mut told = vec![
         ("clade", report.clade.clone()),
-        ("home", report.home.clone().unwrap_or_else(|| "no host was up since it joined".to_owned())),
+        ("home", report.home.clone().unwrap_or_else(|| "no host has been up since it joined".to_owned())),
         ("relay", none(&report.relay, &connected)),
         ("archive", none(&report.archive, &kept)),
         (
             "words",
             format!(
-                "{} sent, {} heard; {} that not every home has confirmed, {} that wait for earlier ones",
+                "{} sent, {} heard; {} that not every home has confirmed, {} that wait for some before them",
                 count(stand.sent),
                 count(stand.heard),
                 count(report.unconfirmed as u64),

@@ -49,7 +49,7 @@ struct Inward {
 /// The state of the river for this home, for its owner to see.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Stand {
-    /// Since when there has been a connection, in milliseconds since 1970.
+    /// When the connection was made, in milliseconds since 1970, while there is one.
     pub since_ms: Option<u64>,
     /// The last error, while there is no connection.
     pub trouble: Option<String>,

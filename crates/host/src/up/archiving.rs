@@ -29,7 +29,7 @@ const AGAIN: Duration = Duration::from_secs(30);
 /// How long an archive may take to accept a copy.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Where the archive is, and how long it keeps something.
+/// The place of the archive, and how long it keeps a copy.
 #[derive(Clone, Debug)]
 pub struct Archiving {
     pub place: String,

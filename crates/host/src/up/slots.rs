@@ -11,7 +11,7 @@ use golem::GolemId;
 use crate::home::GolemHome;
 use crate::life::Living;
 
-/// One golem, from the loop's side.
+/// A golem, from the loop's side.
 pub(super) struct Slot {
     pub(super) place: GolemHome,
     pub(super) id: GolemId,

@@ -74,7 +74,7 @@ pub(super) async fn halt(
     JsonBody(said): JsonBody<Halting>,
 ) -> Result<Json<Vec<Braked>>, Problem> {
     if said.confirm != "halt" {
-        let why = "this ends every golem here for good; say {\"confirm\": \"halt\"} if that is meant";
+        let why = "this ends every golem here for good; to confirm, send {\"confirm\": \"halt\"}";
         return Err(Problem::new(StatusCode::CONFLICT, why));
     }
     let order = move || {

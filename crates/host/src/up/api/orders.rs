@@ -75,7 +75,7 @@ pub(super) struct Standing {
 /// A golem's answer to its owner.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct Reply {
-    /// None if no model answered.
+    /// The answer; none if no model answered.
     text: Option<String>,
     /// The records of its journal that the answer rests on.
     records: Vec<u64>,
@@ -273,11 +273,11 @@ pub(super) async fn successor(
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Gift {
-    /// To live on.
+    /// Money to live on.
     #[serde(default)]
     #[schema(minimum = 0, maximum = 1_000_000_000_000_i64)]
     credit: i64,
-    /// To act with.
+    /// Money to act with.
     #[serde(default)]
     #[schema(minimum = 0, maximum = 1_000_000_000_000_i64)]
     capital: i64,

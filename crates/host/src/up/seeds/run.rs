@@ -52,7 +52,7 @@ pub(super) struct Report {
 struct Run {
     dice: Dice,
     folder: tempfile::TempDir,
-    /// Where the home is by now.
+    /// The current folder of the home.
     root: PathBuf,
     wall: Wall,
     money: Usdc,
