@@ -7,12 +7,12 @@ const dollars = (micros) => (micros / 1e6).toFixed(2);
 
 function micros(input) {
   const amount = Math.round(Number(input.value) * 1e6);
-  if (input.value === "" || !Number.isSafeInteger(amount) || amount < 0) throw new Error(`${input.value || "nothing"} is no amount of money`);
+  if (input.value === "" || !Number.isSafeInteger(amount) || amount < 0) throw new Error(`${input.value || "nothing"} is not an amount of money`);
   return amount;
 }
 
 function select(choices, chosen) {
-  return h("select", {}, choices.map(({ value, says }) => h("option", { value, selected: value === chosen }, says ? `${value || "nobody"}: ${says}` : value)));
+  return h("select", {}, choices.map(({ value, says }) => h("option", { value, selected: value === chosen }, says ? `${value || "none"}: ${says}` : value)));
 }
 
 export function birth(place) {
@@ -59,12 +59,12 @@ export function birth(place) {
         { onsubmit: (event) => event.preventDefault() },
         field("Name", name),
         field("World", world, "What it watches, makes claims about and acts in."),
-        field("Model it may ask", model, "Such as ollama/qwen3. Without one it goes by rules that learn, which cost nothing."),
+        field("Model it may ask", model, "Such as ollama/qwen3. Without one it follows rules that learn, which cost nothing."),
         field("To live on, in dollars", credit, "Thinking, acting and, if you say so, its machine are paid from this. When it is gone, so is the golem."),
         field("To act with, in dollars", capital, "Its policy says how much of it may be committed at once."),
         field("It pays for its machine", pays),
         field("How careful", careful),
-        field("Knowledge it is left", from, "Tried like anything from outside before it is believed."),
+        field("Knowledge it inherits", from, "Tried like anything from outside before it is believed."),
         quote,
         action("Bring it into the world", async () => {
           const born = await post("/v1/golems", filled());
@@ -88,7 +88,7 @@ export function heir(place, dead) {
       place,
       h("h1", {}, `An heir of ${dead}`),
       offer.ended ? h("p", { class: "wrong" }, `${dead} was ended (${offer.ended}); an heir begins the line again.`) : null,
-      offer.frozen ? h("p", { class: "wrong" }, "It was frozen when it died, and so would its heir be born.") : null,
+      offer.frozen ? h("p", { class: "wrong" }, "It was frozen when it died, so its heir would be born frozen.") : null,
       h(
         "div",
         { class: "beside" },
@@ -109,7 +109,7 @@ export function heir(place, dead) {
           {},
           h("h2", {}, `What ${dead} advises`),
           h("ul", {}, offer.recommendations.map((text) => h("li", {}, text))),
-          h("h2", {}, "What it would be left"),
+          h("h2", {}, "What it would inherit"),
           h("p", {}, `${offer.entries} entries, ${offer.bloodstains} of them learned in dying; each is believed less than before, and tried before it is used.`),
           offer.unfinished.length ? h("ul", {}, offer.unfinished.map((text) => h("li", {}, text))) : null,
         ),

@@ -1,4 +1,4 @@
-// Elements and figures. Whatever anybody wrote reaches the page as text, never as markup: there is no other way in here.
+// Elements and figures. All content reaches the page as text, never as markup: there is no other way in here.
 
 export function h(tag, attributes, ...children) {
   const element = document.createElement(tag);
@@ -12,7 +12,7 @@ export function h(tag, attributes, ...children) {
   return element;
 }
 
-// What is a property, not an attribute, once somebody has typed.
+// Names that are set as properties, since attributes no longer count once a user has typed.
 const own = { value: "value", checked: "checked", disabled: "disabled" };
 
 export function fill(place, ...children) {
@@ -36,7 +36,7 @@ export function span(seconds) {
   return `${Math.round(seconds)} seconds`;
 }
 
-// World time, as everywhere else in bardo.
+// A moment of world time, written as everywhere else in bardo.
 export function date(millis) {
   const text = new Date(millis).toISOString();
   return `${text.slice(0, 10)} ${text.slice(11, 19)}`;
@@ -48,7 +48,7 @@ export function bar(share, label, kind = "") {
   return h("span", { class: "bar", role: "img", "aria-label": label }, inner);
 }
 
-// Rows of what it is about and what there is to say, from the host's own words.
+// Rows of a topic and what there is to say about it, in the host's own words.
 export function rows(all) {
   return h("dl", { class: "rows" }, all.map((row) => [h("dt", {}, row.about), h("dd", {}, row.says)]));
 }
@@ -57,7 +57,7 @@ export function golem(name, tab = "") {
   return `#/golems/${encodeURIComponent(name)}${tab && `/${tab}`}`;
 }
 
-// Something to do that takes a while: pressed once, and whatever comes of it is said beside it.
+// A button for an action that takes a while: pressed once, with the outcome beside it.
 export function action(label, run, attributes = {}) {
   const said = h("span", { class: "said", role: "status" });
   const button = h("button", { type: "button", ...attributes }, label);

@@ -1,4 +1,4 @@
-// All golems at a glance. Ten thousand of them are a table of which only the rows in sight exist.
+// All golems at a glance. Only the rows in sight exist, even in a table of ten thousand.
 
 import { action, bar, count, fill, golem, h, money, span } from "./dom.js";
 import { get, of, post, repeat } from "./host.js";
@@ -12,13 +12,13 @@ const SORTS = {
   load: ["most pressed first", (a, b) => b.load - a.load],
 };
 const STATES = {
-  "": ["everyone alive", (one) => one.state !== "dead"],
-  asks: ["those who wait for you", (one) => one.waits],
-  trouble: ["those in trouble", (one) => ["restarting", "stopped", "unlived"].includes(one.state)],
-  dead: ["the dead", (one) => one.state === "dead"],
+  "": ["all alive", (one) => one.state !== "dead"],
+  asks: ["waiting for you", (one) => one.waits],
+  trouble: ["in trouble", (one) => ["restarting", "stopped", "unlived"].includes(one.state)],
+  dead: ["dead", (one) => one.state === "dead"],
 };
 
-// What is known of everyone, kept up to date by asking only for what has changed.
+// The state of all golems, kept up to date by asking only for what has changed.
 export class Known {
   constructor() {
     this.all = new Map();
@@ -32,7 +32,7 @@ export class Known {
     for (const one of told.changed) this.all.set(one.name, one);
     [this.run, this.after] = [told.run, told.change];
     if (this.all.size > told.golems) {
-      // Somebody has gone: who is still there is asked for once.
+      // A golem has gone: all that are still there are asked for once.
       this.all.clear();
       [this.run, this.after] = [0, 0];
       return this.look();
@@ -77,7 +77,7 @@ export function fleet(place) {
     table.setAttribute("aria-rowcount", shown.length + 1);
     table.hidden = shown.length === 0;
     none.hidden = shown.length > 0;
-    fill(none, all.length ? "Nobody fits that." : ["There is no golem yet. ", h("a", { href: "#/new" }, "Make the first one"), "."]);
+    fill(none, all.length ? "No golem matches." : ["There is no golem yet. ", h("a", { href: "#/new" }, "Make the first one"), "."]);
     rowsInSight();
   };
 
@@ -136,7 +136,7 @@ function row(one, at) {
   return line;
 }
 
-// What exactly is asked, and the two answers.
+// A card with a golem's question and the two answers.
 export function card(one) {
   const answer = (yes) => async () => {
     await post(of(one.name, "/approve"), { key: one.waits.key, yes });
@@ -164,8 +164,8 @@ function brakes() {
     "details",
     {},
     h("summary", {}, "All at once"),
-    h("p", {}, "No new exposure for anyone. ", action("Freeze all", all("freeze", "frozen"))),
-    h("p", {}, "World time and clocks of all stop. ", action("Pause all", all("pause", "paused"))),
-    h("p", {}, "Everyone goes on. ", action("Resume all", all("resume", "go on"))),
+    h("p", {}, "No golem takes new exposure. ", action("Freeze all", all("freeze", "frozen"))),
+    h("p", {}, "World time and clocks of all golems stop. ", action("Pause all", all("pause", "paused"))),
+    h("p", {}, "All golems go on. ", action("Resume all", all("resume", "go on"))),
   );
 }

@@ -1,4 +1,4 @@
-// Talking to the host: what is asked, what is ordered, and what is heard as it happens.
+// Talking to the host: questions, orders, and events as they happen.
 
 export class Refused extends Error {
   constructor(status, message) {
@@ -7,8 +7,8 @@ export class Refused extends Error {
   }
 }
 
-// Half of what opens the host; the other half is in a cookie that no script can read. Other ports of this machine are sent
-// the cookie, but cannot look in here.
+// The page's half of its token; the other half is in a cookie that no script can read. Other ports of this machine are
+// sent the cookie, but cannot look in here.
 const KEPT = "bardo";
 
 function signed() {
@@ -59,7 +59,7 @@ export function get(path) {
   return ask(path, { method: "GET" });
 }
 
-// Orders whose answer has not come, each with its key: whoever gives the same one again, because it was not answered, has it
+// Orders whose answer has not come, each with its key: an order that is given again, because it was not answered, is
 // carried out once.
 const unanswered = new Map();
 
@@ -84,8 +84,8 @@ export function of(name, rest = "") {
   return `/v1/golems/${encodeURIComponent(name)}${rest}`;
 }
 
-// What happens, as it happens; if the host goes, it is called again, and goes on after the last that was heard. (A browser's
-// own EventSource cannot send the key along.)
+// Hears events as they happen; if the host goes, it is called again, and goes on after the last event that was heard.
+// (A browser's own EventSource cannot send the key along.)
 export function listen(path, hear) {
   const stop = new AbortController();
   let last = null;
@@ -116,7 +116,7 @@ export function listen(path, hear) {
   return () => stop.abort();
 }
 
-// Asks again and again while somebody looks; stops when the place it is for has gone.
+// Asks again and again while the page is visible; stops when the element it is for has gone.
 export function repeat(every, place, call) {
   let stopped = false;
   const again = async () => {

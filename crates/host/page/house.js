@@ -1,4 +1,4 @@
-// What is about all of them: the dead, what everything cost, and the golems elsewhere.
+// Pages about all golems: the dead, the costs, and golems in other homes.
 
 import { count, fill, golem, h, money, rows } from "./dom.js";
 import { get, repeat } from "./host.js";
@@ -12,7 +12,7 @@ export function graves(place) {
     fill(
       place,
       h("h1", {}, "Graves"),
-      dead.length ? null : h("p", { class: "quiet" }, "Nobody has died here."),
+      dead.length ? null : h("p", { class: "quiet" }, "No golem has died here."),
       h(
         "ul",
         { class: "graves" },
@@ -50,7 +50,7 @@ export function costs(place) {
         { about: "still there", says: `${money(sum("credit"))} to live on, ${money(sum("worth"))} to act with` },
         { about: "net", says: `${money(sum("net"))} for you, all lives together` },
       ]),
-      h("h2", {}, "Who spent most"),
+      h("h2", {}, "Highest spending"),
       h(
         "table",
         {},
@@ -66,7 +66,7 @@ export function costs(place) {
 export function clade(place) {
   const draw = async () => {
     const report = await get("/v1/clade");
-    const none = [h("p", {}, "This home is of no clade: its golems talk to each other, and to nobody elsewhere."), h("p", {}, "This begins one:"), h("pre", {}, "bardo styx init")];
+    const none = [h("p", {}, "This home belongs to no clade: its golems talk to each other, but not to golems in other homes."), h("p", {}, "To start one:"), h("pre", {}, "bardo styx init")];
     fill(place, h("h1", {}, "Golems elsewhere"), report ? rows(report.told) : none);
   };
   draw().catch((why) => fill(place, h("p", { class: "wrong" }, why.message)));

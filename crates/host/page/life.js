@@ -1,5 +1,4 @@
-// One life: how it is, its pictures, what happens to it, what it knows, its nights, what it cost, what it left; and what
-// its owner can do about it.
+// One golem: its state, pictures, events, memory, nights, costs, testament and family; and what its owner can do.
 
 import { action, bar, count, date, field, fill, golem, h, money, rows } from "./dom.js";
 import { get, listen, of, post, repeat } from "./host.js";
@@ -51,7 +50,7 @@ function top({ name, status, generation, running }) {
       "p",
       { class: "lead" },
       dead ? `Died ${status.why}.` : `${status.state === "living" ? status.phase : status.state}, generation ${generation}, tick ${count(status.tick)}`,
-      !dead && !running ? "; nobody runs it now" : "",
+      !dead && !running ? "; not running now" : "",
     ),
     dead ? h("p", {}, h("a", { class: "button", href: `#/heir/${encodeURIComponent(name)}` }, "Make an heir")) : null,
     waits ? h("p", { class: "wrong" }, "It waits for your answer: see below under Now.") : null,
@@ -66,7 +65,7 @@ function now(body, name, seen, look) {
     const spent = row(one, "spent");
     fill(
       told,
-      // Whoever keeps an agent on a budget wants to know this first.
+      // An owner who keeps an agent on a budget wants to know this first.
       spent ? h("p", { class: "lead" }, `Spent ${spent}. `, h("a", { href: golem(name, "costs") }, "Its calls")) : null,
       one.status.state !== "dead" && one.status.asks ? card({ name, waits: { key: one.status.asks.key, says: row(one, "asks you") } }) : null,
       one.status.state !== "dead" && !one.status.asks && one.status.hold ? card({ name, waits: { key: one.status.hold.key, says: row(one, "asks you") } }) : null,
@@ -115,7 +114,7 @@ function row(seen, about) {
 
 function amount(input) {
   const micros = Math.round(Number(input.value) * 1e6);
-  if (!Number.isSafeInteger(micros) || micros < 0) throw new Error(`${input.value} is no amount of money`);
+  if (!Number.isSafeInteger(micros) || micros < 0) throw new Error(`${input.value} is not an amount of money`);
   return micros;
 }
 
@@ -123,7 +122,7 @@ function controls(name, look) {
   const order = (verb, body, did) => async () => {
     const answer = await post(of(name, `/${verb}`), typeof body === "function" ? body() : body);
     look().catch(() => {});
-    return answer?.waiting ? "it waits for the golem" : did;
+    return answer?.waiting ? "waiting for the golem" : did;
   };
   const credit = h("input", { type: "number", min: 0, step: "0.01", value: "0" });
   const capital = h("input", { type: "number", min: 0, step: "0.01", value: "0" });
@@ -135,7 +134,7 @@ function controls(name, look) {
     h("p", {}, action("Pause", order("pause", {}, "paused")), " world time and its clocks stop"),
     h("p", {}, action("Resume", order("resume", {}, "goes on")), " neither paused nor frozen"),
     h("details", {}, h("summary", {}, "Give it money"), field("To live on, in dollars", credit), field("To act with, in dollars", capital), action("Give", order("fund", () => ({ credit: amount(credit), capital: amount(capital) }), "given"))),
-    h("details", {}, h("summary", {}, "Tell it what to have in mind"), field("In your words", words, "It moves no money and loosens no rule."), action("Say it", order("strategy", () => ({ strategy: words.value }), "it has it in mind"))),
+    h("details", {}, h("summary", {}, "Give it guidance"), field("In your words", words, "Guidance moves no money and loosens no rule."), action("Set guidance", order("strategy", () => ({ strategy: words.value }), "guidance set"))),
     h(
       "details",
       { class: "danger" },
@@ -278,7 +277,7 @@ function calls(body, name, seen) {
   return [repeat(5000, body, draw)];
 }
 
-// Words to the left, figures to the right; on a small screen it is moved aside.
+// A table with words to the left and figures to the right; on a small screen it scrolls sideways.
 function table(heads, all) {
   const cell = (value) => (typeof value === "number" ? h("td", { class: "number" }, count(value)) : h("td", {}, value));
   return h(
@@ -290,12 +289,12 @@ function table(heads, all) {
 
 function left(body, name, seen) {
   if (seen().status.state !== "dead") {
-    fill(body, h("p", { class: "quiet" }, "It is alive. What it leaves stands here when it is not."));
+    fill(body, h("p", { class: "quiet" }, "It is alive. Its testament will appear here when it has died."));
     return;
   }
   const draw = async () => {
     const told = await get(of(name, "/testament"));
-    // Its cause stands above; early testaments have it among the lines, and a line where there is nothing to say.
+    // The cause stands above; early testaments have it among the lines, and a line where there is nothing to say.
     const says = (text) => text !== told.cause_in_words && text !== "nothing to say";
     const sections = told.sections.map(({ title, lines }) => ({ title, lines: lines.filter(says) })).filter(({ lines }) => lines.length > 0);
     fill(

@@ -1,4 +1,4 @@
-// The page: which part of it is shown, and whether the host is there.
+// The frame of the page: which part is shown, and whether the host answers.
 
 import { fill, h } from "./dom.js";
 import { onReached, onSignedOut, signIn, signOut } from "./host.js";
@@ -24,7 +24,7 @@ function show(title, draw) {
   document.title = title ? `${title} · bardo` : "bardo";
   const place = h("div", {});
   fill(main, place);
-  // Whatever a page has begun it gives back to be ended.
+  // Each page returns what it has begun, to be ended.
   const ended = draw(place);
   leave = () => {
     for (const end of Array.isArray(ended) ? ended : []) end();
@@ -51,7 +51,7 @@ function navigate() {
 }
 
 async function enter(code) {
-  // The code leaves the address at once: it is used up, and nobody should find it in a history.
+  // The code leaves the address at once: it is used up, and should not stay in a history.
   history.replaceState(null, "", "/");
   try {
     await signIn(code);
@@ -76,7 +76,7 @@ function ask(why) {
       why ? h("p", { class: "wrong" }, why) : null,
       h("p", {}, "On the machine where the host runs, this prints a link that is good once:"),
       h("pre", {}, "bardo page"),
-      h("p", { class: "quiet" }, "Whoever has the link can do everything you can, so do not pass it on."),
+      h("p", { class: "quiet" }, "Anyone with the link can do everything you can, so do not share it."),
     ),
   );
 }

@@ -2,7 +2,7 @@
 
 import { fill, h } from "./dom.js";
 
-// Okabe and Ito's colours, which nearly everyone can tell apart; dashes for who cannot.
+// Okabe and Ito's colours, which nearly everyone can tell apart; dashes for those who cannot.
 const INKS = [["--ink-1", []], ["--ink-2", [7, 3]], ["--ink-3", [2, 3]], ["--ink-4", [10, 3, 2, 3]], ["--ink-5", [5, 5]], ["--ink-6", [1, 2]]];
 const HEIGHT = 220;
 
@@ -16,7 +16,7 @@ export function pictures(place, told) {
     place,
     told.pictures.map((picture) => {
       const frame = h("div", { class: "plot" });
-      // The room is there before the picture is, so nothing moves when it comes.
+      // The space is reserved before the picture is drawn, so nothing moves when it comes.
       frame.style.height = `${HEIGHT + 34}px`;
       queueMicrotask(() => end.push(draw(frame, told, picture)));
       return h(
@@ -31,7 +31,7 @@ export function pictures(place, told) {
   return () => end.forEach((one) => one());
 }
 
-// The same in words, for who does not see it and for who wants the figure.
+// A line in words, for readers who cannot see the picture or want the figure.
 function summary(line, picture) {
   const values = line.values.filter((value) => value !== null);
   if (!values.length) return "";
@@ -76,7 +76,7 @@ function draw(frame, told, picture) {
   };
 }
 
-// What lies under the lines: the phases, what is marked along the bottom, and the day it died.
+// Draws what lies under the lines: the phases, the marks along the bottom, and the day it died.
 function below(plot, told, picture, ink) {
   const { ctx, bbox } = plot;
   const x = (day) => plot.valToPos(day, "x", true);
@@ -86,7 +86,7 @@ function below(plot, told, picture, ink) {
     ctx.fillRect(x(from), bbox.top, x(to) - x(from), bbox.height);
   }
   ctx.fillStyle = ink("--ink-1");
-  // Where they stand so close that they would be one bar, they are hairs.
+  // Marks so close that they would merge into one bar are drawn as hairlines.
   const wide = (3 * picture.ticks.length > bbox.width / devicePixelRatio ? 0.5 : 2) * devicePixelRatio;
   for (const day of picture.ticks) ctx.fillRect(x(day), bbox.top + bbox.height - 10, wide, 10);
   if (told.died !== null) {

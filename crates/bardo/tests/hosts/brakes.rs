@@ -370,8 +370,8 @@ fn doctor_says_what_up_would_not_start_by() {
     let tent = Tent::new();
     for (settings, told) in [
         ("[gateway]\nlisten = \"\"\n[gateway]\n", "is in line 1 already"),
-        ("[gateway]\nlisten = \"nowhere\"\n", "gateway.listen is no address"),
-        ("[api]\nlisten = \"nowhere\"\n", "api.listen is no address"),
+        ("[gateway]\nlisten = \"nowhere\"\n", "gateway.listen is not an address"),
+        ("[api]\nlisten = \"nowhere\"\n", "api.listen is not an address"),
     ] {
         fs::write(tent.root().join("bardo.toml"), settings).unwrap();
         let examined = tent.run(["doctor"]);

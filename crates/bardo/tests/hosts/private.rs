@@ -213,7 +213,7 @@ fn a_golem_that_a_stranger_holds_or_that_has_no_head_is_told_of_and_shown() {
         host.until("it is shown", |host| host.status_of(name)["state"] == "unlived");
         assert!(host.status_of(name)["why"].as_str().unwrap().contains(why), "{}", host.status_of(name));
         let heard = || fs::read_to_string(&told).unwrap_or_default();
-        host.until("its owner hears of it", |_| heard().contains(&format!("nobody lives {name}")));
+        host.until("its owner hears of it", |_| heard().contains(&format!("{name} is not running")));
     }
     assert_eq!(host.status_of("cyd")["state"], "living");
     assert_eq!(host.ask("/ready").1["unlived"], 3);
@@ -231,7 +231,7 @@ fn a_golem_that_a_stranger_holds_or_that_has_no_head_is_told_of_and_shown() {
     stranger.kill().unwrap();
     stranger.wait().unwrap();
     host.until("it lives again", |host| host.status_of("ada")["state"] == "living");
-    assert_eq!(notes.matches("nobody lives ada").count(), 1, "{notes}");
+    assert_eq!(notes.matches("ada is not running").count(), 1, "{notes}");
     host.stop();
     // If none can be lived, nothing is ready.
     for name in ["cyd", "eve"] {

@@ -89,7 +89,7 @@ fn settings_are_read_again_on_a_signal_and_wrong_ones_change_nothing() {
     let line = said(&lines, "all stays as it was");
     assert!(line.contains("comand"), "{line}");
     // Whoever was not at the screen hears of it too, for as long as it is so.
-    told(&second, "goes on by what it read before");
+    told(&second, "keeps the settings it read before");
     until("its figures say so", || host.figure("bardo_settings") == 0.0);
     host.order("/v1/golems/cid/freeze", None, "");
     told(&second, "cid");

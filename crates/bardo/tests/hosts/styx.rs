@@ -209,7 +209,7 @@ fn without_an_invitation_nobody_is_let_in() {
     // A home is of one clade.
     let invitation = stranger.folder.path().join("theirs").display().to_string();
     stranger.ok(["styx", "init", "--invite", &invitation]);
-    assert!(there.fails(6, ["styx", "join", &invitation]).contains("this home is of another clade"));
+    assert!(there.fails(6, ["styx", "join", &invitation]).contains("this home belongs to another clade"));
     assert!(there.fails(1, ["styx", "init", "--relay", "http://nowhere"]).contains("ws://"));
     // Nobody's key is printed, and its files are its owner's alone.
     let key = std::fs::read_to_string(here.root().join("clade.key")).unwrap();

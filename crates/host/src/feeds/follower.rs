@@ -1,5 +1,5 @@
-//! Following one series: when its venue is asked next, and what of an answer is added. It has neither a clock nor a line
-//! of its own; whoever runs it says what time it is and brings the answers.
+//! Following one series: when its venue is asked next, and what of an answer is added. The follower has neither a clock
+//! nor a connection of its own; its caller says what time it is and brings the answers.
 //!
 //! A bar is added when it has closed by this machine's clock and by the venue's, and only if those before it are there or
 //! were missing from every answer for a while. What has been added is never changed, whatever the venue says of it later.
@@ -15,68 +15,68 @@ use super::plan::{Plan, Source};
 use super::venue::{Answer, Trouble};
 use crate::Error;
 
-/// How long after its end a bar is taken for closed: the last trades of it may come late.
+/// How long after its end a bar counts as closed: its last trades may come late.
 const SETTLES: i64 = 2_000;
-/// When the next bar is asked for, after it should be there.
+/// How long after it should be there the next bar is asked for.
 const SOON: i64 = 1_000;
 /// A bar that is missing from so many answers is missing for good, if it is of long ago; a recent one may still come, for
 /// a quarter of a bar's length, within these bounds.
 const ANSWERS: u32 = 3;
 const LONG_AGO: i64 = 86_400_000;
 const PATIENCE: (i64, i64) = (60_000, 900_000);
-/// What is not there yet, or missing amid others, is asked for again after so long, then longer each time.
+/// How long until a bar that is not there yet, or missing amid others, is asked for again: at first, and at most.
 const AGAIN: i64 = 3_000;
 const LONGEST: i64 = 60_000;
-/// The same for a venue that is away, for one that was asked too often, and for one that will not have it.
+/// How long until a venue is asked again that is away, that was asked too often, or that refuses for good.
 const AWAY: i64 = 5_000;
 const AWAY_LONGEST: i64 = 300_000;
 const TOO_OFTEN: i64 = 30_000;
 const TOO_OFTEN_LONGEST: i64 = 900_000;
 const WRONG: i64 = 3_600_000;
-/// Clocks this far apart are worth a word.
+/// Clocks this far apart are worth a note to the owner.
 const APART: i64 = 30_000;
-/// A venue that has not answered for so long is away.
+/// How long a venue may be silent before it counts as away.
 const SILENT: i64 = 60_000;
 
-/// Something its owner should know.
+/// News for the owner.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct News {
-    /// The same for as long as it is the same news.
+    /// The key of the news, unchanged as long as it is the same news.
     pub key: String,
     pub text: String,
 }
 
-/// One series that is followed.
+/// A series that is followed.
 #[derive(Debug)]
 pub struct Follower {
     plan: Plan,
     writer: Writer,
     first: Line,
     second: Option<Line>,
-    /// Closed bars that wait for those before them, and from whom they came.
+    /// Closed bars that wait for those before them, and the venue each came from.
     pool: BTreeMap<Time, (Candle, &'static str)>,
     /// How many answers each bar was missing from, and when it was first.
     absent: BTreeMap<Time, (u32, i64)>,
-    /// Where to ask on, where a whole answer had nothing to show.
+    /// The time to ask on from, after an answer without any bars.
     skip: Option<Time>,
-    /// Bars a venue has told otherwise since they were added.
+    /// Bars that a venue has changed since they were added.
     revised: u64,
-    /// Counts what was asked, so that not everybody asks at the same moment.
+    /// Questions so far; part of the jitter, so that not all series ask at the same moment.
     asked: u64,
 }
 
-/// One of the venues it may come from.
+/// A venue that the series may come from, and how it answers.
 #[derive(Debug)]
 struct Line {
     source: Source,
     due: i64,
     /// Failures in a row.
     failures: u32,
-    /// Since when it has had nothing to show though it was time.
+    /// Since when it has had no new bar though it was time.
     silent: Option<i64>,
-    /// Answers in a row that had nothing new though it was time.
+    /// Answers in a row without a new bar though it was time.
     empty: u32,
-    /// Its clock is too far from this machine's.
+    /// Whether its clock is too far from this machine's.
     apart: bool,
     told: bool,
 }
@@ -87,7 +87,7 @@ impl Line {
     }
 }
 
-/// Which of its two lines a question goes to.
+/// The line that a question goes to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Which {
     First,
@@ -119,13 +119,13 @@ impl Follower {
         self.writer.until()
     }
 
-    /// Everything its venue has by now is there.
+    /// Whether everything its venue has by now is there.
     pub fn has_all(&self, now: i64) -> bool {
         let next = self.until().map(|until| (until + self.plan.bar()).as_millis() as i64);
         next.is_some_and(|next| next > now || self.first.empty > 0) && self.pool.is_empty()
     }
 
-    /// Bars its venue told otherwise later.
+    /// Bars that its venue has changed later.
     pub fn revised(&self) -> u64 {
         self.revised
     }
@@ -141,7 +141,7 @@ impl Follower {
         Some(self.second.as_ref()?.due.max(self.first.silent? + patience))
     }
 
-    /// What to ask by now, if anything is due.
+    /// The next question, if one is due by now.
     pub fn ask(&mut self, now: i64) -> Option<Question> {
         let which = if self.first.due <= now {
             Which::First
@@ -152,7 +152,7 @@ impl Follower {
         };
         let source = self.line(which).source.clone();
         let (bar, page) = (self.plan.bar(), source.venue.page());
-        // From the last known bar on, to see whether it is told otherwise now.
+        // From the last known bar on, to see whether the venue has changed it.
         let known = self.until().map(|until| self.skip.unwrap_or(until - bar));
         let back = || Time::millis((now as u64).saturating_sub(bar.as_millis() * (page - 1)));
         let from = known.or(self.skip).or(self.plan.since.map(Time::seconds)).unwrap_or_else(back);
@@ -211,10 +211,10 @@ impl Follower {
                 self.pool.entry(candle.opened).or_insert((*candle, venue.name()));
             } else if let Some(known) = self.known(candle.opened).filter(|known| known != candle) {
                 self.revised += 1;
-                debug!(series = %self.plan.name, at = ?known.opened, "told otherwise now; what was added stays");
+                debug!(series = %self.plan.name, at = ?known.opened, "the venue changed a bar; the one that was added stays");
             }
         }
-        // What lies between those that are there and is not.
+        // Bars that are missing between others.
         let begins = until.unwrap_or_else(|| bars.first().map_or(question.from, |candle| candle.opened));
         let (mut slot, last) = (begins.max(question.from), newest.unwrap_or(question.from));
         while slot < last {
@@ -231,7 +231,7 @@ impl Follower {
         bars.binary_search_by_key(&opened, |bar| bar.opened).ok().map(|at| bars[at])
     }
 
-    /// Adds what follows without a hole, or with one that nobody can fill.
+    /// Adds bars that follow without a hole, or with one that cannot be filled.
     fn add(&mut self, now: i64, news: &mut Vec<News>) -> Result<u64, Error> {
         let bar = self.plan.bar();
         let (mut added, mut missing) = (0, 0_u64);
@@ -258,21 +258,21 @@ impl Follower {
             self.absent.retain(|at, _| *at >= until);
             self.skip = None;
             if missing > 0 {
-                let text = format!("{}: {missing} bars before {} are missing and stay so", self.plan.name, date(until));
+                let text = format!("{}: {missing} bars before {} are missing for good", self.plan.name, date(until));
                 news.push(News { key: format!("{}:gap:{}", self.plan.name, until.as_seconds()), text });
             }
         }
         Ok(added)
     }
 
-    /// This bar will not come any more.
+    /// Whether this bar will not come any more.
     fn is_missing(&self, now: i64, at: Time) -> bool {
         let patience = (self.plan.bar_ms as i64 / 4).clamp(PATIENCE.0, PATIENCE.1);
         let waited = |since: i64| now - since >= patience || now - at.as_millis() as i64 >= LONG_AGO;
         self.absent.get(&at).is_some_and(|(answers, since)| *answers >= ANSWERS && waited(*since))
     }
 
-    /// When this line is asked again after an answer.
+    /// Schedules the next question to this line after an answer.
     fn schedule(&mut self, now: i64, question: &Question, bars: u64, added: u64) {
         let (bar, page) = (self.plan.bar(), question.source.venue.page());
         let reach = question.from + bar.times(page);
@@ -334,7 +334,7 @@ impl Follower {
         let (since, times) = (*line.silent.get_or_insert(now), line.failures);
         let longer = |first: i64, longest: i64| (first << (times - 1).min(12)).min(longest);
         let wait = match trouble {
-            // Not a moment before it said.
+            // Not before the time it gave.
             Trouble::TooOften(Some(wait)) => {
                 i64::try_from(wait.as_millis()).unwrap_or(i64::MAX).clamp(1_000, 86_400_000 * 3)
             }

@@ -1,5 +1,5 @@
-//! The present: series of candles that grow as their venues publish them. Whoever watches one sees it through its file, so
-//! that what was seen can be gone through again.
+//! Live series of candles, which grow as their venues publish them. A golem watches a series through its file, so that
+//! what was seen can be gone through again.
 
 mod follower;
 mod plan;

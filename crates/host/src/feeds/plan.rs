@@ -1,4 +1,4 @@
-//! What is followed, as its owner wrote it: one file beside each series.
+//! The plan for following a series, as its owner wrote it: one file beside each series.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,17 +13,17 @@ use crate::{Error, durable};
 
 const SUFFIX: &str = ".follow.json";
 
-/// Where one series comes from.
+/// A plan: the sources of one series.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Plan {
     pub name: Name,
     pub bar_ms: u64,
     pub first: Source,
-    /// Asked while the first does not answer.
+    /// The source to ask while the first does not answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub second: Option<Source>,
-    /// Seconds since the epoch: as far back as it goes, where the venue does.
+    /// The beginning, in seconds since the epoch, if the venue goes back that far.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub since: Option<u64>,
 }
@@ -34,7 +34,7 @@ pub struct Plan {
 pub struct Source {
     pub venue: Venue,
     pub product: String,
-    /// Another address that speaks the same.
+    /// Another address with the same interface.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub address: Option<String>,
 }
@@ -56,7 +56,7 @@ impl Plan {
         Span::millis(self.bar_ms)
     }
 
-    /// The series itself.
+    /// The file of the series.
     pub fn file(&self, home: &Home) -> PathBuf {
         home.data().join(format!("{}.csv", self.name))
     }
@@ -71,7 +71,7 @@ impl Plan {
         durable::write(&home.data().join(format!("{}{SUFFIX}", self.name)), text.as_bytes())
     }
 
-    /// What has come stays; nothing more does.
+    /// Ends the following of a series, whose candles stay.
     pub fn remove(home: &Home, name: &Name) -> Result<(), Error> {
         let path = home.data().join(format!("{name}{SUFFIX}"));
         fs::remove_file(&path).map_err(Error::io("cannot remove", &path))
@@ -85,7 +85,7 @@ impl Plan {
         paths.iter().filter_map(|path| read(path).transpose()).collect()
     }
 
-    /// Whether it can be followed, as far as anybody can tell without asking.
+    /// Checks whether the plan can be followed, as far as that shows without asking a venue.
     pub fn check(&self) -> Result<(), Error> {
         for source in [Some(&self.first), self.second.as_ref()].into_iter().flatten() {
             let Source { venue, product, address } = source;
@@ -95,14 +95,14 @@ impl Plan {
                 let lengths = lengths.join(", ");
                 return Err(Error::Usage(format!("{venue} has no bars of {}; it has {lengths}", self.bar())));
             }
-            // It becomes part of an address.
+            // The product becomes part of an address.
             let plain = |c: char| c.is_ascii_alphanumeric() || "-_.:".contains(c);
             if product.is_empty() || product.len() > 40 || !product.chars().all(plain) {
-                return Err(Error::Usage(format!("{product:?} cannot be what a venue calls a market")));
+                return Err(Error::Usage(format!("{product:?} cannot be a market's name at a venue")));
             }
             let known = |address: &String| address.starts_with("http://") || address.starts_with("https://");
             if address.as_ref().is_some_and(|address| !known(address)) {
-                return Err(Error::Usage("an address begins with https:// or http://".into()));
+                return Err(Error::Usage("an address must begin with https:// or http://".into()));
             }
         }
         Ok(())
@@ -116,12 +116,13 @@ fn read(path: &Path) -> Result<Option<Plan>, Error> {
         Err(other) => return Err(Error::io("cannot read", path)(other)),
     };
     let plan: Result<Plan, _> = serde_json::from_str(&text);
-    let plan = plan.map_err(|why| Error::Damaged(format!("{} says nothing to follow: {why}", path.display())))?;
+    let plan =
+        plan.map_err(|why| Error::Damaged(format!("{} is not a plan to follow a series: {why}", path.display())))?;
     plan.check()?;
     Ok(Some(plan))
 }
 
-/// Whether what is known by this name goes on into the present.
+/// Whether the series of this name is followed.
 pub fn is_followed(home: &Home, name: &str) -> bool {
     name.parse::<Name>().is_ok() && Plan::read(home, name).is_ok_and(|plan| plan.is_some())
 }

@@ -1,5 +1,5 @@
-//! Following, for as long as somebody wants it: one thread for each series, which asks its venue politely and writes down
-//! what comes.
+//! Following series until it is stopped: one thread for each series, which asks its venue politely and writes down what
+//! comes.
 
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -23,18 +23,18 @@ use crate::{Error, wall};
 const TIMEOUT: Duration = Duration::from_secs(15);
 /// Bytes of an answer that are read; a thousand bars are a fifth of it.
 const MOST: u64 = 1 << 20;
-/// How often it is looked for series that are new, or not to be followed any more.
+/// How often plans are read again, for series that are new or no longer to be followed.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
-/// The longest anybody waits without looking whether it is to stop.
+/// The longest a thread waits without checking whether it is to stop.
 const STEP: Duration = Duration::from_millis(100);
 
-/// Whoever is told that a series has grown, and of what its owner should know.
+/// A listener, which is told when a series has grown and gets news for the owner.
 pub trait Hears: Send + Sync {
     fn grown(&self, file: &Path);
     fn news(&self, news: News);
 }
 
-/// Lets questions to one venue be as far apart as it wants, whoever asks.
+/// Turns at the venues, so that questions of all series to one venue are as far apart as it wants.
 #[derive(Debug, Default)]
 struct Turns(Mutex<BTreeMap<(Venue, String), Instant>>);
 
@@ -50,14 +50,14 @@ impl Turns {
     }
 }
 
-/// All series of a home that are followed, until it is dropped.
+/// All series of a home that are followed, until this is dropped.
 #[derive(Debug)]
 pub struct Feeds {
     stop: Arc<AtomicBool>,
     looks: Option<JoinHandle<()>>,
 }
 
-/// One of them, at work.
+/// A series that is followed by a thread.
 struct Followed {
     plan: Plan,
     stop: Arc<AtomicBool>,
@@ -65,7 +65,7 @@ struct Followed {
 }
 
 impl Feeds {
-    /// Follows every series of a home, also those that are added later; `only` is the one that is wanted, if not all are.
+    /// Follows every series of a home, also those that are added later; or `only` one of them.
     pub fn begin(home: &Home, only: Option<&Path>, hears: Arc<dyn Hears>) -> Feeds {
         let stop = Arc::new(AtomicBool::new(false));
         let (home, only, stopped) = (home.clone(), only.map(Path::to_owned), Arc::clone(&stop));
@@ -95,7 +95,7 @@ impl Drop for Feeds {
     }
 }
 
-/// Ends what is not planned any more, or otherwise, and begins what is.
+/// Stops series whose plan is gone or changed, and begins those that are planned.
 fn see_to(followed: &mut BTreeMap<Name, Followed>, plans: &[Plan], mut begin: impl FnMut(Plan) -> Followed) {
     for one in followed.values().filter(|one| !plans.contains(&one.plan)) {
         one.stop.store(true, Ordering::SeqCst);
@@ -118,7 +118,7 @@ fn one(home: &Home, plan: Plan, turns: &Arc<Turns>, hears: &Arc<dyn Hears>) -> F
         while !stopped.load(Ordering::SeqCst) {
             let writer = match Writer::open(&file, planned.bar()) {
                 Ok(writer) => writer,
-                // Somebody else follows it, and may stop.
+                // Another process follows it, and may stop.
                 Err(world::Error::Busy { .. }) => {
                     rest(Duration::from_secs(5), &stopped);
                     continue;
@@ -144,7 +144,7 @@ fn one(home: &Home, plan: Plan, turns: &Arc<Turns>, hears: &Arc<dyn Hears>) -> F
                 },
             );
             if let Err(why) = followed {
-                warn!(series = %name, %why, "following failed, it is taken up again");
+                warn!(series = %name, %why, "following failed, will retry");
                 rest(Duration::from_secs(10), &stopped);
             }
         }
@@ -152,7 +152,7 @@ fn one(home: &Home, plan: Plan, turns: &Arc<Turns>, hears: &Arc<dyn Hears>) -> F
     Followed { plan, stop, thread }
 }
 
-/// Asks and hears, as long as it is to go on; tells how many bars have come each time, and news.
+/// Asks and hears as long as `goes_on` says so; tells how many bars have come each time, and news.
 fn rounds(
     follower: &mut Follower,
     turns: &Turns,
@@ -174,7 +174,7 @@ fn rounds(
     Ok(())
 }
 
-/// Follows one series here, as long as it is to go on.
+/// Follows one series on this thread, as long as `goes_on` says so.
 pub fn follow(
     plan: &Plan,
     home: &Home,
@@ -185,8 +185,8 @@ pub fn follow(
     rounds(&mut follower, &Turns::default(), goes_on, tell)
 }
 
-/// Asks a venue once, as somebody who only wants to know how it is: when its newest bar opened, and how far its clock is
-/// from this one, in milliseconds.
+/// Asks a venue once, to see how it is: when its newest bar opened, and how far its clock is from this one, in
+/// milliseconds.
 pub fn sound(plan: &Plan, source: &Source) -> Result<(golem::Time, Option<i64>), Trouble> {
     let now = wall::now_ms();
     let from = golem::Time::millis((now as u64).saturating_sub(plan.bar_ms * 100));
@@ -196,11 +196,11 @@ pub fn sound(plan: &Plan, source: &Source) -> Result<(golem::Time, Option<i64>),
     let off = answer.date_ms.map(|theirs| now - theirs);
     let bars = source.venue.read(&answer)?;
     let newest = bars.iter().map(|bar| bar.opened).max();
-    let newest = newest.ok_or_else(|| Trouble::Away("it answers, and shows no bars".to_owned()))?;
+    let newest = newest.ok_or_else(|| Trouble::Away("it answers without any bars".to_owned()))?;
     Ok((newest, off))
 }
 
-/// Whoever asks venues, over one client.
+/// The client that asks venues.
 #[derive(Debug)]
 pub struct Asks(Client);
 
@@ -212,7 +212,7 @@ impl Asks {
             .redirect(reqwest::redirect::Policy::none())
             .user_agent(concat!("bardo/", env!("CARGO_PKG_VERSION")))
             .build();
-        client.map(Asks).map_err(|why| Error::Host(format!("cannot ask anybody anything: {why}")))
+        client.map(Asks).map_err(|why| Error::Host(format!("cannot make a client: {why}")))
     }
 
     pub fn ask(&self, url: &str) -> Result<Answer, String> {
@@ -228,7 +228,7 @@ impl Asks {
     }
 }
 
-/// Why, without the address, which its owner knows.
+/// The reason, without the address, which the owner knows.
 fn reason(why: &reqwest::Error) -> String {
     if why.is_timeout() { "it does not answer in time".to_owned() } else { "no connection".to_owned() }
 }

@@ -1,4 +1,4 @@
-//! Venues that show candles to everybody, without a key: how each is asked, what it answers, and what its refusals mean.
+//! Venues that show candles without a key: how each is asked, what it answers, and what its refusals mean.
 
 use std::fmt;
 use std::str::FromStr;
@@ -18,13 +18,13 @@ pub enum Venue {
     Kraken,
 }
 
-/// What came back, as it is on the wire.
+/// An answer as it came over the wire.
 #[derive(Clone, Debug, Default)]
 pub struct Answer {
     pub status: u16,
-    /// Seconds it wants to be left alone for.
+    /// Seconds for which the venue wants to be left alone.
     pub retry_after: Option<u64>,
-    /// Its clock, in milliseconds.
+    /// The venue's clock, in milliseconds.
     pub date_ms: Option<i64>,
     pub body: Vec<u8>,
 }
@@ -32,16 +32,16 @@ pub struct Answer {
 /// Why there are no candles.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Trouble {
-    /// It was asked too often, and perhaps says how long it wants to be left alone.
+    /// The venue was asked too often, and perhaps says how long it wants to be left alone.
     TooOften(Option<Duration>),
-    /// It has troubles of its own, or cannot be reached.
+    /// The venue has failed, or cannot be reached.
     Away(String),
-    /// It will never have an answer to this.
+    /// The venue will never have an answer to this.
     Wrong(String),
 }
 
 impl Trouble {
-    /// Asking again will not help.
+    /// Whether asking again will not help.
     pub fn is_for_good(&self) -> bool {
         matches!(self, Trouble::Wrong(_))
     }
@@ -79,7 +79,7 @@ impl Venue {
         }
     }
 
-    /// What it most likely calls the dollar market of this.
+    /// The venue's most likely name for the dollar market of this asset.
     pub fn product(self, name: &str) -> String {
         let name = name.to_uppercase();
         match self {
@@ -128,7 +128,7 @@ impl Venue {
         }
     }
 
-    /// Asks for bars from this one on.
+    /// The address at which to ask for bars from this time on.
     pub fn url(self, address: &str, product: &str, interval: Span, from: Time) -> String {
         let (seconds, from_s) = (interval.as_millis() / 1_000, from.as_seconds());
         let page = self.page();
@@ -144,7 +144,7 @@ impl Venue {
                 let range = format!("start={}&end={}", iso(from_s), iso(to));
                 format!("{address}/products/{product}/candles?granularity={seconds}&{range}")
             }
-            // It answers with what comes after the moment named.
+            // Kraken answers with bars after the moment named.
             Venue::Kraken => {
                 let (minutes, since) = (seconds / MINUTE, from_s.saturating_sub(1));
                 format!("{address}/0/public/OHLC?pair={product}&interval={minutes}&since={since}")
@@ -158,7 +158,7 @@ impl Venue {
         if let Some(trouble) = self.trouble(answer, value.as_ref()) {
             return Err(trouble);
         }
-        let unreadable = || Trouble::Away(format!("{} answered what nobody can read", self.name()));
+        let unreadable = || Trouble::Away(format!("{} gave an answer that cannot be read", self.name()));
         let value = value.ok_or_else(unreadable)?;
         let rows = match self {
             Venue::Binance | Venue::Coinbase => value.as_array(),
@@ -194,7 +194,7 @@ impl Venue {
         }
     }
 
-    /// What its refusal means; none if it is no refusal.
+    /// The meaning of a refusal; `None` if the answer is not a refusal.
     fn trouble(self, answer: &Answer, value: Option<&Value>) -> Option<Trouble> {
         let wait = answer.retry_after.map(Duration::from_secs);
         let said = |key: &str| value.and_then(|value| value.get(key)).and_then(Value::as_str).map(str::to_owned);
@@ -210,16 +210,16 @@ impl Venue {
             None => format!("{} {what} ({})", self.name(), answer.status),
         };
         match answer.status {
-            // A ban for not heeding the first.
+            // 418 is a ban for not heeding 429.
             429 | 418 => Some(Trouble::TooOften(wait)),
-            403 | 451 => Some(Trouble::Wrong(says("does not serve this place"))),
+            403 | 451 => Some(Trouble::Wrong(says("does not serve this location"))),
             400 | 404 => Some(Trouble::Wrong(says("does not know what it was asked for"))),
             200..=299 => match &text {
-                // One of them says everything with 200.
+                // Kraken says everything with 200.
                 Some(text) if self == Venue::Kraken => Some(kraken_trouble(text, says(""))),
                 _ => None,
             },
-            _ => Some(Trouble::Away(says("has troubles of its own"))),
+            _ => Some(Trouble::Away(says("has failed"))),
         }
     }
 }
@@ -272,7 +272,7 @@ mod tests {
         Answer { status, body: body.as_bytes().to_vec(), ..Answer::default() }
     }
 
-    /// The same bar as each of them writes it.
+    /// One bar, as each venue writes it.
     #[test]
     fn each_venue_is_read_as_it_writes() {
         let bar = |seconds| Candle {
@@ -324,20 +324,25 @@ mod tests {
             ),
             (Venue::Binance, 429, r#"{"code":-1003,"msg":"Too many requests."}"#, Err(TooOften(None))),
             (Venue::Binance, 418, "", Err(TooOften(None))),
-            (Venue::Binance, 403, "<html>", wrong(Venue::Binance, "does not serve this place (403)")),
+            (Venue::Binance, 403, "<html>", wrong(Venue::Binance, "does not serve this location (403)")),
             (
                 Venue::Binance,
                 451,
                 r#"{"code":0,"msg":"Service unavailable from a restricted location."}"#,
                 wrong(Venue::Binance, "says: Service unavailable from a restricted location."),
             ),
-            (Venue::Binance, 503, "", away(Venue::Binance, "has troubles of its own (503)")),
-            (Venue::Binance, 200, "<html>maintenance</html>", away(Venue::Binance, "answered what nobody can read")),
+            (Venue::Binance, 503, "", away(Venue::Binance, "has failed (503)")),
+            (
+                Venue::Binance,
+                200,
+                "<html>maintenance</html>",
+                away(Venue::Binance, "gave an answer that cannot be read"),
+            ),
             (
                 Venue::Binance,
                 200,
                 r#"[[1,"a","b","c","d","e"]]"#,
-                away(Venue::Binance, "answered what nobody can read"),
+                away(Venue::Binance, "gave an answer that cannot be read"),
             ),
             (Venue::Coinbase, 404, r#"{"message":"NotFound"}"#, wrong(Venue::Coinbase, "says: NotFound")),
             (Venue::Coinbase, 429, r#"{"message":"Public rate limit exceeded"}"#, Err(TooOften(None))),
@@ -362,8 +367,8 @@ mod tests {
                 away(Venue::Kraken, "says: EService:Unavailable"),
             ),
             (Venue::Kraken, 200, r#"{"error":["EService:Busy"]}"#, away(Venue::Kraken, "says: EService:Busy")),
-            (Venue::Kraken, 520, "", away(Venue::Kraken, "has troubles of its own (520)")),
-            (Venue::Kraken, 200, r#"{"error":[]}"#, away(Venue::Kraken, "answered what nobody can read")),
+            (Venue::Kraken, 520, "", away(Venue::Kraken, "has failed (520)")),
+            (Venue::Kraken, 200, r#"{"error":[]}"#, away(Venue::Kraken, "gave an answer that cannot be read")),
         ];
         for (venue, status, body, meant) in table {
             assert_eq!(venue.read(&answer(status, body)), meant, "{venue} {status} {body}");

@@ -1,13 +1,14 @@
-//! By what calls that ask the same are known: what was last said and done, and all that has come since. A longer history is
-//! not another question; another answer of a tool is.
+//! The fingerprint by which a repeated call is recognised: what the model last said or did, and all that has come
+//! since. A longer history does not make another question; another answer of a tool does.
 
 use serde_json::Value;
 
-/// Numbers of calls and answers that differ each time, whatever is asked.
+/// Fields with identifiers that differ each time, whatever is asked.
 const NAMES: [&str; 6] = ["id", "tool_call_id", "tool_use_id", "call_id", "item_id", "cache_control"];
 
-/// What decides how an answer comes out beside what is said: whoever asks for another one of these asks something else. What is
-/// not among them, such as a user's name or a number for the books, is no difference.
+/// Fields that decide how an answer comes out, beside the words themselves: a call with another value in one of them
+/// asks something else. A field that is not among them, such as a user's name or a number for the books, makes no
+/// difference.
 const DECIDES: [&str; 20] = [
     "temperature",
     "top_p",
@@ -31,7 +32,7 @@ const DECIDES: [&str; 20] = [
     "encoding_format",
 ];
 
-/// Of a call to this path, whatever it says under `messages` or `input`.
+/// Returns the fingerprint of a call to `path`, whether it has `messages`, `contents` or `input`.
 pub(super) fn alike(whole: &Value, path: &str) -> u64 {
     let mut hasher = blake3::Hasher::new();
     hasher.update(path.as_bytes());
@@ -59,7 +60,7 @@ pub(super) fn alike(whole: &Value, path: &str) -> u64 {
     u64::from_le_bytes(hasher.finalize().as_bytes()[..8].try_into().expect("eight of thirty-two"))
 }
 
-/// What the model itself said or did.
+/// Whether the model itself said or did this.
 fn is_own(one: &Value) -> bool {
     one["role"] == "assistant"
         || one["role"] == "model"
@@ -142,7 +143,7 @@ mod tests {
             with("response_format", schema("b")),
         ];
         assert!((1..differ.len()).all(|at| !differ[..at].contains(&differ[at])), "{differ:?}");
-        // Whose it is and how it is sent is not what is asked.
+        // The user and the way of sending are no part of the question.
         for same in [("user", json!("u-7")), ("metadata", json!({ "run": 9 })), ("stream", json!(true))] {
             assert_eq!(plain, with(same.0, same.1));
         }

@@ -1,5 +1,6 @@
-//! Taking in what is sent: all callers together have so much room for what has not been passed on yet, and whoever stops in the
-//! middle gives its own back soon. Large calls have a room of their own, so that none of them keeps a small one waiting.
+//! Taking in the bodies of calls: all clients share so much room for what has not been passed on yet, and a client that
+//! stops in the middle loses its part soon. Large calls have a room of their own, so that none of them keeps a small
+//! one waiting.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,15 +15,15 @@ use super::refusal::Refusal;
 
 /// The largest call: a few pictures.
 const LARGEST: usize = 32 << 20;
-/// What is longer, or does not say how long it is, is large.
+/// The largest small call. A longer one is large, and so is one that does not say how long it is.
 const SMALL: usize = 1 << 20;
-/// What all that has come and was not passed on may take, in KiB: the small calls, and the large ones.
+/// Room for all calls that have come and were not passed on, in KiB: the small ones, and the large ones.
 const FOR_SMALL: usize = 48 << 10;
 const FOR_LARGE: usize = 64 << 10;
 /// How long a call may take to arrive, and how long it may stop on the way.
 const ARRIVES: Duration = Duration::from_secs(60);
 const STOPS: Duration = Duration::from_secs(4);
-/// How long it is waited for others to make room.
+/// How long a call waits for others to make room.
 const MAKES_ROOM: Duration = Duration::from_secs(15);
 /// Values in one call: each takes far more room once it is read than it did as text.
 const VALUES: usize = 400_000;
@@ -33,7 +34,7 @@ pub(super) struct Bodies {
     large: Arc<Semaphore>,
 }
 
-/// What was sent, and its room until it has been passed on.
+/// A body as it was sent, and its room until it has been passed on.
 #[derive(Debug)]
 pub(super) struct Sent {
     pub(super) bytes: Vec<u8>,
@@ -46,14 +47,14 @@ impl Bodies {
         Bodies { small: room(FOR_SMALL), large: room(FOR_LARGE) }
     }
 
-    /// All of a body, or why it was not taken in.
+    /// Takes in a whole body, or says why it was not taken.
     pub(super) async fn take(&self, body: Body) -> Result<Sent, Refusal> {
         let too_large = || Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, "large", "the call is larger than 32 MB");
         let said = body.size_hint().exact().map(|bytes| usize::try_from(bytes).unwrap_or(usize::MAX));
         if said.is_some_and(|bytes| bytes > LARGEST) {
             return Err(too_large());
         }
-        // Whoever says how long it is has its room at once, and never waits for more with some of it taken.
+        // A body that says how long it is gets all its room at once, and never waits for more with some of it taken.
         let rooms = if said.is_some_and(|bytes| bytes <= SMALL) { &self.small } else { &self.large };
         let room = make_room(rooms, said.unwrap_or(1)).await?;
         let (mut chunks, until) = (body.into_data_stream(), Instant::now() + ARRIVES);
@@ -117,7 +118,7 @@ mod tests {
         Body::from_stream(begun.chain(stream::pending()))
     }
 
-    /// Forty bodies held one byte short had all the room there was, and whoever came after them waited for it.
+    /// Forty bodies held one byte short had all the room there was, and every call after them waited for it.
     #[test]
     fn small_calls_come_in_while_large_ones_take_all_their_room() {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();

@@ -1,5 +1,5 @@
-//! Counting without asking: agents have their calls counted by the provider before they make them, which nobody is paid for; and
-//! so has the gateway, where what a call has in bytes would be too much for what is left.
+//! Counting a call before it is made, at the provider and free of charge: for agents that ask for it, and for the
+//! gateway itself where a bound in bytes would be more than what is left.
 
 use std::time::Duration;
 
@@ -15,12 +15,12 @@ use super::protocol::Protocol;
 use super::refusal::Refusal;
 use super::shape::Asked;
 
-/// Where that is asked.
+/// The path at which an agent asks for a count.
 pub(super) const PATH: &str = "messages/count_tokens";
 const PATIENCE: Duration = Duration::from_secs(60);
 /// How long a call waits to be counted for itself.
 const OWN_PATIENCE: Duration = Duration::from_secs(5);
-/// What a provider counts may be a little less than what it bills: by one token in so many, and these.
+/// Margin over a provider's count, which may be a little less than what it bills: one token in so many, and these.
 const MORE: u64 = 50;
 const AROUND: u64 = 64;
 /// Fewer tokens in bytes are not worth asking for.
@@ -30,7 +30,7 @@ const DENSEST: u64 = 16;
 /// The longest answer: a number.
 const LONGEST: usize = 64 << 10;
 
-/// What a provider counts, as it says it.
+/// Passes a count of the provider's on to the agent, as the provider says it.
 pub(super) async fn count(
     client: &reqwest::Client,
     upstream: &Upstream,
@@ -54,7 +54,7 @@ pub(super) async fn count(
     let status = answer.status();
     let body = answer.bytes().await.map_err(away)?;
     if body.len() > LONGEST || upstream.betrays(&body) {
-        return Err(wrong("the model's server said what is not to be passed on".to_owned()));
+        return Err(wrong("the model's server gave an answer that cannot be passed on".to_owned()));
     }
     let mut response = Response::new(Body::from(body));
     *response.status_mut() = status;
@@ -73,7 +73,7 @@ pub(super) fn rough(input: &Input, upstream: &Upstream, asked: &Asked) -> u64 {
     if counts && !asked.shortened && input.rough() > WORTH { input.rough() } else { 0 }
 }
 
-/// The same bound, or a lower one by the provider's own count with a margin.
+/// Returns the bound as it is, or a lower one from the provider's own count with a margin.
 pub(super) async fn counted(
     client: &reqwest::Client,
     upstream: &Upstream,

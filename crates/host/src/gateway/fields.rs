@@ -1,13 +1,13 @@
-//! What may stand at the top of a call, by protocol. What is known has its bound; what could cost more than anyone can see in
-//! the call is refused by name; and of what nobody here has heard, only what is small and points nowhere else is let through.
+//! The fields at the top of a call, by protocol. A known field has its bound; a field that could cost more than the
+//! call shows is refused by name; and an unknown field is let through only if it is small and points nowhere else.
 
 use serde_json::Value;
 
 use super::protocol::Protocol;
 
-/// The largest value of a field that nobody here knows.
+/// The largest value of an unknown field.
 const SMALL: usize = 256;
-/// The longest text that is a choice and no text.
+/// The longest text that counts as a choice between values.
 const WORD: usize = 24;
 
 const CHAT: &[&str] = &[
@@ -108,7 +108,8 @@ const EMBEDDINGS: &[&str] = &["input", "model", "encoding_format", "dimensions",
 const GENERATE: &[&str] =
     &["contents", "systemInstruction", "tools", "toolConfig", "safetySettings", "generationConfig", "labels"];
 
-/// What could cost more than anyone can see: other models, tools and files at the provider, other tiers, a second sampling.
+/// Fields that could cost more than the call shows: other models, tools and files at the provider, other tiers, a
+/// second sampling.
 const HIDDEN: &[&str] = &[
     "audio",
     "web_search_options",
@@ -141,7 +142,7 @@ const HIDDEN: &[&str] = &[
     "min_tokens",
     "thinking_budget",
 ];
-/// What a name has in it that brings in more than stands in the call, or has it done at another price.
+/// Parts of names of unknown fields that may bring in more than stands in the call, or change its price.
 const DEAR: [&str; 6] = ["search", "web", "tier", "priority", "browse", "retriev"];
 
 fn known(protocol: Protocol) -> &'static [&'static str] {
@@ -155,12 +156,12 @@ fn known(protocol: Protocol) -> &'static [&'static str] {
 }
 
 pub(super) fn refused(what: &str) -> String {
-    format!("{what} cannot be paid for beforehand, so it is not passed on")
+    format!("{what} cannot be priced in advance, so the call is not passed on")
 }
 
-/// The fields that nobody here has heard of, all of them small; or why the call is not passed on.
+/// Returns the unknown fields of a call, all of them small; or why the call is not passed on.
 pub(super) fn look(whole: &Value, protocol: Protocol) -> Result<Vec<String>, String> {
-    let Some(fields) = whole.as_object() else { return Err("a call is an object".to_owned()) };
+    let Some(fields) = whole.as_object() else { return Err("a call must be an object".to_owned()) };
     let mut unknown = Vec::new();
     for (name, value) in fields {
         let unsaid = matches!(value, Value::Null | Value::Bool(false)) || value.as_array().is_some_and(Vec::is_empty);
@@ -168,7 +169,7 @@ pub(super) fn look(whole: &Value, protocol: Protocol) -> Result<Vec<String>, Str
             continue;
         }
         if HIDDEN.contains(&name.as_str()) {
-            // The usual is said by some clients too.
+            // Some clients say the usual value too.
             let usual = matches!(
                 (name.as_str(), value.as_str()),
                 ("speed", Some("standard")) | ("inference_geo", Some("global"))
@@ -189,7 +190,8 @@ pub(super) fn look(whole: &Value, protocol: Protocol) -> Result<Vec<String>, Str
     Ok(unknown)
 }
 
-/// By what a field that nobody here knows is learned: what it says may be what it costs, unless that is a text of some length.
+/// The key under which an unknown field is learned: its value may decide what it costs, unless that is a text of some
+/// length.
 fn shape_of(name: &str, value: &Value) -> String {
     match value {
         Value::String(text) if text.len() > WORD => name.to_owned(),
@@ -206,7 +208,7 @@ fn is_nothing(value: &Value) -> bool {
     }
 }
 
-/// Whether it names something that lies elsewhere: by its address, or by what looks like the name of an id.
+/// Whether a field names something that lies elsewhere: by its address, or by what looks like the name of an id.
 pub(super) fn points(name: &str, value: &Value) -> bool {
     let name = name.to_ascii_lowercase();
     let names_one = ["id", "ids", "url", "uri", "urls", "file", "files", "path", "ref", "model", "models"]
@@ -229,10 +231,10 @@ fn tiers(whole: &Value) -> Result<(), String> {
     if !is_nothing(&whole["modalities"]) && !text(&whole["modalities"]) {
         return Err(refused("modalities other than text"));
     }
-    // Servers of Google's take each name in two spellings, and one of them is read here.
+    // Google's servers take each name in two spellings, and only one of them is read here.
     let config = whole["generationConfig"].as_object();
     if let Some(name) = config.and_then(|config| config.keys().find(|name| name.contains('_'))) {
-        return Err(format!("generationConfig has its names written like maxOutputTokens here, and not like {name}"));
+        return Err(format!("names in generationConfig are written like maxOutputTokens here, not like {name}"));
     }
     let kinds = &whole["generationConfig"]["responseModalities"];
     if !is_nothing(kinds) && !kinds.as_array().is_some_and(|all| all.iter().all(|one| one == "TEXT")) {

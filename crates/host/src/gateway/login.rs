@@ -1,5 +1,6 @@
-//! A login of the program's own, where its owner lets it keep that: shown to whoever it is a login of, over TLS, and to nobody
-//! else. It is not read, and stands in no record and no log; where it goes does not follow from anything a call says.
+//! A login of the program's own, where its owner lets it keep that: shown over TLS to the provider it is a login of,
+//! and to no other server. It is not read, and stands in no record and no log; where it goes does not follow from
+//! anything a call says.
 
 use std::fmt;
 
@@ -7,15 +8,15 @@ use axum::http::header::{HeaderMap, HeaderName, HeaderValue};
 
 use super::protocol::Protocol;
 
-/// What shows an account, and what its own client says beside it.
+/// Headers that carry a login, and those that the provider's own client sends beside it.
 const SHOWS: [&str; 2] = ["authorization", "x-api-key"];
 const BESIDE: [&str; 6] = [ACCOUNT, "x-app", "originator", "session-id", "thread-id", "openai-beta"];
-/// With which account of ChatGPT's somebody is logged in; a key has none.
+/// The header with the ChatGPT account of a login; a call with a key has none.
 const ACCOUNT: &str = "chatgpt-account-id";
-/// What is a golem's token is no login.
+/// The beginning of a golem's token, which is not a login.
 const OURS: &[u8] = b"bardo-agent-";
 
-/// Whose login it is.
+/// The provider of a login.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Whose {
     Anthropic,
@@ -35,7 +36,7 @@ impl fmt::Debug for Login {
 }
 
 impl Login {
-    /// What came with a call, if anything did that could be one where this is spoken.
+    /// Returns the login that came with a call, if it has one that fits its protocol.
     pub(super) fn of(headers: &HeaderMap, protocol: Protocol) -> Option<Login> {
         let is_ours = |value: &HeaderValue| value.as_bytes().windows(OURS.len()).any(|part| part == OURS);
         let whose = match protocol {
@@ -63,7 +64,7 @@ impl Login {
         Some(login)
     }
 
-    /// Where it goes, with what belongs at this path.
+    /// The provider's address for this path.
     pub(super) fn url(&self, path: &str) -> String {
         let base = match self.whose {
             Whose::Anthropic => "https://api.anthropic.com/v1",
@@ -77,7 +78,8 @@ impl Login {
         self.headers.clone()
     }
 
-    /// Who is asked does not let a call say how long its answer may be, which is then as long as its model's longest.
+    /// Whether an answer has no limit: this provider takes none, so a call is taken to be as long as its model's
+    /// longest.
     pub(super) fn is_unbounded(&self) -> bool {
         self.whose == Whose::ChatGpt
     }

@@ -1,4 +1,4 @@
-//! Which models an agent may name, and what each stands for: as the owner maps them, or as they are called.
+//! The models an agent may name, and what each name stands for: as the owner maps them, or as providers call them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,7 +11,7 @@ use super::protocol::Protocol;
 use crate::Error;
 use crate::config::{Prices, Settings};
 
-/// One model as it can be called.
+/// A model as it can be called.
 #[derive(Clone, Debug)]
 pub(super) struct Model {
     pub(super) upstream: Arc<Upstream>,
@@ -23,9 +23,9 @@ pub(super) struct Model {
 /// A name that stands for nothing which can be asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Unknown {
-    /// What to say to whoever named it.
+    /// The message for the agent that named it.
     pub(super) why: String,
-    /// What it stands for, if that is only because it has no price.
+    /// The model it stands for, if all that is missing is a price.
     pub(super) unpriced: Option<String>,
 }
 
@@ -41,15 +41,15 @@ impl From<mind::Error> for Unknown {
 
 #[derive(Debug)]
 pub struct Models {
-    /// What the owner has mapped: a name, what it stands for, and its tier. `*` is every other name.
+    /// The owner's map: a name, what it stands for, and its tier. `*` is every other name.
     mapped: Vec<(String, String, Tier)>,
     prices: Prices,
-    /// Servers of the owner's own, by the provider in whose place they stand.
+    /// The owner's own servers, by the provider in whose place they stand.
     servers: BTreeMap<&'static str, Server>,
     open: Mutex<BTreeMap<String, Arc<Upstream>>>,
 }
 
-/// Providers whose protocol agents speak; what they mean by a plain name is with one of these.
+/// Providers whose protocols agents speak; a plain name means a model of one of these.
 const SPOKEN: [&str; 3] = ["openai", "anthropic", "gemini"];
 
 impl Models {
@@ -81,31 +81,32 @@ impl Models {
         !self.mapped.is_empty() || self.servers.contains_key(provider)
     }
 
-    /// What an agent means by a name; or what to say to it.
+    /// Finds the model that an agent means by a name; or says why there is none.
     pub(super) fn find(&self, name: &str, protocol: Protocol) -> Result<Model, Unknown> {
         let (stands_for, server, tier) = self.stands_for(name, protocol)?;
         self.model(&stands_for, server, tier, true)
     }
 
-    /// The same for whoever comes with a login of its own: at the provider whose login it is, without a key of the owner's, and
-    /// nowhere else.
+    /// Finds the model for a call with a login of the program's own: at the provider whose login it is, without a key
+    /// of the owner's, and nowhere else.
     pub(super) fn find_by_login(&self, name: &str, protocol: Protocol) -> Result<Model, Unknown> {
         let (stands_for, server, tier) = self.stands_for(name, protocol)?;
         let own = spoken(protocol);
         if server.is_some() || stands_for.split_once('/').is_none_or(|(provider, _)| provider != own) {
-            let why = format!("a login of the program's own is for {own} alone, and {name} is with somebody else here");
+            let why =
+                format!("a login of the program's own is only for {own}, and {name} is with another provider here");
             return Err(Unknown { why, unpriced: None });
         }
         self.model(&stands_for, None, tier, false)
     }
 
-    /// What a name stands for, at which server of the owner's, if at one.
+    /// Looks a name up: what it stands for, the owner's server for it if there is one, and its tier.
     fn stands_for(&self, name: &str, protocol: Protocol) -> Result<(String, Option<&Server>, Tier), Unknown> {
         let spoken = spoken(protocol);
         if self.mapped.is_empty() {
             let server = self.servers.get(spoken);
             let stands_for = match server {
-                // It has names of its own, whatever they look like.
+                // A server of the owner's has names of its own, whatever they look like.
                 Some(server) => format!("{}/{name}", server.owner().map_or(spoken, |owner| owner.name)),
                 None => usual(name, spoken),
             };
@@ -121,15 +122,15 @@ impl Models {
         Ok((stands_for.clone(), None, *tier))
     }
 
-    /// With the key it wants, or without one.
+    /// Opens a model with the key it wants, or without one.
     fn model(&self, stands_for: &str, server: Option<&Server>, tier: Tier, keyed: bool) -> Result<Model, Unknown> {
         let upstream = self.open(stands_for, server, keyed)?;
         let longest = self.prices.book().find(stands_for).and_then(|row| row.longest_answer);
         Ok(Model { upstream, tier, longest })
     }
 
-    /// What an agent may name, and who has it: what its owner has mapped, or else what has a price here and is with a provider
-    /// whose key is there. Each is called as whoever speaks this protocol would call it.
+    /// Lists the names an agent may use, each with its provider: those its owner has mapped, or else every model that
+    /// has a price here and a provider whose key is there. Names are written as clients of this protocol write them.
     pub(super) fn listed(&self, protocol: Protocol, has_key: impl Fn(&str) -> bool) -> Vec<(String, String)> {
         if !self.mapped.is_empty() {
             return self.names().map(|name| (name.to_owned(), "bardo".to_owned())).collect();
@@ -162,7 +163,7 @@ impl Models {
             return Ok(Arc::clone(upstream));
         }
         let mut named = Named::parse(name)?;
-        // Also on this machine: whoever passes a call on from here is paid for it elsewhere.
+        // Also on this machine: a proxy here may be billed elsewhere.
         let price = self.prices.of(&named);
         if let Some(server) = server {
             named = named.served_by(server);
@@ -172,7 +173,7 @@ impl Models {
         }
         let price = price.or_else(|why| if named.local { Ok(Price::NOTHING) } else { Err(why) })?;
         let upstream = Arc::new(Upstream::open(named, Some(price))?);
-        // Whoever makes up names must not fill the memory with them.
+        // An agent that makes up names must not fill the memory with them.
         if open.len() < 1_000 {
             open.insert(known_by, Arc::clone(&upstream));
         }
@@ -200,7 +201,7 @@ fn mapped(settings: &Settings) -> Result<Vec<(String, String, Tier)>, Error> {
     text.split(',').map(str::trim).filter(|one| !one.is_empty()).map(read).collect()
 }
 
-/// `NAME=PROVIDER/MODEL`, and `:middle` or `:strong` behind it if it is not cheap.
+/// Reads `NAME=PROVIDER/MODEL`, with `:middle` or `:strong` behind it if it is not cheap.
 fn read(text: &str) -> Result<(String, String, Tier), Error> {
     let wrong = || {
         let like = "NAME=PROVIDER/MODEL, with :middle or :strong behind it if it is not cheap";
@@ -220,7 +221,7 @@ fn read(text: &str) -> Result<(String, String, Tier), Error> {
     Ok((name.trim().to_owned(), stands_for.trim().to_owned(), tier))
 }
 
-/// Whoever speaks a provider's protocol and says nothing else means that provider.
+/// The provider meant by a call in this protocol that names none.
 fn spoken(protocol: Protocol) -> &'static str {
     match protocol {
         Protocol::Messages => "anthropic",
@@ -322,7 +323,7 @@ mod tests {
             ("*=https://api.anthropic.com.example/v1/opus", "opus", Protocol::Messages),
             ("", "anthropic/claude-opus-4-8", Protocol::Responses),
         ] {
-            assert!(by_login(map, name, protocol).unwrap_err().why.contains("somebody else"), "{map} {name}");
+            assert!(by_login(map, name, protocol).unwrap_err().why.contains("another provider"), "{map} {name}");
         }
         let mut with_server = models("").unwrap();
         with_server.stand_in("anthropic", Server::parse("anthropic", "http://127.0.0.1:9").unwrap());

@@ -1,6 +1,6 @@
-//! Tokens of text as models of OpenAI's count them since GPT-4o, and never too few. Known here is the first third of that vocabulary:
-//! pairs are merged in the order of their ranks, so whoever stops early has merged less and is left with more tokens. All of it
-//! would be a tenth of the program. `packaging/tokens` writes the file.
+//! Tokens of text as OpenAI's models count them since GPT-4o, and never too few. Known here is the first third of that
+//! vocabulary: pairs are merged in the order of their ranks, so a count that stops early has merged less and is left
+//! with more tokens. All of it would be a tenth of the program. `packaging/tokens` writes the file.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -74,7 +74,8 @@ fn word(text: &str) -> usize {
     }
 }
 
-/// Large letters, small ones after them, and what is left out with an apostrophe.
+/// Bytes of the letters at the start: large ones, small ones after them, and an ending with an apostrophe, such as
+/// `'ll`.
 fn letters(text: &str) -> usize {
     let large = span(text, |c| c.is_alphabetic() && !c.is_lowercase());
     let run = large + span(&text[large..], |c| c.is_alphabetic() && !c.is_uppercase());

@@ -1,6 +1,6 @@
-//! What stands in a call, part by part and each at its place: messages, what the model is told beforehand, and its tools. A
-//! picture is one only where a picture may stand. All else is text, and no tokeniser makes more tokens of it than it has bytes.
-//! What brings in tokens that do not stand here is refused by name.
+//! The content of a call, part by part and each at its place: messages, what the model is told beforehand, and its
+//! tools. A picture counts as one only where a picture may stand. All else is text, and no tokeniser makes more tokens
+//! of it than it has bytes. A part that brings in tokens from elsewhere is refused by name.
 
 use serde_json::{Map, Value};
 
@@ -10,12 +10,12 @@ use super::protocol::Protocol;
 
 /// How deep a call may be nested.
 const DEEPEST: usize = 64;
-/// The largest value beside the content of a message that nobody here knows.
+/// The largest value of an unknown field beside the content of a message.
 const SMALL: usize = 256;
 /// Tokens that a server adds where tools are given.
 const TOOLS: u64 = 1_000;
 
-/// For how long the call wants a provider to remember some of it.
+/// How long a call asks the provider to cache some of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Cache {
     #[default]
@@ -24,12 +24,12 @@ pub(super) enum Cache {
     Long,
 }
 
-/// What a call has in it, in tokens and never too few.
+/// The size of a call, in tokens and never too few.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Parts {
-    /// Of all that is no message.
+    /// Tokens of all that is not a message.
     pub(super) before: u64,
-    /// Of each message.
+    /// Tokens of each message.
     pub(super) messages: Vec<u64>,
     pub(super) cache: Cache,
     /// The provider may go over it twice, as where it shortens a long talk.
@@ -76,7 +76,7 @@ fn length(value: &Value) -> u64 {
 
 fn shallow(value: &Value, depth: usize) -> Result<(), String> {
     if depth > DEEPEST {
-        return Err("it is nested too deeply".to_owned());
+        return Err("the call is nested too deeply".to_owned());
     }
     match value {
         Value::Array(all) => all.iter().try_for_each(|one| shallow(one, depth + 1)),
@@ -92,7 +92,7 @@ struct Reader<'a> {
     /// Bytes of pictures since the last weight, and what those are billed as.
     spared: u64,
     pictures: u64,
-    /// It says somewhere which tools there are.
+    /// Whether the call lists tools anywhere.
     tools: bool,
 }
 
@@ -105,7 +105,7 @@ impl Reader<'_> {
     fn message(&mut self, message: &Value) -> Result<(), String> {
         let Some(fields) = message.as_object() else {
             // A list of texts may stand in for messages in Responses, and so may numbers of tokens.
-            return if message.is_string() { Ok(()) } else { Err("a message is an object".to_owned()) };
+            return if message.is_string() { Ok(()) } else { Err("a message must be an object".to_owned()) };
         };
         self.marked(message);
         match self.protocol {
@@ -118,7 +118,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Beside these fields there may only be what is small and points nowhere.
+    /// Refuses a field beside the known ones, unless it is small and points nowhere.
     fn known(&self, fields: &Map<String, Value>, names: &[&str]) -> Result<(), String> {
         let odd = |(name, value): &(&String, &Value)| {
             !names.contains(&name.as_str()) && !value.is_null() && (length(value) > SMALL as u64 || points(name, value))
@@ -133,9 +133,9 @@ impl Reader<'_> {
         match content {
             Value::Null | Value::String(_) => Ok(()),
             Value::Array(all) => all.iter().try_for_each(|part| self.part(part)),
-            // One part by itself is how some clients write it.
+            // Some clients send a single part without a list.
             Value::Object(_) => self.part(content),
-            _ => Err("content is text or a list of parts".to_owned()),
+            _ => Err("content must be text or a list of parts".to_owned()),
         }
     }
 
@@ -157,7 +157,7 @@ impl Reader<'_> {
             }
             // Sealed is at least as long as what was sealed.
             Some("encrypted_content") if self.protocol == Protocol::Responses => Ok(()),
-            // What an agent's own tools are asked and answer is its own, and text.
+            // Calls of an agent's own tools and their answers are its own, and text.
             Some("tool_use" | "redacted_thinking" | "tool_reference" | "compaction") if messages => Ok(()),
             Some("tool_result") if messages => self.content(&part["content"]),
             Some("search_result") if messages => self.content(&part["content"]),
@@ -175,7 +175,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Its data as it is sent, or the address at which a provider gets it.
+    /// Weighs a picture, by its data as it is sent or by the address at which the provider gets it.
     fn picture(&mut self, part: &Value, data: &Value, address: &Value) -> Result<(), String> {
         let is_address = |text: &str| text.starts_with("https://") || text.starts_with("http://");
         let messages = self.protocol == Protocol::Messages;
@@ -188,12 +188,12 @@ impl Reader<'_> {
         }
         let data = data.as_str().unwrap_or_default();
         let tokens = picture::tokens(data, self.model, messages);
-        self.pictures += tokens.ok_or_else(|| refused("what is said to be a picture and does not begin like one"))?;
+        self.pictures += tokens.ok_or_else(|| refused("a picture whose data does not begin like one"))?;
         self.spared += data.len() as u64;
         Ok(())
     }
 
-    /// One of what Responses takes in: said, done, found out or thought before.
+    /// Reads one input item of Responses: a message, a call of a tool, its output or a thought.
     fn item(&mut self, item: &Map<String, Value>) -> Result<(), String> {
         let of = |name: &str| item.get(name).unwrap_or(&Value::Null);
         let has = |name: &str| {
@@ -238,7 +238,7 @@ impl Reader<'_> {
         }
     }
 
-    /// What the model is told before all messages, and what it may use.
+    /// Reads what the model is told before all messages, and its tools.
     fn beforehand(&mut self, whole: &Value) -> Result<(), String> {
         match &whole["systemInstruction"] {
             Value::Object(fields) => self.generated(fields)?,
@@ -247,7 +247,7 @@ impl Reader<'_> {
         self.content(&whole["system"])?;
         self.content(&whole["instructions"])?;
         if self.protocol == Protocol::Responses && whole["input"].is_object() {
-            return Err("input is text or a list of items".to_owned());
+            return Err("input must be text or a list of items".to_owned());
         }
         self.tools(&whole["tools"])
     }
@@ -256,7 +256,7 @@ impl Reader<'_> {
         let tools = match tools {
             Value::Null => &[][..],
             Value::Array(all) => all.as_slice(),
-            _ => return Err("tools are a list".to_owned()),
+            _ => return Err("tools must be a list".to_owned()),
         };
         for tool in tools {
             self.marked(tool);
@@ -266,16 +266,16 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// What Google calls content: a role, and parts that say by a field's name of what kind they are.
+    /// Reads Google's `content`: a role, and parts that say by a field's name of what kind they are.
     fn generated(&mut self, content: &Map<String, Value>) -> Result<(), String> {
         self.known(content, &["role", "parts"])?;
         let parts = match content.get("parts") {
             None | Some(Value::Null) => &[][..],
             Some(Value::Array(all)) => all.as_slice(),
-            Some(_) => return Err("parts are a list".to_owned()),
+            Some(_) => return Err("parts must be a list".to_owned()),
         };
         for part in parts {
-            let Some(fields) = part.as_object() else { return Err("a part is an object".to_owned()) };
+            let Some(fields) = part.as_object() else { return Err("a part must be an object".to_owned()) };
             let texts = ["text", "thought", "thoughtSignature", "functionCall", "functionResponse", "inlineData"];
             if let Some(odd) = fields.keys().find(|name| !texts.contains(&name.as_str())) {
                 return Err(refused(&format!("a part with {odd:?}")));
@@ -293,14 +293,14 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// The agent's own, or one of those that a provider describes and the agent carries out.
+    /// Accepts a tool of the agent's own, or one that a provider describes and the agent carries out.
     fn tool(&self, tool: &Value) -> Result<(), String> {
         if self.protocol == Protocol::Generate {
             let own = |name: &String| name == "functionDeclarations";
             return match tool.as_object().map(|fields| fields.keys().find(|name| !own(name))) {
                 Some(None) => Ok(()),
                 Some(Some(kind)) => Err(refused(&format!("the tool {kind:?}, which runs at the provider,"))),
-                None => Err("a tool is an object".to_owned()),
+                None => Err("a tool must be an object".to_owned()),
             };
         }
         let own = ["computer_", "text_editor_", "bash_", "str_replace_", "memory_"];
@@ -315,11 +315,11 @@ impl Reader<'_> {
             Some("shell") if tool["environment"]["type"] == "local" => Ok(()),
             Some(kind) if own.iter().any(|with| kind.starts_with(with)) => Ok(()),
             Some(kind) => Err(refused(&format!("the tool {kind:?}, which runs at the provider,"))),
-            None => Err("a tool says of what kind it is".to_owned()),
+            None => Err("a tool must say of what kind it is".to_owned()),
         }
     }
 
-    /// Whether it is marked for the cache, and for how long.
+    /// Notes whether a part is marked for the cache, and for how long.
     fn marked(&mut self, part: &Value) {
         let mark = &part["cache_control"];
         if !mark.is_null() {
@@ -377,7 +377,7 @@ const ITEM: [&str; 27] = [
     "internal_chat_message_metadata_passthrough",
 ];
 
-/// Edits of a long talk: most take away from it; one has the model go over it once more.
+/// Whether an edit of a long conversation has the model go over it once more; most edits only take away from it.
 fn compacts(whole: &Value) -> Result<bool, String> {
     let management = &whole["context_management"];
     let edits = match (management, &management["edits"]) {

@@ -1,12 +1,13 @@
-//! What a picture is billed as. One is a picture only if it begins like one; its size in pixels is read from there.
+//! Tokens that a picture is billed as. Data is a picture only if it begins like one; its size in pixels is read from
+//! there.
 
-/// Tokens of one picture whose size nobody here knows, at most: the dearest that a provider publishes, and Anthropic's.
+/// Most tokens of a picture of unknown size: the dearest that a provider publishes, and Anthropic's.
 pub(super) const UNKNOWN: u64 = 50_000;
 const MESSAGES: u64 = 5_000;
 /// Bytes of a picture that are looked at for its size.
 const LOOKED_AT: usize = 64 << 10;
 
-/// Tokens at most of what is sent as base64, with or without `data:…;base64,` before it; nothing if it is no picture.
+/// Most tokens of data sent as base64, with or without `data:…;base64,` before it; `None` if it is not a picture.
 pub(super) fn tokens(data: &str, model: &str, messages: bool) -> Option<u64> {
     let data = data.strip_prefix("data:").map_or(data, |rest| rest.split_once(',').map_or("", |(_, data)| data));
     let (width, height) = size(&decoded(data))?;
@@ -21,15 +22,15 @@ pub(super) fn tokens(data: &str, model: &str, messages: bool) -> Option<u64> {
     Some((width.div_ceil(32) * height.div_ceil(32) * 5 / 2 + 2_500).min(UNKNOWN))
 }
 
-/// As Google bills one: 258 for each square, whose side goes by the shorter side of the picture and is 768 at most; or as much as the
-/// finest resolution comes to.
+/// Most tokens of a picture as Google bills it: 258 for each square, whose side follows from the shorter side of the
+/// picture and is 768 at most; or as much as the finest resolution comes to.
 pub(super) fn generated(data: &str) -> Option<u64> {
     let (width, height) = size(&decoded(data))?;
     let side = (width.min(height) * 2 / 3).clamp(256, 768);
     Some((width.div_ceil(side) * height.div_ceil(side) * 258 + 258).clamp(2_300, UNKNOWN))
 }
 
-/// Where a provider gets it from an address, anything may be behind it.
+/// Most tokens of a picture that the provider gets from an address, behind which anything may be.
 pub(super) fn somewhere_else(messages: bool) -> u64 {
     if messages { MESSAGES } else { UNKNOWN }
 }
@@ -80,7 +81,7 @@ fn size(bytes: &[u8]) -> Option<(u64, u64)> {
     (width > 0 && height > 0).then_some((width, height))
 }
 
-/// From marker to marker, up to the one that says how large it is.
+/// Pixels of a JPEG, found by going from marker to marker up to the one that says how large it is.
 fn jpeg(bytes: &[u8]) -> Option<(u64, u64)> {
     let mut at = 2;
     loop {

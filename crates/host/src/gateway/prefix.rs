@@ -1,5 +1,5 @@
-//! What is known of a talk from the calls before: how many tokens its beginning was counted as. Only hashes are kept, under a
-//! key of this process, of whole messages and of all that stands before them; no text is.
+//! Counts of conversations from the calls before: how many tokens a beginning was counted as. Only hashes are kept,
+//! under a key of this process, of whole messages and of all that stands before them; no text is.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -17,7 +17,7 @@ const EACH: u64 = 64;
 const AROUND: u64 = 64;
 /// A count of fewer tokens than one in so many bytes is not believed.
 const DENSEST: u64 = 16;
-/// What changes how long or how an answer comes and not what goes in.
+/// Fields that change the answer, or how it comes, but not the tokens that go in.
 const ASIDE: [&str; 21] = [
     "messages",
     "contents",
@@ -44,11 +44,11 @@ const ASIDE: [&str; 21] = [
 
 type Head = [u8; 16];
 
-/// One call's beginnings: before its first message, after that, and so on.
+/// The beginnings of a call: before its first message, after that, and so on.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Chain(Vec<Head>);
 
-/// Under which beginnings are hashed.
+/// The key under which beginnings are hashed.
 #[derive(Debug)]
 pub(super) struct Key([u8; 32]);
 
@@ -81,8 +81,8 @@ impl Key {
     }
 }
 
-/// A value without the marks for the cache, which move from call to call: they are left out of a message or a tool, of its
-/// parts and of theirs, and nowhere deeper, where they are somebody's words.
+/// Hashes a value without the marks for the cache, which move from call to call: they are left out of a message or a
+/// tool, of its parts and of theirs, and nowhere deeper, where they are part of a text or of a tool's input.
 fn unmarked(hasher: &mut blake3::Hasher, value: &Value, deeper: usize) {
     match value {
         Value::Object(fields) => {
@@ -118,26 +118,27 @@ fn whole(hasher: &mut blake3::Hasher, value: &Value) {
     hasher.update(&(text.len() as u64).to_le_bytes()).update(text.as_bytes());
 }
 
-/// What goes into a call at most.
+/// The upper bound of a call's input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Input {
     /// Tokens, never too few.
     pub(super) most: u64,
-    /// What its beginning was counted as before, and how many messages that are; 0, where nothing is known of it.
+    /// Tokens that the beginning was counted as before, and how many messages those are; 0 where nothing is known of
+    /// it.
     pub(super) counted: u64,
     pub(super) known: usize,
-    /// By so many tokens that may well be too much.
+    /// Tokens by which `most` may well be too high.
     pub(super) margin: u64,
 }
 
 impl Input {
-    /// Tokens that are only as many as there are bytes, or little less.
+    /// Tokens of the bound that were not counted: about as many as there are bytes.
     pub(super) fn rough(&self) -> u64 {
         self.most.saturating_sub(self.counted)
     }
 }
 
-/// What beginnings were counted as, at every provider of a home.
+/// Counts of the beginnings of calls, at every provider of a home.
 #[derive(Debug, Default)]
 pub(super) struct Prefixes(Mutex<Known>);
 
@@ -152,12 +153,12 @@ impl Prefixes {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Tokens in at most: what the longest beginning that is known was counted as, and bytes for all that is new. `place` is who
-    /// is asked for which model in which way.
+    /// Bounds the tokens that go in: the count of the longest known beginning, and bytes for all that is new. `place`
+    /// is the provider, the model and the way it is asked.
     pub(super) fn bound(&self, chain: &Chain, parts: &Parts, place: &str) -> Input {
         let bytes = AROUND + parts.before + parts.messages.iter().sum::<u64>();
         let known = self.known();
-        // The first head is before all messages, and nobody counts that.
+        // The first head is before all messages, and no provider counts that.
         let longest = chain.0.iter().enumerate().skip(1).rev();
         let found = longest.into_iter().find_map(|(at, head)| Some((at, *known.tokens.get(&at_place(head, place))?)));
         let all = Input { most: bytes, counted: 0, known: 0, margin: bytes / 2 };
@@ -167,7 +168,7 @@ impl Prefixes {
         if input.most < bytes { input } else { all }
     }
 
-    /// This much was all of it counted as, by whoever is to be paid for it.
+    /// Remembers how many tokens the provider counted for all of this call.
     pub(super) fn learn(&self, chain: &Chain, parts: &Parts, place: &str, counted: u64) {
         let bytes = parts.before + parts.messages.iter().sum::<u64>();
         let Some(head) = chain.0.last().filter(|_| chain.0.len() > 1 && counted >= bytes / DENSEST) else { return };
@@ -216,7 +217,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever is said, edited, left out or said anew, and however many bytes a token has.
+        /// Messages are added, edited, left out or said again, and a token has any number of bytes.
         #[test]
         fn a_bound_is_never_below_what_is_counted(
             turns in prop::collection::vec((0_u8..8, "[a-z ]{0,200}"), 1..30), each in 1_u64..6
@@ -253,7 +254,7 @@ mod tests {
         let (chain, parts) = read(&talk("other", &texts));
         assert!(bound(&chain, &parts, "here") > 20_000, "it begins otherwise");
         prefixes.learn(&chain, &parts, "here", 3);
-        assert!(bound(&chain, &parts, "here") > 20_000, "nobody counts so little");
+        assert!(bound(&chain, &parts, "here") > 20_000, "a count so low is not believed");
     }
 
     #[test]

@@ -1,18 +1,18 @@
 //! The protocols that agents speak.
 
-/// What is spoken.
+/// A protocol between agent and provider.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Protocol {
     Chat,
     Responses,
     Embeddings,
     Messages,
-    /// Google's, where model and manner stand in the path.
+    /// Google's protocol, with the model and the way of answering in the path.
     Generate,
 }
 
 impl Protocol {
-    /// Those that are known by their paths alone.
+    /// Protocols that are recognised by their paths alone.
     pub(super) const ALL: [Protocol; 4] =
         [Protocol::Chat, Protocol::Responses, Protocol::Embeddings, Protocol::Messages];
 
@@ -26,7 +26,7 @@ impl Protocol {
         }
     }
 
-    /// Where a call says how long its answer may be.
+    /// Fields in which a call says how long its answer may be.
     pub(super) fn most_tokens(self) -> &'static [&'static str] {
         match self {
             Protocol::Chat => &["max_completion_tokens", "max_tokens"],

@@ -1,4 +1,4 @@
-//! Refusals, in the shape of whichever protocol was spoken: a code that a program reads, a sentence that a person does.
+//! Refusals, in the shape of the protocol that was spoken: a code for programs and a sentence for people.
 
 use axum::body::Body;
 use axum::http::header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER};
@@ -27,9 +27,9 @@ impl Refusal {
         Refusal::new(StatusCode::BAD_REQUEST, "invalid_request", message)
     }
 
-    /// Nobody is there to let it through.
+    /// The refusal while the golem is not running, so that no call can be let through.
     pub(super) fn away() -> Refusal {
-        let message = "nobody runs this golem at the moment; `bardo up` or `bardo golem run` does";
+        let message = "the golem is not running; start it with `bardo up` or `bardo golem run`";
         Refusal { again: Some(2), ..Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "away", message) }
     }
 
@@ -38,7 +38,7 @@ impl Refusal {
             Denied::Dead => StatusCode::GONE,
             Denied::Frozen | Denied::Paused | Denied::Held(_) | Denied::Phase(_) => StatusCode::FORBIDDEN,
             Denied::Busy => StatusCode::TOO_MANY_REQUESTS,
-            // Not 409, which clients repeat by themselves.
+            // Not 409, which clients repeat automatically.
             Denied::Repeated => StatusCode::UNPROCESSABLE_ENTITY,
             Denied::Call
             | Denied::Hour
@@ -58,14 +58,15 @@ impl Refusal {
         Refusal { again: (by == Denied::Busy).then_some(1), ..Refusal::new(status, by.code(), message) }
     }
 
-    /// There is money for it, or there are tokens, and all of that is set aside for calls under way: they come to less.
+    /// The refusal where money or tokens would do but are set aside for calls under way, which may give some of them
+    /// back.
     pub(super) fn later(lacks: Lacks) -> Refusal {
         let what = if lacks.of.is_some() { "tokens for that are" } else { "money for that is" };
         let message = format!("busy: {what} set aside for calls under way; {lacks}");
         Refusal { again: Some(2), ..Refusal::new(StatusCode::TOO_MANY_REQUESTS, "busy", message) }
     }
 
-    /// With the figures, where it is money that is lacking, or what else is capped.
+    /// Adds the figures, where money is lacking or something else that is capped.
     pub(super) fn lacking(mut self, by: Denied, lacks: Lacks) -> Refusal {
         if self.status == StatusCode::PAYMENT_REQUIRED && by != Denied::Repeated {
             self.message = format!("{}: {lacks}", self.message);
@@ -73,7 +74,7 @@ impl Refusal {
         self
     }
 
-    /// As its protocol says it.
+    /// The body of the refusal, as its protocol has it.
     pub(super) fn body(&self, protocol: Protocol) -> Value {
         let kind = match self.status.as_u16() {
             401 => "authentication_error",
@@ -108,7 +109,7 @@ impl Refusal {
         }
     }
 
-    /// The same in the middle of a stream.
+    /// The refusal as an event in the middle of a stream.
     pub(super) fn event(&self, protocol: Protocol) -> String {
         match protocol {
             Protocol::Messages => format!("event: error\ndata: {}\n\n", self.body(protocol)),
@@ -124,7 +125,7 @@ impl Refusal {
         headers.insert("x-bardo-refused", HeaderValue::from_static(self.code));
         match self.again {
             Some(seconds) => drop(headers.insert(RETRY_AFTER, HeaderValue::from(seconds))),
-            // What will not be let through is not tried again by clients that ask.
+            // Clients that look at this header do not repeat a call that will not be let through.
             None => drop(headers.insert("x-should-retry", HeaderValue::from_static("false"))),
         }
         response

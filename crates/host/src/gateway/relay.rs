@@ -1,4 +1,4 @@
-//! One call that was let through: made, listened to, and settled, however it ends.
+//! A call that was let through: made, listened to, and settled, however it ends.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -26,20 +26,20 @@ use crate::errands::{CallSum, Counter, Done, Grant};
 
 /// How long a model may take to begin, and between one word and the next.
 const PATIENCE: Duration = Duration::from_secs(600);
-/// Pieces of an answer that wait for whoever takes them.
+/// Pieces of an answer that wait for the client to take them.
 const WORDS: usize = 16;
 /// The longest answer that is read at once.
 const LONGEST: usize = 64 << 20;
-/// Of what a server says about itself and its answer, agents are told this.
+/// Headers of the server's that are passed on to the agent.
 const TOLD: [&str; 6] =
     ["content-type", "retry-after", "openai-processing-ms", "x-request-id", "request-id", "openai-version"];
 
-/// What is to be learned from a bill.
+/// The lessons of a bill: where to keep what it shows, and under which names.
 pub(super) struct Finds {
     pub(super) prefixes: Arc<Prefixes>,
     pub(super) shapes: Arc<Shapes>,
     pub(super) turn: Turn,
-    /// Who is asked, for which model and in which way.
+    /// The provider, the model and the way it is asked.
     pub(super) place_of: String,
 }
 
@@ -53,20 +53,20 @@ pub(super) struct Call {
     asked: Asked,
     tokens: u64,
     finds: Finds,
-    /// What it takes of the room for what is sent.
+    /// The room its body takes, until it has been sent.
     room: Option<OwnedSemaphorePermit>,
-    /// In place of its owner's key.
+    /// The program's own login, in place of the owner's key.
     login: Option<Login>,
     began: Instant,
-    /// It may have reached somebody who wants to be paid.
+    /// Whether it may have reached a provider, which then bills it.
     sent: bool,
-    /// What it came to, once that is settled.
+    /// The cost of the call, once it is settled.
     came_to: Option<Usdc>,
     listening: Listening,
     span: Span,
 }
 
-/// What a call has come to, beside an answer that is all there is.
+/// The cost of a call, carried beside an answer that came whole.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CameTo(pub(super) Usdc);
 
@@ -115,9 +115,10 @@ impl Call {
         match answer {
             Ok(Ok(answer)) => self.answered(answer, cuts, answered).await,
             Ok(Err(why)) => {
-                // Nobody was reached, so nobody was asked.
+                // No server was reached, so none was asked.
                 self.sent = !why.is_connect();
-                let message = format!("no answer from the model ({})", if self.sent { "cut off" } else { "away" });
+                let message =
+                    format!("no answer from the model ({})", if self.sent { "cut off" } else { "not reached" });
                 let refusal = Refusal { again: Some(2), ..Refusal::new(StatusCode::BAD_GATEWAY, "upstream", message) };
                 drop(answered.send(self.over(refusal.response(protocol))));
             }
@@ -156,7 +157,7 @@ impl Call {
             }))));
             let mut streaming = Streaming { call: self, answer, cuts, before: Vec::new(), over: false };
             while let Some(word) = streaming.next().await {
-                // Whoever has hung up misses it; what it costs is told at the end.
+                // A client that has hung up misses it; the cost is known at the end all the same.
                 let _ = words.send(word).await;
             }
         } else {
@@ -187,13 +188,13 @@ impl Call {
         Ok(request)
     }
 
-    /// An answer that comes at once, and what it came to.
+    /// Answers with a body that comes whole, and settles the call.
     async fn whole(mut self, answer: reqwest::Response, cuts: watch::Receiver<u64>) -> Response<Body> {
         let response = self.heard(answer, cuts).await;
         self.over(response)
     }
 
-    /// Nothing comes after this: what the call has come to is settled before it is answered.
+    /// Settles the call before it is answered, where nothing comes after the answer.
     fn over(mut self, mut response: Response<Body>) -> Response<Body> {
         self.close();
         if let Some(cost) = self.came_to {
@@ -221,7 +222,7 @@ impl Call {
             }
         }
         if failed {
-            // Who refuses has done nothing.
+            // A server that refuses has done nothing.
             self.settle(Usdc::ZERO, How::Nothing, Usage::default());
         } else if let Ok(json) = serde_json::from_slice(&body)
             && let Some(usage) = usage::of(&json, protocol)
@@ -233,7 +234,7 @@ impl Call {
             return Refusal::new(
                 StatusCode::BAD_GATEWAY,
                 "upstream",
-                "the model's server said what is not to be passed on",
+                "the model's server said something secret, so its answer is not passed on",
             )
             .response(protocol);
         }
@@ -241,7 +242,8 @@ impl Call {
     }
 
     fn told(&mut self, usage: Usage) {
-        // No call is made of nothing: whoever counts so has not counted, and all that was set aside is what it may have been.
+        // No call has an input of nothing: a server that says so has not counted, and the call may have cost all that
+        // was set aside.
         if self.came_to.is_some() || usage.all_input() == 0 {
             return;
         }
@@ -277,7 +279,7 @@ impl Call {
         self.counter.settle(Done { key: self.key, cost, how, used, kinds });
     }
 
-    /// Settles it by what is known, if that was not done.
+    /// Settles the call by what is known, unless that was done.
     fn close(&mut self) {
         if self.came_to.is_some() {
             return;
@@ -296,9 +298,9 @@ impl Drop for Call {
     }
 }
 
-/// Its golem has ended, or is being put to rest.
+/// The refusal where the golem has died or is being stopped.
 fn ended() -> Refusal {
-    Refusal::of(Denied::Dead, Some("its life ended, or whoever runs it stopped, in the middle of this call"))
+    Refusal::of(Denied::Dead, Some("the golem stopped during this call"))
 }
 
 struct Streaming {
@@ -310,7 +312,7 @@ struct Streaming {
     over: bool,
 }
 
-/// More than any key has.
+/// More bytes than any key has.
 const KEY: usize = 512;
 
 impl Streaming {
@@ -328,25 +330,26 @@ impl Streaming {
                 Ok(Ok(None)) => {
                     self.over = true;
                     let rest = self.call.listening.rest();
-                    // What ends before its last word was cut off, and what was counted up to there is not all of it.
+                    // A stream that ends before its last event was cut off, and what was counted up to there is not all
+                    // of it.
                     if let (true, Some(usage)) = (self.call.listening.is_whole(), self.call.listening.usage) {
                         self.call.told(usage);
                     }
                     return (!rest.is_empty()).then(|| Ok(rest.into()));
                 }
-                // As it was cut off there, so it is here.
+                // Cut off at the provider, and so cut off here.
                 _ => {
                     self.over = true;
                     return Some(Err(std::io::Error::other("the answer of the model was cut off")));
                 }
             };
-            // All has been said: who hangs up on hearing it has cut nothing off.
+            // All has been said: a client that hangs up now has cut nothing off.
             if let (true, Some(usage)) = (self.call.listening.over, self.call.listening.usage) {
                 self.call.told(usage);
             }
             self.before.extend_from_slice(&passed);
             if self.call.upstream.betrays(&self.before) {
-                let why = "the model's server said what is not to be passed on";
+                let why = "the model's server said something secret, so its answer is not passed on";
                 return self.ends(&Refusal::new(StatusCode::BAD_GATEWAY, "upstream", why));
             }
             let start = self.before.len().saturating_sub(KEY);

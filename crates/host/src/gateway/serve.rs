@@ -1,4 +1,5 @@
-//! Listening for agents. An address of its own, so that an agent that can reach it reaches nothing else of its owner's.
+//! Listening for agents, at an address of the gateway's own, so that an agent that can reach it reaches nothing else of
+//! its owner's.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -43,27 +44,28 @@ use crate::{Error, GolemHome, Home, chance, door, durable};
 /// How long a call may wait for its verdict, and how long for money that is set aside for others.
 const WAITS: Duration = Duration::from_secs(30);
 const LACKS: Duration = Duration::from_secs(20);
-/// Tokens of an answer, where neither the agent nor anybody else says.
+/// Tokens of an answer, where neither the agent nor the price book says.
 const USUAL: u64 = 8_192;
-/// What an agent says about its own call that its model is told too; with the last of them Codex says that its tools stand among
-/// what goes in.
+/// Headers of the agent's that are passed on to the provider; with the last of them Codex says that its tools stand
+/// among what goes in.
 const PASSED_ON: [&str; 4] = ["accept", "anthropic-version", "user-agent", "x-openai-internal-codex-responses-lite"];
 const THREADS: usize = 2;
 
-/// Where to listen, and for which models.
+/// The address to listen on, and the models that agents may call.
 #[derive(Debug)]
 pub struct Listen {
     pub address: SocketAddr,
     pub models: Models,
-    /// The home's own: whoever asks where its agents call is told this address.
+    /// Whether this is the home's own gateway, whose address is told to its agents.
     pub known: bool,
-    /// A login of a program's own is passed on to its provider.
+    /// Whether a login of a program's own is passed on to its provider.
     pub own_login: bool,
 }
 
 impl Listen {
     pub fn of(address: &str, settings: &Settings, prices: Prices) -> Result<Listen, Error> {
-        let wrong = || Error::Usage(format!("gateway.listen is no address: {address}; write it like 127.0.0.1:7374"));
+        let wrong =
+            || Error::Usage(format!("gateway.listen is not an address: {address}; write it like 127.0.0.1:7374"));
         Ok(Listen {
             address: address.parse().map_err(|_| wrong())?,
             models: Models::of(settings, prices)?,
@@ -73,12 +75,12 @@ impl Listen {
     }
 }
 
-/// Where the gateway of a home is, while one is up: a file that whoever comes up writes.
+/// The file with the address of a home's gateway, which each host writes as it comes up.
 fn address_file(home: &Home) -> PathBuf {
     home.root().join("gateway")
 }
 
-/// Where agents call: where the gateway that is up listens, or where the next would.
+/// The address that agents call: that of the gateway that is up, or of the next one.
 pub fn address(home: &Home) -> Result<String, Error> {
     let up = std::fs::read_to_string(address_file(home)).ok().filter(|_| home.is_up());
     Ok(match up {
@@ -100,13 +102,13 @@ struct Gateway {
     own_login: bool,
 }
 
-/// Calls that no golem was asked about, because they were not understood, or asked for what nobody here knows.
+/// Calls refused before a golem was asked, because they were not understood or named something unknown.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TurnedAway {
     pub times: u64,
-    /// What was said to the last of them.
+    /// The message of the last refusal.
     pub why: String,
-    /// Models that were asked for and have no price, as they would be given one.
+    /// Models that were asked for and have no price, named as `models.prices` would name them.
     pub unpriced: Vec<String>,
 }
 
@@ -127,7 +129,7 @@ impl Running {
         self.turned_away.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Whatever is under way ends here, and is settled by what was seen of it.
+    /// Stops the gateway; calls under way end, and are settled by what was seen of them.
     pub fn close(self) {
         let _ = self.stop.send(());
         let _ = self.thread.join();
@@ -147,7 +149,7 @@ pub fn serve(listen: Listen, home: &Home) -> Result<Running, Error> {
         let builder = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none());
         builder.connect_timeout(Duration::from_secs(10)).pool_max_idle_per_host(256)
     };
-    // Which models will be asked is not known yet: a machine without certificates can still ask its own.
+    // Without certificates a machine can still ask models of its own.
     let client = builder()
         .build()
         .or_else(|_| builder().tls_certs_only([]).build())
@@ -206,11 +208,11 @@ fn lost() -> Response<Body> {
     Refusal::new(StatusCode::NOT_FOUND, "not_found", message).response(Protocol::Chat)
 }
 
-/// A WebSocket carries what a call is only the end of: what it goes on from stands in no call and has no bound. Codex tries one
-/// first, and on hearing this speaks plainly at once.
+/// Refuses a WebSocket, on which a call goes on from earlier ones: those stand in no call and have no bound. Codex
+/// tries one first, and on this answer turns to plain requests at once.
 fn no_socket() -> Response<Body> {
-    let message = "the Responses API is spoken here without a WebSocket: POST each call, whole, to this address; Codex does so by \
-                   itself, and at once with supports_websockets=false in its provider";
+    let message = "the Responses API has no WebSocket here: POST each whole call to this address; Codex does so automatically, \
+                   and at once with supports_websockets=false in its provider";
     let mut response = Refusal::new(StatusCode::UPGRADE_REQUIRED, "websocket", message).response(Protocol::Responses);
     response.headers_mut().insert(UPGRADE, HeaderValue::from_static("HTTP/1.1"));
     response
@@ -224,7 +226,7 @@ async fn called(
     gateway.answer(&name, None, &path, request).await
 }
 
-/// The token stands in the path, and what stands where it usually does is a login of the program's own.
+/// Answers a call with the token in its path and a login of the program's own where the token usually stands.
 async fn called_with_login(
     State(gateway): State<Arc<Gateway>>,
     Path((name, token, path)): Path<(String, String, String)>,
@@ -233,7 +235,7 @@ async fn called_with_login(
     gateway.answer(&name, Some(&token), &path, request).await
 }
 
-/// In Google's protocol, whose paths say which model is asked and how.
+/// Answers a call in Google's protocol, whose paths say which model is asked and how.
 async fn generated(
     State(gateway): State<Arc<Gateway>>,
     Path((name, what)): Path<(String, String)>,
@@ -244,7 +246,7 @@ async fn generated(
         Err(refusal) => return gateway.turn_away(None, &refusal, Protocol::Generate),
     };
     let plain = |c: char| c.is_ascii_alphanumeric() || "-._/".contains(c);
-    // What climbs out of its place would be asked at the price of another.
+    // A name with `..` in it would be asked at the price of another model.
     let climbs = |model: &str| model.split('/').any(|part| matches!(part, "" | "." | ".."));
     let said = what.split_once(':').filter(|(model, _)| !climbs(model) && model.chars().all(plain));
     let stream = match said {
@@ -257,7 +259,7 @@ async fn generated(
     made.unwrap_or_else(|refusal| gateway.turn_away(Some(&place), &refusal, Protocol::Generate))
 }
 
-/// The same agent over the Model Context Protocol.
+/// Answers an agent over the Model Context Protocol.
 async fn spoken(State(gateway): State<Arc<Gateway>>, Path(name): Path<String>, mut request: Request) -> Response<Body> {
     match gateway.enter(&name, request.headers()) {
         Ok(place) => {
@@ -269,10 +271,10 @@ async fn spoken(State(gateway): State<Arc<Gateway>>, Path(name): Path<String>, m
 }
 
 impl Gateway {
-    /// Whatever is called at such a path.
+    /// Answers a request under a golem's address, by its path and method.
     async fn answer(&self, name: &str, token: Option<&str>, path: &str, request: Request) -> Response<Body> {
         let protocol = Protocol::ALL.into_iter().find(|protocol| protocol.path()[1..] == *path);
-        // There is one way to write each of these; whoever writes it otherwise means something else.
+        // Each path is written in one way; an escaped one means something else.
         let protocol = protocol.filter(|_| !request.uri().path().contains('%'));
         let spoken = protocol.unwrap_or(if path.starts_with("messages") { Protocol::Messages } else { Protocol::Chat });
         let entered = match token {
@@ -283,7 +285,7 @@ impl Gateway {
             Ok(place) => place,
             Err(refusal) => return self.turn_away(None, &refusal, spoken),
         };
-        // What may be named costs nobody anything, and needs nobody's login.
+        // The list of models costs nothing and needs no login.
         let shown = token.filter(|_| path != "models").map(|_| self.login(request.headers(), spoken));
         let login = match shown.transpose() {
             Ok(login) => login,
@@ -304,14 +306,15 @@ impl Gateway {
         }
     }
 
-    /// Whose agent this is. Who has no golem's token is told nothing, not even whether there is such a golem.
+    /// Finds the golem whose agent this is. A client without its token learns nothing, not even whether there is such a
+    /// golem.
     fn enter(&self, name: &str, headers: &HeaderMap) -> Result<GolemHome, Refusal> {
         let bearer = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok()?.strip_prefix("Bearer "));
         let plain = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
         self.opened(name, [bearer, plain("x-api-key"), plain("x-goog-api-key")])
     }
 
-    /// What whoever has its token in the path shows where the token would stand.
+    /// Returns the login that stands where the token usually does, if the owner lets it through.
     fn login(&self, headers: &HeaderMap, spoken: Protocol) -> Result<Login, Refusal> {
         if !self.own_login {
             let message = "a login of the program's own is passed on only where its owner says so: `bardo wrap --own-login`, or \
@@ -325,7 +328,7 @@ impl Gateway {
         })
     }
 
-    /// The golem whose token one of these is.
+    /// Finds the golem of this name, if one of these is its token.
     fn opened<const N: usize>(&self, name: &str, sent: [Option<&str>; N]) -> Result<GolemHome, Refusal> {
         self.found(name, |place| sent.into_iter().flatten().any(|sent| agent::opens(place, sent.trim())))
     }
@@ -348,22 +351,18 @@ impl Gateway {
         refusal.response(protocol)
     }
 
-    /// What to say about a name that stands for nothing. That a model has no price its owner is to know, and once is enough.
+    /// The refusal of an unknown model; a model without a price is logged once, for the owner.
     fn unknown(&self, place: &GolemHome, unknown: Unknown) -> Refusal {
         let mut turned_away = self.turned_away.lock().unwrap_or_else(PoisonError::into_inner);
         let known = &mut turned_away.unpriced;
         if let Some(model) = unknown.unpriced.filter(|model| known.len() < UNPRICED && !known.contains(model)) {
-            tracing::warn!(
-                golem = place.name.as_str(),
-                model,
-                "a call was turned away: nobody here knows what it costs"
-            );
+            tracing::warn!(golem = place.name.as_str(), model, "a call was refused: its model has no price");
             known.push(model);
         }
         Refusal::new(StatusCode::NOT_FOUND, "model", unknown.why)
     }
 
-    /// What may be named, in the shape of whoever asks.
+    /// Answers with the list of models, in the shape of the client's protocol.
     fn listed(&self, headers: &HeaderMap) -> Response<Body> {
         let messages = headers.contains_key("anthropic-version");
         let protocol = if messages { Protocol::Messages } else { Protocol::Chat };
@@ -386,7 +385,7 @@ impl Gateway {
         response
     }
 
-    /// What a call would be counted as, by who would answer it.
+    /// Answers with the count of a call, made by the provider that would answer it.
     async fn counted(
         &self,
         place: &GolemHome,
@@ -406,7 +405,7 @@ impl Gateway {
         counting::count(&self.client, &model.upstream, &asked, passed_on(&parts.headers), login.as_ref()).await
     }
 
-    /// The model that is meant, with a key of the owner's or for a login of the program's own.
+    /// Finds the model of a call, with a key of the owner's or for a login of the program's own.
     fn model(
         &self,
         place: &GolemHome,
@@ -428,7 +427,7 @@ impl Gateway {
         request: Request,
         login: Option<Login>,
     ) -> Result<Response<Body>, Refusal> {
-        // A marker needs nobody's cooperation.
+        // The marker works without the golem's process.
         if place.frozen_marker().exists() {
             return Err(Refusal::of(Denied::Frozen, None));
         }
@@ -448,7 +447,7 @@ impl Gateway {
         let again = parts.headers.get("idempotency-key").map(|key| known_by(place, key));
         let counter = self.home.counters().of(&place.name);
         let mut bound = worst(&asked, input)?;
-        // Who is asked with a login of the program's own is not asked twice with it.
+        // A login of the program's own is not used for a second request.
         let rough = if login.is_none() { counting::rough(&input, &model.upstream, &asked) } else { 0 };
         let mut verdict = self.verdict(place, &counter, (bound, model.tier, again, asked.alike, rough)).await?;
         if matches!(verdict, Verdict::Rough) {
@@ -475,7 +474,7 @@ impl Gateway {
                 let call =
                     Call::new(counter, (grant, tokens, most), model.upstream, asked, beside, place.name.as_str());
                 let mut response = call.make(&self.client, passed_on(&parts.headers)).await;
-                // What a stream comes to is not known yet; and after a bill above its bound none is let through.
+                // The cost of a stream is not known yet; and after a bill above its bound no call is let through.
                 let cost = response.extensions().get::<CameTo>().map_or(Usdc::ZERO, |CameTo(cost)| *cost);
                 let left = if cost > most { Left::default() } else { stands.left };
                 tell(response.headers_mut(), Stands { left, ..stands }, cost);
@@ -488,7 +487,7 @@ impl Gateway {
         }
     }
 
-    /// What goes in at most: by what was counted before, and by tokens or bytes for what is new.
+    /// Bounds the input: by what was counted before, and by tokens or bytes for what is new.
     fn input(&self, asked: &mut Asked, model: &Model, place_of: &str) -> Input {
         let whole = std::mem::take(&mut asked.whole);
         let input = self.prefixes.bound(&asked.chain, &asked.parts, place_of);
@@ -498,7 +497,7 @@ impl Gateway {
         weighed(input, &whole, asked.protocol, &asked.parts)
     }
 
-    /// Asks whoever lives the golem. Where money is only set aside, it is waited for what others leave of theirs.
+    /// Asks the thread that runs the golem. Where money is only set aside, the call waits for what others leave of it.
     async fn verdict(
         &self,
         place: &GolemHome,
@@ -523,7 +522,8 @@ impl Gateway {
     }
 }
 
-/// All of it at the dearest that a cache could make of what goes in; and a quarter more for what nobody here knows.
+/// The upper bound of a call, at the dearest that a cache could make of its input; and a quarter more for unknown
+/// fields.
 fn worst(asked: &Asked, input: Input, model: &Model, is_trial: bool) -> Bound {
     let writes = match (asked.parts.cache, asked.protocol) {
         _ if asked.kept => Writes::Long,
@@ -542,24 +542,23 @@ fn worst(asked: &Asked, input: Input, model: &Model, is_trial: bool) -> Bound {
     Bound { price, input, output, answers, fewest: fewest.min(output) }
 }
 
-/// Where an answer cannot be kept short, it is taken to be as long as its model's longest.
+/// The bound of a call whose answer cannot be kept short: it is taken to be as long as its model's longest.
 fn unbounded(bound: Bound, model: &Model) -> Result<Bound, Refusal> {
     let longest = model.longest.ok_or_else(|| {
-        let message =
-            "nobody here knows how long an answer of this model can be, and its server lets nobody say; ask another";
+        let message = "the longest answer of this model is unknown, and its server accepts no limit; use another model";
         Refusal::new(StatusCode::NOT_FOUND, "model", message)
     })?;
     Ok(Bound { output: longest, fewest: longest, ..bound })
 }
 
-/// By whom and in which way a beginning is counted alike.
+/// The place at which beginnings are counted alike: a provider, its model and the way it is asked.
 fn at_whom(upstream: &mind::Upstream, headers: &HeaderMap) -> String {
     let ways = headers.get_all("anthropic-beta").iter().chain(headers.get_all(PASSED_ON[3]));
     let ways = ways.filter_map(|value| value.to_str().ok());
     ways.fold(upstream.name().to_owned(), |all, beta| all + " " + beta)
 }
 
-/// Nobody lives it here: it may be dead, or nobody may be running it.
+/// The refusal for a golem that is not running here: it is dead, or no process runs it.
 fn gone(place: &GolemHome) -> Refusal {
     match place.wake() {
         Ok((golem, _)) if golem.life().is_dead() => {
@@ -570,8 +569,8 @@ fn gone(place: &GolemHome) -> Refusal {
     }
 }
 
-/// How its golem stands once this call has come to so much, so that an agent can wind up in time. What it is capped in beside money
-/// is told as it was before this call.
+/// Tells in headers how the golem stands after a call of this cost, so that an agent can wind up in time. Caps other
+/// than money are told as they stood before this call.
 fn tell(headers: &mut HeaderMap, stands: Stands, cost: Usdc) {
     if let Ok(phase) = HeaderValue::from_str(&stands.phase.to_string()) {
         headers.insert("x-bardo-phase", phase);
@@ -597,7 +596,7 @@ fn passed_on(headers: &HeaderMap) -> HeaderMap {
             passed.insert(HeaderName::from_static(name), value.clone());
         }
     }
-    // What they could cost stands in the fields that they are for.
+    // A beta costs something only through the fields it is for, and those are read.
     for beta in headers.get_all("anthropic-beta") {
         passed.append("anthropic-beta", beta.clone());
     }

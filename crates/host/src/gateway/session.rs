@@ -1,18 +1,18 @@
-//! Which piece of an agent's work a call belongs to, as far as the agent says so. It is shown to its owner and decides nothing.
+//! The session a call belongs to, as far as the agent names one. It is shown to the owner and decides nothing.
 
 use axum::http::HeaderMap;
 use serde_json::Value;
 
-/// Headers in which agents say it, the plainest first.
+/// Headers in which agents name a session, the plainest first.
 const HEADERS: [&str; 4] = ["x-session-id", "session-id", "session_id", "x-claude-code-session-id"];
 
-/// In a header, or else as it stood in the call.
+/// Returns the session named in a header, or else the one in the call.
 pub(super) fn said(headers: &HeaderMap, in_body: Option<String>) -> Option<String> {
     let header = |name: &&str| headers.get(*name)?.to_str().ok().map(str::trim).map(str::to_owned);
     HEADERS.iter().find_map(header).or(in_body).filter(|session| !session.is_empty())
 }
 
-/// In `metadata.user_id`, as Claude Code writes it: behind a word in a longer name, or as JSON.
+/// Reads the session from `metadata.user_id`, as Claude Code writes it: behind a word in a longer name, or as JSON.
 pub(super) fn in_body(whole: &Value) -> Option<String> {
     let user = whole.pointer("/metadata/user_id")?.as_str()?;
     let as_json = || serde_json::from_str::<Value>(user).ok()?.get("session_id")?.as_str().map(str::to_owned);

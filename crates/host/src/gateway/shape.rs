@@ -1,5 +1,5 @@
-//! Reading a call with distrust: what it can cost at most, and that nothing in it could make it cost more. What is not about
-//! cost is the agent's own and is passed on byte for byte.
+//! Reading a call with distrust: what it can cost at most, and that nothing in it could make it cost more. Whatever
+//! does not bear on cost is the agent's own and is passed on byte for byte.
 
 use std::fmt;
 
@@ -14,17 +14,17 @@ use super::protocol::Protocol;
 use super::session;
 use super::twice::Once;
 
-/// Answers to one question.
+/// The most answers to one question.
 const ANSWERS: u64 = 16;
 /// An answer that is shorter is of little use, unless the agent wants one so short.
 const USEFUL: u64 = 4_096;
 /// Tokens that are wanted beside those a model may think in.
 const BESIDE_THINKING: u64 = 1_024;
 
-/// Tokens by which an answer may be shorter than that, where what goes in was bounded and not counted.
+/// Tokens by which an answer may be shorter than `USEFUL`, where the input was bounded and not counted.
 const SPARED: u64 = 512;
 
-/// What stands in the path of a call.
+/// The part of a call that stands in its path.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct InPath<'a> {
     pub(super) model: &'a str,
@@ -38,28 +38,28 @@ pub(super) struct Asked {
     pub(super) protocol: Protocol,
     pub(super) model: String,
     pub(super) stream: bool,
-    /// What goes in, in tokens and never too few.
+    /// Tokens of the input, never too few.
     pub(super) parts: Parts,
-    /// By what its beginnings are known if they come again.
+    /// Hashes by which its beginnings are recognised if they come again.
     pub(super) chain: Chain,
     /// Tokens of one answer at most, if the agent says.
     pub(super) most: Option<u64>,
     /// Tokens that the model may think in first, if the agent says.
     thinking: u64,
     pub(super) answers: u64,
-    /// What it has written to a cache is to stay there for longer than is usual, which costs more.
+    /// Whether its cache entries are to stay for longer than is usual, which costs more.
     pub(super) kept: bool,
-    /// By what calls that ask the same are known.
+    /// The fingerprint by which a repeated call is recognised.
     pub(super) alike: u64,
-    /// Fields that nobody here knows.
+    /// Unknown fields.
     pub(super) unknown: Vec<String>,
-    /// What comes back may say less of what went in than there was.
+    /// Whether the provider may count less input than was sent.
     pub(super) shortened: bool,
-    /// The agent wants to be told what was used.
+    /// Whether the agent wants to be told what was used.
     pub(super) tells_usage: bool,
-    /// What the agent calls the piece of work that this is part of.
+    /// The agent's name for the session that this call is part of.
     pub(super) session: Option<String>,
-    /// All of it as a value, until its bound is known.
+    /// The whole call as a value, until its bound is known.
     pub(super) whole: Value,
 }
 
@@ -91,14 +91,14 @@ pub(super) fn read(body: &[u8], protocol: Protocol, key: &Key) -> Result<Asked, 
     read_with(body, protocol, key, None)
 }
 
-/// The same, where the path says for which model it is and how the answer is to come.
+/// Reads a call whose path may say which model it is for and how the answer is to come.
 pub(super) fn read_with(body: &[u8], protocol: Protocol, key: &Key, path: Option<InPath<'_>>) -> Result<Asked, String> {
-    let wrong = |why: serde_json::Error| format!("this is no call: {why}");
+    let wrong = |why: serde_json::Error| format!("this is not a call: {why}");
     serde_json::from_slice::<Once>(body).map_err(wrong)?;
     let Fields(fields) = serde_json::from_slice(body).map_err(wrong)?;
     let whole: Value = serde_json::from_slice(body).map_err(wrong)?;
     let model = path.map_or(whole["model"].as_str(), |path| Some(path.model));
-    let model = model.filter(|name| (1..=200).contains(&name.len())).ok_or("a call names its model")?.to_owned();
+    let model = model.filter(|name| (1..=200).contains(&name.len())).ok_or("a call must name its model")?.to_owned();
     let stream = path.map_or_else(|| switch(&whole, "stream"), |path| Ok(path.stream))?;
     if stream && protocol == Protocol::Embeddings {
         return Err("embeddings are not streamed".to_owned());
@@ -112,7 +112,7 @@ pub(super) fn read_with(body: &[u8], protocol: Protocol, key: &Key, path: Option
     };
     let answers = answers.unwrap_or(1);
     if !(1..=ANSWERS).contains(&answers) {
-        return Err(format!("n is from 1 to {ANSWERS}"));
+        return Err(format!("n must be from 1 to {ANSWERS}"));
     }
     let mut most = (protocol == Protocol::Embeddings).then_some(0);
     for name in protocol.most_tokens() {
@@ -160,18 +160,18 @@ fn switch(whole: &Value, name: &str) -> Result<bool, String> {
     match &whole[name] {
         Value::Null => Ok(false),
         Value::Bool(on) => Ok(*on),
-        _ => Err(format!("{name} is true or false")),
+        _ => Err(format!("{name} must be true or false")),
     }
 }
 
 fn number(whole: &Value, name: &str) -> Result<Option<u64>, String> {
     match &whole[name] {
         Value::Null => Ok(None),
-        value => value.as_u64().map(Some).ok_or_else(|| format!("{name} is a whole number")),
+        value => value.as_u64().map(Some).ok_or_else(|| format!("{name} must be a whole number")),
     }
 }
 
-/// What is no object has nothing in it that a server could go by.
+/// Reads an object; anything else counts as empty, since a server finds no field in it.
 fn object(value: &RawValue) -> Map<String, Value> {
     serde_json::from_str(value.get()).unwrap_or_default()
 }
@@ -183,14 +183,14 @@ impl Asked {
         self.most.map_or(useful, |most| most.min(useful))
     }
 
-    /// The same, less so many as the bound of what goes in may be too high by: a call that only lacks those is not refused for
-    /// them. An eighth at most, and never what the model may think in.
+    /// Returns `fewest` less the tokens by which the bound of the input may be too high: a call that only lacks those
+    /// is not refused for them. An eighth at most, and never what the model may think in.
     pub(super) fn fewest_less(&self, spare: u64) -> u64 {
         let fewest = self.fewest();
         fewest - spare.min(fewest / 8).min(SPARED).min(fewest.saturating_sub(self.thinking) / 2)
     }
 
-    /// What of the call decides how many tokens go in, as a server takes it that is asked to count them.
+    /// The fields that decide how many tokens go in, in the form in which a provider counts them.
     pub(super) fn to_count(&self, model: &str) -> Vec<u8> {
         let names: &[&str] = match self.protocol {
             Protocol::Messages => {
@@ -221,13 +221,14 @@ impl Asked {
         format!("{{{}}}", self.fields.iter().map(field).collect::<Vec<_>>().join(",")).into_bytes()
     }
 
-    /// What has been passed on need not be kept.
+    /// Drops the fields, which need not be kept once they are passed on.
     pub(super) fn is_sent(&mut self) {
         self.fields = Vec::new();
     }
 
-    /// The call as it is passed on: to this model, with answers of so many tokens or with no word about that, and with one about
-    /// what was used. `most` is what the server calls that, whatever the agent does: a name it does not know holds no answer short.
+    /// The call as it is passed on: to this model, with answers of so many tokens or with no limit, and asking for what
+    /// was used. `most` is the server's name for the limit, whatever the agent calls it: a name the server does not
+    /// know limits nothing.
     pub(super) fn body(&self, model: &str, most: &str, tokens: Option<u64>) -> Vec<u8> {
         let names = if tokens.is_some() { self.protocol.most_tokens() } else { &[] };
         let tokens = tokens.unwrap_or_default();
@@ -271,7 +272,7 @@ impl Asked {
         written
     }
 
-    /// A word about what was used was asked for here and not by the agent, who is not to hear it.
+    /// Whether counts of what was used were asked for here and not by the agent, so that they are kept from it.
     pub(super) fn hides_usage(&self) -> bool {
         self.stream && self.protocol == Protocol::Chat && !self.tells_usage
     }
@@ -325,7 +326,7 @@ mod tests {
         let nothing = chat(&json!({ "model": "m", "max_tokens": null })).unwrap();
         let sent: Value = serde_json::from_slice(&nothing.body("m", "max_completion_tokens", Some(9))).unwrap();
         assert_eq!(sent, json!({ "model": "m", "max_completion_tokens": 9 }));
-        // Where nobody may say it, it stays unsaid.
+        // A server that accepts no limit is sent none.
         let sent: Value = serde_json::from_slice(&nothing.body("m", "max_completion_tokens", None)).unwrap();
         assert!(sent.get("max_completion_tokens").is_none());
     }

@@ -1,5 +1,5 @@
-//! What a home has found out about calls by being billed for them: fields that nobody here had heard of and that turned out to
-//! cost nothing beyond the bound, and what was billed above it and is not passed on any more.
+//! The lessons of a home's bills: unknown fields that turned out to cost nothing beyond the bound, and fields and
+//! models that were billed above it and are no longer passed on.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -15,9 +15,9 @@ use crate::{Home, durable};
 
 /// Bills within the bound after which a field is known.
 const TRIALS: u32 = 3;
-/// How long it is waited for another call with the same new field.
+/// How long a call waits for another one with the same new field.
 const TURN: Duration = Duration::from_secs(60);
-/// Fields that are kept in mind.
+/// The most fields that are remembered.
 const MOST: usize = 1_000;
 
 #[derive(Debug)]
@@ -28,23 +28,23 @@ pub(super) struct Shapes {
 
 #[derive(Clone, Debug)]
 enum Shape {
-    /// So many bills were within the bound, and one call at a time finds out more.
+    /// Tried: so many bills were within the bound, and one call at a time finds out more.
     Tried(u32, Arc<Semaphore>),
     Known,
     Refused,
 }
 
-/// The right to make one call of its shape, and whether that finds something out.
+/// The right to make a call with certain fields, and the new ones among them, which its bill decides on.
 #[derive(Debug, Default)]
 pub(super) struct Turn {
     names: Vec<String>,
-    /// Of whom a bill above its bound is remembered where it has no new field.
+    /// The model that is blamed for a bill above the bound, where there is no new field.
     model: String,
     _alone: Vec<OwnedSemaphorePermit>,
 }
 
 impl Turn {
-    /// The bound is a quarter more for what nobody knows.
+    /// Whether the call tries a new field, for which the bound is a quarter more.
     pub(super) fn is_trial(&self) -> bool {
         !self.names.is_empty()
     }
@@ -95,7 +95,7 @@ impl Shapes {
                 Refusal { again: Some(2), ..Refusal::new(StatusCode::TOO_MANY_REQUESTS, "busy", message) }
             };
             turn._alone.push(timeout(TURN, alone.acquire_owned()).await.map_err(|_| busy())?.map_err(|_| busy())?);
-            // What the call before this one found out.
+            // The call before this one may have decided it.
             match self.all().get(&name) {
                 Some(Shape::Refused) => return Err(self.refused(&name)),
                 Some(Shape::Known) => {}
@@ -107,14 +107,14 @@ impl Shapes {
 
     fn refused(&self, name: &str) -> Refusal {
         let message = format!(
-            "a call was billed above the most it could cost ({name}), so that is not passed on any more; its owner can take the \
-             line out of {}",
+            "a call was billed above its upper bound ({name}), so such calls are no longer passed on; the owner can remove \
+             the line from {}",
             self.file.display()
         );
         Refusal::new(StatusCode::FORBIDDEN, "billed", message)
     }
 
-    /// What a call of this shape was billed was within its bound, or was not.
+    /// Learns from the bill of a call, which was within its bound or was not.
     pub(super) fn billed(&self, turn: &Turn, within: bool) {
         let mut all = self.all();
         let mut news = false;
@@ -140,7 +140,7 @@ impl Shapes {
             };
             let text: String = all.iter().filter_map(line).collect();
             if let Err(why) = durable::write(&self.file, text.as_bytes()) {
-                tracing::warn!(%why, "cannot write what was found out about calls");
+                tracing::warn!(%why, "cannot write the list of known and refused fields");
             }
         }
     }
@@ -168,11 +168,11 @@ mod tests {
         drop(turn);
         let refused = shapes.turn(path, "m", &odd).await.unwrap_err();
         assert!(refused.message.contains("chat/completions odd"), "{}", refused.message);
-        // Whoever comes up next knows it too.
+        // The next host knows it too.
         let again = Shapes::of(&home);
         assert!(again.turn(path, "m", &odd).await.is_err());
         assert!(!again.turn(path, "m", &fields).await.unwrap().is_trial());
-        // Where nothing in it was new, it is the model that costs more than anyone knows.
+        // Where no field was new, the model itself costs more than its price says.
         let turn = again.turn(path, "m", &[]).await.unwrap();
         again.billed(&turn, false);
         assert!(again.turn(path, "m", &[]).await.is_err() && again.turn(path, "other", &[]).await.is_ok());

@@ -8,7 +8,7 @@ use super::protocol::Protocol;
 use super::shape::Asked;
 use super::usage::Usage;
 
-/// Begins with the call and ends with what is left of it.
+/// Opens the span of a call, which ends when the call is dropped.
 pub(super) fn begin(golem: &str, upstream: &mind::Upstream, asked: &Asked, tokens: u64) -> Span {
     let operation = operation(asked.protocol);
     debug_span!(
@@ -43,7 +43,7 @@ pub(super) fn settled(span: &Span, cost: Usdc, how: How, usage: Usage) {
     span.record("otel.status_code", "ERROR");
 }
 
-/// One that was not let through.
+/// Writes the span of a call that was refused.
 pub(super) fn refused(golem: &str, asked: &Asked, code: &'static str) {
     let operation = operation(asked.protocol);
     let span = debug_span!(
@@ -62,7 +62,7 @@ fn operation(protocol: Protocol) -> &'static str {
     if protocol == Protocol::Embeddings { "embeddings" } else { "chat" }
 }
 
-/// As it is named before the model, or by nothing but its address.
+/// The provider's name as it stands before the model's, or `other` where there is only an address.
 fn provider(name: &str) -> &str {
     match name.split_once('/') {
         Some((provider, _)) if !provider.contains(':') => provider,

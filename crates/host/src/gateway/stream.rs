@@ -5,22 +5,22 @@ use serde_json::Value;
 use super::protocol::Protocol;
 use super::usage::{self, Usage};
 
-/// The longest event that is waited for; what is longer is passed on unread.
+/// The longest event that is read; a longer one is passed on unread.
 const LONGEST: usize = 1 << 20;
 
 #[derive(Debug)]
 pub(super) struct Listening {
     protocol: Protocol,
-    /// What the agent did not ask for and is not to hear.
+    /// Whether counts of what was used are kept back, which the agent did not ask for.
     hides_usage: bool,
     /// The event that has begun.
     begun: Vec<u8>,
     pub(super) usage: Option<Usage>,
-    /// Its last event has come. Whoever hears that one may hang up at once.
+    /// Whether the last event has come. A client that hears it may hang up at once.
     pub(super) over: bool,
-    /// It was said that some of what was sent was left out or gone over again.
+    /// Whether the provider said that it left out some of the input or went over it again.
     pub(super) edited: bool,
-    /// Its answer has been said to its end, and only counts may follow.
+    /// Whether the answer is complete, and only counts may follow.
     finished: bool,
 }
 
@@ -29,7 +29,8 @@ impl Listening {
         Listening { protocol, hides_usage, begun: Vec::new(), usage: None, over: false, edited: false, finished: false }
     }
 
-    /// What of this is to be passed on now. Where something may have to be kept back, an event goes on when it is whole.
+    /// Takes in a piece of the stream and returns what is to be passed on now. Where something may have to be kept
+    /// back, an event goes on when it is whole.
     pub(super) fn hear(&mut self, chunk: &[u8]) -> Vec<u8> {
         self.begun.extend_from_slice(chunk);
         let mut passed = Vec::new();
@@ -45,19 +46,19 @@ impl Listening {
         if self.hides_usage { passed } else { chunk.to_vec() }
     }
 
-    /// Whether all has been said. Some servers leave out the very last line.
+    /// Whether the answer came whole. Some servers leave out the very last line.
     pub(super) fn is_whole(&self) -> bool {
         self.over || self.finished
     }
 
-    /// What is left when nothing more comes.
+    /// Returns the bytes left to pass on when the stream has ended.
     pub(super) fn rest(&mut self) -> Vec<u8> {
         let rest = std::mem::take(&mut self.begun);
         let kept_back = self.heed(&rest);
         if self.hides_usage && !kept_back { rest } else { Vec::new() }
     }
 
-    /// Listens to one event; true if it says nothing but what was used and nobody asked for that.
+    /// Listens to one event; true if it holds only counts of what was used, which the agent did not ask for.
     fn heed(&mut self, event: &[u8]) -> bool {
         let text = String::from_utf8_lossy(event);
         let data: String = text.lines().filter_map(|line| line.strip_prefix("data:")).map(str::trim).collect();
@@ -93,14 +94,14 @@ mod tests {
     const STREAM: &str = "data: {\"choices\":[{\"delta\":{\"content\":\"h\u{e9}\"}}],\"usage\":null}\n\n: ping\n\n\
         data: {\"choices\":[],\"usage\":{\"prompt_tokens\":5,\"completion_tokens\":2}}\n\ndata: [DONE]\n\n";
 
-    /// The same, however it is cut on the way.
+    /// Hears `STREAM` in pieces of `cut` bytes.
     fn heard(cut: usize, hides: bool) -> (String, Option<Usage>) {
         let mut listening = Listening::new(Protocol::Chat, hides);
         let mut passed = Vec::new();
         for chunk in STREAM.as_bytes().chunks(cut) {
             passed.extend(listening.hear(chunk));
         }
-        assert!(listening.over, "its last event has been heard, before anybody hangs up");
+        assert!(listening.over, "its last event has been heard, before a client hangs up");
         passed.extend(listening.rest());
         (String::from_utf8(passed).unwrap(), listening.usage)
     }

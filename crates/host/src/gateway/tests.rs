@@ -1,5 +1,5 @@
-//! Talks as agents have them, call by call, in every protocol: whatever is added, edited, cut off or exchanged meanwhile, and
-//! however finely the provider counts, no bound is below its count.
+//! Conversations of agents, call by call, in every protocol: whatever is added, edited, cut off or exchanged meanwhile,
+//! and however finely the provider counts, no bound is below its count.
 
 use serde_json::{Value, json};
 use testing::billing::{Double, Habit, Prices, Protocol as Spoken, Setting, Tokeniser, Turn, always};
@@ -60,7 +60,7 @@ struct Talk {
 }
 
 impl Talk {
-    /// What happens between two calls.
+    /// Changes the conversation between two calls.
     fn goes_on(&mut self, dice: &mut Dice) {
         match dice.roll(12) {
             0 => self.said.truncate(dice.roll(self.said.len() + 1)),

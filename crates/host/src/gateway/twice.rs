@@ -1,4 +1,4 @@
-//! Names that stand twice in one object, however deep: of two values nobody knows which a server goes by.
+//! Names that stand twice in one object, however deep: servers differ in which of the two values they use.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -35,7 +35,7 @@ impl<'de> Visitor<'de> for Look {
         Ok(Once)
     }
 
-    /// What is larger than any whole number that is read as one may stand there in hundreds of digits.
+    /// Refuses a number too large to be read as an integer, which may stand there in hundreds of digits.
     fn visit_f64<E: Error>(self, number: f64) -> Result<Once, E> {
         if number.abs() >= 1.8e19 {
             return Err(E::custom("a number is too large"));
@@ -61,7 +61,7 @@ impl<'de> Visitor<'de> for Look {
         while let Some(name) = map.next_key::<String>()? {
             if names.contains(&name) {
                 map.next_value::<IgnoredAny>()?;
-                return Err(A::Error::custom(format!("{name:?} is there twice")));
+                return Err(A::Error::custom(format!("{name:?} stands there twice")));
             }
             names.insert(name);
             map.next_value::<Once>()?;

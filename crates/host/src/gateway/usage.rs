@@ -1,5 +1,5 @@
-//! What a call used, as whoever answered counted it, found where each protocol says it. Of two ways to read a count the dearer
-//! one is taken.
+//! The usage of a call, as the provider counted it, found where each protocol says it. Of two ways to read a count the
+//! dearer one is taken.
 
 pub(super) use mind::Tokens as Usage;
 use serde_json::Value;
@@ -9,7 +9,7 @@ use super::protocol::Protocol;
 const CHAT: [&str; 2] = ["prompt_tokens", "completion_tokens"];
 const RESPONSES: [&str; 2] = ["input_tokens", "output_tokens"];
 
-/// In an answer that has come whole; nothing, if it does not say.
+/// Reads the usage in an answer that has come whole; `None` if it does not say.
 pub(super) fn of(answer: &Value, protocol: Protocol) -> Option<Usage> {
     if protocol == Protocol::Generate {
         return generated(answer.get("usageMetadata")?);
@@ -28,7 +28,7 @@ pub(super) fn of(answer: &Value, protocol: Protocol) -> Option<Usage> {
     }
 }
 
-/// From one event of a stream, on top of what earlier ones said.
+/// Adds what one event of a stream says to what earlier ones said.
 pub(super) fn hear(known: Option<Usage>, event: &Value, protocol: Protocol) -> Option<Usage> {
     let told = match protocol {
         Protocol::Chat | Protocol::Embeddings | Protocol::Generate => of(event, protocol),
@@ -44,7 +44,7 @@ pub(super) fn hear(known: Option<Usage>, event: &Value, protocol: Protocol) -> O
     told.or(known)
 }
 
-/// Whether some of what was sent was left out or gone over again, so that what is said was used is no count of it.
+/// Whether the provider left out some of the input or went over it again, so that its usage is not a count of the call.
 pub(super) fn is_edited(answer: &Value) -> bool {
     let edits = ["/context_management/applied_edits", "/delta/context_management/applied_edits"];
     let rounds = ["/usage/iterations", "/message/usage/iterations"];
@@ -52,7 +52,8 @@ pub(super) fn is_edited(answer: &Value) -> bool {
     edits.iter().any(|place| items(place) > 0) || rounds.iter().any(|place| items(place) > 1)
 }
 
-/// Some count what was thought beside what was said, and say so in the details alone: there it is more than all that came out.
+/// Adds thoughts that a provider counts beside the answer: some say so in the details alone, where the thoughts are
+/// then more than all output.
 fn beside(known: Usage, usage: &Value) -> Usage {
     let count = |place: &str| usage.pointer(place).and_then(Value::as_u64).unwrap_or(0);
     let details = ["/completion_tokens_details/reasoning_tokens", "/output_tokens_details/reasoning_tokens"];
@@ -63,7 +64,7 @@ fn beside(known: Usage, usage: &Value) -> Usage {
     Usage { output, thought: known.thought.max(thought).min(output), ..known }
 }
 
-/// What was gone over more than once is counted once above, and each time here.
+/// Takes the sum over all rounds of an answer, of which the totals hold only one.
 fn in_rounds(known: Usage, usage: &Value) -> Usage {
     let rounds = usage.get("iterations").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
     let sum = |name: &str| rounds.iter().filter_map(|round| round.get(name)?.as_u64()).fold(0, u64::saturating_add);
@@ -75,7 +76,7 @@ fn in_rounds(known: Usage, usage: &Value) -> Usage {
     }
 }
 
-/// As Google counts: thoughts beside the answer, and what its tools took beside the prompt.
+/// Reads Google's counts: thoughts beside the answer, and what its tools took beside the prompt.
 fn generated(usage: &Value) -> Option<Usage> {
     let count = |name: &str| usage.get(name).and_then(Value::as_u64);
     let all = count("promptTokenCount")?.saturating_add(count("toolUsePromptTokenCount").unwrap_or(0));
@@ -148,7 +149,8 @@ mod tests {
             "input_tokens_details": { "cached_tokens": 16_000, "cache_write_tokens": 4_000 } });
         let responses = of(&json!({ "usage": usage }), Protocol::Responses).unwrap();
         assert_eq!(price("openai/gpt-6.1-sol").cost(&responses), 1_600 + 10_000 + 1_000);
-        // Long calls cost more from their first token on, and what nobody gave a price is never cheaper than what goes in.
+        // Long calls cost more from their first token on, and cached input without a price of its own costs as much as
+        // other input.
         let long = Usage { input: 300_000, output: 10, ..Usage::default() };
         assert_eq!(price("openai/gpt-6.1-sol").cost(&long), 1_200_000 + 150);
         let short = Price::parse("1/5").unwrap();

@@ -1,4 +1,4 @@
-//! What goes into a call, counted here instead of by its bytes, where it is public how its model counts.
+//! The input of a call, counted here instead of by its bytes, where it is public how its model counts.
 
 use serde_json::Value;
 
@@ -7,18 +7,19 @@ use super::parts::{self, Parts};
 use super::prefix::Input;
 use super::protocol::Protocol;
 
-/// Models of OpenAI's that are known to count by o200k, and all that are called like them. How newer ones count nobody has said.
+/// OpenAI's models that are known to count by o200k, and all that are called like them. How newer ones count is not
+/// published.
 const KNOWN: [&str; 8] = ["gpt-4o", "gpt-4.1", "gpt-4.5", "gpt-5", "chatgpt-4o", "o1", "o3", "o4-mini"];
-/// One token in so many more may come from how a server writes things down.
+/// The margin: one token in so many more may come from how a server writes things down.
 const MORE: u64 = 10;
-/// Tokens that it may add around each message, and around all.
+/// Tokens that a server may add around each message, and around all.
 const EACH: u64 = 8;
 const AROUND: u64 = 64;
-/// Of longer calls the rest counts by its bytes.
+/// The longest uncounted input, in bytes, that is counted here.
 const LONGEST: u64 = 1 << 20;
-/// Where one of these stands there may be a picture, which counts by other rules.
+/// Names that may announce a picture, which counts by other rules.
 const PICTURES: [&str; 3] = ["image_url", "input_image", "computer_screenshot"];
-/// What holds text for the model wherever it stands.
+/// Fields that hold text for the model wherever they stand.
 const TEXTS: [&str; 12] = [
     "content",
     "text",
@@ -43,7 +44,7 @@ pub(super) fn is_public(model: &str) -> bool {
     KNOWN.iter().any(like)
 }
 
-/// The same bound or a lower one: what was counted before stays, and what is new is counted here.
+/// Returns the bound as it is or a lower one: what was counted before stays, and what is new is counted here.
 pub(super) fn weighed(input: Input, whole: &Value, protocol: Protocol, parts: &Parts) -> Input {
     if !matches!(protocol, Protocol::Chat | Protocol::Responses) || input.rough() > LONGEST {
         return input;
@@ -58,7 +59,7 @@ pub(super) fn weighed(input: Input, whole: &Value, protocol: Protocol, parts: &P
     Input { most, margin: AROUND + (before + messages) / 6, ..input }
 }
 
-/// By its tokens and a margin, or by its bytes.
+/// Bounds a value by its tokens and a margin, or by its bytes.
 fn bounded(value: &Value, tokens: impl Fn(&Value) -> u64, bytes: u64) -> u64 {
     let text = value.to_string();
     if PICTURES.iter().any(|name| text.contains(name)) {
@@ -68,7 +69,7 @@ fn bounded(value: &Value, tokens: impl Fn(&Value) -> u64, bytes: u64) -> u64 {
     (tokens + tokens.div_ceil(MORE)).min(bytes)
 }
 
-/// All that is no message, and what stands for messages where there is no list of them.
+/// Tokens of all that is not a message, and of a text in place of the messages.
 fn before(whole: &Value, protocol: Protocol) -> u64 {
     let said = if protocol == Protocol::Responses { "input" } else { "messages" };
     let fields = whole.as_object().into_iter().flatten();
@@ -83,7 +84,7 @@ fn json_or_text(value: &Value) -> u64 {
     }
 }
 
-/// Text as the model reads it, and everything else as JSON. What is sealed counts by its bytes.
+/// Tokens of a message: text as the model reads it, and everything else as JSON. Sealed content counts by its bytes.
 fn message_tokens(value: &Value) -> u64 {
     let field = |(name, value): (&String, &Value)| match value {
         Value::String(text) if name == "encrypted_content" => text.len() as u64,

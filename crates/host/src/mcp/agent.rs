@@ -1,4 +1,5 @@
-//! What whoever acts for a golem may call, with that golem's token. Nothing here raises a limit, moves money or says yes.
+//! Tools for the agent that acts for a golem, with that golem's token. No tool here raises a limit, moves money or says
+//! yes.
 
 use golem::call;
 use golem::grimoire::Status;
@@ -30,7 +31,7 @@ const fn tool(
 pub(super) const TOOLS: &[Tool] = &[
     tool(
         "standing",
-        "How the golem you act for stands: what is left to spend, its phase and what that means for you, its skill, what presses, \
+        "How the golem you act for stands: what is left to spend, its phase and what that means for you, its skill, its load, \
          what its owner would have you keep in mind, and what can be claimed or proposed.",
         &[],
         false,
@@ -104,17 +105,17 @@ pub(super) fn call(home: &Home, place: &GolemHome, name: &str, given: &Given) ->
             let say = Say { text: given.text("text").to_owned(), done: name == "done" };
             tell(home, place, Body::Command(Command::Say(say)))
         }
-        other => Err(Error::Refused(format!("there is no {other:?} here"))),
+        other => Err(Error::Refused(format!("there is no tool {other:?} here"))),
     }
 }
 
-/// Passes it on to whoever lives the golem, or wakes it for this.
+/// Passes an order on to the process that runs the golem, or wakes the golem for it.
 pub(super) fn tell(home: &Home, place: &GolemHome, body: Body) -> Result<Value, Error> {
     let every = home.settings()?.integer("run.snapshot_every") as u64;
     let order = order::pass_on(place, body, every)?;
     Ok(match order::hear(place, order, order::PATIENCE)? {
         Heard::Done => json!({ "done": true }),
-        Heard::Waiting => json!({ "done": false, "why": "it waits to be read" }),
+        Heard::Waiting => json!({ "done": false, "why": "the golem has not read it yet" }),
     })
 }
 
@@ -177,7 +178,7 @@ pub(super) fn usd(sum: golem::Usdc) -> f64 {
     sum.as_micros() as f64 / 1e6
 }
 
-/// What its phase means for whoever acts for it.
+/// The meaning of the golem's phase, for the agent that acts for it.
 fn meaning(life: &Life) -> &'static str {
     use golem::mortality::phase::Phase;
     match life.phase() {

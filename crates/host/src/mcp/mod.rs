@@ -1,5 +1,5 @@
 //! The Model Context Protocol: an agent asks how its golem stands, makes claims and speaks to its owner; an owner's assistant
-//! looks after golems. Who is who is known by a token, and neither does the other's work.
+//! looks after golems. A token tells which of the two is calling, and each has its own tools.
 
 mod agent;
 mod owner;

@@ -1,5 +1,5 @@
-//! What an owner's assistant may call, as far as its token's scope goes. What changes something is not there unless it was
-//! switched on.
+//! Tools for an owner's assistant, as far as its token's scope goes. Tools that change something are not there unless
+//! the owner has switched them on.
 
 use golem::{Command, Time, Usdc};
 use serde_json::{Value, json};
@@ -17,7 +17,7 @@ use crate::view::herald::Herald;
 use crate::view::status::Status;
 use crate::view::words::Words;
 
-/// Events at once.
+/// The most events in one answer.
 const EVENTS: u64 = 200;
 const NAME: (&str, &str, bool, &str) = ("name", "string", true, "which golem");
 
@@ -34,22 +34,22 @@ pub(super) const TOOLS: &[Tool] = &[
     reads("show", "One golem at this moment, in figures and in words.", &[NAME]),
     reads(
         "events",
-        "What happened to it last, oldest first.",
+        "A golem's latest events, oldest first.",
         &[NAME, ("last", "integer", false, "how many at most, up to 200; 20 if not said")],
     ),
-    reads("report", "What became of it: its testament if it is dead, and what it is living on if it is not.", &[NAME]),
+    reads("report", "A golem's report: its testament if it is dead, and what it is living on if it is not.", &[NAME]),
     reads(
         "costs",
-        "What became of its money, what its agent's calls have cost by model and day, what stopped them, what its checks say, and \
+        "A golem's spending: what its agent's calls have cost by model and day, what stopped them, what its checks say, and \
          what was refused and why.",
         &[NAME, ("days", "integer", false, "how many days back; all if not said")],
     ),
     Tool {
         name: "approve",
-        does: "Say yes or no to what it asks, by the key that `list` and `show` give.",
+        does: "Say yes or no to what a golem asks, by the key that `list` and `show` give.",
         takes: &[
             NAME,
-            ("key", "integer", true, "what is answered"),
+            ("key", "integer", true, "the key of the question"),
             ("yes", "boolean", true, "true for yes, false for no"),
         ],
         scope: Scope::Answer,
@@ -57,14 +57,14 @@ pub(super) const TOOLS: &[Tool] = &[
     },
     Tool {
         name: "freeze",
-        does: "Freeze it: no new exposure, and no calls of its agent, until it is resumed.",
+        does: "Freeze a golem: no new exposure, and no calls of its agent, until it is resumed.",
         takes: &[NAME, ("reason", "string", false, "why")],
         scope: Scope::Order,
         changes: true,
     },
     Tool {
         name: "fund",
-        does: "Give it money to live on, out of the treasury.",
+        does: "Give a golem money to live on, out of the treasury.",
         takes: &[NAME, ("usd", "string", true, "how much, such as 2 or 0.50")],
         scope: Scope::Order,
         changes: true,
@@ -130,7 +130,7 @@ pub(super) fn call(home: &Home, name: &str, given: &Given) -> Result<Value, Erro
             let usd: Usdc = given.text("usd").parse().map_err(|e| Error::Usage(format!("usd: {e}")))?;
             tell(home, &place, Body::Fund { credit: usd, capital: Usdc::ZERO })
         }
-        other => Err(Error::Refused(format!("there is no {other:?} here"))),
+        other => Err(Error::Refused(format!("there is no tool {other:?} here"))),
     }
 }
 

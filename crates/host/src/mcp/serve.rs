@@ -20,7 +20,7 @@ use crate::{Error, Home};
 
 /// The longest call.
 const LARGEST: usize = 64 << 10;
-/// Calls that are answered at once; others wait their turn, for so long.
+/// Calls that are answered at once, and how long others wait for their turn.
 const AT_ONCE: usize = 8;
 const WAITS: Duration = Duration::from_secs(20);
 const INSTRUCTIONS: &str = "You act for a golem of Bardo's: a budget that cannot be exceeded, a measure of whether what you say \
@@ -32,7 +32,7 @@ pub type Http = StreamableHttpService<Server, NeverSessionManager>;
 #[derive(Clone, Debug)]
 pub struct Server {
     home: Home,
-    /// Nobody in particular where each request says who it comes from.
+    /// The caller; none where each request says itself who it comes from.
     who: Option<Who>,
     /// Places for calls under way.
     room: Arc<Semaphore>,
@@ -84,17 +84,18 @@ impl ServerHandler for Server {
     ) -> Result<CallToolResponse, ErrorData> {
         let who = self.who(&context)?;
         let given = call.arguments.unwrap_or_default();
-        // One that is switched off or beyond this token's scope is not there.
+        // A tool that is switched off or beyond this token's scope is not there.
         let tool = tools(&who).find(|tool| tool.name == call.name);
-        let tool = tool.ok_or_else(|| ErrorData::invalid_params(format!("there is no {:?} here", call.name), None))?;
+        let tool =
+            tool.ok_or_else(|| ErrorData::invalid_params(format!("there is no tool {:?} here", call.name), None))?;
         tool.check(&given).map_err(|why| ErrorData::invalid_params(why, None))?;
         let room = tokio::time::timeout(WAITS, Arc::clone(&self.room).acquire_owned()).await;
         let Ok(Ok(_room)) = room else {
-            return Ok(CallToolResult::error(vec![ContentBlock::text("too much is asked at once; try again")]).into());
+            return Ok(CallToolResult::error(vec![ContentBlock::text("too many calls at once; try again")]).into());
         };
         let home = self.home.clone();
         let done = tokio::task::spawn_blocking(move || work(&home, &who, tool, given)).await;
-        let done = done.map_err(|_| ErrorData::internal_error("it did not come to an end", None))?;
+        let done = done.map_err(|_| ErrorData::internal_error("the call did not finish", None))?;
         Ok(match done {
             Ok(value) => CallToolResult::structured(value).into(),
             Err(why) => CallToolResult::error(vec![ContentBlock::text(why.to_string())]).into(),
@@ -109,7 +110,7 @@ fn work(home: &Home, who: &Who, tool: &Tool, given: Map<String, Value>) -> Resul
     }
 }
 
-/// Answers whoever is at the other end of standard input and output, until it goes away.
+/// Answers the client at the other end of standard input and output, until it goes away.
 pub fn stdio(home: &Home, who: Who) -> Result<(), Error> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
     let runtime = runtime.map_err(|e| Error::Host(format!("cannot begin to listen: {e}")))?;
@@ -120,11 +121,11 @@ pub fn stdio(home: &Home, who: Who) -> Result<(), Error> {
     });
     // Reading standard input cannot be called off.
     runtime.shutdown_background();
-    served.map(|_| ()).map_err(|why| Error::Host(format!("whoever was there has gone: {why}")))
+    served.map(|_| ()).map_err(|why| Error::Host(format!("the client went away: {why}")))
 }
 
-/// The same over HTTP: each request has [`Who`] among its extensions, put there by whoever has looked at its token. Nothing is
-/// kept from one to the next.
+/// The service over HTTP: each request has [`Who`] among its extensions, put there where its token was checked. Nothing
+/// is kept from one request to the next.
 pub fn http(home: &Home) -> Http {
     let server = Server { home: home.clone(), who: None, room: Arc::new(Semaphore::new(AT_ONCE)) };
     let config = StreamableHttpServerConfig::default()

@@ -1,27 +1,27 @@
-//! What can be called, by whom, and with what.
+//! Tools: their arguments, and who may call them.
 
 use serde_json::{Map, Value, json};
 
 use crate::home::GolemHome;
 use crate::home::tokens::Scope;
 
-/// Who speaks.
+/// The caller of a tool.
 #[derive(Clone, Debug)]
 pub enum Who {
-    /// Whoever acts for this golem.
+    /// The agent that acts for this golem.
     Agent(GolemHome),
-    /// Whoever holds a token of the owner's; what changes something has to be switched on besides.
+    /// A holder of one of the owner's tokens; tools that change something must be switched on as well.
     Owner { scope: Scope, changes: bool },
 }
 
-/// One thing that can be called.
+/// A tool that can be called.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Tool {
     pub(super) name: &'static str,
     pub(super) does: &'static str,
-    /// Its arguments: a name, `string`, `number`, `integer` or `boolean`, whether it is needed, and what it is.
+    /// Arguments: the name, `string`, `number`, `integer` or `boolean`, whether it is needed, and what it is.
     pub(super) takes: &'static [(&'static str, &'static str, bool, &'static str)],
-    /// What an owner's token must open; nothing is asked of an agent but its own.
+    /// The scope that an owner's token must have; an agent needs only its golem's token.
     pub(super) scope: Scope,
     pub(super) changes: bool,
 }
@@ -40,10 +40,10 @@ impl Tool {
         schema
     }
 
-    /// Arguments are what they are said to be, or the call is none.
+    /// Checks that arguments are of the types they should be; a call with others is refused.
     pub(super) fn check(&self, given: &Map<String, Value>) -> Result<(), String> {
         if let Some(unknown) = given.keys().find(|name| !self.takes.iter().any(|(known, ..)| known == name)) {
-            return Err(format!("{} takes no {unknown:?}", self.name));
+            return Err(format!("{} takes no argument {unknown:?}", self.name));
         }
         for (name, kind, needed, about) in self.takes {
             let sound = match (given.get(*name), *kind) {

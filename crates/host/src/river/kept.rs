@@ -1,5 +1,5 @@
-//! What goes into the archive of a golem, and how it is brought back: as a bundle that a new one can be born with, and onto the
-//! owner's shelf. A life itself is never in it; an end is an end.
+//! The archived copy of a golem, and how it is brought back: as a bundle that a new golem can be born with, and onto
+//! the owner's shelf. The life itself is never in it; an end is an end.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -19,15 +19,15 @@ use crate::home::{GolemHome, Home};
 use crate::legacy::bundle::{self, pack};
 use crate::{Error, durable, private};
 
-/// What is in the archive of one golem.
+/// A golem's copy in the archive.
 #[derive(Serialize, Deserialize)]
 struct Kept {
     bundle: String,
-    /// As it was written, if it has died.
+    /// The testament as it was written, if the golem has died.
     testament: Option<String>,
 }
 
-/// What somebody who is no more has left.
+/// A golem's legacy, brought back from the archive.
 #[derive(Clone, Debug, Serialize)]
 pub struct Left {
     pub name: String,
@@ -35,11 +35,11 @@ pub struct Left {
     pub tick: u64,
     pub dead: bool,
     pub entries: u64,
-    /// What a new golem can be born with.
+    /// The bundle that a new golem can be born with.
     pub bundle: PathBuf,
 }
 
-/// All that is to be kept of a golem by now.
+/// Makes the copy of a golem for the archive.
 pub(crate) fn of(place: &GolemHome, now_ms: u64) -> Result<(GolemId, Copy, Vec<u8>), Error> {
     let reader = Reader::open(&place.database())?;
     let (golem, mut entries) = (reader.wake()?.0, reader.entries()?);
@@ -58,18 +58,18 @@ pub(crate) fn of(place: &GolemHome, now_ms: u64) -> Result<(GolemId, Copy, Vec<u
     Ok((life.id(), copy, text))
 }
 
-/// The surest of what one knows that still lives.
+/// Bundles the surest knowledge of a golem that still lives.
 fn living(place: &GolemHome, life: &Life, mut entries: Vec<Entry>) -> Result<String, Error> {
     entries.sort_by(|a, b| b.confidence(life.now()).total_cmp(&a.confidence(life.now())).then(a.id.cmp(&b.id)));
     let lines: Vec<_> = entries.iter().take(BUDGET).map(|entry| export(entry, life)).collect();
     Ok(pack(&Key::of(place.home())?, place.name.as_str(), Some(life), &lines))
 }
 
-/// Brings back what the archive has of everyone, the newest of each: a bundle of it into the folder `clade`, and all of it onto
-/// the shelf. What is there already is brought up to date.
+/// Brings back the newest copy of every golem in the archive: a bundle of it into the folder `clade`, and all of it
+/// onto the shelf. Copies that are there already are brought up to date.
 pub fn bring_back(home: &Home, archive: &str) -> Result<Vec<Left>, Error> {
     let clade =
-        super::key::read(home)?.ok_or_else(|| Error::Usage("this home is of no clade; join one first".into()))?;
+        super::key::read(home)?.ok_or_else(|| Error::Usage("this home belongs to no clade; join one first".into()))?;
     let clade = std::sync::Arc::new(clade);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|why| Error::Host(why.to_string()))?;
@@ -84,7 +84,8 @@ pub fn bring_back(home: &Home, archive: &str) -> Result<Vec<Left>, Error> {
         }
         let mut left = Vec::with_capacity(newest.len());
         for (page, copy) in newest.into_values() {
-            let golem: GolemId = page.golem.parse().map_err(|_| Error::Refused("the archive names no golem".into()))?;
+            let golem: GolemId =
+                page.golem.parse().map_err(|_| Error::Refused("the archive has a copy without a golem's id".into()))?;
             let text = archive.fetch(golem, &copy).await.map_err(trouble)?;
             left.push(put_down(home, &page, &copy, golem, &text)?);
         }
@@ -94,9 +95,9 @@ pub fn bring_back(home: &Home, archive: &str) -> Result<Vec<Left>, Error> {
 
 fn put_down(home: &Home, page: &Page, copy: &Copy, golem: GolemId, text: &[u8]) -> Result<Left, Error> {
     let name = golem::plain::line(&page.name, 64);
-    let refused = |why: String| Error::Refused(format!("what the archive has of {name}: {why}"));
+    let refused = |why: String| Error::Refused(format!("the archived copy of {name}: {why}"));
     let kept: Kept = serde_json::from_slice(text).map_err(|why| refused(why.to_string()))?;
-    // It was signed in a home that may be no more; that it is the clade's own, its seal has shown.
+    // It was signed in a home that may no longer exist; its seal has shown that it is the clade's own.
     let known = bundle::unpack(&kept.bundle, "").map_err(refused)?;
     let folder = home.root().join("clade");
     private::folder(&folder).map_err(Error::io("cannot create", &folder))?;

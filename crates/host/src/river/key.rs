@@ -1,5 +1,6 @@
-//! The key that all homes of one clade share. Whoever has it reads and writes in the clade's name, so it is handed over in a file
-//! that its owner alone can read, and never shown. The owner's own key stays where it is: moved lives are addressed to it.
+//! The key that all homes of one clade share. A home with this key reads and writes in the clade's name, so it is
+//! handed over in a file that its owner alone can read, and never shown. The owner's own key stays where it is: moved
+//! lives are addressed to it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,12 +14,12 @@ use crate::{Error, private};
 
 const VERSION: u32 = 1;
 
-/// What a home is given to become one of a clade's.
+/// An invitation, with which a home joins a clade.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Invitation {
     bardo_clade: u32,
     key: String,
-    /// Where the relay is, and the archive, if there are any.
+    /// The address of the relay, and the place of the archive, if there are any.
     #[serde(default)]
     pub relay: String,
     #[serde(default)]
@@ -33,7 +34,7 @@ pub fn is_joined(home: &Home) -> bool {
     path(home).exists()
 }
 
-/// Makes the key if there is none; whether there was none.
+/// Makes the key if the home has no key yet; returns whether it did.
 pub fn make(home: &Home) -> Result<bool, Error> {
     let new = !is_joined(home);
     if new {
@@ -42,7 +43,7 @@ pub fn make(home: &Home) -> Result<bool, Error> {
     Ok(new)
 }
 
-/// The clade this home is of, if it is of one.
+/// Reads the clade that this home belongs to, if any.
 pub(crate) fn read(home: &Home) -> Result<Option<Clade>, Error> {
     let path = path(home);
     if !path.exists() {
@@ -52,13 +53,13 @@ pub(crate) fn read(home: &Home) -> Result<Option<Clade>, Error> {
     let clade = unhex(text.trim()).and_then(|bytes| Clade::of(&bytes));
     clade.map(Some).ok_or_else(|| {
         Error::Damaged(format!(
-            "{} holds no key; bring it back from a backup, or move it away and join again",
+            "{} does not hold a key; restore it from a backup, or move it away and join again",
             path.display()
         ))
     })
 }
 
-/// Writes an invitation into a file that nobody else can read.
+/// Writes an invitation into a file that only its owner can read.
 pub fn invite(home: &Home, to: &Path) -> Result<(), Error> {
     let (path, settings) = (path(home), home.settings()?);
     let text = fs::read_to_string(&path).map_err(Error::io("cannot read", &path))?;
@@ -72,24 +73,24 @@ pub fn invite(home: &Home, to: &Path) -> Result<(), Error> {
     private::write(to, text.as_bytes()).map_err(Error::io("cannot write", to))
 }
 
-/// Becomes one of the clade's. A home that is of another stays there.
+/// Joins the clade of an invitation. A home that belongs to another clade stays there.
 pub fn accept(home: &Home, from: &Path) -> Result<Invitation, Error> {
     let text = fs::read_to_string(from).map_err(Error::io("cannot read", from))?;
     let refused = |why: &str| Error::Refused(format!("{}: {why}", from.display()));
     let invitation: Invitation = serde_json::from_str(&text)
-        .map_err(|_| refused("it is no invitation; `bardo styx init --invite FILE` makes one"))?;
+        .map_err(|_| refused("it is not an invitation; `bardo styx init --invite FILE` makes one"))?;
     if invitation.bardo_clade != VERSION {
-        return Err(refused("it is of a version that this program does not know"));
+        return Err(refused("this program does not know its version"));
     }
-    let key = unhex(&invitation.key).ok_or_else(|| refused("there is no key in it"))?;
-    let clade = Clade::of(&key).ok_or_else(|| refused("there is no key in it"))?;
+    let key = unhex(&invitation.key).ok_or_else(|| refused("it has no key"))?;
+    let clade = Clade::of(&key).ok_or_else(|| refused("it has no key"))?;
     match read(home)? {
         None => keep(home, &key)?,
         Some(known) if known.owner() == clade.owner() => {}
         Some(_) => {
             let path = path(home);
             return Err(Error::Refused(format!(
-                "this home is of another clade; move {} away first if it is to leave that one",
+                "this home belongs to another clade; to leave that one, move {} away first",
                 path.display()
             )));
         }

@@ -1,4 +1,5 @@
-//! How the river is for a home, read from what it has written down: for its owner, on any screen, whether a host is up or not.
+//! The state of the river for a home, read from what it has written down: for its owner, on any screen, whether a host
+//! is up or not.
 
 use std::sync::Arc;
 
@@ -15,24 +16,24 @@ use crate::home::Home;
 use crate::view::figures::{count, several};
 use crate::view::portrait::Row;
 
-/// Everything there is to say.
+/// The report on a home's clade and its river.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct Report {
-    /// By what the clade is known to relays; no secret.
+    /// The id by which relays know the clade; it is not a secret.
     pub clade: String,
-    /// By what this home is known to its siblings, once a host was up.
+    /// The id by which siblings know this home, once a host was up.
     pub home: Option<String>,
     pub relay: Option<String>,
     pub archive: Option<String>,
     #[serde(flatten)]
     pub stand: Stand,
-    /// Words that not every other home has confirmed, and words that wait for some before them.
+    /// Words that not every other home has confirmed, and words that wait for earlier ones.
     pub unconfirmed: usize,
     pub held: usize,
     pub homes: Vec<Other>,
     pub siblings: Vec<Sibling>,
     pub deaths: Vec<Death>,
-    /// All of it in words.
+    /// The whole report in words.
     pub told: Vec<Row>,
 }
 
@@ -44,30 +45,30 @@ pub struct Other {
     pub at_ms: u64,
 }
 
-/// A golem elsewhere.
+/// A golem in another home.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct Sibling {
     pub golem: String,
     pub name: Option<String>,
     pub home: String,
-    /// Words that were heard of it.
+    /// Words that were heard from it.
     pub heard: u64,
-    /// The word of which there are two.
+    /// The number under which it said two different words.
     pub forked: Option<u64>,
 }
 
-/// A golem of this home that has died, and who knows of it.
+/// A golem of this home that has died, and how many others know of it.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct Death {
     pub golem: String,
     pub name: String,
     pub homes: usize,
     pub archived: bool,
-    /// It is in two other places.
+    /// Whether the death is known in two other places.
     pub transmitted: bool,
 }
 
-/// What is known, if this home is of a clade.
+/// Makes the report, if this home belongs to a clade.
 pub fn report(home: &Home) -> Result<Option<Report>, Error> {
     let Some(clade) = key::read(home)?.map(Arc::new) else { return Ok(None) };
     let settings = home.settings()?;
@@ -113,7 +114,7 @@ pub fn report(home: &Home) -> Result<Option<Report>, Error> {
     Ok(Some(report))
 }
 
-/// What there is to say, each under what it is about.
+/// The rows of the report: a topic and what there is to say.
 fn told(report: &Report, now_ms: u64) -> Vec<Row> {
     let stand = &report.stand;
     let connected = match (stand.since_ms, &stand.trouble) {
@@ -130,7 +131,7 @@ fn told(report: &Report, now_ms: u64) -> Vec<Row> {
         |place: &Option<String>, how: &str| place.as_ref().map_or("none".to_owned(), |place| format!("{place}, {how}"));
     let mut told = vec![
         ("clade", report.clade.clone()),
-        ("home", report.home.clone().unwrap_or_else(|| "no host was up since it joined".to_owned())),
+        ("home", report.home.clone().unwrap_or_else(|| "no host has been up since it joined".to_owned())),
         ("relay", none(&report.relay, &connected)),
         ("archive", none(&report.archive, &kept)),
         (
@@ -155,7 +156,9 @@ fn told(report: &Report, now_ms: u64) -> Vec<Row> {
 fn sibling(one: &Sibling) -> String {
     let who = one.name.as_deref().unwrap_or(&one.golem[..8]);
     let forked = match one.forked {
-        Some(number) => format!("; there are two words {number}, so no more is heard of it"),
+        Some(number) => {
+            format!("; it said two different words under number {number}, so nothing more is taken from it")
+        }
         None => String::new(),
     };
     format!("{who:<16} in home {}: {}{forked}", &one.home[..8], several(one.heard, "word"))
@@ -163,7 +166,7 @@ fn sibling(one: &Sibling) -> String {
 
 fn death(one: &Death) -> String {
     let places = match (one.homes, one.archived) {
-        (0, false) => "known to nobody else yet".to_owned(),
+        (0, false) => "confirmed by no other home yet".to_owned(),
         (0, true) => "in the archive, and confirmed by no other home yet".to_owned(),
         (n, true) => format!("confirmed by {} and in the archive", several(n as u64, "home")),
         (n, false) => format!(

@@ -1,5 +1,5 @@
-//! A home's books of the river, and what has come from elsewhere. Whatever changes is given as rows to whoever makes them
-//! durable, in the order in which it changed; nothing is sent or put into the post before.
+//! A home's books of the river, and the words that came from elsewhere. Every change is handed as rows to the desk,
+//! which makes them durable, in the order in which they came about; nothing is sent or put into the post before.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -19,20 +19,20 @@ use crate::Error;
 use crate::hash::hex;
 use crate::home::Home;
 
-/// Words of one sibling that are kept for those who have not heard them, or are yet to be born.
+/// Words of one sibling that are kept for golems that have not heard them, or are yet to be born.
 const EACH: usize = 64;
-/// Bytes of a word; what is less sure of it is left out if it is longer.
+/// The longest word, in bytes; if one is longer, its least sure lines are left out.
 const LONGEST: usize = 512 * 1024;
-/// Characters of a name that anyone bothers to show.
+/// The longest name, in characters.
 const NAME: usize = 64;
-/// So long a word is of use to anybody.
+/// How long a word is of use.
 const GOOD_MS: u64 = 7 * 86_400_000;
-/// A death has so long to be confirmed.
+/// How long a death may take to be confirmed.
 pub(crate) const DEADLINE_MS: u64 = 10 * 60_000;
-/// Receipts that a death is known by.
+/// Receipts after which a death counts as known.
 pub(crate) const RECEIPTS: usize = 2;
 
-/// What travels: a word, and what its golem is called at home.
+/// A word as it travels: with the name its golem has at home.
 #[derive(Serialize, Deserialize)]
 struct Said {
     name: String,
@@ -46,47 +46,47 @@ struct Inward {
     parcel: Arc<Parcel>,
 }
 
-/// How the river is for this home, for its owner to see.
+/// The state of the river for this home, for its owner to see.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Stand {
-    /// Since when there has been a connection, in milliseconds since 1970.
+    /// When the connection was made, in milliseconds since 1970, while there is one.
     pub since_ms: Option<u64>,
-    /// What was wrong last, if there is none.
+    /// The last error, while there is no connection.
     pub trouble: Option<String>,
     pub sent: u64,
     pub heard: u64,
-    /// What came and was not taken, by why.
+    /// Words that came and were not taken, counted by reason.
     pub refused: BTreeMap<String, u64>,
     /// When the archive was last written, and what was wrong last.
     pub archived_ms: Option<u64>,
     pub archive_trouble: Option<String>,
 }
 
-/// What was said of a death.
+/// A death as it was announced, and how far it is known.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Ended {
     pub(crate) name: String,
     pub(crate) at_ms: u64,
-    /// What it knew is in the archive.
+    /// Whether its knowledge is in the archive.
     pub(crate) archived: bool,
     /// The most homes that have confirmed it.
     pub(crate) homes: usize,
-    /// Its owner was told how that went.
+    /// Whether the owner was told how that went.
     pub(crate) told: bool,
 }
 
-/// What became of something that came, as far as anybody else has to do something about it.
+/// The outcome of words that came, for other parts of the host to act on.
 #[derive(Debug, Default)]
 pub(crate) struct Arrived {
-    /// To be put into the post.
+    /// Words to put into the post.
     pub(crate) parcels: Vec<Arc<Parcel>>,
-    /// What its owner is to know.
+    /// News for the owner.
     pub(crate) news: Vec<(String, String)>,
 }
 
 pub(crate) struct Shore {
     books: Mutex<Books>,
-    /// There is something to be sent.
+    /// Rung when there is something to send.
     pub(crate) due: Notify,
     pub(crate) clade: Arc<Clade>,
     pub(crate) home: [u8; 16],
@@ -94,18 +94,18 @@ pub(crate) struct Shore {
 
 pub(crate) struct Books {
     pub(crate) bank: Bank,
-    /// What was heard from elsewhere and when, by who said it and its number.
+    /// Words from elsewhere and when they came, by golem and number.
     inward: BTreeMap<(GolemId, u64), (Arc<Parcel>, u64)>,
     names: BTreeMap<GolemId, String>,
     pub(crate) ended: BTreeMap<GolemId, Ended>,
     pub(crate) stand: Stand,
-    /// As it was last written down.
+    /// The state as it was last written down.
     written: Stand,
 }
 
 impl Shore {
-    /// As it was written down, if this home is of a clade, and what is to be written down first. A home that is of another
-    /// clade than before begins anew.
+    /// Reads the books of a home that belongs to a clade; with rows that are to be written first. A home that has
+    /// changed its clade begins again.
     pub(crate) fn of(home: &Home, rows: Vec<Kept>) -> Result<(Option<Shore>, Vec<Row>), Error> {
         let Some(clade) = key::read(home)?.map(Arc::new) else { return Ok((None, Vec::new())) };
         let me = rows.iter().find(|(key, _)| key == b"m").and_then(|(_, value)| value.split_at_checked(16));
@@ -117,7 +117,7 @@ impl Shore {
             None => {
                 anew.extend(std::mem::take(&mut rows).into_iter().map(|(key, _)| (key, None)));
                 let mut name = [0; 16];
-                getrandom::fill(&mut name).map_err(|why| Error::Host(format!("there is no chance: {why}")))?;
+                getrandom::fill(&mut name).map_err(|why| Error::Host(format!("cannot draw a random name: {why}")))?;
                 anew.push((b"m".to_vec(), Some([name.as_slice(), &clade.owner().0].concat())));
                 name
             }
@@ -130,8 +130,8 @@ impl Shore {
         self.books.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A golem's word, to be sent once its rows are durable; nothing if it was said before. The rows are handed over while
-    /// nobody else can change the books.
+    /// Takes a golem's word, to be sent once its rows are durable; `None` if it was said before. The rows are handed
+    /// over while the books are locked.
     pub(crate) fn say<T>(
         &self,
         name: &str,
@@ -157,17 +157,17 @@ impl Shore {
         Some(brought)
     }
 
-    /// Which of its own words a golem has said last on the river.
+    /// The number of the word that a golem has said last on the river.
     pub(crate) fn said(&self, golem: GolemId) -> u64 {
         self.books().bank.said(golem)
     }
 
-    /// What a golem has not heard yet of what came from elsewhere, in its order.
+    /// The words from elsewhere that a golem has not heard yet, in their order.
     pub(crate) fn unheard_by(&self, golem: GolemId, known: &Known) -> Vec<Arc<Parcel>> {
         let (books, mut peer) = (self.books(), None);
         let mut unheard = Vec::new();
         for ((from, number), (word, _)) in books.inward.iter().filter(|((from, _), _)| *from != golem) {
-            // They stand together, so each is looked up once.
+            // Words of one golem stand together, so each golem is looked up once.
             let heard = match peer {
                 Some(known @ Peer { id, .. }) if id == *from => known,
                 _ => *peer.insert(known.heard_of(*from)),
@@ -179,7 +179,7 @@ impl Shore {
         unheard
     }
 
-    /// Takes what has come, each from its place at the relay.
+    /// Takes words that have come, each from its place at the relay.
     pub(crate) fn take<T>(
         &self,
         came: &[(u64, &[u8])],
@@ -196,7 +196,7 @@ impl Shore {
         (arrived, bring(rows))
     }
 
-    /// What a golem knows is in the archive as of now, or all of it if it has died.
+    /// Notes that a golem's knowledge is in the archive as of now, and for good if it has died.
     pub(crate) fn archived<T>(
         &self,
         golem: GolemId,
@@ -209,20 +209,20 @@ impl Shore {
         (!rows.is_empty()).then(|| bring(rows))
     }
 
-    /// The archive could not be written; whether that is news.
+    /// Notes that the archive could not be written; returns whether that is news.
     pub(crate) fn archive_failed(&self, why: &str) -> bool {
         let mut books = self.books();
         books.stand.archive_trouble.replace(why.to_owned()).as_deref() != Some(why)
     }
 
-    /// There is a connection from now on, or none for this reason.
+    /// Notes that there is a connection from now on, or why there is not.
     pub(crate) fn connected(&self, now_ms: u64, trouble: Option<String>) {
         let mut books = self.books();
         books.stand.since_ms = trouble.is_none().then_some(now_ms);
         books.stand.trouble = trouble;
     }
 
-    /// Sees to what is overdue.
+    /// Settles what is overdue.
     pub(crate) fn settle<T>(&self, now_ms: u64, bring: impl FnOnce(Vec<Row>) -> T) -> (Arrived, T) {
         let (mut books, mut arrived) = (self.books(), Arrived::default());
         let (words, mut rows) = books.bank.settle(now_ms);
@@ -285,7 +285,7 @@ impl Books {
                 let day = now_ms / 86_400_000;
                 let who = self.name(speaker.golem).map_or_else(|| speaker.golem.to_string(), str::to_owned);
                 let text = format!(
-                    "{who} has said two different things under one number, as a copied home does: nothing more is heard of it \
+                    "{who} has said two different things under one number, as a copied home does: nothing more is taken from it \
                      from home {} until this host is started again",
                     &hex(&speaker.home)[..8]
                 );
@@ -295,7 +295,7 @@ impl Books {
         }
     }
 
-    /// A sibling's word, which may be put into the post if it is what it says.
+    /// Hears a sibling's word, which goes into the post if it is what it says.
     fn hear(&mut self, word: Word, now_ms: u64, rows: &mut Vec<Row>, arrived: &mut Arrived) {
         self.stand.heard += 1;
         if word.stale {
@@ -317,7 +317,7 @@ impl Books {
         rows.push((inward_key(from, number), Some(json(&kept))));
         arrived.parcels.push(Arc::clone(&kept.parcel));
         self.inward.insert((from, number), (kept.parcel, now_ms));
-        // The oldest make room.
+        // The oldest word makes room.
         let of_it = |from| (from, 0)..=(from, u64::MAX);
         if self.inward.range(of_it(from)).count() > EACH {
             let oldest = self.inward.range(of_it(from)).next().map(|(key, _)| *key).expect("there are some");
@@ -341,7 +341,7 @@ impl Books {
         }
     }
 
-    /// Tells the owner of each death who has it, once two have or its time is up.
+    /// Tells the owner of each death where it is known, once that is in two places or its time is up.
     fn call_time(&mut self, now_ms: u64, rows: &mut Vec<Row>, arrived: &mut Arrived) {
         for (golem, ended) in self.ended.iter_mut().filter(|(_, ended)| !ended.told) {
             let (receipts, late) = (ended.receipts(), now_ms >= ended.at_ms + DEADLINE_MS);
@@ -352,7 +352,7 @@ impl Books {
             rows.push((ended_key(*golem), Some(json(ended))));
             let text = match receipts {
                 0 => format!(
-                    "{}'s death has reached nobody elsewhere within ten minutes; it is still being sent",
+                    "{}'s death has reached no other place within ten minutes; it is still being sent",
                     ended.name
                 ),
                 1 => format!(
@@ -377,7 +377,7 @@ impl Books {
 }
 
 impl Ended {
-    /// In how many other places it is.
+    /// The number of other places in which the death is known.
     pub(crate) fn receipts(&self) -> usize {
         self.homes + usize::from(self.archived)
     }
@@ -397,7 +397,7 @@ fn class(parcel: &Parcel) -> Class {
     }
 }
 
-/// A word as it travels, without what makes it too long.
+/// Writes a word as it travels, without the lines that make it too long.
 fn put_down(name: &str, parcel: &Parcel) -> (Class, Vec<u8>) {
     let mut said = Said { name: name.to_owned(), parcel: parcel.clone() };
     loop {
@@ -453,7 +453,7 @@ mod tests {
         }
     }
 
-    /// What one home says, as another takes it.
+    /// The envelopes of one home, as another takes them.
     fn sent(from: &Shore, number: usize) -> Vec<Vec<u8>> {
         from.books().bank.due(1, number).iter().map(|(envelope, _)| envelope.bytes().to_vec()).collect()
     }
@@ -480,7 +480,7 @@ mod tests {
             assert_eq!((arrived.parcels.len(), arrived.news.len()), (1, 0));
             write(&mut disk, rows);
         }
-        // After a kill, and to whoever has heard the second by then.
+        // After a kill, and for a golem that has heard the second by then.
         let (again, _) = Shore::of(&there, disk.into_iter().collect()).unwrap();
         let again = again.unwrap();
         assert_eq!(again.home, hearer.home);

@@ -1,5 +1,5 @@
-//! The archive of a host that is up, on a thread that golems do not notice: what each knows every 200 ticks, and all of it when
-//! it has died.
+//! The archive of a host that is up, on a thread that golems do not notice: a copy of each golem's knowledge every 200
+//! ticks, and the last one when it has died.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,26 +17,26 @@ use crate::river::{Shore, kept, trouble};
 use crate::view::status::{State, Status};
 use crate::{Error, Home};
 
-/// How often it is looked whether the host goes down, and whether somebody is due.
+/// How often the thread checks whether the host goes down, and whether a golem is due.
 const LOOK: Duration = Duration::from_millis(100);
 const ROUND: Duration = Duration::from_secs(2);
-/// Ticks after which what one knows is kept again.
+/// Ticks after which a golem's knowledge is archived again.
 const TICKS: u64 = 200;
-/// However fast its time goes, no sooner than this.
+/// The least time between two copies, however fast its time goes.
 const APART: Duration = Duration::from_secs(60);
-/// What did not work is tried again after this.
+/// How long after a failure the archive is tried again.
 const AGAIN: Duration = Duration::from_secs(30);
-/// An archive has so long to take something.
+/// How long an archive may take to accept a copy.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Where the archive is, and how long it keeps something.
+/// The place of the archive, and how long it keeps a copy.
 #[derive(Clone, Debug)]
 pub struct Archiving {
     pub place: String,
     pub keep: Duration,
 }
 
-/// What was kept of one golem last.
+/// The newest copy of a golem.
 struct Last {
     tick: u64,
     dead: bool,
@@ -74,7 +74,7 @@ pub(super) fn keep_archive(plan: &Archiving, home: &Home, desk: &Desk, until: &U
     }
 }
 
-/// A bucket may take minutes to answer, and a host that goes down does not wait for it.
+/// Does the work unless the host goes down first: a bucket may take minutes to answer.
 async fn unless<T>(stop: &AtomicBool, work: impl Future<Output = Result<T, ArchiveError>>) -> Result<T, ArchiveError> {
     let stopped = async {
         while !stop.load(Ordering::SeqCst) {
@@ -97,7 +97,7 @@ fn is_due(status: &Status, last: Option<&Last>) -> bool {
     }
 }
 
-/// Keeps what one golem knows; as of which tick, and whether that is all of it.
+/// Archives what a golem knows; returns the tick of the copy, and whether the golem is dead.
 fn keep(
     plan: &Archiving,
     home: &Home,

@@ -1,5 +1,5 @@
-//! What a host does beside running its golems: telling their owner, copying, archiving. Each of these can be begun anew with
-//! other settings while golems and the others go on.
+//! The chores of a host beside running its golems: notes to the owner, backups, the archive. Each can be restarted with
+//! other settings while the golems and the other chores go on.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,7 +16,7 @@ use crate::care::backups::Backups;
 use crate::life::desk::Desk;
 use crate::{Error, Home};
 
-/// Everything an owner has said about that.
+/// The owner's settings for all chores.
 #[derive(Clone, Debug)]
 pub struct Chores {
     pub telling: Telling,
@@ -24,7 +24,7 @@ pub struct Chores {
     pub archive: Option<Archiving>,
 }
 
-/// What of it is to be done otherwise from now on.
+/// New settings for some of the chores, from now on.
 #[derive(Clone, Debug, Default)]
 pub struct Changes {
     pub telling: Option<Telling>,
@@ -32,7 +32,7 @@ pub struct Changes {
     pub archive: Option<Option<Archiving>>,
 }
 
-/// Those who do it.
+/// The running chores.
 #[derive(Debug, Default)]
 pub(super) struct Busy {
     telling: Chore,
@@ -41,7 +41,7 @@ pub(super) struct Busy {
     down: Arc<AtomicBool>,
 }
 
-/// Those who do one of these things.
+/// The threads of one chore.
 #[derive(Debug, Default)]
 struct Chore {
     pause: Arc<AtomicBool>,
@@ -57,13 +57,13 @@ impl Busy {
         Ok(busy)
     }
 
-    /// What has changed is done by others, as soon as those before have put down what they have in hand; the loop does not
-    /// wait for that.
+    /// Restarts the chores whose settings changed, as soon as their threads have finished what they have in hand; the
+    /// loop does not wait for that.
     pub(super) fn change(&mut self, changes: Changes, home: &Home, desk: &Arc<Desk>) {
         if let Some(telling) = changes.telling {
             let desk = Arc::clone(desk);
             self.telling.hand_over(&self.down, move |until| {
-                // Nobody is written down for who is not there to be told.
+                // Notes are written down only for targets that are there to take them.
                 desk.commit(Batch { targets: Some(telling.names()), ..Batch::default() })?;
                 notify::begin(&telling, &desk, &until)
             });
@@ -104,10 +104,10 @@ impl Chore {
             join(before.threads);
             match begin(until) {
                 Ok(threads) => {
-                    info!("goes by what bardo.toml says now");
+                    info!("settings reloaded");
                     join(threads);
                 }
-                Err(why) => warn!(%why, "what bardo.toml says now is not done until the next start"),
+                Err(why) => warn!(%why, "the new settings take effect only at the next start"),
             }
         }));
     }

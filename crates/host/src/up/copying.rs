@@ -10,10 +10,10 @@ use crate::Home;
 use crate::care::backups::Backups;
 use crate::life::desk::Desk;
 
-/// How often it is looked whether the host goes down.
+/// How often the thread checks whether the host goes down.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// Copies what has no fresh copy; the owner hears if that fails.
+/// Makes a round of copies when one is due or asked for; the owner hears if that fails.
 pub(super) fn keep_copies(backups: &Backups, home: &Home, desk: &Desk, until: &Until) {
     let mut look = Instant::now();
     desk.board.copies.store(true, Ordering::Relaxed);

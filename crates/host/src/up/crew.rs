@@ -9,7 +9,7 @@ use super::wake::{Job, Wake};
 use super::workers::perform;
 use crate::life::desk::Desk;
 
-/// They mostly wait for the scribe, so there are many more than processors.
+/// Threads of the crew: they mostly wait for the scribe, so there are many more than processors.
 const WORKERS: usize = 32;
 
 /// Threads that give golems their turns.
@@ -44,7 +44,7 @@ impl Crew {
         Crew { jobs, threads }
     }
 
-    /// Nobody: jobs wait until somebody takes them.
+    /// A crew without threads, whose jobs wait until a test takes them.
     #[cfg(test)]
     pub(super) fn none() -> Crew {
         Crew { jobs: Arc::default(), threads: Vec::new() }
@@ -56,7 +56,7 @@ impl Crew {
         self.jobs.waiting().0.len()
     }
 
-    /// One of the jobs that wait.
+    /// Takes one of the jobs that wait.
     #[cfg(test)]
     pub(super) fn take(&self, nth: usize) -> Option<Job> {
         self.jobs.waiting().0.remove(nth)
@@ -81,7 +81,7 @@ impl Jobs {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The next job; none once there are no more to come.
+    /// Waits for the next job; `None` once there are no more to come.
     fn next(&self) -> Option<Job> {
         let mut waiting = self.waiting();
         loop {

@@ -1,5 +1,5 @@
 //! A host's connection to the relay: one thread that keeps calling, sends what is due, and writes down what comes before
-//! anybody hears of it.
+//! a golem hears of it.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -19,13 +19,13 @@ use crate::Error;
 use crate::life::desk::{Brought, Desk};
 use crate::river::{Arrived, Shore};
 
-/// How often it is looked whether something is due.
+/// How often the thread checks whether something is due.
 const LOOK: Duration = Duration::from_millis(500);
-/// A relay that is away is called again after this, then twice as long, up to the most.
+/// How long after a failure the relay is called again: at first, and at most after doubling.
 const AGAIN: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(60));
-/// Words under way to the relay at once.
+/// The most words under way to the relay at once.
 const UNDER_WAY: usize = 512;
-/// Words that are written down together.
+/// The most words that are written down together.
 const TOGETHER: usize = 1_024;
 
 /// The connection of a host that is up, until it is dropped.
@@ -36,7 +36,7 @@ pub(crate) struct Link {
 }
 
 impl Link {
-    /// Begins to call, if this home is of a clade and there is a relay.
+    /// Begins to call, if this home belongs to a clade and there is a relay.
     pub(crate) fn begin(desk: &Arc<Desk>, url: Option<String>) -> Result<Option<Link>, Error> {
         let (Some(_), Some(url)) = (&desk.shore, url) else { return Ok(None) };
         let (stop, desk) = (Arc::new(AtomicBool::new(false)), Arc::clone(desk));
@@ -53,7 +53,7 @@ impl Link {
 }
 
 impl Link {
-    /// Has it hang up, without waiting for that: it may itself wait for a disk that takes nothing.
+    /// Tells the thread to hang up, without waiting for that: it may itself wait for a disk that takes nothing.
     pub(crate) fn stop(&self) {
         self.stop.store(true, Ordering::SeqCst);
     }
@@ -83,7 +83,7 @@ async fn keep_calling(url: &str, desk: &Desk, shore: &Shore, stop: &AtomicBool) 
         };
         shore.books().bank.unsent();
         let Err(why) = ended else { break };
-        // A session that has run out is no trouble.
+        // A session that has run out is not an error.
         if matches!(why, Trouble::Turned(Why::Over)) {
             continue;
         }
@@ -100,19 +100,19 @@ async fn keep_calling(url: &str, desk: &Desk, shore: &Shore, stop: &AtomicBool) 
     }
 }
 
-/// One call.
+/// A call to the relay.
 struct Call<'a> {
     desk: &'a Desk,
     shore: &'a Shore,
     mouth: Mouth,
     ear: Ear,
-    /// What the relay has not answered for, by what it is called.
+    /// Words that the relay has not answered for, by id: the golem and the number of each.
     under_way: HashMap<u64, (GolemId, u64)>,
     next: u64,
 }
 
 impl Call<'_> {
-    /// Until it breaks off, or the host goes down.
+    /// Holds the call until it breaks off, or the host goes down.
     async fn hold(&mut self, stop: &AtomicBool) -> Result<(), Trouble> {
         let place = self.shore.books().bank.place;
         self.mouth.say(&Up::After { sequence: place }).await?;
@@ -178,7 +178,7 @@ impl Call<'_> {
         Ok(())
     }
 
-    /// Sends what is due, and how far everybody was heard.
+    /// Sends what is due, and a receipt for what was heard.
     async fn send(&mut self) -> Result<(), Trouble> {
         let now = self.desk.now_ms();
         let room = UNDER_WAY.saturating_sub(self.under_way.len());
@@ -196,7 +196,7 @@ impl Call<'_> {
     }
 }
 
-/// Sees to what is overdue.
+/// Settles what is overdue.
 fn settle(desk: &Desk, shore: &Shore) {
     let (arrived, brought) = shore.settle(desk.now_ms(), |rows| bring(desk, rows));
     deliver(desk, arrived, brought);

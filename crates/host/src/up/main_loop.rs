@@ -1,4 +1,5 @@
-//! The loop of a host: it waits for whatever wakes it, keeps the schedule, and hands golems to workers and takes them back.
+//! The loop of a host: it waits for the next event, keeps the schedule, and hands golems to workers and takes them
+//! back.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -28,18 +29,18 @@ use crate::view::board::Board;
 use crate::view::status::{State, Status};
 use crate::{Error, Home};
 
-/// How often bells are listened for.
+/// How often the folder of bells is read.
 const BELLS_EVERY: Duration = Duration::from_millis(50);
-/// How often it is looked for golems that were born, came in or ended elsewhere.
+/// How often the folder of golems is scanned for those that were born, came in or ended elsewhere.
 pub(super) const CENSUS_EVERY: Duration = Duration::from_secs(2);
-/// How long a host that goes down waits for the next one to be put to rest.
+/// How long a host that goes down waits for the next golem to be put to rest.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// How often it is looked after one whose world takes its time, if that says nothing by itself.
+/// How often a golem that waits for a slow world is looked at, if the world does not report by itself.
 const AWAITED: Duration = Duration::from_secs(1);
-/// How often after one that watches a series, which somebody else may follow.
+/// How often a golem that watches a series is looked at, since another process may follow that series.
 const UNTOLD: Duration = Duration::from_secs(15);
 
-/// How a host is to be.
+/// The settings of a host.
 #[derive(Debug)]
 pub struct Plan {
     /// World seconds per second of the owner's.
@@ -47,11 +48,11 @@ pub struct Plan {
     pub chores: Chores,
     pub api: Option<api::Listen>,
     pub gateway: Option<gateway::Listen>,
-    /// Where the relay is to siblings elsewhere.
+    /// The address of the relay to siblings in other homes.
     pub relay: Option<String>,
 }
 
-/// What coming up came to.
+/// The result of coming up: golems by state, and the time it took.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Boot {
     pub living: usize,
@@ -73,11 +74,11 @@ pub struct Up {
     pub(super) crew: Crew,
     speed: f64,
     pace: Pace,
-    /// When bells are listened for next.
+    /// When bells are read next.
     bells: Instant,
-    /// When it is next looked for golems that are new here.
+    /// When the folder of golems is scanned next.
     census: Instant,
-    /// The last time nobody could be looked for.
+    /// Whether the last scan failed.
     lost: bool,
     chores: Busy,
     api: Option<api::Running>,
@@ -106,22 +107,22 @@ impl Hears for Bell {
     }
 }
 
-/// Asks a host for something, from anywhere.
+/// A handle with which any thread asks a host for something.
 #[derive(Clone, Debug)]
 pub struct Asker(Sender<Wake>);
 
 impl Asker {
-    /// To come down.
+    /// Asks the host to come down.
     pub fn stop(&self) {
         let _ = self.0.send(Wake::Stop);
     }
 
-    /// To say wherever it says something that new settings are wrong, and why; or that they are right again.
+    /// Has the host report that new settings are wrong, and why; or that they are right again.
     pub fn settings(&self, wrong: Option<String>) {
         let _ = self.0.send(Wake::Settings(wrong));
     }
 
-    /// To do otherwise, from now on, what is done beside running golems.
+    /// Changes the settings of the host's chores.
     pub fn change(&self, changes: Changes) {
         let _ = self.0.send(Wake::Chores(Box::new(changes)));
     }
@@ -156,7 +157,7 @@ impl Up {
         Ok(up)
     }
 
-    /// A host of which nothing goes on by itself: whoever has it gives the turns and moves the clock.
+    /// A host without threads of its own, for a test that gives the turns and moves the clock.
     #[cfg(test)]
     pub(super) fn stepped(home: &Home, plan: &Plan) -> Result<Up, Error> {
         let desk = Desk::alone(take_log(home, plan)?, home)?;
@@ -200,12 +201,12 @@ impl Up {
         Asker(self.waker.clone())
     }
 
-    /// Where the API is, if there is one.
+    /// The address of the API, if there is one.
     pub fn address(&self) -> Option<std::net::SocketAddr> {
         self.api.as_ref().map(|api| api.address)
     }
 
-    /// Where agents call, if they can.
+    /// The address of the gateway, if there is one.
     pub fn gateway(&self) -> Option<std::net::SocketAddr> {
         self.gateway.as_ref().map(|gateway| gateway.address)
     }
@@ -227,7 +228,7 @@ impl Up {
             }
         }
         self.spread_out();
-        // One that is still dying is here and dead.
+        // A golem that is still dying counts as here and as dead.
         let all = self.desk.board.all();
         self.boot.dead = all.iter().filter(|status| status.state == State::Dead).count();
         self.boot.released = all.iter().filter(|status| status.state == State::Released).count();
@@ -237,7 +238,8 @@ impl Up {
         Ok(())
     }
 
-    /// Spreads everyone who is awake over one interval, so that they do not all wake in the same instant for ever after.
+    /// Spreads all golems that are awake over one interval, so that they do not all wake in the same instant for ever
+    /// after.
     pub(super) fn spread_out(&mut self) {
         let now = self.home.wall().now();
         let up: Vec<usize> = (0..self.slots.len()).filter(|at| self.slots[*at].living.is_some()).collect();
@@ -254,7 +256,7 @@ impl Up {
             if self.slots.find(place.name.as_str()).is_some() || place.is_buried() {
                 continue;
             }
-            // Whoever came to rest has left word of who it is, so that its file is opened once.
+            // A golem that came to rest has left its id in its glance, so that its file is opened only once.
             let known = Glance::read(&place.vault()).map(|glance| Ok(glance.id));
             match known.unwrap_or_else(|| Reader::open(&place.database()).and_then(|reader| reader.id())) {
                 Ok(id) => {
@@ -295,7 +297,7 @@ impl Up {
             self.bells = now + BELLS_EVERY;
         }
         if now >= self.census {
-            // Those who are up go on, whatever the folder has to say.
+            // Golems that are up go on, even if the folder cannot be read.
             let found = self.look_for_golems();
             if let (false, Err(why)) = (self.lost, &found) {
                 tell(&format!("cannot look for new golems: {why}"));
@@ -322,15 +324,14 @@ impl Up {
         self.slots.next_due().map_or(self.bells, |due| due.min(self.bells))
     }
 
-    /// Lays the room for orders aside again once there is some, if there is a disk that is anybody's: a host of which nothing
-    /// goes on by itself has none.
+    /// Lays the room for orders aside again once the disk has some; not in a stepped host, which has no scribe.
     fn keep_room(&self) {
         if self.scribe.is_some() {
             self.home.keep_reserve();
         }
     }
 
-    /// Does what it was woken for; breaks if that is to stop.
+    /// Does what the loop was woken for; breaks if that is to stop.
     pub(super) fn woken(&mut self, wake: Wake, tell: &mut impl FnMut(&str)) -> ControlFlow<()> {
         match wake {
             Wake::Back(at, outcome) => self.back(at, outcome, tell),
@@ -357,11 +358,11 @@ impl Up {
         ControlFlow::Continue(())
     }
 
-    /// Its owner is told once of each fault, and of its end.
+    /// Tells the owner once of each fault in the settings, and of its end.
     fn reread(&self, wrong: Option<String>) {
         let text = match &wrong {
-            Some(why) => format!("bardo.toml is wrong, so the host goes on by what it read before: {why}"),
-            None => "bardo.toml can be read again".to_owned(),
+            Some(why) => format!("bardo.toml is wrong, so the host keeps the settings it read before: {why}"),
+            None => "bardo.toml is right again".to_owned(),
         };
         if self.desk.board.settings_wrong(wrong) {
             let key = format!("settings:{}", self.home.wall().now_ms());
@@ -386,7 +387,7 @@ impl Up {
         }
     }
 
-    /// Whoever has a letter is heard at once, if it is here.
+    /// Lets golems with a new letter hear it at once, if they are here.
     fn listen_for_bells(&mut self) {
         let Ok(entries) = fs::read_dir(self.home.bells()) else { return };
         // In an order that does not depend on the folder.
@@ -412,15 +413,15 @@ impl Up {
             let job = if slot.waits { Job::Turn(at, living, None) } else { Job::Hear(at, living) };
             self.crew.give(job);
         } else if rung && slot.stand != Stand::Down {
-            // Its owner had it, and may be done with it. One that is down is woken when it is due and finds its letters
-            // then: the bell may belong to the very letter that brought it down.
+            // The owner had taken it out, and may be done with it. A golem that is down is woken when it is due and
+            // finds its letters then: the bell may belong to the very letter that brought it down.
             slot.stand = Stand::Out;
             slot.falls.clear();
             self.slots.schedule(at, self.home.wall().now());
         }
     }
 
-    /// A worker has brought a golem back.
+    /// Takes back a golem from a worker.
     fn back(&mut self, at: usize, outcome: Outcome, tell: &mut impl FnMut(&str)) {
         let now = self.home.wall().now();
         self.slots[at].away = false;
@@ -502,11 +503,12 @@ impl Up {
                 let again = if self.slots[at].watches().is_some() { UNTOLD } else { AWAITED };
                 self.slots.look_again(at, now + again);
             }
-            // Its time goes as fast as what it watches is there.
+            // A golem that watches a series lives as fast as the series grows.
             Turn::Lived if self.slots[at].watches().is_some() => self.slots.schedule(at, now),
             Turn::Lived | Turn::Paused => {
                 let interval = self.slots.interval(at, self.speed);
-                // On time means at the time it was due, not so long after it was done; who is far behind starts afresh.
+                // The next tick counts from when this one was due, not from when it was done; a golem far behind starts
+                // afresh.
                 let next = self.slots[at].meant + interval;
                 let behind = next + interval < now;
                 self.pace.turn(interval, if behind { now - next } else { Duration::ZERO });
@@ -515,19 +517,19 @@ impl Up {
         }
     }
 
-    /// It has ended: nothing more is owed it but its place in the graveyard.
+    /// Puts a golem that has ended to rest: all it is still owed is its place in the graveyard.
     fn show_out(&mut self, at: usize) {
         let slot = &mut self.slots[at];
         slot.stand = Stand::Dead;
         if let Some(living) = slot.living.take() {
-            // Whatever it waited for last is over.
+            // The board must no longer say what it waited for.
             self.desk.board.post(Status::of(living.life()));
             slot.away = true;
             self.crew.give(Job::Leave(at, living));
         }
     }
 
-    /// Everyone's own file gets everything, and the log is empty.
+    /// Goes down: every golem's own file gets everything, and the log is empty.
     fn go_down(mut self, tell: &mut impl FnMut(&str)) -> Result<(), Error> {
         self.chores.stop();
         if let Some(api) = self.api.take() {
@@ -548,7 +550,8 @@ impl Up {
                     left += usize::from(self.left(wake));
                     patience = self.home.wall().now() + PATIENCE;
                 }
-                // Whoever waits for a disk that takes nothing would wait for ever; the log has all that was acknowledged.
+                // A worker that waits for a disk that takes nothing would wait for ever; the log has all that was
+                // acknowledged.
                 Err(RecvTimeoutError::Timeout) if self.desk.board.trouble().is_some() => self.desk.give_up(),
                 Err(RecvTimeoutError::Timeout) if self.home.wall().now() < patience => {}
                 Ok(_) => {}
@@ -567,12 +570,12 @@ impl Up {
         match self.desk.board.trouble() {
             None => Ok(()),
             Some(why) => Err(Error::Host(format!(
-                "not everything could be put into place ({why}); nothing acknowledged is lost, the next start carries it over"
+                "not everything could be written to its own file ({why}); nothing acknowledged is lost, the next start carries it over"
             ))),
         }
     }
 
-    /// Sends everyone who is here to be put to rest.
+    /// Sends every golem that is here to be put to rest.
     pub(super) fn leave_everyone(&mut self) {
         self.desk.board.close();
         for at in 0..self.slots.len() {
@@ -583,8 +586,8 @@ impl Up {
         }
     }
 
-    /// Somebody came back while everyone is put to rest; whoever was still at something else is sent to it now. True if
-    /// that is one more who needs nothing any more.
+    /// Takes back a golem while all are put to rest: one that was still at something else is sent to rest now. True if
+    /// this one needs nothing more.
     pub(super) fn left(&mut self, wake: Wake) -> bool {
         let Wake::Back(at, outcome) = wake else { return false };
         match outcome {

@@ -1,8 +1,8 @@
 //! `bardo up`: all of an owner's golems in one process.
 //!
-//! One loop waits for whatever wakes it and hands golems to workers; a worker gives one golem its turn and hands it
-//! back. Whatever a golem's world, mind or dream does to its worker, the loop and the others go on: one that falls
-//! over is woken again from its journal, and one that keeps falling is stopped, and its owner told.
+//! One loop waits for events and hands golems to workers; a worker gives one golem its turn and hands it back. Whatever
+//! a golem's world, mind or dream does to its worker, the loop and the other golems go on: a golem that falls over is
+//! woken again from its journal, and one that keeps falling is stopped, and its owner told.
 
 pub mod api;
 mod archiving;

@@ -1,4 +1,4 @@
-//! Being told: what an owner wants to hear of without asking, and how it reaches them.
+//! Notes to the owner: news that an owner wants to hear without asking, and how it reaches them.
 //!
 //! A note is written down in the same sync as the record that gave rise to it, and crossed out for each target once
 //! that target has taken it. A kill between the two sends it again under the same key, by which a receiver can tell;
@@ -25,19 +25,19 @@ use crate::view::notes::{KINDS, host_note};
 use crate::view::status::{State, Status};
 use crate::wall::now_ms;
 
-/// So many that wait together are told in one.
+/// So many notes that wait together go out as one.
 const MANY: usize = 3;
-/// No more than so many are told in one.
+/// The most notes that go out as one.
 const TOGETHER: usize = 50;
-/// What the log calls the terminal.
+/// The terminal's name in the log.
 const HERE: &str = "terminal";
-/// How often it is looked whether there is something to tell.
+/// How often each thread checks for notes to send.
 const LOOK: Duration = Duration::from_millis(200);
-/// A target that is down is tried again after this, then twice as long, up to the most.
+/// How long after a failure a target is tried again: at first, and at most after doubling.
 const AGAIN: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(60));
 const DAY_MS: i64 = 86_400_000;
 
-/// Everything an owner has said about being told.
+/// The owner's settings for notes.
 #[derive(Clone, Debug)]
 pub struct Telling {
     pub targets: Vec<Target>,
@@ -46,11 +46,11 @@ pub struct Telling {
     pub daily: Option<u8>,
     /// How long a note waits for others to go out with.
     pub gather: Duration,
-    /// Prints a note where the host was started, if somebody may be reading there.
+    /// Prints a note on the host's own output, where the owner may be reading.
     pub here: Option<fn(&Note)>,
 }
 
-/// What is called so, and whether it took what it was told.
+/// A target by name, and whether it accepted a test.
 pub type Tried = (&'static str, Result<(), String>);
 
 impl Telling {
@@ -95,13 +95,13 @@ impl Telling {
         targets.chain(self.heartbeat.as_ref().map(|(url, _)| url))
     }
 
-    /// What the log calls each target.
+    /// The names of all targets in the log.
     pub fn names(&self) -> Vec<String> {
         let here = self.here.map(|_| HERE.to_owned());
         self.targets.iter().map(|target| target.way.name().to_owned()).chain(here).collect()
     }
 
-    /// Tells every target and the heartbeat something that means nothing, and says what came of each.
+    /// Sends a test note to every target and the heartbeat, and says which accepted it.
     pub fn test(&self) -> Result<Vec<Tried>, Error> {
         let client = client(self.urls())?;
         let note = host_note(
@@ -123,7 +123,7 @@ impl Telling {
     }
 }
 
-/// The kinds a target is told of; all of them if none is named.
+/// The kinds of notes a target gets; all of them if the list is empty.
 fn kinds(settings: &Settings, key: &str) -> Result<Vec<String>, Error> {
     let named = settings.text(key).unwrap_or_default().split(',').map(str::trim).filter(|kind| !kind.is_empty());
     let named: Vec<String> = named.map(str::to_owned).collect();
@@ -136,7 +136,8 @@ fn kinds(settings: &Settings, key: &str) -> Result<Vec<String>, Error> {
     }
 }
 
-/// The threads that tell: one for each target, so that one that is down holds up no other, and one for time.
+/// Starts the threads that send notes: one for each target, so that one that is down holds up no other, and one for
+/// time.
 pub(super) fn begin(telling: &Telling, desk: &Arc<Desk>, until: &Until) -> Result<Vec<JoinHandle<()>>, Error> {
     let mut threads = Vec::new();
     let client = client(telling.urls())?;
@@ -153,7 +154,7 @@ pub(super) fn begin(telling: &Telling, desk: &Arc<Desk>, until: &Until) -> Resul
     Ok(threads)
 }
 
-/// Notes that wait are told in order, each by itself or, where many have come together, all in one.
+/// Sends a target the notes that wait, in order, each by itself or, where many have come together, as one.
 fn tell_all(target: &Target, gather: Duration, desk: &Desk, client: &Client, until: &Until) {
     let (mut patience, to) = (AGAIN.0, target.way.name());
     while !until.is_over() {
@@ -175,7 +176,7 @@ fn tell_all(target: &Target, gather: Duration, desk: &Desk, client: &Client, unt
                 if patience == AGAIN.0 {
                     warn!(to, why, kind = notes[0].kind, "notification failed, will retry");
                 }
-                // In order: nothing overtakes what could not be told.
+                // In order: no note overtakes one that could not be sent.
                 nap(patience, until);
                 patience = (patience * 2).min(AGAIN.1);
                 break;
@@ -193,18 +194,18 @@ fn tell_all(target: &Target, gather: Duration, desk: &Desk, client: &Client, unt
     }
 }
 
-/// Others may still come that could go out with it. A clock that went back makes nobody wait.
+/// Whether a note may still wait for others to go out with. A clock that went back makes no note wait.
 fn is_young(note: &Note, gather: Duration) -> bool {
     (0..gather.as_millis() as i64).contains(&(now_ms() - note.at))
 }
 
-/// These need not be told any more; false if nothing can be written down.
+/// Crosses notes out that need not be sent to this target any more; false if nothing can be written down.
 fn crossed_out(desk: &Desk, to: &str, numbers: Vec<u64>) -> bool {
     let told: Vec<(u64, String)> = numbers.into_iter().map(|number| (number, to.to_owned())).collect();
     told.is_empty() || desk.commit(Batch { told, ..Batch::default() }).is_ok()
 }
 
-/// Every note as a line where the host was started.
+/// Prints every note as a line where the host was started.
 fn print_all(print: fn(&Note), desk: &Desk, until: &Until) {
     while !until.is_over() {
         let waiting = desk.waiting(HERE, TOGETHER).unwrap_or_default();
@@ -226,7 +227,7 @@ fn nap(length: Duration, until: &Until) {
     }
 }
 
-/// The outgoing heartbeat, whose silence tells somebody else that this host is gone; the daily line; and trouble with
+/// Keeps the outgoing heartbeat, whose silence tells a monitor that this host is gone; the daily line; and trouble with
 /// the disk, which cannot wait to be written down.
 fn keep_time(telling: &Telling, desk: &Desk, client: &Client, until: &Until) {
     let mut beat = Instant::now();
@@ -236,7 +237,7 @@ fn keep_time(telling: &Telling, desk: &Desk, client: &Client, until: &Until) {
             && Instant::now() >= beat
         {
             beat = Instant::now() + *every;
-            // One that is missed is missed: the next says the same.
+            // A missed beat is not repeated: the next says the same.
             if let Err(why) = accepted(client.post(url).body("").send()) {
                 debug!(why, "a heartbeat was missed");
             }
@@ -254,8 +255,8 @@ fn keep_time(telling: &Telling, desk: &Desk, client: &Client, until: &Until) {
     }
 }
 
-/// What is told without being written down first, because nothing can be: once for each trouble, and to each target
-/// until it has taken it.
+/// The alarm that is sent without being written down first, because nothing can be: once for each trouble, to each
+/// target until it has accepted it.
 #[derive(Default)]
 struct DirectAlarm {
     note: Option<Note>,
@@ -284,7 +285,7 @@ impl DirectAlarm {
     }
 }
 
-/// A line a day, from this hour on; its key makes it one.
+/// The daily line, from this hour on; its key makes it one a day.
 fn daily(board: &Board, hour: u8, now: i64) -> Option<Note> {
     let (day, of_day) = (now.div_euclid(DAY_MS), now.rem_euclid(DAY_MS));
     // A host that comes up in the evening has no morning line to give.
@@ -301,7 +302,7 @@ pub(crate) fn summary(board: &Board) -> String {
     let living: Vec<_> = all.iter().filter(|status| status.state.is_here()).collect();
     let dead = all.iter().filter(|status| status.state == State::Dead).count();
     let unlived = all.iter().filter(|status| status.state == State::Unlived).count();
-    let unlived = if unlived == 0 { String::new() } else { format!(", {unlived} not lived") };
+    let unlived = if unlived == 0 { String::new() } else { format!(", {unlived} not running") };
     let sum = |of: fn(&Status) -> Usdc| living.iter().map(|status| of(status)).sum::<Usdc>();
     let skill = living.iter().map(|status| status.skill).sum::<f64>() / living.len().max(1) as f64;
     let exposed = living.iter().filter(|status| status.holding != 0).count();

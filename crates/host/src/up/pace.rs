@@ -1,18 +1,19 @@
-//! Whether the asked speed is kept. A host that cannot keep it lets time go that nobody looks at; its owner should know.
+//! Whether the host keeps the requested speed. A host that cannot keep it skips time that no golem looks at; its owner
+//! should know.
 
 use std::time::{Duration, Instant};
 
-/// How long is watched before anything is said.
+/// How long the pace is measured before anything is said.
 const WATCHED: Duration = Duration::from_secs(30);
-/// Below this share of the asked speed it is said, and above it it is news again.
+/// The share of the requested speed below which the owner is told, and above which all is well again.
 const KEPT: f64 = 0.8;
 
 #[derive(Debug)]
 pub(super) struct Pace {
     since: Instant,
-    /// Time that was looked at, over all golems.
+    /// Time that golems lived through, over all golems.
     lived: Duration,
-    /// Time that nobody looked at.
+    /// Time that was skipped.
     lost: Duration,
     slow: bool,
 }
@@ -22,13 +23,13 @@ impl Pace {
         Pace { since: now, lived: Duration::ZERO, lost: Duration::ZERO, slow: false }
     }
 
-    /// A turn is over: the next comes an interval after the last was due, or so much later.
+    /// Notes a turn: the next comes an interval after the last was due, or so much later.
     pub(super) fn turn(&mut self, interval: Duration, late: Duration) {
         self.lived += interval;
         self.lost += late;
     }
 
-    /// What there is to say, if it has changed.
+    /// Returns the news to tell, if the pace has changed.
     pub(super) fn news(&mut self, now: Instant) -> Option<String> {
         if now < self.since + WATCHED {
             return None;
@@ -39,10 +40,10 @@ impl Pace {
         *self = Pace { slow: share < KEPT, ..Pace::new(now) };
         match (was, self.slow) {
             (false, true) => Some(format!(
-                "cannot keep the asked speed: about {:.0} % of it; fewer golems or a lower --speed would do",
+                "running at about {:.0} % of the requested speed; run fewer golems or lower --speed",
                 share * 100.0
             )),
-            (true, false) => Some("the asked speed is kept again".to_owned()),
+            (true, false) => Some("the requested speed is kept again".to_owned()),
             _ => None,
         }
     }

@@ -1,4 +1,4 @@
-//! Every golem from the loop's side: who is here, who is with a worker, and when each is seen to next.
+//! All golems from the loop's side: which are here, which are with a worker, and when each is due next.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
@@ -11,26 +11,26 @@ use golem::GolemId;
 use crate::home::GolemHome;
 use crate::life::Living;
 
-/// One golem, from the loop's side.
+/// A golem, from the loop's side.
 pub(super) struct Slot {
     pub(super) place: GolemHome,
     pub(super) id: GolemId,
     pub(super) living: Option<Box<Living>>,
-    /// A worker has it.
+    /// Whether a worker has it.
     pub(super) away: bool,
-    /// When it is seen to next.
+    /// When it is due next.
     pub(super) due: Instant,
     /// When its tick was meant to be.
     pub(super) meant: Instant,
-    /// It has a letter.
+    /// Whether it has a letter.
     pub(super) rung: bool,
-    /// Its world has answered.
+    /// Whether its world has answered.
     pub(super) answered: bool,
-    /// Its tick waits for its world.
+    /// Whether its tick waits for its world.
     pub(super) waits: bool,
-    /// When it fell over, lately.
+    /// The times of its latest falls.
     pub(super) falls: VecDeque<Instant>,
-    /// How often in a row a disk has kept it from its turn.
+    /// How often in a row the disk has kept it from its turn.
     pub(super) disk_failures: usize,
     pub(super) stand: Stand,
 }
@@ -47,12 +47,12 @@ pub(super) enum Stand {
     Up,
     Down,
     Stopped,
-    /// Moved, or lived by somebody else, who may let go of it.
+    /// Moved, or lived by another process, which may let go of it.
     Out,
     Dead,
 }
 
-/// All of them, and the order in which they are seen to.
+/// The slots of all golems, and the order in which they are due.
 #[derive(Default)]
 pub(super) struct Slots {
     all: Vec<Slot>,
@@ -61,7 +61,7 @@ pub(super) struct Slots {
 }
 
 impl Slots {
-    /// A golem that was not known yet, and that somebody has been sent for.
+    /// Adds a golem that was not known yet and that a worker is about to open.
     pub(super) fn add(&mut self, place: GolemHome, id: GolemId, now: Instant) -> usize {
         let at = self.all.len();
         self.names.insert(place.name.to_string(), at);
@@ -94,28 +94,28 @@ impl Slots {
         self.all.iter()
     }
 
-    /// Its tick is meant to be then.
+    /// Schedules a golem's next tick.
     pub(super) fn schedule(&mut self, at: usize, due: Instant) {
         self.all[at].meant = due;
         self.look_again(at, due);
     }
 
-    /// Sees to it then; its tick is as late as it is.
+    /// Has a golem looked at again then, while its tick stays due when it was meant to be.
     pub(super) fn look_again(&mut self, at: usize, due: Instant) {
         self.all[at].due = due;
         self.due.push(Reverse((due, at)));
     }
 
-    /// When somebody is to be seen to next.
+    /// When the next golem is due.
     pub(super) fn next_due(&self) -> Option<Instant> {
         self.due.peek().map(|Reverse((due, _))| *due)
     }
 
-    /// The next that is due by now and can be seen to.
+    /// Takes the next golem that is due by now and not away.
     pub(super) fn pop_due(&mut self, now: Instant) -> Option<usize> {
         while let Some(Reverse((due, at))) = self.due.peek().copied().filter(|Reverse((due, _))| *due <= now) {
             self.due.pop();
-            // Put off meanwhile, or with a worker, who brings it back to be scheduled again.
+            // Passed over: put off meanwhile, or with a worker, who brings it back to be scheduled again.
             if self.all[at].due == due && !self.all[at].away {
                 return Some(at);
             }
@@ -123,13 +123,13 @@ impl Slots {
         None
     }
 
-    /// How long it is from one of its ticks to the next; no time for one whose time goes as fast as what it watches is there.
+    /// The time from one tick of a golem to the next; zero for one that lives as fast as the series it watches grows.
     pub(super) fn interval(&self, at: usize, speed: f64) -> Duration {
         let living = self.all[at].living.as_ref().filter(|living| living.watches().is_none());
         living.map_or(Duration::ZERO, |living| living.interval_at(speed))
     }
 
-    /// Whether there is a golem whose last attempt at being written went well.
+    /// Whether there is a golem whose last write went well.
     pub(super) fn anyone_writes(&self) -> bool {
         let idle = |slot: &Slot| slot.living.as_ref().is_some_and(|living| living.life().heartbeat().paused);
         self.iter().any(|slot| slot.stand == Stand::Up && slot.disk_failures == 0 && !idle(slot))

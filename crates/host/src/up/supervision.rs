@@ -1,5 +1,5 @@
-//! What is said and done about a golem that is not up. One that fell over is woken again from its journal, after a while;
-//! one that keeps falling is stopped, and its owner told. Who is lived elsewhere is looked for now and then.
+//! Supervision of golems that are not up. One that fell over is woken again from its journal, after a while; one that
+//! keeps falling is stopped, and its owner told. One that another process runs is looked for now and then.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -13,23 +13,23 @@ use crate::home::GolemHome;
 use crate::life::desk::Desk;
 use crate::view::status::{State, Status};
 
-/// Where the log has what `tell` says too, so that whoever reads both need not read it twice.
+/// The log target of lines that `tell` prints too, so that a terminal can leave them out.
 pub const SAID: &str = "host::said";
 
-/// One that falls so often is stopped.
+/// Falls after which a golem is stopped.
 const MOST_FALLS: usize = 5;
-/// Within this span.
+/// The span within which falls count.
 const FALLS_WITHIN: Duration = Duration::from_secs(600);
-/// How long before it is looked again whether one that is lived elsewhere is free.
+/// How long until a golem that runs elsewhere is tried again.
 pub(super) const ELSEWHERE: Duration = Duration::from_secs(10);
-/// How long before it is tried again whether a disk takes something.
+/// How long until a disk that took nothing is tried again.
 const DISK_AGAIN: Duration = Duration::from_secs(2);
-/// A world that has not answered for so long is worth a word to the owner.
+/// How long a world may be silent before the owner is told.
 const SILENCE: Duration = Duration::from_secs(60);
 const HOUR_MS: i64 = 3_600_000;
 const DAY_MS: i64 = 86_400_000;
 
-/// How long one that fell waits before it is woken again: first, and at most.
+/// How long a golem that fell waits before it is woken again: at first, and at most.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RestartAfter {
     pub(super) first: Duration,
@@ -42,11 +42,11 @@ impl Default for RestartAfter {
     }
 }
 
-/// What is to be done with one that is not up.
+/// The next step for a golem that is not up.
 pub(super) enum Next {
-    /// It is tried again then.
+    /// Try it again at this time.
     Again(Instant),
-    /// Nobody here reads its letters any more: whoever comes may take it.
+    /// Let go of it: this host no longer reads its letters, and another process may take it.
     LetGo,
     Nothing,
 }
@@ -57,7 +57,7 @@ pub(super) struct Supervisor {
 }
 
 impl Supervisor {
-    /// A worker could not do with it what it was to do.
+    /// Decides what happens with a golem that a worker could not open or run.
     pub(super) fn fell(
         &self,
         slots: &mut Slots,
@@ -85,9 +85,9 @@ impl Supervisor {
             }
             Fall::Unlived(kind, why) => {
                 out(slot, &why, tell);
-                // Whoever holds a lock for long is told of once a day; it may come and go as it likes.
+                // The owner is told once a day, since the process that holds the lock may come and go.
                 let key = format!("{}:{kind}:{}", slot.id, self.desk.wall.now_ms() / DAY_MS);
-                self.desk.tell_owner(key, kind, Some(&name), format!("nobody lives {name}: {why}"));
+                self.desk.tell_owner(key, kind, Some(&name), format!("{name} is not running: {why}"));
                 self.desk.board.mark(&name, State::Unlived, Some(why));
                 Next::Again(now + ELSEWHERE)
             }
@@ -96,19 +96,20 @@ impl Supervisor {
         }
     }
 
-    /// The disk did not take something, which is nobody's fault here.
+    /// Handles a golem whose disk did not take something, which is not the golem's fault.
     fn kept_by_disk(&self, slots: &mut Slots, at: usize, name: &str, why: String, now: Instant) -> Next {
         slots[at].stand = Stand::Down;
         slots[at].disk_failures += 1;
         let failures = slots[at].disk_failures;
         if failures == 1 {
-            warn!(golem = name, why, "the disk keeps it down, it is tried again");
+            warn!(golem = name, why, "kept down by the disk, will retry");
         }
         self.desk.board.mark(name, State::Restarting, Some(why.clone()));
         if !slots.anyone_writes() && self.desk.board.files_troubled(Some(why.clone())) {
             error!(why, "no golem can be written");
         }
-        // If nobody can write, that is told already; if it is this one's files alone, nobody else would say so.
+        // If no golem can be written, the owner is told already; if it is this one's files alone, only this note says
+        // so.
         if failures == MOST_FALLS && self.desk.board.trouble().is_none() {
             let key = format!("{}:disk:{}", slots[at].id, self.desk.wall.now_ms() / DAY_MS);
             let text = format!("{name} waits for its files: {why}");
@@ -117,7 +118,7 @@ impl Supervisor {
         Next::Again(now + DISK_AGAIN.min(self.restart_after.most))
     }
 
-    /// It, its world or its mind came apart.
+    /// Handles a golem that fell over, through its own fault, its world's or its mind's.
     fn broke(&self, slot: &mut Slot, name: &str, why: String, now: Instant, tell: &mut impl FnMut(&str)) -> Next {
         self.desk.board.falls.fetch_add(1, Ordering::Relaxed);
         slot.falls.push_back(now);
@@ -144,19 +145,19 @@ impl Supervisor {
         Next::Again(now + after)
     }
 
-    /// A life that cannot even say whose it is: its owner hears of it, and it is looked for again.
+    /// Tells the owner of a golem whose file does not even give its id; the next scan tries it again.
     pub(super) fn unread(&self, place: &GolemHome, why: &str) {
         let name = place.name.as_str();
         if self.desk.board.one(name).is_none() {
             warn!(golem = name, why, "cannot be read");
             self.desk.board.post(Status::unread(name, why.to_owned()));
             let key = format!("{name}:unread:{}", self.desk.wall.now_ms() / DAY_MS);
-            let text = format!("nobody lives {name}: {why}; `bardo doctor` looks at it");
+            let text = format!("{name} is not running: {why}; run `bardo doctor` to find out more");
             self.desk.tell_owner(key, "unread", Some(name), text);
         }
     }
 
-    /// Its world takes long to answer; said when that begins.
+    /// Tells the owner of a world that takes long to answer or refuses an order.
     pub(super) fn unanswered(&self, slot: &Slot) {
         if let Some(why) = slot.living.as_ref().and_then(|living| living.refused()) {
             let name = slot.place.name.as_str();
@@ -175,7 +176,7 @@ impl Supervisor {
         }
     }
 
-    /// Its mind outside is of no use now; its owner hears of it, once an hour at most.
+    /// Tells the owner, once an hour at most, of a golem whose outside mind has failed.
     pub(super) fn mindless(&self, slot: &mut Slot) {
         if let Some(why) = slot.living.as_mut().and_then(|living| living.mind_fell()) {
             let name = slot.place.name.as_str();
@@ -184,7 +185,7 @@ impl Supervisor {
         }
     }
 
-    /// Its world has come to its end; said when that begins.
+    /// Tells the owner of a world that has come to its end.
     pub(super) fn world_over(&self, slot: &Slot) {
         let seen = slot.living.as_ref().map_or(0, |living| living.life().now().as_millis());
         self.waits(slot, "its world has nothing more to show", format!("{}:feed:{seen}", slot.id));
@@ -203,12 +204,12 @@ impl Supervisor {
     }
 }
 
-/// It is not lived by this host; said when that begins.
+/// Marks a golem as not running in this host, and says so when that begins.
 fn out(slot: &mut Slot, why: &str, tell: &mut impl FnMut(&str)) {
     if slot.stand != Stand::Out {
         let name = slot.place.name.as_str();
-        info!(target: SAID, golem = name, why, "not lived here");
-        tell(&format!("{name} is not lived here: {why}"));
+        info!(target: SAID, golem = name, why, "not running here");
+        tell(&format!("{name} is not running here: {why}"));
     }
     slot.stand = Stand::Out;
 }

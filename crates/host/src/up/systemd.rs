@@ -1,12 +1,12 @@
-//! What systemd wants to hear from a service of `Type=notify`: that it is up, that it still is, and that it goes down.
-//! Without systemd nobody is told.
+//! Messages to systemd from a service of `Type=notify`: that it is up, that it still is, and that it goes down. Without
+//! systemd nothing is sent.
 
 use std::env;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::{SocketAddr, UnixDatagram};
 use std::time::{Duration, Instant};
 
-/// A name that is no file; only Linux has them.
+/// A socket address that is not a file; only Linux has them.
 #[cfg(target_os = "linux")]
 fn abstractly(name: &[u8]) -> Option<SocketAddr> {
     <SocketAddr as std::os::linux::net::SocketAddrExt>::from_abstract_name(name).ok()
@@ -25,7 +25,7 @@ pub(super) struct Systemd {
 }
 
 impl Systemd {
-    /// As the environment has it.
+    /// Finds systemd's socket and watchdog in the environment.
     pub(super) fn find() -> Systemd {
         let address = env::var_os("NOTIFY_SOCKET").and_then(|path| match path.as_bytes() {
             [b'@', name @ ..] => abstractly(name),
@@ -35,7 +35,7 @@ impl Systemd {
         let span = env::var("WATCHDOG_USEC").ok().and_then(|micros| micros.parse().ok()).filter(|_| ours);
         Systemd {
             socket: address.and_then(|address| Some((UnixDatagram::unbound().ok()?, address))),
-            // Twice within the span, so that one that is late does no harm.
+            // Twice within the span, so that a late one does no harm.
             every: span.map(|micros: u64| Duration::from_micros(micros / 2)),
             last: Instant::now(),
         }
@@ -47,7 +47,7 @@ impl Systemd {
         }
     }
 
-    /// Called by the loop itself: a loop that hangs falls silent.
+    /// Tells the watchdog that the loop is alive; the loop itself calls this, so one that hangs falls silent.
     pub(super) fn beat(&mut self) {
         if self.every.is_some_and(|every| self.last.elapsed() >= every) {
             self.last = Instant::now();

@@ -1,5 +1,5 @@
-//! Where notes go, and how each is told there: a webhook gets JSON, signed if its owner has a secret with it; a topic gets
-//! text in the manner of ntfy; a program gets it on its standard input.
+//! The targets of notes: a webhook gets JSON, signed if the owner shares a secret with it; an ntfy topic gets text; a
+//! program gets the text on its standard input.
 
 use std::process::{Command, Stdio};
 use std::sync::atomic::AtomicBool;
@@ -15,10 +15,10 @@ use crate::{Error, program, wall};
 
 /// How long a target may take to answer.
 const TIMEOUT: Duration = Duration::from_secs(10);
-/// By which a receiver can tell that it was this host who wrote, and when.
+/// The header by which a receiver can tell that this host wrote the note, and when.
 const SIGNATURE: &str = "Bardo-Signature";
 
-/// A way, and the kinds of notes that go it; all of them if none is named.
+/// A target: a way to send, and the kinds of notes it gets; all of them if the list is empty.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Target {
     pub way: Way,
@@ -29,13 +29,13 @@ pub struct Target {
 pub enum Way {
     /// The whole note as JSON.
     Webhook { url: String, secret: Option<Vec<u8>> },
-    /// Its text as the body, in the manner of ntfy.
+    /// The note's text as the body, in the manner of ntfy.
     Ntfy(String),
     /// A program that gets the text on its standard input and the rest in its environment.
     Command(String),
 }
 
-/// Neither an address, which may hold a token, nor a secret belongs in a log.
+/// Shows the name alone: neither an address, which may hold a token, nor a secret belongs in a log.
 impl std::fmt::Debug for Way {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(self.name())
@@ -64,7 +64,7 @@ impl Way {
         }
     }
 
-    /// Tells it these, as one; an error says why they were not taken.
+    /// Sends notes as one; an error says why they were not accepted.
     pub(super) fn tell(&self, client: &Client, notes: &[&Note], stop: &AtomicBool) -> Result<(), String> {
         let told = together(notes);
         match self {
@@ -93,20 +93,21 @@ impl Way {
     }
 }
 
-/// What asks these addresses. Where none of them is encrypted, a machine without certificates will do.
+/// The client for these addresses. If none of them is encrypted, a machine without certificates will do.
 pub(super) fn client<'a>(mut urls: impl Iterator<Item = &'a String>) -> Result<Client, Error> {
-    // Whoever was first has chosen the same.
+    // A provider that was installed before is the same one.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let mut client = Client::builder().timeout(TIMEOUT).redirect(reqwest::redirect::Policy::none());
     if !urls.any(|url| url.starts_with("https:")) {
         client = client.tls_certs_only([]);
     }
-    client.build().map_err(|e| {
-        Error::Host(format!("nobody can be told anything over https ({e}); install the certificates of your system"))
-    })
+    client
+        .build()
+        .map_err(|e| Error::Host(format!("cannot send notes over https ({e}); install your system's certificates")))
 }
 
-/// Many as one: it says how many of what, names them, and has all their keys with commas between.
+/// Joins notes into one, which says how many there are of what kind, lists them, and has all their keys with commas
+/// between.
 fn together(notes: &[&Note]) -> Note {
     let [first, .., last] = notes else { return (*notes[0]).clone() };
     let all = |of: fn(&Note) -> &str| notes.iter().map(|note| of(note)).collect::<Vec<_>>();
@@ -129,7 +130,7 @@ fn signature(secret: &[u8], seconds: i64, body: &str) -> String {
     format!("t={seconds},v1={hex}")
 }
 
-/// What a header can hold.
+/// The characters of a text that a header can hold.
 fn header(text: &str) -> String {
     text.chars().filter(|c| c.is_ascii_graphic() || *c == ' ').collect()
 }
@@ -139,8 +140,8 @@ pub(super) fn accepted(answer: reqwest::Result<reqwest::blocking::Response>) -> 
     if answer.status().is_success() { Ok(()) } else { Err(format!("it answered {}", answer.status())) }
 }
 
-/// Whatever it leaves running when it fails, takes too long or the host goes down is ended with it; one that succeeds
-/// may leave what it likes.
+/// Runs a target's program. Processes it leaves running are ended with it when it fails, takes too long or the host
+/// goes down; a program that succeeds may leave what it likes.
 fn run(line: &str, note: &Note, stop: &AtomicBool) -> Result<(), String> {
     let mut command = Command::new("sh");
     command
@@ -191,7 +192,7 @@ mod tests {
         assert_eq!(together(&[&ada, &note("c", "money", "ada")]).kind, "group");
     }
 
-    /// As `printf '1700000000.{}' | openssl dgst -sha256 -hmac secret` has it.
+    /// The figure comes from `printf '1700000000.{}' | openssl dgst -sha256 -hmac secret`.
     #[test]
     fn a_signature_is_what_anyone_can_compute() {
         assert_eq!(
@@ -217,13 +218,13 @@ mod tests {
             let group: i32 = std::fs::read_to_string(pids).unwrap().trim().parse().unwrap();
             let deadline = Instant::now() + Duration::from_secs(5);
             while lives(group) {
-                assert!(Instant::now() < deadline, "{line}: somebody of the group is left");
+                assert!(Instant::now() < deadline, "{line}: a process of the group is left");
                 std::thread::sleep(Duration::from_millis(10));
             }
         }
     }
 
-    /// Whether anyone of a group still runs; who has ended and waits to be buried does not.
+    /// Whether a process of the group still runs; one that has ended and waits to be reaped does not.
     fn lives(group: i32) -> bool {
         let stats = std::fs::read_dir("/proc").unwrap().flatten().map(|entry| entry.path().join("stat"));
         let fields = stats

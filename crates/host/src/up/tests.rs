@@ -33,7 +33,7 @@ fn home(golems: u64, sets: impl Fn(u64) -> &'static [&'static str]) -> (tempfile
     let settings = Settings::load(File::Bardo, None, std::iter::empty(), &["treasury.opening=1000000".into()]).unwrap();
     home.init(&settings).unwrap();
     for seed in 0..golems {
-        // One that loses touch with its world looks half as often, of its own accord.
+        // A golem that loses touch with its world looks half as often, of its own accord.
         let steady = ["mortality.epistemic.enabled=false"];
         let flags: Vec<String> = steady.iter().chain(sets(seed)).map(|set| (*set).to_owned()).collect();
         let settings = Settings::load(File::Golem, None, std::iter::empty(), &flags).unwrap();
@@ -52,7 +52,7 @@ fn run(ticks: u64) -> Run {
     Run { pace: Pace::Max, ticks: Some(ticks), batch: 256 }
 }
 
-/// A host that is up, in which one that falls is soon woken again.
+/// A host that is up, in which a golem that falls is soon woken again.
 struct Running {
     board: Arc<Board>,
     asker: Asker,
@@ -61,7 +61,7 @@ struct Running {
 
 impl Running {
     fn come(home: &Home, speed: f64, daily: Option<u8>) -> Running {
-        // Somebody is to be told, or nothing would be kept for them; that nobody can be reached does not matter here.
+        // Without a target no note would be kept; that this one accepts nothing does not matter here.
         let target = Target { way: Way::Command("exit 1".into()), kinds: Vec::new() };
         let telling = Telling { targets: vec![target], heartbeat: None, daily, gather: Duration::ZERO, here: None };
         Running::begin(
@@ -167,7 +167,7 @@ fn break_one(host: &Running, place: &GolemHome, part: Part) {
     assert_eq!(host.falls(), falls + 5);
 }
 
-/// Everything the cursed have been heard to say, by golem.
+/// Collects everything that the cursed golems say, by golem.
 fn listen(board: Arc<Board>, cursed: BTreeSet<String>) -> JoinHandle<BTreeMap<String, Vec<(u64, String)>>> {
     std::thread::spawn(move || {
         let (mut heard, mut next, mut open) = (BTreeMap::<String, Vec<_>>::new(), board.next(), true);
@@ -189,7 +189,7 @@ fn a_world_a_mind_or_a_dream_that_panics_leaves_199_neighbours_on_time() {
     const ROUNDS: u64 = 6;
     const PARTS: [Part; 3] = [Part::World, Part::Mind, Part::Dream];
     let dreams = |seed: u64| (2 * ROUNDS..3 * ROUNDS).contains(&seed);
-    // Who is to be broken in a dream is old enough to have something to dream of.
+    // A golem that is to be broken in a dream is old enough to have something to dream of.
     let (_folder, home) =
         home(200, |seed| if dreams(seed) { &["dream.enabled=true"] } else { &["dream.enabled=false"] });
     let host = Running::come(&home, 80.0, None);
@@ -215,7 +215,7 @@ fn a_world_a_mind_or_a_dream_that_panics_leaves_199_neighbours_on_time() {
             (best_calm, best_struck) = (best_calm.min(calm.late), best_struck.min(struck.late));
             // Below a hundredth of the time between two turns it is the machine that is measured.
             let late = best_struck.as_secs_f64() / best_calm.max(Duration::from_millis(5)).as_secs_f64();
-            // Who has been stopped takes no more turns.
+            // A golem that has been stopped takes no more turns.
             best_turns = best_turns.max(struck.turns_a_second / calm.turns_a_second * 200.0 / 199.0);
             println!("{part:?}: {calm:?}, then {struck:?}; at best {late:.2} times as late, {best_turns:.3} times as many turns");
             late < 1.5 && best_turns > 0.97
@@ -225,7 +225,7 @@ fn a_world_a_mind_or_a_dream_that_panics_leaves_199_neighbours_on_time() {
             assert!(matches!(status.state, State::Living | State::Dreaming), "{} is {:?}", status.name, status.state);
         }
     }
-    // Each is told of once, and let go of: whoever wants to look into it can.
+    // The owner is told of each once, and the host lets go of it, so that it can be looked into.
     let crashes: Vec<Note> = notes(&home).into_iter().filter(|note| note.kind == "crash").collect();
     let told: BTreeSet<String> = crashes.iter().map(|note| note.golem.clone().unwrap()).collect();
     assert_eq!((told, crashes.len()), (broken.clone(), broken.len()));
@@ -257,14 +257,14 @@ fn a_world_a_mind_or_a_dream_that_panics_leaves_199_neighbours_on_time() {
     assert!(broken.iter().all(|name| heard.contains_key(name)), "they have said something");
 }
 
-/// Golems in worlds that take their time: each has its ticks, and nobody beside them is any later.
+/// Golems in worlds that take their time: each has its ticks, and no neighbour is any later.
 #[test]
 fn a_hundred_worlds_that_sleep_at_every_call_hold_up_nobody() {
     let full = std::env::var_os("BARDO_FULL").is_some();
     // Two calls fit between two looks: at the speed below a look comes every two and a half of them.
     let latency = Duration::from_millis(if full { 10_000 } else { 800 });
     let (speed, slow) = (80.0, 100_u64);
-    // Nobody goes through what it knows or sleeps while it is measured: they would all do so at once.
+    // No golem goes through what it knows or sleeps while it is measured: they would all do so at once.
     let (_folder, home) = home(200, |_| &["mind.kind=reflex", "dream.enabled=false"]);
     let interval = latency.mul_f64(2.5);
     for seed in 200..200 + slow {
@@ -343,7 +343,7 @@ fn a_model_that_is_away_holds_up_nobody_and_is_told_of_once() {
         let (folder, home) = home(0, |_| &[]);
         for seed in 0..many {
             let model = format!("mind.cheap={}", if asks { model.as_str() } else { "" });
-            // Every other tick asks, if nobody had to rest.
+            // Every other tick asks, if no golem has to rest.
             let flags = ["mortality.epistemic.enabled=false", "dream.enabled=false", "thought.most_asking=1", &model];
             let settings = Settings::load(File::Golem, None, std::iter::empty(), &flags.map(str::to_owned)).unwrap();
             let (name, spec) = (format!("g{seed}").parse().unwrap(), sim(seed));
@@ -384,15 +384,15 @@ fn a_model_that_is_away_holds_up_nobody_and_is_told_of_once() {
     assert!(back.calls().0 > 0 && told()[1].text.contains("answers again"), "{:?}", told());
     host.stop();
     let spent = |seed: u64| home.golem(&format!("g{seed}")).unwrap().wake().unwrap().0.life().thoughts().spent;
-    assert!((0..many).all(|seed| spent(seed) == golem::Usdc::ZERO), "nobody there costs nothing");
+    assert!((0..many).all(|seed| spent(seed) == golem::Usdc::ZERO), "a model that is away costs nothing");
 }
 
 fn sim(seed: u64) -> world::Spec {
     world::Spec::Sim { seed, bar_ms: 40_000, relations_change_days: 0.0, edge_bps: None, flip_days: None }
 }
 
-/// One that was stopped was once still said to be lived by the host: whoever wanted to read or live it waited for an
-/// answer that nobody gave.
+/// A stopped golem was once still said to be run by the host: a command that wanted to read or run it waited for an
+/// answer that never came.
 #[test]
 fn one_that_was_stopped_can_be_looked_into_while_the_host_is_up() {
     let (_folder, home) = home(2, |_| &[]);
@@ -410,7 +410,7 @@ fn one_that_was_stopped_can_be_looked_into_while_the_host_is_up() {
     }
 }
 
-/// One that could not reach its own files was once woken again every two seconds for ever, and nobody heard of it.
+/// A golem that could not reach its own files was once woken again every two seconds for ever, and its owner not told.
 #[test]
 fn one_that_cannot_reach_its_files_is_told_of_once_and_lives_on_when_it_can() {
     let (_folder, home) = home(2, |_| &[]);
@@ -484,7 +484,7 @@ fn an_heir_born_just_before_a_kill_is_told_of() {
     }
 }
 
-/// A log that nobody could write in any more once counted as a fall of every golem at once, and all were stopped for it.
+/// A log that could no longer be written once counted as a fall of every golem at once, and all were stopped for it.
 #[test]
 fn a_log_that_takes_nothing_more_is_no_golems_fault() {
     let (_folder, home) = home(2, |_| &[]);
@@ -493,15 +493,15 @@ fn a_log_that_takes_nothing_more_is_no_golems_fault() {
     let log = rusqlite::Connection::open(Log::path(home.root())).unwrap();
     log.busy_timeout(Duration::from_secs(5)).unwrap();
     log.execute_batch("DROP TABLE line").unwrap();
-    until("nobody can be written", || host.board.all().iter().all(|status| status.state == State::Restarting));
-    // Each is tried more often than one that falls is before it is stopped.
+    until("no golem can be written", || host.board.all().iter().all(|status| status.state == State::Restarting));
+    // Each is tried more often than a falling golem is before it is stopped.
     std::thread::sleep(Duration::from_secs(3));
     for status in host.board.all() {
         assert_eq!(status.state, State::Restarting, "{}", status.name);
         let why = status.why.unwrap_or_default();
         assert!(why.starts_with("nothing can be written down any more"), "{}: {why}", status.name);
     }
-    assert!(host.board.trouble().is_some(), "whoever asks is told");
+    assert!(host.board.trouble().is_some(), "the board says so");
     assert_eq!(host.falls(), 0);
     host.asker.stop();
     let ended = host.thread.join().unwrap();
@@ -521,7 +521,7 @@ fn newest(place: &GolemHome) -> Line {
     Line::of(golem.life().id(), &before, &last.unwrap(), golem.life())
 }
 
-/// A host that had no time was once answered for as if the request were wrong (400), so that nobody asked again.
+/// A busy host was once answered for as if the request were wrong (400), so that clients did not ask again.
 #[test]
 fn whoever_comes_while_the_host_is_busy_is_told_when_to_come_again() {
     let (_folder, home) = home(1, |_| &[]);

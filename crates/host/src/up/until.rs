@@ -1,9 +1,9 @@
-//! When those who work beside the loop are to end.
+//! The signal for threads beside the loop to end.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// At the next pause, because others take over, or at once, because the host goes down.
+/// A signal to end: at the next pause, because other threads take over, or at once, because the host goes down.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Until {
     pub(super) pause: Arc<AtomicBool>,

@@ -1,5 +1,5 @@
-//! What goes back and forth between the loop and those who give golems their turns: what is to be done with a golem, what
-//! became of it, and whatever else can wake the loop.
+//! Messages between the loop and the workers that give golems their turns: jobs, their outcomes, and the other events
+//! that can wake the loop.
 
 use std::path::PathBuf;
 use std::time::Instant;
@@ -12,7 +12,7 @@ use crate::home::GolemHome;
 use crate::life::{Living, Turn};
 use crate::view::status::Status;
 
-/// What can wake the loop.
+/// An event that wakes the loop.
 pub(super) enum Wake {
     /// A worker is done with a golem.
     Back(usize, Outcome),
@@ -20,50 +20,50 @@ pub(super) enum Wake {
     Answered(usize),
     /// A series has grown.
     Grown(PathBuf),
-    /// Something about what is followed.
+    /// News about a series that is followed.
     News(News),
-    /// What is done beside running golems has changed.
+    /// New settings for the chores.
     Chores(Box<Changes>),
-    /// New settings are wrong, and why; or right again.
+    /// Why new settings are wrong; none if they are right again.
     Settings(Option<String>),
-    /// The owner wants it to end.
+    /// The owner wants the host to end.
     Stop,
 }
 
-/// What became of a golem at a worker.
+/// The outcome of a job.
 pub(super) enum Outcome {
     Open(Box<Living>),
     Turned(Box<Living>, Turn),
     Heard(Box<Living>),
-    /// Its own file has everything.
+    /// The golem's own file has everything.
     Left,
-    /// Its owner wants it out of here.
+    /// The owner wants the golem out of this host.
     Wanted(Box<Living>),
-    /// Its owner has it.
+    /// The owner has the golem.
     Released(Box<Status>),
     Fell(Fall),
 }
 
 /// Why a golem is not up.
 pub(super) enum Fall {
-    /// It, its world or its mind broke.
+    /// The golem, its world or its mind broke.
     Broke(String),
-    /// The disk did not take something; that is nobody's fault here.
+    /// The disk did not take something, which is not the golem's fault.
     Disk(String),
-    /// It was moved away.
+    /// The golem was moved away.
     Moved(String),
     /// Another bardo has it, and will let go of it.
     Elsewhere(String),
-    /// Nobody lives it, and nothing here can change that: its owner is told, with what kind of note.
+    /// The golem cannot run, and the host cannot change that: the kind of note that tells the owner, and why.
     Unlived(&'static str, String),
 }
 
 pub(super) enum Job {
     Open(usize, GolemHome),
-    /// Its turn, and when that was due; none where it goes on with one that had to wait for its world.
+    /// A turn, and when it was due; no time where the golem goes on with a turn that had to wait for its world.
     Turn(usize, Box<Living>, Option<Instant>),
     Hear(usize, Box<Living>),
     Leave(usize, Box<Living>),
-    /// One that is stopped: its own file gets everything, and whoever wants may live it.
+    /// Lets go of a stopped golem: its own file gets everything, and another process may run it.
     LetGo(usize, GolemHome, GolemId),
 }

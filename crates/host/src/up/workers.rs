@@ -1,4 +1,4 @@
-//! What is done with one golem at a time. Whatever happens in here, a panic included, happens to that one golem.
+//! The work on one golem at a time. Whatever happens in here, a panic included, happens to that one golem.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use crate::life::desk::Desk;
 use crate::life::{Living, Silent, Turn, heirs, writing};
 use crate::view::status::{State, Status};
 
-/// Whatever happens in here happens to one golem.
+/// Performs a job; whatever happens in it happens to its golem alone.
 pub(super) fn perform(job: Job, desk: &Arc<Desk>) -> (usize, Outcome) {
     let (Job::Open(at, _) | Job::Turn(at, ..) | Job::Hear(at, _) | Job::Leave(at, _) | Job::LetGo(at, ..)) = job;
     let (_inside, began) = (span_of(&job).entered(), Instant::now());
@@ -42,7 +42,7 @@ pub(super) fn perform(job: Job, desk: &Arc<Desk>) -> (usize, Outcome) {
             Ok(Outcome::Left)
         }
         Job::LetGo(_, place, id) => {
-            // What cannot be carried over stays in the log, for whoever opens it next.
+            // Records that cannot be carried over stay in the log, for the process that opens the golem next.
             let carried = writing::carry_over(&place, desk);
             desk.lodge(id, false)?;
             carried.map(|()| Outcome::Left)
@@ -62,7 +62,7 @@ pub(super) fn perform(job: Job, desk: &Arc<Desk>) -> (usize, Outcome) {
     (at, outcome)
 }
 
-/// What a trace calls this piece of work.
+/// The span of a job in a trace.
 fn span_of(job: &Job) -> Span {
     match job {
         Job::Open(_, place) => debug_span!("open", golem = place.name.as_str()),
@@ -73,8 +73,8 @@ fn span_of(job: &Job) -> Span {
     }
 }
 
-/// A line goes on where its owner wants it to; the newborn is found by the next census and told of when it is first
-/// opened. Why one could not be made is told once.
+/// Makes an heir where the owner wants the line to go on; the newborn is found by the next census and told of when it
+/// is first opened. Why an heir could not be made is told once.
 fn succeed(dead: &Living, desk: &Desk) {
     if dead.life().heartbeat().state != golem::heartbeat::State::Dead {
         return;
@@ -87,7 +87,7 @@ fn succeed(dead: &Living, desk: &Desk) {
     }
 }
 
-/// An heir that nobody was asked about is told of before it has lived a tick, so a kill after its birth hides none.
+/// Tells the owner of an automatic heir before it has lived a tick, so a kill after its birth hides none.
 fn introduce(newborn: &Living, desk: &Desk) {
     let life = newborn.life();
     let unasked = |line: &&Lineage| line.by_itself && life.tick() == 0 && !life.is_dead();
@@ -99,7 +99,7 @@ fn introduce(newborn: &Living, desk: &Desk) {
     }
 }
 
-/// One that could not be opened is on the board all the same, with whatever can be read of it without its lock.
+/// Puts a golem that could not be opened on the board, with whatever can be read of it without its lock.
 fn introduce_unlived(place: &GolemHome, desk: &Desk) {
     let name = place.name.as_str();
     if desk.board.one(name).is_none() {
@@ -136,7 +136,7 @@ fn fall(error: Error) -> Fall {
     }
 }
 
-/// From now on it is lived here: said in the log first, then made sure that nobody lives it or wants it.
+/// Opens a golem: the log says first that it is lodged here, then its lock and the owner's marker are checked.
 fn open(place: &GolemHome, desk: &Arc<Desk>) -> Result<Outcome, Error> {
     if place.is_lent() {
         return let_go(place, desk);
@@ -159,7 +159,8 @@ fn open(place: &GolemHome, desk: &Arc<Desk>) -> Result<Outcome, Error> {
     opened
 }
 
-/// Its owner has it: what the log has of it belongs in its own file, unless the owner has given that up.
+/// Lets go of a golem that its owner has taken out: what the log has of it goes to its own file, unless the owner has
+/// given that up.
 fn let_go(place: &GolemHome, desk: &Arc<Desk>) -> Result<Outcome, Error> {
     let reader = Reader::open(&place.database())?;
     if place.home().far_worlds().busy(reader.id()?).is_some() {

@@ -1,5 +1,5 @@
 //! Births over the API: a form with every field filled in, what a golem like that costs, and the birth itself. No
-//! command of the owner's can be named here: programs and checks are a matter of whoever sits at the machine.
+//! command can be named here: programs and checks are set only at the machine itself.
 
 use axum::Json;
 use axum::extract::State;
@@ -18,15 +18,15 @@ pub(super) async fn form(State(app): State<AppState>) -> Result<Json<Choices>, P
     app.clone().pools.read(move || Choices::of(&app.home).map(Json)).await
 }
 
-/// What a golem like this would cost a day, how long that lasts, and the command that makes the same.
+/// Price a golem like this: its cost per day, how long its money lasts, and the command that makes the same golem.
 #[utoipa::path(post, path = "/v1/births/quote", request_body = Form,
     responses((status = 200, body = Quote), (status = 400, body = Problem)))]
 pub(super) async fn quote(State(app): State<AppState>, JsonBody(form): JsonBody<Form>) -> Result<Json<Quote>, Problem> {
     app.clone().pools.read(move || form.quote(&app.home).map(Json)).await
 }
 
-/// Bring a golem into the world. A name is given once, so whoever is not sure that it was born asks again and is
-/// refused if it was.
+/// Bring a golem into the world. A name is given once, so a client that is unsure whether it was born can ask again,
+/// and is refused if it was.
 #[utoipa::path(post, path = "/v1/golems", request_body = Form,
     responses((status = 201, body = Newborn), (status = 400, body = Problem),
         (status = 409, description = "the name is taken, or there is not enough money", body = Problem)))]

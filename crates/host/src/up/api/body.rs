@@ -1,4 +1,4 @@
-//! The body of a request as JSON, taken out with as much patience as anyone needs and no more.
+//! The body of a request as JSON, for whose arrival a limited time is allowed.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use super::problem::Problem;
 /// How long a body may take to arrive.
 const ARRIVAL: Duration = Duration::from_secs(30);
 
-/// JSON, or the reason why it is none. Nothing at all is as good as an object with nothing in it.
+/// A body read as JSON, or refused with the reason. An empty body counts as an empty object.
 pub(super) struct JsonBody<T>(pub(super) T);
 
 impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for JsonBody<T> {
@@ -29,7 +29,7 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for JsonBody<T> {
         let arrived = timeout(ARRIVAL, Bytes::from_request(request, state)).await.map_err(late)?;
         let body = arrived.map_err(|why| Problem::new(why.status(), why.body_text()))?;
         if !body.is_empty() && kind != "application/json" {
-            let why = "say what you send: `Content-Type: application/json`";
+            let why = "send the body with `Content-Type: application/json`";
             return Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, why));
         }
         let read = Json::from_bytes(if body.is_empty() { b"{}" } else { &body });

@@ -9,14 +9,14 @@ use utoipa::openapi::{Content, OpenApi, Ref, RefOr, Required, Response, Response
 
 use super::guard::{self, OPEN};
 
-/// Where everything in a body may be left out, and so the body.
+/// Paths whose body may be left out, because everything in it may.
 const BODILESS: [&str; 2] = ["/v1/golems/{name}/freeze", "/v1/golems/{name}/successor"];
 
 pub(super) fn complete(api: &mut OpenApi) {
     api.info.title = "bardo".into();
     (api.info.contact, api.info.license) = (None, None);
     api.info.version = env!("CARGO_PKG_VERSION").into();
-    api.info.description = Some("Golems of one home, as a host that is up lives them.".into());
+    api.info.description = Some("The golems of one home, run by the host that is up.".into());
     let token = HttpBuilder::new()
         .scheme(HttpAuthScheme::Bearer)
         .description(Some("a token made with `bardo token new`, or the text in the home's file api-token"));
@@ -66,29 +66,29 @@ fn key() -> Parameter {
         .name("Idempotency-Key")
         .parameter_in(ParameterIn::Header)
         .required(Required::False)
-        .description(Some("which order this is: the same key again is the same order, carried out once"))
+        .description(Some("identifies the order: the same key again is the same order, carried out once"))
         .schema(Some(text.pattern(Some("^[!-~]([ -~]*[!-~])?$"))))
         .build()
 }
 
-/// What an answer means wherever it comes.
+/// The meaning of a status code, the same on every path.
 fn meaning(code: &str) -> &'static str {
     match code {
         "200" => "done",
         "201" => "born",
-        "202" => "begun; nobody has answered yet, and it can be asked about under its key",
+        "202" => "begun and not answered yet; ask about it under its key",
         "400" => "the request is not right",
         "401" => "no token, or a wrong one",
-        "403" => "this page, this name or this token may not",
+        "403" => "not allowed for this page, host name or token",
         "404" => "no such golem, or nothing there yet",
         "408" => "the request did not arrive in time; nothing was begun",
         "409" => "refused",
         "413" => "more than 64 KiB",
         "415" => "a body that does not say it is application/json",
         "422" => "a field is missing, unknown or wrong; or the key was used for another order",
-        "500" => "something on disk is not what was written; its owner has to look",
+        "500" => "something on disk is not what was written; the owner has to look",
         "503" => {
-            "it cannot be written down or answered now, and nothing was begun; Retry-After says when to ask again, if it helps"
+            "it cannot be written down or answered now, and nothing was begun; Retry-After says when to ask again, if that helps"
         }
         _ => "see the book",
     }

@@ -12,14 +12,14 @@ use super::state::AppState;
 use crate::orders::fleet::{self, Brake};
 use crate::orders::order::{Heard, PATIENCE};
 
-/// One golem, and what came of the order.
+/// A golem, and what came of the order.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct Braked {
     name: String,
     done: bool,
-    /// It has not answered yet; the order waits and will be obeyed. A freeze holds already.
+    /// Whether the golem has not answered yet; the order waits and will be obeyed. A freeze holds already.
     waiting: bool,
-    /// Why it could not be told, if so.
+    /// Why the golem could not be told, if so.
     error: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! Who may talk to the API: whoever holds a token, as far as its scope goes, from no page of somebody else's.
+//! Access to the API: a client needs a token with the right scope, and pages of foreign origins are turned away.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -22,38 +22,38 @@ use super::{page, session};
 use crate::home::tokens::{Keyring, Scope};
 use crate::mcp::Who;
 
-/// How often it is looked whether who listens to a stream may still do so.
+/// How often the token of an open stream is checked again.
 const LOOK: Duration = Duration::from_secs(2);
-/// What anyone may ask.
+/// Paths that need no token.
 pub(super) const OPEN: [&str; 4] = ["/health", "/ready", "/openapi.json", "/v1/session"];
-/// What a page may send along.
+/// Headers that a page of another origin may send.
 const HEADERS: &str = "authorization, content-type, idempotency-key, last-event-id";
-/// What a browser asks before a page may reach into a private network, and what it wants to hear.
+/// The header with which a browser asks whether a page may reach into a private network, and the one that answers it.
 const PRIVATE: (&str, &str) = ("access-control-request-private-network", "access-control-allow-private-network");
 
-/// What somebody has come with.
+/// The right by which a request enters.
 #[derive(Debug, PartialEq, Eq)]
 enum Pass {
-    /// Nothing, and nothing is needed.
+    /// No token, and none is needed.
     Open,
-    /// A browser asks whether its page may ask.
+    /// A browser's question whether its page may send a request.
     Preflight,
-    /// A token that opens this.
+    /// A token with the scope that is needed.
     Token(Hash),
 }
 
-/// Whose token a request came with, by name.
+/// The name of the token that a request came with.
 #[derive(Clone, Debug)]
 pub(super) struct Holder(pub(super) String);
 
-/// What a token must open for this to be done. What is not named here needs everything.
+/// The scope that a request needs: `Scope::All` for one that is not named here.
 pub(super) fn needed(method: &Method, path: &str) -> Scope {
-    // What an assistant may call is looked at call by call.
+    // The tools of an assistant are checked call by call.
     if method.is_safe() || path == "/mcp" {
         return Scope::Read;
     }
     match path.rsplit('/').next().unwrap_or_default() {
-        // Both change nothing: what something would cost, and that somebody leaves.
+        // Neither changes a golem: one asks for a price, the other signs out.
         "quote" | "end" => Scope::Read,
         "approve" => Scope::Answer,
         "pause" | "resume" | "freeze" | "fund" | "withdraw" | "dream" | "wake" | "ask" => Scope::Order,
@@ -73,7 +73,7 @@ pub(super) async fn check(State(app): State<AppState>, request: Request, next: N
     if let Some(origin) = origin {
         answer.headers_mut().insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin);
     }
-    // Whoever keeps answers for others must not give one page what was said to another.
+    // A cache must not give one page what was said to another.
     answer.headers_mut().append(VARY, HeaderValue::from_static("origin"));
     answer
 }
@@ -88,7 +88,7 @@ async fn answer(listen: &Listen, pass: Pass, mut request: Request, next: Next) -
     }
     let stream = request.uri().path().ends_with("/events");
     let mut answer = next.run(request).await;
-    // Whoever writes the log sees the answer, not what was found out about who asked.
+    // The log is written from the answer, so the name of the token goes with it.
     if let Some(holder) = holder {
         answer.extensions_mut().insert(holder);
     }
@@ -98,7 +98,7 @@ async fn answer(listen: &Listen, pass: Pass, mut request: Request, next: Next) -
     }
 }
 
-/// A stream has no end of its own; it ends when its token does.
+/// Ends a stream when its token does; it has no end of its own.
 fn until_revoked(answer: Response, tokens: Arc<Keyring>, token: Hash) -> Response {
     let revoked = async move {
         while tokens.scope_of_hash(token).is_some() {
@@ -169,8 +169,9 @@ fn is_own(origin: &HeaderValue, host: &str) -> bool {
     name.is_some_and(|name| name.eq_ignore_ascii_case(host))
 }
 
-/// A cookie is sent by the browser, whoever made it ask; so it counts only where nobody but our own page can have, and
-/// for whatever changes anything the browser must say so. Behind a proxy that is the page of an origin that is welcome.
+/// Whether a request comes from our own page. A browser sends the cookie with requests of any page, so it counts only
+/// where no other page can have asked, and for every change the browser must name the origin. Behind a proxy our page
+/// has an origin that is welcome.
 fn is_of_our_page(listen: &Listen, method: &Method, headers: &HeaderMap, host: &str) -> bool {
     let from = headers.get("sec-fetch-site").map(|site| site.as_bytes());
     let near = from.is_none_or(|site| matches!(site, b"same-origin" | b"none"));
@@ -180,8 +181,8 @@ fn is_of_our_page(listen: &Listen, method: &Method, headers: &HeaderMap, host: &
     }
 }
 
-/// On this machine only names of this machine count, and those under which its owner lets pages ask; who listens to the
-/// world answers to any name.
+/// Whether a host name is ours. An API that listens on this machine alone answers to the machine's names and to those
+/// of welcome origins; one that listens to the world answers to any name.
 fn is_ours(listen: &Listen, host: &str) -> bool {
     let welcome = |origin: &String| origin.split_once("://").is_some_and(|(_, name)| name.eq_ignore_ascii_case(host));
     if !listen.address.ip().is_loopback() || listen.origins.iter().any(welcome) {
@@ -261,7 +262,7 @@ mod tests {
         }
     }
 
-    /// A cookie goes to every port of a machine, so whoever listens on another has seen it: by itself it is nothing.
+    /// A cookie goes to every port of a machine, so a program on another port has seen it: by itself it opens nothing.
     #[test]
     fn a_browser_needs_both_halves_and_to_be_on_our_page() {
         let (_folder, listen) = listen();

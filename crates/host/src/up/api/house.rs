@@ -1,4 +1,4 @@
-//! What is about the home as a whole: its treasury, the kill switch, a round of copies.
+//! Requests about the home as a whole: its treasury, the kill switch, a round of copies.
 
 use std::sync::atomic::Ordering;
 
@@ -17,32 +17,32 @@ use crate::Error;
 use crate::orders::fleet;
 use crate::orders::order::PATIENCE;
 
-/// Lines of its book that are shown.
+/// Lines of the treasury's book that are shown.
 const LINES: usize = 100;
 
-/// What there is to give, and what became of it.
+/// The treasury: its balance, and what became of its money.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct Treasury {
     /// In micro-USDC.
     #[schema(value_type = i64)]
     balance: Usdc,
-    /// The newest hundred, the newest first.
+    /// The newest hundred lines, the newest first.
     lines: Vec<Line>,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct Line {
     kind: String,
-    /// Whose it is, by id.
+    /// The golem it concerns, by id.
     golem: Option<String>,
-    /// In micro-USDC, as is the balance after it.
+    /// In micro-USDC, like the balance after it.
     #[schema(value_type = i64)]
     amount: Usdc,
     #[schema(value_type = i64)]
     balance: Usdc,
 }
 
-/// What there is in the treasury, and the newest lines of its book.
+/// Show the balance of the treasury and the newest lines of its book.
 #[utoipa::path(get, path = "/v1/treasury", responses((status = 200, body = Treasury)))]
 pub(super) async fn treasury(State(app): State<AppState>) -> Result<Json<Treasury>, Problem> {
     let read = move || {
@@ -58,15 +58,15 @@ pub(super) async fn treasury(State(app): State<AppState>) -> Result<Json<Treasur
     app.pools.clone().read(read).await
 }
 
-/// What the whole home is ended with.
+/// The confirmation that ends the whole home.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Halting {
-    /// The word `halt`, so that nobody says it by accident.
+    /// The word `halt`, so that it is not sent by accident.
     confirm: String,
 }
 
-/// End every golem here for good. None comes after them by itself.
+/// End every golem here for good. No heir follows automatically.
 #[utoipa::path(post, path = "/v1/halt", request_body = Halting,
     responses((status = 200, description = "what came of it, golem by golem", body = Vec<Braked>)))]
 pub(super) async fn halt(
@@ -74,7 +74,7 @@ pub(super) async fn halt(
     JsonBody(said): JsonBody<Halting>,
 ) -> Result<Json<Vec<Braked>>, Problem> {
     if said.confirm != "halt" {
-        let why = "this ends every golem here for good; say {\"confirm\": \"halt\"} if that is meant";
+        let why = "this ends every golem here for good; to confirm, send {\"confirm\": \"halt\"}";
         return Err(Problem::new(StatusCode::CONFLICT, why));
     }
     let order = move || {
@@ -83,7 +83,7 @@ pub(super) async fn halt(
         Ok((braked, halted.ended))
     };
     let (braked, ended) = app.pools.clone().order(order).await?;
-    // Who was ended is ended, whatever the treasury says to it.
+    // An ended golem stays ended, even if the treasury cannot write it down.
     ended.map(|_| Json(braked)).map_err(|why| {
         let why = format!("every golem was told to end, but the treasury could not write it down: {why}");
         Problem::new(StatusCode::INTERNAL_SERVER_ERROR, why)

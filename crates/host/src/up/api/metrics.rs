@@ -37,24 +37,24 @@ pub(super) async fn health() -> Json<Health> {
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct Ready {
     ready: bool,
-    /// Whether the host goes by the settings that lie there now.
+    /// Whether the host uses the settings that are in bardo.toml now.
     settings: bool,
-    /// How many golems nobody can live.
+    /// How many golems cannot run.
     unlived: usize,
 }
 
-/// What happens is being written down.
+/// Whether golems can be written: what happens is being written down.
 #[utoipa::path(get, path = "/ready", responses((status = 200, body = Ready),
     (status = 503, description = "no golem can be written", body = Problem)), security(()))]
 pub(super) async fn ready(State(app): State<AppState>) -> Result<Json<Ready>, Problem> {
     if let Some(why) = app.desk.board.trouble() {
         return Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, why));
     }
-    // Anyone may ask this, so it tells how many and not who.
+    // No token is needed for this, so it tells how many golems and not which.
     let all = app.desk.board.all();
     let unlived = all.iter().filter(|status| status.state == Standing::Unlived).count();
     if unlived > 0 && !all.iter().any(|status| status.state.is_here()) {
-        let why = format!("none of {unlived} golems can be lived; `bardo golem list` says why");
+        let why = format!("none of {unlived} golems can run; `bardo golem list` says why");
         return Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, why));
     }
     Ok(Json(Ready { ready: true, settings: app.desk.board.why_old_settings().is_none(), unlived }))
@@ -120,11 +120,11 @@ fn of_host(page: &mut Page, board: &Board) {
     page.one("bardo_ticks_total", "counter", "ticks lived since the host came up", count(&board.ticks));
     page.one("bardo_syncs_total", "counter", "writes of the host log that were synced", count(&board.syncs));
     page.one("bardo_falls_total", "counter", "times a golem fell over and was woken again", count(&board.falls));
-    page.one("bardo_notes_sent_total", "counter", "notes that a target has taken", count(&board.notes_sent));
+    page.one("bardo_notes_sent_total", "counter", "notes that a target has accepted", count(&board.notes_sent));
     page.one(
         "bardo_notes_failed_total",
         "counter",
-        "attempts at telling a target that failed",
+        "failed attempts to send notes to a target",
         count(&board.notes_failed),
     );
     page.one("bardo_listeners", "gauge", "streams of events that are open", count(&board.listeners));
@@ -133,7 +133,7 @@ fn of_host(page: &mut Page, board: &Board) {
     page.one(
         "bardo_settings",
         "gauge",
-        "0 while bardo.toml is wrong and the host goes on by what it read before",
+        "0 while bardo.toml is wrong and the host keeps the settings it read before",
         by_the_file,
     );
     page.family("bardo_deaths_total", "counter", "deaths since the host came up, by cause");
@@ -148,7 +148,7 @@ fn of_host(page: &mut Page, board: &Board) {
     page.histogram("bardo_acknowledgement_seconds", "how long a record takes to be durable", &board.acknowledged);
 }
 
-/// The first so many by name, so that a page stays a page; how many that leaves out is said.
+/// Writes the figures of golems: the first so many by name, so that a page stays a page, and how many are left out.
 fn of_golems(page: &mut Page, all: &[Status], most: usize) {
     let mut states: BTreeMap<&str, u64> = BTreeMap::new();
     for status in all {
@@ -159,19 +159,19 @@ fn of_golems(page: &mut Page, all: &[Status], most: usize) {
         page.line("bardo_golems", &[("state", state)], count);
     }
     let asking = all.iter().filter(|status| status.waits().is_some()).count();
-    page.one("bardo_asks_waiting", "gauge", "what waits for the owner's yes or no", asking);
+    page.one("bardo_asks_waiting", "gauge", "requests that wait for the owner's yes or no", asking);
     let refusals = all.iter().map(|status| status.refusals).sum::<u64>();
     page.one("bardo_refusals", "gauge", "actions that policies have refused since the host came up", refusals);
     let (dead, living): (Vec<&Status>, Vec<&Status>) = all.iter().partition(|status| status.state == Standing::Dead);
     let shown = &living[..living.len().min(most)];
     let left_out = living.len() - shown.len();
     page.one("bardo_golems_left_out", "gauge", "living golems beyond api.metrics_golems, without series", left_out);
-    page.one("bardo_golems_dead", "gauge", "the dead, who have no series", dead.len());
+    page.one("bardo_golems_dead", "gauge", "dead golems, which have no series", dead.len());
     type Figure = fn(&Status) -> Option<f64>;
     let figures: [(&str, &str, Figure); 9] = [
         ("bardo_golem_vitality", "vitality, from 1 to 0", |status| Some(status.vitality)),
         ("bardo_golem_skill", "how well it understands its world", |status| Some(status.skill)),
-        ("bardo_golem_load", "how much presses", |status| Some(status.load)),
+        ("bardo_golem_load", "load, how much its stressors press", |status| Some(status.load)),
         ("bardo_golem_credit_usdc", "money to live on", |status| Some(status.credit.as_f64() / 1e6)),
         ("bardo_golem_worth_usdc", "cash and holdings", |status| Some(status.worth.as_f64() / 1e6)),
         ("bardo_golem_runway_seconds", "world time its money lasts; none while nothing is spent", |status| {
@@ -195,12 +195,12 @@ fn of_golems(page: &mut Page, all: &[Status], most: usize) {
     for (status, by) in shown.iter().flat_map(|status| status.called.iter().map(move |by| (status, by))) {
         page.line("bardo_golem_calls_total", &[("golem", &status.name), ("model", &by.model)], by.calls);
     }
-    page.family("bardo_golem_calls_usdc_total", "counter", "what they cost");
+    page.family("bardo_golem_calls_usdc_total", "counter", "cost of its agent's calls, by model");
     for (status, by) in shown.iter().flat_map(|status| status.called.iter().map(move |by| (status, by))) {
         let cost = by.cost.as_f64() / 1e6;
         page.line("bardo_golem_calls_usdc_total", &[("golem", &status.name), ("model", &by.model)], cost);
     }
-    page.family("bardo_golem_calls_tokens_total", "counter", "tokens in and out");
+    page.family("bardo_golem_calls_tokens_total", "counter", "tokens of its agent's calls, in and out");
     for (status, by) in shown.iter().flat_map(|status| status.called.iter().map(move |by| (status, by))) {
         for (way, tokens) in [("in", by.input), ("out", by.output)] {
             let labels = [("golem", status.name.as_str()), ("model", &by.model), ("way", way)];

@@ -1,4 +1,4 @@
-//! The API of a host: golems, their memory, dreams and testaments to read, the owner's word to pass on, and a stream
+//! The API of a host: golems, their memory, dreams and testaments to read, the owner's orders to pass on, and a stream
 //! of what happens. It runs on a thread of its own and never touches a golem: it reads the board and the files, and
 //! writes letters. Whatever a client does or fails to do, golems do not notice.
 

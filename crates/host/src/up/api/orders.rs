@@ -1,5 +1,6 @@
-//! What can be ordered. Each order has a key and is entered in the book before anything is done for it; its letter and
-//! its answer go the way of any owner's word. Whoever has had no answer asks again under the same key, or looks.
+//! Orders over the API. Each order has a key and is entered in the book before anything is done for it; its letter and
+//! its answer go the way of any order of the owner's. A client without an answer asks again under the same key, or
+//! looks the order up.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -27,12 +28,12 @@ use crate::orders::order;
 use crate::view::figures::plain;
 use crate::{Error, GolemHome};
 
-/// The header that says which order this is.
+/// The header with the key of an order.
 pub(super) const KEY: HeaderName = HeaderName::from_static("idempotency-key");
-/// How often it is looked for an answer.
+/// How often the inbox is checked for an answer.
 const LOOK: Duration = Duration::from_millis(10);
 
-/// The key of an order; whoever gives none is given one.
+/// The key of an order, drawn here if the client sent none.
 pub(super) struct Keyed(Key);
 
 impl<S: Send + Sync> FromRequestParts<S> for Keyed {
@@ -40,7 +41,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Keyed {
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Keyed, Problem> {
         let Some(given) = parts.headers.get(KEY) else { return Ok(Keyed(Key::draw())) };
-        let key = given.to_str().map_err(|_| "a key is printable ASCII".to_owned()).and_then(str::parse);
+        let key = given.to_str().map_err(|_| "a key must be printable ASCII".to_owned()).and_then(str::parse);
         key.map(Keyed).map_err(|why| Problem::new(StatusCode::BAD_REQUEST, format!("Idempotency-Key: {why}")))
     }
 }
@@ -49,34 +50,34 @@ impl<S: Send + Sync> FromRequestParts<S> for Keyed {
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct Accepted {
     done: bool,
-    /// Nobody has answered yet; the order waits and will be obeyed.
+    /// Whether the golem has not answered yet; the order waits and will be obeyed.
     waiting: bool,
-    /// What it can be asked about under, and sent again.
+    /// The key under which the order can be looked up and sent again.
     key: String,
 }
 
-/// How an order stands.
+/// The state of an order.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct Standing {
     key: String,
-    /// Such as `fund`.
+    /// The kind of order, such as `fund`.
     order: String,
     done: bool,
     waiting: bool,
-    /// Why it was not obeyed.
+    /// Why the order was not obeyed.
     refused: Option<String>,
-    /// Who was born of it.
+    /// The name of the heir that was born of it.
     heir: Option<String>,
-    /// What a question was answered, once it is.
+    /// The golem's answer to a question, once it is there.
     answer: Option<Reply>,
 }
 
-/// What a golem says to its owner.
+/// A golem's answer to its owner.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct Reply {
-    /// None if no model answered.
+    /// The answer; none if no model answered.
     text: Option<String>,
-    /// The records of its journal that it goes by.
+    /// The records of its journal that the answer rests on.
     records: Vec<u64>,
     /// Why there is no text, such as `down`.
     silence: Option<&'static str>,
@@ -99,7 +100,7 @@ impl Standing {
     }
 }
 
-/// What it was told, if it has been; one of the newest few.
+/// Finds the answer to a question, if it is there; only the newest few are kept.
 fn reply(place: &GolemHome, entry: &Entry) -> Result<Option<Reply>, Error> {
     place.catch_up()?;
     let (golem, _) = place.wake()?;
@@ -112,7 +113,7 @@ fn reply(place: &GolemHome, entry: &Entry) -> Result<Option<Reply>, Error> {
     }))
 }
 
-/// What became of an order.
+/// Show what became of an order.
 #[utoipa::path(get, path = "/v1/golems/{name}/orders/{key}",
     params(("name" = String, Path), ("key" = String, Path, description = "the key it was given under")),
     responses((status = 200, body = Standing), (status = 404, body = Problem)))]
@@ -150,7 +151,7 @@ pub(super) async fn give(
         if entry.is_answered(&place) {
             let (book, place, key) = (app.book.clone(), place.clone(), entry.key.clone());
             let looked = app.pools.order(move || book.look(&place, &key)).await;
-            // It has begun: what cannot be looked up now can be later.
+            // The order has begun; if it cannot be looked up now, it can be later.
             entry = looked.ok().flatten().unwrap_or(entry);
         }
     }
@@ -166,11 +167,11 @@ async fn tell(
     body: impl FnOnce(&GolemHome) -> Result<Body, Error> + Send + 'static,
 ) -> Answered {
     let letter = |place: &GolemHome| body(place).map(Deed::Letter);
-    let entry = give(&app, &name, request, letter, |_, _| unreachable!("a letter bears nobody")).await?;
+    let entry = give(&app, &name, request, letter, |_, _| unreachable!("a letter makes no heir")).await?;
     answer(&name, entry, |accepted| Json(accepted).into_response())
 }
 
-/// The same entry gives the same answer, whoever asks and when.
+/// The answer for an entry of the book, the same each time it is asked for.
 fn answer(name: &str, entry: Entry, done: impl FnOnce(Accepted) -> Response) -> Answered {
     let key = entry.key.as_str().to_owned();
     let mut response = match entry.answer {
@@ -197,11 +198,11 @@ fn answer(name: &str, entry: Entry, done: impl FnOnce(Accepted) -> Response) -> 
     Ok(response)
 }
 
-/// How an heir is to be made; what is left out is as its predecessor had it.
+/// Settings of an heir; a field that is left out is as its predecessor had it.
 #[derive(Debug, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Succession {
-    /// The next in the line if there is none, such as ada-2.
+    /// The heir's name; without one, the next in the line, such as ada-2.
     #[serde(default)]
     #[schema(value_type = Option<String>)]
     name: Option<Name>,
@@ -209,15 +210,15 @@ pub(super) struct Succession {
     #[serde(default)]
     #[schema(minimum = 1, maximum = 1_000_000_000_000_i64)]
     credit: Option<i64>,
-    /// Whether it is left what its predecessor knew.
+    /// Whether the heir inherits what its predecessor knew.
     #[serde(default)]
     inherit: Option<bool>,
-    /// Even if it would be a copy of its predecessor.
+    /// Make the heir even if it would be a copy of its predecessor.
     #[serde(default)]
     force: bool,
 }
 
-/// Who was born.
+/// The golem that was born.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct Newborn {
     name: String,
@@ -244,7 +245,7 @@ pub(super) async fn successor(
     let request = Request::new(key, "successor", &wanted);
     let (inherit, force, asked) = (wanted.inherit, wanted.force, wanted.name);
     let chosen = move |dead: &GolemHome| {
-        // Whoever is alive or not done with dying is refused before a name is chosen.
+        // A golem that is alive or not done with dying is refused before a name is chosen.
         dead.catch_up()?;
         heirs::estate(dead.home(), dead)?;
         Ok(Deed::Heir(asked.unwrap_or_else(|| heirs::next_name(dead.home(), &dead.name))))
@@ -257,7 +258,7 @@ pub(super) async fn successor(
     };
     let entry = give(&app, &name, request, chosen, bear).await?;
     let Some(Answer::Born(heir)) = entry.answer.clone() else {
-        return answer(&name, entry, |_| unreachable!("nobody is born"));
+        return answer(&name, entry, |_| unreachable!("no heir was born"));
     };
     let pools = app.pools.clone();
     let born = pools.read(move || {
@@ -272,11 +273,11 @@ pub(super) async fn successor(
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Gift {
-    /// To live on.
+    /// Money to live on.
     #[serde(default)]
     #[schema(minimum = 0, maximum = 1_000_000_000_000_i64)]
     credit: i64,
-    /// To act with.
+    /// Money to act with.
     #[serde(default)]
     #[schema(minimum = 0, maximum = 1_000_000_000_000_i64)]
     capital: i64,
@@ -292,7 +293,7 @@ impl Gift {
     }
 }
 
-/// Give it money from the treasury.
+/// Give a golem money from the treasury.
 #[utoipa::path(post, path = "/v1/golems/{name}/fund", params(("name" = String, Path)), request_body = Gift,
     responses((status = 200, body = Accepted), (status = 202, body = Accepted), (status = 400, body = Problem), (status = 404, body = Problem), (status = 409, body = Problem)))]
 pub(super) async fn fund(
@@ -331,7 +332,7 @@ pub(super) async fn withdraw(
     tell(app, name, request, move |_| Ok(Body::Command(Command::Withdraw { from: money.from, amount }))).await
 }
 
-/// A question of its owner's.
+/// A question from the owner.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Question {
@@ -339,7 +340,8 @@ pub(super) struct Question {
     question: String,
 }
 
-/// Ask it something. Its answer, once a model has given it, stands under the order's key; asleep, it is asked in the morning.
+/// Ask a golem something. The answer, once a model has given it, stands under the order's key; a golem that is asleep
+/// is asked in the morning.
 #[utoipa::path(post, path = "/v1/golems/{name}/ask", params(("name" = String, Path)), request_body = Question,
     responses((status = 200, body = Accepted), (status = 202, body = Accepted), (status = 400, body = Problem), (status = 404, body = Problem), (status = 409, body = Problem)))]
 pub(super) async fn ask(
@@ -352,7 +354,7 @@ pub(super) async fn ask(
     tell(app, name, request, move |_| Ok(Body::Command(order::question(asked.question)?))).await
 }
 
-/// What it is to have in mind; empty for nothing.
+/// Guidance from the owner; empty for none.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Strategy {
@@ -360,7 +362,7 @@ pub(super) struct Strategy {
     strategy: String,
 }
 
-/// Say what it is to have in mind when it thinks. It moves no money and loosens no rule.
+/// Give a golem guidance for its thinking. Guidance moves no money and loosens no rule.
 #[utoipa::path(post, path = "/v1/golems/{name}/strategy", params(("name" = String, Path)), request_body = Strategy,
     responses((status = 200, body = Accepted), (status = 202, body = Accepted), (status = 400, body = Problem), (status = 404, body = Problem), (status = 409, body = Problem)))]
 pub(super) async fn strategy(
@@ -373,21 +375,21 @@ pub(super) async fn strategy(
     tell(app, name, request, move |_| Ok(Body::Command(Command::Steer { text: said.strategy }))).await
 }
 
-/// What will be, and when.
+/// A claim: what will be, and when.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Claim {
-    /// What it is about: a check, or another domain of its world.
+    /// The subject of the claim: a check, or another domain of the golem's world.
     #[schema(example = "tests", max_length = 64)]
     domain: String,
     /// A chance from 0 to 1, or a number.
     #[schema(example = 0.8)]
     value: f64,
-    /// When, in milliseconds of its world.
+    /// The due date, in milliseconds of the golem's world.
     due: u64,
 }
 
-/// Say what will be, on its behalf: the world says whether it was so, and the golem is judged by it.
+/// Make a claim on a golem's behalf: the world says whether it came true, and the golem is judged by it.
 #[utoipa::path(post, path = "/v1/golems/{name}/claim", params(("name" = String, Path)), request_body = Claim,
     responses((status = 200, body = Accepted), (status = 202, body = Accepted), (status = 400, body = Problem), (status = 404, body = Problem), (status = 409, body = Problem)))]
 pub(super) async fn claim(
@@ -402,7 +404,7 @@ pub(super) async fn claim(
     tell(app, name, request, move |_| Ok(Body::Command(command))).await
 }
 
-/// Keys of its policy and what they are to be, as in a configuration file.
+/// Policy keys and their new values, as in a configuration file.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Steering {
@@ -410,7 +412,7 @@ pub(super) struct Steering {
     set: BTreeMap<String, String>,
 }
 
-/// Change the policy it acts under.
+/// Change the policy that a golem acts under.
 #[utoipa::path(post, path = "/v1/golems/{name}/steer", params(("name" = String, Path)), request_body = Steering,
     responses((status = 200, body = Accepted), (status = 202, body = Accepted), (status = 400, body = Problem), (status = 404, body = Problem), (status = 409, body = Problem)))]
 pub(super) async fn steer(
@@ -424,16 +426,16 @@ pub(super) async fn steer(
     tell(app, name, request, move |place| Ok(Body::Command(order::amend(place, &set)?))).await
 }
 
-/// A yes or a no, to what `asks` of the golem's status says.
+/// A yes or a no to what the golem asks, as `asks` in its status says.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Approval {
-    /// The key of what is asked, so that nothing is answered unseen.
+    /// The key of the question, so that nothing is answered unseen.
     key: u64,
     yes: bool,
 }
 
-/// Say yes or no to what it asks; no answer is a no.
+/// Say yes or no to what a golem asks; no answer is a no.
 #[utoipa::path(post, path = "/v1/golems/{name}/approve", params(("name" = String, Path)), request_body = Approval,
     responses((status = 200, body = Accepted), (status = 202, body = Accepted), (status = 400, body = Problem), (status = 404, body = Problem), (status = 409, body = Problem)))]
 pub(super) async fn approve(
@@ -447,7 +449,7 @@ pub(super) async fn approve(
     tell(app, name, request, move |place| Ok(Body::Command(order::approve(place, key, yes)?))).await
 }
 
-/// Stop world time and clocks until resumed.
+/// Stop a golem's world time and clocks until resumed.
 #[utoipa::path(post, path = "/v1/golems/{name}/pause", params(("name" = String, Path)),
     responses((status = 200, body = Accepted), (status = 202, body = Accepted), (status = 404, body = Problem), (status = 409, body = Problem)))]
 pub(super) async fn pause(State(app): State<AppState>, Path(name): Path<String>, Keyed(key): Keyed) -> Answered {
@@ -498,13 +500,13 @@ pub(super) async fn freeze(
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Retirement {
-    /// Its name again: this cannot be undone.
+    /// The golem's name again: this cannot be undone.
     confirm: String,
     #[serde(default)]
     reason: String,
 }
 
-/// End it: death by its owner.
+/// End a golem: death by its owner.
 #[utoipa::path(post, path = "/v1/golems/{name}/retire", params(("name" = String, Path)), request_body = Retirement,
     responses((status = 200, body = Accepted), (status = 202, body = Accepted), (status = 400, body = Problem), (status = 404, body = Problem), (status = 409, body = Problem)))]
 pub(super) async fn retire(
@@ -514,13 +516,13 @@ pub(super) async fn retire(
     JsonBody(end): JsonBody<Retirement>,
 ) -> Answered {
     if end.confirm != name {
-        return Err(Problem::new(StatusCode::BAD_REQUEST, "to end it, say its name again in `confirm`"));
+        return Err(Problem::new(StatusCode::BAD_REQUEST, "to end this golem, repeat its name in `confirm`"));
     }
     let request = Request::new(key, "retire", &end);
     tell(app, name, request, move |_| Ok(Body::Command(Command::Retire { reason: end.reason }))).await
 }
 
-/// Send it to sleep.
+/// Send a golem to sleep.
 #[utoipa::path(post, path = "/v1/golems/{name}/dream", params(("name" = String, Path)),
     responses((status = 200, body = Accepted), (status = 202, body = Accepted), (status = 404, body = Problem), (status = 409, body = Problem)))]
 pub(super) async fn dream(State(app): State<AppState>, Path(name): Path<String>, Keyed(key): Keyed) -> Answered {
@@ -528,7 +530,7 @@ pub(super) async fn dream(State(app): State<AppState>, Path(name): Path<String>,
     tell(app, name, request, |_| Ok(Body::Command(Command::Dream))).await
 }
 
-/// Wake it.
+/// Wake a golem.
 #[utoipa::path(post, path = "/v1/golems/{name}/wake", params(("name" = String, Path)),
     responses((status = 200, body = Accepted), (status = 202, body = Accepted), (status = 404, body = Problem), (status = 409, body = Problem)))]
 pub(super) async fn wake(State(app): State<AppState>, Path(name): Path<String>, Keyed(key): Keyed) -> Answered {

@@ -1,4 +1,4 @@
-//! The page: a few files inside the program, which ask for nothing from anywhere else.
+//! The page: a few files inside the program, which load nothing from anywhere else.
 
 use axum::extract::Path;
 use axum::http::header::{
@@ -9,11 +9,11 @@ use axum::response::{IntoResponse, Response};
 
 use super::problem::Problem;
 
-/// Only what is in these files runs, and it talks to this host alone; nobody puts it into a frame.
+/// The page's security policy: only these files run, they talk to this host alone, and no other page may frame them.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
     form-action 'none'; frame-ancestors 'none'; base-uri 'none'";
 
-/// Name, kind and content of each.
+/// Files of the page: name, kind and content of each.
 pub(crate) const FILES: [(&str, &str, &str); 12] = [
     ("index.html", "text/html; charset=utf-8", include_str!("../../../page/index.html")),
     ("style.css", "text/css; charset=utf-8", include_str!("../../../page/style.css")),
@@ -30,7 +30,7 @@ pub(crate) const FILES: [(&str, &str, &str); 12] = [
 ];
 const JS: &str = "text/javascript; charset=utf-8";
 
-/// Whether this is one of its files, which anyone may read: there is nothing in them.
+/// Whether this is a file of the page, which needs no token: there is nothing secret in it.
 pub(super) fn is_of_it(path: &str) -> bool {
     path == "/" || path.starts_with("/page/")
 }

@@ -1,5 +1,6 @@
-//! Who waits for whom. Reading, ordering and going through journals each have places of their own, so that however
-//! many read, an order finds one free. Whoever finds none for too long is told so before anything has begun.
+//! Places for requests. Reading, ordering and going through journals each have places of their own, so that an order
+//! finds one free however many requests read. A request that finds none for too long is refused before anything has
+//! begun.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,15 +12,15 @@ use tokio::time::timeout;
 use super::problem::Problem;
 use crate::Error;
 
-/// Places for those who read.
+/// Places for requests that read.
 const READING: usize = 8;
-/// Places for those who order.
+/// Places for orders.
 const ORDERING: usize = 8;
-/// Places for those who go through a journal.
+/// Places for requests that go through a journal.
 const PAGING: usize = 4;
-/// Threads for all of them.
+/// Threads for all places.
 pub(super) const THREADS: usize = READING + ORDERING + PAGING;
-/// The longest that reading may take, and the longest that anyone waits for a place.
+/// The longest that reading may take, and the longest that a request waits for a place.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 #[derive(Clone, Debug)]
@@ -35,7 +36,7 @@ impl Pools {
         Pools { reading: places(READING), ordering: places(ORDERING), paging: places(PAGING) }
     }
 
-    /// Something that is only read; whoever asks may do so again.
+    /// Runs work that only reads; a client that is turned away may ask again.
     pub(super) async fn read<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> Result<T, Error> + Send + 'static,
@@ -48,17 +49,17 @@ impl Pools {
         timeout(PATIENCE, reading).await.map_err(late)?
     }
 
-    /// Something that is done. It may wait for its turn and be turned away, but what has begun is never given up.
+    /// Runs an order. It may wait for its turn and be turned away, but one that has begun is never given up.
     pub(super) async fn order<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Problem> {
         let place = timeout(PATIENCE, Arc::clone(&self.ordering).acquire_owned()).await;
-        let full = |_| Problem::busy("too many order at once; nothing was begun, try again");
+        let full = |_| Problem::busy("too many orders at once; nothing was begun, try again");
         perform(place.map_err(full)?.ok(), work).await
     }
 
-    /// A piece of a journal, for somebody who has all the time in the world.
+    /// Reads a piece of a journal, without a limit on the time it takes.
     pub(super) async fn page<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> Result<T, Error> + Send + 'static,
@@ -67,7 +68,7 @@ impl Pools {
     }
 }
 
-/// The place is held until the work is done, whether or not anyone still waits for it.
+/// Runs the work on a thread; its place is held until it is done, even if the client no longer waits.
 async fn perform<T: Send + 'static>(
     place: Option<OwnedSemaphorePermit>,
     work: impl FnOnce() -> Result<T, Error> + Send + 'static,

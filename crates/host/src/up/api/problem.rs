@@ -1,4 +1,4 @@
-//! How a refusal looks, and which answer each kind of trouble gets.
+//! Refusals of the API: their shape, and the status for each kind of error.
 
 use axum::Json;
 use axum::http::header::RETRY_AFTER;
@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 
 use crate::Error;
 
-/// In how many seconds whoever came at a bad moment is to come again.
+/// Seconds after which a client that came at a bad moment should try again.
 const AGAIN: u16 = 5;
 
 /// Why something was not done.
@@ -18,7 +18,7 @@ const AGAIN: u16 = 5;
 pub(super) struct Problem {
     #[serde(skip)]
     pub(super) status: StatusCode,
-    /// In how many seconds it may be done, if it is worth asking again.
+    /// Seconds after which asking again may help, if it may.
     #[serde(skip)]
     again: Option<u16>,
     pub(super) error: String,
@@ -29,7 +29,7 @@ impl Problem {
         Problem { status, again: None, error: plain::line(&error.into(), 2_000) }
     }
 
-    /// Not now; nothing is wrong with what was asked.
+    /// A refusal for the moment: nothing is wrong with the request.
     pub(super) fn busy(error: impl Into<String>) -> Problem {
         Problem { again: Some(AGAIN), ..Problem::new(StatusCode::SERVICE_UNAVAILABLE, error) }
     }
@@ -69,7 +69,7 @@ impl From<Error> for Problem {
             | Error::Vault(vault::Error::TreasuryShort { .. } | vault::Error::Locked(_) | vault::Error::Sealed(_)) => {
                 StatusCode::CONFLICT
             }
-            // The host, its disk or its models; whoever asked can do nothing about it.
+            // The host, its disk or its models: the client can do nothing about it.
             _ => StatusCode::SERVICE_UNAVAILABLE,
         };
         Problem::new(status, error.to_string())

@@ -1,4 +1,4 @@
-//! What can be read: the board, and the files. Nothing here touches a golem.
+//! Reading over the API, from the board and from files. Nothing here touches a golem.
 
 use axum::Json;
 use axum::extract::{Path, Query, State};
@@ -56,7 +56,7 @@ pub(super) struct Listed {
     /// The newest change that is known.
     #[serde(default)]
     after: u64,
-    /// Only those who come after this name.
+    /// Only golems after this name.
     #[serde(default)]
     from: String,
     /// How many at most.
@@ -68,7 +68,7 @@ pub(super) struct Listed {
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(super) struct Depth {
-    /// Also everything it is inside, under `life`.
+    /// Also the golem's whole inner state, under `life`.
     #[serde(default)]
     inner: bool,
 }
@@ -110,7 +110,7 @@ pub(super) async fn one(
         .await
 }
 
-/// How far back.
+/// The time span to look back.
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(super) struct Back {
@@ -119,14 +119,14 @@ pub(super) struct Back {
     since: u64,
 }
 
-/// Its life in pictures: what there is to draw of it, and how to read that.
+/// Show a golem's life in pictures: the series to draw, and how to read them.
 #[utoipa::path(get, path = "/v1/golems/{name}/pictures", params(("name" = String, Path)),
     responses((status = 200, body = Pictures), (status = 404, body = Problem)))]
 pub(super) async fn pictures(State(app): State<AppState>, Path(name): Path<String>) -> Result<Json<Pictures>, Problem> {
     app.clone().pools.read(move || Ok(Json(remembered::pictures(&app.home.read_golem(&name)?)?))).await
 }
 
-/// What became of its money, what its agent's calls have cost by model and day, what stopped them and what was refused.
+/// Show a golem's spending: what its agent's calls have cost by model and day, what stopped them and what was refused.
 #[utoipa::path(get, path = "/v1/golems/{name}/costs", params(("name" = String, Path), Back),
     responses((status = 200, body = Costs), (status = 404, body = Problem)))]
 pub(super) async fn costs(
@@ -140,13 +140,13 @@ pub(super) async fn costs(
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(super) struct Search {
-    /// What to look for.
+    /// The text to search for.
     q: String,
     /// How many at most.
     #[serde(default = "ten")]
     #[param(minimum = 1, maximum = 100)]
     limit: usize,
-    /// Also what is in quarantine or archived.
+    /// Also entries that are in quarantine or archived.
     #[serde(default)]
     all: bool,
 }
@@ -155,7 +155,7 @@ fn ten() -> usize {
     10
 }
 
-/// What a golem knows of something, best first.
+/// Search what a golem knows, best matches first.
 #[utoipa::path(get, path = "/v1/golems/{name}/memory", params(("name" = String, Path), Search),
     responses((status = 200, body = Vec<Hit>), (status = 404, body = Problem)))]
 pub(super) async fn memory(
@@ -181,14 +181,14 @@ pub(super) async fn memory(
         .await
 }
 
-/// Its nights, the newest last.
+/// List a golem's nights, the newest last.
 #[utoipa::path(get, path = "/v1/golems/{name}/dreams", params(("name" = String, Path)),
     responses((status = 200, body = Nights), (status = 404, body = Problem)))]
 pub(super) async fn dreams(State(app): State<AppState>, Path(name): Path<String>) -> Result<Json<Nights>, Problem> {
     app.clone().pools.read(move || Ok(Json(Nights::of(&app.home.read_golem(&name)?)?))).await
 }
 
-/// What a dead golem has left in words.
+/// Show the testament of a dead golem.
 #[utoipa::path(get, path = "/v1/golems/{name}/testament", params(("name" = String, Path)),
     responses((status = 200, body = shapes::Testament), (status = 404, body = Problem), (status = 409, description = "it is alive", body = Problem)))]
 pub(super) async fn testament(
@@ -208,14 +208,14 @@ pub(super) async fn testament(
         .await
 }
 
-/// Your golems elsewhere: who is there, what was sent, held and refused, and who knows of a death. Nothing where this
-/// home is of no clade.
+/// Show your golems in other homes: which are there, what was sent, held and refused, and which know of a death. `null`
+/// if this home belongs to no clade.
 #[utoipa::path(get, path = "/v1/clade", responses((status = 200, body = Option<Report>)))]
 pub(super) async fn clade(State(app): State<AppState>) -> Result<Json<Option<Report>>, Problem> {
     app.clone().pools.read(move || river::report(&app.home).map(Json)).await
 }
 
-/// Its family, the oldest generation first.
+/// List a golem's family, the oldest generation first.
 #[utoipa::path(get, path = "/v1/golems/{name}/lineage", params(("name" = String, Path)),
     responses((status = 200, body = Vec<Relative>), (status = 404, body = Problem)))]
 pub(super) async fn lineage(
@@ -231,7 +231,7 @@ pub(super) async fn lineage(
         .await
 }
 
-/// What an heir of a dead golem would be left.
+/// Show what an heir of a dead golem would inherit.
 #[utoipa::path(get, path = "/v1/golems/{name}/estate", params(("name" = String, Path)),
     responses((status = 200, body = Offer), (status = 404, body = Problem), (status = 409, description = "it is alive, or not yet done with dying", body = Problem)))]
 pub(super) async fn estate(State(app): State<AppState>, Path(name): Path<String>) -> Result<Json<Offer>, Problem> {

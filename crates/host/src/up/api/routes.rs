@@ -1,4 +1,4 @@
-//! The routes of the API, and what holds for all requests.
+//! The routes of the API, and the layers that all requests pass.
 
 use axum::Router;
 use axum::body::{Body, Bytes};
@@ -14,10 +14,10 @@ use super::problem::Problem;
 use super::state::AppState;
 use super::{births, describe, fleet, guard, house, metrics, orders, page, reading, session, stream, witness};
 
-/// The largest body anyone may send.
+/// The largest body of a request.
 const BODY: usize = 64 << 10;
 
-/// The routes and what they say of themselves.
+/// The routes and their description.
 fn described() -> (Router<AppState>, OpenApi) {
     let (router, mut api) = OpenApiRouter::new()
         .routes(routes!(reading::golems))
@@ -69,7 +69,7 @@ fn described() -> (Router<AppState>, OpenApi) {
 
 pub(super) fn router(app: AppState) -> Router {
     let (router, api) = described();
-    // Shared by whoever asks for it: a thousand who never read it cost nothing.
+    // Shared by all clients: a thousand that never read it cost nothing.
     let written = Bytes::from(api.to_json().expect("a description is plain data"));
     let described = move || async move { ([(CONTENT_TYPE, "application/json")], written) };
     router

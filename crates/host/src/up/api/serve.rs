@@ -15,7 +15,7 @@ use crate::door;
 use crate::life::desk::Desk;
 use crate::{Error, Home};
 
-/// What may be on its way to one client.
+/// Bytes that may be on their way to one client.
 const SENDING: usize = 128 << 10;
 
 /// An API that is being served.
@@ -40,7 +40,7 @@ pub(in crate::up) fn serve(listen: Listen, home: Home, desk: Arc<Desk>) -> Resul
     };
     let listener = std::net::TcpListener::bind(listen.address).map_err(cannot)?;
     listener.set_nonblocking(true).map_err(cannot)?;
-    // Everyone who comes in has it from here: what nobody reads must not pile up outside of this process either.
+    // Every connection inherits this size: what a client does not read must not pile up outside of this process either.
     socket2::SockRef::from(&listener).set_send_buffer_size(SENDING).map_err(cannot)?;
     let address = listener.local_addr().map_err(cannot)?;
     let mut runtime = tokio::runtime::Builder::new_current_thread();
@@ -59,7 +59,7 @@ pub(in crate::up) fn serve(listen: Listen, home: Home, desk: Arc<Desk>) -> Resul
                 }
             }
         });
-        // Whoever still reads is cut off: a stream has no end of its own.
+        // A client that still reads is cut off: a stream has no end of its own.
         runtime.shutdown_timeout(Duration::from_millis(100));
     });
     let thread = thread.map_err(cannot)?;

@@ -25,7 +25,7 @@ const HALF: usize = 32;
 /// The header that the other half comes in.
 const KEY: &str = "bardo-page";
 
-/// The token that both halves make; nothing if one is missing.
+/// The token that both halves make; empty if one is missing.
 pub(super) fn token(headers: &HeaderMap, name: &str) -> String {
     let all = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
     let mut pairs = all.flat_map(|text| text.split(';')).filter_map(|pair| pair.trim().split_once('='));
@@ -40,14 +40,14 @@ pub(super) fn token(headers: &HeaderMap, name: &str) -> String {
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Code {
-    /// What the link ended with.
+    /// The code at the end of the link.
     code: String,
 }
 
-/// One half of what opens the API to the page; the other is in the cookie.
+/// The page's half of its token; the other half is in the cookie.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct SignedIn {
-    /// To be sent as `Bardo-Page` with each request.
+    /// The half to send as `Bardo-Page` with each request.
     key: String,
 }
 

@@ -1,4 +1,4 @@
-//! What every request can reach, and where and for whom the API listens.
+//! The state that every request can reach, and the address and clients the API listens for.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -11,21 +11,21 @@ use crate::mcp;
 use crate::orders::book::Book;
 use crate::{Error, Home};
 
-/// Where and for whom to listen.
+/// The address to listen on, and the tokens and origins that are let in.
 #[derive(Clone, Debug)]
 pub struct Listen {
     pub address: SocketAddr,
     pub(super) tokens: Arc<Keyring>,
     pub(super) origins: Vec<String>,
-    /// What the cookie of its page is called: another in each home, because browsers send it to every port.
+    /// The name of the page's cookie: another in each home, because browsers send it to every port.
     pub(super) cookie: String,
-    /// How many golems have series of their own.
+    /// How many golems have series of their own in the metrics.
     pub(super) golems_shown: usize,
     /// Whether assistants may change anything.
     pub(super) changes: bool,
 }
 
-/// What every request can reach.
+/// The state that every request can reach.
 #[derive(Clone)]
 pub(super) struct AppState {
     pub(super) home: Home,
@@ -45,9 +45,9 @@ impl AppState {
 }
 
 impl Listen {
-    /// An address as settings have it.
+    /// Reads an address as settings have it.
     pub fn address(written: &str) -> Result<SocketAddr, Error> {
-        let wrong = || Error::Usage(format!("api.listen is no address: {written}; write it like 127.0.0.1:7373"));
+        let wrong = || Error::Usage(format!("api.listen is not an address: {written}; write it like 127.0.0.1:7373"));
         written.parse().map_err(|_| wrong())
     }
 

@@ -1,4 +1,4 @@
-//! Streams of server-sent events, under the documents' names. Whoever comes back with the last id it saw goes on
+//! Streams of server-sent events, under the documents' names. A client that comes back with the last id it saw goes on
 //! from there: of one golem from its journal, of all from what the host remembers, and is told if that is not enough.
 //!
 //! Nothing is made before it can be sent: a journal is read piece by piece, each when the one before has been taken, so
@@ -26,17 +26,17 @@ use crate::view::board::{Board, Frame, named};
 use crate::view::herald::Herald;
 use crate::{Error, Home};
 
-/// How often a listener is served: whatever came meanwhile goes out together.
+/// How often a listener is served: messages that came meanwhile go out together.
 const EVERY: Duration = Duration::from_millis(100);
-/// Silence after which a comment is sent, so that dead connections are noticed.
+/// Rounds without a message after which a comment is sent, so that dead connections are noticed.
 const QUIET: u32 = 150;
 /// Messages of the board that go out together.
 const AT_ONCE: usize = 200;
-/// About how much of a journal is told at a time.
+/// About how many bytes of a journal are told at a time.
 const PAGE: usize = 64 << 10;
-/// How many records may be gone through for it.
+/// The most records that are gone through for one piece.
 const RECORDS: u64 = 4_096;
-/// How many are read at once.
+/// Records that are read at once.
 const READ: u64 = 64;
 /// Listeners at a time.
 const LISTENERS: u64 = 256;
@@ -44,22 +44,22 @@ const LISTENERS: u64 = 256;
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(super) struct Which {
-    /// Also what happens every tick.
+    /// Also the events of every tick.
     #[serde(default)]
     all: bool,
     /// Leave the name of each event to its data: what a browser calls EventSource hears everything only then.
     #[serde(default)]
     unnamed: bool,
-    /// The same as Last-Event-ID, for whoever cannot send one.
+    /// The last id that was seen, for clients that cannot send Last-Event-ID.
     after: Option<String>,
 }
 
-/// What happens to all golems, as it becomes durable.
+/// Stream the events of all golems, as they become durable.
 #[utoipa::path(get, path = "/v1/events", params(Which, ("Last-Event-ID" = Option<String>, Header, description = "go on after this one")),
     responses((status = 200, description = "a stream of events", content_type = "text/event-stream", body = String)))]
 pub(super) async fn events(State(app): State<AppState>, Query(which): Query<Which>, headers: HeaderMap) -> Response {
     let board = Arc::clone(&app.desk.board);
-    // Numbers begin anew with each host; one that no host of this run has given is not gone on from.
+    // Numbers begin again with each host; a stream does not go on from one that this host has not given.
     let from =
         last_id(&headers, &which).and_then(|id| id.parse::<u64>().ok()).map_or(board.next(), |id| id.saturating_add(1));
     let from = if from > board.next() { 0 } else { from };
@@ -67,7 +67,7 @@ pub(super) async fn events(State(app): State<AppState>, Query(which): Query<Whic
     serve(&app, Listener { from, all, unnamed, golem: None, after: None, past: None, full: false })
 }
 
-/// What happens to one golem, from any record of its journal on.
+/// Stream the events of one golem, from any record of its journal on.
 #[utoipa::path(get, path = "/v1/golems/{name}/events", params(("name" = String, Path), Which, ("Last-Event-ID" = Option<String>, Header, description = "go on after this record")),
     responses((status = 200, description = "a stream of events", content_type = "text/event-stream", body = String), (status = 404, description = "no such golem", body = Problem)))]
 pub(super) async fn golem_events(
@@ -89,7 +89,7 @@ pub(super) async fn golem_events(
     Ok(serve(&app, listener))
 }
 
-/// Whoever calls again knows better than the address it began with.
+/// The last id that the client saw: its header, which is newer, or else the id in the address.
 fn last_id<'a>(headers: &'a HeaderMap, which: &'a Which) -> Option<&'a str> {
     headers.get("last-event-id").and_then(|value| value.to_str().ok()).or(which.after.as_deref())
 }
@@ -99,13 +99,13 @@ struct Listener {
     from: u64,
     all: bool,
     unnamed: bool,
-    /// Only of this golem.
+    /// The only golem to tell of, if one is named.
     golem: Option<Arc<str>>,
     /// The last message of one golem that is known, by record and place in it.
     after: Option<(u64, u32)>,
-    /// What is told from its journal first.
+    /// The part of its journal that is told first.
     past: Option<Box<Past>>,
-    /// There is more where the last came from.
+    /// Whether the board has more messages ready.
     full: bool,
 }
 
@@ -119,16 +119,16 @@ struct Past {
     at: Option<(Herald, Bookmark)>,
 }
 
-/// One piece of it.
+/// A piece of a journal.
 struct Page {
     past: Box<Past>,
     text: String,
-    /// The journal has no more.
+    /// Whether the journal has no more.
     ended: bool,
 }
 
 impl Past {
-    /// Tells the next piece. Whoever begins, or has come to an end that was not the end, sees to it first that the file
+    /// Tells the next piece. At the beginning, and after an end that was not the end, it first makes sure that the file
     /// has everything.
     fn page(mut self: Box<Past>) -> Result<Page, Error> {
         let (mut text, after, all, unnamed) = (String::new(), self.after, self.all, self.unnamed);
@@ -164,7 +164,7 @@ impl Past {
     }
 }
 
-/// Counts a listener as long as it listens.
+/// Keeps a listener counted as long as it listens.
 struct ListenerGuard(Arc<Board>);
 
 impl Drop for ListenerGuard {
@@ -177,7 +177,7 @@ fn serve(app: &AppState, listener: Listener) -> Response {
     let board = Arc::clone(&app.desk.board);
     if board.listeners.fetch_add(1, Ordering::Relaxed) >= LISTENERS {
         board.listeners.fetch_sub(1, Ordering::Relaxed);
-        return Problem::busy("too many listen already").into_response();
+        return Problem::busy("too many event streams are open already").into_response();
     }
     let (guard, pools) = (ListenerGuard(board), app.pools.clone());
     let home = app.home.clone();
@@ -194,13 +194,13 @@ fn serve(app: &AppState, listener: Listener) -> Response {
 }
 
 impl Listener {
-    /// What there is to say next, however long that takes; nothing once there is nothing more to come.
+    /// Waits for the next text to send; `None` once nothing more will come.
     async fn next(&mut self, home: &Home, pools: &Pools, board: &Board) -> Option<String> {
         let mut quiet = 0;
         loop {
             let mut text = String::new();
             if let Some(past) = self.past.take() {
-                // A journal that cannot be read now is asked for again by whoever wants it.
+                // Where a journal cannot be read now the stream ends, and the client asks again.
                 let page = pools.page(move || past.page()).await.ok()?;
                 self.after = Some(page.past.after);
                 text = page.text;
@@ -241,7 +241,7 @@ impl Listener {
         }
     }
 
-    /// Whatever the board has for this listener by now.
+    /// Takes the messages that the board has for this listener by now.
     fn take(&mut self, home: &Home, board: &Board, text: &mut String) {
         let (frames, missed) = board.since(self.from, AT_ONCE);
         if missed && self.after.is_some() {
@@ -278,7 +278,7 @@ impl Listener {
     }
 }
 
-/// One event as it goes over the wire; its name stands in its data.
+/// Writes an event as it goes over the wire; its name is taken from its data.
 fn push(text: &mut String, id: &str, json: &str, unnamed: bool) {
     let name = json.split_once("\"event\":\"").and_then(|(_, rest)| rest.split('"').next()).unwrap_or("message");
     text.push_str("id: ");

@@ -1,5 +1,5 @@
-//! What the log says of a request: how it was asked, of which route, how it was answered and how long that took. Never
-//! an address as it was typed, a header or a body, so that no token and nothing an owner wrote gets into a log.
+//! The log line of a request: its method and route, how it was answered and how long that took. Never an address as it
+//! was typed, a header or a body, so that no token and nothing an owner wrote gets into a log.
 
 use std::time::Instant;
 
@@ -17,7 +17,8 @@ pub(super) async fn watch(request: Request, next: Next) -> Response {
     let (reads, method) = (request.method().is_safe(), request.method().to_string());
     let matched = request.extensions().get::<MatchedPath>().cloned();
     let route = matched.as_ref().map_or("none", MatchedPath::as_str);
-    // Who, from where and to whom: an order is somebody's. A name that is none is not written down.
+    // An order is logged with its token's name, the client's address and the golem. What is not a golem's name is left
+    // out.
     let from = request.extensions().get::<Peer>().map(|peer| peer.0.ip().to_string()).unwrap_or_default();
     let golem = named(request.uri().path()).unwrap_or_default();
     let span = debug_span!("request", method, route, status = Empty);
@@ -26,7 +27,7 @@ pub(super) async fn watch(request: Request, next: Next) -> Response {
     let (code, ms) = (answer.status(), began.elapsed().as_millis() as u64);
     let status = code.as_u16();
     span.record("status", status);
-    // Probes and screens ask all day long; orders, refusals and whoever signs in are news.
+    // Probes and screens ask all day long; orders, refusals and sign-ins are news.
     let usual = OPEN.contains(&route) && route != "/v1/session";
     if usual || (reads && code.is_success()) {
         debug!(method, route, status, ms, "asked");

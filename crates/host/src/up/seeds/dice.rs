@@ -8,7 +8,7 @@ impl Dice {
         Dice(seed)
     }
 
-    /// Dice of their own for somebody else, so that how often one throws changes nothing for the other.
+    /// Other dice from these, so that how often one part throws changes nothing for another.
     pub(super) fn others(&mut self) -> Dice {
         Dice(self.next())
     }

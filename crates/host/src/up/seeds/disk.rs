@@ -19,15 +19,15 @@ use crate::view::board::Board;
 pub(super) const STEPS: [&str; 9] =
     ["the host log", "a journal", "a head", "the treasury", "a world", "a letter", "a reply", "a file", "the shelf"];
 
-/// What goes wrong while a host is up, by the number of the step.
+/// The faults of a disk while a host is up, by the number of the step.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Faults {
     pub(super) refused: Range<u64>,
-    /// The step at which it ends: of those that are about this, the one with this number.
+    /// The step at which the process ends: its subject, and its number among the steps of that subject.
     pub(super) cut: Option<(&'static str, u64)>,
 }
 
-/// How much of the step at which it ended is on the disk.
+/// How much of the last step is on the disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum How {
     Lost,
@@ -40,7 +40,7 @@ pub(super) enum How {
 pub(super) struct Cut {
     pub(super) what: &'static str,
     pub(super) how: How,
-    /// The number of the first message nobody had been told by then.
+    /// The number of the first message that had not been told by then.
     pub(super) untold: u64,
 }
 
@@ -60,10 +60,10 @@ struct Seen {
     how: How,
     dice: Dice,
     steps: u64,
-    /// Steps that were about what it is to end at.
+    /// Steps so far with the subject of the cut.
     ours: u64,
     refused: u64,
-    /// As it was before the step at which it is to end.
+    /// The files as they were before the last step.
     before: Option<Files>,
     /// Heads as they were when the host came up: they are not synced, and a power cut may lose what was written since.
     heads: Files,
@@ -95,7 +95,7 @@ impl Disk {
         Disk { seen, _watch: watch(move |step| watched.borrow_mut().see(step)) }
     }
 
-    /// Whose messages are told.
+    /// Sets the board whose messages are told.
     pub(super) fn listen(&self, board: Arc<Board>) {
         self.seen.borrow_mut().board = Some(board);
     }
@@ -117,7 +117,7 @@ impl Disk {
 
 impl Seen {
     fn see(&mut self, step: Step) -> io::Result<()> {
-        // A process that has ended goes on here for a while, in files that nobody will ever see.
+        // A process that has ended goes on here for a while, in files that are never read.
         if self.cut.is_some() {
             return Ok(());
         }
@@ -158,7 +158,8 @@ impl Seen {
 }
 
 impl Files {
-    /// What programs share while they are up does not outlast them.
+    /// Reads all files below a folder, but for memory that programs share while they are up, which does not outlast
+    /// them.
     pub(super) fn below(root: &Path) -> Files {
         let (mut files, mut folders) = (BTreeMap::new(), vec![root.to_owned()]);
         while let Some(folder) = folders.pop() {
@@ -191,7 +192,8 @@ impl Files {
         }
     }
 
-    /// Somewhere between these and those: of each file that is being written, the first part is new and the rest is not.
+    /// Mixes these files with the later ones: of each file that is being written, the first part is new and the rest is
+    /// not.
     fn torn(&self, after: Files, dice: &mut Dice) -> Files {
         let changed = |path: &Path| self.0.get(path) != after.0.get(path);
         let mut torn = after.clone();

@@ -1,5 +1,5 @@
-//! What must hold of a home, whatever its host died of: every micro-USDC is there, nothing that was told is lost, each
-//! action was done once or never, everyone who reads a journal arrives at the same life, an order counts once and an end
+//! The laws of a home, whatever its host died of: every micro-USDC is there, nothing that was told is lost, each
+//! action was done once or never, every reader of a journal arrives at the same life, an order counts once and an end
 //! is an end.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -24,7 +24,7 @@ use crate::{Error, GolemHome, Home, private};
 pub(super) struct Heard(BTreeMap<String, BTreeMap<(u64, u32), Arc<str>>>);
 
 impl Heard {
-    /// Whatever is told is told once by each host, and says the same each time.
+    /// Hears a message, which each host tells once.
     pub(super) fn hear(&mut self, golem: &str, at: (u64, u32), text: Arc<str>) {
         let known = self.0.entry(golem.to_owned()).or_default().insert(at, Arc::clone(&text));
         assert!(known.is_none(), "{golem}: told twice: {text}");
@@ -35,7 +35,7 @@ impl Heard {
     }
 }
 
-/// Holds all of it against a home that nobody is up in; says how everyone stands, for the trace.
+/// Holds all laws against a home in which no host is up; returns how its golems stand, for the trace.
 pub(super) fn check(home: &Home, money: Usdc, heard: &Heard, owner: &Owner) -> String {
     let treasury = home.treasury().unwrap();
     treasury.audit().unwrap();
@@ -56,12 +56,12 @@ pub(super) fn check(home: &Home, money: Usdc, heard: &Heard, owner: &Owner) -> S
     stand
 }
 
-/// Nothing waits any more, every file is whole, and a full examination finds nothing.
+/// Checks a home at rest: nothing waits any more, every file is whole, and a full examination finds nothing.
 pub(super) fn check_at_rest(home: &Home, owner: &Owner) {
     let log = home.log().unwrap().expect("a host was up");
     assert_eq!(log.golems().unwrap(), [], "everything was carried over");
-    assert_eq!(log.lodgers().unwrap(), [], "nobody is lived here any more");
-    // Images are open to everyone, which is no fault of any host.
+    assert_eq!(log.lodgers().unwrap(), [], "no golem is lodged here any more");
+    // Images are readable by all users, which is no fault of any host.
     private::close(home.root()).unwrap();
     let mut wrong = Vec::new();
     doctor::examine(home, |finding| wrong.extend(Some(finding).filter(|finding| !finding.fine))).unwrap();
@@ -71,7 +71,7 @@ pub(super) fn check_at_rest(home: &Home, owner: &Owner) {
     }
 }
 
-/// Whoever heard of a death while a host was up is told of it too, or will be.
+/// Checks that the owner was told of each death that was heard while a host was up, or will be.
 pub(super) fn check_notes(home: &Home, heard: &Heard, told: &BTreeSet<String>, target: &str) {
     let waiting = home.log().unwrap().expect("a host was up").waiting(target, usize::MAX).unwrap();
     let known: BTreeSet<&str> =
@@ -79,12 +79,12 @@ pub(super) fn check_notes(home: &Home, heard: &Heard, told: &BTreeSet<String>, t
     for (name, messages) in &heard.0 {
         let id = Reader::open(&home.golem(name).unwrap().database()).unwrap().id().unwrap();
         for ((seq, _), _) in messages.iter().filter(|(_, text)| text.contains("\"event\":\"mortality.dead\"")) {
-            assert!(known.contains(format!("{id}:{seq}:death").as_str()), "nobody is told that {name} died");
+            assert!(known.contains(format!("{id}:{seq}:death").as_str()), "no note tells that {name} died");
         }
     }
 }
 
-/// Money of a life, wherever it is, and what it became.
+/// All money of a life, wherever it is, and whatever it became.
 fn all_of(life: &Life, treasury: &Treasury) -> Usdc {
     let (purse, capital) = (&life.purse(), &life.capital());
     let own = purse.credit + purse.spent + purse.gas;
@@ -102,8 +102,8 @@ pub(super) fn all_money(home: &Home) -> Usdc {
     treasury.balance().unwrap() + lives.sum()
 }
 
-/// Told from its first record on, through its file and what the log has of it, a life says everything that was heard of
-/// it, and comes to what it is when it is woken.
+/// Checks a journal: told from its first record on, through its file and the lines in the log, a life says everything
+/// that was heard of it, and comes to what it is when it is woken.
 fn check_journal(place: &GolemHome, heard: &Heard) -> Life {
     let reader = Reader::open(&place.database()).unwrap();
     let (golem, _) = place.wake().unwrap();
@@ -129,14 +129,14 @@ fn check_journal(place: &GolemHome, heard: &Heard) -> Life {
     golem.life().clone()
 }
 
-/// What a head knows is in the file, whatever comes after it.
+/// Checks that the record a head names is in the file, whatever comes after it.
 fn check_head(place: &GolemHome, reader: &Reader, golem: &Golem) {
     let head = Head::peek(&place.home().heads(), golem.life().id()).expect("a head");
     let there = reader.hash_at(head.seq).unwrap();
     assert_eq!(there, Some(head.hash), "{}: record {} is not the one acknowledged", place.name, head.seq);
 }
 
-/// The golem's own book, the treasury's and the world's say the same, line by line.
+/// Checks that the golem's own book, the treasury's and the world's say the same, line by line.
 fn check_books(place: &GolemHome, life: &Life, own: &Own, treasury: &Treasury) {
     let account = Account::of(treasury, life).unwrap();
     let ledger = Ledger::look(place.ledger()).unwrap();
@@ -148,7 +148,7 @@ fn check_books(place: &GolemHome, life: &Life, own: &Own, treasury: &Treasury) {
     assert_eq!(agreed, Ok(()), "{}", place.name);
 }
 
-/// What an owner was told of an order is so.
+/// Checks that what an owner was told of an order is true.
 fn check_order(given: &Given, life: &Life, treasury: &Treasury) {
     let (name, body) = (&given.golem, &given.body);
     let ends = matches!(body, Body::Command(Command::Retire { .. } | Command::Halt { .. }));

@@ -1,5 +1,5 @@
-//! What an owner does, at random: money, brakes, nights, ends, again and again under the same id, and taking a golem out of
-//! the host and putting it back. Each order goes the way of the command line, in a process of its own.
+//! An owner who acts at random: money, brakes, nights, ends, again and again under the same id, and taking a golem out
+//! of the host and putting it back. Each order goes the way of the command line, in a process of its own.
 
 use std::fs;
 use std::path::Path;
@@ -14,16 +14,16 @@ use crate::orders::order::{self, Order};
 use crate::wall::Wall;
 use crate::{Error, GolemHome, Home};
 
-/// One order, and what the owner knows of it.
+/// An order, and what the owner knows of it.
 #[derive(Clone, Debug)]
 pub(super) struct Given {
     pub(super) golem: String,
     pub(super) id: CommandId,
     pub(super) body: Body,
     pub(super) reply: Option<Reply>,
-    /// It was passed on, though what came of it may not be known.
+    /// Whether it was passed on, though what came of it may not be known.
     pub(super) passed_on: bool,
-    /// It lies in an inbox, so it will be answered.
+    /// Whether it lies in an inbox, so that it will be answered.
     pub(super) sent: bool,
 }
 
@@ -33,7 +33,7 @@ pub(super) struct Owner {
 }
 
 impl Owner {
-    /// Does something; says what, for the trace. What somebody does in whose middle the power goes, nobody knows.
+    /// Does something; returns what, for the trace. An act during which the power goes has no known result.
     pub(super) fn act(&mut self, root: &Path, wall: &Wall, dice: &mut Dice, was_cut: impl Fn() -> bool) -> String {
         let home = Process::begin(root, wall);
         let name = (*dice.one_of(&["ada", "ben", "eve", "kim"])).to_owned();
@@ -51,7 +51,7 @@ impl Owner {
         told.unwrap_or_else(|| "an order, and the power went".to_owned())
     }
 
-    /// Ends somebody who has something to leave.
+    /// Ends a golem that has something to leave.
     pub(super) fn end_somebody(
         &mut self,
         root: &Path,
@@ -78,7 +78,7 @@ impl Owner {
             let _ = order::unmark_frozen(place);
         }
         let passed = order::pass_on_as(place, given.id, given.body.clone(), 1);
-        // Its process may go on with what it has sent out, or end first.
+        // The process may go on with what it has sent out, or end first.
         while place.home().far_worlds().errands_waiting() > 0 && dice.one_in(2) {
             place.home().far_worlds().run(0);
         }
@@ -95,7 +95,7 @@ impl Owner {
         Some(told)
     }
 
-    /// Looks whether anyone has answered.
+    /// Takes the answers that have come.
     pub(super) fn look(&mut self, root: &Path, wall: &Wall) -> String {
         let (home, mut heard) = (Process::begin(root, wall), 0);
         for given in &mut self.orders {
@@ -109,7 +109,7 @@ impl Owner {
         format!("{heard} answers")
     }
 
-    /// Brings back to the host whoever was taken out of it.
+    /// Brings every golem that was taken out back to the host.
     pub(super) fn join_all(home: &Home) {
         for place in home.list().unwrap().into_iter().filter(GolemHome::is_released) {
             fs::remove_file(place.released_marker()).unwrap();
@@ -119,7 +119,8 @@ impl Owner {
 }
 
 impl Given {
-    /// The same order has the same answer, however often it is given; only the dead say no more than that they are.
+    /// Hears an answer, which must be the same however often the order is given; a dead golem only says that it is
+    /// dead.
     fn hear(&mut self, reply: Reply) {
         if let (Some(known), false) = (&self.reply, matches!(reply, Reply::Dead(_))) {
             let same = *known == reply || matches!(known, Reply::Dead(_));

@@ -1,4 +1,4 @@
-//! A home as one process has it. Whatever the process has sent out and nobody has seen to ends with it.
+//! A home as one process has it. Errands that the process has sent out and that are still open end with it.
 
 use std::ops::Deref;
 use std::path::Path;

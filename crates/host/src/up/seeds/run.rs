@@ -26,16 +26,16 @@ use crate::{GolemHome, Home};
 
 /// Hosts that follow each other in one run, before the last, which is left in peace.
 const HOSTS: u64 = 3;
-/// What happens while one of them is up, at most.
+/// The most moves while one host is up.
 const MOVES: u64 = 160;
 /// How long it may take until everything has come to rest.
 const PATIENCE: u64 = 6_000;
-/// What the log calls whoever is told.
+/// The name of the owner's target in the log.
 const TARGET: &str = "command";
-/// When it all begins, in milliseconds since 1970.
+/// The time at which a run begins, in milliseconds since 1970.
 const MORNING: i64 = 1_700_000_000_000;
 
-/// What one run came to.
+/// The result of a run.
 pub(super) struct Report {
     /// Everything that happened, in order, as one number.
     pub(super) trace: blake3::Hash,
@@ -52,13 +52,13 @@ pub(super) struct Report {
 struct Run {
     dice: Dice,
     folder: tempfile::TempDir,
-    /// Where the home is by now.
+    /// The current folder of the home.
     root: PathBuf,
     wall: Wall,
     money: Usdc,
     owner: Owner,
     heard: Heard,
-    /// What the owner was told without asking.
+    /// Keys of the notes that the owner was told.
     notes: BTreeSet<String>,
     trace: blake3::Hasher,
     report: Report,
@@ -104,14 +104,14 @@ pub(super) fn run(seed: u64, towns: &Towns, tell: fn(&str)) -> Report {
 }
 
 impl Run {
-    /// One host, from when it comes up until it is cut off or goes down by itself.
+    /// Lives through one host, from when it comes up until it is cut off or goes down by itself.
     fn live(&mut self, host: u64) {
         let image = self.folder.path().join(format!("after-{host}"));
         let faults = self.faults();
         let left = faults.cut.is_some_and(|(what, _)| ["a file", "the shelf"].contains(&what));
         let disk = Disk::watch(&self.root, image.clone(), faults, self.dice.others());
         if let Some(mut host) = self.come_up(&disk) {
-            // What the dead leave is written only if somebody dies.
+            // A golem's legacy is written only if one dies.
             if left && disk.cut().is_none() {
                 let was_cut = || disk.cut().is_some();
                 let told = self.owner.end_somebody(&self.root, &self.wall, &mut self.dice, was_cut);
@@ -135,10 +135,10 @@ impl Run {
         }
     }
 
-    /// Most are cut off sooner or later, and some find the disk full for a while.
+    /// Draws the faults of a host: most are cut off sooner or later, and some find the disk full for a while.
     fn faults(&mut self) -> Faults {
         let what = *self.dice.one_of(&STEPS);
-        // What every tick passes is passed often, and the rest now and then.
+        // Every tick takes some steps, so they come often; the others come now and then.
         let far = if ["the host log", "a head"].contains(&what) { *self.dice.one_of(&[10, 60, 300]) } else { 3 };
         let cut = Some((what, 1 + self.dice.roll(far))).filter(|_| !self.dice.one_in(8));
         let from = 1 + self.dice.roll(300);
@@ -146,7 +146,7 @@ impl Run {
         Faults { refused, cut }
     }
 
-    /// None if it could not come up: then somebody tries again.
+    /// Brings a host up; `None` if it could not come up, and then the next one tries.
     fn come_up(&mut self, disk: &Disk) -> Option<Stepped> {
         let home = Process::begin(&self.root, &self.wall);
         let up = match Up::stepped(&home, &plan()) {
@@ -166,7 +166,7 @@ impl Run {
         Some(host)
     }
 
-    /// Whatever can happen next, happens.
+    /// Has one thing happen of all that can happen next.
     fn step(&mut self, host: &mut Stepped, disk: &Disk, with_owner: bool) {
         host.wakes.extend(host.up.wakes.try_iter());
         let done = match self.dice.roll(100) {
@@ -216,7 +216,7 @@ impl Run {
         format!("{} pass", passes.as_nanos())
     }
 
-    /// The owner is told what waits to be told. Cut off before that is crossed out, it is told again.
+    /// Tells the owner the notes that wait. A note is told again if the host is cut off before it is crossed out.
     fn notes_are_told(&mut self, host: &Stepped) -> String {
         let Ok(waiting) = host.up.desk.waiting(TARGET, 5) else { return "no notes".to_owned() };
         let told = waiting.iter().map(|waiting| (waiting.number, TARGET.to_owned())).collect();
@@ -237,7 +237,7 @@ impl Run {
         }
     }
 
-    /// As its owner asks it to.
+    /// Takes a host down as its owner does.
     fn go_down(&mut self, mut host: Stepped, disk: &Disk) {
         host.up.leave_everyone();
         while disk.cut().is_none() && host.up.slots.anyone_away() {
@@ -255,8 +255,8 @@ impl Run {
         let _ = host.up.desk.write_rest();
     }
 
-    /// The last host finds nothing in its way. Whoever was taken out comes back, every letter is answered, everybody has
-    /// some ticks, and everything is put into place.
+    /// Runs the last host, which finds nothing in its way. Golems that were taken out come back, every letter is
+    /// answered, every golem has some ticks, and everything is put into place.
     fn rest(&mut self) {
         let disk = Disk::watch(&self.root, self.folder.path().join("never"), Faults::default(), self.dice.others());
         let mut host = self.come_up(&disk).expect("nothing is in its way");
@@ -288,13 +288,13 @@ impl Run {
     }
 
     fn nobody_waits(&self, home: &Home) -> bool {
-        // A sibling's word waits for a round, of which somebody who is paused has none.
+        // A sibling's word waits for a round, and a paused golem has none.
         let waits = |(_, letter): &(_, Letter)| !matches!(letter.body, Body::News(_));
         let waiting = |place: &GolemHome| inbox::waiting(&place.inbox(), |_| true).unwrap().iter().any(waits);
         !home.list().unwrap().iter().any(waiting)
     }
 
-    /// On a copy, so that looking changes nothing for whoever comes next.
+    /// Checks the laws on a copy, so that looking changes nothing for the next host.
     fn check(&mut self) {
         let copy = self.folder.path().join("copy");
         Files::below(&self.root).write(&copy);
@@ -351,7 +351,7 @@ fn seen(wake: &Wake) -> String {
     }
 }
 
-/// Why, without the name of the folder it happened in.
+/// The reason of a fall, without the name of the folder it happened in.
 fn why(fall: &Fall) -> String {
     let (Fall::Broke(why) | Fall::Disk(why) | Fall::Moved(why) | Fall::Elsewhere(why) | Fall::Unlived(_, why)) = fall;
     why.split(' ').filter(|word| !word.contains('/')).collect::<Vec<_>>().join(" ")

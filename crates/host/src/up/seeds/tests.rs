@@ -11,7 +11,7 @@ use super::disk::{How, STEPS};
 use super::run::{Report, run};
 use super::town::Towns;
 
-/// All of them in a full run, a share of them otherwise, or the one that is to be repeated.
+/// The seeds to run: all of them in a full run, a share of them otherwise, or the one to repeat.
 fn seeds() -> RangeInclusive<u64> {
     let one = env::var("BARDO_SEED").ok().and_then(|seed| seed.parse::<u64>().ok());
     one.map_or(1..=if env::var_os("BARDO_FULL").is_some() { 20_000 } else { 120 }, |seed| seed..=seed)

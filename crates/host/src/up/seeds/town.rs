@@ -12,10 +12,10 @@ use crate::life::Silent;
 use crate::life::birth::{Wish, birth};
 use crate::wall::Wall;
 
-/// As any owner's: the same in every run, because what is left to heirs is signed with it.
+/// The owner's key: the same in every run, because what is left to heirs is signed with it.
 const KEY: &str = "3051020101300506032b657004220420aa38be54df396431b25c3b0ad91107b0b2f1464d3c15ec5decd502f397b99ee7\
                    81210055c8319fac92df9019d75547ce4c105e2c3e885489da999f5e090491d4bd154b\n";
-/// How many homes there are.
+/// Number of homes.
 const TOWNS: u64 = 6;
 
 pub(super) struct Towns {
@@ -34,7 +34,7 @@ impl Towns {
         Towns { folder }
     }
 
-    /// A home to begin with.
+    /// Copies a home to begin with.
     pub(super) fn copy(&self, number: u64, to: &Path) {
         super::disk::Files::below(&self.folder.path().join((number % TOWNS).to_string())).write(to);
     }
@@ -57,7 +57,7 @@ fn settle(root: PathBuf, town: u64) {
     let curious = ["mind.samples=2", "mind.sureness=0", "policy.rebalances_per_day=100000"];
     let asleep = ["dream.enabled=true", "dream.schedule.mode=autonomous", "dream.tier=core"];
     let costly = ["mortality.mode=hosted", "mortality.economic.machine_per_day=150"];
-    // Those with a past know something, and are about to sleep, to go through what they know, or to run out of money.
+    // Golems with a past know something, and are about to sleep, to go through what they know, or to run out of money.
     let golems: [(&str, Spec, Vec<&str>, u64); 4] = [
         ("ada", market(10 + town), [&curious[..], &asleep].concat(), 380 + 7 * town),
         ("ben", slow(market(20 + town), 1, 2), busy.to_vec(), 40 + town),
