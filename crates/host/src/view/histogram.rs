@@ -54,7 +54,7 @@ impl Histogram {
         self.counts[..=last].iter().map(|count| count.load(Ordering::Relaxed)).sum()
     }
 
-    /// What so much of them stayed below.
+    /// The duration that this share of them stayed below.
     pub fn quantile(&self, share: f64) -> Duration {
         let mut left = (self.count() as f64 * share).ceil() as u64;
         for (slot, count) in self.counts.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! What a golem knows, in words.
+//! The knowledge of a golem, in words.
 
 use golem::Life;
 use golem::grimoire::Entry;
@@ -9,14 +9,14 @@ use super::figures::{date, rounded};
 use super::portrait::Row;
 use super::shapes;
 
-/// Something it knows, found by somebody who asked.
+/// Something a golem knows, as the result of a search.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct Hit {
-    /// How well it fits what was asked.
+    /// How well it fits the query.
     pub score: f64,
     /// How sure it is of it now.
     pub confidence: f64,
-    /// What it says; what somebody else has said stands in quotation marks.
+    /// The text of the entry; in quotation marks if another golem said it.
     pub says: String,
     /// Everything else there is to know about it.
     pub told: Vec<Row>,
@@ -31,7 +31,7 @@ impl Hit {
     }
 }
 
-/// What came from someone else is theirs to say.
+/// The text of an entry; another's words are put in quotation marks.
 pub fn says(entry: &Entry, life: &Life) -> String {
     let own = entry.provenance.sources.iter().any(|source| source.golem == life.id());
     let text = rounded(&entry.text);
