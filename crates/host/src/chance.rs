@@ -58,7 +58,7 @@ impl Secret {
         Sha256::digest(self.bytes).into()
     }
 
-    /// For after death only.
+    /// The secret as text, for after death only.
     pub fn reveal(&self) -> String {
         self.bytes.iter().map(|byte| format!("{byte:02x}")).collect()
     }

@@ -92,7 +92,7 @@ impl Clock {
 struct State {
     known: Option<Known>,
     looked: Option<Instant>,
-    /// When it was last written down.
+    /// The time at the last write of the file.
     written_ms: i64,
     /// How far the clock is ahead of what is believed.
     off_ms: i64,

@@ -241,7 +241,9 @@ fn examine_host(home: &Home) -> Finding {
         (Err(e), _) => Finding::wrong("host", e.to_string()),
         (Ok(_), true) => Finding::fine("host", "up, and runs the golems here"),
         (Ok(0), false) => Finding::fine("host", "not up, and nothing waits in its log"),
-        (Ok(n), false) => Finding::fine("host", format!("not up; what its log has of {n} golems is carried over now")),
+        (Ok(n), false) => {
+            Finding::fine("host", format!("not up; records of {n} golems in its log are carried over now"))
+        }
     }
 }
 

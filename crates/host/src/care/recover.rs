@@ -69,7 +69,7 @@ pub fn recover(home: &Home, really: bool, mut tell: impl FnMut(Step)) -> Result<
     for place in home.list()? {
         match Case::look_at(&place, &mut lines, &mut tell) {
             Ok(case) => cases.extend(case),
-            Err(e) => tell(Step::beyond(&place.name, format!("{e}; what it holds cannot be told"))),
+            Err(e) => tell(Step::beyond(&place.name, format!("{e}; its contents cannot be read"))),
         }
     }
     for case in cases.iter().filter_map(|case| Some((case, case.anchor?))).filter(|_| really) {

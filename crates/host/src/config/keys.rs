@@ -109,13 +109,13 @@ keys! {
     Golem "world.latency", GATHER, "0s", "how long a paper world takes to answer, to rehearse one that is slow";
     Golem "world.settle_bars", Kind::Integer { min: 0, max: 10_000 }, "0", "bars until a paper world says what became of an order, to rehearse one that is slow";
     Golem "world.orders", Kind::Bool, "false", "a program of yours carries out its orders; `--orders COMMAND` says which";
-    Golem "world.data", Kind::Name, "", "name of the data: what was imported for a replay, what is followed for a live one";
+    Golem "world.data", Kind::Name, "", "name of the data: imported candles for a replay, a followed series for a live world";
     Golem "world.checks", Kind::Names, "", "checks that pass or do not, by name, with commas between; `--check NAME=COMMAND` says what they run";
     Golem "world.numbers", Kind::Names, "", "checks that give a number, by name; `--number NAME=COMMAND` says what they run";
     Golem "world.start", Kind::Moment, "", "where in the data the life begins; empty for the beginning of a replay, and for the newest bar of what is followed";
 
-    Golem "funds.credit", Kind::Money, "10", "what it gets to live on";
-    Golem "funds.capital", Kind::Money, "100", "what it gets to act with";
+    Golem "funds.credit", Kind::Money, "10", "credit, the money it lives on";
+    Golem "funds.capital", Kind::Money, "100", "capital, the money it acts with";
     Golem "funds.harvest", Kind::Share { max: 1.0 }, "0.25", "share of each new high of realised profit that becomes credit";
 
     Golem "heartbeat.interval", BEAT, "40s", "how often it looks; one bar of the world where nothing is said";
@@ -184,7 +184,7 @@ keys! {
     Golem "policy.cap.time", Kind::Maybe(&CALLING), "", "how long after its first call it may still call, in time that it has lived; empty for no cap";
     Golem "policy.cap.time_per_day", Kind::Maybe(&CALLING), "", "how long after a day's first call it may still call that day, in UTC; empty for no cap";
 
-    Golem "mind.kind", Kind::Choice(&["rules", "reflex", "outside"]), "rules", "who makes its claims: heuristics that learn, more of the same, or an agent of yours";
+    Golem "mind.kind", Kind::Choice(&["rules", "reflex", "outside"]), "rules", "what makes its claims: heuristics that learn, a forecast of more of the same, or an agent of yours";
     Golem "mind.learning", Kind::Bool, "true", "heuristics learn from what came of their claims";
     Golem "mind.learn_until", Kind::Maybe(&Kind::Span { min: Span::seconds(1), max: Span::DAY.times(36_500) }), "", "age at which heuristics stop learning; for experiments, empty for never";
     Golem "mind.explore_every", COUNT, "200", "ticks between two new ideas; 0 for never";
@@ -210,7 +210,7 @@ keys! {
     Golem "dream.tier", Kind::Choice(&["core", "hardened"]), "core", "a light night every 50 ticks of 40 s, or whole nights when there is enough to dream about";
     Golem "dream.method", Kind::Choice(&["careful", "random"]), "careful", "what a night does with its ideas; random makes them up and believes them, for experiments";
     Golem "dream.inference_provider", Kind::Text, "", "model that answers in dreams and hears its last words, such as one whose provider keeps no logs; empty for those it asks by day";
-    Golem "dream.schedule.mode", Kind::Choice(&["hybrid", "autonomous", "owner"]), "hybrid", "who decides when it dreams";
+    Golem "dream.schedule.mode", Kind::Choice(&["hybrid", "autonomous", "owner"]), "hybrid", "what decides when it dreams";
     Golem "dream.schedule.autonomous_threshold", UNIT, "0.8", "urgency that starts a whole night, where that is more than its phase asks for";
     Golem "dream.windows.windows", Kind::Windows, "", "when it sleeps, such as 02:00-06:00 UTC, with commas between several; as a table with start, end and timezone too";
     Golem "dream.budget.per_cycle_max", Kind::Money, "0.50", "the most one dream may cost";
@@ -246,7 +246,7 @@ keys! {
     Golem "stress.escalation_rates.named", UNIT, "0.03", "growth a day of one that the golem has named itself";
 
     Golem "succession.auto", Kind::Bool, "false", "an heir is made at death without asking, and lives on";
-    Golem "succession.budget_usdc", Kind::Maybe(&Kind::Money), "", "what the heir is given to live on; empty for what its predecessor was";
+    Golem "succession.budget_usdc", Kind::Maybe(&Kind::Money), "", "credit of an heir; empty for as much as its predecessor was given";
     Golem "succession.evidence", UNIT, "0.2", "share of what a rule has shown that crosses a death with it";
     Golem "succession.min_divergence", UNIT, "0.15", "share of what an heir would try that its predecessor was not born with";
     Golem "succession.inherit_grimoire", Kind::Bool, "true", "the heir inherits the memory";

@@ -182,7 +182,7 @@ impl Settings {
 
     fn set(&mut self, path: &'static str, value: Value, origin: Origin) {
         let entry = self.entries.iter_mut().find(|entry| entry.key.path == path);
-        let entry = entry.unwrap_or_else(|| panic!("'{path}' is no key of {}", self.file));
+        let entry = entry.unwrap_or_else(|| panic!("'{path}' is not a key of {}", self.file));
         (entry.value, entry.origin) = (value, origin);
     }
 
@@ -192,7 +192,7 @@ impl Settings {
 
     fn entry(&self, path: &str) -> &Entry {
         let entry = self.entries.iter().find(|entry| entry.key.path == path);
-        entry.unwrap_or_else(|| panic!("'{path}' is no available key of {}", self.file))
+        entry.unwrap_or_else(|| panic!("'{path}' is not an available key of {}", self.file))
     }
 }
 
@@ -261,7 +261,7 @@ impl Settings {
         }
     }
 
-    /// Nothing where it is to be drawn.
+    /// The seed; none if it is to be drawn.
     pub fn seed(&self, path: &str) -> Option<u64> {
         match self.value(path) {
             Value::Seed(seed) => *seed,
@@ -269,7 +269,7 @@ impl Settings {
         }
     }
 
-    /// Nothing where nothing is said.
+    /// A count; none if it is not set.
     pub fn perhaps_count(&self, path: &str) -> Option<u32> {
         self.perhaps_integer(path).map(|n| u32::try_from(n).expect("the table keeps counts small"))
     }

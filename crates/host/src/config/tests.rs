@@ -530,7 +530,7 @@ fn a_file_that_is_missing_or_no_text_is_told_by_its_name() {
 }
 
 #[test]
-#[should_panic(expected = "'world.sed' is no available key of golem.toml")]
+#[should_panic(expected = "'world.sed' is not an available key of golem.toml")]
 fn asking_for_a_key_that_does_not_exist_is_a_bug() {
     Settings::defaults(File::Golem).seed("world.sed");
 }

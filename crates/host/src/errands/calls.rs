@@ -76,7 +76,7 @@ pub(crate) enum Verdict {
 pub(crate) struct Lacks {
     /// The unit it lacks; money, in micro-dollars, if none is named.
     pub(crate) of: Option<Unit>,
-    /// With the shortest answer that is worth its question.
+    /// The need, with the shortest useful answer.
     pub(crate) needs: u64,
     pub(crate) free: u64,
     /// Set aside for so many calls under way.

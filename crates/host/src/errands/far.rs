@@ -25,7 +25,7 @@ pub(crate) type Waker = Arc<dyn Fn() + Send + Sync>;
 pub(crate) struct Far {
     state: Mutex<State>,
     news: Condvar,
-    /// Another call is to be made.
+    /// Signalled when another call is to be made.
     more: Condvar,
     errands: Arc<Errands>,
     provider: String,
@@ -37,7 +37,7 @@ pub(crate) struct Far {
 }
 
 struct State {
-    /// None while a call has it, or after one that it did not survive.
+    /// The world; none while a call has it, or after a call that it did not survive.
     world: Option<Box<dyn World + Send>>,
     waiting: VecDeque<Call>,
     /// A thread makes calls, or looks a moment longer whether there is another.

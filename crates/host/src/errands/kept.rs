@@ -15,7 +15,7 @@ const DAY_MS: u64 = 86_400_000;
 /// Characters of an answer that are kept.
 const LONGEST: usize = 64 << 10;
 
-/// One question as it went out, and what came back.
+/// A question as it was sent, and its answer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Kept {
     /// Milliseconds since 1970.

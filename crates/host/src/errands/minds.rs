@@ -79,7 +79,7 @@ pub(crate) struct Thinking {
 
 #[derive(Default)]
 struct State {
-    /// By key; with the answer, once it has come.
+    /// Questions by key; with the answer, once it has come.
     questions: BTreeMap<u64, Option<What>>,
     waker: Option<Waker>,
 }

@@ -127,7 +127,7 @@ impl Asker {
         })
     }
 
-    /// As another process finds it.
+    /// Kills it: its life is folded again, as another process finds it.
     fn killed(&mut self) {
         let mut golem = Golem::reborn(&self.records[0]).unwrap();
         self.records[1..].iter().for_each(|record| golem.fold(record).unwrap());

@@ -86,7 +86,8 @@ pub fn spec(home: &Home, settings: &Settings, seed: Option<u64>) -> Result<Spec,
     let slow = latency_ms > 0 || settle_bars > 0;
     if settings.flag("world.orders") {
         if slow || !matches!(world, Spec::Live { .. }) {
-            let why = "orders are carried out by a program only where a golem watches the present: --data NAME of what is followed";
+            let why =
+                "a program carries out orders only in a world that is followed live: --data NAME of a followed series";
             return Err(Error::Usage(why.into()));
         }
         return Ok(Spec::Ordered { world: Box::new(world) });

@@ -53,7 +53,7 @@ pub struct Costs {
 }
 
 impl Costs {
-    /// Of calls settled since then.
+    /// The cost of calls settled since then.
     pub fn of(place: &GolemHome, since: Time) -> Result<Costs, Error> {
         place.catch_up()?;
         let reader = vault::Reader::open(&place.database())?;

@@ -83,7 +83,7 @@ impl Herald {
                 self.golem = Some(golem);
             }),
         };
-        folded.map_err(|e| Error::Damaged(format!("record {} cannot be told: {e}; see `bardo doctor`", record.seq)))
+        folded.map_err(|e| Error::Damaged(format!("record {} cannot be read: {e}; see `bardo doctor`", record.seq)))
     }
 }
 

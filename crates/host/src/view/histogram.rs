@@ -1,4 +1,4 @@
-//! How long things took, in few enough numbers to keep for ever.
+//! A histogram of durations, in few enough numbers to keep for ever.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;

@@ -38,7 +38,7 @@ pub fn says(entry: &Entry, life: &Life) -> String {
     if own { text } else { format!("\"{text}\"") }
 }
 
-/// How sure it is, why, and where it has it from.
+/// Rows on an entry: how sure the golem is of it, why, and its sources.
 pub fn rows(entry: &Entry, life: &Life) -> Vec<Row> {
     let mut rows: Vec<Row> = Vec::new();
     let mut row = |about: &str, says: String| rows.push(Row { about: about.to_owned(), says });

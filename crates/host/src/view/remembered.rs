@@ -40,7 +40,7 @@ pub fn pictures(place: &GolemHome) -> Result<Pictures, Error> {
     Ok(Pictures::of(&history(place)?))
 }
 
-/// How it went up to now, without what its claims were worth.
+/// The history of the life up to now, without the worth of its claims.
 fn history(place: &GolemHome) -> Result<History, Error> {
     let (path, reader) = (place.folder.join(NAME), Reader::open(&place.database())?);
     let known = read(&path, &reader);

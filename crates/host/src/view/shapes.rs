@@ -30,7 +30,7 @@ pub(crate) struct Called {
     output: u64,
     /// In micro-USDC.
     cost: i64,
-    /// Of what went in, read from a cache and written to one; of what came out, thought and not said.
+    /// Tokens in that were read from a cache or written to one, and tokens out that were thoughts.
     cached: u64,
     written: u64,
     thought: u64,

@@ -92,9 +92,9 @@ pub struct CheckSaid {
     pub name: String,
     /// Milliseconds since 1970; none, if there was no round yet.
     pub at: Option<u64>,
-    /// For a check that passes or does not.
+    /// Result of a check that passes or does not.
     pub passes: Option<bool>,
-    /// For one that gives a number.
+    /// Result of a check that gives a number.
     pub number: Option<f64>,
     /// Last words of the check's output.
     pub said: String,
@@ -135,7 +135,7 @@ pub struct SessionCosts {
 }
 
 impl Spending {
-    /// With what was refused, as far as that is to be shown.
+    /// The spending of this life, with these refusals.
     pub(super) fn of(place: &GolemHome, life: &Life, refused: &[Refused]) -> Result<Spending, Error> {
         let mut models: Vec<ModelCosts> = life.calls.models.iter().map(ModelCosts::of).collect();
         models.sort_by_key(|by| std::cmp::Reverse(by.cost));

@@ -212,7 +212,7 @@ pub struct Money {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Skill {
     pub domain: String,
-    /// None where too little was claimed.
+    /// Skill there; none where too little was claimed.
     pub skill: Option<f64>,
     pub claims: u64,
 }
