@@ -194,7 +194,6 @@ impl Backups {
 
     /// Copies the treasury, after the golems: money they have taken from it is in it then. Money it has received from
     /// one since that one was copied would be there twice, so that golem is copied again.
-    /// copied would be there twice, so that one is copied again.
     fn copy_treasury(&self, home: &Home, stamp: &str, round: &mut Round) -> Result<(), Error> {
         let file = format!("treasury/{stamp}.db");
         let copy = self.folder.join(&file);

@@ -70,7 +70,6 @@ impl Living {
 
     /// Leaves the life, with everything in its own file. A world that is at work for it must be done first: the next
     /// process to open it must not ask about what is still being done.
-    /// next must not ask about what is still being done.
     pub(crate) fn leave(&mut self) -> Result<(), Error> {
         self.settle_thoughts(PATIENCE, &mut Silent)?;
         self.settle_calls(&mut Silent)?;

@@ -69,7 +69,7 @@ impl Kind {
 }
 
 /// Gives an order, and if the disk does not take it once more with the room that is kept for it. The order must be one
-/// that once however often it is given.
+/// that counts once however often it is given.
 pub(super) fn insist<T: Came>(place: &GolemHome, kind: Kind, order: impl Fn() -> Result<T, Error>) -> Result<T, Error> {
     let is_kept_out = |came: &Result<T, Error>| T::why_not(came).is_some_and(Error::is_of_disk);
     let mut came = order();
