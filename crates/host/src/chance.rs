@@ -1,7 +1,7 @@
 //! Chance: the secret behind every roll of a life, and the rolls.
 //!
-//! A roll is HMAC-SHA256(secret, golem id ‖ tick). Nobody can foresee it without the secret, everybody can
-//! verify it with it. The secret lives in a file of its own, readable by the owner alone; the birth record
+//! A roll is HMAC-SHA256(secret, golem id ‖ tick). It cannot be foreseen without the secret, and can be verified
+//! with it. The secret lives in a file of its own, readable by the owner alone; the birth record
 //! has its hash; it is revealed after death.
 
 use std::fmt;
@@ -58,7 +58,7 @@ impl Secret {
         Sha256::digest(self.bytes).into()
     }
 
-    /// For after death only.
+    /// The secret as text, for after death only.
     pub fn reveal(&self) -> String {
         self.bytes.iter().map(|byte| format!("{byte:02x}")).collect()
     }

@@ -1,6 +1,7 @@
-//! Whether the clock on the wall can be believed. A home writes down what it last took for the time, and how long the machine
-//! had been up by then: from there it is known what has passed. A clock that is further ahead of that than any sleep
-//! explains, or behind it, is told of and asked about; golems that go by the wall live what has passed, and not the leap.
+//! The wall clock, and whether it can be believed. A home writes down what it last took for the time, and how long the
+//! machine had been up by then: from there it is known how much time has passed. A clock that is further ahead of that
+//! than any sleep explains, or behind it, is reported and asked about; golems on the wall clock live the time that
+//! passed, and not the leap.
 
 use std::fs;
 use std::path::Path;
@@ -11,34 +12,35 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Error, durable};
 
-/// More than any clock is corrected by in passing.
+/// A correction larger than any clock makes in passing.
 const SLACK_MS: i64 = 300_000;
-/// A machine is off for so long at most without its owner wondering about the time. While it is up, asleep or not, it says itself
-/// what has passed: there only a correction is believed, and a machine that was stopped from outside has its owner asked.
+/// The longest a machine is off without its owner wondering about the time. While it is up, asleep or not, it says
+/// itself how much time has passed: then only a correction is believed, and if a machine was stopped from outside, its
+/// owner is asked.
 const SLEEP_MS: i64 = 32 * 86_400_000;
 /// How long a machine may take after its start to learn the time.
 const LEARNS_MS: i64 = 600_000;
-/// How often what is believed is written down.
+/// How often the believed time is written down.
 const WRITTEN_EVERY_MS: i64 = 60_000;
-/// How often it is looked what was written down by others.
+/// How often the file is read for what other processes wrote.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// What was last taken for the time, in milliseconds since 1970, and how long this machine had been up by then.
+/// The time that was last believed, in milliseconds since 1970, and how long this machine had been up by then.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Known {
     at_ms: i64,
-    /// Which start of the machine that was.
+    /// The boot of the machine it belongs to.
     boot: String,
     up_ms: i64,
 }
 
-/// How a home's time is kept by one process.
+/// The time of a home, as one process keeps it.
 #[derive(Debug, Default)]
 pub(crate) struct Clock(Mutex<State>);
 
 impl Clock {
-    /// The time, by the clock on the wall and by what is written down in this file; where nothing is, by when anything last
-    /// was.
+    /// The time, by the wall clock and by this file; without a file, by the time of the last
+    /// acknowledgement.
     pub(crate) fn time_ms(&self, file: &Path, wall_ms: i64, last_written: impl FnOnce() -> Option<i64>) -> i64 {
         let mut state = self.state();
         if state.looked.is_none_or(|looked| looked.elapsed() >= LOOK) {
@@ -57,13 +59,13 @@ impl Clock {
         state.look(file, wall_ms, (&boot, up_ms))
     }
 
-    /// What is wrong with the clock on the wall, if anything was at the last look.
+    /// Why the wall clock was not believed at the last look, if it was not.
     pub(crate) fn trouble(&self, wall_ms: i64) -> Option<String> {
         let off_ms = self.state().off_ms;
         (off_ms != 0).then(|| told(wall_ms, off_ms))
     }
 
-    /// The same when it begins, and a word when it is over.
+    /// News of the clock: the trouble, when it begins, and a word when it is over.
     pub(crate) fn news(&self, trouble: Option<String>) -> Option<String> {
         match (std::mem::replace(&mut self.state().told, trouble.is_some()), trouble) {
             (false, Some(why)) => Some(why),
@@ -72,7 +74,7 @@ impl Clock {
         }
     }
 
-    /// The clock on the wall is right.
+    /// Accepts the wall clock as right.
     pub(crate) fn believe(&self, file: &Path, wall_ms: i64) -> Result<(), Error> {
         let (boot, up_ms) = machine();
         let known = Known { at_ms: wall_ms, boot, up_ms };
@@ -90,7 +92,7 @@ impl Clock {
 struct State {
     known: Option<Known>,
     looked: Option<Instant>,
-    /// When it was last written down.
+    /// The time at the last write of the file.
     written_ms: i64,
     /// How far the clock is ahead of what is believed.
     off_ms: i64,
@@ -98,12 +100,12 @@ struct State {
 }
 
 impl Known {
-    /// The time, and how far the clock on the wall is ahead of it; nothing, if it is believed.
+    /// The time, and how far the wall clock is ahead of it; zero, if it is believed.
     fn judge(&self, wall_ms: i64, boot: &str, up_ms: i64) -> (i64, i64) {
-        // A machine that has been up for less than it had been has another start behind it, whatever it calls that.
+        // A machine that has been up for less than before has booted since, whatever it calls that boot.
         let same = self.boot == boot && up_ms >= self.up_ms;
         let passed = if same { up_ms - self.up_ms } else { 0 };
-        // Many learn what time it is only some time after they start.
+        // Many machines learn the time only a while after they start.
         let most = if same && up_ms > LEARNS_MS { SLACK_MS } else { SLEEP_MS };
         let expected = self.at_ms + passed;
         let off = wall_ms - expected;
@@ -115,12 +117,12 @@ impl State {
     /// The time, after a look at the clock and at how long the machine has been up.
     fn look(&mut self, path: &Path, wall_ms: i64, (boot, up_ms): (&str, i64)) -> i64 {
         let (now_ms, off_ms) = self.known.as_ref().map_or((wall_ms, 0), |known| known.judge(wall_ms, boot, up_ms));
-        let anew = self.known.as_ref().is_none_or(|known| known.boot != boot || known.up_ms > up_ms);
+        let restarted = self.known.as_ref().is_none_or(|known| known.boot != boot || known.up_ms > up_ms);
         self.off_ms = off_ms;
-        if off_ms == 0 || anew {
+        if off_ms == 0 || restarted {
             let known = Known { at_ms: now_ms, boot: boot.to_owned(), up_ms };
-            if anew || (now_ms - self.written_ms).abs() >= WRITTEN_EVERY_MS {
-                // Where it cannot be written, it goes by what is in memory.
+            if restarted || (now_ms - self.written_ms).abs() >= WRITTEN_EVERY_MS {
+                // If it cannot be written, the copy in memory counts.
                 let _ = write(path, &known);
                 self.written_ms = now_ms;
             }
@@ -149,7 +151,7 @@ fn write(path: &Path, known: &Known) -> Result<(), Error> {
     durable::replace(path, &serde_json::to_vec(known).expect("plain data"))
 }
 
-/// Which start of the machine this is, and for how long it has been up, asleep or not.
+/// The boot of this machine, and for how long it has been up since, asleep or not.
 fn machine() -> (String, i64) {
     static BOOT: OnceLock<(Option<String>, Instant)> = OnceLock::new();
     let (boot, began) = BOOT.get_or_init(|| {
@@ -161,7 +163,7 @@ fn machine() -> (String, i64) {
         let seconds: f64 = uptime.split_whitespace().next()?.parse().ok()?;
         Some((seconds * 1_000.0) as i64)
     };
-    // Where nobody says, it is known for as long as this process is.
+    // Where the system does not say, the start of this process stands for it.
     let own = || (format!("process {}", std::process::id()), began.elapsed().as_millis() as i64);
     boot.clone().zip(up()).unwrap_or_else(own)
 }
@@ -191,7 +193,7 @@ mod tests {
         let ahead = NOW + 3_650 * DAY;
         let (time, off) = look(&mut state, &path, ahead, "a", 11 * HOUR);
         assert_eq!((time, off), (10 * HOUR, 3_650 * DAY - 10 * HOUR));
-        // The same after another start of the machine, of which nobody knows how long it took.
+        // The same after another boot of the machine, of which it is not known how long it took.
         let mut next = State { known: read(&path), ..State::default() };
         assert_eq!(look(&mut next, &path, ahead, "b", HOUR).0, 9 * HOUR);
         assert_eq!(look(&mut next, &path, ahead + HOUR, "b", 2 * HOUR).0, 10 * HOUR);

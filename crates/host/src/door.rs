@@ -1,6 +1,6 @@
-//! The door of the API, and of the gateway. Everyone who comes is let in, up to a number; then whoever takes nothing of what it asked for,
-//! or has asked for nothing the longest, makes room. So strangers who come in crowds and neither speak nor listen cost
-//! nobody else anything, and no connection lasts longer than somebody is at its other end.
+//! The door of the API and of the gateway. Every client is let in, up to a number; then the client that takes nothing
+//! of what it asked for, or has asked for nothing the longest, makes room. So strangers who come in crowds and neither
+//! speak nor listen cost other clients nothing, and no connection outlives its client.
 
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -25,18 +25,18 @@ use tokio::time::{Instant, Sleep};
 
 /// Connections at a time.
 const CONNECTIONS: usize = 512;
-/// How long a client may take to say what it wants.
+/// How long a client may take to send its request.
 const HEADERS: Duration = Duration::from_secs(10);
-/// How long it may take nothing at all of what it is sent.
+/// How long a client may take nothing at all of what it is sent.
 const DEAF: Duration = Duration::from_secs(10);
-/// How long it may take until it has all that was due.
+/// How long a client may take until it has everything that was due.
 const BEHIND: Duration = Duration::from_secs(60);
-/// Whoever is behind for so long makes room if there is none.
+/// A client that is behind for so long makes room if there is none.
 const STALLED: Duration = Duration::from_millis(500);
-/// How long before it is looked again for room.
+/// The interval at which room is looked for again.
 const AGAIN: Duration = Duration::from_millis(20);
 
-/// Everyone inside, in the order they came.
+/// The connected clients, in the order they came.
 #[derive(Debug, Default)]
 struct Room(Mutex<BTreeMap<u64, Guest>>);
 
@@ -46,14 +46,14 @@ struct Guest {
     connection: Option<AbortHandle>,
 }
 
-/// What somebody inside is doing.
+/// State of a connection.
 #[derive(Debug)]
 struct Doing {
     /// Questions whose answers have not been made yet; a stream is one that never is.
     asked: u32,
-    /// Since when it has been sent something and has not taken all of it.
+    /// Since when it has been sent something that it has not taken whole.
     taking: Option<Instant>,
-    /// Since when neither.
+    /// Since when it has neither asked nor been sent anything.
     idle: Instant,
 }
 
@@ -90,7 +90,7 @@ impl Room {
         let served = tokio::spawn(async move {
             let mut http = hyper::server::conn::http1::Builder::new();
             http.timer(TokioTimer::new()).header_read_timeout(HEADERS).max_buf_size(64 << 10);
-            // What a client does wrong is the client's business.
+            // A client's fault is the client's business.
             let _ = http.serve_connection(TokioIo::new(line), service).await;
             drop(leaving);
         });
@@ -99,7 +99,8 @@ impl Room {
         }
     }
 
-    /// Shows one out: whoever has let what it asked for lie the longest, else whoever has asked for nothing the longest.
+    /// Closes one connection: the one that has let its answer lie the longest, else the one that has asked for nothing
+    /// the longest.
     fn make_room(&self) -> bool {
         let mut guests = self.guests();
         let (mut deaf, mut silent) = (Vec::new(), Vec::new());
@@ -133,14 +134,14 @@ fn lock(doing: &Mutex<Doing>) -> MutexGuard<'_, Doing> {
     doing.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The routes, and a count of what they are asked.
+/// The routes, with a count of their requests.
 struct Watched {
     inner: TowerToHyperService<Router>,
     doing: Arc<Mutex<Doing>>,
     peer: Peer,
 }
 
-/// Where somebody has come from.
+/// The address of a client.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Peer(pub(crate) SocketAddr);
 
@@ -157,7 +158,7 @@ impl Service<hyper::Request<Incoming>> for Watched {
     }
 }
 
-/// Counts as long as an answer is being made.
+/// Counts a request as long as its answer is being made.
 struct Asked(Arc<Mutex<Doing>>);
 
 impl Asked {
@@ -207,10 +208,10 @@ struct Line {
 }
 
 impl Line {
-    /// Watches what became of a write: whoever takes nothing for too long, or too little, is hung up on.
+    /// Watches the result of a write: a client that takes nothing for too long, or too little, is disconnected.
     fn watch<T>(&mut self, cx: &mut Context<'_>, wrote: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
         if wrote.is_ready() {
-            // Some of it was taken; what is left has its time anew, up to the end of all patience.
+            // Some of it was taken; the rest has its full time again, up to the end of all patience.
             if let Some(behind) = self.behind {
                 self.limit.as_mut().reset((Instant::now() + DEAF).min(behind + BEHIND));
             }

@@ -10,7 +10,7 @@ use crate::Error;
 use crate::chance;
 use crate::private;
 
-/// A fresh folder that nobody else is using, to make something whole in.
+/// A fresh folder that no other process uses, to make something whole in.
 pub(crate) fn aside(parent: &Path, what: &str) -> Result<PathBuf, Error> {
     let folder = parent.join(format!(".{what}-{}", chance::identity(None, "")));
     private::folder(&folder).map_err(Error::io("cannot create", &folder))?;
@@ -30,7 +30,8 @@ pub(crate) fn sync_folder(folder: &Path) -> Result<(), Error> {
     fs::File::open(folder).and_then(|file| file.sync_all()).map_err(Error::io("cannot sync", folder))
 }
 
-/// There whole or not at all, and perhaps as it was before after a power cut: nothing depends on its being the newest.
+/// Writes a file whole or not at all; after a power cut it may be as it was before, since nothing depends on its being
+/// the newest.
 pub(crate) fn replace(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     let aside = path.with_extension("new");
     private::put(&aside, bytes).and_then(|_| fs::rename(&aside, path)).map_err(Error::io("cannot write", path))

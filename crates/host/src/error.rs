@@ -32,19 +32,19 @@ pub enum Error {
     KeyTaken(String),
     #[error("{0}")]
     Mind(#[from] mind::Error),
-    /// What was asked for cannot be done like that; whoever asked says something else.
+    /// A request that cannot be done like that; the caller has to ask for something else.
     #[error("{0}")]
     Usage(String),
-    /// Not now; whoever asked tries again.
+    /// Not now; the caller tries again.
     #[error("{0}")]
     Busy(String),
-    /// The host's own trouble, and no fault of its golems.
+    /// Trouble of the host, not the fault of its golems.
     #[error("{0}")]
     Host(String),
     /// Something on disk is not what was written; its owner has to look.
     #[error("{0}")]
     Damaged(String),
-    /// A world came apart at work.
+    /// A world that panicked at work.
     #[error("{0}")]
     Broke(String),
     #[error("{0}")]
@@ -55,7 +55,7 @@ pub enum Error {
     World(#[from] world::Error),
     #[error("the world and the golem disagree: {0}")]
     Fault(#[from] golem::Fault),
-    /// An order that stops something, and what was done for want of a record.
+    /// An order that stops something, and what was done although it could not be recorded.
     #[error("this is not on record: {why}; {instead}")]
     Unwritten { why: String, instead: String },
     #[error("{what} {path}: {source}")]
@@ -68,7 +68,7 @@ impl Error {
         move |source| Error::Io { what, path, source }
     }
 
-    /// The disk does not take something, or does not give it.
+    /// A read or write that the disk refused.
     pub fn is_of_disk(&self) -> bool {
         matches!(
             self,
@@ -78,7 +78,7 @@ impl Error {
         )
     }
 
-    /// The same trouble, with a word on whom or what it befell.
+    /// Prefixes the message with the golem or thing that the error is about.
     pub(crate) fn about(self, whom: impl std::fmt::Display) -> Error {
         let text = format!("{whom}: {self}");
         match self {
@@ -96,7 +96,7 @@ impl Error {
     }
 }
 
-/// What somebody said who panicked.
+/// The message of a panic.
 pub(crate) fn panic_message(panic: &Box<dyn Any + Send>) -> String {
     let words = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
     words.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "it panicked".into())

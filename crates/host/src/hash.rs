@@ -16,7 +16,7 @@ pub(crate) fn unhex(text: &str) -> Option<Vec<u8>> {
     (0..text.len()).step_by(2).map(|at| u8::from_str_radix(&text[at..at + 2], 16).ok()).collect()
 }
 
-/// The number a hash stands for where a ledger wants one.
+/// The number that stands for a hash where a ledger wants one.
 pub(crate) fn number(hash: &[u8; 32]) -> u64 {
     u64::from_le_bytes(hash[..8].try_into().expect("eight of thirty-two")) >> 1
 }

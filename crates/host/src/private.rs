@@ -1,5 +1,5 @@
-//! What belongs to a home is its owner's alone, from the first byte: whoever else may read a head can lock it, and
-//! whoever may write an inbox gives orders. Programs begin with [`begin`], after which nothing they make is open to
+//! Permissions of a home: it is its owner's alone, from the first byte, because a user who can read a head can lock it,
+//! and one who can write an inbox gives orders. Programs begin with [`begin`], after which nothing they make is open to
 //! others; files their user asked for elsewhere are handed over with [`share`].
 
 use std::fs::{self, DirBuilder, OpenOptions, Permissions};
@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 
 use rustix::fs::Mode;
 
-/// Everything a home has; whatever else lies in its folder is not ours to judge.
+/// The files of a home; other files in its folder are not ours to judge.
 const OURS: [&str; 17] = [
     "bardo.toml",
     "home-id",
@@ -30,22 +30,22 @@ const OURS: [&str; 17] = [
     "reserve",
     "golems",
 ];
-/// What anyone but the owner could do.
+/// Permission bits of everyone but the owner.
 const OTHERS: u32 = 0o077;
 
-/// What was asked of new files before this program asked for more.
+/// The umask before this program asked for more.
 static BEFORE: OnceLock<Mode> = OnceLock::new();
 
-/// Something in a home that is not its owner's alone.
+/// A file of a home that is not its owner's alone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Exposed {
     pub path: PathBuf,
     pub mode: u32,
-    /// It belongs to somebody else, who can do with it what they like.
+    /// Whether it belongs to another user, who can do with it what they like.
     pub foreign: bool,
 }
 
-/// From now on whatever this process makes is its owner's alone, and it leaves no picture of its memory if it falls over:
+/// Makes every file of this process from now on its owner's alone, and turns memory dumps off:
 /// keys of providers and the secrets of its golems are in it.
 pub fn begin() {
     let before = rustix::process::umask(Mode::from_raw_mode(OTHERS));
@@ -57,12 +57,12 @@ pub fn begin() {
     let _ = rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable);
 }
 
-/// What new files were not open to before [`begin`], for a program that is its user's own.
+/// The umask before [`begin`], for a program of the user's own.
 pub fn umask_before() -> Option<u32> {
     BEFORE.get().map(|before| before.bits())
 }
 
-/// A file its user asked for, outside of any home: as open as the files they make themselves.
+/// Opens a file that the user asked for, outside of any home, as far as files they make themselves.
 pub fn share(path: &Path) -> io::Result<()> {
     let Some(before) = BEFORE.get() else { return Ok(()) };
     fs::set_permissions(path, Permissions::from_mode(0o666 & !before.as_raw_mode()))
@@ -73,7 +73,7 @@ pub fn folder(path: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(path)
 }
 
-/// Copies what a file holds, and not who may read it.
+/// Copies the content of a file, and not its permissions.
 pub fn copy(from: &Path, to: &Path) -> io::Result<u64> {
     let mut source = fs::File::open(from)?;
     let mut copy = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(to)?;
@@ -85,14 +85,14 @@ pub(crate) fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     put(path, bytes)?.sync_all()
 }
 
-/// The same, without waiting for the disk.
+/// Writes a file for its owner's eyes alone, without waiting for the disk.
 pub(crate) fn put(path: &Path, bytes: &[u8]) -> io::Result<fs::File> {
     let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)?;
     file.write_all(bytes)?;
     Ok(file)
 }
 
-/// Takes from everyone but the owner whatever they could do in a home.
+/// Takes every permission in a home from everyone but the owner.
 pub fn close(root: &Path) -> io::Result<()> {
     for exposed in look(root)?.into_iter().filter(|exposed| !exposed.foreign) {
         fs::set_permissions(&exposed.path, Permissions::from_mode(exposed.mode & !OTHERS))?;
@@ -100,7 +100,7 @@ pub fn close(root: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// What in a home is not its owner's alone, the folder itself first.
+/// The files in a home that are not its owner's alone, the folder itself first.
 pub fn look(root: &Path) -> io::Result<Vec<Exposed>> {
     let owner = fs::metadata(root)?.uid();
     let mut exposed = Vec::new();
@@ -128,7 +128,7 @@ fn walk(path: &Path, owner: u32, exposed: &mut Vec<Exposed>) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether it is a folder. A link is whatever it leads to, which is not here; one that is gone by now is nothing.
+/// Whether it is a folder. A link stands for what it leads to, which is not here; one that is gone by now is nothing.
 fn judge(path: &Path, owner: u32, exposed: &mut Vec<Exposed>) -> io::Result<bool> {
     let found = match fs::symlink_metadata(path) {
         Ok(found) => found,

@@ -1,5 +1,5 @@
-//! Programs of the owner's: started in a group of their own, so that whatever they start can be ended with them, given so
-//! long, and listened to no further than somebody could want to read.
+//! Programs of the owner's: started in a process group of their own, so that everything they start can be ended with
+//! them, limited in time, and listened to no further than a person could want to read.
 
 use std::io::{self, Read, Write};
 use std::os::unix::process::CommandExt;
@@ -11,25 +11,25 @@ use std::time::{Duration, Instant};
 use outside::fence::{self, Fence};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
-/// How long a program may go on when whoever started it has to leave.
+/// How long a program may go on when the process that started it has to leave.
 const LAST: Duration = Duration::from_secs(1);
-/// Bytes of what it says that are heard.
+/// Bytes of its output that are read.
 const HEARD: u64 = 64 * 1024;
-/// What it has left unsaid by then is not waited for.
+/// How long output is read after its end.
 const LISTENS: Duration = Duration::from_secs(1);
 
-/// What became of a program.
+/// The end of a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Ended {
-    /// Its exit code; none if it was ended.
+    /// Exit code; none if the program was ended.
     pub(crate) code: Option<i32>,
     /// Why it was ended, or how it ended, in words.
     pub(crate) how: String,
     pub(crate) said: String,
 }
 
-/// Runs it to its end, or ends it with all that it started when it takes too long or somebody says stop. What a program that
-/// succeeds leaves running may stay, if `leaves`.
+/// Runs it to its end, or ends it with all that it started when it takes too long or the caller says stop. What a
+/// program that succeeds leaves running may stay, if `leaves`.
 pub(crate) fn run(
     command: &mut Command,
     input: &[u8],
@@ -44,7 +44,7 @@ pub(crate) fn run(
         None => command.spawn()?,
     };
     let group = Pid::from_child(&child);
-    // One that does not read is not an error: its exit says what it made of it.
+    // A program that does not read its input is not an error: its exit code says what it made of it.
     let _ = child.stdin.take().expect("it was piped").write_all(input);
     let listening = child.stdout.take().map(|out| {
         let (say, heard) = mpsc::channel();
@@ -56,7 +56,7 @@ pub(crate) fn run(
         heard
     });
     let mut deadline = Instant::now() + limit;
-    // Looked at without being taken note of: as long as nobody has, its group is nobody else's.
+    // Waited for without being reaped: until it is, its group id is not given to another process.
     let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
     let (code, why) = loop {
         match waitid(WaitId::Pid(group), look)? {

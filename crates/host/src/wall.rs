@@ -1,4 +1,4 @@
-//! The clock on everybody's wall. What a life goes by is in its records; this one is for owners and their machines. A
+//! The wall clock, for owners and their machines; a life has its own time in its records. A
 //! simulation has one that stands still until it is moved.
 
 use std::sync::Arc;
@@ -13,7 +13,7 @@ pub struct Wall {
     standing: Option<Arc<Standing>>,
 }
 
-/// A clock that only goes on when it is told to.
+/// A clock that stands still until it is moved.
 #[derive(Debug)]
 struct Standing {
     began: Instant,
@@ -22,7 +22,7 @@ struct Standing {
 }
 
 impl Wall {
-    /// One that stands still, at so many milliseconds since 1970, until it is moved.
+    /// A clock that stands still, at so many milliseconds since 1970, until it is moved.
     pub fn standing(at_ms: i64) -> Wall {
         let standing = Standing { began: Instant::now(), began_ms: at_ms, passed_nanos: AtomicU64::new(0) };
         Wall { standing: Some(Arc::new(standing)) }
@@ -51,7 +51,7 @@ impl Wall {
         }
     }
 
-    /// Lets so much time pass, for who has nothing else to do.
+    /// Lets so much time pass, for a caller that has nothing else to do.
     pub fn sleep(&self, length: Duration) {
         match self.standing {
             None => std::thread::sleep(length),
@@ -66,13 +66,13 @@ impl Standing {
     }
 }
 
-/// What time it is for this life: by the wall, if that is what it lives by, and otherwise as of its newest record.
+/// The time for this life: the wall clock's, if its world follows that, and otherwise that of its newest record.
 pub fn now_of(life: &Life) -> Time {
     let by_wall = life.birth().world.timing == Timing::Wall;
     if by_wall { Time::millis(now_ms() as u64).max(life.now()) } else { life.now() }
 }
 
-/// Milliseconds since 1970 by the clock on the wall, for what nobody simulates.
+/// Milliseconds since 1970 by the wall clock, for code that no simulation runs.
 pub fn now_ms() -> i64 {
     Wall::default().now_ms()
 }

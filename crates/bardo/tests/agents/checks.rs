@@ -53,7 +53,7 @@ fn checks_are_run_shown_and_decide_what_was_claimed() {
     let life = life(&tent);
     assert!((life.epistemic().domains[0].error - 1.01).abs() < 0.03, "{:?}", life.epistemic().domains[0]);
     let told = tent.ok(["golem", "events", "ada"]);
-    assert!(told.contains("is held to tests 0.9") && told.contains("what was said of tests met 1"), "{told}");
+    assert!(told.contains("predicted tests = 0.9") && told.contains("tests came out at 1"), "{told}");
     let json: Value = serde_json::from_str(&tent.ok(["golem", "check", "ada", "--json"])).unwrap();
     assert_eq!((&json["checks"][0]["value"], &json["checks"][1]["value"]), (&json!(1.0), &json!(1.0)));
     assert!(tent.ok(["golem", "show", "ada"]).contains("claims     1 made, 0 of them still to be answered"));

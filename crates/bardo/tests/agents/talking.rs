@@ -55,7 +55,7 @@ fn an_owner_asks_steers_and_reads_the_last_words_and_no_money_moves_but_what_tha
     let thoughts = tent.ok(["golem", "thoughts", "ada", "--last", "1", "--full"]);
     assert!(thoughts.contains("keep in mind:\nbe patient") && thoughts.contains(&model), "{thoughts}");
     let listed = tent.ok(["golem", "events", "ada"]);
-    assert!(listed.contains("is to have in mind: be patient"), "{listed}");
+    assert!(listed.contains("new guidance from its owner: be patient"), "{listed}");
     let nobody = Tent::new();
     nobody.ok(["golem", "new", "bob", "--seed", "1"]);
     assert!(nobody.fails(1, ["golem", "ask", "bob", " "]).contains("a question has words"));

@@ -1,13 +1,14 @@
 //! Copies of a whole home, by command or on a schedule, each round under a number of its own.
 //!
 //! ```text
-//! FOLDER/rounds/000007-TIME.json      what belongs together; written last, so what it names is whole
+//! FOLDER/rounds/000007-TIME.json      the parts of a round; written last, so what it names is whole
 //!        golems/NAME/000007-TIME/     as `bardo golem backup` makes them
 //!        treasury/000007-TIME.db      home/000007-TIME/     data/HASH.csv
 //! ```
 //!
-//! What is newer is said by the number and never by the time: clocks are wrong now and then. The treasury is copied after
-//! the golems, and a golem that has paid something in meanwhile is copied again, so that the money of a round adds up.
+//! The newest copy is the one with the highest number, whatever its time: clocks are wrong now and then. The treasury
+//! is copied after the golems, and a golem that has paid something in meanwhile is copied again, so that the money of a
+//! round adds up.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -29,37 +30,37 @@ use crate::{Error, hash, private};
 
 /// How often a golem that pays in while it is copied is copied again.
 const TRIES: usize = 20;
-/// What of a home goes along as it is.
+/// Files of a home that are copied as they are.
 pub(crate) const FILES: &[&str] = &["bardo.toml", "home-id", "prices.csv"];
 /// Keys, encrypted.
 pub(crate) const SEALED: &str = "keys.sealed";
 /// The owner's shelf.
 pub(crate) const LIBRARY: &str = "library.db";
 
-/// What an owner has said about backups.
+/// The owner's settings for backups.
 #[derive(Clone, Debug)]
 pub struct Backups {
     pub folder: PathBuf,
     pub every: Duration,
-    /// Rounds that are kept; none goes if nobody says.
+    /// Rounds that are kept; none is removed if the owner does not say.
     pub keep: Option<usize>,
     pub keys: Option<Passphrase>,
 }
 
-/// What one round is made of.
+/// The parts of one round.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Round {
     /// The home it is of.
     pub home: String,
     pub made: String,
     pub golems: BTreeMap<String, Kept>,
-    /// Who could not be copied, and why.
+    /// Golems that could not be copied, and why.
     pub missing: BTreeMap<String, String>,
     /// Each file of it but the golems', by its path in the folder, and its hash.
     pub files: BTreeMap<String, String>,
     /// Imported candles: their name, and their file.
     pub data: BTreeMap<String, String>,
-    /// Where what is followed comes from.
+    /// The sources of series that are followed.
     #[serde(default)]
     pub followed: Vec<Plan>,
 }
@@ -72,9 +73,9 @@ pub struct Kept {
     pub tick: u64,
     pub records: u64,
     pub deposits: u64,
-    /// It was moved away from here, or a move has begun.
+    /// Whether it was moved away from here, or a move has begun.
     pub away: Option<Away>,
-    /// What a move has noted beside the life, so that one that was cut short can still be finished.
+    /// Notes of a move beside the life, so that one that was cut short can still be finished.
     pub notes: BTreeMap<String, String>,
     pub released: bool,
 }
@@ -83,11 +84,11 @@ pub struct Kept {
 #[serde(rename_all = "snake_case")]
 pub enum Away {
     Leaving,
-    /// A record of what it was, not a life.
+    /// A record of the life that it was, not a life.
     Gone,
 }
 
-/// As it is written: with what tells that it is whole.
+/// The round as it is written: with a hash that tells that it is whole.
 #[derive(Serialize, Deserialize)]
 struct Written {
     round: Round,
@@ -95,7 +96,7 @@ struct Written {
 }
 
 impl Backups {
-    /// None where no folder is named.
+    /// The backups of this home; none where no folder is named.
     pub fn of(settings: &Settings) -> Option<Backups> {
         let folder = settings.text("backup.folder").filter(|text| !text.is_empty())?;
         Some(Backups {
@@ -106,7 +107,7 @@ impl Backups {
         })
     }
 
-    /// How often it is worth looking whether a round is due.
+    /// The interval at which it is worth looking whether a round is due.
     pub(crate) fn look_every(&self) -> Duration {
         (self.every / 10).clamp(Duration::from_millis(200), Duration::from_secs(60))
     }
@@ -118,14 +119,14 @@ impl Backups {
         age.is_none_or(|age| age >= self.every)
     }
 
-    /// When the newest round was made, in seconds since 1970; 0 if there is none.
+    /// The time of the newest round, in seconds since 1970; 0 before the first.
     pub(crate) fn newest_made(&self) -> u64 {
         let made = numbered(&self.folder.join("rounds")).pop().and_then(|newest| time_of(&newest));
         let since = made.and_then(|made| made.duration_since(SystemTime::UNIX_EPOCH).ok());
         since.map_or(0, |since| since.as_secs())
     }
 
-    /// Copies everything; what could not be copied is in the round, by name.
+    /// Copies everything; golems that could not be copied are in the round, by name.
     pub fn make(&self, home: &Home, now: SystemTime) -> Result<Round, Error> {
         home.require()?;
         let stamp = format!("{:06}-{}", self.next_number(), stamp(now));
@@ -143,7 +144,7 @@ impl Backups {
             followed: Vec::new(),
         };
         for place in home.list()? {
-            // One that cannot be copied does not keep the others from it.
+            // A golem that cannot be copied does not keep the others from it.
             match self.copy(&place, &stamp) {
                 Ok(kept) => drop(round.golems.insert(place.name.to_string(), kept)),
                 Err(why) => drop(round.missing.insert(place.name.to_string(), why.to_string())),
@@ -156,7 +157,7 @@ impl Backups {
         Ok(round)
     }
 
-    /// The newest copy still tells all there is, or there is a new one.
+    /// Returns the newest copy of a golem if it is still up to date, or makes a new one.
     fn copy(&self, place: &GolemHome, stamp: &str) -> Result<Kept, Error> {
         place.catch_up()?;
         let (golem, _) = place.wake()?;
@@ -191,8 +192,8 @@ impl Backups {
         })
     }
 
-    /// After the golems: what they have taken from it is in it then. What it has received from one since that one was
-    /// copied would be there twice, so that one is copied again.
+    /// Copies the treasury, after the golems: money they have taken from it is in it then. Money it has received from
+    /// one since that one was copied would be there twice, so that golem is copied again.
     fn copy_treasury(&self, home: &Home, stamp: &str, round: &mut Round) -> Result<(), Error> {
         let file = format!("treasury/{stamp}.db");
         let copy = self.folder.join(&file);
@@ -225,7 +226,9 @@ impl Backups {
                 }
             }
         }
-        Err(Error::Busy("money keeps moving while it is copied; pause whoever pays in so often, and try again".into()))
+        Err(Error::Busy(
+            "money keeps moving while it is copied; pause the golem that pays in so often, and try again".into(),
+        ))
     }
 
     fn copy_home(&self, home: &Home, stamp: &str, round: &mut Round) -> Result<(), Error> {
@@ -247,7 +250,7 @@ impl Backups {
         }
         for name in data::list(home)? {
             let file = home.data().join(format!("{name}.csv"));
-            // It may grow meanwhile: what counts is what was copied.
+            // The series may grow meanwhile: the copy counts.
             let draft = self.folder.join("data").join(format!("{name}.draft"));
             private::copy(&file, &draft)
                 .and_then(|_| fs::File::open(&draft)?.sync_all())
@@ -275,7 +278,7 @@ impl Backups {
         sync_folder(&folder)
     }
 
-    /// A number nothing in the folder has.
+    /// A number that nothing in the folder has.
     fn next_number(&self) -> u64 {
         let golems = fs::read_dir(self.folder.join("golems")).into_iter().flatten().flatten().map(|golem| golem.path());
         let parts = ["rounds", "treasury", "home"].map(|part| self.folder.join(part));
@@ -283,7 +286,7 @@ impl Backups {
         all.filter_map(|name| number_of(&name)).max().unwrap_or(0) + 1
     }
 
-    /// Old rounds go, and what no round names any more and is older than the newest that one does.
+    /// Removes old rounds, and copies that no round names any more and that are older than the newest that one does.
     fn prune(&self) -> Result<(), Error> {
         let Some(keep) = self.keep else { return Ok(()) };
         let rounds = self.folder.join("rounds");
@@ -292,7 +295,7 @@ impl Backups {
             remove(&rounds.join(old))?;
         }
         let kept: Vec<Round> = rounds_in(&self.folder).into_iter().filter_map(|(_, round)| round.ok()).collect();
-        // Where one that is kept cannot be read, nobody knows what it needs.
+        // If a round that is kept cannot be read, its parts are not known.
         if kept.len() != numbered(&rounds).len() {
             return Ok(());
         }
@@ -311,7 +314,7 @@ impl Backups {
     }
 }
 
-/// Removes what was made here, is not needed, and is older than the newest that is.
+/// Removes copies made here that are not needed and are older than the newest that is.
 fn sweep(folder: &Path, needed: &BTreeSet<String>) -> Result<(), Error> {
     let newest = needed.iter().filter_map(|name| number_of(name)).max();
     for name in numbered(folder) {
@@ -331,7 +334,7 @@ fn check(round: &Round) -> String {
     blake3::hash(&serde_json::to_vec(round).expect("plain data")).to_hex().to_string()
 }
 
-/// The rounds in a folder, the oldest first; of each that cannot be read, why.
+/// The rounds in a folder, the oldest first; for each that cannot be read, the reason.
 pub fn rounds_in(folder: &Path) -> Vec<(String, Result<Round, Error>)> {
     let read = |name: &str| -> Result<Round, Error> {
         let path = folder.join("rounds").join(name);
@@ -354,7 +357,7 @@ pub fn newest(folder: &Path) -> Vec<PathBuf> {
     newest
 }
 
-/// What was made here by its name, the oldest first; a number that somebody else gave comes last of the equal.
+/// Names of copies made here, the oldest first; of names with one number, a foreign one comes last.
 fn numbered(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
@@ -396,8 +399,8 @@ mod tests {
         SystemTime::UNIX_EPOCH + Duration::from_secs(day * 86_400)
     }
 
-    /// One start with the clock ten years ahead ended the backups: each good copy was pruned at once in favour of the one
-    /// from the future, and no other was due until then.
+    /// One start with the clock ten years ahead ended the backups: each good copy was pruned at once in favour of the
+    /// one from the future, and no other was due until then.
     #[test]
     fn a_clock_that_was_wrong_neither_displaces_nor_delays_a_copy() {
         let dir = tempfile::tempdir().unwrap();

@@ -1,6 +1,6 @@
 //! Copies of a life: a backup, taken while it may go on, and a move, which seals what it leaves behind.
 //!
-//! Whatever is made is made aside and gets its name only when it is whole. Beside the files stands a label that says what
+//! Every copy is made aside and gets its name only when it is whole. Beside the files stands a label that says what
 //! they are; that of a move is addressed to one home and signed.
 
 use std::collections::BTreeMap;
@@ -19,9 +19,9 @@ use crate::{Error, hash, private};
 const BUILT: &str = "MOVED-FROM";
 /// Names the home a move is addressed to, from the moment it has begun.
 const ADDRESSEE: &str = "MOVED-TO";
-/// Everything a move notes beside the life it leaves.
+/// Notes of a move beside the life it leaves.
 pub(crate) const NOTES: &[&str] = &["MOVED", BUILT, ADDRESSEE];
-/// What goes along with the journal, if it is there.
+/// Files that go along with the journal, if they are there.
 const ALONG: &[&str] = &[
     "golem.toml",
     "secret",
@@ -36,7 +36,7 @@ const ALONG: &[&str] = &[
     "inheritance.bundle",
 ];
 
-/// A consistent copy of a life into a new folder, whether or not it is being lived.
+/// Makes a consistent copy of a life in a new folder, whether or not it is running.
 pub fn backup(place: &GolemHome, to: &Path) -> Result<Label, Error> {
     let parent = must_be_free(place.home(), to)?;
     let (built, _) = build(place, &parent, None)?;
@@ -44,7 +44,7 @@ pub fn backup(place: &GolemHome, to: &Path) -> Result<Label, Error> {
     give_name(&built, to, &parent)
 }
 
-/// One of many copies of the same life. What has left its file never changes again, so all of them share one of that.
+/// Makes one of many copies of the same life. Archived segments never change again, so all copies share one of each.
 pub(crate) fn backup_sharing(place: &GolemHome, to: &Path, shared: &str) -> Result<Label, Error> {
     let parent = must_be_free(place.home(), to)?;
     let (built, _) = build(place, &parent, None)?;
@@ -53,7 +53,7 @@ pub(crate) fn backup_sharing(place: &GolemHome, to: &Path, shared: &str) -> Resu
         copy_stretches(&place.archive(), &common, &built)?;
         link_stretches(&common, &built)?;
     } else {
-        // It was taken back to before something that is archived, and went another way since.
+        // The life was taken back to before something that is archived, and went another way since.
         take_stretches(&place.archive(), &built)?;
     }
     give_name(&built, to, &parent)
@@ -79,7 +79,7 @@ fn link_stretches(common: &Path, copy: &Path) -> Result<(), Error> {
     sync_folder(copy)
 }
 
-/// Copies what belongs to this copy of a life and is not there yet, each under its name only once it is whole.
+/// Copies segments that belong to this copy of a life and are not there yet, each under its name only once it is whole.
 fn copy_stretches(from: &Path, to: &Path, of: &Path) -> Result<(), Error> {
     let begins_at = Reader::open(&of.join("life.db"))?.begins_at()?;
     for file in archive::files(from, begins_at) {
@@ -97,9 +97,9 @@ fn copy_stretches(from: &Path, to: &Path, of: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// Seals this life here and leaves it in `to`, from where the home it is addressed to can take it in. There is only ever
-/// one complete archive: it is built aside, the seal is made final, and then it gets its name. Cut short before the
-/// final seal a move starts over; after it, repeating only finishes the naming.
+/// Seals this life here and leaves it in `to`, from where the home it is addressed to can take it in. There is only
+/// ever one complete archive: it is built aside, the seal is made final, and then it gets its name. Cut short before
+/// the final seal a move starts over; after it, repeating only finishes the naming.
 pub fn move_out(place: &GolemHome, to: &Path, addressee: &str, snapshot_every: u64) -> Result<Label, Error> {
     let home = place.home();
     if addressee == home.identity()? {
@@ -107,7 +107,7 @@ pub fn move_out(place: &GolemHome, to: &Path, addressee: &str, snapshot_every: u
     }
     if addressee.parse::<golem::GolemId>().is_err() {
         return Err(Error::Usage(format!(
-            "{addressee} is no home; `bardo home` says there what the other home is called"
+            "{addressee} is not the id of a home; `bardo home` prints it in the other home"
         )));
     }
     let parent = must_be_free(home, to)?;
@@ -134,10 +134,12 @@ pub fn move_out(place: &GolemHome, to: &Path, addressee: &str, snapshot_every: u
         }
         Err(other) => return Err(other),
     };
-    // Whoever was to have it is the only one who gets it, however often this is cut short.
+    // The first addressee is the only one, however often this is cut short.
     let begun = fs::read_to_string(place.folder.join(ADDRESSEE)).unwrap_or_default();
     if begun != addressee {
-        return Err(Error::Usage(format!("its move to home {begun} has begun; repeat it with --to {begun}")));
+        return Err(Error::Usage(format!(
+            "a move to home {begun} is already in progress; repeat it with --to {begun}"
+        )));
     }
     let (built, _) = build(place, &parent, Some(addressee))?;
     take_stretches(&place.archive(), &built)?;
@@ -146,7 +148,7 @@ pub fn move_out(place: &GolemHome, to: &Path, addressee: &str, snapshot_every: u
     finish_move(place, &built, to, &parent)
 }
 
-/// A life that leaves has arrived, however the command that took it in ended.
+/// Enters the arrival of a life that leaves, however the command that took it in ended.
 fn arrive(home: &Home, id: golem::GolemId) -> Result<(), Error> {
     let mut treasury = home.treasury()?;
     for row in treasury.noted(Passing::Arriving, id)? {
@@ -172,7 +174,7 @@ fn write(path: &Path, text: &str) -> Result<(), Error> {
     fs::write(path, text).and_then(|()| fs::File::open(path)?.sync_all()).map_err(Error::io("cannot write", path))
 }
 
-/// The folder `to` will stand in.
+/// The parent of the folder `to`.
 fn must_be_free(home: &Home, to: &Path) -> Result<PathBuf, Error> {
     if to.symlink_metadata().is_ok() {
         return Err(Error::Usage(format!("{} is already there; choose a new folder", to.display())));
@@ -185,7 +187,7 @@ fn must_be_free(home: &Home, to: &Path) -> Result<PathBuf, Error> {
     Ok(parent)
 }
 
-/// A home is no place for copies of its own golems, whatever the way there is called.
+/// Refuses a place inside the home's golems, whatever the path to it is called.
 pub fn must_be_outside(home: &Home, folder: &Path) -> Result<(), Error> {
     let whole = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
     let golems = fs::canonicalize(home.golems()).unwrap_or_else(|_| home.golems());
@@ -202,7 +204,7 @@ fn give_name(built: &Path, to: &Path, parent: &Path) -> Result<Label, Error> {
     label_of(to)?.ok_or_else(|| vault::Error::Missing(to.to_owned()).into())
 }
 
-/// Everything of a life in a folder aside, complete and synced; with an addressee it is a move.
+/// Copies everything of a life into a folder aside, complete and synced; with an addressee it is a move.
 fn build(place: &GolemHome, parent: &Path, addressee: Option<&str>) -> Result<(PathBuf, Label), Error> {
     let built = aside(parent, "archive")?;
     let done = fill(place, &built, addressee);

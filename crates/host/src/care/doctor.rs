@@ -25,24 +25,24 @@ use crate::home::{GolemHome, Home};
 use crate::life::checks::Plan;
 use crate::private;
 
-/// Room below which the next days are in doubt: a golem writes a few hundred bytes a tick.
+/// Room on the disk below which the next days are in doubt: a golem writes a few hundred bytes a tick.
 const ROOM: u64 = 100 << 20;
 /// 2024-01-01: no clock that is right stands before it.
 const RIGHT: Duration = Duration::from_secs(1_704_067_200);
 /// How far behind the newest file a clock may be without having been turned back.
 const SLACK: Duration = Duration::from_secs(3_600);
 
-/// What asking a model how it is may cost, in micro-dollars, and take.
+/// Limits of a test question to a model: its cost, in micro-dollars, and its time.
 const SMALL: u64 = 10_000;
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// One thing that was looked at.
+/// The result of one check.
 #[derive(Debug, Serialize)]
 pub struct Finding {
     pub what: String,
     pub fine: bool,
     pub detail: String,
-    /// It is fine, and its owner should see to it.
+    /// Fine, but the owner should see to it.
     pub soon: bool,
 }
 
@@ -60,7 +60,7 @@ impl Finding {
     }
 }
 
-/// Looks at everything, in order, telling each finding as it is made.
+/// Examines everything, in order, telling each finding as it is made.
 pub fn examine(home: &Home, mut tell: impl FnMut(Finding)) -> Result<(), Error> {
     tell(examine_home(home.require()?.root()));
     tell(examine_machine(home.root()));
@@ -105,7 +105,7 @@ fn models(home: &Home) -> Result<BTreeSet<String>, Error> {
     Ok(all)
 }
 
-/// Whether what models cost was looked up lately.
+/// Whether prices of models were looked up lately.
 fn examine_prices(home: &Home) -> Finding {
     let book = match home.prices() {
         Ok(prices) => prices,
@@ -124,7 +124,7 @@ fn examine_prices(home: &Home) -> Finding {
     }
 }
 
-/// Asks a model one small thing, and says what that cost.
+/// Asks a model one small thing, and tells what that cost.
 fn examine_model(home: &Home, name: &str) -> Finding {
     let what = format!("model {name}");
     let asked = || -> Result<(Said, Duration), Error> {
@@ -153,7 +153,7 @@ fn examine_model(home: &Home, name: &str) -> Finding {
     }
 }
 
-/// Asks the venue of each series that is followed how it is.
+/// Asks the venue of each series that is followed.
 fn examine_feeds(home: &Home) -> Vec<Finding> {
     let plans = match feeds::Plan::list(home) {
         Ok(plans) => plans,
@@ -177,7 +177,7 @@ fn examine_feeds(home: &Home) -> Vec<Finding> {
         .collect()
 }
 
-/// What its checks run here, if it has any.
+/// The finding on its checks here, if it has any.
 fn examine_checks(place: &GolemHome) -> Option<Finding> {
     let (golem, _) = place.wake().ok()?;
     let Ok(Spec::Checks { checks, .. }) = serde_json::from_str(&golem.life().birth().world.spec) else { return None };
@@ -211,7 +211,7 @@ fn examine_home(root: &Path) -> Finding {
     }
 }
 
-/// What every home stands on. Figures are told only where they are the trouble.
+/// Examines the machine. Figures are told only where they are the trouble.
 fn examine_machine(root: &Path) -> Finding {
     let what = "machine";
     if let Ok(disk) = rustix::fs::statvfs(root) {
@@ -241,11 +241,13 @@ fn examine_host(home: &Home) -> Finding {
         (Err(e), _) => Finding::wrong("host", e.to_string()),
         (Ok(_), true) => Finding::fine("host", "up, and runs the golems here"),
         (Ok(0), false) => Finding::fine("host", "not up, and nothing waits in its log"),
-        (Ok(n), false) => Finding::fine("host", format!("not up; what its log has of {n} golems is carried over now")),
+        (Ok(n), false) => {
+            Finding::fine("host", format!("not up; records of {n} golems in its log are carried over now"))
+        }
     }
 }
 
-/// What no life depends on, and its owner would miss: told only where it is the trouble.
+/// Findings on the shelf and the owner's key, which no life depends on: told only where there is trouble.
 fn shelf_and_key(home: &Home) -> Vec<Finding> {
     let mut wrong = Vec::new();
     let (library, key) = (home.root().join("library.db"), home.root().join("owner.key"));
@@ -262,7 +264,7 @@ fn shelf_and_key(home: &Home) -> Vec<Finding> {
     wrong
 }
 
-/// Gives it to be held against the golems, if it can be believed.
+/// Returns the treasury, to compare it with the golems, if it can be believed.
 fn examine_treasury(home: &Home, tell: &mut impl FnMut(Finding)) -> Option<Treasury> {
     let looked = home.treasury_to_read().and_then(|treasury| {
         let (lines, balance) = (treasury.audit()?, treasury.balance()?);
@@ -280,7 +282,7 @@ fn examine_treasury(home: &Home, tell: &mut impl FnMut(Finding)) -> Option<Treas
     }
 }
 
-/// Whoever else may read a home can lock its golems; whoever may write there gives them orders.
+/// Examines permissions: a user who can read a home can lock its golems; one who can write there gives them orders.
 fn examine_private(root: &Path) -> Finding {
     let what = "privacy";
     let exposed = match private::look(root) {
@@ -296,21 +298,21 @@ fn examine_private(root: &Path) -> Finding {
     Finding::wrong(
         what,
         match (worst.foreign, worst.mode & 0o022 != 0) {
-            (true, _) => format!("{path} belongs to somebody else{more}; chown -R it to who runs bardo"),
+            (true, _) => format!("{path} belongs to another user{more}; chown -R it to the user who runs bardo"),
             (_, true) => format!("others may write {path}{more}; `bardo init` or `chmod -R go-rwx {root}` closes it"),
             (_, false) => format!("others may read {path}{more}; `bardo init` or `chmod -R go-rwx {root}` closes it"),
         },
     )
 }
 
-/// Names of golems whose folder is there and whose life is not.
+/// Names of golems whose folder is there but not their life.
 fn lifeless(home: &Home) -> Vec<golem::Name> {
     let entries = fs::read_dir(home.golems()).into_iter().flatten().flatten();
     let names = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
     names.filter(|name| !home.place(name).database().exists()).collect()
 }
 
-/// Folders made aside by a command that never came to its end; they may hold a secret.
+/// Folders made aside by a command that was cut short; they may hold a secret.
 fn leftovers(home: &Home) -> Vec<String> {
     let entries = fs::read_dir(home.golems()).into_iter().flatten().flatten();
     let aside = entries.filter(|entry| entry.file_name().to_string_lossy().starts_with('.'));
@@ -367,7 +369,7 @@ fn examine_head(place: &GolemHome, life: &Life) -> Finding {
     }
 }
 
-/// What the world has on record against what the life was told.
+/// Compares the world's record with what the life was told.
 fn examine_world(place: &GolemHome, life: &Life, own: &Own) -> Finding {
     let what = format!("{}: world", place.name);
     let ledger = match Ledger::look(place.ledger()) {
@@ -409,7 +411,7 @@ fn examine_money(place: &GolemHome, life: &Life, own: &Own, treasury: &Treasury)
     }
 }
 
-/// The living keep their secret; the dead are held to every roll.
+/// Examines the secret of the living, and every roll of the dead.
 fn examine_secret(place: &GolemHome, golem: &Golem) -> Finding {
     let what = format!("{}: chance", place.name);
     let secret = match Secret::load(&place.secret()) {

@@ -1,6 +1,6 @@
-//! The label on a copy of a life: what the copy is and, if it moves, its address. That names the home it may be taken in by
-//! and the departure it belongs to, and is signed with the owner's key: a copy of an archive is worth nothing in any other
-//! home, and nothing once it was taken in.
+//! The label on a copy of a life: what the copy is and, if it moves, its address. The address names the home it may be
+//! taken in by and the departure it belongs to, and is signed with the owner's key: a copy of an archive is worth
+//! nothing in any other home, and nothing once it was taken in.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -17,7 +17,7 @@ use crate::home::key::{Key, is_signed};
 
 pub(crate) const LABEL: &str = "backup.json";
 
-/// What stands beside the files in an archive.
+/// The label beside the files of an archive.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Label {
     pub name: Name,
@@ -30,7 +30,7 @@ pub struct Label {
     pub deposits: u64,
     /// The hash of each file beside the journal.
     pub files: BTreeMap<String, String>,
-    /// The source was sealed, and this archive is the life now, for the home it is addressed to.
+    /// The address, if the source was sealed and this archive is the life now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub passage: Option<Passage>,
 }
@@ -39,7 +39,7 @@ pub struct Label {
 pub struct Passage {
     pub from: String,
     pub to: String,
-    /// How often this life has left that home, with this time.
+    /// How often this life has left that home, this time included.
     pub departure: u64,
     /// The public key of the home it left, and its signature over the label without it.
     pub owner: String,
@@ -47,7 +47,7 @@ pub struct Passage {
     pub signature: String,
 }
 
-/// What an archive is to the home that looks at it.
+/// The standing of an archive in the home that looks at it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Standing {
     /// A copy like any other, whose original may live.
@@ -74,7 +74,7 @@ impl Passage {
         Ok(())
     }
 
-    /// Under which number this departure is taken in, for good.
+    /// The number under which this departure is taken in, for good.
     fn number(&self, label: &Label) -> u64 {
         let mut hasher = blake3::Hasher::new();
         for part in [&self.from, &self.to, &label.id, &label.tip] {
@@ -85,7 +85,7 @@ impl Passage {
     }
 }
 
-/// What an archive says it is; a hand-made copy says nothing.
+/// The label of an archive; a hand-made copy has none.
 pub(crate) fn label_of(archive: &Path) -> Result<Option<Label>, Error> {
     let path = archive.join(LABEL);
     match fs::read(&path) {
@@ -105,8 +105,8 @@ fn signed(label: &Label) -> Vec<u8> {
     serde_json::to_vec(&plain).expect("a label is plain data")
 }
 
-/// What this archive is here. `signed_by` is a key its owner vouches for; `take_over` the word that whoever else may have
-/// the life has not.
+/// The standing of this archive here. `signed_by` is a key the owner vouches for; `take_over` is the owner's word that
+/// no other home has the life.
 pub(crate) fn standing(
     home: &Home,
     label: &Label,

@@ -1,4 +1,4 @@
-//! What comes from outside: a folder that says it is a life. Nothing in it is followed, waited for or believed. Each file is
+//! Lives from outside: a folder that says it is a life. Nothing in it is followed, waited for or believed. Each file is
 //! taken, byte by byte, into a folder of our own, and only what lies there is looked at; anything a life does not have
 //! is a reason to refuse all of it.
 
@@ -16,9 +16,9 @@ use crate::{Error, hash};
 
 const SMALL: u64 = 64 << 10;
 const TEXT: u64 = 16 << 20;
-/// So much room must be left when all of it was taken in.
+/// Room that must be left when all of it was taken in.
 const ROOM: u64 = 64 << 20;
-/// Stretches of an archive at most: ten thousand records each.
+/// The most segments of an archive: ten thousand records each.
 const STRETCHES: usize = 100_000;
 
 /// A folder of our own, which vanishes unless it is put in place.
@@ -33,9 +33,9 @@ enum Part {
     File(u64),
     /// Taken as part of the journal.
     Journal,
-    /// Made here anew, or of no use elsewhere.
+    /// Not taken: made again here, or of no use elsewhere.
     Left,
-    /// The same, for a folder.
+    /// A folder that is not taken.
     LeftFolder,
     Stretches,
     Letters,
@@ -51,7 +51,7 @@ fn part(name: &str) -> Option<Part> {
         "life.db-shm" | "glance" | "pictures" | "MOVED" | "MOVED-FROM" | "MOVED-TO" | "RELEASED" | "GIVEN-UP" => {
             Part::Left
         }
-        // What runs on a machine is for its owner to say there.
+        // Programs of a machine are for its owner to name there.
         "checks.json" | "checks.log" | "programs.json" => Part::Left,
         "programs" | "orders" => Part::LeftFolder,
         "PLAYBOOK.md.was" | "PLAYBOOK.md.new" => Part::Left,
@@ -73,7 +73,7 @@ impl Crib {
         &self.folder
     }
 
-    /// Makes it the folder of a golem.
+    /// Makes the folder that of a golem.
     pub(crate) fn put(mut self, place: &Path) -> Result<(), Error> {
         fs::rename(&self.folder, place).map_err(Error::io("cannot create", place))?;
         self.placed = true;
@@ -83,7 +83,7 @@ impl Crib {
     fn fill(&self, from: &Path) -> Result<(), Error> {
         let odd = |path: &Path| {
             Error::Damaged(format!(
-                "{} is no part of a life: a link, a pipe or a file that bardo does not make; nothing of it was taken in",
+                "{} is not part of a life: a link, a pipe or a file that bardo does not make; nothing of it was taken in",
                 path.display()
             ))
         };
@@ -135,14 +135,14 @@ impl Crib {
         for (path, copy) in &takes {
             take(path, copy, size)?;
         }
-        // Written anew: what lies beside the pages of a file that came from elsewhere stays behind.
+        // Written as a new file: bytes beside the pages of a file that came from elsewhere stay behind.
         Reader::open(&journal.join("life.db"))?.copy_to(&self.folder.join("life.db"))?;
         fs::remove_dir_all(&journal).map_err(Error::io("cannot remove", &journal))?;
         self.keep_own_stretches()?;
         sync_folder(&self.folder)
     }
 
-    /// What belongs to a future this copy does not have stays behind.
+    /// Removes segments of a future this copy does not have.
     fn keep_own_stretches(&self) -> Result<(), Error> {
         let archive = self.folder.join("archive");
         let own = archive::files(&archive, Reader::open(&self.folder.join("life.db"))?.begins_at()?);
@@ -159,7 +159,7 @@ impl Crib {
         label_of(&self.folder)
     }
 
-    /// A label vouches for every file beside the journal, and for those that are not there.
+    /// Checks every file beside the journal against the label, and those that are not there.
     pub(crate) fn must_be_as_labelled(&self) -> Result<(), Error> {
         let Some(label) = self.label()? else { return Ok(()) };
         for path in entries(&self.folder)?.iter().filter(|path| path.is_file()) {
@@ -191,19 +191,20 @@ fn entries(folder: &Path) -> Result<Vec<PathBuf>, Error> {
     read.map_err(Error::io("cannot read", folder))
 }
 
-/// As archives name them: two numbers.
+/// The name of a segment in an archive: two numbers.
 fn is_stretch(name: &str) -> bool {
     let numbers = name.strip_suffix(".db").and_then(|stem| stem.split_once('-'));
     let digits = |text: &str| !text.is_empty() && text.len() <= 20 && text.bytes().all(|byte| byte.is_ascii_digit());
     numbers.is_some_and(|(first, last)| digits(first) && digits(last))
 }
 
-/// Copies the bytes of a plain file and of nothing else; what has become a link or a pipe meanwhile is not followed.
+/// Copies the bytes of a plain file and of nothing else; a path that has become a link or a pipe meanwhile is not
+/// followed.
 pub(crate) fn take(from: &Path, to: &Path, largest: u64) -> Result<(), Error> {
     let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits() as i32;
     let file = OpenOptions::new().read(true).custom_flags(flags).open(from).map_err(Error::io("cannot read", from))?;
     if !file.metadata().is_ok_and(|meta| meta.is_file()) {
-        return Err(Error::Damaged(format!("{} is no plain file", from.display())));
+        return Err(Error::Damaged(format!("{} is not a plain file", from.display())));
     }
     let mut copy: File =
         OpenOptions::new().write(true).create_new(true).mode(0o600).open(to).map_err(Error::io("cannot create", to))?;

@@ -1,6 +1,6 @@
-//! What an owner does when a file is lost, cut or old: every store is held against the others, what one has lost is
-//! written again from those that know it, and what nobody knows is said. Nothing is made up, nothing is thrown away, and
-//! without the owner's word nothing is touched.
+//! Recovery of a home in which a file is lost, cut or old: every store is compared with the others, and lines that one
+//! has lost are written again from those that have them; what cannot be recovered is said. Nothing is made up, nothing
+//! is thrown away, and without the owner's word nothing is touched.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -24,9 +24,9 @@ use crate::life::{Living, Silent};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Step {
     pub what: String,
-    /// What is wrong, and what is lost by it.
+    /// The trouble, and what is lost by it.
     pub lost: String,
-    /// What is done; nothing if there is nothing to be done here.
+    /// The remedy; none if nothing can be done here.
     pub done: Option<String>,
 }
 
@@ -44,9 +44,9 @@ impl Step {
 struct Case {
     place: GolemHome,
     golem: Golem,
-    /// What the log has beyond its own file.
+    /// Records that the log has beyond its own file.
     lines: Vec<Line>,
-    /// What the head must know for it to be lived.
+    /// The anchor that the head needs for it to be run.
     anchor: Option<Anchor>,
 }
 
@@ -69,7 +69,7 @@ pub fn recover(home: &Home, really: bool, mut tell: impl FnMut(Step)) -> Result<
     for place in home.list()? {
         match Case::look_at(&place, &mut lines, &mut tell) {
             Ok(case) => cases.extend(case),
-            Err(e) => tell(Step::beyond(&place.name, format!("{e}; what it holds cannot be told"))),
+            Err(e) => tell(Step::beyond(&place.name, format!("{e}; its contents cannot be read"))),
         }
     }
     for case in cases.iter().filter_map(|case| Some((case, case.anchor?))).filter(|_| really) {
@@ -84,7 +84,7 @@ pub fn recover(home: &Home, really: bool, mut tell: impl FnMut(Step)) -> Result<
     Ok(())
 }
 
-/// What was carried over is in golems' own files by now; the rest of the log is set aside.
+/// Sets the log aside, once golems' own files have what could be carried over.
 fn host_log(
     home: &Home,
     trouble: Option<vault::Error>,
@@ -98,7 +98,10 @@ fn host_log(
     let aside = aside(home, "host");
     tell(Step::new(
         "host log",
-        format!("{}; ticks that were acknowledged only there are gone, and notes nobody was told yet", brief(&trouble)),
+        format!(
+            "{}; ticks that were acknowledged only there are gone, and notes that were not sent yet",
+            brief(&trouble)
+        ),
         format!(
             "{records} records of {} golems in it follow from their own files and are carried over; what is left is set aside in {}",
             saved.len(),
@@ -115,7 +118,7 @@ fn host_log(
     Ok(Log::begin_anew(home.root(), &home.heads(), &aside)?)
 }
 
-/// Brings the treasury to what the golems know; gives its lines.
+/// Brings the treasury to what the golems know; returns its lines.
 fn treasury(home: &Home, cases: &[Case], really: bool, tell: &mut impl FnMut(Step)) -> Result<Vec<Row>, Error> {
     let trouble = home.treasury().and_then(|treasury| Ok(treasury.audit()?)).err();
     let rows = Treasury::salvage(home.root());
@@ -125,7 +128,7 @@ fn treasury(home: &Home, cases: &[Case], really: bool, tell: &mut impl FnMut(Ste
         tell(Step::new(
             "treasury",
             format!(
-                "{}; what its owner added since, and what golems that are not here were given or returned, nobody else knows",
+                "{}; what its owner added since, and what golems that are not here were given or returned, cannot be recovered",
                 brief(trouble)
             ),
             format!(
@@ -134,12 +137,13 @@ fn treasury(home: &Home, cases: &[Case], really: bool, tell: &mut impl FnMut(Ste
             ),
         ));
         if really {
-            let mut anew = Treasury::begin_anew(home.root(), &home.heads(), &rows, &aside)?;
-            // That an owner ended somebody stands in the journal too, and must not be forgotten: nobody comes after it.
+            let mut fresh = Treasury::begin_anew(home.root(), &home.heads(), &rows, &aside)?;
+            // An owner's end of a golem stands in the journal too, and must not be forgotten: it keeps heirs from being
+            // made.
             for life in cases.iter().map(|case| case.golem.life()) {
                 let cause = life.death().map(|death| &death.cause);
                 if matches!(cause, Some(Cause::OwnerKill { .. } | Cause::KillSwitch { .. })) {
-                    anew.end(life.id())?;
+                    fresh.end(life.id())?;
                 }
             }
         }
@@ -154,7 +158,7 @@ fn treasury(home: &Home, cases: &[Case], really: bool, tell: &mut impl FnMut(Ste
     let sum = |lines: &[(&Case, u64, Usdc, Usdc)]| -> Usdc { lines.iter().map(|line| line.2 + line.3).sum() };
     let there = rows.last().map_or(Usdc::ZERO, |row| row.balance) + sum(&returned);
     let short = (sum(&sent) - there).max(Usdc::ZERO);
-    // What came in before what went out, so that it is never asked for more than it can have had.
+    // Money in before money out, so that it is never asked for more than it can have had.
     enter(home, "received", &returned, really, tell)?;
     if short.is_positive() {
         tell(Step::new(
@@ -196,7 +200,7 @@ fn enter(
 }
 
 impl Case {
-    /// None if nothing can be done for it here, or nothing need be: it was moved away.
+    /// The case of a golem; none if nothing can be done for it here, or nothing need be: it was moved away.
     fn look_at(
         place: &GolemHome,
         lines: &mut BTreeMap<golem::GolemId, Vec<Line>>,
@@ -237,10 +241,10 @@ impl Case {
         Ok(Some(Case { place: place.clone(), golem, lines, anchor }))
     }
 
-    /// The world's record, from what the life was told and what can still be read of it.
+    /// Rebuilds the world's record, from what the life was told and what can still be read of it.
     fn mend_world(&self, really: bool, tell: &mut impl FnMut(Step)) -> Result<(), Error> {
         let (life, path) = (self.golem.life(), self.place.ledger());
-        // A record of what really happened is nobody's to write again.
+        // A record of what really happened cannot be written again.
         if !life.birth().world.paper {
             return Ok(());
         }
@@ -251,7 +255,7 @@ impl Case {
         let Err(why) = Ledger::look(&path).map_err(|e| e.to_string()).and_then(|ledger| agrees(&ledger)) else {
             return Ok(());
         };
-        // What it has asked for and what cannot have reached its world; the numbers of the rest will be used anew.
+        // Actions it has asked for and that cannot have reached its world; the numbers of the rest will be used again.
         let asked = life.flights().iter().filter(|flight| flight.is_unsent()).map(|flight| flight.key - 1).min();
         let mut entries = Ledger::salvage(&path);
         let unasked = entries.split_off(&(asked.unwrap_or(life.flights_made()) + 1)).len();
@@ -279,8 +283,8 @@ impl Case {
         Ok(())
     }
 
-    /// What the treasury has from it and it has not returned, because those records are lost: it returns it again, under
-    /// the same numbers, and so it is there once.
+    /// Has it return again, under the same numbers, money that the treasury has from it and that it has not returned,
+    /// because those records are lost; so the money is there once.
     fn return_again(&self, rows: &[Row], really: bool, tell: &mut impl FnMut(Step)) -> Result<(), Error> {
         let (life, name) = (self.golem.life(), &self.place.name);
         let account = Account::among(rows, life);
@@ -309,7 +313,7 @@ impl Case {
     }
 }
 
-/// From what it lives on, or else from what it acts with.
+/// Takes an amount from credit, or else from capital.
 fn return_once(living: &mut Living, amount: Usdc) -> Result<bool, Error> {
     for from in [Purse::Credit, Purse::Capital] {
         let order = Command::Withdraw { from, amount };
@@ -326,7 +330,7 @@ fn aside(home: &Home, what: &str) -> PathBuf {
     home.attic().join(format!("{what}-{}", (1..).find(free).expect("some number is free")))
 }
 
-/// What is wrong, without the advice to come here.
+/// An error's text, without the advice to come here.
 fn brief(error: &impl ToString) -> String {
     let text = error.to_string();
     text.split("; nothing was changed").next().unwrap_or_default().to_owned()

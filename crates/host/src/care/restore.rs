@@ -25,7 +25,7 @@ use crate::{Error, hash};
 /// How long a host has to empty its log of a golem that was taken out of it.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// What an owner is willing to give up or to vouch for to have a copy back.
+/// The owner's consent: what may be given up or vouched for to have a copy back.
 #[derive(Clone, Debug, Default)]
 pub struct Consent {
     /// Acknowledged ticks of the same life in this home.
@@ -36,7 +36,7 @@ pub struct Consent {
     pub signed_by: Option<String>,
 }
 
-/// A life that wants to come in. It lies in a folder of our own already.
+/// A life that is to be taken in. It lies in a folder of our own already.
 struct Arrival {
     crib: Crib,
     reader: Reader,
@@ -60,7 +60,7 @@ pub fn restore(home: &Home, from: &Path, name: Option<Name>, consent: &Consent) 
     if let (Some(here), Some(loan)) = (&here, &loan) {
         empty_the_log(here, loan, id, consent)?;
     }
-    // From here to the end nobody else may live, move or restore this life.
+    // From here to the end no other process may run, move or restore this life.
     let (mut head, known) = lock(home, id, consent)?;
     let (tip, standing) = (arrival.reader.tip()?, arrival.standing);
     if let Err(refused) = arrival.come_in(home, &place, known, consent) {
@@ -75,12 +75,12 @@ pub fn restore(home: &Home, from: &Path, name: Option<Name>, consent: &Consent) 
     }
     drop(head);
     drop(loan);
-    // Whatever the folder was called that a host had it in, this is where it is now.
+    // Under whatever name a host had it, this is its folder now.
     place.ring();
     Ok((name, life))
 }
 
-/// Sees to it that the log of a host has nothing of a life that may be replaced. What its own file cannot take is given
+/// Checks that the log of a host has nothing of a life that may be replaced. Records its own file cannot take are given
 /// up only by an owner who rewinds.
 fn empty_the_log(here: &GolemHome, loan: &Loan, id: GolemId, consent: &Consent) -> Result<(), Error> {
     let (home, deadline) = (here.home(), Instant::now() + PATIENCE);
@@ -110,7 +110,7 @@ fn empty_the_log(here: &GolemHome, loan: &Loan, id: GolemId, consent: &Consent) 
     }
 }
 
-/// What is in the log of a host of a life whose folder is not here goes on from the copy, or is given up.
+/// Checks that records of a life whose folder is not here go on in the log from the copy, or are given up.
 fn goes_on_in_the_log(home: &Home, id: GolemId, tip: &Anchor, consent: &Consent) -> Result<(), Error> {
     let lines = home.lines(id)?;
     let Some(next) = lines.iter().find(|line| line.seq > tip.seq) else { return Ok(()) };
@@ -133,7 +133,7 @@ fn goes_on_in_the_log(home: &Home, id: GolemId, tip: &Anchor, consent: &Consent)
 }
 
 impl Arrival {
-    /// Everything about it is checked before anything here is touched.
+    /// Checks everything about it before anything here is touched.
     fn look_at(home: &Home, from: &Path, consent: &Consent) -> Result<Arrival, Error> {
         let crib = Crib::take(&home.golems(), from)?;
         let reader = Reader::open(&crib.folder().join("life.db"))?;
@@ -161,10 +161,11 @@ impl Arrival {
         Ok(Arrival { crib, reader, golem, standing })
     }
 
-    /// The world may have gone on after the journal was copied; what the copy has not permitted never happened to it.
+    /// Rewinds the world's record, which may have gone on after the journal was copied; what the copy has not permitted
+    /// never happened to it.
     fn rewind_world(&self) -> Result<(), Error> {
         let (life, world) = (self.golem.life(), self.crib.folder().join("world.log"));
-        // What came without its world's record brings what its journal has of it.
+        // A copy without its world's record gets what its journal has of it.
         if !world.exists() {
             let own = books::Own::read(&self.crib.folder().join("life.db"), &[])?;
             drop(Ledger::rebuild(&world, own.entries().collect())?);
@@ -186,7 +187,7 @@ impl Arrival {
         let (mut treasury, tip) = (home.treasury()?, self.reader.tip()?);
         match self.standing {
             Standing::Moved(number) => books::Arrival::declare(&mut treasury, life, Some(number), &tip)?,
-            // Where this treasury has a line of everything it was given and has returned, there is nothing to say.
+            // If this treasury has a line of everything it was given and has returned, there is nothing to say.
             Standing::Copy if known.is_none() && books::hold_treasury(&treasury, life).is_err() => {
                 books::Arrival::declare(&mut treasury, life, None, &tip)?;
             }
@@ -204,7 +205,8 @@ impl Arrival {
         };
         // A copy that has what is known here, and perhaps more, goes on from it.
         let goes_on = match self.reader.hash_at(known.seq) {
-            // It cannot be asked; who wants it anyway has said so.
+            // That record of the copy is archived and cannot be compared; the owner who wants the copy anyway has said
+            // so.
             Err(vault::Error::Archived { .. }) if consent.rewind => false,
             found => found? == Some(known.hash),
         };
@@ -231,7 +233,7 @@ impl Arrival {
     }
 }
 
-/// The file beside a life decides nothing; one that says something else than the birth was put there to mislead.
+/// Checks golem.toml, which decides nothing: one that contradicts the birth was put there to mislead.
 fn file_yields_birth(from: &Path, birth: &Birth) -> Result<(), Error> {
     let path = from.join("golem.toml");
     if !path.exists() {
@@ -246,7 +248,7 @@ fn file_yields_birth(from: &Path, birth: &Birth) -> Result<(), Error> {
     )))
 }
 
-/// The life's lock, and what is known of it; a life never seen here gets a head that knows nothing yet.
+/// Takes the life's lock, with what is known of it; a life never seen here gets a head that knows nothing yet.
 fn lock(home: &Home, id: GolemId, consent: &Consent) -> Result<(Head, Option<Anchor>), Error> {
     let nothing = Anchor { seq: 0, hash: [0; 32], seal: Seal::Open };
     match Head::open(&home.heads(), id) {
@@ -266,7 +268,7 @@ const STRANGE: &str = "this home has never seen this life, and the original may 
      of one life would spend twice. If the original is gone for good, repeat with --take-over; to bring a living golem \
      over, use `bardo golem move` there";
 
-/// Money the copy still holds must not have arrived elsewhere, and money it lacks must be there to be sent again.
+/// Checks that money the copy still holds has not arrived elsewhere, and that money it lacks is there to be sent again.
 fn money_allows(home: &Home, copy: &Life) -> Result<(), Error> {
     let treasury = home.treasury()?;
     let known = home.list()?.into_iter().find(|place| place.is(copy.id()));
@@ -287,7 +289,7 @@ fn money_allows(home: &Home, copy: &Life) -> Result<(), Error> {
     Ok(())
 }
 
-/// Whatever of this life is here already goes to the attic, but what its owner forbade outlives it.
+/// Moves whatever of this life is here to the attic, but keeps what its owner forbade.
 fn put_in_place(home: &Home, crib: Crib, place: &GolemHome, id: GolemId) -> Result<(), Error> {
     for old in home.list()?.into_iter().filter(|old| old.is(id)) {
         copy_if_there(&old.frozen_marker(), crib.folder())?;
@@ -296,7 +298,7 @@ fn put_in_place(home: &Home, crib: Crib, place: &GolemHome, id: GolemId) -> Resu
         let kept = free_name(&home.attic(), old.name.as_str());
         fs::rename(&old.folder, &kept).map_err(Error::io("cannot set aside", &old.folder))?;
     }
-    // The label was true of the archive; a golem that lives has none.
+    // The label was true of the archive; a life in a home has none.
     let _ = fs::remove_file(crib.folder().join(LABEL));
     crib.put(&place.folder)?;
     sync_folder(&home.golems())

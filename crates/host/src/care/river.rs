@@ -1,4 +1,5 @@
-//! Examines what a home needs to reach its golems elsewhere: its key, the relay, the archive, and whether everybody is heard.
+//! Examines what a home needs to reach its golems elsewhere: its key, the relay, the archive, and whether all siblings
+//! are heard.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,16 +12,16 @@ use super::doctor::Finding;
 use crate::river::{Report, Shore, report};
 use crate::{Error, Home};
 
-/// A home that was silent for so long, while this one was connected, is worth a word.
+/// Silence of a home, while this one was connected, that is worth a finding.
 const SILENT_MS: u64 = 2 * 86_400_000;
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Looks at everything, in order, telling each finding as it is made.
+/// Examines everything, in order, telling each finding as it is made.
 pub fn examine(home: &Home, mut tell: impl FnMut(Finding)) -> Result<(), Error> {
     let Some(report) = report(home.require()?)? else {
         tell(Finding::wrong(
             "clade",
-            "this home is of none; `bardo styx init` begins one, `bardo styx join FILE` joins one",
+            "this home is in no clade; `bardo styx init` begins one, `bardo styx join FILE` joins one",
         ));
         return Ok(());
     };
@@ -41,7 +42,7 @@ pub fn examine(home: &Home, mut tell: impl FnMut(Finding)) -> Result<(), Error> 
     Ok(())
 }
 
-/// Signs in as somebody who was never here, and reads one thing.
+/// Signs in as a client that was never here, and reads one thing.
 async fn relay(url: &str, shore: &Shore) -> Finding {
     let signed_in = tokio::time::timeout(PATIENCE, connect(url, &shore.clade, shore.home)).await;
     let (mut mouth, mut ear) = match signed_in {
@@ -77,7 +78,7 @@ fn host(report: &Report) -> Finding {
     match (&report.stand.since_ms, &report.stand.trouble) {
         (Some(_), _) => Finding::fine("host", "is up and connected"),
         (None, Some(why)) => Finding::wrong("host", format!("is not connected: {why}")),
-        (None, None) => Finding::wrong("host", "nobody is connected; `bardo up` connects"),
+        (None, None) => Finding::wrong("host", "not connected; `bardo up` connects"),
     }
 }
 

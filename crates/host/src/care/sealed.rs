@@ -14,16 +14,16 @@ use crate::hash::{hex, unhex};
 use crate::home::Home;
 use crate::private;
 
-/// What goes along with a backup only if its owner wants it to, and then encrypted.
+/// Keys that go along with a backup only if the owner wants it, and then encrypted.
 const KEYS: &[&str] = &["owner.key", "clade.key", "api-token", "tokens"];
-/// How much work a guess is.
+/// Rounds of key derivation, which make guesses slow.
 const ITERATIONS: u32 = 600_000;
-/// More than anyone means, and less than anyone can wait for.
+/// The most rounds that are read: more than a file needs, and less than takes too long.
 const MOST: u32 = 10_000_000;
 /// Characters of a passphrase.
 const SHORTEST: usize = 8;
 
-/// What only the owner knows.
+/// A passphrase, which only the owner knows.
 #[derive(Clone)]
 pub struct Passphrase(String);
 
@@ -37,7 +37,7 @@ struct Envelope {
 }
 
 impl Passphrase {
-    /// The first line of a file; or, without one, the variable `BARDO_PASSPHRASE`.
+    /// Reads the first line of a file; or, without a file, the variable `BARDO_PASSPHRASE`.
     pub fn find(file: Option<&Path>) -> Result<Passphrase, Error> {
         let text = match file {
             Some(file) => fs::read_to_string(file).map_err(Error::io("cannot read", file))?,

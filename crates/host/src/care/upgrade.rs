@@ -1,4 +1,4 @@
-//! What this program will do to a home that an earlier one made, told before anything is done. It only reads.
+//! Forecast of an upgrade: what this program will do to a home that an earlier one made. It only reads.
 
 use std::time::SystemTime;
 
@@ -9,7 +9,7 @@ use super::doctor::Finding;
 use crate::Error;
 use crate::home::{GolemHome, Home};
 
-/// Tells of everything that an upgrade touches, each golem by itself; gives how many it changes something about.
+/// Tells everything that an upgrade touches, golem by golem; returns for how many it changes something.
 pub fn foresee(home: &Home, mut tell: impl FnMut(Finding)) -> Result<usize, Error> {
     home.require()?;
     tell(host(home));
@@ -46,7 +46,7 @@ fn settings(home: &Home) -> Finding {
 fn look(place: &GolemHome) -> Result<Standing, vault::Error> {
     let reader = Reader::open(&place.database())?;
     let standing = Standing::of(&reader)?;
-    // Whoever cannot wake here would not wake after the upgrade either.
+    // A life that does not wake here would not wake after the upgrade either.
     reader.wake().map(|_| standing)
 }
 
@@ -73,7 +73,7 @@ fn life(place: &GolemHome, standing: Result<Standing, vault::Error>) -> Finding 
     Finding::fine(name, format!("when it next runs: {}", done.join("; ")))
 }
 
-/// Going back is by a copy, so whether there is one is worth a line.
+/// Finding on backups: going back is by a copy, so whether there is one is worth a line.
 fn copies(home: &Home) -> Finding {
     let newest = home.settings().ok().and_then(|settings| Backups::of(&settings)).map(|backups| backups.newest_made());
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_secs());

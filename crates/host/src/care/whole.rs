@@ -1,4 +1,4 @@
-//! A whole home back from its copies: made aside and checked from end to end, then moved into place. What comes back is the
+//! Restores a whole home from its copies: made aside and checked from end to end, then moved into place. It takes the
 //! newest round of which everything is there.
 
 use std::fs;
@@ -17,10 +17,10 @@ use crate::durable::{aside, sync_folder};
 use crate::home::{Home, data, loan};
 use crate::{Error, hash, private};
 
-/// A file of a home that is no database is no larger.
+/// Bytes of the largest file of a home that is not a database.
 const LARGEST: u64 = 16 << 20;
 
-/// What came back.
+/// The parts that were restored.
 #[derive(Debug, Serialize)]
 pub struct Restored {
     pub round: String,
@@ -28,9 +28,9 @@ pub struct Restored {
     pub treasury: Usdc,
     pub data: usize,
     pub keys: Vec<String>,
-    /// Keys are in the copy and were not asked for.
+    /// Whether keys are in the copy and were not asked for.
     pub keys_left: bool,
-    /// Who could not be copied then, and why.
+    /// Golems that could not be copied then, and why.
     pub missing: Vec<(String, String)>,
     /// Newer rounds that were passed over, and why.
     pub passed_over: Vec<(String, String)>,
@@ -48,7 +48,7 @@ pub fn restore(root: &Path, from: &Path, keys: Option<&Passphrase>) -> Result<Re
     let empty = fs::read_dir(root).map_or(true, |mut entries| entries.next().is_none());
     if !empty {
         return Err(Error::Usage(format!(
-            "{} is not empty; a home is restored where there is none: choose another with --home",
+            "{} is not empty; a home is restored into an empty folder: choose another with --home",
             root.display()
         )));
     }
@@ -75,7 +75,7 @@ pub fn restore(root: &Path, from: &Path, keys: Option<&Passphrase>) -> Result<Re
     })
 }
 
-/// Vanishes unless it was moved into place.
+/// A folder that vanishes unless it was moved into place.
 struct Draft(PathBuf);
 
 impl Drop for Draft {
@@ -107,11 +107,11 @@ fn fill(root: &Path, from: &Path, name: &str, round: &Round, keys: Option<&Passp
             [name] if name == SEALED => sealed_keys = Some(path),
             [name] if FILES.contains(&name) => parcel::take(&path, &root.join(name), LARGEST)?,
             [LIBRARY] => parcel::take(&path, &root.join(LIBRARY), u64::MAX)?,
-            _ => return Err(Error::Damaged(format!("{file} is no part of a home"))),
+            _ => return Err(Error::Damaged(format!("{file} is not part of a home"))),
         }
     }
     for (name, file) in &round.data {
-        let name: Name = name.parse().map_err(|_| Error::Damaged(format!("{name} is no name for data")))?;
+        let name: Name = name.parse().map_err(|_| Error::Damaged(format!("{name} is not a name for data")))?;
         let (path, copy) = (plain(from, &format!("data/{file}"))?, home.data().join(format!("{name}.csv")));
         parcel::take(&path, &copy, u64::MAX)?;
         if *file != format!("{}.csv", data::digest(&copy)?) {
@@ -149,7 +149,7 @@ fn restore_golems(home: &Home, from: &Path, round: &Round) -> Result<Vec<Back>, 
     let consent = Consent { take_over: true, ..Consent::default() };
     let mut golems = Vec::new();
     for (name, kept) in &round.golems {
-        let known: Name = name.parse().map_err(|_| Error::Damaged(format!("{name} is no name for a golem")))?;
+        let known: Name = name.parse().map_err(|_| Error::Damaged(format!("{name} is not a name for a golem")))?;
         let copy = plain(from, &format!("golems/{name}/{}", kept.copy))?;
         let (_, life) = restore::restore(home, &copy, Some(known.clone()), &consent).map_err(|why| why.about(name))?;
         let id: GolemId = life.id();
@@ -164,7 +164,7 @@ fn restore_golems(home: &Home, from: &Path, round: &Round) -> Result<Vec<Back>, 
             let note = place.folder.join(note);
             fs::write(&note, text).map_err(Error::io("cannot write", &note))?;
         }
-        // What was moved away from here stays away, and what was leaving goes on leaving.
+        // A golem that was moved away from here stays away, and one that was leaving goes on leaving.
         match kept.away {
             Some(Away::Leaving) => Head::open(&home.heads(), id)?.seal(Seal::Leaving)?,
             Some(Away::Gone) => Head::open(&home.heads(), id)?.seal(Seal::Gone)?,

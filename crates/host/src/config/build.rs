@@ -22,7 +22,7 @@ pub(super) const SPLIT: [&str; 3] =
     ["dream.phases.nrem_allocation", "dream.phases.rem_allocation", "dream.phases.integration_allocation"];
 
 impl Settings {
-    /// What a golem born of these settings is made of.
+    /// The constitution of a golem born of these settings.
     pub fn constitution(&self) -> Result<Constitution, ConfigError> {
         assert_eq!(self.file(), File::Golem, "only {} makes a golem", File::Golem);
         let constitution = Constitution {
@@ -163,7 +163,7 @@ impl Settings {
         }
     }
 
-    /// What models cost that the book does not know, by name.
+    /// The owner's prices, by model, for models that the book does not know or has wrong.
     pub fn prices(&self) -> Result<BTreeMap<String, Price>, mind::Error> {
         let mut prices = BTreeMap::new();
         for price in self.names("models.prices").unwrap_or_default() {
@@ -277,7 +277,7 @@ impl Settings {
         }
     }
 
-    /// How much of its journal a life keeps in its file.
+    /// Retention: how much of its journal a life keeps in its file.
     pub fn retention(&self) -> Retention {
         match self.text("journal.retention") {
             Some("whole") => Retention::Whole,
@@ -363,7 +363,7 @@ impl Settings {
         Some(self.problem(&["funds.credit", "mortality.economic.death_reserve_floor_usdc"], message))
     }
 
-    /// Placed where the first of these keys that somebody set was set.
+    /// A problem placed at the first of these keys that was set by hand.
     fn problem(&self, paths: &[&str], message: String) -> Problem {
         let set = paths.iter().map(|path| self.origin(path)).find(|origin| !matches!(origin, Origin::Default));
         Problem::new(set.unwrap_or(&Origin::Default).to_string(), message)

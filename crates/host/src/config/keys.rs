@@ -11,7 +11,7 @@ pub struct Key {
     pub file: File,
     pub path: &'static str,
     pub kind: Kind,
-    /// As a flag would say it.
+    /// The default, written as a flag would have it.
     pub default: &'static str,
     /// One line, in plain words.
     pub about: &'static str,
@@ -85,18 +85,18 @@ keys! {
     Bardo "notify.ntfy", Kind::Text, "", "address that gets each note as plain text, such as a topic of an ntfy server";
     Bardo "notify.command", Kind::Text, "", "program that gets each note on its standard input; BARDO_NOTE_KIND, BARDO_NOTE_GOLEM and BARDO_NOTE_KEY say the rest";
     Bardo "notify.webhook_kinds", Kind::Names, "", "kinds of notes the webhook gets, with commas between, such as death, crash; empty for all";
-    Bardo "notify.ntfy_kinds", Kind::Names, "", "the same for the topic";
-    Bardo "notify.command_kinds", Kind::Names, "", "the same for the program";
-    Bardo "notify.webhook_secret_variable", Kind::Name, "", "environment variable that holds the secret what the webhook gets is signed with";
+    Bardo "notify.ntfy_kinds", Kind::Names, "", "kinds of notes the ntfy topic gets, with commas between; empty for all";
+    Bardo "notify.command_kinds", Kind::Names, "", "kinds of notes the command gets, with commas between; empty for all";
+    Bardo "notify.webhook_secret_variable", Kind::Name, "", "environment variable that holds the secret with which notes to the webhook are signed";
     Bardo "notify.gather", GATHER, "2s", "how long a note waits for others: three or more go out as one; 0 sends each by itself";
     Bardo "notify.heartbeat", Kind::Text, "", "address that is called while the host is up, so that a dead-man's switch notices its silence";
-    Bardo "notify.heartbeat_every", BEAT, "60s", "how often";
+    Bardo "notify.heartbeat_every", BEAT, "60s", "how often that address is called";
     Bardo "notify.daily_hour", Kind::Integer { min: -1, max: 23 }, "8", "hour of the daily line in UTC; -1 for none";
     Bardo "backup.folder", Kind::Text, "", "folder that `bardo up` copies golems and treasury into; empty for none";
     Bardo "backup.every", BEAT, "1d", "how old the newest copy may become";
     Bardo "backup.keep", Kind::Integer { min: 1, max: 10_000 }, "7", "how many copies of each are kept";
     Bardo "journal.retention", RETENTION, "whole", "how much of its journal a life keeps in its file: all, a span, or what came since the last snapshot with its past archived; the rest goes into the folder `archive` beside it";
-    Bardo "journal.span", LIFESPAN, "90d", "how much of the time of its world, where a span is kept";
+    Bardo "journal.span", LIFESPAN, "90d", "length of the span that journal.retention keeps, in world time";
     Bardo "log.level", Kind::Levels, "", "what `bardo up` logs on stderr; empty for warnings that it does not print anyway";
     Bardo "log.format", Kind::Choice(&["human", "json"]), "human", "lines for people, or one JSON object a line";
 
@@ -108,14 +108,14 @@ keys! {
     Golem "world.flip_days", Kind::Maybe(&Kind::Number { min: 0.0, max: 36_500.0 }), "", "day on which volatility and gas of a simulated market begin to go on instead of turning back; empty for a natural market";
     Golem "world.latency", GATHER, "0s", "how long a paper world takes to answer, to rehearse one that is slow";
     Golem "world.settle_bars", Kind::Integer { min: 0, max: 10_000 }, "0", "bars until a paper world says what became of an order, to rehearse one that is slow";
-    Golem "world.orders", Kind::Bool, "false", "a program of its owner's carries out its orders; `--orders COMMAND` says which";
-    Golem "world.data", Kind::Name, "", "name of the data: what was imported for a replay, what is followed for a live one";
+    Golem "world.orders", Kind::Bool, "false", "a program of yours carries out its orders; `--orders COMMAND` says which";
+    Golem "world.data", Kind::Name, "", "name of the data: imported candles for a replay, a followed series for a live world";
     Golem "world.checks", Kind::Names, "", "checks that pass or do not, by name, with commas between; `--check NAME=COMMAND` says what they run";
     Golem "world.numbers", Kind::Names, "", "checks that give a number, by name; `--number NAME=COMMAND` says what they run";
     Golem "world.start", Kind::Moment, "", "where in the data the life begins; empty for the beginning of a replay, and for the newest bar of what is followed";
 
-    Golem "funds.credit", Kind::Money, "10", "what it gets to live on";
-    Golem "funds.capital", Kind::Money, "100", "what it gets to act with";
+    Golem "funds.credit", Kind::Money, "10", "credit, the money it lives on";
+    Golem "funds.capital", Kind::Money, "100", "capital, the money it acts with";
     Golem "funds.harvest", Kind::Share { max: 1.0 }, "0.25", "share of each new high of realised profit that becomes credit";
 
     Golem "heartbeat.interval", BEAT, "40s", "how often it looks; one bar of the world where nothing is said";
@@ -178,30 +178,30 @@ keys! {
     Golem "policy.pools", Kind::NotYet, "", "pools it may trade in";
 
     Golem "policy.cap.tokens", CAPPED, "", "the most tokens its agent's calls may take in all, what goes in and what comes out; empty for no cap";
-    Golem "policy.cap.tokens_per_day", CAPPED, "", "the same for one day, in UTC";
+    Golem "policy.cap.tokens_per_day", CAPPED, "", "the most tokens its agent's calls may take within one day, in UTC; empty for no cap";
     Golem "policy.cap.calls", CAPPED, "", "the most calls its agent may make in all that reach a model; empty for no cap";
-    Golem "policy.cap.calls_per_day", CAPPED, "", "the same for one day, in UTC";
+    Golem "policy.cap.calls_per_day", CAPPED, "", "the most calls its agent may make within one day, in UTC; empty for no cap";
     Golem "policy.cap.time", Kind::Maybe(&CALLING), "", "how long after its first call it may still call, in time that it has lived; empty for no cap";
-    Golem "policy.cap.time_per_day", Kind::Maybe(&CALLING), "", "the same for one day, in UTC, from that day's first call on";
+    Golem "policy.cap.time_per_day", Kind::Maybe(&CALLING), "", "how long after a day's first call it may still call that day, in UTC; empty for no cap";
 
-    Golem "mind.kind", Kind::Choice(&["rules", "reflex", "outside"]), "rules", "who makes its claims: heuristics that learn, more of the same, or an agent of yours";
+    Golem "mind.kind", Kind::Choice(&["rules", "reflex", "outside"]), "rules", "what makes its claims: heuristics that learn, a forecast of more of the same, or an agent of yours";
     Golem "mind.learning", Kind::Bool, "true", "heuristics learn from what came of their claims";
     Golem "mind.learn_until", Kind::Maybe(&Kind::Span { min: Span::seconds(1), max: Span::DAY.times(36_500) }), "", "age at which heuristics stop learning; for experiments, empty for never";
     Golem "mind.explore_every", COUNT, "200", "ticks between two new ideas; 0 for never";
     Golem "mind.sureness", Kind::Number { min: 0.0, max: 100.0 }, "2.5", "deviations below the mean of what holding paid that must still be worth its cost";
     Golem "mind.samples", Kind::Integer { min: 2, max: 150 }, "20", "times something must have been seen before it is acted on";
-    Golem "mind.phages", Kind::Bool, "true", "small lives of about fifty ticks put what it goes by to the test, one thing each";
+    Golem "mind.phages", Kind::Bool, "true", "small lives of about fifty ticks put its rules to the test, one each";
     Golem "mind.cheap", Kind::Text, "", "model it asks when a tick is unusual: PROVIDER/MODEL such as ollama/qwen3, or an address such as http://localhost:8080/v1/qwen3; empty for none";
     Golem "mind.middle", Kind::Text, "", "model it asks when the cheap one would rather not say, or when much is at stake; empty for the cheap one";
     Golem "mind.strong", Kind::Text, "", "model it asks when the middle one would rather not say; empty for the middle one";
     Golem "thought.cheap_max", Kind::Money, "0.02", "the most one question to the cheap model may cost; set aside before it is asked";
-    Golem "thought.middle_max", Kind::Money, "0.06", "the same for the middle one";
-    Golem "thought.strong_max", Kind::Money, "0.25", "the same for the strong one";
+    Golem "thought.middle_max", Kind::Money, "0.06", "the most one question to the middle model may cost";
+    Golem "thought.strong_max", Kind::Money, "0.25", "the most one question to the strong model may cost";
     Golem "thought.daily_max", Kind::Money, "0.50", "the most a day of thinking may cost";
     Golem "thought.monthly_max", Kind::Money, "10", "the most thirty days of thinking may cost";
     Golem "thought.most_asking", UNIT, "0.2", "the most of its ticks that may ask a model, as a share; it asks less where that earns nothing";
     Golem "thought.bits_per_dollar", Kind::Number { min: 0.0, max: 1_000_000_000.0 }, "1", "bits a dollar of thinking must have brought for it to ask more often";
-    Golem "thought.patience", BEAT, "10m", "how long an answer may take by the world's clock; a later one is none, and counts as paid for";
+    Golem "thought.patience", BEAT, "10m", "how long an answer may take by the world's clock; a later one is dropped, and counts as paid for";
     Golem "reflex.noise", Kind::Number { min: 0.0, max: 100.0 }, "0.2", "noise on every forecast, as a share of the usual change";
     Golem "reflex.pull", Kind::Number { min: -1.0, max: 1.0 }, "0.02", "pull of a forecast towards the running mean; negative is stubbornly wrong";
     Golem "reflex.act_every", COUNT, "2160", "ticks between two actions; 0 for never";
@@ -210,7 +210,7 @@ keys! {
     Golem "dream.tier", Kind::Choice(&["core", "hardened"]), "core", "a light night every 50 ticks of 40 s, or whole nights when there is enough to dream about";
     Golem "dream.method", Kind::Choice(&["careful", "random"]), "careful", "what a night does with its ideas; random makes them up and believes them, for experiments";
     Golem "dream.inference_provider", Kind::Text, "", "model that answers in dreams and hears its last words, such as one whose provider keeps no logs; empty for those it asks by day";
-    Golem "dream.schedule.mode", Kind::Choice(&["hybrid", "autonomous", "owner"]), "hybrid", "who decides when it dreams";
+    Golem "dream.schedule.mode", Kind::Choice(&["hybrid", "autonomous", "owner"]), "hybrid", "what decides when it dreams";
     Golem "dream.schedule.autonomous_threshold", UNIT, "0.8", "urgency that starts a whole night, where that is more than its phase asks for";
     Golem "dream.windows.windows", Kind::Windows, "", "when it sleeps, such as 02:00-06:00 UTC, with commas between several; as a table with start, end and timezone too";
     Golem "dream.budget.per_cycle_max", Kind::Money, "0.50", "the most one dream may cost";
@@ -246,7 +246,7 @@ keys! {
     Golem "stress.escalation_rates.named", UNIT, "0.03", "growth a day of one that the golem has named itself";
 
     Golem "succession.auto", Kind::Bool, "false", "an heir is made at death without asking, and lives on";
-    Golem "succession.budget_usdc", Kind::Maybe(&Kind::Money), "", "what the heir is given to live on; empty for what its predecessor was";
+    Golem "succession.budget_usdc", Kind::Maybe(&Kind::Money), "", "credit of an heir; empty for as much as its predecessor was given";
     Golem "succession.evidence", UNIT, "0.2", "share of what a rule has shown that crosses a death with it";
     Golem "succession.min_divergence", UNIT, "0.15", "share of what an heir would try that its predecessor was not born with";
     Golem "succession.inherit_grimoire", Kind::Bool, "true", "the heir inherits the memory";

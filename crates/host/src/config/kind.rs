@@ -45,7 +45,7 @@ pub enum Kind {
     Windows,
     /// How much is logged, of everything or of parts; empty for what is usual.
     Levels,
-    /// What another kind takes; empty for none.
+    /// Another kind, or empty for none.
     Maybe(&'static Kind),
     /// The documents name the key; what it takes is decided when the feature arrives.
     NotYet,
@@ -71,7 +71,7 @@ const NAME: usize = 64;
 const LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];
 
 impl Kind {
-    /// Reads what a variable, a flag or the table of defaults says.
+    /// Reads the text of a variable, a flag or the table of defaults.
     pub fn read(&self, text: &str) -> Option<Value> {
         let text = text.trim();
         match *self {
@@ -114,7 +114,7 @@ impl Kind {
         }
     }
 
-    /// Reads what a file says. A file has types of its own, and a quoted number is not a number there.
+    /// Reads a value of a file. A file has types of its own, and a quoted number is not a number there.
     pub fn read_toml(&self, value: &Toml) -> Option<Value> {
         let text = match (self, value) {
             (Kind::Bool, Toml::Boolean(b)) => b.value().to_string(),
@@ -147,7 +147,7 @@ impl Kind {
         self.read(&text)
     }
 
-    /// What would have been right, for people.
+    /// The expected form, in words for people.
     pub fn expected(&self) -> String {
         match *self {
             Kind::Bool => "true or false".to_owned(),
@@ -178,7 +178,7 @@ impl Kind {
 }
 
 impl Value {
-    /// As it would stand in a file; reading it back gives the same value.
+    /// The value as a file has it; reading it back gives the same value.
     pub fn to_toml(&self) -> String {
         match self {
             Value::Bool(_) | Value::Integer(_) | Value::Number(_) | Value::Share(_) => self.plain(),
@@ -188,7 +188,7 @@ impl Value {
         }
     }
 
-    /// As a variable or a flag would say it.
+    /// The value as a variable or a flag has it.
     pub fn plain(&self) -> String {
         match self {
             Value::Bool(yes) => yes.to_string(),
@@ -215,7 +215,7 @@ impl Value {
         }
     }
 
-    /// What a long span is in days and in the documents' unit; nothing where the value speaks for itself.
+    /// A remark on a long span: its days, and the documents' unit; none where the value speaks for itself.
     pub fn remark(&self) -> Option<String> {
         match self {
             Value::Span(span) if *span >= Span::DAY => {
@@ -239,7 +239,7 @@ pub fn read_span(text: &str) -> Option<Span> {
     }
 }
 
-/// The largest unit that says it exactly.
+/// The span in the largest unit that says it exactly.
 pub(super) fn write_span(span: Span) -> String {
     let millis = span.as_millis();
     let units = [(86_400_000, "d"), (3_600_000, "h"), (60_000, "m"), (1_000, "s"), (1, "ms")];
@@ -292,7 +292,6 @@ fn is_levels(text: &str) -> bool {
     text.is_empty() || (text.len() <= 500 && text.split(',').all(|text| one(text.trim())))
 }
 
-/// World time has no place, so a date without an offset is in UTC.
 /// A moment as the keys have it; without a zone it is UTC.
 pub fn read_moment(text: &str) -> Option<Time> {
     let at = match text.parse::<Timestamp>() {

@@ -33,7 +33,7 @@ pub(super) struct Entry {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
     Default,
-    /// Nobody said, so it is what another key says.
+    /// Not set, so it follows another key.
     Follows(&'static str),
     File {
         name: String,
@@ -55,8 +55,8 @@ pub fn check_text(file: File, name: &str, text: &str) -> Result<Settings, Config
 }
 
 impl Settings {
-    /// Without a path there is no file, which is fine; a path that cannot be read is not. Variables of the
-    /// other file are left to it.
+    /// Reads the settings. Without a path there is no file, which is fine; a path that cannot be read is an error.
+    /// Variables of the other file are left to it.
     pub fn load(
         file: File,
         path: Option<&Path>,
@@ -71,7 +71,7 @@ impl Settings {
         Settings::read(file, Some((&name, &text)), environment, flags)
     }
 
-    /// The same for a text at hand; `name` is what messages call it.
+    /// Reads settings from a text at hand; `name` is what messages call it.
     pub fn read(
         file: File,
         text: Option<(&str, &str)>,
@@ -146,7 +146,7 @@ impl Settings {
         problems
     }
 
-    /// What a variable or a flag says, read by the kind of its key.
+    /// Reads the text of a variable or a flag by the kind of its key.
     fn read_word(&self, path: &str, text: &str) -> Result<(&'static Key, Value), Refused> {
         match spelling::meant(path) {
             Meant::Key { key, .. } if key.file != self.file => Err(Refused::OtherFile(key.file)),
@@ -170,7 +170,7 @@ impl Settings {
         }
     }
 
-    /// A golem looks once a bar unless told otherwise.
+    /// Has a golem look once a bar, unless told otherwise.
     fn follow(&mut self) {
         if self.file == File::Golem && *self.origin("heartbeat.interval") == Origin::Default {
             let bar = self.span("world.bar");
@@ -182,7 +182,7 @@ impl Settings {
 
     fn set(&mut self, path: &'static str, value: Value, origin: Origin) {
         let entry = self.entries.iter_mut().find(|entry| entry.key.path == path);
-        let entry = entry.unwrap_or_else(|| panic!("'{path}' is no key of {}", self.file));
+        let entry = entry.unwrap_or_else(|| panic!("'{path}' is not a key of {}", self.file));
         (entry.value, entry.origin) = (value, origin);
     }
 
@@ -192,11 +192,11 @@ impl Settings {
 
     fn entry(&self, path: &str) -> &Entry {
         let entry = self.entries.iter().find(|entry| entry.key.path == path);
-        entry.unwrap_or_else(|| panic!("'{path}' is no available key of {}", self.file))
+        entry.unwrap_or_else(|| panic!("'{path}' is not an available key of {}", self.file))
     }
 }
 
-/// Asking for a key that does not exist, or for what it does not hold, is a bug and panics.
+/// Values by type. Asking for a key that does not exist, or for a type it does not hold, is a bug and panics.
 impl Settings {
     pub fn file(&self) -> File {
         self.file
@@ -261,7 +261,7 @@ impl Settings {
         }
     }
 
-    /// Nothing where it is to be drawn.
+    /// The seed; none if it is to be drawn.
     pub fn seed(&self, path: &str) -> Option<u64> {
         match self.value(path) {
             Value::Seed(seed) => *seed,
@@ -269,7 +269,7 @@ impl Settings {
         }
     }
 
-    /// Nothing where nothing is said.
+    /// A count; none if it is not set.
     pub fn perhaps_count(&self, path: &str) -> Option<u32> {
         self.perhaps_integer(path).map(|n| u32::try_from(n).expect("the table keeps counts small"))
     }

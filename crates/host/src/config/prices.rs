@@ -1,4 +1,4 @@
-//! What models cost here: as their owner says, as the book says, or as was said for whatever has no price.
+//! The prices of models: from the owner, from the book, or the one given for models without a price.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ impl Prices {
         Prices { own, book, otherwise: None }
     }
 
-    /// With a price for whatever has none.
+    /// Adds a price for models that have none.
     pub fn otherwise(self, price: Option<Price>) -> Prices {
         Prices { otherwise: price, ..self }
     }
@@ -32,14 +32,14 @@ impl Prices {
         &self.book
     }
 
-    /// What their owner says something about, by name.
+    /// The owner's own prices, by model.
     pub fn own(&self) -> &BTreeMap<String, Price> {
         &self.own
     }
 }
 
 impl Default for Prices {
-    /// As the book says that is built in.
+    /// The prices of the built-in book.
     fn default() -> Prices {
         Prices::new(BTreeMap::new(), Book::built_in())
     }

@@ -1,4 +1,4 @@
-//! Which file is meant, and what is wrong with it: where it stands, and what to write.
+//! Problems with settings: the file that is meant, the place, and what to write.
 
 use std::fmt;
 
@@ -63,7 +63,7 @@ impl Problem {
     }
 }
 
-/// What somebody wrote, short enough and plain enough to stand in one line of a message.
+/// Text from a file or a flag, short and plain enough to stand in one line of a message.
 pub(super) fn quoted(text: &str) -> String {
     golem::plain::line(text, 60)
 }

@@ -9,13 +9,13 @@ use super::kind::Value;
 use super::problem::{File, Problem, quoted};
 use super::spelling::{self, Meant};
 
-/// What a file sets: for each path its value and the line it stands on.
+/// The values a file sets: for each path its value and the line it stands on.
 pub(super) type Found = BTreeMap<&'static str, (Value, usize)>;
 
 /// Far more than any configuration needs; a journal given by mistake is not read to its end.
 pub(super) const LARGEST: u64 = 1 << 20;
 
-/// `name` is what messages call the file.
+/// Reads a file's text; `name` is what messages call the file.
 pub(super) fn read(file: File, name: &str, text: &str) -> Result<Found, Vec<Problem>> {
     if text.len() as u64 > LARGEST {
         return Err(vec![Problem::new(name, "is larger than a megabyte, which no configuration is")]);
@@ -32,7 +32,7 @@ pub(super) fn read(file: File, name: &str, text: &str) -> Result<Found, Vec<Prob
     reader.finish()
 }
 
-/// What to do about a head or a key that is already there, if it is plain where.
+/// Advice for a section or a key that is already there, if it is clear where.
 fn twice(text: &str, line: usize) -> Option<String> {
     let bare = |written: &str| {
         written.split('.').map(|word| word.trim().trim_matches(['"', '\''])).collect::<Vec<_>>().join(".")
@@ -152,7 +152,7 @@ pub(super) fn not_yet(path: &str) -> String {
     format!("'{path}' is not available yet in this version")
 }
 
-/// What was found, what would be right, and an example that is.
+/// A message with the value found, the expected form, and an example.
 pub(super) fn wrong(key: &Key, found: &str, example: String) -> String {
     let example = if example == "\"\"" || example.is_empty() { String::new() } else { format!(", such as {example}") };
     format!("'{}' is {found}; expected {}{example}", key.path, key.kind.expected())

@@ -1,5 +1,5 @@
-//! From a birth back to the settings that make it: what `build` reads, written out again. Heirs are made this way, and a
-//! golem.toml that says something else than the record is found by it. Every struct is taken apart whole, so that no
+//! From a birth back to the settings that make it: the inverse of `build`. Heirs are made this way, and a golem.toml
+//! that contradicts the record is found by it. Every struct is taken apart whole, so that no
 //! figure can be added to a life and forgotten here.
 
 use golem::Birth;
@@ -82,8 +82,8 @@ impl Settings {
         flags.0
     }
 
-    /// The first key this file says otherwise than the birth does, with what it says and what the birth does. What a file
-    /// leaves out it does not say: the defaults of another version are nobody's word.
+    /// The first key whose value in this file differs from the birth, with both values. A key that the file
+    /// leaves out contradicts nothing: defaults of another version are not the owner's word.
     pub fn contradicts(&self, birth: &Birth) -> Result<Option<(&'static str, String, String)>, ConfigError> {
         let record = Settings::of_record(&birth.constitution, birth.endowment, &birth.world);
         // Births of earlier versions do not say what was given, and a world is described in the birth's own words.
@@ -109,7 +109,7 @@ impl Settings {
     }
 }
 
-/// The same but for what the clocks of a place show, which a newer map of time zones may know better.
+/// Whether two constitutions agree in all but the clocks of a place, which a newer map of time zones may know better.
 fn alike(a: &Constitution, b: &Constitution) -> bool {
     let timeless = |constitution: &Constitution| {
         let mut constitution = constitution.clone();
@@ -164,7 +164,7 @@ impl Flags {
             }
             Spec::Outside { seed: _ } => self.word("world.kind", "outside"),
             Spec::Queue { seed: _, bar_ms: _ } => self.word("world.kind", "queue"),
-            // Of the laboratory: nobody is born into one from settings.
+            // Worlds of the laboratory: no golem is born into one from settings.
             Spec::Shifting { .. } | Spec::Gauge { .. } => {}
         }
     }

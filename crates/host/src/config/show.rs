@@ -25,7 +25,7 @@ impl Settings {
         rows.iter().map(|(key, value, origin)| format!("{key:<keys$}  {value:<values$}  {origin}\n")).collect()
     }
 
-    /// The same for programs: `{"world.seed": {"value": 7, "from": "flag", "at": "world.seed=7"}, …}`.
+    /// All settings for programs: `{"world.seed": {"value": 7, "from": "flag", "at": "world.seed=7"}, …}`.
     pub fn show_json(&self) -> serde_json::Value {
         let entry = |entry: &Entry| {
             let value = entry.value.to_json();
@@ -45,13 +45,13 @@ impl Settings {
         self.entries().iter().map(entry).collect::<serde_json::Map<_, _>>().into()
     }
 
-    /// The keys whose values are others than they were.
+    /// The keys whose values have changed.
     pub fn changed_since(&self, before: &Settings) -> Vec<&'static str> {
         let differs = |(now, was): &(&Entry, &Entry)| now.value != was.value;
         self.entries().iter().zip(before.entries()).filter(differs).map(|(now, _)| now.key.path).collect()
     }
 
-    /// A file that says what was chosen and leaves the rest to the defaults.
+    /// A file with the chosen values that leaves the rest to the defaults.
     pub fn to_toml(&self) -> String {
         let chosen =
             |entry: &&Entry| !matches!(entry.origin, Origin::Follows(_)) && entry.value != entry.key.default_value();
@@ -69,9 +69,9 @@ impl Settings {
     }
 }
 
-/// Every available key at its default with a word on it, ready to be changed: the keys are commented out, so the file as
-/// it stands changes nothing. Each is written with its section and none stands under a head: whoever adds a section at the
-/// end, as anybody does, has not written its head twice.
+/// Every available key at its default with a word on it, ready to be changed: the keys are commented out, so the file
+/// as it stands changes nothing. Each is written with its section and none stands under a section head, so that an
+/// owner who adds a section at the end does not write its head twice.
 pub fn template(file: File) -> String {
     let mut text = match file {
         File::Bardo => "# The owner and the machine.\n".to_owned(),

@@ -1,4 +1,4 @@
-//! From what somebody wrote to the key that was meant: the documents' camelCase, their other names, and
+//! From a path as it was written to the key that was meant: the documents' camelCase, their other names, and
 //! for what fits nothing the nearest key there is.
 
 use super::keys::{KEYS, Key, SPELLINGS};
@@ -11,14 +11,14 @@ const ALIKE: f64 = 0.6;
 pub(super) enum Meant {
     Key {
         key: &'static Key,
-        /// What a bare number under this name counts in.
+        /// The unit of a bare number under this name.
         unit: &'static str,
     },
     Section,
     Nothing,
 }
 
-/// What a path in snake_case names.
+/// The key or section that a path in snake_case means.
 pub(super) fn meant(path: &str) -> Meant {
     let (canonical, unit) = match SPELLINGS.iter().find(|spelling| spelling.spelled == path) {
         Some(spelling) => (spelling.path, spelling.unit),
@@ -83,7 +83,7 @@ pub(super) fn hint(path: &str, file: File) -> String {
     }
 }
 
-/// The same for a section.
+/// Hint for an unknown section: the nearest one, or where to look.
 pub(super) fn section_hint(path: &str) -> String {
     let sections = KEYS.iter().flat_map(|key| {
         let ends = key.path.match_indices('.').map(|(at, _)| &key.path[..at]);

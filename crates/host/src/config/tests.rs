@@ -115,8 +115,8 @@ fn no_key_of_a_life_is_silently_ignored() {
     assert!(made.len() > 30);
 }
 
-/// An heir was once made of its predecessor's golem.toml, which anybody could have edited and no change of policy ever
-/// reached. It is made of the record now, so the record must give every key back.
+/// An heir was once made of its predecessor's golem.toml, which could have been edited and which no change of policy
+/// ever reached. It is made of the record now, so the record must give every key back.
 #[test]
 fn a_birth_gives_back_every_key_it_was_born_of() {
     let of_a_life = |key: &&Key| !key.path.starts_with("world.") && key.path != "mortality.immortal";
@@ -439,8 +439,8 @@ fn the_template_changes_nothing_and_uncommented_says_the_defaults() {
     }
 }
 
-/// The file that `init` writes had heads over nothing but comments, so a section at its end, where anybody puts one, was
-/// there twice, and whoever read "duplicate key" was told of one of the two lines.
+/// The file that `init` writes had heads over nothing but comments, so a section at its end, where owners put one, was
+/// there twice, and the message "duplicate key" named only one of the two lines.
 #[test]
 fn a_section_at_the_end_of_the_template_is_no_slip_and_what_is_there_twice_is_named_with_both_lines() {
     let template = template(File::Bardo);
@@ -465,7 +465,7 @@ fn a_section_at_the_end_of_the_template_is_no_slip_and_what_is_there_twice_is_na
     }
 }
 
-/// What an owner does who takes the '#' from every key.
+/// The template with the '#' taken from every key, as an owner might do.
 pub(super) fn uncommented(template: &str) -> String {
     let bare = |line: &str| match line.strip_prefix('#') {
         Some(key) if key.starts_with(|c: char| c.is_ascii_lowercase()) => format!("{key}\n"),
@@ -530,7 +530,7 @@ fn a_file_that_is_missing_or_no_text_is_told_by_its_name() {
 }
 
 #[test]
-#[should_panic(expected = "'world.sed' is no available key of golem.toml")]
+#[should_panic(expected = "'world.sed' is not an available key of golem.toml")]
 fn asking_for_a_key_that_does_not_exist_is_a_bug() {
     Settings::defaults(File::Golem).seed("world.sed");
 }

@@ -1,4 +1,4 @@
-//! What is asked of a world, and the last look before it is done.
+//! Calls to a world, with a last check before anything is done.
 
 use std::path::Path;
 use std::time::Duration;
@@ -7,7 +7,7 @@ use golem::{Errand, What};
 use vault::disk;
 use world::World;
 
-/// How long a world that does not say is left alone when it cannot be reached.
+/// How long a world that gives no time itself is left alone when it cannot be reached.
 pub(crate) const AWAY: Duration = Duration::from_secs(10);
 
 /// An errand to a world, and whether it takes up exposure.
@@ -17,13 +17,14 @@ pub(crate) struct Act {
     pub(crate) adds: bool,
 }
 
-/// Performs it. This is the last look before money moves: an owner's freeze counts even if nobody has read it yet.
+/// Performs an errand. This is the last check before money moves: an owner's freeze counts even if the golem has not
+/// read it.
 pub(crate) fn act(world: &mut (dyn World + Send), act: &Act, frozen: &Path) -> Result<What, world::Error> {
     let errand = match act.errand {
         Errand::Commit { key, .. } if act.adds && frozen.exists() => Errand::Reconcile { key },
         errand => errand,
     };
-    // What is only asked leaves no trace.
+    // An errand that only asks leaves no trace.
     let leaves_a_trace = !matches!(errand, Errand::Preview { .. });
     if leaves_a_trace {
         let path = frozen.with_file_name("world.log");

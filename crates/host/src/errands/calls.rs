@@ -1,8 +1,8 @@
-//! Where calls of a golem's agent are let through and settled. Whoever makes them waits here; whoever lives the golem comes
-//! by, sets aside what each can cost, and lets it go once that is durable.
+//! The counter where calls of a golem's agent are let through and settled. The caller waits here; the process that runs
+//! the golem comes by, sets aside what each call can cost, and lets it go once that is durable.
 //!
-//! A call that is under way is known here and nowhere else: one that Life has open and that nobody here knows was made by a
-//! process that is no more.
+//! A call under way is known here and nowhere else: a call that is open in the life and unknown here was made by a
+//! process that is gone.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -18,7 +18,7 @@ use tokio::sync::{oneshot, watch};
 use super::far::Waker;
 use super::heard::{CallSum, Heard};
 
-/// What a call can come to: an upper bound of what goes in, and how much may come out.
+/// Bound on a call: an upper bound of what goes in, and how much may come out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Bound {
     pub(crate) price: Price,
@@ -28,35 +28,36 @@ pub(crate) struct Bound {
     pub(crate) output: u64,
     /// Answers.
     pub(crate) answers: u64,
-    /// Fewer tokens than this are no answer.
+    /// The fewest tokens that make an answer.
     pub(crate) fewest: u64,
 }
 
-/// A call that somebody would make.
+/// A call that an agent wants to make.
 #[derive(Debug)]
 pub(crate) struct Wanted {
     pub(crate) bound: Bound,
     pub(crate) tier: Tier,
-    /// By what it would be known if it were made again.
+    /// Fingerprint of the call, by which a repetition is known.
     pub(crate) again: Option<u64>,
-    /// By what calls that ask the same are known.
+    /// Fingerprint of the question, by which calls that ask the same are known.
     pub(crate) alike: u64,
-    /// Tokens of its bound that are only as many as bytes, and would be counted if that matters.
+    /// Tokens of its bound that are counted as one for each byte, and would be counted exactly if that matters.
     pub(crate) rough: u64,
     pub(crate) reply: oneshot::Sender<Verdict>,
 }
 
-/// Whether it may be made.
+/// Decision on a call.
 #[derive(Debug)]
 pub(crate) enum Verdict {
-    /// So much is set aside, durably; an answer may have so many tokens.
+    /// Set aside durably; an answer may have so many tokens.
     Granted {
         grant: Grant,
         tokens: u64,
         most: Usdc,
         stands: Stands,
     },
-    /// What stands in it as bytes is more than it should be of what is left: it is to be counted first. Nothing was decided.
+    /// The part of the bound that is estimated from bytes is too large a share of what is left: count it exactly first.
+    /// Nothing was decided.
     Rough,
     /// There will be room for it when calls under way are settled, which come to less than was set aside for them.
     Later {
@@ -70,12 +71,12 @@ pub(crate) enum Verdict {
     },
 }
 
-/// What a call needs, and what there is.
+/// The shortfall of a call: what it needs, and what there is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Lacks {
-    /// Of what else than money, in micro-dollars.
+    /// The unit it lacks; money, in micro-dollars, if none is named.
     pub(crate) of: Option<Unit>,
-    /// With the shortest answer that is worth its question.
+    /// The need, with the shortest useful answer.
     pub(crate) needs: u64,
     pub(crate) free: u64,
     /// Set aside for so many calls under way.
@@ -89,7 +90,7 @@ impl Lacks {
         Lacks { of: None, needs: micros(needs), free: micros(free), aside: micros(aside), by }
     }
 
-    /// There is enough of it once calls under way have given back what they do not use, if not now.
+    /// Whether there is enough, if not now, then once calls under way have given back what they do not use.
     pub(crate) fn passes(&self) -> bool {
         self.needs <= self.free || (self.by > 0 && self.needs <= self.free.saturating_add(self.aside))
     }
@@ -114,7 +115,7 @@ impl fmt::Display for Lacks {
     }
 }
 
-/// The right to make one call. Where nobody takes it up, nobody was asked and nothing was spent.
+/// The right to make one call. Dropped unused, it means that no provider was asked and nothing was spent.
 #[derive(Debug)]
 pub(crate) struct Grant {
     pub(crate) key: u64,
@@ -126,7 +127,7 @@ impl Grant {
         Grant { key, counter: Some(Arc::clone(counter)) }
     }
 
-    /// From here on somebody else sees to it that it is settled.
+    /// Takes the grant over: from here on the caller sees to it that the call is settled.
     pub(crate) fn taken(mut self) -> u64 {
         self.counter = None;
         self.key
@@ -142,18 +143,18 @@ impl Drop for Grant {
     }
 }
 
-/// How the golem stands, for whoever has to plan with it.
+/// State of the golem, for a client that has to plan with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stands {
     pub(crate) phase: Phase,
-    /// What is left for calls and promised to nobody; of one that is let through, before anything was set aside for it.
+    /// Free for calls; in the answer to a call that is let through, as it was before anything was set aside for it.
     pub(crate) left: Left,
-    /// The same in tokens and in calls, where they are capped.
+    /// Free tokens, where they are capped.
     pub(crate) tokens: Option<u64>,
     pub(crate) calls: Option<u64>,
 }
 
-/// What became of a call.
+/// The result of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Done {
     pub(crate) key: u64,
@@ -174,11 +175,11 @@ impl Counters {
     }
 }
 
-/// One golem's.
+/// The counter of one golem.
 #[derive(Default)]
 pub(crate) struct Counter {
     state: Mutex<State>,
-    /// Raised when whatever is under way is to end.
+    /// Raised when calls under way have to end.
     cut: watch::Sender<u64>,
     /// Raised when a call has been settled on record, which leaves more for others.
     freed: watch::Sender<u64>,
@@ -186,20 +187,20 @@ pub(crate) struct Counter {
 
 #[derive(Default)]
 struct State {
-    /// How many live the golem: none or one, and for a moment two.
+    /// How many threads run the golem: none or one, and for a moment two.
     lived: u32,
     wanted: Vec<Wanted>,
     done: Vec<Done>,
     under_way: BTreeSet<u64>,
     waker: Option<Waker>,
-    /// Refusals that are not on record yet, by what they were for, and since when there are any.
+    /// Refusals that are not on record yet, by reason, and since when there are any.
     unsaid: Vec<(Denied, u32)>,
     unsaid_since: Option<Instant>,
     heard: Heard,
 }
 
 impl Counter {
-    /// Asks for a call to be let through; whether there is somebody to ask, who lives the golem.
+    /// Asks for a call to be let through; false if the golem is not running.
     pub(crate) fn ask(&self, wanted: Wanted) -> bool {
         let mut state = self.state();
         if state.lived == 0 {
@@ -212,7 +213,7 @@ impl Counter {
         true
     }
 
-    /// Says what a call came to.
+    /// Reports the result of a call.
     pub(crate) fn settle(&self, done: Done) {
         let mut state = self.state();
         state.done.push(done);
@@ -221,12 +222,12 @@ impl Counter {
         waker.into_iter().for_each(|wake| wake());
     }
 
-    /// Somebody who makes calls is told when they are to end.
+    /// Returns a listener for the moment when calls have to end.
     pub(crate) fn cuts(&self) -> watch::Receiver<u64> {
         self.cut.subscribe()
     }
 
-    /// Whatever is under way ends.
+    /// Ends all calls under way.
     pub(crate) fn cut(&self) {
         self.cut.send_modify(|times| *times += 1);
     }
@@ -245,7 +246,7 @@ impl Counter {
         self.freed.send_modify(|times| *times += 1);
     }
 
-    /// Somebody who waits for others to be settled is told when one is.
+    /// Returns a listener for the next call that is settled.
     pub(crate) fn frees(&self) -> watch::Receiver<u64> {
         self.freed.subscribe()
     }
@@ -254,7 +255,7 @@ impl Counter {
         self.state().under_way.contains(&key)
     }
 
-    /// Whether anybody lives the golem.
+    /// Whether the golem is running.
     pub(crate) fn is_lived(&self) -> bool {
         self.state().lived > 0
     }
@@ -263,8 +264,7 @@ impl Counter {
         !self.state().under_way.is_empty()
     }
 
-    /// What was refused and is not on record yet, if any of that has waited so long for it. It is whoever asks who puts it
-    /// there.
+    /// Refusals that are not on record yet, if any has waited so long. The caller has to put them on record.
     pub(crate) fn unsaid(&self, waited: Duration) -> Vec<(Denied, u32)> {
         let mut state = self.state();
         match state.unsaid_since {
@@ -276,7 +276,7 @@ impl Counter {
         }
     }
 
-    /// One more was refused for this, and no record says so.
+    /// Counts one more refusal for this reason that is not on record.
     pub(crate) fn refused(&self, by: Denied) {
         let mut state = self.state();
         state.unsaid_since.get_or_insert_with(Instant::now);
@@ -286,12 +286,12 @@ impl Counter {
         }
     }
 
-    /// One was turned away before anybody was asked about it.
+    /// Counts a call that was refused before the golem was asked.
     pub(crate) fn turned_away(&self, code: &'static str, why: &str) {
         self.state().heard.turn_away(code, why);
     }
 
-    /// What a call came to that belongs to what an agent calls a session.
+    /// Adds a call to the sum of its session, as the agent names it.
     pub(crate) fn note_session(&self, session: &str, call: CallSum) {
         self.state().heard.note(session, call);
     }
@@ -309,7 +309,7 @@ impl Counter {
         self.state().waker = Some(waker);
     }
 
-    /// From now on somebody lives the golem, until what this gives is dropped.
+    /// Marks the golem as running, until the returned guard is dropped.
     pub(crate) fn opened(self: &Arc<Counter>) -> Served {
         self.state().lived += 1;
         Served(Arc::clone(self))
@@ -334,7 +334,7 @@ impl fmt::Debug for Counter {
     }
 }
 
-/// Somebody lives the golem.
+/// Guard of a golem that runs.
 #[derive(Debug)]
 pub(crate) struct Served(Arc<Counter>);
 
@@ -354,7 +354,7 @@ impl std::ops::Deref for Served {
 }
 
 impl Drop for Served {
-    /// Whoever still waits is told that nobody is there.
+    /// Tells callers that still wait that the golem no longer runs.
     fn drop(&mut self) {
         let mut state = self.0.state();
         state.lived -= 1;

@@ -1,6 +1,6 @@
-//! A world that takes its time. Its calls are made one after another, elsewhere; whoever lives in it sends them, goes on,
-//! and finds the answers when they have come. Whatever comes back is handed over, however late: what it means for
-//! behaviour by then is for the core to say, and money is settled by it all the same.
+//! A world that answers later. Its calls are made one after another, on another thread; the golem that lives in it
+//! sends them, goes on, and finds the answers when they have come. Every answer is handed over, however late: the core
+//! decides what it means for behaviour by then, and money is settled by it all the same.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -19,41 +19,41 @@ use crate::Error;
 use crate::error::panic_message;
 use crate::wall::Wall;
 
-/// Somebody to be woken when something has come.
+/// A callback for the moment when something has come.
 pub(crate) type Waker = Arc<dyn Fn() + Send + Sync>;
 
 pub(crate) struct Far {
     state: Mutex<State>,
     news: Condvar,
-    /// Another call is to be made.
+    /// Signalled when another call is to be made.
     more: Condvar,
     errands: Arc<Errands>,
     provider: String,
-    /// Raised while whoever lives in it waits for the call under way to be over.
+    /// Raised while the golem waits for the call under way to be over.
     hurry: Arc<AtomicBool>,
-    /// There while new exposure is forbidden, whether its golem has read that or not.
+    /// The marker that exists while new exposure is forbidden, whether the golem has read it or not.
     frozen: PathBuf,
     wall: Wall,
 }
 
 struct State {
-    /// None while a call has it, or after one that it did not survive.
+    /// The world; none while a call has it, or after a call that it did not survive.
     world: Option<Box<dyn World + Send>>,
     waiting: VecDeque<Call>,
-    /// Somebody makes calls, or looks a moment longer whether there is another.
+    /// A thread makes calls, or looks a moment longer whether there is another.
     working: bool,
     /// The call under way, and since when.
     calling: Option<(Call, Instant)>,
     answers: Vec<Answer>,
-    /// As it said after its last call.
+    /// When it ends, as it said after its last call.
     end: Option<Time>,
     broken: Option<String>,
-    /// Where its golem last saw it; it is brought there before it is asked anything.
+    /// Where its golem last saw it; the world is brought there before it is asked anything.
     seek: Option<Time>,
-    /// It could not be reached, and is left alone until then; and why that was.
+    /// Until when it is left alone, because it could not be reached; and why that was.
     away: Option<Instant>,
     why: Option<String>,
-    /// Why it would not have an order, until somebody is told.
+    /// Why it refused an order, until the owner is told.
     says: Option<String>,
     waker: Option<Waker>,
 }
@@ -65,7 +65,7 @@ enum Call {
     Close,
 }
 
-/// What came of a call, for whoever asks.
+/// The answer to one call.
 enum Answer {
     Look { since: Time, now: Time, seen: Observation },
     Errand { which: Which, what: What },
@@ -73,7 +73,7 @@ enum Answer {
     Failed(world::Error),
 }
 
-/// What has become of a look.
+/// State of a look.
 pub(crate) enum Look {
     /// The bars up to this moment.
     Seen(Time, Observation),
@@ -118,16 +118,16 @@ impl Far {
         self.state().end
     }
 
-    /// Whoever is told when something has come.
+    /// Sets the callback for the moment when something has come.
     pub(crate) fn wakes(&self, waker: Waker) {
         self.state().waker = Some(waker);
     }
 
-    /// What it shows since then; asked for, if nobody has yet.
+    /// The bars since then; asked for, if they are not yet.
     pub(crate) fn look(self: &Arc<Far>, since: Time, now: Time) -> Result<Look, Error> {
         self.check()?;
         let mut state = self.state();
-        // One of another time is of no use to anyone any more.
+        // A look from another time is of no use any more.
         if let Some(at) = state.answers.iter().position(|answer| matches!(answer, Answer::Look { .. }))
             && let Answer::Look { since: from, now, seen } = state.answers.remove(at)
             && from == since
@@ -142,7 +142,7 @@ impl Far {
         Ok(Look::Coming)
     }
 
-    /// The answer to an errand, if it has come; sent, if it was not yet.
+    /// The answer to an errand, if it has come; the errand is sent, if it was not yet.
     pub(crate) fn errand(self: &Arc<Far>, act: Act) -> Result<Option<What>, Error> {
         self.check()?;
         let mut state = self.state();
@@ -162,7 +162,7 @@ impl Far {
         Ok(None)
     }
 
-    /// Whatever is left in it of a golem that is dead has gone home; asked for, if nobody has yet.
+    /// Whether everything a dead golem had left in it has gone home; asked for, if it is not yet.
     pub(crate) fn close(self: &Arc<Far>) -> Result<bool, Error> {
         self.check()?;
         let mut state = self.state();
@@ -178,7 +178,7 @@ impl Far {
         Ok(false)
     }
 
-    /// An answer to something that is not owed any more, which may still be about money.
+    /// An answer to an errand that is not owed any more, which may still be about money.
     pub(crate) fn unasked(&self, owed: &[Which]) -> Option<What> {
         let mut state = self.state();
         let stray = |answer: &Answer| matches!(answer, Answer::Errand { which, .. } if !owed.contains(which));
@@ -186,7 +186,7 @@ impl Far {
         if let Answer::Errand { what, .. } = state.answers.remove(at) { Some(what) } else { None }
     }
 
-    /// What is not owed any more and has not begun is not begun.
+    /// Drops errands that are not owed any more and have not begun.
     pub(crate) fn keep_only(&self, owed: &[Which]) {
         self.state().waiting.retain(|call| match call {
             Call::Errand(act) => owed.contains(&act.errand.which()),
@@ -194,7 +194,7 @@ impl Far {
         });
     }
 
-    /// A call is waiting or under way.
+    /// Whether a call is waiting or under way.
     pub(crate) fn is_busy(&self) -> bool {
         self.state().calls().next().is_some()
     }
@@ -203,7 +203,7 @@ impl Far {
         !self.state().answers.is_empty()
     }
 
-    /// What came of an errand is there.
+    /// Whether the answer to an errand is there.
     pub(crate) fn has_answers(&self) -> bool {
         self.state().answers.iter().any(|answer| matches!(answer, Answer::Errand { .. }))
     }
@@ -214,12 +214,12 @@ impl Far {
         calling.map(|since| self.wall.now().saturating_duration_since(since))
     }
 
-    /// Why it could not be reached when it was last asked.
+    /// Why the world could not be reached when it was last asked.
     pub(crate) fn why_away(&self) -> Option<String> {
         self.state().why.clone()
     }
 
-    /// Why it would not have an order, told once.
+    /// Why it refused an order, told once.
     pub(crate) fn says(&self) -> Option<String> {
         self.state().says.take()
     }
@@ -265,7 +265,7 @@ impl Far {
         if state.away.is_some_and(|until| until > self.wall.now()) {
             return Ok(());
         }
-        // What is to be seen comes before what is to be done: a tick waits for it.
+        // A look comes before an action: a tick waits for it.
         match call {
             Call::Look { .. } => state.waiting.push_front(call),
             Call::Errand(_) | Call::Close => state.waiting.push_back(call),
@@ -280,7 +280,7 @@ impl Far {
         self.errands.run(&self.provider, move || far.make_calls())
     }
 
-    /// Makes one call after another until none is left. It runs where nobody waits for it.
+    /// Makes one call after another until none is left, on a thread that nothing waits for.
     fn make_calls(&self) {
         while let Some((call, seek, mut world)) = self.begin() {
             let called = catch_unwind(AssertUnwindSafe(|| {
@@ -320,7 +320,7 @@ impl Far {
         }
     }
 
-    /// The next call, if there is one or comes within a moment: whoever lives as fast as it goes asks again at once.
+    /// The next call, if there is one or comes within a moment: a life at full speed asks again at once.
     fn begin(&self) -> Option<(Call, Option<Time>, Box<dyn World + Send>)> {
         let mut state = self.state();
         if state.waiting.is_empty() && state.world.is_some() {

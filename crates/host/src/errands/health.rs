@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Questions in a row, whoever asked them, that got no answer before it is news.
+/// Questions in a row, of any golem, that got no answer before it is news.
 const IN_A_ROW: u32 = 3;
-/// For so long at least.
+/// The least time without an answer before it is news.
 const FOR: Duration = Duration::from_secs(10);
 
 #[derive(Debug, Default)]
@@ -18,18 +18,18 @@ pub(crate) struct Health {
 #[derive(Debug, Default)]
 struct Model {
     failed: u32,
-    /// Since when, and why the last time.
+    /// Since when it has not answered, and why the last time.
     since: Option<(Instant, String)>,
     told: bool,
-    /// Times it was told of, so that the next is another.
+    /// How often it was news, so that the next has another key.
     times: u64,
     news: Vec<News>,
 }
 
-/// What an owner is told of a model.
+/// News of a model for the owner.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct News {
-    /// The same for the same news.
+    /// Equal for equal news.
     pub(crate) key: String,
     pub(crate) text: String,
 }
@@ -55,14 +55,14 @@ impl Health {
                 known.times += 1;
                 let key = format!("model:{model}:{}:away", known.times);
                 let text = format!(
-                    "the model {model} does not answer ({why}); those who ask it go by their rules meanwhile. `bardo doctor` tries it"
+                    "the model {model} does not answer ({why}); golems that ask it use their own rules until it does. `bardo doctor` tests it"
                 );
                 known.news.push(News { key, text });
             }
         });
     }
 
-    /// What has not been told yet.
+    /// News that has not been told yet.
     pub(crate) fn news(&self) -> Vec<News> {
         let mut models = self.models.lock().unwrap_or_else(PoisonError::into_inner);
         models.values_mut().flat_map(|model| std::mem::take(&mut model.news)).collect()
@@ -81,13 +81,14 @@ mod tests {
     #[test]
     fn a_model_that_does_not_answer_is_told_of_once_and_once_when_it_does_again() {
         let (health, began) = (Health::default(), Instant::now());
-        let fails = |seconds: u64| health.failed("ollama/x", "nobody there", began + Duration::from_secs(seconds));
+        let fails =
+            |seconds: u64| health.failed("ollama/x", "connection refused", began + Duration::from_secs(seconds));
         (0..100).for_each(|_| fails(1));
         assert_eq!(health.news(), [], "a moment is no news");
         (0..1_000).for_each(|n| fails(21 + n));
         let told = health.news();
         assert_eq!(told.len(), 1, "{told:?}");
-        assert!(told[0].text.contains("ollama/x") && told[0].text.contains("nobody there"));
+        assert!(told[0].text.contains("ollama/x") && told[0].text.contains("connection refused"));
         (0..3).for_each(|_| health.answered("ollama/x"));
         let back = health.news();
         assert_eq!(back.len(), 1, "{back:?}");
@@ -96,6 +97,6 @@ mod tests {
         assert_eq!(again.len(), 1);
         assert_ne!(again[0].key, told[0].key, "another time is other news");
         health.answered("ollama/y");
-        assert_eq!(health.news(), [], "nobody had missed it");
+        assert_eq!(health.news(), [], "it was never missing");
     }
 }

@@ -1,36 +1,36 @@
-//! What was heard of a golem's agent since this process came up, and stands in no journal: calls that were turned away before
-//! the golem was asked, and what each session of the agent has come to. Both are few, whatever an agent says.
+//! Calls of a golem's agent since this process came up, as far as no journal has them: calls that were refused before
+//! the golem was asked, and the sums of each session of the agent. Both are few, whatever an agent sends.
 
 use golem::{Usdc, plain};
 
 use crate::wall;
 
-/// Sessions that are known one by one; what the one that was silent for longest has come to goes to the others.
+/// Sessions that are kept one by one; the sum of the one that was silent for longest is added to the others.
 const SESSIONS: usize = 16;
-/// Characters of what a session is called.
+/// Characters of a session's name.
 const NAME: usize = 64;
-/// Characters of what was said to whoever was turned away.
+/// Characters of a refusal's message.
 const WHY: usize = 300;
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Heard {
     pub(crate) turned_away: Vec<TurnedAway>,
-    /// In the order in which they were last heard.
+    /// Sessions, in the order of their last calls.
     pub(crate) sessions: Vec<Session>,
-    /// All sessions that are not known one by one any more.
+    /// The sum of all sessions that are not kept one by one any more.
     pub(crate) others: Session,
 }
 
-/// Calls that were turned away for one reason.
+/// Calls that were refused for one reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct TurnedAway {
     pub(crate) code: &'static str,
     pub(crate) times: u64,
-    /// What was said to the last of them.
+    /// The message of the last refusal.
     pub(crate) why: String,
 }
 
-/// What an agent calls one piece of its work.
+/// A session: the agent's name for one piece of its work, and its sums.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Session {
     pub(crate) name: String,
@@ -38,11 +38,11 @@ pub(crate) struct Session {
     pub(crate) input: u64,
     pub(crate) output: u64,
     pub(crate) cost: Usdc,
-    /// When it was last heard, in milliseconds since 1970.
+    /// Time of its last call, in milliseconds since 1970.
     pub(crate) last: u64,
 }
 
-/// What one call of a session came to.
+/// The sum of one call.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CallSum {
     pub(crate) input: u64,
@@ -117,10 +117,10 @@ mod tests {
     #[test]
     fn who_is_turned_away_is_counted_by_why() {
         let mut heard = Heard::default();
-        heard.turn_away("model", "nobody knows a");
+        heard.turn_away("model", "unknown model a");
         heard.turn_away("invalid_request", "no call");
-        heard.turn_away("model", "nobody knows b");
+        heard.turn_away("model", "unknown model b");
         let told: Vec<_> = heard.turned_away.iter().map(|one| (one.code, one.times, one.why.as_str())).collect();
-        assert_eq!(told, [("model", 2, "nobody knows b"), ("invalid_request", 1, "no call")]);
+        assert_eq!(told, [("model", 2, "unknown model b"), ("invalid_request", 1, "no call")]);
     }
 }

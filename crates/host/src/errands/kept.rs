@@ -1,5 +1,5 @@
-//! What was asked and answered, word for word, beside the journal: one line each in a file a day, for as long as the owner
-//! keeps them. Nothing is ever read from here but by people; the journal has what an answer came to.
+//! Questions and answers, word for word, beside the journal: one line each in a file a day, for as long as the owner
+//! keeps them. Only people read them; the journal has the results.
 
 use std::fs::{self, OpenOptions};
 use std::io::Write;
@@ -15,19 +15,19 @@ const DAY_MS: u64 = 86_400_000;
 /// Characters of an answer that are kept.
 const LONGEST: usize = 64 << 10;
 
-/// One question as it went out, and what came back.
+/// A question as it was sent, and its answer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Kept {
-    /// Milliseconds of everybody's clock.
+    /// Milliseconds since 1970.
     pub at: u64,
     pub key: u64,
     pub purpose: String,
     pub model: String,
-    /// Of what was sent; the same question to the same model has the same.
+    /// Hash of the question; the same question to the same model has the same.
     pub asked: String,
     pub system: String,
     pub user: String,
-    /// Of what came, as the journal has it.
+    /// Hash of the answer, as the journal has it.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub heard: String,
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -37,25 +37,25 @@ pub struct Kept {
     pub tokens: Option<(u64, u64)>,
     /// Micro-dollars.
     pub cost: u64,
-    /// Why nothing came of it.
+    /// Why there is no usable answer.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub why: String,
 }
 
-/// Where one golem's are kept, and for how many days.
+/// The folder of one golem's questions, and the days they are kept.
 #[derive(Clone, Debug)]
 pub(crate) struct Keep {
     pub(crate) folder: PathBuf,
     pub(crate) days: u64,
 }
 
-/// What a text is known by.
+/// The hash by which a text is known.
 pub(super) fn hash(text: &str) -> String {
     hex(&blake3::hash(text.as_bytes()).as_bytes()[..16])
 }
 
 impl Keep {
-    /// Best effort: whoever cannot write this lives on all the same.
+    /// Writes a question down. Best effort: a golem whose folder cannot be written lives on all the same.
     pub(super) fn keep(&self, mut kept: Kept) {
         if self.days == 0 {
             return;

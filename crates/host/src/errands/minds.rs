@@ -1,6 +1,6 @@
-//! Models: who answers under which name, and the questions under way with them. A question goes out once, where nobody
-//! waits for it; whoever thinks goes on, and finds the answer when it has come. What it cost comes with it: as counted, or
-//! all that was set aside if nobody can say.
+//! Models: the client under each name, and the questions under way. A question goes out once, on a thread that nothing
+//! waits for; the golem goes on, and finds the answer when it has come. Its cost comes with it: as counted, or
+//! all that was set aside if it cannot be counted.
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -20,11 +20,11 @@ use crate::config::Prices;
 
 /// How long a model has to answer, whatever its golem would wait.
 const LONGEST: Duration = Duration::from_secs(if cfg!(test) { 2 } else { 120 });
-/// Tokens of an answer beyond which nobody reads.
+/// The most tokens of an answer that are of any use.
 const TOKENS: u64 = 800;
 /// Tokens after which a fragment is cut off.
 const FRAGMENT: u64 = 80;
-/// How long a question waits for its turn. Who has not had it by then has asked nobody, and pays nothing.
+/// How long a question waits for its turn. A question that has had none by then was not asked, and costs nothing.
 const QUEUED: Duration = Duration::from_secs(60);
 
 /// The models of one process.
@@ -40,7 +40,7 @@ impl Minds {
         Minds { errands, ..Minds::default() }
     }
 
-    /// Which of them answer.
+    /// Health of the models.
     pub(crate) fn health(&self) -> &Health {
         &self.health
     }
@@ -59,10 +59,10 @@ impl Minds {
     }
 }
 
-/// What the owner of a home has said about models.
+/// The owner's settings for models.
 #[derive(Clone, Debug)]
 pub(crate) struct Asking {
-    /// What they cost.
+    /// Prices of the models.
     pub(crate) prices: Prices,
     /// Questions to one provider at once.
     pub(crate) slots: usize,
@@ -79,7 +79,7 @@ pub(crate) struct Thinking {
 
 #[derive(Default)]
 struct State {
-    /// By key; with the answer, once it has come.
+    /// Questions by key; with the answer, once it has come.
     questions: BTreeMap<u64, Option<What>>,
     waker: Option<Waker>,
 }
@@ -89,12 +89,12 @@ impl Thinking {
         Arc::new(Thinking { minds, asking, state: Mutex::default(), news: Condvar::new() })
     }
 
-    /// Whoever is told when an answer has come.
+    /// Sets the callback for the moment when an answer has come.
     pub(crate) fn wakes(&self, waker: Waker) {
         self.state().waker = Some(waker);
     }
 
-    /// The answer to a question, if it has come; sent, if it was not yet.
+    /// The answer to a question, if it has come; the question is sent, if it was not yet.
     pub(crate) fn ask(
         self: &Arc<Thinking>,
         question: &Question,
@@ -176,7 +176,7 @@ impl Thinking {
                 let cost = Usdc::micros(i64::try_from(said.cost).unwrap_or(i64::MAX)).min(Usdc::MOST);
                 let heard = kept::hash(&said.text);
                 let read = thought::read(&said.text, question.purpose, world).map(|mut answer| {
-                    // It goes by what it was shown, or by nothing.
+                    // An answer may cite only records that it was shown.
                     answer.cites.retain(|record| shown.contains(record));
                     Box::new(Answer { heard: heard.clone(), ..answer })
                 });
@@ -203,7 +203,7 @@ impl Thinking {
         what
     }
 
-    /// Forgets what is not open any more: it has been settled, and nobody will ask for its answer.
+    /// Forgets questions that are not open any more: they are settled, and their answers are not needed.
     pub(crate) fn keep_only(&self, is_open: impl Fn(u64) -> bool) {
         self.state().questions.retain(|key, _| is_open(*key));
     }
@@ -220,7 +220,7 @@ impl Thinking {
         }
     }
 
-    /// A question is under way.
+    /// Whether a question is under way.
     pub(crate) fn is_busy(&self) -> bool {
         self.state().questions.values().any(Option::is_none)
     }
@@ -242,7 +242,7 @@ impl Thinking {
     }
 }
 
-/// What an error of a client is to a golem.
+/// The meaning of a client's error for a golem.
 fn silence(why: &mind::Error) -> Silence {
     use mind::Error;
     match why {

@@ -1,4 +1,5 @@
-//! Errands: what takes its time outside, where it is run, and who is told when it has come back.
+//! Errands: calls that take their time outside, the threads they run on, and the callbacks for when they have come
+//! back.
 
 mod act;
 mod calls;

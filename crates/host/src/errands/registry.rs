@@ -1,5 +1,5 @@
-//! Which worlds outside are busy. A life that has been left may be opened again while a call of its is still under way, and
-//! two of the same must not act side by side.
+//! The registry of worlds that are busy. A life that was left may be opened again while one of its calls is still under
+//! way, and two worlds of one life must not act side by side.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -13,7 +13,7 @@ use super::far::Far;
 use super::slots::Errands;
 use crate::wall::Wall;
 
-/// The worlds of one process that take their time, and where their calls are made.
+/// The worlds of one process that answer later, and the runtime of their calls.
 #[derive(Debug, Default)]
 pub(crate) struct FarWorlds {
     errands: Arc<Errands>,
@@ -22,7 +22,7 @@ pub(crate) struct FarWorlds {
 }
 
 impl FarWorlds {
-    /// Worlds whose calls wait until somebody has them made.
+    /// A registry whose calls wait until a test runs them.
     #[cfg(test)]
     pub(crate) fn waiting(wall: &Wall) -> FarWorlds {
         FarWorlds { errands: Arc::new(Errands::waiting()), wall: wall.clone(), known: Mutex::default() }
@@ -34,19 +34,19 @@ impl FarWorlds {
         self.errands.how_many_wait()
     }
 
-    /// Nobody runs them any more.
+    /// Drops the errands that wait.
     #[cfg(test)]
     pub(crate) fn forget_errands(&self) {
         self.errands.forget_waiting();
     }
 
-    /// Runs one of those that wait, on this thread.
+    /// Runs one of the errands that wait, on this thread.
     #[cfg(test)]
     pub(crate) fn run(&self, nth: usize) {
         self.errands.run_waiting(nth);
     }
 
-    /// Where errands of this process are run.
+    /// The errands of this process.
     pub(crate) fn errands(&self) -> &Arc<Errands> {
         &self.errands
     }

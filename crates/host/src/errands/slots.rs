@@ -1,7 +1,7 @@
-//! Where errands are run: one runtime for whatever takes its time outside, with so many slots for each provider, so that
-//! one that hangs takes its own slots and nobody else's.
+//! The runtime of errands: one for everything that takes its time outside, with so many slots for each provider, so
+//! that a provider that hangs takes its own slots and no others.
 //!
-//! It is there only from the first errand on. Most golems live in worlds that answer at once and never need it.
+//! The runtime is started with the first errand. Most golems live in worlds that answer at once and never need it.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -17,10 +17,10 @@ const SLOTS: usize = 128;
 /// Calls that block a thread, to all providers together.
 const THREADS: usize = 512;
 
-/// How long somebody who is done looks whether there is more to do.
+/// How long a thread that is done looks whether there is more to do.
 const LINGERS: Duration = Duration::from_micros(500);
 
-/// Whether somebody's turn came.
+/// Whether an errand's turn came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Served {
     Now,
@@ -31,7 +31,7 @@ pub(crate) enum Served {
 pub(crate) struct Errands {
     runtime: OnceLock<Runtime>,
     slots: Mutex<BTreeMap<String, Arc<Semaphore>>>,
-    /// In a simulation nothing runs by itself.
+    /// Errands that wait to be run, in a simulation, where nothing runs by itself.
     #[cfg(test)]
     waiting: Option<Mutex<Vec<Work>>>,
 }
@@ -70,8 +70,8 @@ impl Errands {
         self.run_within(provider, SLOTS, None, |_| work())
     }
 
-    /// The same for a provider with so many slots. Who comes first is served first, and whoever has had none for this long is
-    /// told so instead.
+    /// Runs an errand for a provider with so many slots. The first to come is served first; an errand without a slot
+    /// for this long is told so instead.
     pub(crate) fn run_within(
         &self,
         provider: &str,
@@ -107,7 +107,7 @@ impl Errands {
         Ok(())
     }
 
-    /// How long somebody who is done looks whether there is more to do; in a simulation nobody waits.
+    /// How long a thread that is done looks whether there is more to do; zero in a simulation.
     pub(super) fn lingers(&self) -> Duration {
         #[cfg(test)]
         if self.waiting.is_some() {
@@ -127,7 +127,7 @@ impl Errands {
             .enable_time()
             .build()
             .map_err(|e| Error::Host(format!("no threads can be started for errands: {e}")))?;
-        // Whoever was quicker has the same one.
+        // If another thread was quicker, its runtime is used.
         Ok(self.runtime.get_or_init(|| built))
     }
 }
@@ -135,7 +135,7 @@ impl Errands {
 impl Drop for Errands {
     fn drop(&mut self) {
         if let Some(runtime) = self.runtime.take() {
-            // Whatever was under way is asked about at the next start.
+            // Calls under way are asked about at the next start.
             runtime.shutdown_background();
         }
     }

@@ -1,5 +1,5 @@
-//! Questions over real connections to a provider with whom everything goes wrong that can: never more is paid or could have
-//! been charged than was set aside, and those who share a provider wait alike.
+//! Questions over real connections to a provider with whom everything goes wrong that can: never more is paid or could
+//! have been charged than was set aside, and those who share a provider wait alike.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -85,7 +85,7 @@ impl Asker {
         self.check();
     }
 
-    /// What must hold after every record.
+    /// Checks the invariants that hold after every record.
     fn check(&self) {
         let life = self.golem.life();
         let (purse, thoughts, figures) = (&life.purse(), &life.thoughts(), &life.constitution().thought);
@@ -112,7 +112,7 @@ impl Asker {
         self.feed(What::Observed(Observation { bars: vec![bar] }));
     }
 
-    /// Its owner asks; what kept it, if anything did.
+    /// A question by the owner; the refusal, if it was refused.
     fn is_asked(&mut self) -> Option<Refusal> {
         self.asked += 1;
         let id = CommandId(self.asked.to_be_bytes());
@@ -127,7 +127,7 @@ impl Asker {
         })
     }
 
-    /// As another process finds it.
+    /// Kills it: its life is folded again, as another process finds it.
     fn killed(&mut self) {
         let mut golem = Golem::reborn(&self.records[0]).unwrap();
         self.records[1..].iter().for_each(|record| golem.fold(record).unwrap());
@@ -261,7 +261,7 @@ fn those_who_share_a_slow_provider_wait_alike() {
             }
         }
     }
-    // Whoever comes first the first time is lucky once.
+    // The first to come in the first round is lucky once.
     let mean = |waits: &[Duration]| waits[1..].iter().sum::<Duration>() / (rounds as u32 - 1);
     let mut means: Vec<Duration> = askers.iter().map(|(_, _, _, waits)| mean(waits)).collect();
     means.sort();
@@ -269,9 +269,7 @@ fn those_who_share_a_slow_provider_wait_alike() {
     let mut all: Vec<Duration> = askers.iter().flat_map(|(_, _, _, waits)| waits[1..].to_vec()).collect();
     all.sort();
     let worst = all[all.len() - 1];
-    println!(
-        "counted: {many} who share {slots}: median {median:?}, the longest of anybody's {longest:?}, any wait {worst:?}"
-    );
+    println!("counted: {many} who share {slots}: median {median:?}, the longest mean {longest:?}, any wait {worst:?}");
     assert!(provider.calls().1 <= slots as u64, "{:?}", provider.calls());
     assert!(longest <= 2 * median && worst <= 2 * all[all.len() / 2], "{median:?} {longest:?} {worst:?}");
 }

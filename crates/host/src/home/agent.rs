@@ -1,5 +1,5 @@
-//! The token of a golem's agent. It opens that golem's gateway and nothing else, and stands in the golem's folder for its
-//! owner's eyes.
+//! The token of a golem's agent. It opens that golem's gateway and nothing else, and stands in the golem's folder for
+//! its owner's eyes.
 
 use std::fs;
 
@@ -7,7 +7,7 @@ use super::place::{GolemHome, Home};
 use super::tokens::draw;
 use crate::{Error, durable};
 
-/// So that whoever finds one knows what it is.
+/// Prefix of the token, which tells anyone who finds one what it is.
 const PREFIX: &str = "bardo-agent-";
 
 /// The agent's token, drawn when first asked for.
@@ -18,15 +18,15 @@ pub fn token(place: &GolemHome) -> Result<String, Error> {
     }
 }
 
-/// Another one; the old one opens nothing from now on.
+/// Replaces the token; the old one opens nothing from now on.
 pub fn rotate(place: &GolemHome) -> Result<String, Error> {
     let text = format!("{PREFIX}{}", draw());
     durable::write(&place.agent_token(), text.as_bytes())?;
     Ok(text)
 }
 
-/// What stands in an address instead of the token, where a login of the program's own stands in the token's place: addresses are
-/// seen in lists of processes, and this opens nothing to whoever has no login to show.
+/// The name that stands for the token in an address, where a program's own login takes the token's place: addresses are
+/// seen in lists of processes, and this name opens nothing to a client without a login.
 pub fn in_address(token: &str) -> String {
     let hash = blake3::derive_key("bardo: a login's way through the gateway of a golem", token.as_bytes());
     format!("bardo-login-{}", crate::hash::hex(&hash[..16]))
@@ -45,7 +45,7 @@ pub(crate) fn opens(place: &GolemHome, sent: &str) -> bool {
     known.trim().len() > PREFIX.len() + 32 && blake3::hash(known.trim().as_bytes()) == blake3::hash(sent.as_bytes())
 }
 
-/// Whose agent this is the token of.
+/// The golem whose agent has this token.
 pub fn whose(home: &Home, sent: &str) -> Result<Option<GolemHome>, Error> {
     Ok(home.list()?.into_iter().find(|place| opens(place, sent)))
 }

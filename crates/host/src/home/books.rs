@@ -1,6 +1,7 @@
-//! Three books that must say the same: the golem's own journal, the owner's treasury, and the world's record of what was
-//! done. Each can be lost or be put back to an older copy without the others, so whoever opens a life holds them against
-//! each other first. Where they contradict, nothing is lived: money would be made, or a thing be done twice.
+//! Three books that must agree: the golem's own journal, the owner's treasury, and the world's record of what was
+//! done. Each can be lost or be put back to an older copy without the others, so every process that opens a life
+//! compares them first. If they contradict each other, the life is not run: money would be made, or a thing be done
+//! twice.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -18,7 +19,7 @@ use world::{Entry, Ledger};
 
 use crate::{Error, hash};
 
-/// What a life from another home had been given and had returned when it came: of that, this treasury knows nothing.
+/// Transfers and money of a life from another home at its arrival: this treasury knows nothing of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Arrival {
     transfers: u64,
@@ -35,7 +36,7 @@ pub(crate) struct Account {
     pub(crate) received: Vec<Row>,
 }
 
-/// What a golem's own journal says of money and of the world, as far back as it can be read.
+/// Money and outcomes in a golem's own journal, as far back as it can be read.
 #[derive(Debug, Default)]
 pub(crate) struct Own {
     pub(crate) transfers: BTreeMap<u64, Transfer>,
@@ -53,8 +54,8 @@ impl Arrival {
         }
     }
 
-    /// Says how a life stood when it came from elsewhere; saying it again changes nothing. An archive that moved it has a
-    /// number, under which it is never taken in twice.
+    /// Records how a life stood when it came from elsewhere; a second record changes nothing. An archive that moved it
+    /// has a number, under which it is never taken in twice.
     pub(crate) fn declare(treasury: &mut Treasury, life: &Life, moved: Option<u64>, tip: &Anchor) -> Result<(), Error> {
         let text = serde_json::to_string(&Arrival::of(life)).expect("plain numbers");
         let (passing, number) = match moved {
@@ -82,7 +83,7 @@ impl Account {
         Ok(Account { arrival: Arrival::behind(life, arrivals), sent: rows("sent")?, received: rows("received")? })
     }
 
-    /// The same from lines of a ledger that cannot be opened.
+    /// The account of a life from lines of a ledger that cannot be opened.
     pub(crate) fn among(lines: &[Row], life: &Life) -> Account {
         let id = life.id().to_string();
         let rows = |kind: &str| -> Vec<Row> {
@@ -101,12 +102,12 @@ impl Account {
         lost.map(|row| (row.number, row.credit + row.capital)).collect()
     }
 
-    /// What it was sent and has not taken, or not any more.
+    /// Money that was sent to it and that it has not taken yet, or no longer has.
     pub(crate) fn on_its_way(&self, life: &Life) -> Usdc {
         self.sent.iter().filter(|row| row.number > life.transfers_taken()).map(|row| row.credit + row.capital).sum()
     }
 
-    /// The highest numbers and the sums must be the same, but for what is on its way.
+    /// Checks that the highest numbers and the sums are the same, but for money on its way.
     pub(crate) fn agrees(&self, life: &Life) -> Result<(), String> {
         let (own, base) = (Arrival::of(life), &self.arrival);
         let (sent, received) = (last(&self.sent), last(&self.received));
@@ -131,7 +132,7 @@ impl Account {
         if given != own.given {
             return Err(format!("the treasury has sent it {given}, but it was given {}", own.given));
         }
-        // What was on its way when it arrived is among what it had returned by then.
+        // Money on its way when it arrived is part of what it had returned by then.
         let waiting = life.deposits().iter().filter(|d| d.number > received.max(base.deposits));
         let on_its_way: Usdc = waiting.map(|d| d.amount).sum();
         let returned = base.withdrawn + sum(&self.received, base.deposits, u64::MAX) + on_its_way;
@@ -141,7 +142,7 @@ impl Account {
         Ok(())
     }
 
-    /// Line by line, as far as the journal can be read.
+    /// Compares line by line, as far as the journal can be read.
     pub(crate) fn agrees_line_by_line(&self, own: &Own, life: &Life) -> Result<(), String> {
         let received = last(&self.received);
         for row in self.sent.iter().filter(|row| row.number <= life.transfers_taken()) {
@@ -172,7 +173,7 @@ impl Account {
         Ok(())
     }
 
-    /// What the journal knows and the treasury does not: transfers it took, deposits that are no longer on their way.
+    /// Lines the journal has and the treasury lacks: transfers it took, deposits that are no longer on their way.
     pub(crate) fn unknown(&self, own: &Own, life: &Life) -> (Vec<Transfer>, Vec<(u64, Usdc)>) {
         let missing = |rows: &[Row], number: u64| rows.binary_search_by_key(&number, |row| row.number).is_err();
         let sent = own.transfers.values().filter(|taken| taken.number > self.arrival.transfers);
@@ -200,7 +201,7 @@ impl Own {
         Ok(own)
     }
 
-    /// What its world must have on record of it.
+    /// Entries that the world must have on record for it.
     pub(crate) fn entries(&self) -> impl Iterator<Item = (u64, Entry)> + '_ {
         self.outcomes.iter().map(|(key, (at, outcome))| (*key, Entry { at: *at, outcome: Some(*outcome) }))
     }
@@ -224,13 +225,13 @@ impl Own {
     }
 }
 
-/// The treasury's book and the life's, as far as they can be told from each other at once.
+/// Compares the treasury's book and the life's, as far as that is possible at once.
 pub(crate) fn hold_treasury(treasury: &Treasury, life: &Life) -> Result<(), Error> {
     Account::of(treasury, life)?.agrees(life).map_err(|why| apart(life, &why))
 }
 
-/// The world's book and the life's: what was given out is what is held, but for what is under way, and nothing was
-/// done that was never asked for.
+/// Compares the world's book and the life's: what was given out is what is held, but for pending actions, and nothing
+/// was done that was never asked for.
 pub(crate) fn hold_world(ledger: &Ledger, life: &Life) -> Result<(), Error> {
     world_agrees(ledger, life).map_err(|why| apart(life, &why))
 }
@@ -261,7 +262,7 @@ pub(crate) fn world_agrees(ledger: &Ledger, life: &Life) -> Result<(), String> {
     ))
 }
 
-/// Every outcome the life was told of is in the world's record, as it was told.
+/// Checks that every outcome the life was told of is in the world's record, as it was told.
 pub(crate) fn world_agrees_line_by_line(ledger: &Ledger, own: &Own) -> Result<(), String> {
     let fates: BTreeMap<u64, Option<Outcome>> = ledger.entries().map(|(key, entry)| (key, entry.outcome)).collect();
     match own.outcomes.iter().find(|(key, (_, outcome))| fates.get(key) != Some(&Some(*outcome))) {

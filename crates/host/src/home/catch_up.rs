@@ -1,5 +1,5 @@
-//! What a host that is up has written down and not yet carried over is not in a golem's own file. Whoever reads there sees
-//! to it first that it is: the host is asked, or, where none is up, it is done here.
+//! Records that a running host has written down and not yet carried over are not in a golem's own file. A reader of
+//! that file has them carried over first: by the host, or, without a running host, right here.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use super::inbox;
 use super::place::{GolemHome, Home};
 use crate::Error;
 
-/// How long a host has to answer whoever wants to read.
+/// How long a host has to answer a reader.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 impl Home {
@@ -22,7 +22,7 @@ impl Home {
 }
 
 impl GolemHome {
-    /// Sees to it that its own file has everything that was acknowledged, for whoever reads there.
+    /// Has everything that was acknowledged carried into its own file, for a reader of that file.
     pub fn catch_up(&self) -> Result<(), Error> {
         let Some(reader) = self.home().log()? else { return Ok(()) };
         if reader.lines(Reader::open(&self.database())?.id()?)?.is_empty() {
@@ -43,7 +43,7 @@ impl GolemHome {
                 vault.retain(self.home().retention());
                 self.home().reclaim(&mut vault, &mut golem)
             }
-            // Whoever lives it has reclaimed it already.
+            // The process that runs it has reclaimed the records already.
             Err(vault::Error::Locked(_) | vault::Error::Sealed(_)) => Ok(()),
             Err(other) => Err(other.into()),
         }

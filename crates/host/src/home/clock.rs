@@ -1,4 +1,4 @@
-//! The time that golems of a home go by that live by the wall.
+//! The time of a home, by which golems live whose world follows the wall clock.
 
 use std::fs;
 use std::path::PathBuf;
@@ -12,7 +12,7 @@ impl Home {
         self.root().join("clock")
     }
 
-    /// Milliseconds since 1970, as far as the clock on the wall is believed.
+    /// Milliseconds since 1970, as far as the machine's clock is believed.
     pub fn time_ms(&self) -> i64 {
         let wall_ms = self.wall().now_ms();
         if self.wall().is_standing() {
@@ -21,9 +21,9 @@ impl Home {
         self.clock().time_ms(&self.clock_file(), wall_ms, || self.last_written())
     }
 
-    /// What is wrong with the clock, if anything is.
+    /// Why the machine's clock is not believed, if it is not.
     pub fn clock_trouble(&self) -> Option<String> {
-        // Where nobody goes by the wall, nobody minds.
+        // Without a golem on the wall clock it does not matter.
         if !self.clock_file().exists() {
             return None;
         }
@@ -31,17 +31,17 @@ impl Home {
         self.clock().trouble(self.wall().now_ms())
     }
 
-    /// The same when it begins, and a word when it is over.
+    /// News of the clock: why it is not believed, when that begins, and a word when it is over.
     pub fn clock_news(&self) -> Option<String> {
         self.clock().news(self.clock_trouble())
     }
 
-    /// Its owner says that the clock is right: from now on golems go by it.
+    /// Accepts the machine's clock as right, on the owner's word: from now on golems use it.
     pub fn believe_clock(&self) -> Result<(), Error> {
         self.clock().believe(&self.clock_file(), self.wall().now_ms())
     }
 
-    /// When anything was last acknowledged here, by the clock of then: all that a home of an older version knows.
+    /// The time of the newest acknowledgement here, by the clock of then: all that a home of an older version knows.
     fn last_written(&self) -> Option<i64> {
         let heads = fs::read_dir(self.heads()).into_iter().flatten().flatten();
         let written = heads.filter_map(|head| head.metadata().ok()?.modified().ok()?.duration_since(UNIX_EPOCH).ok());
@@ -59,7 +59,7 @@ mod tests {
     fn an_owner_who_says_that_the_clock_is_right_is_believed() {
         let folder = tempfile::tempdir().unwrap();
         let home = Home::at(folder.path().to_owned());
-        assert_eq!(home.clock_trouble(), None, "nobody goes by it");
+        assert_eq!(home.clock_trouble(), None, "no golem uses it");
         // What was written down three months ago, in another start of the machine.
         let long_ago = home.wall().now_ms() - 90 * 24 * HOUR;
         fs::write(home.clock_file(), format!(r#"{{"at_ms":{long_ago},"boot":"another","up_ms":7}}"#)).unwrap();

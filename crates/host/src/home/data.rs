@@ -37,13 +37,13 @@ pub fn list(home: &Home) -> Result<Vec<String>, Error> {
     Ok(names)
 }
 
-/// What is in it, and its hash.
+/// The report on imported data, and its hash.
 pub fn look(home: &Home, name: &str) -> Result<(Report, String), Error> {
     let file = home.data().join(format!("{name}.csv"));
     Ok((Candles::read(&file)?.1, digest(&file)?))
 }
 
-/// SHA-256 of so much of a file as there was once; of all of it and nothing, if less is there now.
+/// SHA-256 of as many bytes of a file as there were once; of all of it and nothing, if fewer are there now.
 pub fn digest_of(file: &Path, length: u64) -> Result<String, Error> {
     let mut bytes = fs::read(file).map_err(Error::io("this golem's data is gone: cannot read", file))?;
     bytes.truncate(usize::try_from(length).unwrap_or(usize::MAX));

@@ -1,4 +1,4 @@
-//! The owner's word to a golem that another process is living: letters in a folder, each written whole and
+//! Letters from the owner to a golem that another process runs, in a folder, each written whole and
 //! answered in writing. No lock is shared with the golem, so a wedged one can still be written to.
 
 use std::fs;
@@ -13,7 +13,7 @@ use vault::disk;
 use super::place::GolemHome;
 use crate::Error;
 
-/// No letter is longer; whatever is, is none.
+/// Bytes of the longest letter; a longer file is not a letter.
 const LONGEST: u64 = 512 << 10;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -26,34 +26,34 @@ pub struct Letter {
 #[serde(rename_all = "snake_case")]
 pub enum Body {
     Command(Command),
-    /// Money for it. Whoever holds the golem's lock takes it out of the treasury.
+    /// Money for it. The process that holds the golem's lock takes it out of the treasury.
     Fund {
         credit: Usdc,
         capital: Usdc,
     },
-    /// Something whoever acts for it would have it remember.
+    /// A text that its agent wants it to remember.
     Remember {
         text: String,
     },
-    /// Whoever reads its own file wants to find everything there.
+    /// A request to carry all its records into its own file, for a reader.
     CatchUp,
-    /// A word of another golem of the same owner. Nobody waits for an answer.
+    /// A message from another golem of the same owner. No reply is expected.
     News(Parcel),
 }
 
-/// What came of a letter.
+/// The result of a letter.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reply {
     Done,
     Refused(String),
-    /// It is dead, of this.
+    /// The golem is dead, of this.
     Dead(String),
 }
 
 impl Letter {
-    /// The one door for letters: what no owner and no golem can mean is turned away here, before anything is done
-    /// about it. What only the golem can judge, its money and its policy, the golem judges.
+    /// The one check of letters: amounts and words that no owner and no golem can mean are refused here, before
+    /// anything is done about them. Whatever depends on its money and its policy, the golem judges.
     pub fn check(&self) -> Result<(), String> {
         let sane = |amount: Usdc| amount >= Usdc::ZERO && amount <= Usdc::MOST;
         match &self.body {
@@ -123,7 +123,7 @@ fn find(to: &GolemHome, id: CommandId, kind: &str) -> Option<PathBuf> {
     entries.map(|entry| entry.path()).find(|path| path.to_str().is_some_and(|path| path.ends_with(&end)))
 }
 
-/// Waits for the reply; none if nobody answered in time.
+/// Waits for the reply; none if it did not come in time.
 pub fn await_reply(reply: &Path, patience: Duration) -> Result<Option<Reply>, Error> {
     let deadline = Instant::now() + patience;
     loop {
@@ -144,7 +144,7 @@ pub fn await_reply(reply: &Path, patience: Duration) -> Result<Option<Reply>, Er
     }
 }
 
-/// The letters waiting that are wanted, oldest first. One that cannot be read is set aside, not obeyed.
+/// The letters waiting that pass the filter, oldest first. One that cannot be read is set aside, not obeyed.
 pub fn waiting(inbox: &Path, wanted: impl Fn(&Path) -> bool) -> Result<Vec<(PathBuf, Letter)>, Error> {
     let mut letters = Vec::new();
     for path in named(inbox)?.into_iter().filter(|path| wanted(path)) {
@@ -175,7 +175,7 @@ fn named(inbox: &Path) -> Result<Vec<PathBuf>, Error> {
 
 fn number(path: &Path) -> u128 {
     let digits = path.file_stem().and_then(|stem| stem.to_str()).and_then(|stem| stem.split('-').next());
-    // Whoever gave it a name of its own has not numbered it; more than this no clock has ever counted.
+    // A file with a name from elsewhere has no number; no clock has ever counted more than this.
     digits.and_then(|digits| digits.parse().ok()).filter(|number| *number < 10_u128.pow(21)).unwrap_or(0)
 }
 
@@ -185,7 +185,7 @@ fn read(path: &Path) -> Option<Letter> {
     plain.then(|| fs::read(path).ok()).flatten().and_then(|bytes| serde_json::from_slice(&bytes).ok())
 }
 
-/// Leaves the rest of a letter for later. Called only once what came of it so far is durable.
+/// Leaves the rest of a letter for later. Called only once its effects so far are durable.
 pub fn leave_rest(path: &Path, letter: &Letter) -> Result<(), Error> {
     let draft = path.with_extension("draft");
     let bytes = serde_json::to_vec(letter).expect("a letter is plain data");
@@ -193,12 +193,12 @@ pub fn leave_rest(path: &Path, letter: &Letter) -> Result<(), Error> {
     fs::rename(&draft, path).map_err(Error::io("cannot write", path))
 }
 
-/// Takes a letter out that wants no answer. Called only once what came of it is durable.
+/// Takes a letter out that needs no answer. Called only once its effects are durable.
 pub fn discard(letter: &Path) -> Result<(), Error> {
     fs::remove_file(letter).map_err(Error::io("cannot remove", letter))
 }
 
-/// Answers a letter and takes it out of the inbox. Called only once what came of it is durable.
+/// Answers a letter and takes it out of the inbox. Called only once its effects are durable.
 pub fn answer(letter: &Path, reply: &Reply) -> Result<(), Error> {
     disk::before("a reply").map_err(Error::io("cannot write", letter))?;
     let draft = letter.with_extension("reply-draft");

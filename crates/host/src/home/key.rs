@@ -26,7 +26,7 @@ impl Key {
             let mut file = options.open(&aside).map_err(Error::io("cannot create", &aside))?;
             let text = hex(fresh.as_ref());
             writeln!(file, "{text}").and_then(|()| file.sync_all()).map_err(Error::io("cannot write", &aside))?;
-            // Whoever was first made the key; a second is thrown away.
+            // The first process to link its file has made the key; a second key is thrown away.
             let _ = fs::hard_link(&aside, &path);
             let _ = fs::remove_file(&aside);
         }

@@ -1,5 +1,5 @@
 //! Links with which a browser signs in. Each is good once and for a short while; here lies no more than its hash, and
-//! whoever takes the file away has used it. So whoever may write into the home can make one, and nobody else.
+//! taking the file away uses it up. So only a process that may write into the home can make one.
 
 use std::fs;
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ use crate::Error;
 
 /// How long a link is good for.
 pub const GOOD_FOR: Duration = Duration::from_secs(600);
-/// Links that are good at once; whoever has more has lost them.
+/// Links that are good at once; the oldest beyond that are dropped.
 const MOST: usize = 64;
 
 fn folder(home: &Home) -> PathBuf {
@@ -22,7 +22,7 @@ fn file(home: &Home, code: &str) -> PathBuf {
     folder(home).join(blake3::hash(code.as_bytes()).to_hex().as_str())
 }
 
-/// What comes after the address of a host.
+/// Makes a link: the part after the address of a host.
 pub fn make(home: &Home) -> Result<String, Error> {
     let folder = folder(home.require()?);
     fs::create_dir_all(&folder).map_err(Error::io("cannot make", &folder))?;
@@ -46,7 +46,7 @@ pub fn make(home: &Home) -> Result<String, Error> {
     Ok(format!("/#in={code}"))
 }
 
-/// Whether this one is good; from now on it is not. Of two who come with it at once one has taken the file away.
+/// Whether this link is good; from now on it is not. Of two browsers that come with it at once one has taken the file.
 pub(crate) fn take(home: &Home, code: &str) -> bool {
     let path = file(home, code);
     let until = until(&path);

@@ -1,5 +1,5 @@
-//! One golem's business never needs the whole host stopped: a host lets a golem go whom its owner has released, and
-//! one whom a command has borrowed for as long as the command lasts.
+//! Golems lent out: one golem's business never needs the whole host stopped. A host lets a golem go that its owner has
+//! released, and one that a command has borrowed for as long as the command lasts.
 //!
 //! A release is a marker in the golem's folder: it holds until the owner takes it back, whatever is killed or started
 //! meanwhile. A loan is a lock on that folder: it ends with the process that took it, however that ends.
@@ -12,9 +12,9 @@ use super::place::GolemHome;
 use crate::Error;
 use crate::durable::sync_folder;
 
-/// How long a host has to let go of a golem; a night it is dreaming is finished first.
+/// How long a host has to let go of a golem; a night that has begun is finished first.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// Tells a host that what its log has of this golem, and cannot be carried over, is given up by its owner.
+/// Marker that tells a host to forget records of this golem in its log that cannot be carried over.
 const GIVEN_UP: &str = "GIVEN-UP";
 
 /// A golem that no host touches until this is dropped.
@@ -29,7 +29,7 @@ impl GolemHome {
         self.folder.join("RELEASED")
     }
 
-    /// Whether its owner wants no host to live it.
+    /// Whether its owner wants no host to run it.
     pub fn is_released(&self) -> bool {
         self.released_marker().exists()
     }
@@ -43,11 +43,11 @@ impl GolemHome {
         self.is_released() || taken(&self.folder)
     }
 
-    /// Takes it out of a host that is up, until the loan is dropped.
+    /// Takes it out of a running host, until the loan is dropped.
     pub fn borrow(&self) -> Result<Loan, Error> {
         let lock = File::open(&self.folder).map_err(Error::io("cannot open", &self.folder))?;
         let deadline = Instant::now() + PATIENCE;
-        // Someone may be holding it for a blink, only to see whether it is lent.
+        // Another process may be holding it for a moment, only to see whether it is lent.
         while let Err(why) = lock.try_lock() {
             match why {
                 TryLockError::Error(e) => return Err(Error::io("cannot lock", &self.folder)(e)),
@@ -63,14 +63,14 @@ impl GolemHome {
         Ok(loan)
     }
 
-    /// Whether its owner has given up what a host's log has of it and its file cannot take.
+    /// Whether the owner has given up records that a host's log has and its file cannot take.
     pub(crate) fn is_given_up(&self) -> bool {
         self.folder.join(GIVEN_UP).exists()
     }
 }
 
 impl Loan {
-    /// Tells a host that it may forget what it could not carry over: a copy takes the place of this life.
+    /// Tells a host that it may forget records it could not carry over: a copy takes the place of this life.
     pub(crate) fn give_up(&self) -> Result<(), Error> {
         let marker = self.place.folder.join(GIVEN_UP);
         fs::write(&marker, "").map_err(Error::io("cannot write", &marker))
@@ -85,7 +85,7 @@ impl Drop for Loan {
     }
 }
 
-/// No host lives it from now on, until it is joined. Says whether one did.
+/// Releases it: no host runs it from now on, until it is joined. Says whether one did.
 pub fn release(place: &GolemHome) -> Result<bool, Error> {
     let marker = place.released_marker();
     fs::write(&marker, "")
@@ -97,7 +97,7 @@ pub fn release(place: &GolemHome) -> Result<bool, Error> {
     Ok(was_lived)
 }
 
-/// A host may live it again. Says whether it had been released.
+/// Joins it again: a host may run it. Says whether it had been released.
 pub fn join(place: &GolemHome) -> Result<bool, Error> {
     let marker = place.released_marker();
     let released = match fs::remove_file(&marker) {

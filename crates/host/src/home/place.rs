@@ -1,5 +1,5 @@
-//! The owner's home, one folder with the treasury, the golems, their heads and imported data, and the place of each golem
-//! in it.
+//! The owner's home, one folder with the treasury, the golems, their heads and imported data, and the place of each
+//! golem in it.
 //!
 //! ```text
 //! $BARDO_HOME/bardo.toml   prices.csv   treasury.db   heads/ID   data/NAME.csv   clock   reserve
@@ -27,13 +27,13 @@ use crate::{Error, chance, durable, private};
 #[derive(Clone, Debug)]
 pub struct Home {
     root: PathBuf,
-    /// Candles that were read, by their hash: many golems may live in the same.
+    /// Candles that were read, by their hash: many golems may live in the same data.
     candles: Arc<Mutex<BTreeMap<String, Candles>>>,
-    /// Series that still grow, by their file; one of each serves all who watch it.
+    /// Series that still grow, by their file; one of each serves all golems that watch it.
     series: Arc<Mutex<BTreeMap<PathBuf, Arc<Series>>>>,
-    /// Read once: what a host began with holds until it is started anew.
+    /// Retention of journals, read once: a host keeps the value it started with until it is restarted.
     retention: Arc<OnceLock<Retention>>,
-    /// The group as of which the host log was looked through, so that this is done once.
+    /// The group of the host log up to which it was verified, so that this is done once.
     looked: Arc<Mutex<Option<Tip>>>,
     far_worlds: Arc<FarWorlds>,
     minds: Arc<Minds>,
@@ -50,7 +50,7 @@ pub struct GolemHome {
     home: Home,
 }
 
-/// A golem, and what it is like and whether anyone is living it, or why nobody can tell.
+/// A golem's folder with its glance and whether a process runs it, or the reason why neither can be read.
 pub type Seen = (GolemHome, Result<(Glance, bool), Error>);
 
 impl Home {
@@ -71,7 +71,7 @@ impl Home {
         root.map(Home::at).ok_or_else(unknown)
     }
 
-    /// A home in a simulation: by its clock, and with errands that wait until it has them run.
+    /// A home in a simulation: on its clock, and with errands that wait until it has them run.
     #[cfg(test)]
     pub(crate) fn simulated(root: PathBuf, wall: &Wall) -> Home {
         Home::on(root, wall.clone(), FarWorlds::waiting(wall))
@@ -113,7 +113,7 @@ impl Home {
         durable::write(&path, text.as_bytes())
     }
 
-    /// How much of its journal a life keeps in its file here.
+    /// Retention: how much of a journal a life keeps in its file here.
     pub(crate) fn retention(&self) -> Retention {
         if let Some(known) = self.retention.get() {
             return *known;
@@ -125,11 +125,11 @@ impl Home {
         }
     }
 
-    /// Makes the home, or completes it: what is there is left as it is, but for who else may read it. Says whether
+    /// Makes the home, or completes it: existing files are left as they are, but closed to other users. Says whether
     /// it was new.
     pub fn init(&self, settings: &Settings) -> Result<bool, Error> {
         private::folder(&self.root).map_err(Error::io("cannot create", &self.root))?;
-        // Of those who come at once one makes it, and the others find it made. The lock goes with this file.
+        // Of processes that come at once one makes it, and the others find it made. The lock goes with this file.
         let alone = fs::File::open(&self.root).map_err(Error::io("cannot open", &self.root))?;
         alone.lock().map_err(Error::io("cannot lock", &self.root))?;
         for folder in [self.golems(), self.heads(), self.data()] {
@@ -149,14 +149,14 @@ impl Home {
         Ok(new)
     }
 
-    /// Tells this home from every other, wherever it stands; drawn when first asked for.
+    /// The id of this home, which tells it from every other, wherever it stands; drawn when first asked for.
     pub fn identity(&self) -> Result<String, Error> {
         let path = self.root.join("home-id");
         if !path.exists() {
             let id = chance::identity(None, "").to_string();
             let aside = self.root.join(format!(".home-id-{id}"));
             private::write(&aside, id.as_bytes()).map_err(Error::io("cannot write", &aside))?;
-            // Whoever was first named this home.
+            // The first process to link its file has named this home.
             let _ = fs::hard_link(&aside, &path);
             let _ = fs::remove_file(&aside);
         }
@@ -203,12 +203,12 @@ impl Home {
         self.root.join("attic")
     }
 
-    /// What whoever talks to the API must know.
+    /// The token that a client of the API must send.
     pub fn token(&self) -> PathBuf {
         self.root.join("api-token")
     }
 
-    /// Where a host that is up is told that somebody has a letter.
+    /// The folder in which a host that is up is told that a golem has a letter.
     pub(crate) fn bells(&self) -> PathBuf {
         self.root.join("bells")
     }
@@ -218,8 +218,8 @@ impl Home {
         vault::Log::is_taken(&self.heads())
     }
 
-    /// What a host has written down and not carried over yet. While one is up it is its to look after; what one left
-    /// behind is looked through before any of it is believed.
+    /// The host log: records that a host has written down and not carried over yet. While a host is up, the log is the
+    /// host's to look after; one that was left behind is verified before any of it is believed.
     pub(crate) fn log(&self) -> Result<Option<LogReader>, Error> {
         let Some(reader) = Log::reader(&self.root, &self.heads())? else { return Ok(None) };
         let mut looked = self.looked.lock().unwrap_or_else(PoisonError::into_inner);
@@ -229,7 +229,7 @@ impl Home {
         Ok(Some(reader))
     }
 
-    /// A host that went down in haste may have left records of this life in its log: they belong in its own file.
+    /// Carries records of this life, left in the log by a host that went down in haste, over into its own file.
     pub(crate) fn reclaim(&self, vault: &mut Vault, golem: &mut Golem) -> Result<(), Error> {
         let Some(reader) = self.log()? else { return Ok(()) };
         let lines = reader.lines(golem.life().id())?;
@@ -242,13 +242,13 @@ impl Home {
                 *self.looked.lock().unwrap_or_else(PoisonError::into_inner) = Some(log.tip());
                 Ok(())
             }
-            // Whoever has the log now will do this by itself; here it only saves room.
+            // The process that holds the log will do this itself; here it only saves room.
             Err(vault::Error::Locked(_)) => Ok(()),
             Err(other) => Err(other.into()),
         }
     }
 
-    /// What a host's log still has of a life and its own file may lack.
+    /// Records of a life that a host's log still has and its own file may lack.
     pub(crate) fn lines(&self, id: GolemId) -> Result<Vec<Line>, Error> {
         Ok(match self.log()? {
             Some(reader) => reader.lines(id)?,
@@ -266,7 +266,7 @@ impl Home {
         Ok(Treasury::open(&self.require()?.root, &self.heads())?)
     }
 
-    /// For whoever only looks, also where nothing can be written.
+    /// The treasury for reading only, also where nothing can be written.
     pub fn treasury_to_read(&self) -> Result<Treasury, Error> {
         Ok(Treasury::to_read(&self.require()?.root, &self.heads())?)
     }
@@ -280,7 +280,7 @@ impl Home {
         self.candles.lock().unwrap_or_else(PoisonError::into_inner).insert(hash.to_owned(), candles.clone());
     }
 
-    /// A series that still grows, the same for everyone who watches it.
+    /// A series that still grows, the same for every golem that watches it.
     pub(crate) fn series(&self, path: &Path, bar: Span) -> Result<Arc<Series>, Error> {
         let mut known = self.series.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(series) = known.get(path) {
@@ -299,22 +299,22 @@ impl Home {
         &self.clock
     }
 
-    /// The worlds outside that take their time.
+    /// The worlds outside, which are asked without waiting.
     pub(crate) fn far_worlds(&self) -> &FarWorlds {
         &self.far_worlds
     }
 
-    /// Where calls of its golems' agents are let through.
+    /// The counters at which calls of agents are let through.
     pub(crate) fn counters(&self) -> &Counters {
         &self.counters
     }
 
-    /// The models its golems ask.
+    /// The models that golems ask.
     pub(crate) fn minds(&self) -> &Arc<Minds> {
         &self.minds
     }
 
-    /// The folder a golem of this name has or would have.
+    /// The folder of a golem of this name, whether it exists or not.
     pub fn place(&self, name: &Name) -> GolemHome {
         GolemHome { name: name.clone(), folder: self.golems().join(name.as_str()), home: self.clone() }
     }
@@ -326,7 +326,7 @@ impl Home {
         found.ok_or_else(|| Error::NoGolem(name.to_owned()))
     }
 
-    /// Every golem here at a glance, by name: what it is like, and whether anyone is living it.
+    /// Every golem here at a glance, by name, and whether a process runs it.
     pub fn glances(&self) -> Result<Vec<Seen>, Error> {
         let (mut ahead, mut lodgers) = (BTreeSet::new(), BTreeSet::new());
         if let Some(log) = self.log()? {
@@ -334,7 +334,7 @@ impl Home {
             lodgers.extend(if self.is_up() { log.lodgers()? } else { Vec::new() });
         }
         let look = |place: &GolemHome| -> Result<(Glance, bool), Error> {
-            // Of those whose newest records are in a host's log the file does not know enough.
+            // If the newest records of a golem are in a host's log, its file does not know enough.
             let glance = match Glance::read(&place.vault()).filter(|glance| !ahead.contains(&glance.id)) {
                 Some(glance) => glance,
                 None => {
@@ -375,7 +375,7 @@ impl GolemHome {
         if self.lodges()? { Err(Error::Hosted(self.name.clone())) } else { Ok(()) }
     }
 
-    /// The life as of its newest acknowledged record, whoever is living it.
+    /// The life as of its newest acknowledged record, whichever process runs it.
     pub fn wake(&self) -> Result<(Golem, Vec<Notice>), Error> {
         let reader = Reader::open(&self.database())?;
         // The log first: what leaves it meanwhile is in the file by then.
@@ -385,12 +385,13 @@ impl GolemHome {
         Ok((golem, notices))
     }
 
-    /// Whether anyone is living this golem right now.
+    /// Whether a process runs this golem right now.
     pub fn is_lived(&self, id: GolemId) -> bool {
         Head::is_taken(&self.home.heads(), id) || self.lodges().unwrap_or(false)
     }
 
-    /// Why nobody can live this golem, if its owner has to see to it: it has no head here, or a stranger has its lock.
+    /// Why no process can run this golem, if the owner has to see to it: it has no head here, or a stranger has its
+    /// lock.
     pub fn unlivable(&self, id: GolemId) -> Option<(&'static str, String)> {
         let heads = self.home.heads();
         if Head::peek(&heads, id).is_none() {
@@ -414,11 +415,11 @@ impl GolemHome {
         Ok(reader.lodges(Reader::open(&self.database())?.id()?)?)
     }
 
-    /// Tells a host that is up that there is something in the inbox; without one nobody needs to be told.
+    /// Tells a host that is up that there is something in the inbox; without a host there is nothing to tell.
     pub(crate) fn ring(&self) {
         let bells = self.home.bells();
         if bells.exists() {
-            // Whoever misses the bell looks into the inbox at the next tick anyway.
+            // A host that misses the bell looks into the inbox at the next tick anyway.
             let _ = fs::write(bells.join(self.name.as_str()), "");
         }
     }
@@ -435,22 +436,22 @@ impl GolemHome {
         self.folder.join("secret")
     }
 
-    /// What has left its file.
+    /// The folder of archived segments of its journal.
     pub fn archive(&self) -> PathBuf {
         archive::folder_beside(&self.database())
     }
 
-    /// Which programs are its world and its mind here.
+    /// The file that names the programs of its world and its mind here.
     pub fn programs(&self) -> PathBuf {
         self.folder.join("programs.json")
     }
 
-    /// Where those keep what they have to remember.
+    /// The folder where these programs keep their state.
     pub fn own(&self) -> PathBuf {
         self.folder.join("programs")
     }
 
-    /// The same for whoever carries out its orders alone: there may be a key in it, which is nothing for a mind to read.
+    /// The folder of the program that carries out its orders: it may hold a key, so a mind must not read it.
     pub fn orders(&self) -> PathBuf {
         self.folder.join("orders")
     }
@@ -460,12 +461,12 @@ impl GolemHome {
         self.folder.join("world.log")
     }
 
-    /// What opens its gateway to its agent.
+    /// The token with which its agent opens the gateway.
     pub fn agent_token(&self) -> PathBuf {
         self.folder.join("agent-token")
     }
 
-    /// The commands of its checks, and what they have said.
+    /// The commands of its checks, and their results.
     pub fn checks(&self) -> PathBuf {
         self.folder.join("checks.json")
     }
@@ -478,12 +479,12 @@ impl GolemHome {
         self.folder.join("PLAYBOOK.md")
     }
 
-    /// What it asked models and what they said, word for word.
+    /// Questions to models and their answers, word for word.
     pub fn thoughts(&self) -> PathBuf {
         self.folder.join("thoughts")
     }
 
-    /// What it leaves: for people, for programs, and for an heir.
+    /// The testament: one file for people, one for programs.
     pub fn testament(&self, kind: &str) -> PathBuf {
         self.folder.join(format!("testament.{kind}"))
     }
@@ -492,12 +493,12 @@ impl GolemHome {
         self.folder.join("legacy.bundle")
     }
 
-    /// What it was left and has not taken in yet.
+    /// The bundle it was left and has not taken in yet.
     pub fn inheritance(&self) -> PathBuf {
         self.folder.join("inheritance.bundle")
     }
 
-    /// The same once it has been taken in.
+    /// The bundle it was left, once it has been taken in.
     pub fn inherited(&self) -> PathBuf {
         self.folder.join("inherited.bundle")
     }
@@ -506,33 +507,34 @@ impl GolemHome {
         self.folder.join("inbox")
     }
 
-    /// A plain file, so that freezing needs nobody's cooperation: no lock, no database, no living process.
+    /// The marker of a frozen golem: a plain file, so that freezing needs no lock, no database and no living process.
     pub fn frozen_marker(&self) -> PathBuf {
         self.folder.join("FROZEN")
     }
 
-    /// There once whoever carried out its orders has sent home what was left.
+    /// The marker that the program which carried out its orders has sent home what was left.
     pub(crate) fn gone_home_marker(&self) -> PathBuf {
         self.folder.join("GONE_HOME")
     }
 
-    /// A program carries out its orders: what it has is with that, and not on paper.
+    /// Whether a program carries out its orders: then its capital is with that program, and not on paper.
     pub fn is_ordered(life: &Life) -> bool {
         serde_json::from_str(&life.birth().world.spec).is_ok_and(|spec: Spec| spec.is_ordered())
     }
 
-    /// Nothing of it is left with whoever carried out its orders, if anybody did. An owner who buries it gives up what is.
+    /// Whether nothing of it is left with the program that carried out its orders. An owner who buries it gives up the
+    /// rest.
     pub fn has_gone_home(&self, life: &Life) -> bool {
         !GolemHome::is_ordered(life) || self.gone_home_marker().exists() || self.is_buried()
     }
 
-    /// The owner's reason, if it is marked frozen; a marker nobody can read still counts.
+    /// The owner's reason, if it is marked frozen; a marker that cannot be read still counts.
     pub fn frozen(&self) -> Option<String> {
         let marker = self.frozen_marker();
         marker.exists().then(|| std::fs::read_to_string(marker).unwrap_or_default())
     }
 
-    /// Put away by its owner: dead, and out of the lists.
+    /// Whether the owner has put it away: dead, and out of the lists.
     pub fn is_buried(&self) -> bool {
         self.buried_marker().exists()
     }
@@ -541,8 +543,8 @@ impl GolemHome {
         self.folder.join("BURIED")
     }
 
-    /// Puts the dead away. Whoever lives or is still dying stays where everyone sees it; so does whoever has something that is
-    /// not home yet, unless its owner gives that up.
+    /// Buries a dead golem. One that lives, is still dying or has something that is not home yet stays in the lists,
+    /// unless the owner gives that up.
     pub fn bury(&self, unfinished: bool) -> Result<(), Error> {
         let (golem, _) = self.wake()?;
         let name = &self.name;

@@ -1,5 +1,5 @@
-//! The price book of a home: a newer one than the program has, put there by its owner. It is read whole or not at all, and one
-//! that is older than the program's is not used.
+//! The price book of a home: a newer one than the program has, put there by its owner. It is read whole or not at all,
+//! and one that is older than the program's is not used.
 
 use std::fs;
 use std::path::PathBuf;
@@ -16,7 +16,7 @@ use crate::{Error, durable};
 pub const LASTS: i64 = 60;
 
 impl Home {
-    /// Where a book of its owner's lies, if there is one.
+    /// The file of the owner's own book, whether there is one or not.
     pub fn price_book(&self) -> PathBuf {
         self.root().join("prices.csv")
     }
@@ -35,12 +35,12 @@ impl Home {
         Ok(if book.looked_up() > built_in.looked_up() { Arc::new(book) } else { built_in })
     }
 
-    /// What models cost here.
+    /// The prices of models here.
     pub fn prices(&self) -> Result<Prices, Error> {
         Ok(Prices::new(self.settings()?.prices()?, self.book()?))
     }
 
-    /// Puts a book in the place of the one that counts here; refused, if it is none or not newer.
+    /// Replaces the book that is used here; refused, if the text is not a book or not newer.
     pub fn put_book(&self, text: &str) -> Result<Book, Error> {
         let book = Book::parse(text)?;
         let known = Book::built_in();
@@ -56,7 +56,7 @@ impl Home {
     }
 }
 
-/// How many days ago a book was looked up; nothing, if that is no day.
+/// How many days ago a book was looked up; none, if the date is not one.
 pub fn age(book: &Book, now_ms: i64) -> Option<i64> {
     let looked_up: Date = book.looked_up().parse().ok()?;
     let today = jiff::Timestamp::from_millisecond(now_ms).ok()?.to_zoned(jiff::tz::TimeZone::UTC).date();
@@ -84,7 +84,7 @@ mod tests {
         assert!(older.contains("2025-01-01") && !home.price_book().exists(), "{older}");
         home.put_book(&text("2099-01-01", 7)).unwrap();
         assert_eq!(home.book().unwrap().find("openai/mine").unwrap().price.rates.input, 7);
-        // What is no book replaces none.
+        // A text that is not a book replaces none.
         assert!(home.put_book(&text("2099-02-01", 7).replace("openai/", "nobody/")).is_err());
         assert_eq!(home.book().unwrap().looked_up(), "2099-01-01");
         // A program that was made later knows better.

@@ -1,6 +1,6 @@
-//! Room on the disk that a home keeps for orders that stop something. Just when a disk is full an owner wants to pause, end
-//! or take money back, and what is obeyed has to be written down: then this file is given up, and laid aside again once
-//! there is room.
+//! Room on the disk that a home keeps for orders that stop something. Just when a disk is full an owner wants to pause,
+//! end or take money back, and what is obeyed has to be written down: then this file is given up, and laid aside again
+//! once there is room.
 
 use std::fs;
 use std::io::{self, Read};
@@ -12,12 +12,14 @@ use rustix::fs::{FallocateFlags, StatVfsMountFlags, fallocate, statvfs};
 
 use super::Home;
 
-/// To end three golems of 2,000 ticks, with their testaments and what they leave, takes some 900 KB, and an owner may end all.
+/// To end three golems of 2,000 ticks, with their testaments and what they leave, takes some 900 KB, and an owner may
+/// end all.
 const LENGTH: u64 = 4 << 20;
-/// It is laid aside only where so much is left beside it: whoever has no room has better uses for it.
+/// Room that must be left beside the reserve: on a fuller disk it is not laid aside.
 const BESIDE: u64 = 4 << 20;
 
-/// Some file systems do not say, or not at once, what room a file takes: there it is not laid aside again at every look.
+/// Some file systems do not say, or not at once, what room a file takes: there it is not laid aside again at every
+/// look.
 static UNSEEN: AtomicBool = AtomicBool::new(false);
 
 impl Home {
@@ -30,7 +32,7 @@ impl Home {
         fs::metadata(self.reserve()).is_ok_and(|file| file.len() == LENGTH && file.blocks() * 512 >= LENGTH)
     }
 
-    /// Lays it aside if it is not there. Best effort: a home without it is a home all the same.
+    /// Lays the reserve aside if it is not there. Best effort: a home without it is a home all the same.
     pub fn keep_reserve(&self) -> bool {
         let is_there = || fs::metadata(self.reserve()).is_ok_and(|file| file.len() == LENGTH);
         if self.has_reserve() || UNSEEN.load(Ordering::Relaxed) && is_there() {
@@ -48,7 +50,7 @@ impl Home {
         laid
     }
 
-    /// Gives it up for an order that found no room. Says whether there was any to give.
+    /// Gives the reserve up for an order that found no room. Says whether there was any to give.
     pub(crate) fn give_up_reserve(&self) -> bool {
         fs::remove_file(self.reserve()).is_ok()
     }
@@ -57,7 +59,7 @@ impl Home {
         statvfs(self.root()).map_or(u64::MAX, |disk| disk.f_bavail.saturating_mul(disk.f_frsize))
     }
 
-    /// Nobody can write here, whatever is free.
+    /// Whether the file system is read-only, whatever is free.
     pub(crate) fn is_read_only(&self) -> bool {
         statvfs(self.root()).is_ok_and(|disk| disk.f_flag.contains(StatVfsMountFlags::RDONLY))
     }

@@ -1,5 +1,5 @@
-//! Who may do what over the API. A token is a secret somebody holds and a scope it opens; here stand its name, its scope
-//! and its hash, so that whoever reads the file can enter nowhere with it. The owner's own programs on this machine
+//! Permissions of the API. A token is a secret that a client holds and a scope that it opens; the file has its name,
+//! its scope and its hash, so that reading the file opens nothing. The owner's own programs on this machine
 //! have one more, in `api-token`, in clear, because they have to send it.
 
 use std::fs;
@@ -25,7 +25,7 @@ const MOST: usize = 1_000;
 /// The shortest text that counts as a secret.
 const SHORTEST: usize = 32;
 
-/// What a token opens; each opens what the one before it does.
+/// The scope of a token; each includes the one before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Scope {
@@ -39,7 +39,7 @@ pub enum Scope {
     All,
 }
 
-/// What is known of a token; the token itself only its holder knows.
+/// A token as it is kept, without its text, which only its holder knows.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Token {
     pub name: Name,
@@ -47,12 +47,12 @@ pub struct Token {
     hash: String,
     /// When it was made, in milliseconds.
     pub made: i64,
-    /// When it ends by itself, in milliseconds.
+    /// When it expires, in milliseconds.
     #[serde(default)]
     pub until: Option<i64>,
 }
 
-/// The tokens of a home as a host that is up knows them: read anew whenever they have changed.
+/// The tokens of a home as a running host knows them: read again whenever the files have changed.
 #[derive(Debug)]
 pub struct Keyring {
     tokens: PathBuf,
@@ -68,7 +68,7 @@ struct Known {
     keys: Vec<Open>,
 }
 
-/// What one token opens, and until when.
+/// One token's scope, and until when it counts.
 #[derive(Debug)]
 struct Open {
     hash: Hash,
@@ -77,7 +77,7 @@ struct Open {
     until: Option<i64>,
 }
 
-/// What changes with a file, whatever clocks do: it is always written aside and renamed.
+/// The signs of a changed file, whatever clocks do: it is always written aside and renamed.
 type Look = Option<(u64, i64, i64, u64)>;
 
 impl Scope {
@@ -104,7 +104,7 @@ impl Keyring {
         Keyring { tokens: path(home), local: home.token(), wall: home.wall().clone(), known: Mutex::default() }
     }
 
-    /// What whoever sends this may do; nothing if nobody was given it. Compared as hashes, each with each, which takes
+    /// The scope of the token a client sent; none if it is not known. Compared as hashes, each with each, which takes
     /// equally long wherever they differ.
     pub fn scope_of(&self, sent: &str) -> Option<Scope> {
         self.scope_of_hash(blake3::hash(sent.as_bytes()))
@@ -114,7 +114,7 @@ impl Keyring {
         self.holder(sent).map(|(_, scope)| scope)
     }
 
-    /// Whose token this is, and what it opens.
+    /// The name and scope of a token.
     pub(crate) fn holder(&self, sent: Hash) -> Option<(String, Scope)> {
         let looks = [look(&self.tokens), look(&self.local)];
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
@@ -127,7 +127,7 @@ impl Keyring {
         open.max_by_key(|key| key.scope).map(|key| (key.name.clone(), key.scope))
     }
 
-    /// What cannot be read opens nothing.
+    /// Reads the tokens; a file that cannot be read opens nothing.
     fn read(&self) -> Vec<Open> {
         let tokens = read(&self.tokens).unwrap_or_else(|why| {
             warn!(%why, "no token counts but the local one");
@@ -155,7 +155,7 @@ pub fn list(home: &Home) -> Result<Vec<Token>, Error> {
 pub fn make(home: &Home, name: &Name, scope: Scope) -> Result<String, Error> {
     edit(home, |tokens| {
         if name.as_str() == LOCAL || tokens.iter().any(|token| token.name == *name) {
-            let advice = format!("there is a token named {name}; `bardo token rotate {name}` makes it anew");
+            let advice = format!("there is a token named {name}; `bardo token rotate {name}` replaces it");
             return Err(Error::Refused(advice));
         }
         if tokens.len() >= MOST {
@@ -167,7 +167,7 @@ pub fn make(home: &Home, name: &Name, scope: Scope) -> Result<String, Error> {
     })
 }
 
-/// Makes a token that ends by itself, for a browser; those that have ended make room for it.
+/// Makes a token that expires, for a browser; expired ones make room for it.
 pub(crate) fn sign_in(home: &Home, scope: Scope, span: Duration) -> Result<String, Error> {
     edit(home, |tokens| {
         let now = home.wall().now_ms();
@@ -184,7 +184,7 @@ pub(crate) fn sign_in(home: &Home, scope: Scope, span: Duration) -> Result<Strin
     })
 }
 
-/// Whoever holds this one lets go of it: from now on it opens nothing. What opened nothing before is no fault.
+/// Removes this token: from now on it opens nothing. A token that opened nothing before is no fault.
 pub(crate) fn sign_out(home: &Home, text: &str) -> Result<(), Error> {
     let gone = hash(text);
     edit(home, |tokens| {
@@ -193,7 +193,7 @@ pub(crate) fn sign_out(home: &Home, text: &str) -> Result<(), Error> {
     })
 }
 
-/// From now on it opens nothing.
+/// Revokes a token: from now on it opens nothing.
 pub fn revoke(home: &Home, name: &Name) -> Result<(), Error> {
     if name.as_str() == LOCAL {
         return Err(Error::Refused(
@@ -207,7 +207,7 @@ pub fn revoke(home: &Home, name: &Name) -> Result<(), Error> {
     })
 }
 
-/// Another text for the same name and scope; the old one opens nothing from now on.
+/// Replaces the text of a token, with the same name and scope; the old text opens nothing from now on.
 pub fn rotate(home: &Home, name: &Name) -> Result<String, Error> {
     if name.as_str() == LOCAL {
         let text = draw();
@@ -269,7 +269,7 @@ fn read(path: &Path) -> Result<Vec<Token>, Error> {
     tokens.map_err(|e| Error::Damaged(format!("{} holds no tokens ({e}); bring it back or remove it", path.display())))
 }
 
-/// Reads, changes and writes, one at a time.
+/// Reads, changes and writes the tokens, one process at a time.
 fn edit<T>(home: &Home, change: impl FnOnce(&mut Vec<Token>) -> Result<T, Error>) -> Result<T, Error> {
     let root = home.require()?.root();
     let lock = fs::File::open(root).map_err(Error::io("cannot open", root))?;
@@ -281,7 +281,7 @@ fn edit<T>(home: &Home, change: impl FnOnce(&mut Vec<Token>) -> Result<T, Error>
     Ok(done)
 }
 
-/// Whole or not at all, and for the owner's eyes alone from the first byte.
+/// Writes the file whole or not at all, and for the owner's eyes alone from the first byte.
 fn write(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     let draft = path.with_extension("new");
     let _ = fs::remove_file(&draft);
@@ -317,12 +317,12 @@ mod tests {
         assert_eq!((ring.scope_of(&first), ring.scope_of(&second)), (None, Some(Scope::Read)));
         let kept = fs::read_to_string(home.root().join("tokens")).unwrap();
         assert!(!kept.contains(&second) && kept.contains(&hash(&second)), "{kept}");
-        assert_eq!(ring.scope_of(&hash(&second)), None, "a hash is no token");
+        assert_eq!(ring.scope_of(&hash(&second)), None, "a hash is not a token");
         revoke(&home, &name).unwrap();
         assert_eq!(ring.scope_of(&second), None);
         assert!(revoke(&home, &name).is_err());
-        let anew = rotate(&home, &LOCAL.parse().unwrap()).unwrap();
-        assert_eq!((ring.scope_of(&local), ring.scope_of(&anew)), (None, Some(Scope::All)));
+        let fresh = rotate(&home, &LOCAL.parse().unwrap()).unwrap();
+        assert_eq!((ring.scope_of(&local), ring.scope_of(&fresh)), (None, Some(Scope::All)));
     }
 
     #[test]

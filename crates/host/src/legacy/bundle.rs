@@ -1,5 +1,5 @@
-//! Bundles: knowledge as a file, with who made it and a signature. The first line says what follows; every other line is
-//! one entry. Whoever opens one learns who signed it, and believes none of it for that.
+//! Bundles: knowledge as a file, with its maker and a signature. The first line says what follows; every other line is
+//! one entry. The signature says who made it, and is no reason to believe any of it.
 
 use std::fs;
 use std::path::Path;
@@ -15,18 +15,18 @@ use crate::home::key::{Key, is_signed};
 
 /// The version of bundles this program writes and reads.
 pub const VERSION: u32 = 1;
-/// Bytes of a bundle that anyone bothers to read.
+/// Bytes of the largest bundle that is read.
 pub const LARGEST: u64 = 16 * 1024 * 1024;
 
-/// Characters of a name that anyone bothers to show.
+/// Characters of a name that are shown.
 const NAME: usize = 64;
 
-/// What stands in the first line.
+/// The first line of a bundle.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Header {
     pub bardo_bundle: u32,
     pub name: String,
-    /// The golem it came from, if one golem it was.
+    /// The golem it came from, if it came from one golem.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub golem: Option<String>,
     pub generation: u32,
@@ -39,16 +39,16 @@ pub struct Header {
     pub signature: String,
 }
 
-/// A bundle that is what it says.
+/// A bundle whose hash and signature hold.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bundle {
     pub header: Header,
     pub lines: Vec<Line>,
-    /// Somebody else's key made it.
+    /// Whether another owner's key signed it.
     pub stranger: bool,
 }
 
-/// Lines as a bundle, signed.
+/// Packs lines into a signed bundle.
 pub fn pack(key: &Key, name: &str, life: Option<&Life>, lines: &[Line]) -> String {
     let body: String =
         lines.iter().map(|line| serde_json::to_string(line).expect("a line is plain data") + "\n").collect();
@@ -71,7 +71,7 @@ fn signed(header: &Header) -> Vec<u8> {
     serde_json::to_vec(&plain).expect("a header is plain data")
 }
 
-/// Reads a bundle; the reason in plain words if it is none, or not what it says.
+/// Reads a bundle; an error in plain words if the text is not a bundle, or not as it was signed.
 pub fn unpack(text: &str, own: &str) -> Result<Bundle, String> {
     if text.len() as u64 > LARGEST {
         return Err(format!("it is larger than {LARGEST} bytes"));
@@ -102,13 +102,13 @@ pub fn unpack(text: &str, own: &str) -> Result<Bundle, String> {
     Ok(Bundle { header, lines, stranger })
 }
 
-/// The same lines, signed once more by this owner.
+/// A bundle's lines, signed once more by this owner.
 pub fn again(home: &Home, bundle: &Bundle) -> Result<String, Error> {
     let body = pack(&Key::of(home)?, &bundle.header.name, None, &bundle.lines);
     Ok(body)
 }
 
-/// Opens a file of one.
+/// Reads the file of a bundle.
 pub fn open(home: &Home, file: &Path) -> Result<Bundle, Error> {
     let meta = fs::metadata(file).map_err(Error::io("cannot read", file))?;
     let refused = |why: String| Error::Refused(format!("{}: {why}", file.display()));
@@ -120,7 +120,7 @@ pub fn open(home: &Home, file: &Path) -> Result<Bundle, Error> {
     unpack(&text, &Key::of(home)?.public()).map_err(refused)
 }
 
-/// Sixteen bytes that stand for a text.
+/// Sixteen bytes of a hash that stand for a text.
 pub fn mark(text: &str) -> [u8; 16] {
     blake3::hash(text.as_bytes()).as_bytes()[..16].try_into().expect("sixteen of thirty-two")
 }

@@ -1,4 +1,4 @@
-//! What is left of a life: bundles of knowledge, the owner's shelf, and the testament.
+//! The legacy of a life: bundles of knowledge, the owner's shelf, and the testament.
 
 pub mod bundle;
 pub mod shelf;

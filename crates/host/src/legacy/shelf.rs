@@ -1,4 +1,4 @@
-//! The way onto the owner's shelf: the one door for everything that leaves a golem's memory, alive or dead.
+//! The way onto the owner's shelf, for everything that leaves a golem's memory, alive or dead.
 
 use golem::Life;
 use golem::grimoire::Entry;
@@ -9,7 +9,7 @@ use vault::library::{By, Shelved};
 use crate::Error;
 use crate::home::GolemHome;
 
-/// What became of what was offered.
+/// How many of the offered entries were added or kept back.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
     pub added: u64,
@@ -17,7 +17,7 @@ pub struct Tally {
     pub kept_back: u64,
 }
 
-/// Puts on the shelf whatever of these may go this way. Done again it adds nothing.
+/// Puts those of these entries on the shelf that may go there. Done again it adds nothing.
 pub fn leave<'a>(
     place: &GolemHome,
     life: &Life,

@@ -19,7 +19,7 @@ use crate::home::GolemHome;
 use crate::home::key::Key;
 use crate::view::herald::Herald;
 
-/// Writes the testament, for people and for programs, and says its hash.
+/// Writes the testament, for people and for programs, and returns its hash.
 pub(crate) fn reflect(place: &GolemHome, life: &Life, grimoire: &Grimoire, secret: &Secret) -> Result<[u8; 32], Error> {
     let testament = draft(place, life, grimoire, secret)?;
     let json = serde_json::to_string_pretty(&testament).expect("a testament is plain data");
@@ -28,7 +28,7 @@ pub(crate) fn reflect(place: &GolemHome, life: &Life, grimoire: &Grimoire, secre
     Ok(*blake3::hash(json.as_bytes()).as_bytes())
 }
 
-/// What stands in it, in lines, for whoever is asked for last words; nothing secret is among them.
+/// The testament in lines, for a model that is asked for last words; nothing secret is among them.
 pub(crate) fn lines(
     place: &GolemHome,
     life: &Life,
@@ -59,7 +59,7 @@ fn draft(place: &GolemHome, life: &Life, grimoire: &Grimoire, secret: &Secret) -
     write(life, &whole, &review, outside).ok_or_else(|| Error::Usage(format!("{} is not dead", place.name)))
 }
 
-/// Sends what was known through the bottleneck into a bundle, and what is worth it onto the owner's shelf.
+/// Packs what was known and may cross a death into a bundle, and puts what is worth it onto the owner's shelf.
 pub(crate) fn bequeath(place: &GolemHome, life: &Life, grimoire: &Grimoire) -> Result<([u8; 32], u32), Error> {
     let whole = whole(grimoire, life);
     let lines = estate(&whole, life, BUDGET);
@@ -70,7 +70,7 @@ pub(crate) fn bequeath(place: &GolemHome, life: &Life, grimoire: &Grimoire) -> R
     Ok((*blake3::hash(text.as_bytes()).as_bytes(), lines.len() as u32))
 }
 
-/// The testament as it is on disk, if what is there is what its journal says was written.
+/// The testament as it is on disk, if it is the one that the journal says was written.
 pub fn read(place: &GolemHome, life: &Life) -> Result<Option<Testament>, Error> {
     let Some(hash) = life.death().and_then(|death| death.progress.testament) else { return Ok(None) };
     let path = place.testament("json");

@@ -21,7 +21,7 @@ use crate::config::Settings;
 use crate::durable::{aside, sync_folder};
 use crate::home::{GolemHome, Home};
 
-/// What kind of golem to make.
+/// The golem to be made.
 #[derive(Debug)]
 pub struct Wish {
     pub name: Name,
@@ -29,18 +29,18 @@ pub struct Wish {
     /// Derive identity, secret and world from this, so that the life can be repeated.
     pub seed: Option<u64>,
     pub settings: Settings,
-    /// Whom it comes from.
+    /// The golem it descends from.
     pub descent: Option<Descent>,
-    /// What it is left.
+    /// The bundle of knowledge it is left.
     pub bundle: Option<String>,
-    /// What its checks run here, in a world of checks.
+    /// The commands of its checks, in a world of checks.
     pub checks: Option<Plan>,
-    /// Which programs are its world and its mind here.
+    /// The programs of its world and its mind here.
     pub programs: Programs,
 }
 
 impl Wish {
-    /// A golem of its own: the first of its line, with nothing of its owner's around it.
+    /// A golem of its own: the first of its line, without a bundle, checks or programs.
     pub fn of(name: Name, spec: Spec, seed: Option<u64>, settings: Settings) -> Wish {
         let (descent, bundle, checks, programs) = (None, None, None, Programs::default());
         Wish { name, spec, seed, settings, descent, bundle, checks, programs }
@@ -63,7 +63,7 @@ pub fn birth(home: &Home, wish: Wish) -> Result<Living, Error> {
     let (manifest, starts) = first_look(home, &wish)?;
     let secret = wish.seed.map_or_else(Secret::draw, |seed| Secret::from_seed(seed, wish.name.as_str()));
     let birth = birth_of(&wish, constitution, endowment, manifest, secret.hash())?;
-    // A head without its first money is a birth that was cut short: nobody has lived there.
+    // A head without its first money is a birth that was cut short: no golem has lived there.
     if Head::peek(&home.heads(), birth.id).is_some_and(|anchor| anchor.seq > 1) {
         return Err(Error::Usage(format!(
             "a golem with this seed and name has lived here before; choose another seed or name than {}",
@@ -80,19 +80,19 @@ pub fn birth(home: &Home, wish: Wish) -> Result<Living, Error> {
         Err(why) => Err(why),
     };
     if let Err(Error::Vault(vault::Error::TreasuryShort { .. } | vault::Error::LineEnded)) = opened {
-        // Somebody else was quicker, with the money or with a word: this birth never was.
+        // Another process was quicker, with the money or with a letter: this birth never was.
         let _ = fs::remove_dir_all(&place.folder);
         let _ = fs::remove_file(Head::path(&home.heads(), id));
     }
     opened
 }
 
-/// What the world it is to be born into declares, and when whoever is born into it begins.
+/// The manifest of the world it is to be born into, and the time at which its life begins.
 fn first_look(home: &Home, wish: &Wish) -> Result<(Manifest, Time), Error> {
     let Spec::Outside { seed } = wish.spec else {
         let world = worlds::open(home, &wish.spec, Ledger::memory())?;
         let manifest = world.manifest();
-        // What somebody does elsewhere is done: it cannot be rewound.
+        // Orders that a program has carried out elsewhere cannot be rewound.
         let paper = manifest.paper && !wish.spec.is_ordered();
         return Ok((Manifest { paper, ..manifest }, world.start()));
     };
@@ -101,7 +101,7 @@ fn first_look(home: &Home, wish: &Wish) -> Result<(Manifest, Time), Error> {
         .world
         .clone()
         .ok_or_else(|| Error::Usage("a world outside is a program: --world COMMAND".into()))?;
-    // Whatever it writes down before there is a life is for nobody.
+    // Files that the program writes before there is a life are thrown away.
     let folder = aside(&home.golems(), "trial")?;
     let world = Outside::bare(home.root(), &folder, run, wish.name.as_str(), seed);
     let looked = world.map(|world| (world.manifest(), world.start()));
@@ -109,7 +109,7 @@ fn first_look(home: &Home, wish: &Wish) -> Result<(Manifest, Time), Error> {
     looked
 }
 
-/// What is set for good with a birth, if one can live like that in this world.
+/// The birth record, fixed for good, if a life is possible like that in this world.
 fn birth_of(
     wish: &Wish,
     constitution: Constitution,
@@ -134,11 +134,11 @@ fn birth_of(
         lineage: descent.map(|descent| descent.lineage.clone()),
         unfinished: descent.map(|descent| descent.unfinished.clone()).unwrap_or_default(),
     };
-    birth.check().map_err(|why| Error::Usage(format!("nobody can live in this world: {why}")))?;
+    birth.check().map_err(|why| Error::Usage(format!("no golem can live in this world: {why}")))?;
     Ok(birth)
 }
 
-/// What an owner has set must be about this world.
+/// Checks that the owner's settings fit this world.
 fn fits(constitution: &Constitution, manifest: &Manifest) -> Result<(), Error> {
     if !constitution.interval.as_millis().is_multiple_of(manifest.bar.as_millis()) {
         return Err(Error::Usage(format!(
@@ -162,7 +162,7 @@ fn fits(constitution: &Constitution, manifest: &Manifest) -> Result<(), Error> {
     Ok(())
 }
 
-/// Made aside and moved into place whole: a birth cut short leaves no half-made golem behind.
+/// Makes the golem's folder aside and moves it into place whole: a birth cut short leaves no half-made golem behind.
 fn make_place(
     home: &Home,
     place: &GolemHome,
@@ -187,7 +187,7 @@ fn make_place(
         let path = cradle.join("inheritance.bundle");
         fs::write(&path, bundle).map_err(Error::io("cannot write", &path))?;
     }
-    // The marker needs nobody's cooperation, of an heir as of anyone.
+    // A frozen line stays frozen: the marker holds for an heir as for any golem.
     if let Some(line) = birth.lineage.as_ref().filter(|line| line.frozen) {
         let path = cradle.join("FROZEN");
         let reason = format!("{} was frozen when it died", line.parent_name);

@@ -1,4 +1,4 @@
-//! What stands around one golem while it is lived: where it is written down, its world, its purse and what it knows. It
+//! The body of a golem while it runs: the file it is written to, its world, its purse and its knowledge. It
 //! is the shell of that life: what the golem owes is done here, and its records go out from here.
 
 use std::collections::BTreeSet;
@@ -24,13 +24,13 @@ use crate::legacy::testament;
 
 pub(crate) struct Body {
     pub(super) place: GolemHome,
-    /// Let go of before the lock of the life: whoever takes that may have its world.
+    /// The world; dropped before the lock of the life, because the next process to take the lock may open the world.
     pub(super) ground: Ground,
-    /// Its questions to models, from the first on.
+    /// Questions to models, from the first on.
     pub(super) thinking: Option<Arc<Thinking>>,
-    /// Where its agent's calls wait.
+    /// The counter where its agent's calls wait.
     pub(super) counter: Served,
-    /// Whoever wants to know when something has come.
+    /// Callback for the moment when something has come.
     pub(super) waker: Option<Waker>,
     pub(super) writing: Writing,
     pub(super) secret: Secret,
@@ -38,21 +38,21 @@ pub(crate) struct Body {
     pub(super) observation: Observation,
     /// Records stepped but not yet durable.
     pub(super) unsaid: Vec<Record>,
-    /// What it knows, read from its rows when it is first needed.
+    /// The knowledge, read from its rows when it is first needed.
     pub(super) grimoire: Option<Grimoire>,
-    /// What it can dream of, read from its journal when it first dreams.
+    /// The episodes that nights look back on, read from the journal at the first dream.
     pub(super) memory: Option<Memory>,
-    /// Its playbook may have changed since it was last written down.
+    /// Whether the playbook may have changed since it was last written down.
     pub(super) rewritten: bool,
     /// Words whose lines have gone through the last round, by teller and number, and what of them is left for another.
     pub(super) digested: Vec<((GolemId, u64), Vec<String>)>,
     /// Letters that wait for a round, and need not be read again before it.
     pub(super) put_off: BTreeSet<PathBuf>,
-    /// It has looked for what siblings told before it was here.
+    /// Whether it has read what siblings told before it was here.
     pub(super) caught_up: bool,
 }
 
-/// A body, with whoever listens to it.
+/// A body with the listener of its run.
 pub(super) struct Shelled<'a, L> {
     pub(super) body: &'a mut Body,
     pub(super) listener: &'a mut L,
@@ -119,7 +119,7 @@ impl Body {
         self.treasury.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Makes durable what was stepped, then says so.
+    /// Makes durable what was stepped, then tells the listener.
     pub(super) fn flush(&mut self, life: &Life, listener: &mut impl Listener) -> Result<(), Error> {
         if self.unsaid.is_empty() {
             return Ok(());
@@ -130,19 +130,19 @@ impl Body {
         Ok(())
     }
 
-    /// One of very many keeps in memory only what it cannot do without.
+    /// Frees what can be read again: one golem of very many keeps in memory only what it cannot do without.
     pub(super) fn forget_what_can_be_read_again(&mut self) {
         if self.writing.is_lodged() {
             (self.grimoire, self.memory) = (None, None);
         }
     }
 
-    /// Everything it knows, as its rows have it.
+    /// The knowledge, as its rows have it.
     pub(super) fn known(&mut self) -> Result<Grimoire, Error> {
         Ok(Grimoire::new(self.writing.entries(&self.place)?))
     }
 
-    /// Goes through what it knows, with what siblings have brought.
+    /// Curates the knowledge, with what siblings have brought.
     fn curate(&mut self, life: &Life) -> Result<What, Error> {
         if self.grimoire.is_none() {
             self.grimoire = Some(self.known()?);
@@ -155,8 +155,8 @@ impl Body {
         Ok(What::Curated(Box::new(answer)))
     }
 
-    /// Does the night's work. What is lived and known is durable by now, so the file has it all; a night in the middle of
-    /// a run must see no more and no less than one right after a start.
+    /// Does the night's work. All that was lived and learned is durable by now, so the file has it; a night in the
+    /// middle of a run must see no more and no less than one right after a start.
     fn dream(&mut self, life: &Life) -> Result<What, Error> {
         if self.grimoire.is_none() {
             self.grimoire = Some(self.known()?);
@@ -168,7 +168,7 @@ impl Body {
         Ok(What::Dreamt(Box::new(dream::work(memory, grimoire, life))))
     }
 
-    /// Has at hand what its nights look back on.
+    /// Reads the episodes that nights look back on, if they are not in memory.
     pub(super) fn remember(&mut self, life: &Life) -> Result<(), Error> {
         if self.memory.is_none() {
             self.writing.carry_over(&self.place)?;
@@ -184,7 +184,7 @@ impl Body {
         Ok(What::Reflected { hash })
     }
 
-    /// Passes on what it knew.
+    /// Passes on the knowledge.
     fn bequeath(&mut self, life: &Life) -> Result<What, Error> {
         let grimoire = self.known()?;
         let (hash, entries) = testament::bequeath(&self.place, life, &grimoire)?;

@@ -1,5 +1,5 @@
-//! Letting the calls of a golem's agent through: what each can cost is set aside, all that have come together in one durable
-//! record after another and one sync, and only then may any of them be made.
+//! Letting the calls of a golem's agent through: what each can cost is set aside, all that have come together in one
+//! durable record after another and one sync, and only then may any of them be made.
 
 use std::time::{Duration, Instant};
 
@@ -20,7 +20,7 @@ const EVERY: Duration = Duration::from_millis(20);
 const UNSAID: Duration = Duration::from_secs(60);
 
 impl Living {
-    /// Settles what has ended and lets through what may begin.
+    /// Settles calls that have ended and lets through those that may begin.
     pub(crate) fn serve_calls(&mut self, listener: &mut impl Listener) -> Result<(), Error> {
         if !self.body.counter.has_news() {
             return Ok(());
@@ -52,7 +52,7 @@ impl Living {
             return Err(why);
         }
         for (wanted, verdict) in verdicts {
-            // Where the caller has gone, the grant is dropped with the verdict: nobody was called.
+            // If the caller has gone, the grant is dropped with the verdict: no provider was called.
             let _ = wanted.reply.send(verdict);
         }
         Ok(())
@@ -71,12 +71,12 @@ impl Living {
         if fits.is_none() && passes && !repeated {
             return Ok(Verdict::Later { lacks });
         }
-        // What cannot be let through is put to the core all the same, so that it is on record why.
+        // A call that cannot be let through is put to the core all the same, so that the reason is on record.
         let (most, answer) = fits.unwrap_or_else(|| (wanted.bound.least(), wanted.bound.shortest()));
         let tokens = wanted.bound.takes(answer);
         let (again, alike) = (wanted.again, wanted.alike);
         if fits.is_some() {
-            // In the order in which it happened: what is let through now was not refused after.
+            // In the order in which it happened: a call let through now was not refused after.
             self.say_refusals(now, Duration::ZERO, listener)?;
         }
         let (known, before) = (self.life().calls().denied, stands(self.life(), now));
@@ -99,7 +99,7 @@ impl Living {
         Ok(Verdict::Denied { by, cause: cause(life), lacks, stands: stands(life, now) })
     }
 
-    /// What a call needs of what there is too little of, and whether others give enough of it back.
+    /// The shortfall of a call, and whether calls under way will give enough of it back.
     fn lacks(&self, now: Time, bound: &Bound, room: Result<Room, Denied>) -> (Lacks, bool) {
         let (life, calls) = (self.life(), &self.life().calls());
         let by = calls.open.len();
@@ -122,7 +122,7 @@ impl Living {
         }
     }
 
-    /// Puts on record what was refused and not told one by one, if it has waited so long.
+    /// Puts on record refusals that were counted and not told one by one, if they have waited so long.
     fn say_refusals(&mut self, now: Time, waited: Duration, listener: &mut impl Listener) -> Result<(), Error> {
         for (by, times) in self.body.counter.unsaid(waited) {
             self.feed(now, What::Refused { by, times }, listener)?;
@@ -130,8 +130,8 @@ impl Living {
         Ok(())
     }
 
-    /// Has the calls under way come to their end, for as long as there is patience: whoever lives it next could only count
-    /// them as lost.
+    /// Waits for the calls under way to end, for as long as there is patience: the next process to run this life could
+    /// only count them as lost.
     pub(super) fn settle_calls(&mut self, listener: &mut impl Listener) -> Result<(), Error> {
         self.serve_calls(listener)?;
         let now = if self.is_wall() { self.wall_time().max(self.life().now()) } else { self.life().now() };
@@ -162,8 +162,8 @@ fn cause(life: &Life) -> Option<String> {
 }
 
 impl Bound {
-    /// The most it can cost within what there is room for, and the tokens that an answer may have for it; none if not even the
-    /// fewest fit.
+    /// The most a call can cost within what there is room for, and the tokens that an answer may have for it; none if
+    /// not even the fewest fit.
     fn within(&self, room: &Room) -> Option<(Usdc, u64)> {
         let money = u64::try_from(room.money.as_micros()).unwrap_or(0);
         let afforded = self.price.affords(money, self.input)?.min(room.tokens.checked_sub(self.input)?);
@@ -171,12 +171,12 @@ impl Bound {
         (tokens >= self.shortest()).then(|| (self.costs(tokens), tokens))
     }
 
-    /// Tokens that go in, and come out with answers of so many.
+    /// Tokens of the call: what goes in, and answers of so many tokens.
     fn takes(&self, tokens: u64) -> u64 {
         self.input.saturating_add(tokens.saturating_mul(self.answers.max(1)))
     }
 
-    /// Tokens of the shortest answer that is one.
+    /// Tokens of the shortest useful answer.
     fn shortest(&self) -> u64 {
         self.fewest.min(self.output)
     }
@@ -186,14 +186,14 @@ impl Bound {
         Usdc::micros(i64::try_from(micros).unwrap_or(i64::MAX).min(Usdc::MOST.as_micros()))
     }
 
-    /// Whether so many tokens in that may be far too many weigh too much: more than a quarter of a sum, or a hundredth where they
+    /// Whether an estimate of so many tokens in is too rough: more than a quarter of a sum, or a hundredth where they
     /// are more than a third of what goes in.
     fn weighs(&self, rough: u64, room: Usdc) -> bool {
         let (cost, room) = (self.price.of(rough, 0), u64::try_from(room.as_micros()).unwrap_or(0));
         cost > room / 4 || (cost > room / 100 && rough > self.input / 3)
     }
 
-    /// What it costs with the shortest answer that is one.
+    /// Cost with the shortest useful answer.
     fn least(&self) -> Usdc {
         self.costs(self.shortest())
     }
@@ -222,7 +222,7 @@ mod tests {
                         } else {
                             assert!(bound.least() > Usdc::micros(room), "{bound:?} {room}");
                         }
-                        // The same in tokens, with all the money there is.
+                        // The same bound in tokens, with all the money there is.
                         let room = room as u64;
                         if let Some((_, tokens)) = bound.within(&of(Usdc::MOST, room)) {
                             assert!(bound.takes(tokens) <= room && tokens <= output, "{bound:?} {room}");

@@ -1,7 +1,7 @@
-//! The checks of a golem: which commands they are, and running them. The commands stand in a file of this home and in no
+//! The checks of a golem: their commands, and running them. The commands stand in a file of this home and in no
 //! birth record, so that whatever comes here from elsewhere runs nothing its owner has not written here.
 //!
-//! A check runs with a clean environment in the folder its owner named. Whatever it does but end with 0 is not passing.
+//! A check runs with a clean environment in the folder its owner named. Anything but exit code 0 is not passing.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -18,28 +18,28 @@ use world::checks::{Check, Round, Runner, Said, Says, newest};
 use crate::home::GolemHome;
 use crate::{Error, durable, program};
 
-/// How long a check may take, where nothing is said.
+/// How long a check may take, if the plan does not say.
 pub const LIMIT: Duration = Duration::from_secs(60);
-/// Characters of what a check said that are kept.
+/// Characters of a check's output that are kept.
 const KEPT: usize = 200;
-/// What a check, or another program of the owner's, is told of the place it runs in.
+/// Variables of the environment that a check, or another program of the owner's, is given.
 pub(super) const PASSED_ON: [&str; 9] = ["PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "TZ", "TMPDIR"];
 
-/// What is run for a golem, as its owner wrote it here.
+/// The commands that are run for a golem, as its owner wrote them here.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Plan {
-    /// Where the commands run.
+    /// The folder the commands run in.
     pub folder: PathBuf,
     /// Seconds that each may take.
     pub limit: u64,
     pub commands: BTreeMap<String, String>,
-    /// What neither its agent nor whatever a check runs may write to.
+    /// Paths that neither its agent nor a command of a check may write to.
     #[serde(default)]
     pub protect: Vec<PathBuf>,
 }
 
 impl Plan {
-    /// None, if nobody has written one here.
+    /// Reads the plan; none, if none was written here.
     pub fn read(place: &GolemHome) -> Result<Option<Plan>, Error> {
         let path = place.checks();
         let text = match std::fs::read_to_string(&path) {
@@ -48,7 +48,7 @@ impl Plan {
             Err(other) => return Err(Error::io("cannot read", &path)(other)),
         };
         let plan = serde_json::from_str(&text);
-        plan.map(Some).map_err(|why| Error::Damaged(format!("{} holds no checks: {why}", path.display())))
+        plan.map(Some).map_err(|why| Error::Damaged(format!("{} is not a plan of checks: {why}", path.display())))
     }
 
     pub fn write(&self, place: &GolemHome) -> Result<(), Error> {
@@ -60,7 +60,7 @@ impl Plan {
     }
 }
 
-/// What each check said in its newest round, if there was any.
+/// The newest round of checks, if there was any.
 pub fn last(place: &GolemHome) -> Result<Option<Round>, Error> {
     Ok(newest(&place.check_results())?)
 }
@@ -70,7 +70,7 @@ pub(super) fn runner(place: &GolemHome, stop: Arc<AtomicBool>) -> Runner {
     let place = place.clone();
     Box::new(move |checks: &[Check]| {
         let golem = place.name.as_str();
-        // Read anew each time: its owner may have changed it.
+        // Read again each time: the owner may have changed it.
         let plan = match Plan::read(&place) {
             Ok(Some(plan)) => plan,
             Ok(None) => {
@@ -82,7 +82,7 @@ pub(super) fn runner(place: &GolemHome, stop: Arc<AtomicBool>) -> Runner {
                 return None;
             }
         };
-        // What a check runs may be the work of whoever is judged by it.
+        // The program under a check may be the work of the agent that is judged by it.
         let hidden = vec![place.home().root().to_owned()];
         let fence = Fence { hidden, protected: plan.protect.clone(), given: Vec::new() };
         let said: Vec<Said> = std::thread::scope(|scope| {
@@ -92,7 +92,7 @@ pub(super) fn runner(place: &GolemHome, stop: Arc<AtomicBool>) -> Runner {
         for (check, said) in checks.iter().zip(&said).filter(|(_, said)| said.value.is_none()) {
             tracing::warn!(golem, check = check.name, said = said.text, "it gave no number");
         }
-        // What was cut short says nothing about anything.
+        // A check that was cut short says nothing.
         (!stop.load(Ordering::SeqCst)).then_some(said)
     })
 }

@@ -1,4 +1,4 @@
-//! What breaks a golem on purpose, in tests only: its world when it is looked at, its mind between making it up and
+//! Curses break a golem on purpose, in tests only: its world when it is looked at, its mind between making it up and
 //! writing it down, or its dream in the middle of the night. It lies on the folder, so it outlasts being woken again.
 
 use std::collections::BTreeMap;
@@ -18,7 +18,7 @@ pub(crate) enum Part {
     Dream,
 }
 
-/// Who is cursed, in which part, and for how many times more.
+/// The cursed golems, by database: which part, and for how many times more.
 static CURSES: Mutex<BTreeMap<PathBuf, (Part, u32)>> = Mutex::new(BTreeMap::new());
 
 pub(crate) fn lay(place: &GolemHome, part: Part, times: u32) {
@@ -37,7 +37,7 @@ pub(crate) fn strike(place: &GolemHome, part: Part) {
     assert!(!struck, "the {part:?} of {} has come apart", place.name);
 }
 
-/// The same world, which breaks when it is looked at while it is cursed.
+/// Wraps a world, which breaks when it is looked at while it is cursed.
 pub(crate) fn over(place: &GolemHome, inner: Box<dyn World + Send>) -> Box<dyn World + Send> {
     Box::new(Cursed { inner, place: place.clone() })
 }

@@ -1,5 +1,5 @@
 //! The desk where everything is written down: golems bring their records and wait; one scribe writes whatever has
-//! come together, syncs once, and lets them all go. While the disk is full or gone nobody is let go, nothing is
+//! come together, syncs once, and lets them all go. While the disk is full or gone every golem waits, nothing is
 //! lost, and it goes on by itself when there is room again.
 
 use std::path::PathBuf;
@@ -19,7 +19,7 @@ use crate::view::notes::host_note;
 use crate::wall::Wall;
 use crate::{Error, Home};
 
-/// Two syncs are at least so far apart: what comes meanwhile shares the next.
+/// The least time between two syncs: records that come meanwhile share the next.
 const PACE: Duration = Duration::from_millis(20);
 /// How long before a write that failed is tried again.
 const AGAIN: Duration = Duration::from_millis(500);
@@ -32,12 +32,12 @@ pub(crate) struct Desk {
     /// The owner's ledger, of which one connection serves all.
     pub(crate) treasury: Arc<Mutex<Treasury>>,
     pub(crate) board: Arc<Board>,
-    /// What golems tell each other.
+    /// Messages that golems tell each other.
     pub(crate) post: Post,
-    /// What they tell siblings elsewhere, if this home is of a clade.
+    /// Messages to siblings elsewhere, if this home is of a clade.
     pub(crate) shore: Option<Shore>,
     pub(crate) wall: Wall,
-    /// Where there is no scribe, whoever brings something writes it down.
+    /// The log, where there is no scribe: then the thread that brings something writes it.
     pen: Option<Mutex<Log>>,
     root: PathBuf,
 }
@@ -55,9 +55,9 @@ struct Queue {
     /// Number of the newest batch that is durable.
     durable: u64,
     closing: bool,
-    /// Somebody outside waits for what comes next: it is not put off.
+    /// Whether a client waits for what comes next, so that it is not put off.
     hurried: bool,
-    /// The scribe has given up; nothing more becomes durable.
+    /// Why the scribe has given up; nothing more becomes durable.
     gone: Option<String>,
 }
 
@@ -71,7 +71,7 @@ impl Desk {
         Ok((Arc::clone(&desk), Scribe { desk, thread }))
     }
 
-    /// Opens the desk without a scribe: everything happens on the thread of whoever brings something.
+    /// Opens the desk without a scribe: everything is written on the thread that brings it.
     #[cfg(test)]
     pub(crate) fn alone(mut log: Log, home: &Home) -> Result<Arc<Desk>, Error> {
         let desk = Desk::over(&mut log, home)?;
@@ -79,13 +79,13 @@ impl Desk {
     }
 
     fn over(log: &mut Log, home: &Home) -> Result<Desk, Error> {
-        // Until there is a first group nobody can tell an empty log from none.
+        // Until there is a first group an empty log cannot be told from none.
         log.commit(&Batch::default())?;
         let reader = Log::reader(home.root(), &home.heads())?;
         let reader = reader.ok_or_else(|| Error::Host("the host log cannot be read".into()))?;
-        let (shore, anew) = Shore::of(home, reader.river()?)?;
-        if !anew.is_empty() {
-            log.commit(&Batch { river: anew, ..Batch::default() })?;
+        let (shore, fresh) = Shore::of(home, reader.river()?)?;
+        if !fresh.is_empty() {
+            log.commit(&Batch { river: fresh, ..Batch::default() })?;
         }
         Ok(Desk {
             queue: Mutex::new(Queue { collecting: 1, ..Queue::default() }),
@@ -115,7 +115,7 @@ impl Desk {
         Brought(queue.collecting)
     }
 
-    /// Returns once that is durable, together with whatever else was brought meanwhile.
+    /// Returns once a place on the desk is durable, together with whatever else was brought meanwhile.
     pub(crate) fn wait(&self, Brought(mine): Brought) -> Result<(), Error> {
         if let Some(pen) = &self.pen {
             return self.write_alone(&mut pen.lock().unwrap_or_else(PoisonError::into_inner));
@@ -133,17 +133,17 @@ impl Desk {
         Ok(())
     }
 
-    /// Says who is lived here from now on or no more, durably.
+    /// Records durably that a golem runs here from now on, or no longer.
     pub(crate) fn lodge(&self, golem: GolemId, lives_here: bool) -> Result<(), Error> {
         self.commit(Batch { lodgers: vec![(golem, lives_here)], ..Batch::default() })
     }
 
-    /// What is brought next is not put off to share a sync: somebody outside waits for it.
+    /// Has the next records written without waiting to share a sync: a client waits for them.
     pub(crate) fn hurry(&self) {
         self.queue().hurried = true;
     }
 
-    /// To be written with whatever comes next; nobody waits for it.
+    /// Leaves something to be written with whatever comes next, without waiting for it.
     pub(crate) fn leave(&self, mut batch: Batch) {
         self.queue().batch.append(&mut batch);
         self.work.notify_one();
@@ -158,7 +158,7 @@ impl Desk {
         self.leave(Batch { notes: vec![note], ..Batch::default() });
     }
 
-    /// Has the owner told something about the host, or about one of its golems that its life knows nothing of.
+    /// Sends the owner a note about the host, or about one of its golems that its life knows nothing of.
     pub(crate) fn tell_owner(&self, key: String, kind: &str, golem: Option<&str>, text: String) {
         self.note(host_note(key, kind, golem, text, self.wall.now_ms()));
     }
@@ -168,20 +168,20 @@ impl Desk {
         self.wall.now_ms().unsigned_abs()
     }
 
-    /// Lets everyone go who waits for what the disk does not take.
+    /// Lets every thread go that waits for what the disk does not take.
     pub(crate) fn give_up(&self) {
         self.queue().closing = true;
         self.work.notify_all();
     }
 
-    /// Writes what nobody has waited for, where there is no scribe to do it.
+    /// Writes what was left without waiting, where there is no scribe to do it.
     #[cfg(test)]
     pub(crate) fn write_rest(&self) -> Result<(), Error> {
         let pen = self.pen.as_ref().expect("there is no scribe");
         self.write_alone(&mut pen.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// What the log has of a golem.
+    /// Records of a golem in the log.
     pub(crate) fn lines(&self, golem: GolemId) -> Result<Vec<Line>, Error> {
         self.read(|log| log.lines(golem))
     }
@@ -190,7 +190,7 @@ impl Desk {
         self.read(|log| log.waiting(target, most))
     }
 
-    /// Whatever is wrong with the log, none of those who lodge here has done it.
+    /// Reads the log. Trouble with it is the host's, not that of a golem that lodges here.
     fn read<T>(&self, what: impl FnOnce(&LogReader) -> Result<T, vault::Error>) -> Result<T, Error> {
         let log = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
         what(&log).map_err(|why| Error::Host(why.to_string()))
@@ -233,7 +233,7 @@ impl Desk {
         }
     }
 
-    /// Lets others come together until then, unless somebody is in a hurry.
+    /// Lets others come together until then, unless a client waits.
     fn rest(&self, until: Instant) {
         let mut queue = self.queue();
         while !queue.hurried && !queue.closing {
@@ -258,7 +258,7 @@ impl Desk {
         })
     }
 
-    /// Tries until it succeeds; gives up on damage, and when the host closes while the disk does not take it.
+    /// Tries to write until it succeeds; gives up on damage, and when the host closes while the disk does not take it.
     fn write(&self, log: &mut Log, batch: &Batch) -> Result<(), String> {
         let mut tried = 0;
         loop {
@@ -287,14 +287,14 @@ impl Desk {
     }
 }
 
-/// Who writes; dropped last.
+/// The writer of the desk; dropped last.
 pub(crate) struct Scribe {
     desk: Arc<Desk>,
     thread: JoinHandle<()>,
 }
 
 impl Scribe {
-    /// Writes what is left and puts the pen down.
+    /// Writes what is left and ends the thread.
     pub(crate) fn close(self) -> Result<(), Error> {
         self.desk.give_up();
         self.thread.join().map_err(|_| Error::Host("the host log was left in haste".into()))
@@ -340,10 +340,10 @@ mod tests {
             });
         }
         for _ in 0..4 {
-            finished.recv_timeout(Duration::from_secs(30)).expect("nobody is left waiting");
+            finished.recv_timeout(Duration::from_secs(30)).expect("every lodger was let go");
         }
         scribe.close().unwrap();
         let late = desk.commit(Batch { told: vec![(1, String::new())], ..Batch::default() });
-        assert!(matches!(late, Err(Error::Host(_))), "it is closed, which is nobody's fault: {late:?}");
+        assert!(matches!(late, Err(Error::Host(_))), "it is closed, which is no golem's fault: {late:?}");
     }
 }

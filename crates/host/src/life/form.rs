@@ -18,7 +18,7 @@ use crate::{Error, Home};
 
 const DAY_MS: f64 = 86_400_000.0;
 
-/// What is filled in.
+/// The answers of the form.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Form {
@@ -29,15 +29,15 @@ pub struct Form {
     /// A model it may ask, such as ollama/qwen3; empty for none.
     #[serde(default)]
     pub model: String,
-    /// What it gets to live on, in micro-USDC.
+    /// Credit to live on, in micro-USDC.
     #[serde(default = "credit")]
     #[schema(value_type = i64, minimum = 0, maximum = 1_000_000_000_000_i64)]
     pub credit: Usdc,
-    /// What it gets to act with, in micro-USDC.
+    /// Capital to act with, in micro-USDC.
     #[serde(default = "capital")]
     #[schema(value_type = i64, minimum = 0, maximum = 1_000_000_000_000_i64)]
     pub capital: Usdc,
-    /// Whether it pays for its machine out of what it lives on, and so ends when that is gone.
+    /// Whether it pays for its machine out of its credit, and so ends when that is gone.
     #[serde(default)]
     pub pays: bool,
     #[serde(default)]
@@ -47,7 +47,7 @@ pub struct Form {
     pub from: String,
 }
 
-/// How careful it is with what it acts with.
+/// How careful it is with its capital.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Care {
@@ -55,7 +55,7 @@ pub enum Care {
     Careful,
     #[default]
     Usual,
-    /// Commits more at once, and is let fall further.
+    /// Commits more at once, and may fall further.
     Bold,
 }
 
@@ -78,7 +78,7 @@ pub struct Choice {
     pub says: String,
 }
 
-/// The form with every field filled in, and what else could stand there.
+/// The form with every field filled in, and the other possible answers.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct Choices {
     pub form: Form,
@@ -86,25 +86,25 @@ pub struct Choices {
     pub care: Vec<Choice>,
     /// The dead who have left something.
     pub left: Vec<Choice>,
-    /// What there is to give, in micro-USDC.
+    /// Money in the treasury, in micro-USDC.
     #[schema(value_type = i64)]
     pub treasury: Usdc,
 }
 
-/// What a golem like this costs and how long that lasts.
+/// The cost of a golem like this, and how long its money lasts.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct Quote {
-    /// What a day costs it if it only looks, in micro-USDC.
+    /// Cost of a day if it only looks, in micro-USDC.
     #[schema(value_type = i64)]
     pub per_day: Usdc,
-    /// What a day may cost it at most, in micro-USDC; actions are paid one by one.
+    /// The most a day may cost, in micro-USDC; actions are paid one by one.
     #[schema(value_type = i64)]
     pub at_most: Usdc,
     /// Days that its money lasts if it only looks; none where looking costs nothing.
     pub days: Option<f64>,
-    /// The same for people.
+    /// The quote in words.
     pub says: Vec<String>,
-    /// The command that does the same.
+    /// The command that makes the same golem.
     pub command: String,
 }
 
@@ -170,7 +170,7 @@ impl Choices {
     }
 }
 
-/// A name that nobody has.
+/// A name that is not taken.
 fn free_name(home: &Home) -> String {
     const NAMES: [&str; 12] =
         ["ada", "ben", "cleo", "dora", "emil", "frida", "gus", "hedda", "ines", "jonas", "kim", "lou"];
@@ -181,10 +181,10 @@ fn free_name(home: &Home) -> String {
 
 impl Form {
     pub(crate) fn name(&self) -> Result<Name, Error> {
-        self.name.parse().map_err(|why| Error::Usage(format!("{:?} is no name: {why}", self.name)))
+        self.name.parse().map_err(|why| Error::Usage(format!("{:?} is not a name: {why}", self.name)))
     }
 
-    /// The keys that differ from what goes without saying.
+    /// The keys that differ from the defaults.
     fn keys(&self, home: &Home) -> Result<Vec<(String, String)>, Error> {
         let mut keys: Vec<(&str, String)> = Vec::new();
         match self.world.as_str() {
@@ -220,13 +220,13 @@ impl Form {
         newborn::settings(home, None, flags)
     }
 
-    /// The command that does the same.
+    /// The command that makes the same golem.
     fn command(&self, home: &Home) -> Result<String, Error> {
         let mut command = format!("bardo golem new {}", self.name()?);
         for (key, value) in self.keys(home)? {
             let flag = match key.as_str() {
                 "world.kind" if value == "queue" => "--world",
-                // It follows from the data.
+                // Follows from the data.
                 "world.kind" => continue,
                 "world.data" => "--data",
                 "mind.cheap" => "--mind",
@@ -245,7 +245,7 @@ impl Form {
         Ok(command)
     }
 
-    /// The file of what it is left.
+    /// The file of the bundle it is left.
     fn left(&self, home: &Home) -> Result<Option<std::path::PathBuf>, Error> {
         if self.from.is_empty() {
             return Ok(None);
@@ -258,7 +258,7 @@ impl Form {
         }
     }
 
-    /// What it costs, how long that lasts, and how it would be said on the command line.
+    /// The quote: cost, how long the money lasts, and the command that makes the same golem.
     pub fn quote(&self, home: &Home) -> Result<Quote, Error> {
         let settings = self.settings(home)?;
         let constitution = settings.constitution()?;
@@ -283,11 +283,11 @@ impl Form {
         let action = settings.money("mortality.economic.per_action");
         says.push(format!("each action costs it {action}"));
         let lifespan = constitution.vitality.lifespan.as_millis() as f64 / DAY_MS;
-        says.push(format!("whatever it has, it may lose touch with its world, or die by chance, more likely as it ages: about {lifespan:.0} days is old"));
+        says.push(format!("even with money it may lose touch with its world or die by chance; the risk grows with age: about {lifespan:.0} days is old"));
         Ok(Quote { per_day: machine, at_most: machine + thinking, days, says, command: self.command(home)? })
     }
 
-    /// Brings it into the world.
+    /// Makes the golem.
     pub fn bear(&self, home: &Home) -> Result<Living, Error> {
         let settings = self.settings(home)?;
         let bundle = match self.left(home)? {
@@ -303,7 +303,7 @@ impl Form {
     }
 }
 
-/// As a shell takes it.
+/// Text quoted for a shell.
 fn quoted(text: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@%+,".contains(c);
     if !text.is_empty() && text.chars().all(plain) {

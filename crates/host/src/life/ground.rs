@@ -1,4 +1,4 @@
-//! What a golem stands on: a world that answers at once, here, or one that takes its time, elsewhere.
+//! The ground of a golem: a world that answers at once, in this thread, or one that answers later, from another.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -15,12 +15,12 @@ use crate::wall::Wall;
 pub(crate) enum Ground {
     Near {
         world: Box<dyn World + Send>,
-        /// It could not be reached, and is left alone until then.
+        /// Until when it is left alone, because it could not be reached.
         away: Option<Instant>,
         wall: Wall,
-        /// What it watches grow, if it does.
+        /// The series it watches grow, if it does.
         series: Option<PathBuf>,
-        /// Who carries out its orders elsewhere, where it only shows.
+        /// The program that carries out its orders, if the world itself only shows.
         orders: Option<Arc<Far>>,
     },
     Far(Arc<Far>),
@@ -35,7 +35,7 @@ impl Ground {
         }
     }
 
-    /// What the world shows since then, in an observation whose memory is used again; none while it is coming.
+    /// The bars since then, in an observation whose memory is used again; none while they are coming.
     pub(crate) fn look(
         &mut self,
         since: Time,
@@ -69,7 +69,7 @@ impl Ground {
         }
     }
 
-    /// Who is asked elsewhere, if anybody is.
+    /// The world or program that answers later, if there is one.
     fn far(&self) -> Option<&Arc<Far>> {
         match self {
             Ground::Near { orders, .. } => orders.as_ref(),
@@ -77,19 +77,19 @@ impl Ground {
         }
     }
 
-    /// Whatever is left here of a golem that is dead has gone home; false while that is under way.
+    /// Whether everything a dead golem had left here has gone home; false while that is under way.
     pub(crate) fn close(&self) -> Result<bool, Error> {
         if let Ground::Near { orders: Some(far), .. } = self { far.close() } else { Ok(true) }
     }
 
-    /// Forgets what was to be asked and is not owed any more; gives what came back all the same.
+    /// Drops errands that wait and are not owed any more; returns an answer that came to one of them all the same.
     pub(crate) fn keep_only(&self, owed: &[Which]) -> Option<What> {
         let far = self.far()?;
         far.keep_only(owed);
         far.unasked(owed)
     }
 
-    /// Something is on its way.
+    /// Whether an errand is under way.
     pub(crate) fn is_busy(&self) -> bool {
         self.far().is_some_and(|far| far.is_busy())
     }
@@ -107,17 +107,17 @@ impl Ground {
         self.far().is_some_and(|far| far.has_news())
     }
 
-    /// What came of an errand is there.
+    /// Whether the answer to an errand is there.
     pub(crate) fn has_answers(&self) -> bool {
         self.far().is_some_and(|far| far.has_answers())
     }
 
-    /// Why it could not be reached when it was last asked; a bar that has not come yet is no reason.
+    /// Why the world could not be reached when it was last asked; a bar that has not come yet is no reason.
     pub(crate) fn why_away(&self) -> Option<String> {
         self.far().and_then(|far| far.why_away())
     }
 
-    /// Why an order would not be had, told once.
+    /// Why an order was refused, told once.
     pub(crate) fn says(&self) -> Option<String> {
         self.far().and_then(|far| far.says())
     }
@@ -133,7 +133,7 @@ impl Ground {
         }
     }
 
-    /// Nothing is under way any more; false if that took too long.
+    /// Waits until nothing is under way; false if that took too long.
     pub(crate) fn rest(&self, most: Duration) -> bool {
         self.far().is_none_or(|far| far.rest(most))
     }
@@ -145,7 +145,7 @@ impl Ground {
     }
 }
 
-/// A world that is away is no fault of anybody's: it is asked again later.
+/// Takes a world that is away for no fault: it is asked again later.
 fn patient<T>(asked: Result<T, world::Error>, away: &mut Option<Instant>, wall: &Wall) -> Result<Option<T>, Error> {
     match asked {
         Ok(answer) => {

@@ -1,5 +1,5 @@
-//! Succession: what an heir would be left, whether it would be more than a copy, and its making. An owner decides; on
-//! their own golems have heirs only where `succession.auto` says so.
+//! Succession: the estate of an heir, whether it would be more than a copy, and its making. An owner decides; without
+//! one golems have heirs only where `succession.auto` says so.
 
 use std::ops::ControlFlow;
 
@@ -26,10 +26,10 @@ use crate::legacy::bundle::{self, Bundle};
 use crate::legacy::testament;
 use crate::view::herald::Herald;
 
-/// What each death leaves of a confidence.
+/// The part of a confidence that each death leaves.
 pub const CROSSING: f64 = 0.85;
 
-/// What an heir would be left.
+/// The estate as an heir would be left it.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct Preview {
     pub from: String,
@@ -37,7 +37,7 @@ pub struct Preview {
     pub entries: usize,
     /// How many have a confidence of so many tenths before the crossing.
     pub before: [u32; 10],
-    /// The same after the crossing.
+    /// How many have a confidence of so many tenths after the crossing.
     pub after: [u32; 10],
     #[schema(value_type = Vec<Vec<serde_json::Value>>)]
     pub domains: Vec<(String, u32)>,
@@ -46,27 +46,27 @@ pub struct Preview {
     pub recommendations: Vec<String>,
     /// Rules left unfinished, which come first in its dreams.
     pub unfinished: Vec<String>,
-    /// The share of what it would try that its predecessor was not born with.
+    /// The share of what the heir would try that its predecessor was not born with.
     pub divergence: f64,
     pub low_divergence: bool,
-    /// How it was ended, if somebody ended it: an heir begins the line again.
+    /// How the predecessor was ended, if it was: an heir begins the line again.
     #[serde(default)]
     pub ended: Option<String>,
-    /// It was frozen when it died, and so would its heir be born.
+    /// Whether it was frozen when it died; its heir would be born frozen too.
     #[serde(default)]
     pub frozen: bool,
 }
 
-/// The dead, and what there is of it.
+/// A dead golem, and what it leaves.
 pub struct Estate {
     pub life: Life,
     pub bundle: Bundle,
     pub preview: Preview,
-    /// What an heir is made of.
+    /// The descent of an heir.
     pub descent: Descent,
 }
 
-/// What an heir would be left, and how it would be made if nothing else is said.
+/// The estate of an heir, and how it would be made unless the owner says otherwise.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct Offer {
     #[serde(flatten)]
@@ -77,7 +77,7 @@ pub struct Offer {
     #[schema(value_type = i64)]
     pub capital: Usdc,
     pub inherit: bool,
-    /// The least share of what it would try that must be new.
+    /// The least share of what the heir would try that must be new.
     pub least_divergence: f64,
 }
 
@@ -97,7 +97,7 @@ impl Offer {
     }
 }
 
-/// Opens what a dead golem has left.
+/// Opens the estate of a dead golem.
 pub fn estate(home: &Home, dead: &GolemHome) -> Result<Estate, Error> {
     let (golem, _) = Reader::open(&dead.database())?.wake()?;
     let life = golem.life().clone();
@@ -162,7 +162,7 @@ pub fn estate(home: &Home, dead: &GolemHome) -> Result<Estate, Error> {
     Ok(Estate { life, bundle, preview, descent })
 }
 
-/// In words how a golem was ended, and its line with it; nothing if it died of itself and was left to its line.
+/// How a golem was ended, and its line with it, in words; none if it died of itself and was left to its line.
 fn ended(home: &Home, life: &Life) -> Result<Option<String>, Error> {
     let cause = life.death().map(|death| &death.cause).filter(|cause| cause.ends_the_line());
     let marked = home.treasury()?.end_of(life.id())?.map(|end| match end {
@@ -209,21 +209,21 @@ fn rule(line: &Line, life: &Life) -> Option<Parsed> {
     line.rule.as_deref().and_then(|rule| parse(rule, &life.birth().world).ok())
 }
 
-/// How an heir is to be made, where that is not as the record says.
+/// The owner's wishes for an heir, where they differ from the record.
 #[derive(Debug)]
 pub struct Heir {
     pub name: Name,
     pub seed: Option<u64>,
-    /// Keys its maker wants otherwise.
+    /// Keys that the owner sets otherwise.
     pub set: Vec<String>,
-    /// Leave it what its predecessor knew, or not.
+    /// Whether to leave it its predecessor's knowledge.
     pub inherit: Option<bool>,
-    /// Even if it would be a copy.
+    /// Whether to make it even if it would be a copy.
     pub force: bool,
 }
 
 impl Estate {
-    /// The settings of an heir: the record's, and what its maker wants otherwise. No file and no variable has a say.
+    /// The settings of an heir: the record's, and those the owner set otherwise. No file and no variable has a say.
     pub fn settings(&self, set: &[String]) -> Result<Settings, Error> {
         if let Some(flag) = set.iter().find(|flag| flag.trim_start().starts_with("world.")) {
             return Err(Error::Usage(format!("an heir lives where its predecessor died; leave {flag} out")));
@@ -235,8 +235,8 @@ impl Estate {
     }
 }
 
-/// Makes an heir by an owner's hand: funded, born where its predecessor died, and left what it is left. Whoever ended the
-/// line may begin it again; what is born is nobody who was ended.
+/// Makes an heir by an owner's hand: funded, born where its predecessor died, and left the estate. An owner who ended
+/// the line may begin it again; the heir is another golem than the one that was ended.
 pub fn make(home: &Home, estate: &Estate, heir: Heir) -> Result<Living, Error> {
     born(home, estate, heir, false)
 }
@@ -258,7 +258,7 @@ fn born(home: &Home, estate: &Estate, heir: Heir, by_itself: bool) -> Result<Liv
         descent.lineage.trust.clear();
     }
     let bundle = inherit.then(|| bundle::again(home, &estate.bundle)).transpose()?;
-    // What holds its word against the world is what held its predecessor's, if that was run here.
+    // The file of the checks or programs that its predecessor had, if it ran here.
     let checks = home.golem(life.birth().name.as_str()).ok().filter(|place| place.is(life.id()));
     let programs = checks.as_ref().map_or(Ok(Programs::default()), Programs::read)?;
     let checks = checks.map_or(Ok(None), |place| Plan::read(&place))?;
@@ -266,7 +266,7 @@ fn born(home: &Home, estate: &Estate, heir: Heir, by_itself: bool) -> Result<Liv
     birth(home, Wish { name: heir.name, spec, seed: heir.seed, settings, descent, bundle, checks, programs })
 }
 
-/// Who dies sooner than this has no heir by itself: the next would, too.
+/// Ticks that a golem must have lived to have an automatic heir: the next would die as soon.
 const SHORTEST: u64 = 50;
 
 /// An heir without asking, where its predecessor was born to have one. None if it was not, if it has one already, if it
@@ -278,7 +278,7 @@ pub fn automatic(home: &Home, dead: &GolemHome) -> Result<Option<Name>, Error> {
     if !life.constitution().succession.auto || life.tick() < SHORTEST || ended(home, life)?.is_some() {
         return Ok(None);
     }
-    // What its predecessor had elsewhere comes home first; this is asked again then.
+    // Capital that its predecessor had elsewhere comes home first; this is asked again then.
     if !dead.has_gone_home(life) {
         return Ok(None);
     }
@@ -286,7 +286,7 @@ pub fn automatic(home: &Home, dead: &GolemHome) -> Result<Option<Name>, Error> {
     if treasury.has_heir(life.id())? || has_heir(home, dead, life) {
         return Ok(None);
     }
-    // What comes from elsewhere may say what it likes of itself; it is no reason to give anything unasked.
+    // A life from elsewhere may say of itself what it likes; that is no reason to give anything unasked.
     let Endowment { credit, capital } = life.birth().endowment;
     if treasury.first_sent(life.id())? != Some((credit, capital)) {
         return Err(Error::Refused("its first money was not from this home".into()));
@@ -318,7 +318,7 @@ fn stem(name: &Name) -> &str {
     text.rsplit_once('-').filter(|(_, n)| n.parse::<u32>().is_ok()).map_or(text, |(stem, _)| stem)
 }
 
-/// One of a family, in a few words.
+/// A member of the family, in a few words.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct Relative {
     pub name: String,
@@ -346,7 +346,7 @@ impl Relative {
     }
 }
 
-/// Everyone of the same line who is here, the oldest generation first.
+/// Every golem here of the same line, the oldest generation first.
 pub fn family(home: &Home, of: &GolemHome) -> Result<Vec<Life>, Error> {
     let line_of = |life: &Life| life.birth().lineage.as_ref().map_or(life.id(), |line| line.first);
     let first = line_of(of.wake()?.0.life());

@@ -1,4 +1,4 @@
-//! What is said and sent to a golem by its owner and its peers: letters in its inbox, and money from the treasury.
+//! Letters: orders of the owner and words of peers from a golem's inbox, and money from the treasury.
 
 use golem::clade::Parcel;
 use golem::policy::Refusal;
@@ -12,7 +12,7 @@ use crate::Error;
 use crate::home::inbox::{self, Body, Letter, Reply};
 
 impl Living {
-    /// Whoever wrote to the dead before it was known hears of it; nothing of its life is touched.
+    /// Answers letters that were written before the death was known; nothing of its life is touched.
     pub(crate) fn turn_away_letters(&self) {
         if self.life().is_dead() {
             for (path, _) in inbox::waiting(&self.body.place.inbox(), |_| true).unwrap_or_default() {
@@ -21,7 +21,7 @@ impl Living {
         }
     }
 
-    /// The id of an order nobody wrote a letter for: it follows from where the life has got to, so that the same order,
+    /// The id of an order without a letter: it follows from where the life has got to, so that the same order,
     /// given again after a crash, is the same.
     pub(super) fn own_id(&self) -> CommandId {
         let mut hasher = blake3::Hasher::new();
@@ -29,7 +29,7 @@ impl Living {
         CommandId(hasher.finalize().as_bytes()[..8].try_into().expect("eight of thirty-two"))
     }
 
-    /// Takes in what the owner has said and sent since the last look.
+    /// Takes in the owner's letters and money since the last look.
     pub fn look_into_inbox(&mut self, listener: &mut impl Listener) -> Result<(), Error> {
         if let (false, Some(reason)) =
             (self.life().heartbeat().frozen || self.life().is_dead(), self.body.place.frozen())
@@ -104,7 +104,7 @@ impl Living {
 
     /// Obeys or refuses one command, durably.
     pub fn obey(&mut self, id: CommandId, command: Command, listener: &mut impl Listener) -> Result<Reply, Error> {
-        // What is said of a time to come is said now, wherever the last look was.
+        // An order dated in the future is taken as of now, wherever the last look was.
         let timed = self.is_wall() && command.is_agents();
         let now = if timed { self.wall_time().max(self.life().now()) } else { self.life().now() };
         self.feed(now, What::Commanded { id, command }, listener)?;
@@ -119,7 +119,7 @@ impl Living {
         })
     }
 
-    /// Takes in what whoever acts for it would have it remember: in quarantine, like all that comes from outside.
+    /// Takes in a text that its agent wants it to remember: in quarantine, like everything that comes from outside.
     pub(crate) fn remember(&mut self, text: &str, listener: &mut impl Listener) -> Result<Reply, Error> {
         if self.life().is_dead() {
             return Ok(Reply::Dead(self.cause()));
@@ -133,8 +133,8 @@ impl Living {
         })
     }
 
-    /// Takes money out of the treasury and in, once for each letter. Only who holds the lock may: money is never
-    /// on its way to a life that cannot take it.
+    /// Takes money out of the treasury and in, once for each letter. Only the process that holds the lock may: money is
+    /// never on its way to a life that cannot take it.
     pub fn fund(
         &mut self,
         letter: CommandId,
@@ -164,7 +164,7 @@ impl Living {
     }
 }
 
-/// What the log calls an owner's word; nothing of what the owner wrote in it.
+/// The name of an order in the log, without anything the owner wrote in it.
 fn order_of(body: &Body) -> Option<&'static str> {
     Some(match body {
         Body::Fund { .. } => "fund",

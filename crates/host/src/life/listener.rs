@@ -1,24 +1,24 @@
-//! Who listens to a life.
+//! The listener of a life.
 
 use golem::call::Denied;
 use golem::{Life, Record};
 
 use crate::Error;
 
-/// Who listens to a run. Everything told is durable already.
+/// The listener of a run. Everything it is told is durable already.
 pub trait Listener {
     fn acknowledged(&mut self, records: &[Record], life: &Life) -> Result<(), Error>;
     /// Called often; true asks for a clean stop.
     fn stop(&mut self) -> bool;
-    /// Its world cannot be reached, and it waits; told again as long as that is so.
+    /// The world cannot be reached, and the golem waits; told again as long as that is so.
     fn waits(&mut self, _why: &str) {}
     /// A call of its agent's was not let through. This may be on no record.
     fn refused(&mut self, _by: Denied) {}
-    /// Its mind outside is of no use now, and it goes on without.
+    /// The mind outside is of no use now, and the golem goes on without it.
     fn lacks(&mut self, _why: &str) {}
 }
 
-/// A listener that hears nothing and never stops anyone.
+/// A listener that hears nothing and never stops a run.
 #[derive(Debug)]
 pub struct Silent;
 

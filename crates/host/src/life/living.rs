@@ -28,19 +28,19 @@ use crate::home::{GolemHome, books};
 use crate::wall::Wall;
 use crate::{Error, durable};
 
-/// How long a world that goes by the wall clock has to show what it has before a tick comes without it.
+/// How long a world on the wall clock has to show what it has before a tick comes without it.
 const GRACE: Duration = Duration::from_secs(2);
 
 pub struct Living {
     pub(super) golem: Golem,
     pub(super) body: Body,
-    /// Since when a look is awaited, in a world that goes by the wall clock.
+    /// Since when a look is awaited, in a world on the wall clock.
     looking: Option<Instant>,
     pub(super) minding: Minding,
 }
 
 impl Living {
-    /// Not before its own book, the treasury's and the world's have been held against each other.
+    /// Compares its own book, the treasury's and the world's first, and refuses if they disagree.
     pub(super) fn awake(
         place: GolemHome,
         writing: Writing,
@@ -102,11 +102,11 @@ impl Living {
         &self.golem
     }
 
-    /// Its own file, of a life that somebody lives by itself.
+    /// The vault of a life that runs by itself.
     pub fn vault(&self) -> &Vault {
         match &self.body.writing {
             Writing::Own(vault) => vault,
-            Writing::Lodged(_) => unreachable!("a host gives nobody the file of a lodger"),
+            Writing::Lodged(_) => unreachable!("a host gives the file of a lodger to no caller"),
         }
     }
 
@@ -114,11 +114,11 @@ impl Living {
     pub(crate) fn into_vault(self) -> Vault {
         match self.body.writing {
             Writing::Own(vault) => *vault,
-            Writing::Lodged(_) => unreachable!("a host gives nobody the file of a lodger"),
+            Writing::Lodged(_) => unreachable!("a host gives the file of a lodger to no caller"),
         }
     }
 
-    /// Somebody wants to know when its world or a model has answered.
+    /// Sets the callback for the moment when its world or a model has answered.
     pub(crate) fn wakes(&mut self, waker: Waker) {
         self.body.ground.wakes(Arc::clone(&waker));
         self.body.counter.wakes(Arc::clone(&waker));
@@ -136,7 +136,7 @@ impl Living {
         self.body.ground.watches()
     }
 
-    /// Why its world would not have an order, told once.
+    /// Why its world refused an order, told once.
     pub fn refused(&self) -> Option<String> {
         self.body.ground.says()
     }
@@ -151,8 +151,8 @@ impl Living {
         self.body.ground.silent_for()
     }
 
-    /// Looks at the world and lives what it shows; false while that is still to come. A world with its own time is looked
-    /// at as it was when the look was due; one that goes by the wall clock as it is, and does not hold up a tick.
+    /// Looks at the world and lives what it shows; false while that is still to come. A world with its own time is
+    /// looked at as it was when the look was due; one on the wall clock as it is now, and without holding up a tick.
     pub(super) fn tick(&mut self, listener: &mut impl Listener) -> Result<bool, Error> {
         let wall = self.is_wall();
         let now = if wall { self.wall_time().max(self.life().now()) } else { self.life().due() };
@@ -168,7 +168,7 @@ impl Living {
                 if !wall || moment.saturating_duration_since(asked) < GRACE {
                     return Ok(false);
                 }
-                // It lives on, with nothing to see.
+                // The golem lives on, with nothing to see.
                 self.looking = None;
                 self.feed(now, What::Observed(Observation::default()), listener)?;
                 return Ok(true);
@@ -190,7 +190,7 @@ impl Living {
         self.body.place.home().wall()
     }
 
-    /// The time of everybody's clocks.
+    /// The time of the wall clock.
     pub(super) fn wall_time(&self) -> Time {
         Time::millis(self.body.place.home().time_ms().unsigned_abs())
     }
@@ -199,7 +199,8 @@ impl Living {
         self.life().birth().world.timing == Timing::Wall
     }
 
-    /// What was left of it with whoever carried out its orders has gone home; it is told to send it, if it was not yet.
+    /// Whether everything that was left with the program that carried out its orders has gone home; the program is told
+    /// to send it, if it was not yet.
     pub(crate) fn goes_home(&mut self) -> Result<bool, Error> {
         if self.body.place.has_gone_home(self.life()) {
             return Ok(true);
@@ -211,7 +212,7 @@ impl Living {
         Ok(gone)
     }
 
-    /// Steps one input; gives it back so that its memory can be used again.
+    /// Steps one input; returns it so that its memory can be used again.
     pub(super) fn feed(&mut self, now: Time, what: What, listener: &mut impl Listener) -> Result<What, Error> {
         let what = shell::feed(&mut self.golem, &mut Shelled { body: &mut self.body, listener }, now, what)?;
         #[cfg(test)]
@@ -225,9 +226,9 @@ impl Living {
         self.body.flush(self.golem.life(), listener)
     }
 
-    /// Sees to what is owed, until nothing more is but what is under way.
+    /// Performs everything that is owed, until only errands under way are left.
     pub(super) fn perform(&mut self, listener: &mut impl Listener) -> Result<(), Error> {
-        // What came back though nobody asks for it any more may still be about money.
+        // An answer that is not owed any more may still be about money.
         if self.body.ground.is_far() {
             let errands = |golem: &Golem| -> Vec<Which> {
                 let errand = |owed| if let Owed::Errand(errand) = owed { Some(errand.which()) } else { None };
@@ -266,7 +267,7 @@ impl Living {
         Ok(told)
     }
 
-    /// Takes what its owner proposed, to be tried like anything else that comes from outside.
+    /// Takes in rules that its owner proposed, to be tried like anything else that comes from outside.
     pub fn propose(&mut self, rules: impl IntoIterator<Item = Parsed>) -> Result<(), Error> {
         self.must_live()?;
         let mut grimoire = self.body.known()?;
@@ -276,23 +277,23 @@ impl Living {
         self.flush(&mut Silent)
     }
 
-    /// What it knows by now, as good as written.
+    /// Sets its knowledge, as good as written.
     fn know(&mut self, grimoire: Grimoire) {
         self.body.grimoire = Some(grimoire);
     }
 
-    /// The dead learn nothing.
+    /// Refuses for a dead golem: the dead learn nothing.
     fn must_live(&self) -> Result<(), Error> {
         if self.life().is_dead() { Err(Error::Dead(self.body.place.name.clone(), self.cause())) } else { Ok(()) }
     }
 
-    /// The playbook as a file, unless somebody has edited it; there is none without rules.
+    /// Writes the playbook as a file, unless it was edited; there is none without rules.
     pub fn write_playbook(&self) -> Result<bool, Error> {
         let rules = self.life().constitution().mind.kind == MindKind::Rules;
         if rules { playbook::write(&self.body.place.playbook(), self.golem.life()) } else { Ok(false) }
     }
 
-    /// The same at a host, where a page that cannot be written is no reason to stop living.
+    /// Writes the playbook at a host, where a page that cannot be written is no reason to stop living.
     pub(super) fn show_playbook(&mut self) {
         self.body.rewritten = false;
         if let Err(why) = self.write_playbook() {

@@ -1,4 +1,4 @@
-//! What a golem can dream of, as its journal has it.
+//! The memory that a golem dreams of, as its journal has it.
 
 use std::ops::ControlFlow;
 
@@ -9,7 +9,7 @@ use vault::{Episode, Reader};
 use crate::Error;
 use crate::home::GolemHome;
 
-/// What the nights of a life look back on, from its rows and the records they point to.
+/// The episodes that the nights of a life look back on, from its rows and the records they point to.
 pub(crate) fn remembered(place: &GolemHome, life: &Life) -> Result<Memory, Error> {
     let reader = Reader::open(&place.database())?;
     let rows = reader.episodes((Memory::room(life) + life.episodes().pending.len()) as u64)?;

@@ -1,5 +1,6 @@
-//! A mind that is a program of the owner's. Whoever lives its golem asks it and listens for a moment; one that takes longer
-//! is listened to elsewhere, and one that falls over is started there: it costs its golem no more than its word.
+//! A mind that is a program of the owner's. The thread that runs the golem asks it and listens for a moment; a program
+//! that takes longer is listened to on another thread, and one that crashes is started again there: it costs its golem
+//! no more than its word.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -17,9 +18,9 @@ use crate::Error;
 use crate::errands::Waker;
 use crate::home::GolemHome;
 
-/// So long is waited for one that is asked to end.
+/// How long a program has to end when it is asked to.
 const BYE: Duration = Duration::from_secs(3);
-/// It is listened to in turns of so long, in between which somebody may say that it is enough.
+/// The turns in which it is listened to; between two of them a caller may say that it is enough.
 const TURN: Duration = Duration::from_millis(200);
 
 pub(crate) struct Mind(Arc<Shared>);
@@ -27,25 +28,25 @@ pub(crate) struct Mind(Arc<Shared>);
 struct Shared {
     state: Mutex<State>,
     start: Start,
-    /// There is something to do.
+    /// Signalled when there is something to do.
     more: Condvar,
-    /// Something has been done.
+    /// Signalled when something has been done.
     news: Condvar,
 }
 
 #[derive(Default)]
 struct State {
-    /// None while somebody has it, or after a fall.
+    /// The program; none while a thread has it, or after a crash.
     program: Option<Box<MindProgram>>,
-    /// To be gone on with, elsewhere: of a look that it has been shown, or that it is still to be shown.
+    /// Work to go on with on another thread: a look that the program has been shown, or is still to be shown.
     task: Option<Task>,
-    /// What it was shown last, while it makes something of that.
+    /// The look that the program works on.
     under_way: Option<Time>,
-    /// What it made of it; none if it fell over.
+    /// The answer to a look; none if the program crashed.
     said: Option<(Time, Option<Word>)>,
     falls: u32,
     rests: Option<Instant>,
-    /// What was wrong with it last, until it speaks again.
+    /// The last trouble with the program, until it speaks again.
     why: Option<String>,
     gone: bool,
     ended: bool,
@@ -57,36 +58,36 @@ enum Task {
     Hear(Time, Box<MindProgram>),
 }
 
-/// What has become of a look.
+/// State of a look.
 #[derive(Debug, PartialEq)]
 pub(super) enum Heard {
-    /// It has not been shown that, and could be.
+    /// The program has not been shown the look, and could be.
     Free,
-    /// It makes something of it.
+    /// The program works on the look.
     Coming,
-    /// It is still at an earlier one.
+    /// The program still works on an earlier look.
     Behind,
-    /// It rests after a fall.
+    /// The program rests after a crash.
     Rests,
-    /// It has spoken, or fallen over.
+    /// The program has spoken, or crashed.
     Said(Option<Word>),
 }
 
-/// What a life knows of its mind outside.
+/// The mind outside of a life, with what is known of it.
 #[derive(Default)]
 pub(super) struct Minding {
     /// Read from its file at the first tick.
     pub(super) mind: Option<Option<Mind>>,
-    /// What the world showed, while something is made of it; and since when.
+    /// The look that the program works on; and since when.
     pub(super) shown: Option<(Time, Observation)>,
     pub(super) since: Option<Instant>,
-    /// Said too late for its own tick.
+    /// A word that came too late for its own tick.
     pub(super) late: Option<Word>,
-    /// Bars that it was not shown.
+    /// Bars that the program was not shown.
     pub(super) untold: Vec<Bar>,
     /// The round of its golem's memory that it was last told of.
     pub(super) recalled: Option<u64>,
-    /// What its owner was last told is wrong with it.
+    /// The trouble that the owner was last told of.
     pub(super) told: Option<String>,
 }
 
@@ -95,7 +96,7 @@ impl Minding {
         self.mind.as_ref()?.as_ref()
     }
 
-    /// What the world has shown already.
+    /// Returns the look that waited for the mind.
     pub(super) fn take_shown(&mut self) -> Option<(Time, Observation)> {
         self.shown.take()
     }
@@ -107,7 +108,7 @@ impl Minding {
     }
 }
 
-/// How it is started.
+/// How to start the program.
 struct Start {
     launch: Launch,
     limits: Limits,
@@ -116,7 +117,7 @@ struct Start {
 }
 
 impl Mind {
-    /// For this life; it is started when it is first shown something.
+    /// The mind of this life; its program is started when it is first shown something.
     pub(super) fn of(place: &GolemHome, life: &Life, run: &Run) -> Result<Mind, Error> {
         let seed = u64::from_le_bytes(life.id().0[..8].try_into().expect("eight of sixteen bytes"));
         let (launch, settled) = run.settle(place, life, seed, place.own())?;
@@ -131,7 +132,7 @@ impl Mind {
         Ok(Mind(shared))
     }
 
-    /// What it has made of the look of this moment; what it said of an earlier one, too late for it, is given beside it.
+    /// The answer to the look of this moment; beside it, the word on an earlier look, too late for it.
     pub(super) fn hear(&self, of: Time) -> (Heard, Option<Word>) {
         let mut state = self.0.state();
         let late = match state.said.take() {
@@ -147,7 +148,7 @@ impl Mind {
         (heard, late)
     }
 
-    /// Shows it a look, and listens here for so long.
+    /// Shows the program a look, and listens on this thread for so long.
     pub(super) fn show(&self, of: Time, look: Look, patience: Duration) {
         let mut state = self.0.state();
         (state.under_way, state.said) = (Some(of), None);
@@ -167,14 +168,14 @@ impl Mind {
         }
     }
 
-    /// Waits for it to speak, at most so long.
+    /// Waits for the program to speak, at most so long.
     pub(super) fn wait(&self, most: Duration) {
         let state = self.0.state();
         let at_it = |state: &mut State| state.under_way.is_some();
         drop(self.0.news.wait_timeout_while(state, most, at_it).unwrap_or_else(PoisonError::into_inner));
     }
 
-    /// What was wrong with it last, until it speaks again.
+    /// The last trouble with the program, until it speaks again.
     pub(super) fn why(&self) -> Option<String> {
         self.0.state().why.clone()
     }
@@ -202,7 +203,7 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Does what would keep a life waiting, until nobody wants to know any more.
+    /// Does the work that would keep a life waiting, until the mind is dropped.
     fn work(&self) {
         while let Some(task) = self.next() {
             let (of, begun) = match task {

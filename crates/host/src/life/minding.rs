@@ -1,5 +1,5 @@
-//! A life with a mind outside: when that is shown what its golem is about to see, how long a tick waits for what it says,
-//! and what becomes of a word that comes late.
+//! A life with a mind outside: when the mind is shown what its golem is about to see, how long a tick waits for its
+//! answer, and what becomes of a word that comes late.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -16,12 +16,12 @@ use super::mind::{Heard, Mind};
 use super::programs::Programs;
 use crate::Error;
 
-/// Most minds are quick, and are waited for so long on the spot.
+/// How long a tick waits for a mind on the spot; most are quicker.
 const MOMENT: Duration = Duration::from_millis(2);
 
 impl Living {
-    /// A mind outside has said what it makes of what its golem is about to see, or is not waited for; false while it is.
-    /// What is seen is given back then.
+    /// Whether the mind outside has answered to what its golem is about to see, or is not waited for; false while it
+    /// is. The observation is returned then.
     pub(super) fn is_spoken_for(
         &mut self,
         now: Time,
@@ -65,7 +65,7 @@ impl Living {
         Ok(Some(seen))
     }
 
-    /// There is time: what is its own can wait, what goes by everybody's clocks goes on.
+    /// Whether there is time: a world with its own time can wait, one on the wall clock goes on.
     fn is_patient(&self) -> bool {
         let hurried = self.is_wall() || self.watches().is_some();
         !hurried || self.minding.since.is_some_and(|since| since.elapsed() < self.interval_at(1.0) / 2)
@@ -82,7 +82,7 @@ impl Living {
         self.minding.untold.clear();
         self.minding.since = Some(Instant::now());
         if let Some(mind) = self.minding.mind() {
-            // A life that is one of many keeps nobody waiting long.
+            // A life at a host must not keep other golems waiting for long.
             let patience = if self.body.writing.is_lodged() { MOMENT / 10 } else { MOMENT };
             mind.show(of, look, patience);
         }
@@ -101,7 +101,7 @@ impl Living {
         Ok(())
     }
 
-    /// It waits for its mind.
+    /// Whether it waits for its mind.
     pub(super) fn is_minding(&self) -> bool {
         self.minding.shown.is_some()
     }
@@ -112,7 +112,7 @@ impl Living {
         }
     }
 
-    /// What is wrong with its mind outside, when that begins.
+    /// The trouble with its mind outside, when it begins.
     pub(crate) fn mind_fell(&mut self) -> Option<String> {
         let why = self.minding.mind()?.why();
         let new = why != self.minding.told;

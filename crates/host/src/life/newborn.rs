@@ -1,4 +1,4 @@
-//! From what an owner says to the settings and the world of a golem that is to be made.
+//! From an owner's flags and files to the settings and the world of a golem that is to be made.
 
 use std::path::Path;
 
@@ -11,8 +11,8 @@ use crate::config::{File, Origin, Settings};
 use crate::home::data;
 use crate::{Error, Home, chance};
 
-/// What goes without saying where an agent of the owner's is held to checks: it lives on what it spends, acts elsewhere,
-/// and nobody but itself speaks for it.
+/// Defaults for an agent that is held to checks: the golem lives on credit, acts elsewhere,
+/// and only the agent speaks for it.
 const CHECKED: [(&str, &str); 8] = [
     ("world.bar", "10m"),
     ("mind.kind", "outside"),
@@ -43,7 +43,7 @@ pub fn settings(home: &Home, file: Option<&Path>, mut flags: Vec<String>) -> Res
     Ok(load(&flags)?)
 }
 
-/// Which world, from the settings. A world without a seed gets a random one.
+/// The world that the settings name. A world without a seed gets a random one.
 pub fn spec(home: &Home, settings: &Settings, seed: Option<u64>) -> Result<Spec, Error> {
     let seed = seed.unwrap_or_else(random);
     let bar_ms = settings.span("world.bar").as_millis();
@@ -86,7 +86,8 @@ pub fn spec(home: &Home, settings: &Settings, seed: Option<u64>) -> Result<Spec,
     let slow = latency_ms > 0 || settle_bars > 0;
     if settings.flag("world.orders") {
         if slow || !matches!(world, Spec::Live { .. }) {
-            let why = "orders are carried out by a program only where a golem watches the present: --data NAME of what is followed";
+            let why =
+                "a program carries out orders only in a world that is followed live: --data NAME of a followed series";
             return Err(Error::Usage(why.into()));
         }
         return Ok(Spec::Ordered { world: Box::new(world) });
@@ -94,7 +95,7 @@ pub fn spec(home: &Home, settings: &Settings, seed: Option<u64>) -> Result<Spec,
     Ok(if slow { Spec::Slow { world: Box::new(world), latency_ms, settle_bars } } else { world })
 }
 
-/// The file an imported name stands for.
+/// The file that an imported name stands for.
 fn data_file(home: &Home, settings: &Settings) -> Result<String, Error> {
     let Some(name) = settings.text("world.data") else {
         return Err(Error::Usage("this world needs data: --data NAME (see `bardo data list`)".into()));

@@ -1,4 +1,4 @@
-//! Waking a life: under its lock, or at a host's desk, and complete with what it was born to have.
+//! Opening a life: under its lock, or at a host's desk, and complete with what it was born to have.
 
 use std::fs;
 use std::sync::{Arc, Mutex};
@@ -26,7 +26,7 @@ impl Living {
         let treasury = Arc::new(Mutex::new(place.home().treasury()?));
         place.must_not_lodge()?;
         let (mut vault, mut golem, notices) = Vault::open(&place.vault(), snapshot_every)?;
-        // Under the lock it is certain: a host that comes up now will find it taken.
+        // Under the lock it is certain: a host that starts now will find it taken.
         place.must_not_lodge()?;
         vault.retain(place.home().retention());
         place.home().reclaim(&mut vault, &mut golem)?;
@@ -42,7 +42,7 @@ impl Living {
         Living::wake(place, Writing::Own(Box::new(vault)), golem, treasury)
     }
 
-    /// Wakes a life at a host's desk. Its own file has everything, and nobody else may live it.
+    /// Wakes a life at a host's desk. Its own file has everything, and no other process may run it.
     pub(crate) fn lodge(place: GolemHome, desk: &Arc<Desk>) -> Result<Living, Error> {
         let (vault, golem, _) = Vault::open(&place.vault(), 1)?;
         let lodging = Lodging::new(Arc::clone(desk), &golem, vault.tip());
@@ -58,7 +58,7 @@ impl Living {
         self.complete_inheritance()
     }
 
-    /// A birth is complete with its first money; one that was cut short before gets it now. An heir nobody asked for
+    /// Completes a birth with its first money, if it was cut short before. An automatic heir
     /// whose line was ended meanwhile gets none, and never lives.
     fn complete_birth(&mut self) -> Result<(), Error> {
         if self.life().transfers_taken() > 0 || self.life().is_dead() {
@@ -81,7 +81,7 @@ impl Living {
         self.take_money(&mut Silent)
     }
 
-    /// Takes in what it was left, if it has not yet: whatever it knows already is turned away, so being cut short
+    /// Takes in its inheritance, if it has not yet: entries it knows already are refused, so being cut short
     /// costs nothing but the time.
     fn complete_inheritance(&mut self) -> Result<(), Error> {
         let path = self.body.place.inheritance();

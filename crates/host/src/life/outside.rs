@@ -1,6 +1,6 @@
-//! A world that is a program of its owner's. What it says it has done is kept beside the life as for every world, and is not asked again. A program that breaks off,
-//! breaks its word or does not answer is ended, rests a while and is started anew; whatever it may have been told to do by
-//! then is asked about, and never told again.
+//! A world that is a program of its owner's. Outcomes that it reports are kept beside the life as for every world, and
+//! are not asked again. A program that breaks off, breaks the protocol or does not answer is ended, rests a while and
+//! is started again; an action that it may have been told to do by then is asked about, and never told again.
 
 use std::path::Path;
 use std::time::Instant;
@@ -21,33 +21,33 @@ pub struct Outside {
     run: Run,
     launch: Launch,
     settled: Settled,
-    /// What was declared at birth; none before.
+    /// The manifest that was declared at birth; none before.
     born: Option<Manifest>,
-    /// It carries out orders, and shows nothing.
+    /// Whether it carries out orders, and shows nothing.
     orders: bool,
     program: Option<WorldProgram>,
-    /// What it says it has done; none, where it has to remember by itself.
+    /// Outcomes it has reported; none, where it has to remember them by itself.
     ledger: Option<Ledger>,
     /// How often in a row it fell over, and until when it rests.
     falls: u32,
     rests: Option<Instant>,
-    /// What was wrong with it last.
+    /// The last trouble with it.
     why: String,
-    /// Where its golem stands.
+    /// The time its golem has seen.
     stands: Time,
-    /// The last key that has been used, and what is held, where somebody keeps that.
+    /// The last key that has been used, and what is held, where a ledger keeps that.
     knows: Option<(u64, i64)>,
-    /// It may have been told to do this, and has not said whether it did.
+    /// The key of an action that it may have been told to do, and has not answered.
     unsure: Option<u64>,
-    /// The last question got as far as the program.
+    /// Whether the last question got as far as the program.
     told: bool,
-    /// As it said last.
+    /// Start of its data, as it said last.
     start: Time,
     end: Option<Time>,
 }
 
 impl Outside {
-    /// For somebody who is not born yet, or a check: it runs, and has to remember everything by itself.
+    /// A world for a golem that is not born yet, or for a check: it runs, and has to remember everything by itself.
     pub fn bare(home: &Path, own: &Path, run: Run, golem: &str, seed: u64) -> Result<Outside, Error> {
         private::folder(own).map_err(Error::io("cannot create", own))?;
         let settled = Settled { golem: golem.to_owned(), id: None, folder: own.display().to_string(), seed };
@@ -73,7 +73,7 @@ impl Outside {
         Ok(outside)
     }
 
-    /// For this life.
+    /// The world of this life.
     pub(super) fn of(place: &GolemHome, life: &Life, seed: u64, ledger: Ledger) -> Result<Outside, Error> {
         let run = Programs::read(place)?.world.ok_or_else(|| {
             let name = &place.name;
@@ -82,16 +82,16 @@ impl Outside {
         Outside::run(run, place, life, seed, ledger, false)
     }
 
-    /// Whoever carries out the orders of this life.
+    /// The program that carries out the orders of this life.
     pub(super) fn orders(place: &GolemHome, life: &Life, ledger: Ledger) -> Result<Outside, Error> {
         let run = Programs::read(place)?.orders.ok_or_else(|| {
             let name = &place.name;
-            Error::Usage(format!("nobody here carries out the orders of {name}; `bardo golem program {name} --orders COMMAND` names who does"))
+            Error::Usage(format!("no program is named here that carries out the orders of {name}; `bardo golem program {name} --orders COMMAND` names one"))
         })?;
         Outside::run(run, place, life, 0, ledger, true)
     }
 
-    /// Whoever is to carry out the orders of this life can be started and says so, if anybody is.
+    /// Checks that the program which carries out the orders of this life can be started, if it has one.
     pub fn greets(place: &GolemHome, life: &Life) -> Result<(), Error> {
         if !GolemHome::is_ordered(life) {
             return Ok(());
@@ -130,7 +130,7 @@ impl Outside {
         })
     }
 
-    /// Starts it, and has it stand where its golem does.
+    /// Starts the program, and brings it to where its golem is.
     fn begin(&mut self) -> Result<(), Trouble> {
         let name = self.settled.golem.clone();
         let log = move |line: &str| tracing::info!(golem = name, "its world: {line}");
@@ -153,7 +153,7 @@ impl Outside {
         Ok(())
     }
 
-    /// Asks it something, starting it first where it does not run.
+    /// Asks the program something, starting it first if it does not run.
     fn ask<T>(&mut self, ask: impl FnOnce(&mut WorldProgram) -> Result<T, Trouble>) -> Result<T, world::Error> {
         self.told = false;
         if let Some(left) =
@@ -193,13 +193,13 @@ impl Outside {
         world::Error::Away { what, again: Some(rest) }
     }
 
-    /// What it was said to have done is not asked again.
+    /// The known outcome of a key, which is not asked again.
     fn known(&self, key: u64) -> Option<Fate> {
         let entry = self.ledger.as_ref()?.entry(key)?;
         Some(entry.outcome.map_or(Fate::Never, Fate::Done))
     }
 
-    /// Keeps what became of a key, once that is for good.
+    /// Keeps the outcome of a key, once it is final.
     fn keep(&mut self, key: u64, fate: Fate) -> Result<Fate, world::Error> {
         self.unsure = self.unsure.filter(|unsure| *unsure != key);
         if let (Some(ledger), Fate::Done(_) | Fate::Never) = (&mut self.ledger, fate) {
@@ -228,7 +228,7 @@ impl World for Outside {
     fn seek(&mut self, until: Time) -> Result<(), world::Error> {
         self.stands = until;
         if self.program.is_none() && self.born.is_some() {
-            // It is brought there when it is started.
+            // The program is brought there when it is started.
             return Ok(());
         }
         let knows = self.knows;
@@ -266,7 +266,8 @@ impl World for Outside {
         let asked = self.ask(|program| program.commit(key, order));
         match asked {
             Ok(fate) => self.keep(key, fate),
-            // What it stands for could not be reached, it says itself; and what does not run was told nothing.
+            // If what it stands for could not be reached, it says so itself; and a program that does not run was told
+            // nothing.
             Err(why) => {
                 if !self.told || self.falls == 0 && matches!(why, world::Error::Away { .. }) {
                     self.unsure = None;

@@ -1,7 +1,7 @@
-//! PLAYBOOK.md: what a golem goes by now, as a file a person reads. Only whoever lives the golem writes it.
+//! PLAYBOOK.md: a golem's rules as a file for people. Only the process that runs the golem writes it.
 //!
-//! A hand that edits it proposes. What was proposed is read, held against the playbook and reported; the golem
-//! neither obeys it nor writes over it.
+//! Edits by hand are proposals. They are read, compared with the playbook and reported; the golem
+//! neither obeys them nor writes over them.
 
 use std::io::ErrorKind;
 use std::path::Path;
@@ -16,16 +16,16 @@ use crate::Error;
 const FOOTER: &str = "<!-- written by bardo: ";
 const END: &str = " -->";
 
-/// What stands in the file, held against the life.
+/// The file, compared with the life.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Review {
-    /// Nobody has touched it since it was written.
+    /// Whether the file is as it was written.
     pub untouched: bool,
     /// Rules that are new, with the line they stand in.
     pub added: Vec<(usize, Parsed)>,
     /// Rules of the playbook that were left out.
     pub left_out: Vec<String>,
-    /// What cannot be meant, by line.
+    /// Lines that cannot be read, with the reason.
     pub problems: Vec<(usize, String)>,
 }
 
@@ -34,7 +34,7 @@ pub fn render(life: &Life) -> String {
     let name = &life.birth().name;
     let mut text = format!(
         "# Playbook of {name}\n\n\
-         What {name} goes by at tick {}, written by {name} itself. To propose a rule, add a line of the same form and\n\
+         The rules of {name} at tick {}, written by {name} itself. To propose a rule, add a line of the same form and\n\
          run `bardo golem playbook {name}`: it is checked, and with `--accept` tried in the shadow before it gets a\n\
          say. Nothing written here is obeyed by itself, and a file that was edited is not written over.\n",
         life.tick()
@@ -58,7 +58,7 @@ fn words(rule: &Heuristic, life: &Life) -> String {
     parsed.print(&life.birth().world).unwrap_or_else(|e| format!("cannot be said: {e}"))
 }
 
-/// Two decimals are as much as anyone reads.
+/// A percentage; two decimals are as much as a person reads.
 fn rounded(effect: f64) -> f64 {
     (effect * 100.0).round() / 100.0
 }
@@ -104,9 +104,9 @@ pub fn review(text: &str, life: &Life) -> Review {
     review
 }
 
-/// Writes the playbook, unless somebody has edited it. True if it was written.
+/// Writes the playbook, unless it was edited. True if it was written.
 ///
-/// What stands there is first taken aside and looked at, and nothing is put where something stands: an edit saved
+/// The file in its place is first taken aside and looked at, and nothing is put where something stands: an edit saved
 /// at the very moment of writing is kept like any other.
 pub fn write(path: &Path, life: &Life) -> Result<bool, Error> {
     let (new, was) = (path.with_extension("md.new"), path.with_extension("md.was"));
@@ -119,7 +119,7 @@ pub fn write(path: &Path, life: &Life) -> Result<bool, Error> {
     }
     let edited = match std::fs::read_to_string(&was) {
         Ok(text) => !untouched(&text),
-        // Bytes that are no text were not written here.
+        // Bytes that are not text were not written here.
         Err(e) => e.kind() != ErrorKind::NotFound,
     };
     let placed = match std::fs::hard_link(if edited { &was } else { &new }, path) {

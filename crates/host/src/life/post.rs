@@ -1,5 +1,6 @@
-//! What golems of one host tell each other, handed over in memory. The teller's own record has all of it, so nothing else
-//! keeps it: whoever was not here to hear, or had more waiting than there is room for, reads it there.
+//! The post: messages that golems of one host tell each other, handed over in memory. The teller's own record has all
+//! of it, so nothing else keeps it: a golem that was not here to hear, or had more waiting than there is room for,
+//! reads it there.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -7,30 +8,31 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use golem::GolemId;
 use golem::clade::Parcel;
 
-/// Words of one teller that wait for one golem: whoever says more than is taken in keeps nobody else from being heard.
+/// Words of one teller that wait for one golem: a teller with more to say than is taken in keeps no other from being
+/// heard.
 const HELD: usize = 8;
 
-/// The same of one that is elsewhere, whose record cannot be read; and how many may wait for one golem in all before those from
-/// elsewhere are put off.
+/// Words of one teller elsewhere, whose record cannot be read, that wait for one golem; and how many may wait for it in
+/// all before words from elsewhere are put off.
 const AFAR: usize = 64;
 const ALL: usize = 256;
 
 #[derive(Debug, Default)]
 pub(crate) struct Post(Mutex<HashMap<Arc<str>, Shelf>>);
 
-/// What waits for one golem, and what is known of what it has said.
+/// The words that wait for one golem, and the newest word of its own.
 #[derive(Debug)]
 struct Shelf {
     id: GolemId,
     /// The newest word in which it told what it has found out.
     taught: u64,
     waiting: Vec<Arc<Parcel>>,
-    /// Something was said that it cannot have heard.
+    /// Whether something was said that it cannot have heard.
     missed: bool,
 }
 
 impl Post {
-    /// Somebody is here to hear from now on; this is what has come from elsewhere before.
+    /// Registers a golem to hear from now on; words that came from elsewhere before wait for it.
     pub(crate) fn arrive(&self, name: &Arc<str>, id: GolemId, taught: u64, waiting: Vec<Arc<Parcel>>) {
         let waiting = waiting.into_iter().take(ALL).collect();
         self.shelves().insert(Arc::clone(name), Shelf { id, taught, waiting, missed: true });
@@ -40,7 +42,7 @@ impl Post {
         self.shelves().remove(name);
     }
 
-    /// Passes a word on to each of these; says to how many.
+    /// Passes a word on to each of these golems; returns to how many.
     pub(crate) fn send(&self, by: &str, to: &[String], parcel: Parcel) -> u32 {
         let (mut shelves, mut told) = (self.shelves(), 0);
         if let Some(own) = shelves.get_mut(by).filter(|_| !parcel.lines.is_empty()) {
@@ -56,14 +58,15 @@ impl Post {
         told
     }
 
-    /// Puts a word with the others that wait for somebody.
+    /// Puts a word with the others that wait.
     pub(crate) fn put(&self, name: &str, parcel: Parcel) {
         if let Some(shelf) = self.shelves().get_mut(name) {
             shelf.put(Arc::new(parcel), HELD);
         }
     }
 
-    /// A word from elsewhere, for everybody. Whoever has more waiting than that is offered it again when it next comes up.
+    /// Spreads a word from elsewhere to every golem. One that has more waiting than that is offered it again when the
+    /// host next starts.
     pub(crate) fn spread(&self, parcel: &Arc<Parcel>) {
         let other = |shelf: &&mut Shelf| shelf.id != parcel.from && shelf.waiting.len() < ALL;
         for shelf in self.shelves().values_mut().filter(other) {
@@ -75,7 +78,7 @@ impl Post {
         self.shelves().get(name).map(|shelf| shelf.waiting.clone()).unwrap_or_default()
     }
 
-    /// A word was heard, but for these of its lines.
+    /// Takes a word out once it was heard, but for these of its lines.
     pub(crate) fn heard(&self, name: &str, parcel: &Parcel, rest: Vec<String>) {
         let mut shelves = self.shelves();
         let Some(shelf) = shelves.get_mut(name) else { return };
@@ -87,7 +90,7 @@ impl Post {
         }
     }
 
-    /// Whether it has missed something, which is asked once; and of these, who has taught what and when last.
+    /// Whether it has missed something, which is told once; and of these golems, who has taught what and when last.
     pub(crate) fn missed(&self, name: &str, others: &[String]) -> Vec<(String, GolemId, u64)> {
         let mut shelves = self.shelves();
         let Some(own) = shelves.get_mut(name).filter(|own| own.missed) else { return Vec::new() };
@@ -129,8 +132,12 @@ mod tests {
         post.arrive(&ada, GolemId([1; 16]), 0, Vec::new());
         post.arrive(&bob, GolemId([2; 16]), 0, Vec::new());
         let others = ["ada".to_owned(), "bob".to_owned(), "gone".to_owned()];
-        assert!(post.missed("bob", &others).is_empty(), "nobody has taught anything yet");
-        assert_eq!(post.send("ada", &others[1..], parcel(1, 1, &["a", "b"])), 1, "whoever is not here is not told");
+        assert!(post.missed("bob", &others).is_empty(), "no golem has taught anything yet");
+        assert_eq!(
+            post.send("ada", &others[1..], parcel(1, 1, &["a", "b"])),
+            1,
+            "a golem that is not here is not told"
+        );
         let waiting = post.waiting("bob");
         post.heard("bob", &waiting[0], vec!["b".to_owned()]);
         assert_eq!(post.waiting("bob")[0].lines, ["b"], "the rest waits");

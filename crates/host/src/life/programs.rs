@@ -1,4 +1,4 @@
-//! Programs of an owner's, as worlds and as minds. Which program that is stands in a file of this home and in no birth
+//! Programs of an owner's, as worlds and as minds. The commands stand in a file of this home and in no birth
 //! record, so that whatever comes here from elsewhere runs nothing its owner has not written here.
 
 use std::path::{Path, PathBuf};
@@ -13,10 +13,10 @@ use super::checks::PASSED_ON;
 use crate::home::GolemHome;
 use crate::{Error, durable, private};
 
-/// How long a program that fell over rests before it is started again, at first and at most.
+/// How long a program that crashed rests before it is started again, at first and at most.
 const RESTS: (Duration, Duration) = (Duration::from_millis(500), Duration::from_secs(60));
 
-/// The same for one that fell over so often in a row before.
+/// How long a program rests that crashed so often in a row before.
 pub(super) fn rests(falls: u32) -> Duration {
     (RESTS.0 * 2_u32.pow(falls.min(10))).min(RESTS.1)
 }
@@ -25,14 +25,14 @@ pub(super) fn rests(falls: u32) -> Duration {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Run {
-    /// One line for the shell.
+    /// The command, one line for the shell.
     pub command: String,
-    /// Where it runs.
+    /// The folder it runs in.
     pub folder: PathBuf,
-    /// What else of the environment it is given, by name.
+    /// Variables of the environment that it is given, by name.
     #[serde(default)]
     pub environment: Vec<String>,
-    /// It may write to its own folder alone, and nowhere else.
+    /// Whether it may write to its own folder alone, and nowhere else.
     #[serde(default)]
     pub confined: bool,
     /// Mebibytes of memory it may ask for.
@@ -53,7 +53,7 @@ fn ten() -> u64 {
 pub struct Programs {
     #[serde(default)]
     pub world: Option<Run>,
-    /// Who carries out its orders, where its world only shows.
+    /// The program that carries out its orders, if the world itself only shows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub orders: Option<Run>,
     #[serde(default)]
@@ -68,7 +68,8 @@ impl Programs {
             Err(missing) if missing.kind() == std::io::ErrorKind::NotFound => return Ok(Programs::default()),
             Err(other) => return Err(Error::io("cannot read", &path)(other)),
         };
-        serde_json::from_str(&text).map_err(|why| Error::Damaged(format!("{} names no program: {why}", path.display())))
+        serde_json::from_str(&text)
+            .map_err(|why| Error::Damaged(format!("{} does not name a program: {why}", path.display())))
     }
 
     pub fn write(&self, place: &GolemHome) -> Result<(), Error> {
@@ -81,7 +82,7 @@ impl Programs {
 }
 
 impl Run {
-    /// How it is started, for whom it keeps what it has to remember in this folder of a home.
+    /// How to start it for this golem, which keeps its state in this folder of a home.
     pub(super) fn launch(&self, home: &Path, own: &Path) -> Launch {
         let named = |name: &str| std::env::var(name).ok().map(|value| (name.to_owned(), value));
         let others = self.environment.iter().map(String::as_str);
@@ -94,7 +95,7 @@ impl Run {
             command: vec!["sh".to_owned(), "-c".to_owned(), format!("exec {}", self.command)],
             folder: self.folder.clone(),
             environment: PASSED_ON.into_iter().chain(others).filter_map(named).collect(),
-            // Whoever only checks a program may have no home yet.
+            // Without a home yet, as when a program is only checked, there is nothing to hide.
             fence: Some(Fence {
                 hidden: home.exists().then(|| home.to_owned()).into_iter().collect(),
                 protected: everything,
@@ -104,7 +105,7 @@ impl Run {
         }
     }
 
-    /// How it is started for this life, and what it is told of its place.
+    /// How to start it for this life, and the variables that tell it its place.
     pub(super) fn settle(
         &self,
         place: &GolemHome,
@@ -124,7 +125,7 @@ impl Run {
     }
 }
 
-/// Who keeps programs: this executable, whatever has become of its file.
+/// The command of the program keeper: this executable, whatever has become of its file.
 pub fn keeper() -> Vec<String> {
     let here = if cfg!(target_os = "linux") {
         "/proc/self/exe".to_owned()

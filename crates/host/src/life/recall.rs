@@ -1,4 +1,4 @@
-//! Finding what is known by meaning: the home's embedding model, where one is configured, beside words, which
+//! Search by meaning: the home's embedding model, where one is configured, beside words, which
 //! always work. Vectors are filled in when asked for; a model that cannot be reached costs nothing but them.
 
 use mind::{Embedder, Served, ServedConfig};
@@ -10,7 +10,7 @@ use crate::config::Settings;
 /// Texts sent at once.
 const BATCH: usize = 32;
 
-/// The model this home turns text into vectors with; none if it names none.
+/// The embedding model of this home; none if it names none.
 pub fn embedder(settings: &Settings) -> Result<Option<Served>, Error> {
     let Some(model) = settings.text("models.embedding") else { return Ok(None) };
     let mut config = ServedConfig { model: model.to_owned(), ..ServedConfig::default() };
@@ -49,7 +49,7 @@ pub fn fill(vault: &Vault, embedder: &dyn Embedder, mut tell: impl FnMut(usize))
     }
 }
 
-/// What comes to mind. If the model does not answer, words alone decide, and the reason comes with the hits.
+/// The entries that fit a query. If the model does not answer, words alone decide, and the reason comes with the hits.
 pub fn search(
     reader: &Reader,
     embedder: Option<&dyn Embedder>,

@@ -1,5 +1,5 @@
 //! A life in memory: the same step, the same world, the same chance, no disk. For experiments, benchmarks
-//! and tests; nothing that happens here is promised to anyone.
+//! and tests; nothing that happens here is acknowledged.
 
 use std::sync::Arc;
 
@@ -26,40 +26,40 @@ pub struct Rehearsal {
     mind: Option<Mind>,
 }
 
-/// Everything around it.
+/// Everything around a life in memory: world, chance, knowledge, siblings.
 struct Stage {
     world: Box<dyn World + Send>,
     secret: Secret,
     grimoire: Grimoire,
-    /// What it can dream of.
+    /// The memory that it dreams of.
     memory: Memory,
     /// Money that has come back.
     returned: Usdc,
-    /// Whoever answers its questions.
+    /// The model that answers its questions.
     thinker: Option<Thinker>,
     siblings: Siblings,
 }
 
-/// Those it is among, if any.
+/// The siblings of a life in memory, if it has any.
 #[derive(Default)]
 struct Siblings {
     number: u32,
-    /// What it has said to them since somebody last asked.
+    /// Words it has said to them since they were last taken.
     said: Vec<Parcel>,
-    /// What they have said to it, and whether its lines have been through a round.
+    /// Words they have said to it, and whether their lines have been through a round.
     heard: Vec<(Arc<Parcel>, bool)>,
 }
 
 /// Words of one sibling that wait to be heard.
 const HELD: usize = 8;
 
-/// Says on the spot what it makes of what its golem is about to see.
+/// A mind that answers on the spot to what its golem is about to see.
 pub type Mind = Box<dyn FnMut(&Life, &Observation) -> Option<Word> + Send>;
 
-/// Answers a question on the spot.
+/// A model that answers a question on the spot.
 pub type Thinker = Box<dyn FnMut(&Life, &Question) -> What + Send>;
 
-/// The stage, and whoever watches.
+/// The stage, and the callback of the caller.
 struct Watched<'a, F> {
     stage: &'a mut Stage,
     each: &'a mut F,
@@ -80,7 +80,7 @@ impl<F: FnMut(&Record, &Life)> Shell for Watched<'_, F> {
                 self.stage.returned += amount;
                 What::Deposited { deposit }
             }
-            // Nobody is there to read what it leaves.
+            // Nothing reads the legacy of a life in memory.
             Duty::Reflect | Duty::Bequeath => duty.barely(life),
         })
     }
@@ -96,8 +96,8 @@ impl<F: FnMut(&Record, &Life)> Shell for Watched<'_, F> {
             }
             Errand::Ask { key } => {
                 let question = life.thoughts().find(*key).expect("a question that is owed is open");
-                let nobody = || What::Answered { key: *key, cost: Usdc::ZERO, said: Err(Silence::Unknown) };
-                Ok(Some(self.stage.thinker.as_mut().map_or_else(nobody, |thinker| thinker(life, question))))
+                let unanswered = || What::Answered { key: *key, cost: Usdc::ZERO, said: Err(Silence::Unknown) };
+                Ok(Some(self.stage.thinker.as_mut().map_or_else(unanswered, |thinker| thinker(life, question))))
             }
             _ => Ok(world::ask(self.stage.world.as_mut(), errand)?),
         }
@@ -112,7 +112,7 @@ impl<F: FnMut(&Record, &Life)> Shell for Watched<'_, F> {
 }
 
 impl Stage {
-    /// Goes through what it knows, with what siblings have brought.
+    /// Curates its knowledge, with what siblings have brought.
     fn curate(&mut self, life: &Life) -> grimoire::Answer {
         let heard = &mut self.siblings.heard;
         if heard.is_empty() || !life.digests() {
@@ -139,30 +139,30 @@ impl Rehearsal {
         Rehearsal { golem, stage, observation: Observation::default(), mind: None }
     }
 
-    /// With somebody to ask.
+    /// Adds a model to ask.
     pub fn thinking(mut self, thinker: Thinker) -> Rehearsal {
         self.stage.thinker = Some(thinker);
         self
     }
 
-    /// With a mind beside its own, or for it.
+    /// Adds a mind beside its own, or in its place.
     pub fn minded(mut self, mind: Mind) -> Rehearsal {
         self.mind = Some(mind);
         self
     }
 
-    /// With so many to talk to; whoever runs them all passes on what they say.
+    /// Adds so many siblings; the caller, who runs them all, passes on what they say.
     pub fn among(mut self, siblings: u32) -> Rehearsal {
         self.stage.siblings.number = siblings;
         self
     }
 
-    /// What it has said to its siblings since it was last asked.
+    /// Takes the words it has said to its siblings since the last call.
     pub fn said(&mut self) -> Vec<Parcel> {
         std::mem::take(&mut self.stage.siblings.said)
     }
 
-    /// A sibling's word, which it hears before its next look. Beyond what can wait it is lost.
+    /// Tells it a sibling's word, which it hears before its next look. Beyond what can wait the word is lost.
     pub fn tell(&mut self, parcel: Arc<Parcel>) {
         let heard = &mut self.stage.siblings.heard;
         if heard.iter().filter(|(one, _)| one.from == parcel.from).count() < HELD {
@@ -199,13 +199,13 @@ impl Rehearsal {
         Ok(told)
     }
 
-    /// Goes by what another one goes by, in the same places, and knows all it has written down. Nobody is born like this;
+    /// Adopts the rules of another golem, in the same places, and all its knowledge. No golem is born like this;
     /// experiments ask what that is worth.
     pub fn take_over(&mut self, rules: impl IntoIterator<Item = Heuristic>, grimoire: &Grimoire) {
         let adopted = |(slot, heuristic)| {
             Event::Rule(rule::Event::Adopted { slot: slot as u8, heuristic: Box::new(heuristic), night: None })
         };
-        // The newest entry, for nothing is to be numbered like one of them again.
+        // The newest entry as well, so that no number is used twice.
         let newest =
             grimoire.entries().max_by_key(|entry| entry.id).map(|entry| Decision::Put(Box::new(entry.clone())));
         let kept = newest.map(|decision| Event::Grimoire(grimoire::Event::Kept(Box::new(decision))));

@@ -13,13 +13,13 @@ use crate::Error;
 /// How often the inbox is looked into while nothing else needs doing.
 const INBOX_EVERY: Duration = Duration::from_millis(50);
 
-/// A world that answers within so long is waited for.
+/// How long the answer of a world is waited for on the spot.
 const SOON: Duration = Duration::from_millis(2);
 
-/// Milliseconds that somebody who follows a market may be late at least.
+/// Milliseconds that the follower of a market may at least be late.
 const LATE: u64 = 60_000;
 
-/// How fast world time goes by.
+/// How fast world time passes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Pace {
     /// World seconds per second of the owner's.
@@ -47,10 +47,11 @@ pub enum Ending {
 }
 
 impl Living {
-    /// Lives until something ends it.
+    /// Runs the life until something ends it.
     pub fn run(&mut self, run: Run, listener: &mut impl Listener) -> Result<Ending, Error> {
         let ending = self.run_on(run, listener)?;
-        // Whoever runs it next must not ask about what is still being done, nor pay for an answer that nobody waited for.
+        // The next process to run it must not ask about what is still being done, nor pay for an answer that was not
+        // waited for.
         self.settle_thoughts(PATIENCE, listener)?;
         self.settle_calls(listener)?;
         self.body.ground.rest(PATIENCE);
@@ -78,7 +79,7 @@ impl Living {
                 self.wait_for_world(listener)?;
                 continue;
             }
-            // What a round has made of siblings' words is said at once.
+            // Words that came out of a round are said at once.
             if looked.elapsed() >= INBOX_EVERY || !self.body.digested.is_empty() {
                 self.look_into_inbox(listener)?;
                 self.say_clock_news(listener);
@@ -95,7 +96,7 @@ impl Living {
                 return Ok(Ending::WorldOver);
             }
             match run.pace {
-                // As fast as it goes is as fast as the world answers.
+                // At full speed it is as fast as the world answers.
                 _ if self.watches().is_some() => {}
                 Pace::Max if !self.is_wall() => {
                     if !self.is_answered(listener)? {
@@ -106,7 +107,7 @@ impl Living {
                     self.flush(listener)?;
                     pending = 0;
                     let speed = if let Pace::Times(speed) = pace { speed } else { 1.0 };
-                    // Being spoken to does not put off the next look.
+                    // A letter does not put off the next look.
                     let until = *alarm.get_or_insert_with(|| Instant::now() + self.next_look_in(speed));
                     if !self.wait(until, listener)? {
                         continue;
@@ -129,7 +130,7 @@ impl Living {
         }
     }
 
-    /// What there is to say of the clock, where its life goes by that.
+    /// Tells news of the clock, if its life follows the wall clock.
     fn say_clock_news(&self, listener: &mut impl Listener) {
         if self.is_wall()
             && let Some(news) = self.body.place.home().clock_news()
@@ -138,14 +139,14 @@ impl Living {
         }
     }
 
-    /// Nothing of it is left anywhere; what the owner sent while it was dying goes back with the rest.
+    /// Whether nothing of it is left anywhere; money the owner sent while it was dying goes back with the rest.
     fn has_ended(&mut self, listener: &mut impl Listener) -> Result<bool, Error> {
         self.flush(listener)?;
         self.take_money(listener)?;
         self.goes_home()
     }
 
-    /// What was asked is answered before the next look, as where everything is answered at once.
+    /// Whether its questions are answered before the next look, as if everything were answered at once.
     fn is_answered(&mut self, listener: &mut impl Listener) -> Result<bool, Error> {
         let busy = self.body.is_busy();
         if busy {
@@ -155,14 +156,14 @@ impl Living {
         Ok(!busy && !self.body.ground.has_answers())
     }
 
-    /// What there is to see has not come yet.
+    /// Waits for a look that has not come yet.
     fn wait_for_world(&mut self, listener: &mut impl Listener) -> Result<(), Error> {
         if self.is_minding() {
             self.flush(listener)?;
             self.wait_for_mind(INBOX_EVERY);
             return Ok(());
         }
-        // One that answers soon is not worth a write of its own.
+        // A world that answers soon is not worth a write of its own.
         if self.body.ground.is_far() {
             self.body.ground.wait(SOON);
         }
@@ -173,13 +174,13 @@ impl Living {
         if let Some(why) = self.refused().or_else(|| self.body.ground.why_away()) {
             listener.waits(&why);
         } else if self.is_left_alone() {
-            listener.waits("nothing new has come for a while; whoever follows what it watches may be gone");
+            listener.waits("nothing new has come for a while; the program that follows its series may have stopped");
         }
         self.body.ground.wait(INBOX_EVERY);
         Ok(())
     }
 
-    /// What it watches should have shown something by now.
+    /// Whether the series it watches should have shown something by now.
     fn is_left_alone(&self) -> bool {
         let late = Span::millis((self.life().interval().as_millis() * 5).max(LATE));
         !self.life().is_dead()
@@ -187,7 +188,7 @@ impl Living {
             && self.wall_time() > self.life().seen().until.max(self.life().born()) + late
     }
 
-    /// Sees to its agent's calls and to what it owes; whoever it lived for is told of its death.
+    /// Serves its agent's calls and performs what it owes; its death ends the calls under way.
     fn attend(&mut self, listener: &mut impl Listener) -> Result<(), Error> {
         self.serve_calls(listener)?;
         self.perform(listener)?;
@@ -197,13 +198,13 @@ impl Living {
         Ok(())
     }
 
-    /// How long it is from one look to the next; the wall clock cannot be hurried.
+    /// The interval from one look to the next; the wall clock cannot be hurried.
     pub(crate) fn interval_at(&self, speed: f64) -> Duration {
         let speed = if self.is_wall() { 1.0 } else { speed };
         Duration::from_secs_f64(self.life().interval().as_millis() as f64 / 1_000.0 / speed)
     }
 
-    /// How long it is until the next look.
+    /// The time until the next look.
     fn next_look_in(&self, speed: f64) -> Duration {
         if self.is_wall() {
             Duration::from_millis(self.life().due().since(self.wall_time()).as_millis())

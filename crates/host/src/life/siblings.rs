@@ -1,4 +1,5 @@
-//! A golem and the others of its home: what it tells them, by letter or across a host's post, and what it hears of them.
+//! A golem and the others of its home: words it tells them, by letter or across a host's post, and words it hears of
+//! them.
 
 use std::path::PathBuf;
 
@@ -15,7 +16,7 @@ use crate::Error;
 use crate::home::GolemHome;
 use crate::home::inbox::{self, Body as Text, Letter};
 
-/// The most of its siblings that one speaks to, and looks to for what it has missed.
+/// The most siblings that a golem speaks to, and looks to for words it has missed.
 const PEERS: usize = 32;
 
 impl Body {
@@ -28,7 +29,7 @@ impl Body {
         let entries = known.as_ref().or(self.grimoire.as_ref()).into_iter().flat_map(Grimoire::entries);
         let parcel = Parcel::of(life, entries, number, news);
         self.say_afar(&parcel)?;
-        // A death is the one word that nobody could be asked for again, so it is written down for each of them.
+        // A death is the one word that the teller cannot be asked for again, so it is written down for each of them.
         if let Some((desk, name)) = self.writing.lodged().filter(|_| news != News::Death) {
             return Ok(desk.post.send(name, &desk.board.after(name, PEERS), parcel));
         }
@@ -37,7 +38,8 @@ impl Body {
         Ok(told as u32)
     }
 
-    /// Says it to siblings elsewhere too, once: it is in the host's book before anything else happens, and sent from there.
+    /// Tells siblings elsewhere too, once: the word is in the host's book before anything else happens, and sent from
+    /// there.
     fn say_afar(&self, parcel: &Parcel) -> Result<(), Error> {
         let Some((desk, name)) = self.writing.lodged() else { return Ok(()) };
         let Some(shore) = &desk.shore else { return Ok(()) };
@@ -45,7 +47,7 @@ impl Body {
         shore.say(name, parcel, desk.now_ms(), bring).map_or(Ok(()), |brought| desk.wait(brought))
     }
 
-    /// What it told while no host was up, siblings elsewhere have not heard.
+    /// Tells siblings elsewhere what it told here while no host was up.
     fn say_rest_afar(&mut self, life: &Life) -> Result<(), Error> {
         let said = |(desk, _): (&Desk, _)| desk.shore.as_ref().map(|shore| shore.said(life.id()));
         let Some(said) = self.writing.lodged().and_then(said).filter(|said| *said < life.clade().taught) else {
@@ -87,7 +89,7 @@ impl Body {
         Ok(written.chain(held.iter().map(|parcel| Parcel::clone(parcel))).collect())
     }
 
-    /// What siblings have found out and told since the last round.
+    /// Findings that siblings have told since the last round.
     pub(super) fn taught(&mut self, life: &Life) -> Result<Vec<Parcel>, Error> {
         if !self.caught_up {
             self.say_rest_afar(life)?;
@@ -128,8 +130,8 @@ impl Living {
     /// Hears what waits for it at the host's post.
     pub(super) fn look_into_post(&mut self, listener: &mut impl Listener) -> Result<(), Error> {
         let held = self.body.writing.lodged().map(|(desk, name)| desk.post.waiting(name)).unwrap_or_default();
-        // What one has taught is heard in its order: a later word that is done before an earlier one would hide, after a kill,
-        // what was still to come of that.
+        // Findings of one teller are heard in its order: a later word that is done before an earlier one would hide,
+        // after a kill, what was still to come of that.
         let mut unfinished = Vec::new();
         for parcel in &held {
             if unfinished.contains(&parcel.from) && !parcel.lines.is_empty() {
@@ -168,7 +170,7 @@ impl Living {
         }
     }
 
-    /// Hears a word of a sibling's. What it has found out is tried with the next round, as much of it as an hour lets in; its
+    /// Hears a word of a sibling's. Its findings are tried with the next round, as many as an hour lets in; the
     /// word is heard when all of it has been. None if it is to wait for that; otherwise those lines that still are.
     fn hear_word(&mut self, parcel: &Parcel, listener: &mut impl Listener) -> Result<Option<Vec<String>>, Error> {
         if !parcel.lines.is_empty() && self.life().digests() {
@@ -186,7 +188,7 @@ impl Living {
     }
 }
 
-/// Of how its world turned only the newest that one says is news.
+/// News of how a world turned: only the newest word of each teller counts.
 pub(super) fn is_outdated<'a>(parcel: &Parcel, others: impl IntoIterator<Item = &'a Parcel>) -> bool {
     let turn = |one: &Parcel| matches!(one.news, News::Regime { .. });
     turn(parcel) && others.into_iter().any(|one| turn(one) && one.from == parcel.from && one.number > parcel.number)

@@ -1,4 +1,4 @@
-//! A life that asks models: what it is shown beside its own state, and where its answers are waited for.
+//! A life that asks models: the context it shows beside its own state, and where its answers are waited for.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -20,11 +20,11 @@ use crate::view::herald::Herald;
 
 /// Entries shown to a model.
 const RECALLED: usize = 12;
-/// What is believed less is not shown.
+/// The least confidence of an entry that is shown.
 const BELIEVED: f64 = 0.3;
-/// What a word in common counts for beside a point of confidence.
+/// The weight of a word in common beside a point of confidence.
 const IN_COMMON: f64 = 0.5;
-/// Records shown to whoever answers an owner, and how many of the newest they are picked from.
+/// Records shown to the model that answers an owner, and how many of the newest they are picked from.
 const RECORDS: usize = 20;
 const LATELY: u64 = 2_000;
 /// Letters of a record in words.
@@ -65,7 +65,7 @@ impl Body {
         Ok((thought::prompt(life, question, &recalled), shown))
     }
 
-    /// What it remembers that fits the moment.
+    /// Entries of its memory that fit the moment.
     pub(super) fn recalled(&mut self, life: &Life) -> Result<Vec<String>, Error> {
         Ok(recalled(self.grimoire()?, life, ""))
     }
@@ -103,7 +103,7 @@ impl Body {
     fn thinking(&mut self) -> Result<&Arc<Thinking>, Error> {
         if self.thinking.is_none() {
             let home = self.place.home();
-            // Whoever obeys an order must not need them. What was said of keeping words is not known then: none is kept.
+            // An order must work without settings. How long to keep words is not known then: none is kept.
             let (settings, days) = match home.settings() {
                 Ok(settings) => {
                     let days = settings.integer("models.keep_days") as u64;
@@ -114,9 +114,9 @@ impl Body {
                     (Settings::defaults(File::Bardo), 0)
                 }
             };
-            // Without them whatever the book does not know is not asked, which is told then.
+            // Without prices, models that the book does not know are not asked, which is told then.
             let prices = home.prices().unwrap_or_else(|why| {
-                tracing::warn!(%why, "what models cost cannot be read");
+                tracing::warn!(%why, "prices of models cannot be read");
                 Prices::default()
             });
             let keep = Keep { folder: self.place.thoughts(), days };
@@ -129,7 +129,7 @@ impl Body {
         Ok(thinking)
     }
 
-    /// Its world or a model is being asked something.
+    /// Whether its world or a model is being asked something.
     pub(super) fn is_busy(&self) -> bool {
         self.ground.is_busy() || self.is_thinking()
     }
@@ -154,8 +154,8 @@ impl Body {
 }
 
 impl Living {
-    /// Takes what its questions under way come to, for as long as there is patience: whoever lives it next could only
-    /// count them as paid for.
+    /// Takes in the answers to its questions under way, for as long as there is patience: the next process to run it
+    /// could only count them as paid for.
     pub(crate) fn settle_thoughts(&mut self, patience: Duration, listener: &mut impl Listener) -> Result<(), Error> {
         let until = Instant::now() + patience;
         while self.body.is_thinking() && Instant::now() < until {
@@ -169,7 +169,7 @@ impl Living {
     }
 }
 
-/// What is unusual about the moment of a question, in the words of its world.
+/// The unusual features of the moment of a question, in the words of its world.
 fn unusual(life: &Life, question: &Question) -> String {
     let moves = &life.knowing().moves;
     let away = |at: usize| {
@@ -185,10 +185,10 @@ fn words(text: &str) -> BTreeSet<String> {
     parts.filter(|word| word.chars().count() > 2).map(str::to_lowercase).collect()
 }
 
-/// What it holds to be so that fits the present: what has most in common with what it is asked about, then what is surest.
+/// Entries it believes that fit the present: first those that have most in common with the question, then the surest.
 fn recalled(grimoire: &Grimoire, life: &Life, about: &str) -> Vec<String> {
     let about = words(about);
-    // What it goes by is told beside what it has to show.
+    // Rules of the playbook are told beside their record, so they are left out here.
     let elsewhere = |entry: &Entry| life.playbook().iter().all(|rule| rule.id != entry.id);
     let here = |entry: &Entry| entry.regime.is_none_or(|regime| regime == life.regimes().now);
     let fits = |entry: &&Entry| here(entry) && elsewhere(entry);

@@ -1,4 +1,4 @@
-//! The turn of one of many: what was said to it, what it owes, one look at the world, and all of it durable.
+//! The turn of one of many golems: letters, what it owes, one look at the world, and all of it durable.
 
 use std::time::Duration;
 
@@ -8,22 +8,22 @@ use super::listener::{Listener, Silent};
 use super::living::Living;
 use crate::Error;
 
-/// How long whoever leaves a life waits for its world to finish the call it is at.
+/// How long a life that is left waits for its world to finish the call it is at.
 pub(super) const PATIENCE: Duration = Duration::from_secs(20);
 
-/// What became of one turn.
+/// The result of one turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Turn {
     Lived,
     Paused,
-    /// Its world has not yet shown what there is to see.
+    /// The world has not yet shown what there is to see.
     Waits,
     WorldOver,
     Dead,
 }
 
 impl Living {
-    /// One turn of one of many: what was said to it, what it owes, one look at the world, and all of it durable.
+    /// Takes one turn of one of many golems: letters, what it owes, one look at the world, and all of it durable.
     pub(crate) fn turn(&mut self, listener: &mut impl Listener) -> Result<Turn, Error> {
         self.look_into_inbox(listener)?;
         self.serve_calls(listener)?;
@@ -60,7 +60,7 @@ impl Living {
         })
     }
 
-    /// Listens to what was said to it, and does nothing else.
+    /// Reads its letters, and does nothing else.
     pub(crate) fn hear(&mut self, listener: &mut impl Listener) -> Result<(), Error> {
         self.look_into_inbox(listener)?;
         self.serve_calls(listener)?;
@@ -68,8 +68,8 @@ impl Living {
         self.flush(listener)
     }
 
-    /// Its own file has everything; it may be left. A world that is at work for it must be done first: whoever opens it
-    /// next must not ask about what is still being done.
+    /// Leaves the life, with everything in its own file. A world that is at work for it must be done first: the next
+    /// process to open it must not ask about what is still being done.
     pub(crate) fn leave(&mut self) -> Result<(), Error> {
         self.settle_thoughts(PATIENCE, &mut Silent)?;
         self.settle_calls(&mut Silent)?;

@@ -22,8 +22,8 @@ pub fn read(spec: &str) -> Result<Spec, Error> {
         .map_err(|e| Error::Damaged(format!("the world this golem was born into cannot be opened: {e}")))
 }
 
-/// Opens the world of a description. Data is named relative to the home, so that a life can move to another one that has
-/// the same data.
+/// Opens the world of a description. Data is named relative to the home, so that a life can move to another one that
+/// has the same data.
 pub fn open(home: &Home, spec: &Spec, ledger: Ledger) -> Result<Box<dyn World + Send>, Error> {
     let mut spec = spec.clone();
     if let Spec::Checks { checks, bar_ms } = &spec {
@@ -58,8 +58,8 @@ pub fn open(home: &Home, spec: &Spec, ledger: Ledger) -> Result<Box<dyn World + 
     Ok(spec.open_on(candles, ledger)?)
 }
 
-/// What a life stands on from now on, brought to where it last saw it. `lodged` is one of very many, whose files are open
-/// only while something is written, and which nobody else may live.
+/// The ground that a life stands on from now on, brought to where it last saw it. `lodged` is one of very many, whose
+/// files are open only while something is written, and which no other process may run.
 pub(crate) fn stand(place: &GolemHome, life: &Life, lodged: bool) -> Result<Ground, Error> {
     let (home, id) = (place.home(), life.id());
     let spec = read(&life.birth().world.spec)?;
@@ -84,7 +84,7 @@ pub(crate) fn stand(place: &GolemHome, life: &Life, lodged: bool) -> Result<Grou
     if let Spec::Outside { seed } = spec {
         return far(Box::new(Outside::of(place, life, seed, ledger()?)?), hurry);
     }
-    // What it shows is seen here; what it is told to do is done elsewhere, and only that is on record.
+    // The series shows on this thread; orders are carried out by the program, and only those are on record.
     let (shown, orders) = match busy {
         _ if !spec.is_ordered() => (ledger()?, None),
         Some(far) => (Ledger::memory(), Some(far)),
@@ -110,7 +110,7 @@ pub(crate) fn stand(place: &GolemHome, life: &Life, lodged: bool) -> Result<Grou
     }
 }
 
-/// Whose slots its calls take: a program that hangs takes its own.
+/// The provider whose slots its calls take: a program that hangs takes its own.
 fn provider(spec: &Spec, id: GolemId) -> String {
     if spec.is_ordered() {
         return format!("world:orders:{id}");
@@ -126,7 +126,7 @@ fn provider(spec: &Spec, id: GolemId) -> String {
     shared.to_owned()
 }
 
-/// A paper world that takes its time, as its owner wanted: to rehearse one that is slow.
+/// A paper world that answers late, as its owner wanted: to rehearse one that is slow.
 struct Slow {
     world: Box<dyn World + Send>,
     latency: Duration,

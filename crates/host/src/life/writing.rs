@@ -1,4 +1,4 @@
-//! Where a life is written down while it is lived: in its own file, or at the desk of a host that keeps many.
+//! The place a life is written down to while it runs: its own file, or the desk of a host that keeps many.
 
 use std::sync::Arc;
 
@@ -32,10 +32,10 @@ pub(crate) struct Lodging {
     /// The number of the record in the making.
     next: u64,
     lines: Vec<Line>,
-    /// What is to be told once it is durable: the number of its record, whether it is routine, and its text.
+    /// Messages to tell once they are durable: the number of the record, whether it is routine, and the text.
     messages: Vec<(u64, bool, String)>,
     notes: Vec<Note>,
-    /// Nothing of it waits in the log: its own file has everything.
+    /// Whether nothing of it waits in the log: its own file has everything.
     carried: bool,
     refusals: u64,
 }
@@ -51,7 +51,7 @@ impl Lodging {
         Lodging { desk, name, tip, next, lines, messages, notes, carried: true, refusals: 0 }
     }
 
-    /// Makes of an event whatever is told of it, while it is plain what it did.
+    /// Makes the messages of an event, while its effects are plain.
     fn show(&mut self, event: &Event, life: &Life) {
         each(event, life, self.next, |told| {
             self.refusals += u64::from(matches!(told.message, Message::Refused { .. }));
@@ -61,7 +61,7 @@ impl Lodging {
         });
     }
 
-    /// Makes everything staged durable with what others bring, then tells whoever listens.
+    /// Makes everything staged durable with what others bring, then tells the listener.
     fn commit(&mut self, life: &Life) -> Result<(), Error> {
         let (lines, notes) = (std::mem::take(&mut self.lines), std::mem::take(&mut self.notes));
         let messages = std::mem::take(&mut self.messages);
@@ -70,7 +70,8 @@ impl Lodging {
         let kinds: Vec<String> = batch.notes.iter().map(|note| note.kind.clone()).collect();
         self.desk.commit(batch)?;
         for kind in kinds {
-            // Not what it says: it may hold an owner's words. And a cap that is reached is reached again and again.
+            // The kind and not the text: it may hold an owner's words. And a cap that is reached is reached again and
+            // again.
             if kind == "cap" {
                 debug!(golem = &*self.name, kind, "its owner is told");
             } else {
@@ -113,7 +114,7 @@ pub(crate) fn carry_over(place: &GolemHome, desk: &Desk) -> Result<(), Error> {
     Ok(())
 }
 
-/// What cannot be archived now stays where it is and is tried again; it is no reason to stop living.
+/// Archives what can be archived; the rest stays where it is and is tried again, which is no reason to stop living.
 fn tidy(vault: &mut Vault, life: &Life) {
     if let Err(why) = vault.tidy(life) {
         tracing::warn!(golem = %life.birth().name, %why, "cannot archive its journal");
@@ -121,7 +122,7 @@ fn tidy(vault: &mut Vault, life: &Life) {
 }
 
 impl Writing {
-    /// What is staged is not put off to share a sync with others.
+    /// Has staged records written without waiting to share a sync with others.
     pub(crate) fn hurry(&self) {
         if let Writing::Lodged(lodging) = self {
             lodging.desk.hurry();
@@ -140,7 +141,7 @@ impl Writing {
         }
     }
 
-    /// A lodger will have to tell what its step came to.
+    /// Prepares a lodger to tell the result of its step.
     pub(crate) fn show(&mut self, event: &Event, life: &Life) {
         if let Writing::Lodged(lodging) = self {
             lodging.show(event, life);
@@ -158,7 +159,7 @@ impl Writing {
         }
     }
 
-    /// Sees to it that the golem's own file has everything, for whoever reads there.
+    /// Has everything carried over into the golem's own file, for a reader of that file.
     pub(crate) fn carry_over(&mut self, place: &GolemHome) -> Result<(), Error> {
         match self {
             Writing::Own(_) => Ok(()),
@@ -166,7 +167,7 @@ impl Writing {
         }
     }
 
-    /// Everything it knows, by number.
+    /// Every entry it knows, by number.
     pub(crate) fn entries(&mut self, place: &GolemHome) -> Result<Vec<Entry>, Error> {
         self.carry_over(place)?;
         match self {
@@ -183,7 +184,7 @@ impl Writing {
         }
     }
 
-    /// One of many keeps in memory only what it cannot do without.
+    /// Whether it is one of many golems that are written down at a host's desk.
     pub(crate) fn is_lodged(&self) -> bool {
         matches!(self, Writing::Lodged(_))
     }

@@ -1,7 +1,7 @@
-//! Orders under a key. Whoever orders over a wire cannot know what became of an order whose answer got lost; so each has
-//! a key, and the same key again is the same order: it is carried out once and gets the same answer, also from the next
-//! host. An order is in the book before anything is done for it, its letter has an id made of the key, and its reply
-//! stays in the inbox until the book has it. A kill anywhere in between leaves enough to go on from.
+//! Orders under a key. A client that orders over a wire cannot know what became of an order whose answer got lost; so
+//! each has a key, and the same key again is the same order: it is carried out once and gets the same answer, also from
+//! the next host. An order is in the book before anything is done for it, its letter has an id made of the key, and its
+//! reply stays in the inbox until the book has it. A kill anywhere in between leaves enough to go on from.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -23,11 +23,11 @@ pub const REMEMBERED: usize = 1_000;
 /// The longest key.
 const LONGEST: usize = 64;
 
-/// What an order is known by: up to 64 printable characters of ASCII.
+/// The key of an order: up to 64 printable characters of ASCII.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Key(String);
 
-/// What is to be done.
+/// The deed that an order asks for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Deed {
@@ -36,13 +36,13 @@ pub enum Deed {
     Heir(Name),
 }
 
-/// What came of it.
+/// The result of an order.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Answer {
     Done,
     Refused(String),
-    /// It is dead, of this.
+    /// The golem is dead, of this.
     Dead(String),
     Born(Name),
 }
@@ -51,13 +51,13 @@ pub enum Answer {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Entry {
     pub key: Key,
-    /// What it is called, such as `fund`.
+    /// The name of the order, such as `fund`.
     pub order: String,
     id: CommandId,
     /// A hash of the whole request, so that a key is used for one.
     asked: String,
     deed: Deed,
-    /// Nothing while it waits.
+    /// The result; none while the order waits.
     pub answer: Option<Answer>,
 }
 
@@ -73,7 +73,8 @@ pub struct Request {
 #[derive(Clone, Debug)]
 pub struct Book {
     folder: PathBuf,
-    /// Whoever acts for an order does so alone; two that share a lock merely wait for each other.
+    /// Locks under which one thread at a time acts for an order; two orders that share a lock merely wait for each
+    /// other.
     alone: Arc<[Mutex<()>; 16]>,
 }
 
@@ -109,7 +110,7 @@ impl std::str::FromStr for Key {
 }
 
 impl Request {
-    /// `wanted` is everything that was said besides.
+    /// A request; `wanted` is everything that was said besides.
     pub fn new(key: Key, order: &'static str, wanted: &impl Serialize) -> Request {
         let wanted = serde_json::to_vec(&(order, wanted)).expect("a request is plain data");
         Request { key, order, asked: hex(&blake3::hash(&wanted).as_bytes()[..16]) }
@@ -133,7 +134,7 @@ impl Book {
         Book { folder: home.root().join("orders"), alone: Arc::default() }
     }
 
-    /// Sees to it that this is done, unless it was before. `deed` says what it takes, and may refuse: then nothing has
+    /// Carries out an order, unless that was done before. `deed` makes it, and may refuse: then nothing has
     /// begun and nothing is remembered. `bear` makes the heir of a deed that is one.
     pub fn begin(
         &self,
@@ -167,7 +168,7 @@ impl Book {
         self.pursue(place, entry, true, bear)
     }
 
-    /// How an order stands; none if nobody knows of it.
+    /// The state of an order; none if the key is unknown.
     pub fn look(&self, place: &GolemHome, key: &Key) -> Result<Option<Entry>, Error> {
         let (golem, id) = id_of(place, key)?;
         let _alone = self.alone(id);
@@ -203,12 +204,12 @@ impl Book {
                 Order::Sent(_) | Order::Unsure(_) => None,
             }),
             Deed::Heir(name) if is_child(place.home(), name, golem) => match fresh {
-                // It was here before.
+                // A golem of this name was here before.
                 true => Err(Error::NameTaken(name.clone())),
                 false => Ok(Some(Answer::Born(name.clone()))),
             },
             Deed::Heir(name) => match bear(name) {
-                // Born is born, whatever went wrong afterwards.
+                // An heir that was born is born, whatever went wrong afterwards.
                 Err(why) if !is_child(place.home(), name, golem) => Err(why),
                 _ => Ok(Some(Answer::Born(name.clone()))),
             },
@@ -241,7 +242,7 @@ impl From<Reply> for Answer {
     }
 }
 
-/// Enters what was replied, if anything was; only then does the reply go.
+/// Enters the reply, if there is one; only then is its file removed.
 fn take_reply(place: &GolemHome, id: CommandId, path: &Path, entry: &mut Entry) -> Result<bool, Error> {
     if entry.answer.is_some() {
         return Ok(true);
@@ -277,7 +278,7 @@ fn read(path: &Path) -> Result<Option<Entry>, Error> {
     }
 }
 
-/// There whole, or not at all.
+/// Writes an order whole, or not at all.
 fn write(path: &Path, entry: &Entry) -> Result<(), Error> {
     let folder = path.parent().expect("it is in a folder");
     fs::create_dir_all(folder).map_err(Error::io("cannot create", folder))?;
@@ -290,7 +291,7 @@ fn write(path: &Path, entry: &Entry) -> Result<(), Error> {
     sync_folder(folder)
 }
 
-/// The oldest that have been answered go; one that waits stays until it has been.
+/// Removes the oldest orders that have been answered; one that waits stays until it has been.
 fn prune(folder: &Path) {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut all: Vec<_> =

@@ -1,5 +1,5 @@
 //! Orders that stop something, where nothing can be written: they have a reserve of room, and where that does not help
-//! either, whatever needs no record is done, and it is said that the rest is not.
+//! either, whatever needs no record is done, and the error says that the rest is not.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -13,24 +13,24 @@ use vault::{Glance, Head, Holder, Log, Reader};
 use crate::Error;
 use crate::home::GolemHome;
 
-/// What an order stops.
+/// The effect of an order that stops something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// New exposure.
     Freezes,
-    /// Its time, or its life: until that is on record it is frozen at least.
+    /// Time, or the life: until that is on record the golem is frozen at least.
     Ends,
     /// Nothing that runs: money comes back, an ask is answered, a brake is let go.
     Settles,
 }
 
-/// What can come of an order that could not be written down.
+/// Results of an order that may not have been written down.
 pub(super) trait Came: Sized {
     /// Why nothing, or not all of it, is on record.
     fn why_not(came: &Result<Self, Error>) -> Option<&Error>;
-    /// Some of it may be.
+    /// Whether some of it may be on record.
     fn has_begun(came: &Result<Self, Error>) -> bool;
-    /// The same of one of which some may be on record, though not by the last attempt.
+    /// Turns a failure into a result that says some of it may be on record, though not by the last attempt.
     fn unsure(came: Result<Self, Error>) -> Result<Self, Error>;
 }
 
@@ -49,7 +49,7 @@ impl Came for () {
 }
 
 impl Kind {
-    /// None of an order that can wait for room like everything else.
+    /// The effect of a command; none if it can wait for room like every other order.
     pub(super) fn of(command: &Command) -> Option<Kind> {
         match command {
             Command::Freeze { .. } => Some(Kind::Freezes),
@@ -68,8 +68,8 @@ impl Kind {
     }
 }
 
-/// Gives an order, and if the disk does not take it once more with the room that is kept for it. It must be one that counts
-/// once however often it is given.
+/// Gives an order, and if the disk does not take it once more with the room that is kept for it. The order must be one
+/// that counts once however often it is given.
 pub(super) fn insist<T: Came>(place: &GolemHome, kind: Kind, order: impl Fn() -> Result<T, Error>) -> Result<T, Error> {
     let is_kept_out = |came: &Result<T, Error>| T::why_not(came).is_some_and(Error::is_of_disk);
     let mut came = order();
@@ -89,13 +89,13 @@ pub(super) fn insist<T: Came>(place: &GolemHome, kind: Kind, order: impl Fn() ->
     }
 }
 
-/// Whatever is to end is frozen at least, where there is no room to write down that it is to end.
+/// Freezes a golem that is to end, where there is no room to write down that it is to end.
 fn freeze_instead(place: &GolemHome, kind: Kind) -> bool {
     let closed = kind == Kind::Ends && !place.home().is_read_only();
     closed && mark(place, "there was no room to write down that it was stopped").is_ok()
 }
 
-/// Marks it frozen. That the marker is there is what counts, and needs no room on a disk; the reason in it may find none.
+/// Marks it frozen. Only the marker counts, and it needs no room on a disk; the reason in it may find none.
 pub(super) fn mark(place: &GolemHome, reason: &str) -> Result<(), Error> {
     let marker = place.frozen_marker();
     let mut file = fs::File::create(&marker).map_err(Error::io("cannot write", &marker))?;
@@ -105,7 +105,7 @@ pub(super) fn mark(place: &GolemHome, reason: &str) -> Result<(), Error> {
     }
 }
 
-/// Somebody of another version lives it, who can be written to all the same.
+/// Whether a process of another version runs it, which can be written to all the same.
 pub(super) fn is_anothers(place: &GolemHome, why: &Error) -> bool {
     let lives = || place.home().is_up() || id(place).is_some_and(|id| Head::is_taken(&place.home().heads(), id));
     matches!(why, Error::Vault(vault::Error::TooNew(_))) && lives()
@@ -116,7 +116,7 @@ fn id(place: &GolemHome) -> Option<GolemId> {
     Glance::read(&place.vault()).map(|glance| glance.id).or_else(read)
 }
 
-/// What is done instead, and why it is not on record.
+/// The error for an order that could not be recorded: what was done instead, and why.
 fn unwritten(place: &GolemHome, kind: Kind, why: &Error) -> Error {
     let home = place.home();
     let instead = match kind {
@@ -130,13 +130,13 @@ fn unwritten(place: &GolemHome, kind: Kind, why: &Error) -> Error {
     Error::Unwritten { why: why.to_string(), instead }
 }
 
-/// Where nothing can be written, a signal can still be heard.
+/// Stops the process that runs it by a signal, which can be heard where nothing can be written.
 fn stop_whoever_lives(place: &GolemHome) -> String {
     let heads = place.home().heads();
     let own = id(place).filter(|id| Head::is_taken(&heads, *id)).map(|id| Head::path(&heads, id));
     let path = own.or_else(|| place.home().is_up().then(|| Log::lock(&heads)));
     let again = "repeat it once the home can be written";
-    let Some(path) = path else { return format!("nobody runs it; {again}") };
+    let Some(path) = path else { return format!("no process runs it; {again}") };
     match Holder::of(&path) {
         Holder::Ours(pid) if pid != std::process::id() && stop(pid) => {
             format!("process {pid}, which ran it, was told to stop; {again}")
@@ -145,7 +145,8 @@ fn stop_whoever_lives(place: &GolemHome) -> String {
     }
 }
 
-/// Once, whoever else of those it lives is to be stopped: told again it would leave at once.
+/// Sends the signal once, however many of its golems are to be stopped: at a second one the process would leave at
+/// once.
 fn stop(pid: u32) -> bool {
     static TOLD: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
     let mut told = TOLD.lock().unwrap_or_else(PoisonError::into_inner);

@@ -22,7 +22,7 @@ pub enum Brake {
     Resume,
 }
 
-/// One golem, and what came of the order or why nothing did.
+/// One golem, and the result of the order or why there is none.
 pub type Answer = (GolemHome, Result<Heard, Error>);
 
 impl Brake {
@@ -34,7 +34,7 @@ impl Brake {
         }
     }
 
-    /// What a golem is that was told this.
+    /// The new state of a golem, in words.
     pub fn done(&self) -> &'static str {
         match self {
             Brake::Freeze { .. } => "is frozen: no new exposure",
@@ -43,7 +43,7 @@ impl Brake {
         }
     }
 
-    /// What needs nobody's cooperation.
+    /// Sets or removes the marker, which works without the golem.
     fn mark(&self, place: &GolemHome) -> Result<(), Error> {
         match self {
             Brake::Freeze { reason } => order::mark_frozen(place, reason),
@@ -53,8 +53,8 @@ impl Brake {
     }
 }
 
-/// Tells all who may still be alive here, and waits for all answers together no longer than this. Only what certainly has
-/// no future is left out: a life that cannot be read is frozen all the same.
+/// Tells all who may still be alive here, and waits for all answers together no longer than this. Only what certainly
+/// has no future is left out: a life that cannot be read is frozen all the same.
 pub fn tell_all(home: &Home, brake: &Brake, snapshot_every: u64, patience: Duration) -> Result<Vec<Answer>, Error> {
     let has_a_future = |place: &GolemHome| Glance::read(&place.vault()).is_none_or(|glance| !glance.dead);
     let all: Vec<GolemHome> = home.list()?.into_iter().filter(has_a_future).collect();
@@ -66,7 +66,7 @@ pub fn tell_all(home: &Home, brake: &Brake, snapshot_every: u64, patience: Durat
     let answers = all.into_iter().zip(told).filter_map(|(place, told)| {
         let left = deadline.saturating_duration_since(Instant::now());
         match told.and_then(|order| order::hear(&place, order, left)) {
-            // The dead are past all this, and what was moved away is another home's to order.
+            // The dead are past all this, and a golem that was moved away is another home's to order.
             Err(Error::Dead(..) | Error::Vault(vault::Error::Sealed(_))) => {
                 let _ = order::unmark_frozen(&place);
                 None
@@ -77,12 +77,12 @@ pub fn tell_all(home: &Home, brake: &Brake, snapshot_every: u64, patience: Durat
     Ok(answers.collect())
 }
 
-/// What the kill switch came to.
+/// The result of the kill switch.
 #[derive(Debug)]
 pub struct Halted {
-    /// Whether it stands in the owner's own book, so that nobody comes after them by itself.
+    /// Whether the treasury has it on record, so that no golem gets an automatic heir.
     pub ended: Result<(), Error>,
-    /// Everyone who could still be ended.
+    /// Every golem that could still be ended.
     pub answers: Vec<Answer>,
 }
 
@@ -108,7 +108,7 @@ pub fn halt_all(home: &Home, trigger: &str, snapshot_every: u64, patience: Durat
     let answers = told.into_iter().filter_map(|(place, told)| {
         let left = deadline.saturating_duration_since(Instant::now());
         match told.and_then(|order| order::hear(&place, order, left)) {
-            // The dead cannot be ended, and what was moved away is another home's to end.
+            // The dead cannot be ended, and a golem that was moved away is another home's to end.
             Err(Error::Dead(..) | Error::Vault(vault::Error::Sealed(_))) => None,
             answer => Some((place, answer)),
         }

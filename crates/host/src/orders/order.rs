@@ -1,5 +1,5 @@
-//! One order to one golem. A golem nobody is living is woken, told and put back to sleep; one that is being lived gets a
-//! letter, and whoever lives it answers.
+//! One order to one golem. A golem that is not running is woken, told and put back to sleep; a running one gets a
+//! letter, which the process that runs it answers.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -20,38 +20,38 @@ use crate::life::{Living, Silent};
 /// How long a living golem has to answer before the owner is told that the letter waits.
 pub const PATIENCE: Duration = Duration::from_secs(5);
 
-/// What a life is opened with to be told one thing: a snapshot takes room, and whoever runs it makes them.
+/// Snapshot interval of a life that is opened for one order: a snapshot takes room, and a run makes them.
 pub const NO_SNAPSHOT: u64 = u64::MAX;
 
 /// How long a model has to answer an owner's question.
 pub const ANSWER: Duration = Duration::from_secs(150);
-/// How often it is looked whether it has.
+/// The interval at which the answer is looked for.
 const LOOK: Duration = Duration::from_millis(200);
 
-/// What came of an owner's question.
+/// The result of an owner's question.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Asked {
     Told(Told),
-    /// It is asked in the morning.
+    /// The golem sleeps, and is asked in the morning.
     Asleep,
-    /// It was heard, and there is no answer yet.
+    /// The question was heard, and there is no answer yet.
     Waiting,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Heard {
     Done,
-    /// Nobody answered; the letter waits.
+    /// There is no answer yet; the letter waits.
     Waiting,
 }
 
-/// Where an order has got to.
+/// The state of an order.
 #[derive(Debug)]
 pub enum Order {
     Answered(Reply),
-    /// A living process has been written to; its answer will be here.
+    /// A letter was sent to a running process; its answer will be in this file.
     Sent(PathBuf),
-    /// It was begun, and why nobody knows what came of it; under the same id it can be gone on with.
+    /// The order was begun, and this error hides its result; it can be continued under the same id.
     Unsure(Error),
 }
 
@@ -72,7 +72,7 @@ impl Came for Order {
     }
 }
 
-/// Passes an order on: to the golem itself if nobody is living it, else as a letter.
+/// Passes an order on: to the golem itself if it is not running, else as a letter.
 pub fn pass_on(place: &GolemHome, body: Body, snapshot_every: u64) -> Result<Order, Error> {
     match pass_on_as(place, inbox::new_id(), body, snapshot_every)? {
         Order::Unsure(why) => Err(why),
@@ -80,9 +80,9 @@ pub fn pass_on(place: &GolemHome, body: Body, snapshot_every: u64) -> Result<Ord
     }
 }
 
-/// The same for an order that counts once however often it is passed on. An error means that nothing has begun. One that
-/// stops something finds the room that is kept for it, and if it cannot be written down all the same, whatever can be done
-/// without writing is.
+/// Passes an order on that counts once however often it is sent. An error means that nothing has begun. One that
+/// stops something finds the room that is kept for it, and if it cannot be written down all the same, whatever can be
+/// done without writing is.
 pub fn pass_on_as(place: &GolemHome, id: CommandId, body: Body, snapshot_every: u64) -> Result<Order, Error> {
     let brake = if let Body::Command(command) = &body { Kind::of(command) } else { None };
     match brake {
@@ -92,7 +92,7 @@ pub fn pass_on_as(place: &GolemHome, id: CommandId, body: Body, snapshot_every: 
 }
 
 fn try_on(place: &GolemHome, id: CommandId, body: Body, snapshot_every: u64) -> Result<Order, Error> {
-    // The owner's own book first: whatever becomes of the order, nobody comes after this one by itself.
+    // The treasury first: whatever becomes of the order, the golem gets no automatic heir.
     if let Body::Command(Command::Retire { .. } | Command::Halt { .. }) = body {
         let id = Reader::open(&place.database()).and_then(|reader| reader.id());
         match id.map_err(Error::from).and_then(|id| Ok(place.home().treasury()?.end(id)?)) {
@@ -102,7 +102,7 @@ fn try_on(place: &GolemHome, id: CommandId, body: Body, snapshot_every: u64) -> 
     }
     match Living::open(place.clone(), snapshot_every) {
         Ok((mut living, _)) => {
-            // What was said before comes first.
+            // Letters from before come first.
             living.look_into_inbox(&mut Silent)?;
             if living.life().is_dead() {
                 return Err(dead(place, living.life()));
@@ -113,7 +113,7 @@ fn try_on(place: &GolemHome, id: CommandId, body: Body, snapshot_every: u64) -> 
                 Body::Remember { text } => living.remember(&text, &mut Silent),
                 Body::News { .. } | Body::CatchUp => unreachable!("owners write no such letters"),
             };
-            // Whoever opens it next could only count a question under way as paid for.
+            // The next process to open it could only count a question under way as paid for.
             let settled = replied.and_then(|reply| living.settle_thoughts(ANSWER, &mut Silent).map(|()| reply));
             Ok(settled.map_or_else(Order::Unsure, Order::Answered))
         }
@@ -126,7 +126,7 @@ fn try_on(place: &GolemHome, id: CommandId, body: Body, snapshot_every: u64) -> 
     }
 }
 
-/// What came of it, waiting for an answer no longer than this.
+/// The result of an order, waiting for an answer no longer than this.
 pub fn hear(place: &GolemHome, order: Order, patience: Duration) -> Result<Heard, Error> {
     let reply = match order {
         Order::Answered(reply) => Some(reply),
@@ -141,15 +141,15 @@ pub fn hear(place: &GolemHome, order: Order, patience: Duration) -> Result<Heard
     }
 }
 
-/// The order to answer this; a question has words.
+/// The order to ask a golem this; a question has words.
 pub fn question(text: String) -> Result<Command, Error> {
     if text.trim().is_empty() {
-        return Err(Error::Usage("there is nothing asked; a question has words".to_owned()));
+        return Err(Error::Usage("the question is empty; put it in words".to_owned()));
     }
     Ok(Command::Ask { text })
 }
 
-/// Asks a golem something and waits for what it says, no longer than this.
+/// Asks a golem something and waits for its answer, no longer than this.
 pub fn ask(place: &GolemHome, text: &str, snapshot_every: u64, patience: Duration) -> Result<Asked, Error> {
     let (id, until) = (inbox::new_id(), Instant::now() + patience);
     let body = Body::Command(question(text.to_owned())?);
@@ -192,11 +192,11 @@ pub fn unmark_frozen(place: &GolemHome) -> Result<(), Error> {
     })
 }
 
-/// A yes or no to what is asked under this key; whoever answers something else is told what to look at.
+/// A yes or no to the question under this key; for another key an error says where to look.
 pub fn approve(place: &GolemHome, key: u64, yes: bool) -> Result<Command, Error> {
     let golem = match place.wake() {
         Ok((golem, _)) => golem,
-        // Whoever lives it can read it, and declines what it does not ask for.
+        // The process that runs it can read it, and declines a key that it does not ask about.
         Err(why) if brakes::is_anothers(place, &why) => return Ok(Command::Approve { key, yes }),
         Err(other) => return Err(other),
     };

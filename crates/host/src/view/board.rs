@@ -1,5 +1,5 @@
-//! What anyone may know of a host without asking its golems: how each of them is, what was told lately, and how
-//! well time is kept. Golems post here once what they post is durable; whoever reads never makes them wait.
+//! The board of a host, readable without asking its golems: the status of each, the newest messages, and how well time
+//! is kept. Golems post here once what they post is durable; a reader never makes them wait.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Bound;
@@ -27,11 +27,11 @@ pub struct Frame {
     pub text: Arc<str>,
 }
 
-/// Some of all golems, in the order of their names.
+/// A page of the golems, in the order of their names.
 #[derive(Debug)]
 pub struct Page {
     pub golems: Vec<Status>,
-    /// There are more after the last of them.
+    /// Whether there are more after the last of this page.
     pub more: bool,
     /// The newest change there is.
     pub change: u64,
@@ -52,28 +52,28 @@ pub struct Board {
     pub listeners: AtomicU64,
     pub notes_sent: AtomicU64,
     pub notes_failed: AtomicU64,
-    /// When the newest copy in the backup folder was made, in seconds; nothing where there is none.
+    /// Time of the newest copy in the backup folder, in seconds; 0 before the first.
     pub backed_up: AtomicU64,
-    /// Whether somebody makes copies, and whether they are wanted now.
+    /// Whether the host makes copies, and whether they are wanted now.
     pub copies: AtomicBool,
     pub copy_now: AtomicBool,
     /// How often a status has changed.
     changes: AtomicU64,
     deaths: Mutex<BTreeMap<String, u64>>,
     trouble: Mutex<Trouble>,
-    /// Why the settings that lie there now are not the ones the host goes by.
+    /// Why the settings in the file are not the ones in use.
     settings: Mutex<Option<String>>,
     /// When it was put up, by its clock.
     run: u64,
     wall: Wall,
 }
 
-/// What keeps golems from being written, if anything does.
+/// Why golems cannot be written, if they cannot.
 #[derive(Debug, Default)]
 struct Trouble {
-    /// The host log takes nothing.
+    /// The host log cannot be written.
     log: Option<String>,
-    /// The log does, but no golem's own files.
+    /// The log can be written, but no golem's own files.
     files: Option<String>,
 }
 
@@ -85,24 +85,24 @@ struct Recent {
 }
 
 impl Frame {
-    /// The message, beginning with whose it is.
+    /// The message, beginning with the name of its golem.
     pub fn text_with_name(&self) -> String {
         named(&self.golem, &self.text)
     }
 }
 
-/// A message as JSON, beginning with whose it is.
+/// A message as JSON, beginning with the name of its golem.
 pub fn named(golem: &str, text: &str) -> String {
     format!("{{\"golem\":\"{golem}\",{}", text.trim_start_matches('{'))
 }
 
 impl Board {
-    /// One that goes by this clock.
+    /// An empty board on this clock.
     pub(crate) fn on(wall: &Wall) -> Board {
         Board { wall: wall.clone(), run: wall.now_ms() as u64, ..Board::default() }
     }
 
-    /// Which run of a host this is the board of.
+    /// The run of the host that this board belongs to.
     pub fn run(&self) -> u64 {
         self.run
     }
@@ -111,11 +111,11 @@ impl Board {
         status.written = self.wall.now_ms() as u64;
         let cause = status.cause.clone();
         let mut statuses = self.write();
-        // Counted while nobody can read: whoever has asked for all changes up to a number has them.
+        // Counted under the lock: a reader that has asked for all changes up to a number has them.
         status.change = self.changes.fetch_add(1, Ordering::Relaxed) + 1;
         let before = statuses.insert(status.name.clone(), status);
         drop(statuses);
-        // Whoever was found dead when the host came up is no news.
+        // A golem that was found dead when the host came up is no news.
         if let (Some(cause), Some(State::Living | State::Asking | State::Dreaming | State::Paused | State::Frozen)) =
             (cause, before.map(|before| before.state))
         {
@@ -133,7 +133,7 @@ impl Board {
         Some(self.backed_up.load(Ordering::Relaxed) as i64).filter(|made| *made > 0)
     }
 
-    /// Says of one that something is the matter with the process it lives in, not with its life.
+    /// Says of one golem that something is the matter with its process, not with its life.
     pub fn mark(&self, name: &str, state: State, why: Option<String>) {
         if let Some(status) = self.write().get_mut(name) {
             (status.state, status.why) = (state, why);
@@ -141,8 +141,8 @@ impl Board {
         }
     }
 
-    /// Those that have changed since the change with this number of this run, which change is the newest, and how many there
-    /// are. Of another run everyone has changed.
+    /// The statuses changed since this change of this run, the number of the newest change, and how many golems there
+    /// are. After another run, all have changed.
     pub fn changed_after(&self, run: u64, change: u64) -> (Vec<Status>, u64, usize) {
         let change = if run == self.run { change } else { 0 };
         let all = self.statuses.read().unwrap_or_else(PoisonError::into_inner);
@@ -150,7 +150,7 @@ impl Board {
         (changed, self.changes.load(Ordering::Relaxed), all.len())
     }
 
-    /// The first of those, by name after this one, and whether there are more of them.
+    /// The first changed statuses whose names come after this one, and whether there are more of them.
     pub fn page_after(&self, run: u64, change: u64, name: &str, most: usize) -> Page {
         let change = if run == self.run { change } else { 0 };
         let all = self.statuses.read().unwrap_or_else(PoisonError::into_inner);
@@ -172,7 +172,7 @@ impl Board {
         self.statuses.read().unwrap_or_else(PoisonError::into_inner).get(name).cloned()
     }
 
-    /// The living who come after this one by name, and after the last the first.
+    /// The living golem after this name; after the last, the first.
     pub fn after(&self, name: &str, most: usize) -> Vec<String> {
         let all = self.statuses.read().unwrap_or_else(PoisonError::into_inner);
         let later = all.range::<str, _>((Bound::Excluded(name), Bound::Unbounded));
@@ -181,7 +181,7 @@ impl Board {
         living.take(most).map(|(name, _)| name.clone()).collect()
     }
 
-    /// The living who come before this one by name, and before the first the last.
+    /// The living golem before this name; before the first, the last.
     pub fn before(&self, name: &str, most: usize) -> Vec<String> {
         let all = self.statuses.read().unwrap_or_else(PoisonError::into_inner);
         let earlier = all.range::<str, _>((Bound::Unbounded, Bound::Excluded(name))).rev();
@@ -242,7 +242,7 @@ impl Board {
         self.news.notify_all();
     }
 
-    /// What keeps the log from being written, or nothing any more; true if that is news.
+    /// Records why the log cannot be written, or that it can again; true if that is news.
     pub fn troubled(&self, trouble: Option<String>) -> bool {
         let mut now = self.trouble.lock().unwrap_or_else(PoisonError::into_inner);
         let new = now.log != trouble;
@@ -250,7 +250,7 @@ impl Board {
         new
     }
 
-    /// The same of the golems' own files, all of them.
+    /// Records why the golems' own files cannot be written, all of them, or that they can again; true if that is news.
     pub fn files_troubled(&self, trouble: Option<String>) -> bool {
         let mut now = self.trouble.lock().unwrap_or_else(PoisonError::into_inner);
         let new = now.files.is_some() != trouble.is_some();
@@ -258,7 +258,7 @@ impl Board {
         new
     }
 
-    /// The settings that lie there now are wrong, or right again; true if that is news.
+    /// Records that the settings in the file are wrong, or right again; true if that is news.
     pub fn settings_wrong(&self, why: Option<String>) -> bool {
         let mut now = self.settings.lock().unwrap_or_else(PoisonError::into_inner);
         let new = *now != why;
@@ -266,7 +266,7 @@ impl Board {
         new
     }
 
-    /// Why the settings that lie there now are not the ones the host goes by.
+    /// Why the settings in the file are not the ones in use.
     pub fn why_old_settings(&self) -> Option<String> {
         self.settings.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }

@@ -1,4 +1,4 @@
-//! What calls have cost: by day and by model, and all that an owner sees of them beside.
+//! The cost of calls, by day and by model, and everything else an owner sees of them.
 
 use std::collections::BTreeMap;
 
@@ -12,21 +12,21 @@ use super::spending::Spending;
 use crate::Error;
 use crate::home::GolemHome;
 
-/// What the calls of one day to one model came to.
+/// Calls and cost of one day at one model.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Line {
     /// In UTC, such as 2030-01-31.
     pub day: String,
-    /// Empty for calls whose process was gone before anybody knew what they used.
+    /// Empty for calls whose process was gone before it was known what they used.
     pub model: String,
     pub calls: u64,
-    /// Tokens in and out, as far as anybody said.
+    /// Tokens in and out, as far as they were reported.
     pub input: u64,
     pub output: u64,
     /// In micro-USDC.
     #[schema(value_type = i64)]
     pub cost: Usdc,
-    /// Calls of which nobody knows what they cost, and that count as what they could have.
+    /// Calls whose cost is unknown, counted at the most they could have cost.
     pub cut: u64,
     /// Milliseconds from first byte to last, all together.
     pub took_ms: u64,
@@ -41,11 +41,11 @@ pub struct Denied {
     pub times: u64,
 }
 
-/// What a golem's agent has cost.
+/// The cost of a golem's agent.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
 pub struct Costs {
     pub name: String,
-    /// What became of the money, as of now.
+    /// The purse as of now.
     pub spending: Spending,
     /// By day and model, oldest first.
     pub lines: Vec<Line>,
@@ -53,7 +53,7 @@ pub struct Costs {
 }
 
 impl Costs {
-    /// Of calls settled since then.
+    /// The cost of calls settled since then.
     pub fn of(place: &GolemHome, since: Time) -> Result<Costs, Error> {
         place.catch_up()?;
         let reader = vault::Reader::open(&place.database())?;

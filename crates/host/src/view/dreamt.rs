@@ -17,7 +17,7 @@ pub struct Trial {
     pub how: String,
 }
 
-/// What a night went through, in its order.
+/// The course of a night, in its order.
 pub fn dreamt(found: &Found, world: &Manifest) -> Vec<String> {
     let mut told = Vec::new();
     let mut line = |text: String| told.push(text);
@@ -104,7 +104,7 @@ fn origin(origin: Origin) -> &'static str {
         Origin::Pattern => "something episodes have in common",
         Origin::Fragment => "caught while falling asleep",
         Origin::Recombined => "put together from others",
-        Origin::Inherited => "left unfinished by who came before",
+        Origin::Inherited => "left unfinished by its predecessor",
         Origin::Random => "made up",
         Origin::Regret => "where the other choice would have been better",
         Origin::Thought => "proposed by a model",
@@ -113,5 +113,5 @@ fn origin(origin: Origin) -> &'static str {
 
 fn to_come(confidence: f64) -> String {
     let more = ((golem::dream::PROMOTED - confidence) / 0.1).ceil().max(0.0) as u32;
-    format!("{more} more would let it in")
+    format!("{more} more would promote it")
 }

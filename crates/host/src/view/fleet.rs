@@ -1,4 +1,4 @@
-//! All golems at a glance, and again only those that have changed: ten thousand of them are not fetched each second.
+//! All golems at a glance, and after that only those that have changed: ten thousand are not fetched every second.
 
 use golem::Usdc;
 use serde::{Deserialize, Serialize};
@@ -7,14 +7,14 @@ use utoipa::ToSchema;
 use super::board::Board;
 use super::status::{State, Status};
 
-/// What has changed since somebody last looked.
+/// Golems that have changed since a client last looked.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct Fleet {
-    /// Which run of the host this is: changes are counted anew in each.
+    /// Which run of the host this is: each run counts its changes from the start.
     pub run: u64,
     /// The newest change; ask for those after it.
     pub change: u64,
-    /// How many golems there are. Whoever knows of more asks for all again.
+    /// How many golems there are. A client that knows of more asks for all again.
     pub golems: usize,
     pub changed: Vec<Glance>,
 }
@@ -38,7 +38,7 @@ pub struct Glance {
     pub worth: Usdc,
     #[schema(value_type = i64)]
     pub spent: Usdc,
-    /// What its agent's calls have cost.
+    /// Cost of the agent's calls.
     #[schema(value_type = i64)]
     pub calls: Usdc,
     #[schema(value_type = i64)]
@@ -48,10 +48,10 @@ pub struct Glance {
     pub waits: Option<Waiting>,
 }
 
-/// What waits for its owner's yes or no.
+/// A question that waits for the owner's yes or no.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Waiting {
-    /// What an answer must name.
+    /// The key that an answer must name.
     pub key: u64,
     pub says: String,
 }

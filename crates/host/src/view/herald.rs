@@ -25,7 +25,8 @@ pub struct Told<'a> {
     pub message: Message<'a>,
 }
 
-/// As it goes out: with the words for it, so that nobody has to find any. They are made only for whoever writes it.
+/// The message as it goes out, with its sentence, so that no client has to find one. The sentence is made only when it
+/// is written.
 impl Serialize for Told<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         #[derive(Serialize)]
@@ -35,7 +36,7 @@ impl Serialize for Told<'_> {
             tick: u64,
             says: String,
             topic: Topic,
-            /// It comes every tick, leads up to an action, or says how it feels.
+            /// True of a message that comes every tick, leads up to an action, or says how the golem feels.
             routine: bool,
             #[serde(flatten)]
             message: &'a Message<'a>,
@@ -62,7 +63,7 @@ impl Herald {
         Herald { golem: Some(golem.clone()) }
     }
 
-    /// Begins after the newest record of this golem, which nobody else needs.
+    /// Begins after the newest record of this golem, which is given away for it.
     pub fn after(golem: Golem) -> Herald {
         Herald { golem: Some(golem) }
     }
@@ -82,7 +83,7 @@ impl Herald {
                 self.golem = Some(golem);
             }),
         };
-        folded.map_err(|e| Error::Damaged(format!("record {} cannot be told: {e}; see `bardo doctor`", record.seq)))
+        folded.map_err(|e| Error::Damaged(format!("record {} cannot be read: {e}; see `bardo doctor`", record.seq)))
     }
 }
 

@@ -1,4 +1,4 @@
-//! How long things took, in few enough numbers to keep for ever.
+//! A histogram of durations, in few enough numbers to keep for ever.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -54,7 +54,7 @@ impl Histogram {
         self.counts[..=last].iter().map(|count| count.load(Ordering::Relaxed)).sum()
     }
 
-    /// What so much of them stayed below.
+    /// The duration that this share of them stayed below.
     pub fn quantile(&self, share: f64) -> Duration {
         let mut left = (self.count() as f64 * share).ceil() as u64;
         for (slot, count) in self.counts.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! How a life went, read from its journal by living it again: what pictures are drawn from.
+//! The course of a life, read from its journal by living it again: pictures are drawn from it.
 
 use std::ops::ControlFlow;
 
@@ -31,7 +31,7 @@ pub struct History {
     /// When exposure was taken up or given up.
     pub actions: Vec<f64>,
     pub died: Option<f64>,
-    /// What its claims were worth, in bits, as it went.
+    /// Worth of the claims over time, in bits.
     pub information: Vec<Window>,
     pub sign: Option<Sign>,
     pub domains: Vec<String>,
@@ -43,7 +43,7 @@ pub struct History {
     first_unit: Option<Usdc>,
 }
 
-/// What of a history can be gone on with, once more of the life is there.
+/// The state of a history from which it can be continued, once more of the life is there.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Course {
     looks: Vec<Look>,
@@ -56,21 +56,21 @@ pub(super) struct Course {
     first_unit: Option<Usdc>,
 }
 
-/// How it stood at one look.
+/// The golem as it stood at one look.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Look {
     pub day: f64,
     pub vitality: f64,
-    /// What vitality is the product of.
+    /// The factors of vitality: money, touch and age.
     pub money: f64,
     pub touch: f64,
     pub age: f64,
     pub skill: f64,
     /// Skill by domain; none where too little was claimed.
     pub skills: Vec<Option<f64>>,
-    /// What became of its capital so far, as a share.
+    /// Change of the capital so far, as a share.
     pub returned: f64,
-    /// The same of simply holding.
+    /// Change of the capital if it had simply been held.
     pub held: f64,
     pub load: f64,
 }

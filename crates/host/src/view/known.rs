@@ -1,4 +1,4 @@
-//! What a golem knows, in words.
+//! The knowledge of a golem, in words.
 
 use golem::Life;
 use golem::grimoire::Entry;
@@ -9,14 +9,14 @@ use super::figures::{date, rounded};
 use super::portrait::Row;
 use super::shapes;
 
-/// Something it knows, found by somebody who asked.
+/// Something a golem knows, as the result of a search.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct Hit {
-    /// How well it fits what was asked.
+    /// How well it fits the query.
     pub score: f64,
     /// How sure it is of it now.
     pub confidence: f64,
-    /// What it says; what somebody else has said stands in quotation marks.
+    /// The text of the entry; in quotation marks if another golem said it.
     pub says: String,
     /// Everything else there is to know about it.
     pub told: Vec<Row>,
@@ -31,14 +31,14 @@ impl Hit {
     }
 }
 
-/// What came from someone else is theirs to say.
+/// The text of an entry; another's words are put in quotation marks.
 pub fn says(entry: &Entry, life: &Life) -> String {
     let own = entry.provenance.sources.iter().any(|source| source.golem == life.id());
     let text = rounded(&entry.text);
     if own { text } else { format!("\"{text}\"") }
 }
 
-/// How sure it is, why, and where it has it from.
+/// Rows on an entry: how sure the golem is of it, why, and its sources.
 pub fn rows(entry: &Entry, life: &Life) -> Vec<Row> {
     let mut rows: Vec<Row> = Vec::new();
     let mut row = |about: &str, says: String| rows.push(Row { about: about.to_owned(), says });

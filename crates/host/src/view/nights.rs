@@ -30,20 +30,20 @@ pub struct Night {
     #[schema(value_type = i64)]
     pub cost: Usdc,
     pub ended: bool,
-    /// Who ended it before its time.
+    /// Waker that ended the night early, if one did.
     #[schema(value_type = Option<String>)]
     pub woken: Option<Waker>,
     #[schema(value_type = Option<Object>)]
     pub found: Option<Found>,
-    /// What it went through, in words; what came of it last.
+    /// The course of the night in words, its result last.
     pub told: Vec<String>,
-    /// What became of hypotheses until the next night.
+    /// Fate of hypotheses until the next night.
     pub promoted: u32,
     pub refuted: u32,
     pub forgotten: u32,
 }
 
-/// Its nights, and what is on trial because of them.
+/// The nights of a golem, and the hypotheses on trial because of them.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]
 pub struct Nights {
     /// How many there were.
@@ -105,7 +105,7 @@ pub fn nights(place: &GolemHome) -> Result<Vec<Night>, Error> {
         Ok::<_, Error>(ControlFlow::Continue(()))
     })?;
     for night in &mut nights {
-        let nothing = || vec!["nothing was looked through".to_owned()];
+        let nothing = || vec!["nothing was replayed".to_owned()];
         night.told = night.found.as_ref().map_or_else(nothing, |found| dreamt(found, world));
     }
     Ok(nights)

@@ -1,4 +1,4 @@
-//! What an owner is told of without asking: deaths, caps, freezes, whatever is the matter with the host.
+//! Notes: what an owner is told without asking, such as deaths, caps, freezes and anything that is wrong with the host.
 
 use golem::Life;
 use golem::plain;
@@ -14,11 +14,11 @@ pub(crate) const KINDS: [&str; 19] = [
     "agent", "approval", "backup", "breaker", "cap", "clade", "crash", "daily", "death", "disk", "feed", "freeze",
     "head", "heir", "lock", "model", "money", "stop", "unread",
 ];
-/// Characters of a note: it goes to telephones and terminals, and may hold what somebody else wrote.
+/// Characters of a note: it goes to phones and terminals, and may hold what another program wrote.
 const LONGEST: usize = 1_000;
 const DAY_MS: i64 = 86_400_000;
 
-/// What of a message an owner is told of, if anything.
+/// The note that a message is worth, if any.
 pub(crate) fn note(name: &str, life: &Life, told: &Told<'_>, now: i64) -> Option<Note> {
     let (kind, advice) = match &told.message {
         Message::Died { .. } => ("death", String::new()),
@@ -38,10 +38,10 @@ pub(crate) fn note(name: &str, life: &Life, told: &Told<'_>, now: i64) -> Option
         } => {
             return Some(cap(name, life, told, *rule, now));
         }
-        // Whoever has used up a day's share does not ask again that day, so nobody would be refused.
+        // A golem that has used up a day's share does not ask again that day, so there would be no refusal to tell of.
         Message::Granted { .. } => return used_up(life).map(|rule| cap(name, life, told, rule, now)),
         Message::Answered { over, .. } | Message::Silent { over, .. } if over.is_positive() => {
-            // Once a day: whoever says so once says so again.
+            // Once a day: a provider that bills over a cap once does so again.
             let key = format!("{}:over:{}", life.id(), now / DAY_MS);
             let text = format!("{name} {}; look at what your provider charges", sentence(&told.message));
             return Some(host_note(key, "model", Some(name), text, now));
@@ -75,7 +75,7 @@ fn used_up(life: &Life) -> Option<Refusal> {
     (policy.per_day_most - day.value < least).then_some(Refusal::PerDay)
 }
 
-/// Something about the host itself, or about one of its golems that its life knows nothing of.
+/// A note about the host itself, or about one of its golems that its life knows nothing of.
 pub(crate) fn host_note(key: String, kind: &str, golem: Option<&str>, text: String, at: i64) -> Note {
     Note { key, kind: kind.into(), golem: golem.map(str::to_owned), text: plain::line(&text, LONGEST), at }
 }
@@ -116,7 +116,7 @@ mod tests {
         assert_ne!(cap.key, told(9, 25, refused(Refusal::PerDay)).unwrap().key);
         assert_ne!(cap.key, told(9, 1, refused(Refusal::ActionsPerDay)).unwrap().key);
         assert_eq!(told(5, 1, refused(Refusal::NoEdge)), None, "to stay out is no news");
-        // Whoever has had its share does not ask for more: the last that was granted tells it.
+        // A golem that has had its share does not ask for more: the last grant tells of it.
         let granted = |actions: u32, value: i64| {
             let mut life = serde_json::to_value(golem.life()).unwrap();
             life["policy"]["actions_per_day"] = json!(3);

@@ -22,18 +22,18 @@ pub struct Pictures {
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct Picture {
     pub title: String,
-    /// What there is to know for reading it.
+    /// How to read it.
     pub note: String,
-    /// What is shown at least, from and to.
+    /// The range that is always shown, from and to.
     pub least: [f64; 2],
-    /// It shows nothing outside of that.
+    /// Nothing outside of that range is shown.
     pub fixed: bool,
-    /// Lines across that mean something; round figures where there are none.
+    /// Lines across at round figures, or at figures that mean something.
     pub marks: Vec<f64>,
-    /// Its figures are shares, to be read as percent.
+    /// Figures are shares, to be read as percent.
     pub share: bool,
     pub lines: Vec<Drawn>,
-    /// Phases it went through.
+    /// Phases of the life.
     pub stretches: Vec<Stretch>,
     /// Days that are marked along the bottom.
     pub ticks: Vec<f64>,
@@ -46,7 +46,7 @@ pub struct Drawn {
     pub values: Vec<Option<f64>>,
 }
 
-/// From which day to which it was in which phase.
+/// A stretch of days in one phase.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct Stretch {
     pub from: f64,
@@ -103,7 +103,7 @@ fn parts(history: &History) -> Picture {
         drawn(history, "skill", |look| Some(look.touch)),
         drawn(history, "age", |look| Some(look.age)),
     ];
-    let note = "It is the product of these three: none makes up for another.";
+    let note = "The product of these three: none makes up for another.";
     Picture { marks: vec![0.0, 0.25, 0.5, 0.75, 1.0], ..picture("What vitality is made of", note, lines) }
 }
 
@@ -121,16 +121,16 @@ fn money(history: &History) -> Picture {
         drawn(history, "buy and hold", |look| Some(look.held)),
     ];
     let note = if history.actions.is_empty() {
-        "What became of what it was given to act with. It never acted."
+        "Its capital over time. It never acted."
     } else {
-        "What became of what it was given to act with. Marks below: its actions."
+        "Its capital over time. Marks below: its actions."
     };
     let picture = picture("Return vs. buy and hold", note, lines);
     Picture { least: [-0.01, 0.01], fixed: false, share: true, ticks: history.actions.clone(), ..picture }
 }
 
 fn load(history: &History) -> Picture {
-    let note = "How much presses on it. From 0.55 it ventures nothing new, from 0.75 it takes on no exposure.";
+    let note = "The load of its stressors. From 0.55 it tries nothing new, from 0.75 it takes on no exposure.";
     let bands = [Band::Elevated, Band::Constrained, Band::Dominant, Band::Crisis];
     let line = drawn(history, "load", |look| Some(look.load));
     Picture { marks: bands.map(|band| band.from()).to_vec(), ..picture("Load", note, vec![line]) }

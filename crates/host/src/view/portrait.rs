@@ -1,4 +1,4 @@
-//! One life, on one screen: what `golem show`, a report and the page say of it.
+//! One life on one screen, as `golem show`, a report and the page show it.
 
 use golem::Life;
 use golem::Span;
@@ -14,14 +14,14 @@ use utoipa::ToSchema;
 use super::figures::{count, date, units};
 use super::purse::Purse;
 
-/// One thing there is to know, in words.
+/// One row: a label and what it says.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Row {
     pub about: String,
     pub says: String,
 }
 
-/// Who it is, and how it is.
+/// Name and state.
 pub fn head(life: &Life, running: bool) -> String {
     match &life.death() {
         Some(_) => format!("{}  dead", life.birth().name),
@@ -35,7 +35,7 @@ pub fn head(life: &Life, running: bool) -> String {
     }
 }
 
-/// Everything there is to know of it at this moment.
+/// Every row about a golem at this moment.
 pub fn rows(life: &Life) -> Vec<Row> {
     let mut rows: Vec<(&str, String)> = Vec::new();
     if let Some(death) = &life.death() {
@@ -118,14 +118,14 @@ fn mood(life: &Life) -> String {
     }
 }
 
-/// What it has and for how long; then where each cent came from and went, and what that comes to for its owner.
+/// Rows on money: what it has and for how long, where each cent came from and went, and the result for its owner.
 fn money(life: &Life) -> Vec<(&'static str, String)> {
     let (purse, capital, books) = (&life.purse(), &life.capital(), Books::of(life));
     let mut rows = Vec::new();
     if !life.is_dead() {
         let kept = economic::reserve(life).min(purse.credit);
         let lasts = economic::projected_life(life).map_or(String::new(), |left| format!("; enough for {left}"));
-        let imputed = if life.policy().imputed { ", imputed: nobody is billed that" } else { "" };
+        let imputed = if life.policy().imputed { ", imputed: not billed" } else { "" };
         let text = format!("{} of {}{imputed}, {kept} of it kept for dying{lasts}", purse.credit, purse.funding);
         rows.push(("lives on", text));
     }

@@ -1,4 +1,4 @@
-//! What became of the money that an agent's calls are paid from. It is worked out here for everyone who shows it.
+//! The money that an agent's calls are paid from. It is worked out here for everything that shows it.
 
 use std::fmt;
 
@@ -9,17 +9,17 @@ use utoipa::ToSchema;
 
 use super::figures::several;
 
-/// What was given, and what became of it; all of it in micro-USDC. Given is spent, returned and left, and what is left is set
-/// aside, kept for dying or free.
+/// Money given and where it went, all in micro-USDC. Given is spent, returned and left; what is left is set aside, kept
+/// for dying or free.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Purse {
-    /// What its owner gave it to live on, and what it earned itself.
+    /// Credit from the owner, and earnings of its own.
     #[schema(value_type = i64)]
     pub given: Usdc,
     /// All that its life has cost.
     #[schema(value_type = i64)]
     pub spent: Usdc,
-    /// The part of it that calls have cost.
+    /// The part that calls have cost.
     #[schema(value_type = i64)]
     pub calls: Usdc,
     /// Set aside for so much that is under way.
@@ -32,7 +32,7 @@ pub struct Purse {
     pub free: Usdc,
     #[schema(value_type = i64)]
     pub returned: Usdc,
-    /// What was billed beyond all that it had, and is not paid.
+    /// Billed beyond all that it had, and not paid.
     #[schema(value_type = i64)]
     pub unpaid: Usdc,
 }

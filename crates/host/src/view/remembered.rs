@@ -1,5 +1,6 @@
-//! How a life went, kept beside its journal: whoever looks again lives through what is new, and not through all of it. It saves time
-//! and nothing else: where it cannot be read, or is of another life or another program, the journal is read from its beginning.
+//! The course of a life, kept beside its journal: a second look lives through what is new, and not through all of it.
+//! It saves time and nothing else: if it cannot be read, or is of another life or program, the journal is read from its
+//! beginning.
 
 use std::fs;
 use std::io;
@@ -17,7 +18,7 @@ use super::pictures::Pictures;
 use crate::{Error, GolemHome};
 
 const NAME: &str = "pictures";
-/// What is kept looks like this; another program may see more in a life, or less.
+/// Layout of the file; another program may see more in a life, or less.
 const LAYOUT: &str = concat!("1 of bardo ", env!("CARGO_PKG_VERSION"));
 /// Records that are lived through again rather than written down at every look.
 const OFTEN: u64 = 500;
@@ -39,12 +40,12 @@ pub fn pictures(place: &GolemHome) -> Result<Pictures, Error> {
     Ok(Pictures::of(&history(place)?))
 }
 
-/// How it went up to now, without what its claims were worth.
+/// The history of the life up to now, without the worth of its claims.
 fn history(place: &GolemHome) -> Result<History, Error> {
     let (path, reader) = (place.folder.join(NAME), Reader::open(&place.database())?);
     let known = read(&path, &reader);
     let before = known.as_ref().map(|(_, golem)| golem.seq());
-    // What does not go on from there is not what was kept of this life, whatever it says.
+    // A state that the journal does not continue from is not of this life, whatever it says.
     let gone_on = known.and_then(|(course, golem)| {
         let seq = golem.seq();
         live_on(&reader, History::of(course), Herald::after(golem), seq).ok()
@@ -79,7 +80,7 @@ fn live_on(reader: &Reader, mut history: History, mut herald: Herald, after: u64
     Ok((history, seq))
 }
 
-/// What was kept of this very life, and the life as it was then.
+/// The state kept of this very life, and the life as it was then.
 fn read(path: &Path, reader: &Reader) -> Option<(Course, Golem)> {
     let text = fs::read(path).ok()?;
     let (check, body) = text.split_first_chunk::<32>()?;

@@ -1,5 +1,5 @@
-//! What happens to a golem in words: the one place where an event becomes a sentence. The command line, the screens, the
-//! page, notes and the API repeat it.
+//! Events in words: the one place where an event becomes a sentence. The command line, the screens, the page, notes and
+//! the API repeat it.
 
 use golem::Usdc;
 use golem::clade::News;
@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::figures::{count, date, units};
 
-/// What messages are about, to leave the others out.
+/// The topic of a message, by which a listener leaves the others out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Topic {
@@ -117,7 +117,7 @@ pub fn phase(phase: Phase) -> String {
     if phase == Phase::Conservation { format!("in {phase}") } else { phase.to_string() }
 }
 
-/// What an action came to.
+/// An action in words: what was taken up or given up, for how much, and the fee.
 pub fn acted(filled: i64, cash: Usdc, fee: Usdc) -> String {
     match filled {
         0 => format!("tried to act and got nothing; fee {fee}"),
@@ -142,24 +142,26 @@ pub fn sentence(message: &Message<'_>) -> String {
         Message::Froze { reason } => format!("was frozen: no new exposure ({reason})"),
         Message::Thawed => "may take new exposure again".to_owned(),
         Message::Settled { units: filled, cash, fee, .. } => acted(*filled, *cash, *fee),
-        Message::Granted { key, cash, fee, .. } => format!("may act (permit {key}): cash {cash}, fee {fee} by preview"),
+        Message::Granted { key, cash, fee, .. } => {
+            format!("was approved to act (permit {key}): quote {cash}, fee {fee}")
+        }
         Message::ApprovalSought { ask } => {
             let ask = ask.as_ref().map(|ask| format!("{ask} (ask {})", ask.key));
             format!("asks its owner: {}", ask.unwrap_or_default())
         }
-        Message::Approved { key } => format!("has its owner's yes to ask {key}"),
+        Message::Approved { key } => format!("was approved by its owner (ask {key})"),
         Message::Verified { quoted, actual, .. } => format!("previewed {quoted}, came to {actual}"),
         Message::Stopped { holding, .. } => format!("hit its stop: gives up {} units", units(*holding)),
         Message::Harvested { amount, .. } => format!("turned {amount} of profit into credit"),
         Message::Amended { .. } => "lives under a new policy".to_owned(),
-        Message::Steered { strategy: "" } => "has nothing more in mind from its owner".to_owned(),
-        Message::Steered { strategy } => format!("is to have in mind: {strategy}"),
+        Message::Steered { strategy: "" } => "owner's guidance cleared".to_owned(),
+        Message::Steered { strategy } => format!("new guidance from its owner: {strategy}"),
         Message::Claimed { domain, value, naive, due, .. } => {
-            format!("is held to {domain} {value} at {} (anyone would have said {naive:.2})", date(*due))
+            format!("predicted {domain} = {value} for {} (baseline {naive:.2})", date(*due))
         }
-        Message::Met { domain, actual, fitness: None } => format!("what was said of {domain} met {actual}"),
+        Message::Met { domain, actual, fitness: None } => format!("{domain} came out at {actual}"),
         Message::Met { domain, actual, fitness: Some(fitness) } => {
-            format!("what was said of {domain} met {actual}; its skill there is {fitness:.2}")
+            format!("{domain} came out at {actual}; its skill there is {fitness:.2}")
         }
         Message::CallSettled { model, cost, over, .. } if over.is_positive() => {
             format!("was billed {over} more by {model} than it had: it paid {cost}, and the rest is unpaid")
@@ -172,24 +174,24 @@ pub fn sentence(message: &Message<'_>) -> String {
         Message::CallRefused { why, times, .. } => format!("was refused {} calls: {why}", count((*times).into())),
         Message::CallsHeld { key, why, .. } => format!("asks its owner: may it go on calling after {why} (ask {key})"),
         Message::CallsReleased { .. } => "may call again".to_owned(),
-        Message::Said { text, done: true } => format!("is done, says its agent: {text}"),
-        Message::Noted { text } => format!("hears from its mind: {text}"),
-        Message::Said { text, done: false } => format!("has a question of its agent's for its owner: {text}"),
+        Message::Said { text, done: true } => format!("is done, its agent says: {text}"),
+        Message::Noted { text } => format!("has a note from its mind: {text}"),
+        Message::Said { text, done: false } => format!("has a question for you from its agent: {text}"),
         Message::Finished { goal, domain, ended, .. } => {
             let goal = match goal {
-                Goal::Act => "acting",
-                Goal::Explore => "an idea",
+                Goal::Act => "action",
+                Goal::Explore => "idea",
                 Goal::Learn => "learning",
                 Goal::Maintain => "giving up exposure",
                 Goal::SelfExamine => "self-examination",
                 Goal::Contact => "contact",
             };
             let ended = match ended {
-                Ended::Failed => "came to nothing",
-                Ended::Done => "is done",
-                Ended::Effective => "worked out",
+                Ended::Failed => "failed",
+                Ended::Done => "done",
+                Ended::Effective => "worked",
             };
-            format!("{goal} ({domain}) {ended}")
+            format!("{goal} {ended} ({domain})")
         }
         Message::Raised { stressor, severity, load, band } => {
             format!("{stressor} presses ({severity:.2}); load {load:.2}, {band}")
@@ -197,7 +199,7 @@ pub fn sentence(message: &Message<'_>) -> String {
         Message::Cleared { stressor, severity, load, band } => {
             format!("{stressor} cleared (was {severity:.2}); load {load:.2}, {band}")
         }
-        Message::Suspended => "was in crisis for three cycles: what presses it is set aside for a day".to_owned(),
+        Message::Suspended => "was in crisis for three cycles: its stressors are set aside for a day".to_owned(),
         Message::CalledOut { load } => format!("is in crisis (load {load:.2}) and tells its peers"),
         Message::Heard { from, news: News::Crisis { load, pressed_by } } => {
             let kinds: Vec<&str> = pressed_by.iter().flatten().map(|kind| kind.name()).collect();
@@ -214,13 +216,13 @@ pub fn sentence(message: &Message<'_>) -> String {
         Message::Near { died: Some(died) } => format!("stands where {} died, and risks half as much", short(died)),
         Message::Near { died: None } => "has left the place where a sibling died".to_owned(),
         Message::Assessed { assessed } => {
-            format!("spoke of its state: {} named, {} claims", assessed.named.len(), assessed.claims.len())
+            format!("assessed its state: {} stressors named, {} claims", assessed.named.len(), assessed.claims.len())
         }
         Message::RegimeChanged { from, to } => format!("the world went from {from} to {to}"),
         Message::ModeChanged { mode } => format!("is {mode}"),
         Message::DreamBegan { cycle_id, ticks, .. } => format!("falls asleep for night {cycle_id}, {ticks} ticks"),
-        Message::DreamPhase { phase, .. } => format!("dreams on: {phase}"),
-        Message::DreamProgress { phase, budget_spent, .. } => format!("night goes into {phase}, {budget_spent} spent"),
+        Message::DreamPhase { phase, .. } => format!("dream phase: {phase}"),
+        Message::DreamProgress { phase, budget_spent, .. } => format!("night enters {phase}, {budget_spent} spent"),
         Message::Dreamt { found } => {
             format!(
                 "dreamt ({}): {} ideas, {} tested, {} staged",
@@ -238,23 +240,23 @@ pub fn sentence(message: &Message<'_>) -> String {
         Message::Answered { cost, over, fresh, answer, .. } => {
             let late = if *fresh { "" } else { ", too late to matter" };
             let note = if answer.note.is_empty() { String::new() } else { format!(": {}", answer.note) };
-            format!("is answered for {cost}{}{late}{note}", beyond(*over))
+            format!("gets an answer for {cost}{}{late}{note}", beyond(*over))
         }
         Message::Silent { cost, over, why, .. } => {
             format!("gets no answer ({}), which costs {cost}{}", why.name(), beyond(*over))
         }
         Message::DreamsSwitched { on: true } => "dreams from now on".to_owned(),
-        Message::DreamsSwitched { on: false } => "dreams no more".to_owned(),
+        Message::DreamsSwitched { on: false } => "no longer dreams".to_owned(),
         Message::DreamLeft { cycle_id, woken: None, .. } => format!("woke up from night {cycle_id}"),
         Message::DreamLeft { cycle_id, woken: Some(by), .. } => {
             format!("was woken from night {cycle_id} ({by:?})").to_lowercase()
         }
         Message::DreamDone { cycle_number, hypotheses_generated, insights_found, cost_usdc } => format!(
-            "night {cycle_number} came to {insights_found} insights and {hypotheses_generated} hypotheses for {cost_usdc}"
+            "night {cycle_number} ended with {insights_found} insights and {hypotheses_generated} hypotheses for {cost_usdc}"
         ),
         Message::Unstaged { fate, .. } => format!("a hypothesis is {fate:?}").to_lowercase(),
-        Message::Revised { domain, .. } => format!("goes by what it learned again of {domain}"),
-        Message::RolledBack { .. } => "took back what a dream had brought".to_owned(),
+        Message::Revised { domain, .. } => format!("relearned {domain}"),
+        Message::RolledBack { .. } => "rolled back what a dream had brought".to_owned(),
         Message::VitalityUpdated { economic, epistemic, composite, phase, .. } => {
             format!("vitality {composite:.3} ({phase}): money {economic:.3}, skill {epistemic:.3}")
         }
@@ -267,16 +269,16 @@ pub fn sentence(message: &Message<'_>) -> String {
             format!("{from_phase} → {to_phase} at vitality {composite:.2} (weakest: {clock})")
         }
         Message::EconomicCritical { remaining, .. } => format!("is short of money: {remaining} left"),
-        Message::EpistemicWarned { fitness, .. } => format!("skill fell below naive ({fitness:.4})"),
+        Message::EpistemicWarned { fitness, .. } => format!("skill fell below the baseline ({fitness:.4})"),
         Message::Senescence { state, fitness } => match *state {
             "grace" => format!("is losing touch: skill {fitness:.3}; time to recover"),
             "senescent" => format!("has lost touch: skill {fitness:.3}"),
-            _ => format!("has found its touch again: skill {fitness:.3}"),
+            _ => format!("recovered: skill {fitness:.3}"),
         },
         Message::Rolled { hazard_rate, roll, survived } => {
             format!("rolled {roll:.6} against {hazard_rate:.3e}: {}", if *survived { "lives" } else { "dies" })
         }
-        // Its cause says how long it had been lucky.
+        // A stochastic cause says itself how long the golem had been lucky.
         Message::Died { cause, .. } if matches!(cause, Cause::Stochastic { .. }) => format!("died {cause}"),
         Message::Died { cause, ticks_alive, .. } => format!("died after {} ticks: {cause}", count(*ticks_alive)),
         Message::Reflected { .. } => "its testament is written".to_owned(),
@@ -286,16 +288,16 @@ pub fn sentence(message: &Message<'_>) -> String {
     }
 }
 
-/// What somebody wants beyond what was set aside.
+/// The part of a model's price that its provider wants beyond what was set aside, as a remark.
 fn beyond(over: Usdc) -> String {
     if over.is_positive() {
-        format!(" (its server wants {over} more, which is not counted and may be billed)")
+        format!(" (the provider wants {over} over the cap, which is not counted and may be billed)")
     } else {
         String::new()
     }
 }
 
-/// As much of an id as tells one golem from another.
+/// The first eight characters of an id, which tell one golem from another.
 fn short(id: &str) -> &str {
     id.get(..8).unwrap_or(id)
 }

@@ -1,4 +1,4 @@
-//! One golem as somebody who looks at it is told: how it stands, and the same in words.
+//! One golem as it is shown to a client: its state, and the same in words.
 
 use golem::Golem;
 use serde::{Deserialize, Serialize};
@@ -19,13 +19,13 @@ pub struct Seen {
     /// World time of its birth, in milliseconds.
     pub born: u64,
     pub records: u64,
-    /// Somebody runs it now.
+    /// Whether a process runs it now.
     pub running: bool,
     pub status: Status,
     pub told: Words,
-    /// Everything there is to know of it, as `bardo golem show` has it.
+    /// All rows about it, as `bardo golem show` has them.
     pub rows: Vec<Row>,
-    /// Everything it is, as its journal has it; with `inner` alone. It changes with the core, and promises nothing.
+    /// The whole life as its journal has it; with `inner` alone. It changes with the core, and promises nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
     pub life: Option<Value>,

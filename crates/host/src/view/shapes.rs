@@ -1,19 +1,19 @@
-//! How answers look whose types belong to the core, which knows of no API. Only the description is made of these; that
-//! they are true is shown by clients that are generated from it.
+//! Descriptions of answers whose types belong to the core, which knows of no API. Only the API's document is made of
+//! these; clients generated from it show that they are true.
 #![allow(dead_code)]
 
 use utoipa::ToSchema;
 
-/// What waits for an owner's yes or no.
+/// A question that waits for the owner's yes or no.
 #[derive(ToSchema)]
 pub(crate) struct Ask {
-    /// What an answer must name.
+    /// The key that an answer must name.
     key: u64,
     action: String,
     /// Millionths of a unit.
     units: i64,
     unit: String,
-    /// What it may cost at most, in micro-USDC.
+    /// The most it may cost, in micro-USDC.
     most: i64,
     #[schema(value_type = Option<Object>)]
     quote: Option<()>,
@@ -21,7 +21,7 @@ pub(crate) struct Ask {
     until: u64,
 }
 
-/// What calls to one model came to.
+/// Calls and cost at one model.
 #[derive(ToSchema)]
 pub(crate) struct Called {
     model: String,
@@ -30,7 +30,7 @@ pub(crate) struct Called {
     output: u64,
     /// In micro-USDC.
     cost: i64,
-    /// Of what went in, read from a cache and written to one; of what came out, thought and not said.
+    /// Tokens in that were read from a cache or written to one, and tokens out that were thoughts.
     cached: u64,
     written: u64,
     thought: u64,
@@ -39,12 +39,12 @@ pub(crate) struct Called {
 /// Calls of an agent that are stopped until an owner says yes.
 #[derive(ToSchema)]
 pub(crate) struct Hold {
-    /// What a yes must name.
+    /// The key that a yes must name.
     key: u64,
     /// alike, fan or pace.
     by: String,
     times: u32,
-    /// What those calls were to cost at most, in micro-USDC.
+    /// The most those calls were to cost, in micro-USDC.
     sum: i64,
     /// World time, in milliseconds.
     since: u64,
@@ -82,7 +82,7 @@ pub(crate) struct Entry {
     retrievals: u32,
 }
 
-/// Where somebody stands in a line.
+/// A place in a line of descent.
 #[derive(ToSchema)]
 struct Ancestry {
     generation: u32,
@@ -104,14 +104,14 @@ struct Statistics {
     skill: f64,
     highest_skill: f64,
     lowest_skill: f64,
-    /// What became of the capital, as a share, beside holding throughout.
+    /// Change of the capital, as a share, beside holding throughout.
     returned: f64,
     held: f64,
     books: Books,
     load: f64,
 }
 
-/// What was given, what became of it, and what came back, in micro-USDC.
+/// Money given, where it went and what came back, in micro-USDC.
 #[derive(ToSchema)]
 struct Books {
     given: Both,
@@ -138,7 +138,7 @@ struct Section {
     lines: Vec<String>,
 }
 
-/// What a dead golem has left in words.
+/// The testament of a dead golem, in words.
 #[derive(ToSchema)]
 pub(crate) struct Testament {
     version: u32,
@@ -154,10 +154,10 @@ pub(crate) struct Testament {
     cause_in_words: String,
     statistics: Statistics,
     sections: Vec<Section>,
-    /// What calls of its agent cost, by model.
+    /// Cost of the agent's calls, by model.
     #[schema(required = false)]
     calls: Vec<Called>,
-    /// What was billed beyond all that it had, in micro-USDC.
+    /// Billed beyond all that it had, in micro-USDC.
     #[schema(required = false)]
     unpaid: i64,
     recommendations: Vec<String>,

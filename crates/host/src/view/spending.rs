@@ -1,5 +1,6 @@
-//! What an agent's owner sees: what became of the money, what the calls were, what stopped them, what checks say, what was
-//! refused and why. It is worked out here and nowhere else: the terminal, the page, the API and an assistant show the same.
+//! The view of an agent's owner: where the money went, which calls were made, what stopped them, what checks say, what
+//! was refused and why. It is worked out here and nowhere else: the terminal, the page, the API and an assistant show
+//! the same.
 
 use std::collections::BTreeMap;
 
@@ -31,31 +32,31 @@ pub struct Spending {
     pub checks: Vec<CheckSaid>,
     /// On record, the most frequent first.
     pub refusals: Vec<Refusals>,
-    /// Before its golem was asked, since the gateway that is asked about this came up: no journal says it, and nobody else knows.
+    /// Refused before the golem was asked, since this gateway came up: no journal has them.
     pub turned_away: Vec<TurnedAway>,
-    /// The same of what its agent calls sessions: the newest, and the others in one without a name.
+    /// By session, as the agent names it: the newest sessions, and all others in one without a name.
     pub sessions: Vec<SessionCosts>,
     /// All of it in words.
     pub told: Vec<Row>,
 }
 
-/// What the next call may use.
+/// The most the next call may use.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub struct NextCall {
     /// In micro-USDC.
     #[schema(value_type = i64)]
     pub may_use: Usdc,
-    /// What keeps it from using more, if that is not the money itself.
+    /// Why it may not use more, if the reason is not the money itself.
     pub why: Option<String>,
 }
 
-/// What calls to one model came to. Each token is counted once, but for thoughts, which are part of the output.
+/// Calls to one model. Each token is counted once, except thoughts, which are part of the output.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub struct ModelCosts {
-    /// Empty for calls whose process was gone before anybody knew what they used.
+    /// Empty for calls whose process was gone before it was known what they used.
     pub model: String,
     pub calls: u64,
-    /// What went in, but for what has to do with a cache.
+    /// Tokens in, without those read from a cache or written to one.
     pub input: u64,
     pub cached: u64,
     pub written: u64,
@@ -66,17 +67,17 @@ pub struct ModelCosts {
     pub cost: Usdc,
 }
 
-/// Calls that were stopped until their owner said yes.
+/// Calls that were stopped until the owner said yes.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
 pub struct Stops {
     pub times: u64,
-    /// They are stopped now.
+    /// The question they wait on, while they are stopped.
     pub waits: Option<Waiting>,
     /// The newest that are over, oldest first.
     pub past: Vec<Stop>,
 }
 
-/// One time they were.
+/// One time that calls were stopped.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Stop {
     /// World time in milliseconds.
@@ -85,17 +86,17 @@ pub struct Stop {
     pub says: String,
 }
 
-/// What one check said in its newest round.
+/// The newest result of one check.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
 pub struct CheckSaid {
     pub name: String,
     /// Milliseconds since 1970; none, if there was no round yet.
     pub at: Option<u64>,
-    /// For a check that passes or does not.
+    /// Result of a check that passes or does not.
     pub passes: Option<bool>,
-    /// For one that gives a number.
+    /// Result of a check that gives a number.
     pub number: Option<f64>,
-    /// Its last words.
+    /// Last words of the check's output.
     pub said: String,
 }
 
@@ -110,16 +111,16 @@ pub struct Refusals {
     pub last: u64,
 }
 
-/// Calls that were turned away before their golem was asked.
+/// Calls that were refused before their golem was asked.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub struct TurnedAway {
     pub code: String,
     pub times: u64,
-    /// What was said to the last of them.
+    /// The message of the last refusal.
     pub why: String,
 }
 
-/// What the calls of one session came to.
+/// Calls and cost of one session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub struct SessionCosts {
     pub session: Option<String>,
@@ -129,12 +130,12 @@ pub struct SessionCosts {
     /// In micro-USDC.
     #[schema(value_type = i64)]
     pub cost: Usdc,
-    /// When it was last heard, in milliseconds since 1970.
+    /// Time of the last call, in milliseconds since 1970.
     pub last: u64,
 }
 
 impl Spending {
-    /// With what was refused, as far as that is to be shown.
+    /// The spending of this life, with these refusals.
     pub(super) fn of(place: &GolemHome, life: &Life, refused: &[Refused]) -> Result<Spending, Error> {
         let mut models: Vec<ModelCosts> = life.calls().models.iter().map(ModelCosts::of).collect();
         models.sort_by_key(|by| std::cmp::Reverse(by.cost));
@@ -189,7 +190,7 @@ impl Spending {
 impl NextCall {
     fn of(life: &Life, now: Time) -> NextCall {
         match call::room(life, now, Tier::Cheap) {
-            // Whatever money there is, no call is made of no tokens.
+            // Whatever money there is, a call without tokens is not made.
             Ok(Room { tokens: 0, tokens_by, .. }) => NextCall { may_use: Usdc::ZERO, why: Some(tokens_by.to_string()) },
             Ok(Room { by, .. }) | Err(by) => {
                 let why = (!matches!(by, Denied::Broke | Denied::Funds)).then(|| by.to_string());
@@ -291,7 +292,7 @@ fn refusals(refused: &[Refused]) -> Vec<Refusals> {
     all
 }
 
-/// What a code means, as it is told to agents.
+/// The meaning of a code, in the words that agents are told.
 fn why(code: &str) -> String {
     let capped = [Unit::Tokens, Unit::Calls, Unit::Hours].map(|unit| [Denied::Spent(unit), Denied::Today(unit)]);
     let plain = [
@@ -311,7 +312,7 @@ fn why(code: &str) -> String {
         (Some(by), _) => by.to_string(),
         (None, "held") => "calls were stopped until their owner said yes".to_owned(),
         (None, "phase") => "its phase allowed only cheaper models".to_owned(),
-        (None, _) => "for a reason that is not known here".to_owned(),
+        (None, _) => "for a reason this version does not know".to_owned(),
     }
 }
 
@@ -331,7 +332,7 @@ mod tests {
         assert_eq!(all[0].why, "it does not have enough money left for that");
         // Every code that is ever on record has words of its own.
         for code in ["budget_day", "budget_call", "busy", "phase", "held", "repeated", "frozen", "paused", "dead"] {
-            assert!(!why(code).contains("not known"), "{code}");
+            assert!(!why(code).contains("does not know"), "{code}");
         }
         for unit in ["tokens", "calls", "hours"] {
             for code in [format!("budget_{unit}"), format!("budget_{unit}_day")] {

@@ -37,7 +37,7 @@ pub struct Status {
     pub now: u64,
     /// Why it is stopped or of what it died.
     pub why: Option<String>,
-    /// Which of the causes it died of, by name.
+    /// The cause of death, by name.
     #[serde(default)]
     pub cause: Option<String>,
     /// How long its money lasts, in seconds of world time; none while it spends nothing.
@@ -46,28 +46,28 @@ pub struct Status {
     /// When this was acknowledged, in milliseconds of the host's clock.
     #[serde(default)]
     pub written: u64,
-    /// Which change of the host's board this is, counted from when it came up.
+    /// The number of this change on the host's board, counted from when it came up.
     #[serde(default)]
     pub change: u64,
-    /// What its life has cost so far, actions included.
+    /// Cost of the life so far, actions included.
     #[serde(default)]
     #[schema(value_type = i64)]
     pub spent: Usdc,
-    /// What its owner got back and could get back, less what was given.
+    /// Balance for the owner: what came back and could come back, less what was given.
     #[serde(default)]
     #[schema(value_type = i64)]
     pub net: Usdc,
-    /// What waits for its owner's yes or no.
+    /// The question that waits for the owner's yes or no.
     #[schema(value_type = Option<shapes::Ask>)]
     pub asks: Option<Ask>,
-    /// What its agent's calls came to, by model.
+    /// Cost of the agent's calls, by model.
     #[serde(default)]
     #[schema(value_type = Vec<shapes::Called>)]
     pub called: Vec<ByModel>,
     /// Calls that were refused, as far as that is on record.
     #[serde(default)]
     pub denied: u64,
-    /// Its calls are stopped until its owner says yes.
+    /// The stop of its calls, until the owner says yes.
     #[serde(default)]
     #[schema(value_type = Option<shapes::Hold>)]
     pub hold: Option<Hold>,
@@ -77,22 +77,23 @@ pub struct Status {
 #[serde(rename_all = "snake_case")]
 pub enum State {
     Living,
-    /// Something it would do waits for its owner's word; it lives on meanwhile.
+    /// An action waits for the owner's yes; the golem lives on meanwhile.
     Asking,
     Dreaming,
     Paused,
     Frozen,
-    /// It fell over and is being picked up.
+    /// The process crashed and is being restarted.
     Restarting,
-    /// It fell over too often; the others go on.
+    /// The process crashed too often and is not restarted; the others go on.
     Stopped,
-    /// Its world has nothing more to show.
+    /// The world has nothing more to show.
     Waiting,
-    /// Another bardo of its owner's lives it, or has it in its hands for the moment.
+    /// Another bardo of the same owner runs it, or holds it for the moment.
     Elsewhere,
-    /// Nobody lives it, and its owner should look: a stranger holds its lock, its head is missing, or its file says nothing.
+    /// No process runs it, and the owner should look: a stranger holds its lock, its head is missing, or its file is
+    /// unreadable.
     Unlived,
-    /// Its owner has taken it out of the host, for a command or until it is joined again.
+    /// Taken out of the host by the owner, for a command or until it is joined again.
     Released,
     Dead,
 }
@@ -115,7 +116,7 @@ impl State {
         }
     }
 
-    /// Whether this host lives it.
+    /// Whether this host runs it.
     pub fn is_here(self) -> bool {
         !matches!(self, State::Elsewhere | State::Unlived | State::Released | State::Dead)
     }
@@ -162,13 +163,13 @@ impl Status {
         }
     }
 
-    /// What waits for its owner's yes or no, in words, and what an answer has to name.
+    /// The question that waits for the owner's yes or no, in words, and the key that an answer must name.
     pub fn waits(&self) -> Option<(u64, String)> {
         let hold = || self.hold.map(|hold| (hold.key, format!("to go on calling after {hold}")));
         self.asks.as_ref().map(|ask| (ask.key, ask.to_string())).or_else(hold)
     }
 
-    /// One of whom nothing can be read but its name.
+    /// The status of a golem of which nothing can be read but its name.
     pub fn unread(name: &str, why: String) -> Status {
         Status {
             name: name.to_owned(),

@@ -1,5 +1,5 @@
-//! One life in words that are ready to be shown: what its clocks say, what presses and what would clear it, what
-//! became of its money. A client repeats them and works nothing out for itself.
+//! One life in words that are ready to be shown: its clocks, its stressors and what would clear them, its money. A
+//! client repeats them and works nothing out for itself.
 
 use std::ops::ControlFlow;
 
@@ -27,7 +27,7 @@ use crate::{Error, GolemHome};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Words {
     pub world: String,
-    /// How old it is, of how much.
+    /// Age, and the lifespan it may reach.
     pub age: String,
     pub clocks: Vec<Clock>,
     pub money: Money,
@@ -38,18 +38,18 @@ pub struct Words {
     pub pad: Pad,
     pub heartbeat: String,
     pub regime: Option<String>,
-    /// What its phase makes of it.
+    /// Effects of the phase.
     pub phase: String,
-    /// What came of its phages, once there were any.
+    /// Results of its phages, once there were any.
     pub phages: Option<String>,
-    /// What thinking cost and what it earned, where there is a model to ask.
+    /// Cost and earnings of thinking, where there is a model to ask.
     pub thoughts: Option<String>,
-    /// What its mind outside has said and come to, where it has one.
+    /// Words and record of its mind outside, where it has one.
     pub mind: Option<String>,
     pub memory: String,
 }
 
-/// What its phase makes of a golem: everything that would be otherwise in another.
+/// Effects of a golem's phase: everything that would differ in another.
 pub fn phase(life: &Life) -> String {
     let behaviour = life.phase().behaviour();
     let ideas = ideas_every(life).map_or("no new ideas".to_owned(), |ticks| format!("ideas every {ticks} ticks"));
@@ -63,7 +63,7 @@ pub fn phase(life: &Life) -> String {
     format!("{}: {ideas}, {phages}, shares at {:.2}{adds}{looks}", behaviour.mode, behaviour.sharing)
 }
 
-/// What its agent has called for, if it has; the word before it says what it is about.
+/// Calls of a golem's agent, if it has made any.
 pub fn calls(life: &Life) -> Option<String> {
     let calls = &life.calls();
     if calls.made == 0 {
@@ -85,7 +85,7 @@ pub fn calls(life: &Life) -> Option<String> {
     Some(text)
 }
 
-/// Whom it asks, what that cost, and what it was worth.
+/// The models a golem asks, what that cost, and what it was worth.
 pub fn thoughts(life: &Life) -> Option<String> {
     let (figures, thoughts) = (&life.constitution().thought, &life.thoughts());
     let models: Vec<&str> = figures.models.iter().flatten().map(String::as_str).collect();
@@ -107,19 +107,19 @@ pub fn thoughts(life: &Life) -> Option<String> {
         let _ = write!(text, ", {unanswered} without an answer");
     }
     if thoughts.failed > 0 {
-        let _ = write!(text, "; nobody was there the last {} times, `bardo doctor` says why", thoughts.failed);
+        let _ = write!(text, "; no model answered the last {} times, `bardo doctor` says why", thoughts.failed);
     }
     if thoughts.answered > 0 {
         let earned = thoughts.standing.iter().map(|standing| standing.gain()).fold(f64::MIN, f64::max);
         let held_to_it = thoughts.standing.iter().any(|standing| standing.resolved > 0);
         let _ = match thought::bits_per_dollar(life) {
-            _ if !held_to_it => write!(text, "; not yet held to any of it"),
+            _ if !held_to_it => write!(text, "; none of it is tested yet"),
             _ if earned <= 0.0 => write!(text, "; it has earned nothing, so it is asked less"),
             Some(bits) => write!(text, "; it has earned {bits:.1} bits a dollar"),
             None => write!(text, "; it makes claims up to {:.1} % less wrong", 100.0 * earned),
         };
     }
-    // What its owner could change.
+    // Caps that the owner could change.
     let caps = [Held::Day, Held::Month, Held::Allowance, Held::Partition];
     if let Some((by, _)) = thoughts.kept.filter(|(by, tick)| caps.contains(by) && tick + 500 > life.tick()) {
         let _ = write!(text, "; kept from asking by its cap: {}", by.name());
@@ -127,7 +127,7 @@ pub fn thoughts(life: &Life) -> Option<String> {
     Some(text)
 }
 
-/// What its mind outside has said, what that came to, and the part it has beside the others.
+/// Words of a golem's mind outside, their record, and its weight beside the other voices.
 pub fn mind(life: &Life) -> Option<String> {
     let outside = &life.outside();
     if outside.words == 0 {
@@ -152,12 +152,12 @@ pub fn mind(life: &Life) -> Option<String> {
     Some(text)
 }
 
-/// What came of the small lives that put a golem to the test, and what that says about it.
+/// Results of phages, the small lives that put a golem to the test, and what they say about its health.
 pub fn phages(life: &Life) -> Option<String> {
     let phages = &life.phages();
     let of = |fate| phages.ended(fate);
     let health = match (phages.failing(), phages.diversity()) {
-        _ if phages.fail_alike() => "; the last all failed in the same way, so what it goes by may be wrong as a whole",
+        _ if phages.fail_alike() => "; the last all failed in the same way, so its rules may be wrong as a whole",
         (Some(failing), _) if failing < 0.3 => "; few of the last failed, so little is put to the test",
         (Some(_), Some(diversity)) if diversity >= 0.3 => "; the last failed in many ways, as they should",
         _ => "",
@@ -173,7 +173,7 @@ pub fn phages(life: &Life) -> Option<String> {
     })
 }
 
-/// One of the three, as a factor of vitality and in words.
+/// One of the three clocks, as a factor of vitality and in words.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Clock {
     pub name: String,
@@ -189,7 +189,7 @@ pub struct Money {
     /// The part of the credit that is kept for dying.
     #[schema(value_type = i64)]
     pub kept: Usdc,
-    /// Where each cent came from and went.
+    /// The origin and use of each cent.
     #[schema(value_type = Object)]
     pub books: Books,
     #[schema(value_type = i64)]
@@ -198,21 +198,21 @@ pub struct Money {
     pub cash: Usdc,
     /// In millionths of a unit.
     pub holding: i64,
-    /// What a unit is called.
+    /// The name of a unit.
     pub unit: String,
-    /// What it holds was acquired for.
+    /// Cost of what it holds.
     #[schema(value_type = i64)]
     pub cost: Usdc,
-    /// What became of its capital so far, as a share.
+    /// Change of the capital so far, as a share.
     pub returned: f64,
-    /// The same of simply holding.
+    /// Change of the capital if it had simply been held.
     pub held: Option<f64>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Skill {
     pub domain: String,
-    /// None where too little was claimed.
+    /// Skill there; none where too little was claimed.
     pub skill: Option<f64>,
     pub claims: u64,
 }
@@ -221,7 +221,7 @@ pub struct Skill {
 pub struct Load {
     pub load: f64,
     pub band: String,
-    /// What is closed because of it.
+    /// Doors closed by the load.
     pub closed: Option<String>,
     pub stressors: Vec<Pressing>,
 }
@@ -317,7 +317,7 @@ fn money(life: &Life, place: &GolemHome) -> Money {
     }
 }
 
-/// What a unit was worth when it first looked; only the first records are read for it.
+/// The price of a unit at the first look; only the first records are read for it.
 fn first_unit(place: &GolemHome) -> Option<Usdc> {
     let (mut herald, mut first) = (Herald::new(), None);
     let reader = Reader::open(&place.database()).ok()?;
